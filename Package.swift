@@ -1,0 +1,63 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+// One list for every target, so that no file plays by other rules than its neighbour.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+// Leaves first: a target imports only from what stands above it in this list.
+let package = Package(
+  name: "keytree",
+  products: [
+    .library(name: "Keyring", targets: ["Keyring"]),
+    .executable(name: "keytree", targets: ["keytree"]),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CGPGME", pkgConfig: "gpgme", providers: [.apt(["libgpgme-dev"])]),
+    .systemLibrary(
+      name: "CGcrypt", pkgConfig: "libgcrypt", providers: [.apt(["libgcrypt20-dev"])]),
+    .target(name: "CSystem"),
+    .target(name: "Secrets", dependencies: ["CSystem"], swiftSettings: settings),
+    .target(
+      name: "KeyringModel", dependencies: ["CSystem", "CGcrypt"], swiftSettings: settings),
+    .target(
+      name: "OpenPGP", dependencies: ["CSystem", "CGPGME", "Secrets", "KeyringModel"],
+      swiftSettings: settings),
+    .target(
+      name: "Keyring", dependencies: ["CSystem", "OpenPGP", "KeyringModel", "Secrets"],
+      swiftSettings: settings),
+    .target(name: "Arguments", swiftSettings: settings),
+    .target(
+      name: "KeytreeCLI",
+      dependencies: ["CSystem", "Arguments", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
+      swiftSettings: settings),
+    .executableTarget(name: "keytree", dependencies: ["KeytreeCLI"], swiftSettings: settings),
+    // Not a product: it measures the command that stands beside it.
+    .executableTarget(
+      name: "keytree-benchmark", dependencies: ["CSystem", "KeyringModel"],
+      path: "Sources/KeytreeBenchmark", swiftSettings: settings),
+
+    .target(
+      name: "TestSupport",
+      dependencies: ["CSystem", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
+      path: "Tests/TestSupport", swiftSettings: settings),
+    .testTarget(name: "SecretsTests", dependencies: ["Secrets", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "KeyringModelTests", dependencies: ["KeyringModel", "TestSupport"], swiftSettings: settings),
+    .testTarget(name: "OpenPGPTests", dependencies: ["OpenPGP", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "KeyringTests", dependencies: ["Keyring", "KeyringModel", "OpenPGP", "Secrets", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(name: "ArgumentsTests", dependencies: ["Arguments"], swiftSettings: settings),
+    .testTarget(
+      name: "KeytreeCLITests", dependencies: ["KeytreeCLI", "Keyring", "TestSupport", "keytree"],
+      swiftSettings: settings),
+  ]
+)

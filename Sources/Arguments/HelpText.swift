@@ -1,0 +1,157 @@
+/// Help texts, made from declarations alone, so they cannot fail and cannot disagree with the parser.
+package struct HelpText: Sendable {
+  private let program: ProgramDeclaration
+  private let width: Int
+
+  /// Help for a program, wrapped to a width.
+  ///
+  /// - Parameters:
+  ///   - program: what to describe.
+  ///   - width: columns to fill; held between 40 and 100, beyond which text is hard to read.
+  package init(_ program: ProgramDeclaration, width: Int) {
+    self.program = program
+    self.width = min(max(width, 40), 100)
+  }
+
+  /// The few lines shown when no command was named.
+  package func short() -> String {
+    """
+    \(program.name): \(program.summary)
+
+    Usage: \(program.name) COMMAND [OPTIONS] [OPERANDS]
+
+    `\(program.name) help` lists the commands, `\(program.name) help COMMAND` explains one.
+
+    """
+  }
+
+  /// The list of commands, the shared options, the variables of the environment and the exit codes.
+  package func overview() -> String {
+    var text = program.name + ": " + program.summary + "\n\n"
+    text += "Usage: \(program.name) COMMAND [OPTIONS] [OPERANDS]\n\nCommands:\n"
+    text += rows(program.visibleCommands.map { (commandTerm($0), $0.summary) })
+    text += "\nOptions of every command:\n" + rows(program.globals.map { (term($0), $0.help) })
+    if !program.variables.isEmpty {
+      text += "\nEnvironment:\n" + rows(program.variables.map { ($0.name, $0.help) })
+    }
+    text += "\nExit codes:\n" + rows(program.exitCodes.map { (String($0.code), $0.meaning) })
+    text += "\n`\(program.name) help COMMAND` explains one command.\n"
+    return text
+  }
+
+  /// Synopsis, explanation, operands, options, examples and exit codes of one command.
+  ///
+  /// - Parameter path: the command and those above it, outermost first.
+  package func command(_ path: [CommandDeclaration]) -> String {
+    guard let command = path.last else { return overview() }
+    let names = ([program.name] + path.map(\.name)).joined(separator: " ")
+    var text = names + ": " + command.summary + "\n\n"
+    text += "Usage: " + synopsis(path).joined(separator: "\n       ") + "\n"
+    if !command.aliases.isEmpty {
+      text += "Also:  " + command.aliases.map { program.name + " " + $0 }.joined(separator: ", ") + "\n"
+    }
+    for paragraph in command.details {
+      text += "\n" + Self.wrap(paragraph, width: width, indent: 0)
+    }
+    text += section("Commands", command.subcommands.filter { !$0.isHidden }.map { ($0.name, $0.summary) })
+    text += section("Operands", command.operands.map { ($0.value.name, $0.help) })
+    for (heading, options) in optionSections(path) {
+      text += section(heading, options.map { (term($0), $0.help) })
+    }
+    text += section("Options of every command", program.globals.map { (term($0), $0.help) })
+    if !command.examples.isEmpty {
+      text += "\nExamples:\n"
+      for example in command.examples {
+        text += "  $ " + example.line + "\n"
+        text += Self.wrap(example.explanation, width: width, indent: 6)
+      }
+    }
+    return text + section("Exit codes", exitRows(command))
+  }
+
+  /// One line for every way to call a command.
+  package func synopsis(_ path: [CommandDeclaration]) -> [String] {
+    guard let command = path.last else { return [] }
+    let names = ([program.name] + path.map(\.name)).joined(separator: " ")
+    var lines = command.subcommands.filter { !$0.isHidden }.flatMap { synopsis(path + [$0]) }
+    if command.subcommands.isEmpty || !command.operands.isEmpty {
+      let options = command.options.isEmpty ? [] : ["[OPTIONS]"]
+      let words = [names] + options + command.operands.map(\.notation)
+      lines.insert(words.joined(separator: " "), at: 0)
+    }
+    return lines
+  }
+
+  /// The options of a command by heading, in the order of their first appearance.
+  func optionSections(_ path: [CommandDeclaration]) -> [(heading: String, options: [OptionDeclaration])] {
+    var sections: [(heading: String, options: [OptionDeclaration])] = []
+    for option in path.flatMap(\.options) {
+      let heading = option.heading ?? "Options"
+      if let index = sections.firstIndex(where: { $0.heading == heading }) {
+        sections[index].options.append(option)
+      } else {
+        sections.append((heading, [option]))
+      }
+    }
+    return sections
+  }
+
+  /// The exit codes of a command with their meaning.
+  func exitRows(_ command: CommandDeclaration) -> [(String, String)] {
+    let codes = Set(program.usualExitCodes + command.exitCodes)
+    return program.exitCodes.filter { codes.contains($0.code) }.map { (String($0.code), $0.meaning) }
+  }
+
+  private func section(_ heading: String, _ content: [(String, String)]) -> String {
+    content.isEmpty ? "" : "\n" + heading + ":\n" + rows(content)
+  }
+
+  private func commandTerm(_ command: CommandDeclaration) -> String {
+    ([command.name] + command.aliases).joined(separator: ", ")
+  }
+
+  private func term(_ option: OptionDeclaration) -> String {
+    let letter = option.short.map { "-" + String($0) }
+    let long = option.long.map { "--" + $0 }
+    let names =
+      switch (letter, long) {
+      case (let letter?, let long?): letter + ", " + long
+      case (let letter?, nil): letter
+      case (nil, let long?): "    " + long
+      case (nil, nil): ""
+      }
+    return names + option.valueNotation
+  }
+
+  /// Two columns: terms, and what they mean, wrapped beside them, or below a term too long for that.
+  private func rows(_ content: [(term: String, text: String)]) -> String {
+    let column = min(28, (content.map(\.term.count).max() ?? 0) + 4)
+    var text = ""
+    for (term, meaning) in content {
+      let wrapped = Self.wrap(meaning, width: width, indent: column)
+      if term.count + 4 > column {
+        text += "  " + term + "\n" + wrapped
+      } else {
+        let gap = String(repeating: " ", count: column - term.count - 2)
+        text += "  " + term + gap + String(wrapped.dropFirst(column))
+      }
+    }
+    return text
+  }
+
+  /// A paragraph in lines of a width, each indented and ended by a line feed.
+  static func wrap(_ text: String, width: Int, indent: Int) -> String {
+    let margin = String(repeating: " ", count: indent)
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ") {
+      if !line.isEmpty, indent + line.count + 1 + word.count > width {
+        lines.append(margin + line + "\n")
+        line = ""
+      }
+      line += (line.isEmpty ? "" : " ") + word
+    }
+    lines.append(margin + line + "\n")
+    return lines.joined()
+  }
+}

@@ -1,0 +1,117 @@
+/// What a shell can offer for an operand or a value.
+package enum CompletionKind: Equatable, Sendable {
+  /// Nothing: any text.
+  case none
+  /// Names of items in the store.
+  case item
+  /// Names of files.
+  case file
+  /// Names of folders.
+  case folder
+  /// The names of the program's commands.
+  case command
+  /// One of a few fixed words.
+  case words([String])
+}
+
+/// The value of an option or an operand: what it is called, what it may be, what a shell offers for it.
+package struct ValueDeclaration: Equatable, Sendable {
+  /// What the parser accepts.
+  package enum Kind: Equatable, Sendable {
+    /// Any bytes.
+    case bytes
+    /// UTF-8 text.
+    case text
+    /// A decimal number in a range, or one of a few words in its place.
+    case integer(ClosedRange<Int>, or: [String] = [])
+    /// One of a few words.
+    case choice([String])
+  }
+
+  /// The name in help texts: capital letters, `FILE`.
+  package let name: String
+  /// What the parser accepts.
+  package let kind: Kind
+  /// What a shell offers.
+  package let completion: CompletionKind
+
+  /// A value with its name in help texts, what is accepted, and what a shell offers.
+  package init(_ name: String, _ kind: Kind = .text, completion: CompletionKind = .none) {
+    self.name = name
+    self.kind = kind
+    switch kind {
+    case .choice(let words): self.completion = .words(words)
+    case .bytes, .text, .integer: self.completion = completion
+    }
+  }
+}
+
+/// One option: the source of its parsing, its help, its completion and its place in the manual.
+package struct OptionDeclaration: Equatable, Sendable {
+  /// Whether and how an option takes a value.
+  package enum Argument: Equatable, Sendable {
+    /// No value; one given with `=` is an error.
+    case none
+    /// A value in the same word or the next one.
+    case required(ValueDeclaration)
+    /// A value in the same word only.
+    case optional(ValueDeclaration)
+
+    /// The declaration of the value, where there is one.
+    package var value: ValueDeclaration? {
+      switch self {
+      case .none: nil
+      case .required(let value), .optional(let value): value
+      }
+    }
+  }
+
+  /// The name after `--`, if it has one.
+  package let long: String?
+  /// The letter after `-`, if it has one.
+  package let short: Unicode.Scalar?
+  /// Its value.
+  package let argument: Argument
+  /// What it does: one sentence without a full stop.
+  package let help: String
+  /// The heading it stands under in help texts; nil is `Options`.
+  package let heading: String?
+  /// True when it may be given more than once with different values.
+  package let isRepeatable: Bool
+  /// True when nothing after it is looked at, as with `--help`.
+  package let endsParsing: Bool
+
+  /// An option; it needs a long name, a letter, or both.
+  package init(
+    _ long: String?, short: Unicode.Scalar? = nil, _ argument: Argument = .none, help: String,
+    heading: String? = nil, isRepeatable: Bool = false, endsParsing: Bool = false
+  ) {
+    precondition(long != nil || short != nil, "an option has a name")
+    self.long = long
+    self.short = short
+    self.argument = argument
+    self.help = help
+    self.heading = heading
+    self.isRepeatable = isRepeatable
+    self.endsParsing = endsParsing
+  }
+
+  /// The name by which a command asks for it: the long one, else the letter.
+  package var name: String {
+    long ?? short.map { String($0) } ?? ""
+  }
+
+  /// The option as messages show it: `--name`, or `-n` when it has no long name.
+  package var display: String {
+    long.map { "--" + $0 } ?? "-" + name
+  }
+
+  /// The value as written after the long name in help texts: `=N`, ` FILE`, `[=N]` or nothing.
+  package var valueNotation: String {
+    switch argument {
+    case .none: ""
+    case .required(let value): " " + value.name
+    case .optional(let value): "[=" + value.name + "]"
+    }
+  }
+}

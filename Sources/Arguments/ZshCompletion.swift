@@ -1,0 +1,139 @@
+/// The completion script for zsh; see `CompletionScript`.
+struct ZshCompletion {
+  let program: ProgramDeclaration
+
+  init(_ program: ProgramDeclaration) {
+    self.program = program
+  }
+
+  func text() -> String {
+    let name = program.name
+    let functions = CompletionScript.allPaths(program.commands).map(function).joined(separator: "\n")
+    return """
+      #compdef \(name)
+      # zsh completion for \(name): put it as _\(name) into a folder of $fpath, or source it
+
+      _\(name)_items() {
+        local -a items
+        items=("${(@f)$(\(CompletionScript.itemLister(program)))}")
+        compadd -a items
+      }
+
+      \(functions)
+      \(dispatcher(function: "_\(name)", path: [], commands: program.visibleCommands))
+      if [[ $funcstack[1] == _\(name) ]]; then
+        _\(name) "$@"
+      else
+        # Without its completion system zsh would do nothing here but complain.
+        (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
+        compdef _\(name) \(name)
+      fi
+
+      """
+  }
+
+  private func functionName(_ path: [CommandDeclaration]) -> String {
+    "_" + ([program.name] + path.map(\.name)).joined(separator: "_")
+  }
+
+  private func function(_ path: [CommandDeclaration]) -> String {
+    guard let command = path.last else { return "" }
+    if !command.subcommands.isEmpty, command.operands.isEmpty {
+      let commands = command.subcommands.filter { !$0.isHidden }
+      return dispatcher(function: functionName(path), path: path, commands: commands)
+    }
+    var specifications = (path.flatMap(\.options) + program.globals).flatMap(specification)
+    for (index, operand) in command.operands.enumerated() {
+      let position =
+        switch operand.count {
+        case .one: "\(index + 1):"
+        case .optional: "\(index + 1)::"
+        case .oneOrMore, .any: "*:"
+        }
+      let message = position + escape(operand.value.name) + ":" + action(operand.value.completion)
+      specifications.append(CompletionScript.quote(message))
+    }
+    return """
+      \(functionName(path))() {
+        _arguments -s -S \\
+          \(specifications.joined(separator: " \\\n    "))
+      }
+
+      """
+  }
+
+  private func dispatcher(
+    function: String, path: [CommandDeclaration], commands: [CommandDeclaration]
+  ) -> String {
+    let list = commands.map { CompletionScript.quote(escape($0.name) + ":" + $0.summary) }
+    let cases = commands.map { command in
+      let words = ([command.name] + command.aliases).joined(separator: "|")
+      return "      \(words)) \(functionName(path + [command])) ;;"
+    }
+    let options = (path.flatMap(\.options) + program.globals).flatMap(specification)
+    return """
+      \(function)() {
+        local curcontext="$curcontext" state line
+        typeset -A opt_args
+        _arguments -C -s \\
+          \(options.joined(separator: " \\\n    ")) \\
+          '1: :->command' '*:: :->rest'
+        case $state in
+          command)
+            local -a commands
+            commands=(
+              \(list.joined(separator: "\n        "))
+            )
+            _describe -t commands command commands
+            ;;
+          rest)
+            case $line[1] in
+      \(cases.joined(separator: "\n"))
+            esac
+            ;;
+        esac
+      }
+
+      """
+  }
+
+  private func specification(_ option: OptionDeclaration) -> [String] {
+    let repeated = option.isRepeatable ? "*" : ""
+    let help = "[" + escape(option.help) + "]"
+    let long = option.long.map { "--" + $0 }
+    let short = option.short.map { "-" + String($0) }
+    var words: [String] = []
+    switch option.argument {
+    case .none:
+      words = [long, short].compactMap { $0 }.map { repeated + $0 + help }
+    case .required(let value):
+      let tail = help + ":" + escape(value.name) + ":" + action(value.completion)
+      words = [long.map { $0 + "=" }, short.map { $0 + "+" }].compactMap { $0 }.map { repeated + $0 + tail }
+    case .optional(let value):
+      let tail = help + "::" + escape(value.name) + ":" + action(value.completion)
+      words = [long.map { $0 + "=-" }, short.map { $0 + "-" }].compactMap { $0 }.map { repeated + $0 + tail }
+    }
+    return words.map(CompletionScript.quote)
+  }
+
+  private func action(_ completion: CompletionKind) -> String {
+    switch completion {
+    case .none: " "
+    case .item: "_\(program.name)_items"
+    case .file: "_files"
+    case .folder: "_files -/"
+    case .command: "(" + program.visibleCommands.map(\.name).joined(separator: " ") + ")"
+    case .words(let words): "(" + words.joined(separator: " ") + ")"
+    }
+  }
+
+  /// Text within a specification: brackets, colons and backslashes have a meaning there.
+  private func escape(_ text: String) -> String {
+    var escaped = ""
+    for character in text {
+      if "\\[]:".contains(character) { escaped += "\\" }
+      escaped.append(character)
+    }
+    return escaped
+  }
+}

@@ -1,0 +1,27 @@
+#define _GNU_SOURCE
+#include "CSystem.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+const void *keytree_memmem(const void *haystack, size_t haystack_size, const void *needle,
+                           size_t needle_size) {
+  return memmem(haystack, haystack_size, needle, needle_size);
+}
+
+int keytree_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+int keytree_openat(int directory, const char *path, int flags, mode_t mode) {
+  return openat(directory, path, flags, mode);
+}
+
+void keytree_wipe(void *bytes, size_t count) { explicit_bzero(bytes, count); }
+
+int keytree_equal(const void *left, const void *right, size_t count) {
+  const volatile unsigned char *a = left, *b = right;
+  unsigned char difference = 0;
+  for (size_t i = 0; i < count; i++) difference |= (unsigned char)(a[i] ^ b[i]);
+  return difference == 0;
+}

@@ -1,0 +1,59 @@
+// What Glibc offers only as a GNU extension, a macro or a variadic function, in a form Swift can call.
+#pragma once
+#include <stddef.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// memmem(3): the first occurrence of a byte string in another.
+const void *keytree_memmem(const void *haystack, size_t haystack_size, const void *needle,
+                           size_t needle_size);
+
+// prctl(2) PR_SET_DUMPABLE 0: no core dump, no ptrace by other processes of the user.
+int keytree_set_undumpable(void);
+
+// openat(2) with its optional mode argument.
+int keytree_openat(int directory, const char *path, int flags, mode_t mode);
+
+// explicit_bzero(3): a wipe that the compiler may not remove.
+void keytree_wipe(void *bytes, size_t count);
+
+// Whether two blocks of one size are equal, in a time that does not depend on their content.
+int keytree_equal(const void *left, const void *right, size_t count);
+
+// Switches the echo of a terminal off, and puts its settings back when a signal ends or stops the program.
+// One terminal at a time in a process; -1 with errno EBUSY otherwise.
+int keytree_terminal_hide(int descriptor);
+
+// Puts back what keytree_terminal_hide changed.
+void keytree_terminal_show(void);
+
+// Whether the program was stopped and continued since the last call.
+int keytree_terminal_was_suspended(void);
+
+// Runs body(context) to its end on a thread of its own, whose stack is locked in memory and wiped afterwards.
+void keytree_on_wiped_stack(void (*body)(void *), void *context);
+
+// Starts body(context) on a detached thread; an error number when that is not possible.
+int keytree_in_background(void *(*body)(void *), void *context);
+
+// Whether something accepts connections on a local socket: 0, or the error number of connect(2).
+int keytree_connect_local(const char *path);
+// environ(7): the variables of this process, ended by NULL.
+char *const *keytree_environment(void);
+
+// fstatfs(2): 1 when an open file or folder lives on tmpfs or ramfs, 0 when not, -1 with errno on failure.
+int keytree_is_in_memory(int descriptor);
+
+// Reports SIGINT, SIGQUIT, SIGTERM, SIGHUP and SIGCHLD by writing their number, one byte, to a descriptor
+// that does not block, instead of what they did before. One watch at a time; -1 with errno EBUSY otherwise.
+int keytree_signals_watch(int descriptor);
+
+// Puts back what the signals did before keytree_signals_watch.
+void keytree_signals_restore(void);
+
+#ifdef __cplusplus
+}
+#endif

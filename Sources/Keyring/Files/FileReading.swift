@@ -1,0 +1,54 @@
+internal import CSystem
+internal import Glibc
+
+/// Reading a whole file that is nobody's link.
+enum FileReading {
+  static func read(
+    _ name: String, in folder: Int32, path: String, limit: Int
+  ) throws(FileError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    try read(name, in: folder, path: path, limit: limit, into: &bytes)
+    return bytes
+  }
+
+  /// Reads into an array whose storage is used again from call to call.
+  static func read(
+    _ name: String, in folder: Int32, path: String, limit: Int, into buffer: inout [UInt8]
+  ) throws(FileError) {
+    // O_NONBLOCK: opening a pipe that stands in place of a file must not wait for a writer.
+    let file = unsafe keytree_openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
+    guard file >= 0 else {
+      throw errno == ELOOP ? FileError("open", path, .notARegularFile) : .current("open", path)
+    }
+    defer { close(file) }
+    var info = stat()
+    guard unsafe fstat(file, &info) == 0 else { throw .current("stat", path) }
+    let status = FileStatus(info)
+    guard status.kind == .regular else { throw FileError("open", path, .notARegularFile) }
+    guard status.links == 1 else { throw FileError("open", path, .hasOtherNames) }
+    guard status.size <= limit else { throw FileError("read", path, .tooLarge(limit: limit)) }
+
+    buffer.removeAll(keepingCapacity: true)
+    var failure: FileError?
+    // One byte more than the size, so that the end is seen in the same call; a file that grows meanwhile
+    // is cut at the size it had: its writer replaces files as a whole, so this is none of ours.
+    buffer.append(addingCapacity: status.size) { span in
+      unsafe span.withUnsafeMutableBufferPointer { memory, initialized in
+        var filled = 0
+        while filled < status.size {
+          let count = unsafe Glibc.read(
+            file, memory.baseAddress.map { unsafe $0 + filled }, status.size - filled)
+          if count < 0 && errno == EINTR { continue }
+          guard count >= 0 else {
+            failure = .current("read", path)
+            break
+          }
+          if count == 0 { break }
+          filled += count
+        }
+        initialized = filled
+      }
+    }
+    if let failure { throw failure }
+  }
+}

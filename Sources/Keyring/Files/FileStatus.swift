@@ -1,0 +1,43 @@
+internal import Glibc
+
+/// What stands at a path.
+package struct FileStatus: Equatable, Sendable {
+  /// The kinds of things that can stand in a folder.
+  package enum Kind: String, Sendable { case regular, directory, link, pipe, socket, device }
+
+  package let kind: Kind
+  package let size: Int
+  package let links: Int
+  package let owner: UInt32
+  /// Permission bits, including set-id and sticky.
+  package let mode: UInt32
+
+  /// Device and inode, which tell one file from another of the same name.
+  let identity: [UInt64]
+
+  /// The status of what a path leads to, links followed; `stat(2)`.
+  init(of path: String) throws(FileError) {
+    var info = stat()
+    guard unsafe stat(path, &info) == 0 else { throw .current("stat", path) }
+    self.init(info)
+  }
+
+  init(_ info: stat) {
+    identity = [UInt64(info.st_dev), UInt64(info.st_ino)]
+    switch info.st_mode & S_IFMT {
+    case S_IFREG: kind = .regular
+    case S_IFDIR: kind = .directory
+    case S_IFLNK: kind = .link
+    case S_IFIFO: kind = .pipe
+    case S_IFSOCK: kind = .socket
+    default: kind = .device
+    }
+    size = Int(info.st_size)
+    links = Int(info.st_nlink)
+    owner = info.st_uid
+    mode = info.st_mode & 0o7777
+  }
+
+  /// Whether somebody other than the owner may write, and the sticky bit does not keep them from renaming.
+  package var isWritableByOthers: Bool { mode & 0o022 != 0 && mode & 0o1000 == 0 }
+}

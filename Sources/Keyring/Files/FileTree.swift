@@ -1,0 +1,246 @@
+internal import CSystem
+internal import Glibc
+
+/// A folder opened once, below which every path is walked component by component without following links.
+///
+/// Threats T20 and T33: links inside the store are no part of it, at any operation, and files are made
+/// exclusively, for the owner alone. Paths are relative, separated by `/`, and made by this program: they
+/// hold no `..`.
+package final class FileTree: Sendable {
+  /// The folder's path as it was given, for messages.
+  package let path: String
+  private let root: Int32
+  private let faults: FaultPlan?
+
+  /// Opens an existing folder.
+  ///
+  /// - Throws: `FileError` when it is missing or no folder.
+  package init(at path: String, faults: FaultPlan? = nil) throws(FileError) {
+    let descriptor = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+    guard descriptor >= 0 else { throw .current("open", path) }
+    self.path = path
+    self.root = descriptor
+    self.faults = faults
+  }
+
+  deinit { close(root) }
+
+  // MARK: Looking
+
+  /// What stands at a path, the link itself where it is one; `nil` when nothing does.
+  package func status(_ path: String) throws(FileError) -> FileStatus? {
+    do {
+      return try withParent(of: path, create: false) { (parent, name) throws(FileError) in
+        var info = stat()
+        if unsafe fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(info) }
+        if errno == ENOENT { return nil }
+        throw .current("stat", path)
+      }
+    } catch {
+      if error.isMissing { return nil }
+      throw error
+    }
+  }
+
+  /// The status of the folder itself.
+  package func rootStatus() throws(FileError) -> FileStatus {
+    var info = stat()
+    guard unsafe fstat(root, &info) == 0 else { throw .current("stat", path) }
+    return FileStatus(info)
+  }
+
+  /// Reads a whole regular file; `nil` when it does not exist.
+  ///
+  /// - Parameter limit: the most bytes that are ever read.
+  /// - Throws: `FileError` with `.notARegularFile`, `.hasOtherNames`, `.tooLarge`, or what the system said.
+  package func read(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
+    do {
+      return try withParent(of: path, create: false) { (parent, name) throws(FileError) in
+        try FileReading.read(name, in: parent, path: path, limit: limit)
+      }
+    } catch {
+      if error.isMissing { return nil }
+      throw error
+    }
+  }
+
+  /// Opens a folder below this one for several reads; `nil` when it does not exist.
+  ///
+  /// - Throws: `FileError` when it is no folder or cannot be opened.
+  package func folder(_ path: String) throws(FileError) -> FolderHandle? {
+    do {
+      return FolderHandle(owning: try openFolder(path, create: false), path: path)
+    } catch {
+      if error.reason == .system(ENOENT) { return nil }
+      throw error
+    }
+  }
+
+  /// The names in a folder, sorted by bytes, without `.` and `..`; none when the folder does not exist.
+  package func list(_ path: String) throws(FileError) -> [String] {
+    guard let handle = try folder(path) else { return [] }
+    return try handle.names()
+  }
+
+  // MARK: Changing
+
+  /// Makes a folder and those above it; existing ones are left as they are.
+  package func makeDirectory(_ path: String) throws(FileError) {
+    close(try openFolder(path, create: true))
+  }
+
+  /// Makes a new file with these bytes and brings the content to disk.
+  ///
+  /// - Throws: `FileError`; `EEXIST` when something stands there already.
+  package func createFile(_ path: String, _ bytes: [UInt8]) throws(FileError) {
+    try withParent(of: path, create: true) { (parent, name) throws(FileError) in
+      try announce(.createFile, path)
+      let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+      let file = unsafe keytree_openat(parent, name, flags, 0o600)
+      guard file >= 0 else { throw .current("create", path) }
+      defer { close(file) }
+      try write(bytes, to: file, path: path)
+      try announce(.synchronize, path)
+      // Not tried again on failure: the kernel may have dropped the pages and would then report success.
+      guard fsync(file) == 0 else { throw .current("fsync", path) }
+    }
+  }
+
+  /// Writes bytes at the beginning of an open file, through the seam.
+  func write(_ bytes: [UInt8], to file: Int32, path: String) throws(FileError) {
+    var limit = bytes.count
+    var failure: Int32?
+    switch faults?(.write, path) {
+    case .fail(let code): throw FileError("write", path, .system(code))
+    case .failAfter(let count, let code): (limit, failure) = (min(count, limit), code)
+    case nil: break
+    }
+    var written = 0
+    while written < limit {
+      let count = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe pwrite(file, buffer.baseAddress.map { unsafe $0 + written }, limit - written, written)
+      }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { throw .current("write", path) }
+      written += count
+    }
+    if let failure { throw FileError("write", path, .system(failure)) }
+  }
+
+  /// Puts a file at another path, replacing what stands there; folders above the new path are made.
+  package func rename(_ from: String, to: String) throws(FileError) {
+    try withParent(of: from, create: false) { (fromParent, fromName) throws(FileError) in
+      try withParent(of: to, create: true) { (toParent, toName) throws(FileError) in
+        try announce(.rename, to)
+        guard unsafe renameat(fromParent, fromName, toParent, toName) == 0 else {
+          throw .current("rename", to)
+        }
+      }
+    }
+  }
+
+  /// Removes a file or a link; it is no error when nothing is there.
+  package func remove(_ path: String) throws(FileError) {
+    try unlink(path, flags: 0, .remove)
+  }
+
+  /// Removes an empty folder; it is no error when nothing is there.
+  package func removeDirectory(_ path: String) throws(FileError) {
+    try unlink(path, flags: AT_REMOVEDIR, .removeDirectory)
+  }
+
+  private func unlink(_ path: String, flags: Int32, _ operation: FileOperation) throws(FileError) {
+    do {
+      try withParent(of: path, create: false) { (parent, name) throws(FileError) in
+        try announce(operation, path)
+        guard unsafe unlinkat(parent, name, flags) == 0 else { throw .current("remove", path) }
+      }
+    } catch {
+      if !error.isMissing { throw error }
+    }
+  }
+
+  /// Brings the names in a folder to disk; the empty path is the folder itself.
+  package func synchronizeDirectory(_ path: String) throws(FileError) {
+    let folder = try openFolder(path, create: false)
+    defer { close(folder) }
+    try announce(.synchronizeDirectory, path)
+    guard fsync(folder) == 0 else { throw .current("fsync", path) }
+  }
+
+  /// Replaces a file as a whole: new content in a temporary file, `fsync`, rename, `fsync` of the folder.
+  package func replaceFile(_ path: String, with bytes: [UInt8], temporary: String) throws(FileError) {
+    try remove(temporary)
+    try createFile(temporary, bytes)
+    try rename(temporary, to: path)
+    try synchronizeDirectory(RelativePath.parent(of: path))
+  }
+
+  /// Opens a file for the lock, making it when it is missing.
+  package func openForLock(_ path: String) throws(FileError) -> Int32 {
+    try withParent(of: path, create: true) { (parent, name) throws(FileError) in
+      let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC
+      var file = unsafe keytree_openat(parent, name, flags, 0)
+      if file < 0 && errno == ENOENT {
+        try announce(.createFile, path)
+        file = unsafe keytree_openat(parent, name, flags | O_CREAT, 0o600)
+        // The folder may be new, too, and what is decided in it later must not be lost with it.
+        if file >= 0 {
+          try announce(.synchronizeDirectory, path)
+          _ = fsync(parent) == 0 && fsync(root) == 0
+        }
+      }
+      guard file >= 0 else { throw .current("open", path) }
+      return file
+    }
+  }
+
+  // MARK: Walking
+
+  private func announce(_ operation: FileOperation, _ path: String) throws(FileError) {
+    switch faults?(operation, path) {
+    case .fail(let code), .failAfter(_, let code): throw FileError(operation.rawValue, path, .system(code))
+    case nil: break
+    }
+  }
+
+  /// Calls `body` with the open folder that holds the last component of `path`.
+  private func withParent<R>(
+    of path: String, create: Bool, _ body: (Int32, String) throws(FileError) -> R
+  ) throws(FileError) -> R {
+    let parent = try openFolder(RelativePath.parent(of: path), create: create)
+    defer { close(parent) }
+    return try body(parent, RelativePath.name(of: path))
+  }
+
+  /// Opens a folder by walking to it; the caller closes the descriptor.
+  private func openFolder(_ path: String, create: Bool) throws(FileError) -> Int32 {
+    let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+    var current = unsafe keytree_openat(root, ".", flags, 0)
+    guard current >= 0 else { throw .current("open", self.path) }
+    for component in path.split(separator: "/") {
+      let name = String(component)
+      var next = unsafe keytree_openat(current, name, flags, 0)
+      if next < 0 && errno == ENOENT && create {
+        do {
+          try announce(.makeDirectory, path)
+        } catch {
+          close(current)
+          throw error
+        }
+        if unsafe mkdirat(current, name, 0o700) == 0 || errno == EEXIST {
+          next = unsafe keytree_openat(current, name, flags, 0)
+        }
+      }
+      let code = errno
+      close(current)
+      guard next >= 0 else {
+        // A link where a folder is expected is refused by O_NOFOLLOW with one of these two.
+        let isLink = code == ELOOP || (code == ENOTDIR && !path.isEmpty)
+        throw FileError("open", path, isLink ? .notARegularFile : .system(code))
+      }
+      current = next
+    }
+    return current
+  }
+}

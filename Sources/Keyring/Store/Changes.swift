@@ -1,0 +1,296 @@
+public import KeyringModel
+internal import OpenPGP
+public import Secrets
+
+/// Changes to a store that happen together; made by `Keyring.transaction(_:)`.
+public struct Changes: ~Copyable {
+  private let keyring: Keyring
+  private let lock: StoreLock
+  private var transaction: Transaction
+  private var shards: [ShardKey: Shard] = [:]
+  private var changed: Set<ShardKey> = []
+  /// Items that this transaction has put somewhere or taken away, by file: what is on disk is older.
+  private var touched: Set<String> = []
+  private var quarantine: String?
+  /// An error that struck between the first and the last step of one change: then nothing can be decided any
+  /// more, also when the error was caught.
+  private var failure: KeyringError?
+
+  private struct ShardKey: Hashable, Comparable {
+    let isLocal: Bool
+    let number: UInt8
+    static func < (left: ShardKey, right: ShardKey) -> Bool {
+      left.isLocal == right.isLocal ? left.number < right.number : right.isLocal
+    }
+  }
+
+  /// Takes the lock and finishes what was cut off before.
+  ///
+  /// - Throws: `KeyringError.policyNotTrusted` when the store's policy is not the accepted one, `.busy`, or
+  ///   a file error.
+  init(keyring: Keyring) throws(KeyringError) {
+    if let distrust = keyring.trusted.distrust { throw .policyNotTrusted(distrust) }
+    let lock = try StoreLock(keyring.tree, timeout: keyring.host.lockTimeout)
+    try Transaction.recover(in: keyring.tree, under: lock)
+    try Self.checkPolicy(of: keyring)
+    self.keyring = keyring
+    self.lock = lock
+    transaction = Transaction(in: keyring.tree)
+  }
+
+  /// The policy may have changed since the store was opened: then its recipients are not to be used.
+  private static func checkPolicy(of keyring: Keyring) throws(KeyringError) {
+    let current = try TrustedPolicy(in: keyring.tree, stateBase: keyring.host.stateBase)
+    if let distrust = current.distrust { throw .policyNotTrusted(distrust) }
+    guard current.policy == keyring.policy else {
+      throw .policyNotTrusted(
+        .changed(generation: current.policy.generation, pinned: keyring.policy.generation))
+    }
+  }
+
+  // MARK: What a transaction does
+
+  /// Adds an item; see `Keyring.add`.
+  @discardableResult
+  public mutating func add(_ item: NewItem, secret: borrowing SecretBytes) throws(KeyringError) -> ItemRecord
+  {
+    try add(try ItemSealer(keyring: keyring).seal(new: item, secret: secret))
+  }
+
+  /// Adds an item that was sealed before the lock was taken.
+  @discardableResult
+  mutating func add(_ item: PreparedItem) throws(KeyringError) -> ItemRecord {
+    try checkFree(item.record)
+    try put(item)
+    return item.record
+  }
+
+  /// Changes attributes; see `Keyring.update(_:_:)`.
+  @discardableResult
+  public mutating func update(
+    _ record: ItemRecord, _ changes: AttributeChanges
+  ) throws(KeyringError) -> ItemRecord {
+    let old = try current(record)
+    var new = try changes.applied(to: old)
+    if new == old { return old }
+    new.modified = timestamp(after: old)
+    if new.primaryKey == old.primaryKey {
+      try putLine(new)
+      return new
+    }
+    // The header holds the primary key, so the item is sealed again, with the same revision.
+    // Not `read`: that looks again under the lock, which this transaction holds.
+    let reader = ItemReader(keyring: keyring)
+    guard let message = try reader.message(of: old) else { throw .itemDamaged(old.reference, .missing) }
+    let item = try reader.open(message, old, nil)
+    return try replace(old, with: try ItemSealer(keyring: keyring).seal(new, secret: item.secret))
+  }
+
+  /// Replaces the secret and changes attributes; see `Keyring.update(_:_:secret:)`.
+  @discardableResult
+  public mutating func update(
+    _ record: ItemRecord, _ changes: AttributeChanges, secret: borrowing SecretBytes
+  ) throws(KeyringError) -> ItemRecord {
+    let old = try current(record)
+    var new = try changes.applied(to: old)
+    var generator = SystemRandomNumberGenerator()
+    new.revision = Revision(using: &generator)
+    new.modified = timestamp(after: old)
+    new.secretModified = new.modified
+    return try replace(old, with: try ItemSealer(keyring: keyring).seal(new, secret: secret))
+  }
+
+  /// Removes an item. A file that is not the one the index describes is not deleted but put aside, because
+  /// nobody has seen what is in it.
+  public mutating func delete(_ record: ItemRecord) throws(KeyringError) {
+    let old = try current(record)
+    let isStranger = touched.contains(file(of: old)) ? false : try isAsIndexed(old) == false
+    let folder = isStranger ? quarantineFolder() : ""
+    try take(old) { transaction, file in
+      if isStranger {
+        transaction.move(file, to: "\(folder)/\(file)")
+      } else {
+        transaction.remove(file)
+      }
+    }
+  }
+
+  // MARK: Ending
+
+  /// Writes the shards and decides.
+  ///
+  /// - Throws: the error of a change that failed halfway and was caught; then nothing happens.
+  consuming func commit() throws(KeyringError) {
+    if let failure {
+      transaction.abandon()
+      throw failure
+    }
+    for key in changed.sorted() {
+      guard let shard = shards[key] else { continue }
+      let file = StoreLayout.shardFile(key.number, isLocal: key.isLocal)
+      do {
+        if shard.lines.isEmpty {
+          transaction.remove(file)
+        } else {
+          try transaction.place(shard.encode(), at: file)
+        }
+      } catch {
+        transaction.abandon()
+        throw error
+      }
+    }
+    try transaction.commit(under: lock)
+  }
+
+  /// Gives up; nothing has happened.
+  consuming func abandon() { transaction.abandon() }
+
+  // MARK: Parts
+
+  /// The item as it is now, found by id where the caller saw it or anywhere else.
+  private mutating func current(_ record: ItemRecord) throws(KeyringError) -> ItemRecord {
+    let key = shardKey(of: record)
+    if let line = try shard(key).record(id: record.id) { return located(line, key) }
+    var byID = Query()
+    byID.predicates = [.id(record.id)]
+    guard let found = try IndexSearch.run(byID, in: keyring.tree).items.first else { throw .itemNotFound }
+    // The search reads the disk; this transaction may have removed the item since.
+    let place = shardKey(of: found)
+    if let line = try shard(place).record(id: record.id) { return located(line, place) }
+    throw changed.contains(place) ? .itemNotFound : .itemDamaged(found.reference, .lineMisplaced)
+  }
+
+  private func located(_ record: ItemRecord, _ key: ShardKey) -> ItemRecord {
+    var record = record
+    record.isLocal = key.isLocal
+    return record
+  }
+
+  /// Puts a changed item in the place of its old version, or in a new one if its primary key changed.
+  private mutating func replace(_ old: ItemRecord, with new: PreparedItem) throws(KeyringError) -> ItemRecord
+  {
+    let isOurs = touched.contains(file(of: old)) ? true : try isAsIndexed(old) == true
+    guard isOurs else { throw .itemDamaged(old.reference, .notAsIndexed) }
+    let isMoved = file(of: old) != file(of: new.record)
+    if isMoved { try checkFree(new.record) }
+    try put(new)
+    // In one shard the new line has replaced the old one, as both have the same id.
+    let hasOldLine = shardKey(of: old) != shardKey(of: new.record)
+    if isMoved { try take(old, withLine: hasOldLine) { transaction, file in transaction.remove(file) } }
+    return new.record
+  }
+
+  /// Stages an item and its line. An error leaves half of that behind, so nothing may be decided after it.
+  private mutating func put(_ item: PreparedItem) throws(KeyringError) {
+    let file = file(of: item.record)
+    do throws(KeyringError) {
+      try transaction.place(item.message, at: file)
+      try putLine(item.record)
+    } catch {
+      failure = error
+      throw error
+    }
+    touched.insert(file)
+  }
+
+  /// Takes an item's file and line away, with the same care.
+  private mutating func take(
+    _ old: ItemRecord, withLine: Bool = true, _ body: (inout Transaction, String) -> Void
+  ) throws(KeyringError) {
+    let file = file(of: old)
+    do throws(KeyringError) {
+      body(&transaction, file)
+      if withLine { try edit(old) { shard throws(ShardError) in try shard.remove(id: old.id) } }
+    } catch {
+      failure = error
+      throw error
+    }
+    touched.insert(file)
+  }
+
+  private func shardKey(of record: ItemRecord) -> ShardKey {
+    ShardKey(isLocal: record.isLocal, number: record.path.shard)
+  }
+
+  private mutating func putLine(_ record: ItemRecord) throws(KeyringError) {
+    try edit(record) { shard throws(ShardError) in try shard.put(record) }
+  }
+
+  /// Refuses a primary key that is taken, in the store or among the items of this machine, and a place
+  /// where something stands that the index does not know.
+  private mutating func checkFree(_ record: ItemRecord) throws(KeyringError) {
+    for isLocal in [false, true] {
+      var other = record
+      other.isLocal = isLocal
+      let key = ShardKey(isLocal: isLocal, number: record.path.shard)
+      if try shard(key).record(path: record.path) != nil { throw .itemExists(record.reference) }
+      let file = file(of: other)
+      if !touched.contains(file), try files(keyring.tree.status(file)) != nil {
+        throw .itemDamaged(record.reference, .notInIndex)
+      }
+    }
+  }
+
+  /// Whether an item's file is the one its line describes; `nil` when it is missing.
+  private func isAsIndexed(_ record: ItemRecord) throws(KeyringError) -> Bool? {
+    do {
+      guard let message = try ItemReader(keyring: keyring).message(of: record) else { return nil }
+      return ContentDigest(of: message) == record.sealed
+    } catch {
+      guard case .itemDamaged = error else { throw error }
+      return false
+    }
+  }
+
+  private func file(of record: ItemRecord) -> String {
+    StoreLayout.itemFile(record.path, isLocal: record.isLocal)
+  }
+
+  /// Times never go backwards for an item, also when a clock does.
+  private func timestamp(after record: ItemRecord) -> Timestamp {
+    max(keyring.host.clock(), Timestamp(microseconds: record.modified.microseconds + 1))
+  }
+
+  private mutating func quarantineFolder() -> String {
+    let folder = quarantine ?? Quarantine.newFolder(at: keyring.host.clock())
+    quarantine = folder
+    return folder
+  }
+
+  // MARK: Shards
+
+  private mutating func shard(_ key: ShardKey) throws(KeyringError) -> Shard {
+    if let shard = shards[key] { return shard }
+    let file = StoreLayout.shardFile(key.number, isLocal: key.isLocal)
+    let bytes = try files(keyring.tree.read(file, limit: StoreLayout.shardLimit)) ?? []
+    let shard = Shard(parsing: bytes, number: key.number)
+    shards[key] = shard
+    return shard
+  }
+
+  private mutating func edit(
+    _ record: ItemRecord, _ body: (inout Shard) throws(ShardError) -> Void
+  ) throws(KeyringError) {
+    let key = shardKey(of: record)
+    var shard = try shard(key)
+    let file = StoreLayout.shardFile(key.number, isLocal: key.isLocal)
+    do {
+      try body(&shard)
+    } catch {
+      switch error {
+      case .damaged: throw .shardDamaged(file: file, shard.problems)
+      // A line that is too long is the item's fault, not the shard's.
+      case .line(let error): throw .attributesTooLarge(error)
+      case .wrongShard, .full: throw .shardRefused(file: file, error)
+      }
+    }
+    shards[key] = shard
+    changed.insert(key)
+  }
+}
+
+extension Shard {
+  func record(id: ItemID) -> ItemRecord? { records.first { $0.id == id } }
+
+  func record(path: ItemPath) -> ItemRecord? { lines.first { $0.path == path }?.record }
+}

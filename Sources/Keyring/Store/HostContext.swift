@@ -1,0 +1,39 @@
+public import KeyringModel
+public import OpenPGP
+
+/// What the library needs to know of the machine; it reads neither environment nor home folder by itself.
+public struct HostContext: Sendable {
+  /// The user's GnuPG home as in `$GNUPGHOME`; `nil` for GnuPG's own default.
+  public var gnupgHome: String?
+  /// The folder for private GnuPG homes, such as `$XDG_RUNTIME_DIR/keytree`. Keep it short: sockets have
+  /// paths of at most 107 bytes.
+  public var engineBase: String
+  /// The folder for what this machine has accepted, such as `$XDG_STATE_HOME/keytree`.
+  public var stateBase: String
+  /// The value of `$PATH`, in which `gpg` is looked for.
+  public var searchPath: String
+  /// Whether, and how, a passphrase may be asked for.
+  public var interaction: Interaction
+  /// How long to wait for the store's lock, in seconds, before the error `busy`.
+  public var lockTimeout: Double
+  /// The current time.
+  public var clock: @Sendable () -> Timestamp
+  /// Workers for sealing many items; 0 means one for each processor.
+  public var workers: Int
+
+  /// Makes a context.
+  public init(
+    gnupgHome: String? = nil, engineBase: String, stateBase: String, searchPath: String,
+    interaction: Interaction = .pinentry, lockTimeout: Double = 30, workers: Int = 0,
+    clock: @escaping @Sendable () -> Timestamp
+  ) {
+    self.gnupgHome = gnupgHome
+    self.engineBase = engineBase
+    self.stateBase = stateBase
+    self.searchPath = searchPath
+    self.interaction = interaction
+    self.lockTimeout = lockTimeout
+    self.workers = workers
+    self.clock = clock
+  }
+}

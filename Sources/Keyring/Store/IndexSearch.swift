@@ -1,0 +1,93 @@
+internal import KeyringModel
+
+/// One pass over the shards that a query can concern.
+///
+/// Bytes first: a shard is searched with `memmem` for what a matching line must contain, and only the
+/// lines that have it are parsed (DESIGN section 4). Reading and searching 100,000 items is worth the time
+/// to start threads; it is shared among the processors.
+enum IndexSearch {
+  static func run(_ query: Query, in tree: FileTree) throws(KeyringError) -> Matches {
+    let plan = QueryPlan(query)
+    var collector = MatchCollector(query: query, plan: plan)
+    let pieces = try pieces(of: plan, in: tree)
+    do throws(FileError) {
+      if pieces.count <= 2 {
+        for piece in pieces { collector.append(try scan(piece, query, plan, in: tree)) }
+      } else {
+        let results = try WorkerPool(workers: 0).map(pieces.count) { (number) throws(FileError) in
+          try scan(pieces[number], query, plan, in: tree)
+        }
+        for result in results { collector.append(result) }
+      }
+    } catch {
+      throw .file(error)
+    }
+    var matches = try collector.finish(in: tree)
+    if matches.statistics.shardsRead == 0, try hasNoShards(tree) { matches.isIndexLost = try hasItems(tree) }
+    return matches
+  }
+
+  /// Shards that one thread reads one after the other.
+  private struct Piece: Sendable {
+    let isLocal: Bool
+    let numbers: ClosedRange<UInt8>
+  }
+
+  /// The pieces in the order in which their matches are put together.
+  private static func pieces(of plan: QueryPlan, in tree: FileTree) throws(KeyringError) -> [Piece] {
+    var pieces: [Piece] = []
+    switch plan.shards {
+    case .one(let number): pieces.append(Piece(isLocal: false, numbers: number...number))
+    case .all:
+      // More pieces than threads, so that nobody waits long for the last one.
+      let size = UInt8(32)
+      pieces = stride(from: 0, through: 255, by: Int(size)).map { start in
+        Piece(isLocal: false, numbers: UInt8(start)...(UInt8(start) + (size - 1)))
+      }
+    }
+    if try files(tree.status(StoreLayout.indexFolder(isLocal: true))) != nil {
+      pieces.append(Piece(isLocal: true, numbers: plan.shardNumbers))
+    }
+    return pieces
+  }
+
+  private static func scan(
+    _ piece: Piece, _ query: Query, _ plan: QueryPlan, in tree: FileTree
+  ) throws(FileError) -> MatchCollector {
+    var collector = MatchCollector(query: query, plan: plan)
+    guard let folder = try tree.folder(StoreLayout.indexFolder(isLocal: piece.isLocal)) else {
+      return collector
+    }
+    var buffer: [UInt8] = []
+    for number in piece.numbers {
+      let name = StoreLayout.shardName(number)
+      guard try folder.read(name, into: &buffer, limit: StoreLayout.shardLimit) else { continue }
+      collector.scan(buffer, shard: number, isLocal: piece.isLocal)
+    }
+    return collector
+  }
+}
+
+extension IndexSearch {
+  private static func hasNoShards(_ tree: FileTree) throws(KeyringError) -> Bool {
+    try files(tree.list(StoreLayout.index)).isEmpty
+  }
+
+  private static func hasItems(_ tree: FileTree) throws(KeyringError) -> Bool {
+    for folder in try files(tree.list(StoreLayout.items)) {
+      // What is no folder is no item either; `check` tells.
+      if let names = try? tree.list("\(StoreLayout.items)/\(folder)"), !names.isEmpty { return true }
+    }
+    return false
+  }
+}
+
+extension QueryPlan {
+  /// The shards to be read, in order.
+  var shardNumbers: ClosedRange<UInt8> {
+    switch shards {
+    case .one(let number): number...number
+    case .all: UInt8.min...UInt8.max
+    }
+  }
+}

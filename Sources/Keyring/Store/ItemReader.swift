@@ -1,0 +1,86 @@
+internal import KeyringModel
+internal import OpenPGP
+internal import Secrets
+
+/// Decrypts items and releases only what proves to be what was asked for.
+struct ItemReader {
+  let keyring: Keyring
+
+  /// Reads and decrypts the item that a record names.
+  ///
+  /// When the file is not the one the record describes, a writer may have been faster: then the record is
+  /// looked up again under the lock, once.
+  func read(_ record: ItemRecord, matching query: Query? = nil) throws(KeyringError) -> SealedItem {
+    let message = try self.message(of: record)
+    if let message, ContentDigest(of: message) == record.sealed {
+      return try open(message, record, query)
+    }
+    var byID = Query()
+    byID.predicates = [.id(record.id)]
+    guard let fresh = try keyring.index.findUnderLock(byID).items.first else { throw .itemNotFound }
+    guard let again = try self.message(of: fresh) else { throw .itemDamaged(fresh.reference, .missing) }
+    return try open(again, fresh, query)
+  }
+
+  /// The sealed message of a record; `nil` when its file is missing.
+  func message(of record: ItemRecord) throws(KeyringError) -> [UInt8]? {
+    let file = StoreLayout.itemFile(record.path, isLocal: record.isLocal)
+    do {
+      return try keyring.tree.read(file, limit: StoreLayout.sealedItemLimit)
+    } catch {
+      switch error.reason {
+      case .notARegularFile, .hasOtherNames: throw .itemDamaged(record.reference, .notAFile)
+      case .tooLarge(let limit): throw .itemDamaged(record.reference, .tooLarge(limit: limit))
+      case .system: throw .file(error)
+      }
+    }
+  }
+
+  /// Decrypts a message and holds it against the record.
+  func open(_ message: [UInt8], _ record: ItemRecord, _ query: Query?) throws(KeyringError) -> SealedItem {
+    let item = try unseal(message, reference: record.reference)
+    do {
+      try item.verify(against: record, keyring: keyring.policy.keyring, query: query)
+    } catch {
+      throw .bindingMismatch(record.reference, error)
+    }
+    return item
+  }
+
+  /// Decrypts a message whose place is not known yet; the signature is checked, the binding is not.
+  func unseal(_ message: [UInt8], reference: ItemReference) throws(KeyringError) -> SealedItem {
+    do {
+      let opened = try keyring.engine.open(message, limit: StoreLayout.plaintextLimit)
+      let item = try SealedItem(plaintext: opened.plaintext)
+      try checkSignature(opened.signatures, group: item.header.group)
+      return item
+    } catch let error as EngineError {
+      throw Self.translate(error, reference)
+    } catch let damage as ItemDamage {
+      throw .itemDamaged(reference, damage)
+    } catch {
+      preconditionFailure("the engine and the item throw nothing else")
+    }
+  }
+
+  /// Whether exactly one member of the item's group signed it, as the policy may require (threat T11).
+  private func checkSignature(_ signatures: [SignatureFact], group: String) throws(ItemDamage) {
+    guard keyring.policy.signatures == .required else { return }
+    guard let signature = signatures.first else { throw .unsigned }
+    let members = keyring.policy.groups[group] ?? []
+    // A key that has expired since was good when it signed; a revoked one never is.
+    let isGood = signature.status == .good || signature.status == .expiredKey
+    guard signatures.count == 1, isGood, let signer = signature.primary, members.contains(signer) else {
+      throw .badSignature
+    }
+  }
+
+  private static func translate(_ error: EngineError, _ reference: ItemReference) -> KeyringError {
+    switch error {
+    case .message(let reason): .itemDamaged(reference, .notAMessage(reason))
+    case .corrupt, .notEncrypted: .itemDamaged(reference, .corrupt)
+    case .tooLarge(let limit): .itemDamaged(reference, .tooLarge(limit: limit))
+    default: .engine(error, reference)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+internal import KeyringModel
+internal import OpenPGP
+internal import Secrets
+
+/// An item ready to be put into the store: its index line and its sealed message.
+struct PreparedItem: Sendable {
+  let record: ItemRecord
+  let message: [UInt8]
+}
+
+/// Seals items to the members of their group.
+struct ItemSealer {
+  let keyring: Keyring
+
+  /// Seals a new item, under a new id.
+  ///
+  /// - Throws: as `Keyring.add`.
+  func seal(new item: NewItem, secret: borrowing SecretBytes) throws(KeyringError) -> PreparedItem {
+    var generator = SystemRandomNumberGenerator()
+    let now = keyring.host.clock()
+    let record = ItemRecord(
+      itemClass: item.itemClass, id: ItemID(using: &generator), revision: Revision(using: &generator),
+      created: now, modified: now, secretModified: now, group: item.group, sealed: ContentDigest(of: []),
+      attributes: try item.attributes.checked(for: item.itemClass), isLocal: item.isLocal)
+    return try seal(record, secret: secret)
+  }
+
+  /// Seals a record with a secret as it is: the caller decides about revision and times.
+  func seal(_ record: ItemRecord, secret: borrowing SecretBytes) throws(KeyringError) -> PreparedItem {
+    guard secret.count <= StoreLayout.secretLimit else {
+      throw .secretTooLarge(limit: StoreLayout.secretLimit)
+    }
+    guard let members = keyring.policy.groups[record.group] else { throw .unknownGroup(record.group) }
+    let plaintext: SecretBytes
+    do {
+      let header = ItemHeader(record: record, keyring: keyring.policy.keyring)
+      plaintext = try SealedItem.plaintext(header: header, secret: secret)
+    } catch {
+      throw .attributesTooLarge(error)
+    }
+    let message: [UInt8]
+    do {
+      let signer = keyring.policy.signatures == .required ? keyring.trusted.signer : nil
+      message = try keyring.engine.seal(plaintext, to: members, signer: signer)
+    } catch {
+      throw .engine(error, record.reference)
+    }
+    guard message.count <= StoreLayout.sealedItemLimit else {
+      throw .secretTooLarge(limit: StoreLayout.secretLimit)
+    }
+    var sealed = record
+    sealed.sealed = ContentDigest(of: message)
+    return PreparedItem(record: sealed, message: message)
+  }
+}

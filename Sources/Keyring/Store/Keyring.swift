@@ -1,0 +1,170 @@
+public import KeyringModel
+public import OpenPGP
+public import Secrets
+
+/// An open store: finds items by their attributes, decrypts those that were asked for, and changes them.
+///
+/// Several threads may use one keyring, and several processes one store: changes are made under the
+/// store's lock, each from a fresh look at what is there.
+public final class Keyring: Sendable {
+  /// The attributes of all items.
+  public let index: Index
+  let tree: FileTree
+  let trusted: TrustedPolicy
+  let engine: any SealingEngine
+  let host: HostContext
+
+  /// Who belongs to the keyring: the policy that this machine has accepted.
+  public var policy: Policy { trusted.policy }
+
+  /// Why nothing can be written: the store's policy is not the accepted one. `nil` when all is well.
+  public var distrust: PolicyDistrust? { trusted.distrust }
+
+  init(tree: FileTree, trusted: TrustedPolicy, engine: any SealingEngine, host: HostContext) {
+    self.tree = tree
+    self.trusted = trusted
+    self.engine = engine
+    self.host = host
+    index = Index(tree: tree, lockTimeout: host.lockTimeout)
+  }
+
+  /// Opens the store at a path; GnuPG is not started before it is needed.
+  ///
+  /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, `.policyNotTrusted`, or a file error.
+  public static func open(at path: String, host: HostContext) throws(KeyringError) -> Keyring {
+    try open(at: path, host: host, faults: nil, engine: nil)
+  }
+
+  /// Opens a store with faults planned and with a stand-in for GnuPG, both for tests.
+  package static func open(
+    at path: String, host: HostContext, faults: FaultPlan?, engine: (any SealingEngine)?
+  ) throws(KeyringError) -> Keyring {
+    let tree = try StoreFolder.open(path, faults: faults)
+    let trusted = try TrustedPolicy(in: tree, stateBase: host.stateBase)
+    let engine = engine ?? host.engine(for: trusted.policy.keyring, keys: trusted.keys)
+    return Keyring(tree: tree, trusted: trusted, engine: engine, host: host)
+  }
+
+  /// Starts what decrypting will need, in the background, while the index is being searched.
+  public func warmUp() { engine.warmUp() }
+
+  /// What cryptography was done so far, and the processes it took.
+  public var engineStatistics: EngineStatistics { engine.statistics }
+
+  // MARK: Reading
+
+  /// The items that match a query: attributes only.
+  ///
+  /// - Throws: as `Index.find(_:)`.
+  public func find(_ query: Query) throws(KeyringError) -> Matches { try index.find(query) }
+
+  /// Decrypts the secret of one item.
+  ///
+  /// - Parameters:
+  ///   - record: the item, as `find` returned it.
+  ///   - query: the question that found it; its conditions on primary-key attributes must hold on what the
+  ///     item says about itself, because the index could lie.
+  /// - Returns: the secret's exact bytes.
+  /// - Throws: `KeyringError.itemDamaged`, `.bindingMismatch`, `.engine` with the reason why GnuPG could not
+  ///   decrypt, or a file error. Nothing of the content is ever part of an error.
+  public func secret(for record: ItemRecord, matching query: Query? = nil) throws(KeyringError) -> SecretBytes
+  {
+    let item = try ItemReader(keyring: self).read(record, matching: query)
+    return item.secret
+  }
+
+  // MARK: Writing
+
+  /// Adds an item.
+  ///
+  /// - Returns: the new item's record.
+  /// - Throws: `KeyringError.itemExists` when an item has this primary key already, `.invalidAttribute`,
+  ///   `.secretTooLarge`, `.unknownGroup`, `.shardDamaged`, `.policyNotTrusted`, `.engine`, `.busy`, or a
+  ///   file error. After an error the store is as it was.
+  @discardableResult
+  public func add(_ item: NewItem, secret: borrowing SecretBytes) throws(KeyringError) -> ItemRecord {
+    // Sealed before the lock is taken, so that adding processes wait for each other's files only.
+    let sealed = try ItemSealer(keyring: self).seal(new: item, secret: secret)
+    return try transaction { changes throws(KeyringError) in try changes.add(sealed) }
+  }
+
+  /// Changes attributes of an item, and its secret when one is given.
+  ///
+  /// The item is looked up again by its id, so of two writers the last one wins, whole.
+  ///
+  /// - Returns: the record as it is now.
+  /// - Throws: `KeyringError.itemNotFound` when it was removed meanwhile, and as `add`.
+  @discardableResult
+  public func update(_ record: ItemRecord, _ changes: AttributeChanges) throws(KeyringError) -> ItemRecord {
+    try transaction { transaction throws(KeyringError) in try transaction.update(record, changes) }
+  }
+
+  /// Replaces an item's secret, and changes attributes with it.
+  ///
+  /// - Returns: the record as it is now, with a new revision.
+  /// - Throws: as `update(_:_:)`.
+  @discardableResult
+  public func update(
+    _ record: ItemRecord, _ changes: AttributeChanges = AttributeChanges(), secret: borrowing SecretBytes
+  ) throws(KeyringError) -> ItemRecord {
+    // Closures cannot borrow a noncopyable parameter.
+    var transaction = try Changes(keyring: self)
+    let result: ItemRecord
+    do {
+      result = try transaction.update(record, changes, secret: secret)
+    } catch {
+      transaction.abandon()
+      throw error
+    }
+    try transaction.commit()
+    return result
+  }
+
+  /// Makes a second item with the same secret and other attributes.
+  ///
+  /// - Returns: the new item's record.
+  /// - Throws: as `secret(for:matching:)` and `add`.
+  @discardableResult
+  public func duplicate(_ record: ItemRecord, as item: NewItem) throws(KeyringError) -> ItemRecord {
+    let secret = try secret(for: record)
+    return try add(item, secret: secret)
+  }
+
+  /// Removes items, all or none.
+  ///
+  /// - Throws: `KeyringError.itemNotFound` when one is gone already, `.shardDamaged`, `.policyNotTrusted`,
+  ///   `.busy`, or a file error.
+  public func delete(_ records: [ItemRecord]) throws(KeyringError) {
+    try transaction { changes throws(KeyringError) in
+      for record in records { try changes.delete(record) }
+    }
+  }
+
+  /// Makes several changes that happen together or not at all.
+  ///
+  /// - Parameter body: makes the changes; when it throws, none of them happens. The store's lock is held
+  ///   while it runs.
+  public func transaction<R>(
+    _ body: (inout Changes) throws(KeyringError) -> R
+  ) throws(KeyringError) -> R {
+    var changes = try Changes(keyring: self)
+    let result: R
+    do {
+      result = try body(&changes)
+    } catch {
+      changes.abandon()
+      throw error
+    }
+    try changes.commit()
+    return result
+  }
+}
+
+extension HostContext {
+  /// The OpenPGP engine for a keyring; it starts nothing before its first use.
+  func engine(for keyring: KeyringID, keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
+    Engine(
+      locations: EngineLocations(userHome: gnupgHome, runtimeBase: engineBase, searchPath: searchPath),
+      keyringID: keyring.hex, keys: keys, interaction: interaction)
+  }
+}

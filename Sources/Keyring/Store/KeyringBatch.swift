@@ -1,0 +1,93 @@
+public import KeyringModel
+public import Secrets
+
+/// Attributes for an item that is in the store already.
+public struct PlannedUpdate: Sendable {
+  /// The item, as `find` returned it.
+  public let record: ItemRecord
+  /// What changes about it.
+  public let changes: AttributeChanges
+
+  /// Plans a change.
+  public init(_ record: ItemRecord, _ changes: AttributeChanges) {
+    self.record = record
+    self.changes = changes
+  }
+}
+
+/// What became of one of many items that were added together.
+public enum AddOutcome: Sendable, Equatable {
+  /// It was added.
+  case added(ItemRecord)
+  /// An item with its primary key was there already, and was left as it is.
+  case exists(ItemReference)
+}
+
+extension Keyring {
+  /// Adds many items in one transaction, sealing them on several threads; items that exist are left alone.
+  ///
+  /// - Parameters:
+  ///   - items: the items.
+  ///   - updates: changes to items of the store, made in the same transaction.
+  ///   - secret: the secret of the item with this number; called once for each, from several threads.
+  ///   - progress: told how many are sealed, in no particular order and from several threads.
+  /// - Returns: what became of each item, in the same order.
+  /// - Throws: as `add`; then nothing was added.
+  public func addAll(
+    _ items: [NewItem], updating updates: [PlannedUpdate] = [],
+    secret: @escaping @Sendable (Int) -> SecretBytes,
+    progress: @escaping @Sendable (Int) -> Void = { _ in }
+  ) throws(KeyringError) -> [AddOutcome] {
+    var wanted: [Int] = []
+    for (position, item) in items.enumerated() where try !exists(item) { wanted.append(position) }
+    let positions = wanted
+    let sealer = ItemSealer(keyring: self)
+    let seal = { @Sendable (number: Int) throws(KeyringError) -> PreparedItem in
+      let position = positions[number]
+      let item = try sealer.seal(new: items[position], secret: secret(position))
+      progress(number + 1)
+      return item
+    }
+    // The first alone: it may unlock the key that signs, and several threads would ask several times (T36).
+    var prepared: [PreparedItem] = []
+    if !positions.isEmpty { prepared.append(try seal(0)) }
+    let pool = WorkerPool(workers: host.workers)
+    prepared += try pool.map(max(0, positions.count - 1)) { number throws(KeyringError) in
+      try seal(number + 1)
+    }
+    return try transaction { changes throws(KeyringError) in
+      var outcomes = try items.map { item throws(KeyringError) -> AddOutcome in
+        .exists(.path(try item.path()))
+      }
+      for (number, item) in prepared.enumerated() {
+        do throws(KeyringError) {
+          outcomes[wanted[number]] = .added(try changes.add(item))
+        } catch {
+          // Somebody added it meanwhile, or it is twice in the list.
+          guard case .itemExists = error else { throw error }
+        }
+      }
+      for update in updates { try changes.update(update.record, update.changes) }
+      return outcomes
+    }
+  }
+
+  /// Whether an item with this primary key is in the index now.
+  private func exists(_ item: NewItem) throws(KeyringError) -> Bool {
+    let attributes = try item.attributes.checked(for: item.itemClass)
+    let key = PrimaryKey(itemClass: item.itemClass, attributes: attributes, group: item.group)
+    return try !find(.item(with: key)).items.isEmpty
+  }
+}
+
+extension Query {
+  /// The question for the one item that has a primary key.
+  ///
+  /// Its path alone would do, but that names no bytes to look for, so that each line of a shard would be
+  /// parsed. Numbers are left out, since a line may spell them in another way.
+  package static func item(with key: PrimaryKey) -> Query {
+    let values = key.values.filter { $0.value.contentBytes != nil }
+      .map { Predicate(subject: .attribute($0.name), comparison: .equal($0.value)) }
+    return Query(itemClass: key.itemClass, predicates: [.path(ItemPath(key))] + values)
+  }
+}

@@ -1,0 +1,132 @@
+public import KeyringModel
+package import OpenPGP
+
+extension Keyring {
+  /// Makes a store with one person, and accepts its policy on this machine.
+  ///
+  /// The folder may be missing or empty, or be a git repository without files; what an earlier attempt
+  /// that was cut off has left is used again. The policy is written last: before it, there is no store.
+  ///
+  /// - Parameters:
+  ///   - path: the store's folder; it and those above it are made as needed.
+  ///   - owner: whose store it is; a secret key that can sign and decrypt, see `OwnKeys`.
+  ///   - signatures: whether items are signed and must be; `.required` unless there is a reason.
+  ///   - host: what the library needs to know of the machine.
+  /// - Returns: the new store, open.
+  /// - Throws: `KeyringError.storeExists`, `.folderNotEmpty`, `.unsafeFolder`, `.engine` when the key cannot
+  ///   be used, or a file error.
+  public static func create(
+    at path: String, owner: Fingerprint, signatures: Policy.Signatures = .required, host: HostContext
+  ) throws(KeyringError) -> Keyring {
+    let user = UserKeyring(
+      locations: EngineLocations(
+        userHome: host.gnupgHome, runtimeBase: host.engineBase, searchPath: host.searchPath))
+    let founder: Founder
+    do throws(EngineError) {
+      guard let key = try user.secretKeys().first(where: { $0.fingerprint == owner }) else {
+        throw EngineError.unusableKey(owner, .missing)
+      }
+      founder = Founder(
+        fingerprint: owner, name: key.userIDs.first ?? owner.text, keyFile: try user.exportMinimal(owner))
+    } catch {
+      throw .engine(error, nil)
+    }
+    return try create(at: path, founder: founder, signatures: signatures, host: host) { keyring in
+      host.engine(for: keyring, keys: [owner: founder.keyFile])
+    }
+  }
+
+  /// The first person of a store.
+  package struct Founder: Sendable {
+    package let fingerprint: Fingerprint
+    package let name: String
+    /// The public key, armored.
+    package let keyFile: [UInt8]
+
+    package init(fingerprint: Fingerprint, name: String, keyFile: [UInt8]) {
+      self.fingerprint = fingerprint
+      self.name = name
+      self.keyFile = keyFile
+    }
+  }
+
+  /// Makes a store with an engine that may be a stand-in for GnuPG.
+  package static func create(
+    at path: String, founder: Founder, signatures: Policy.Signatures, host: HostContext,
+    engine makeEngine: (KeyringID) -> any SealingEngine
+  ) throws(KeyringError) -> Keyring {
+    let tree = try emptyFolder(path)
+    let owner = founder.fingerprint
+    var generator = SystemRandomNumberGenerator()
+    let keyring = KeyringID(using: &generator)
+    let policy = Policy(
+      keyring: keyring, generation: 1, previous: nil, signatures: signatures,
+      people: [owner: Person(name: founder.name, role: .admin, added: host.clock())],
+      groups: [GroupName.default: [owner]])
+    let policyBytes = policy.encode()
+    let engine = makeEngine(keyring)
+    let signature: [UInt8]
+    do {
+      // Fails here, before anything is written, when nothing could be sealed to this key later.
+      _ = try engine.expectedRecipients([owner])
+      signature = try engine.signDetached(policyBytes, signer: owner)
+    } catch {
+      throw .engine(error, nil)
+    }
+    try PolicyVerification(engine: engine).verify(policyBytes, signature: signature, admins: [owner])
+
+    let lock = try StoreLock(tree, timeout: host.lockTimeout)
+    defer { withExtendedLifetime(lock) {} }
+    // Somebody else may have made the store meanwhile.
+    guard try files(tree.status(StoreLayout.policy)) == nil else { throw .storeExists(path: path) }
+    try write(
+      [
+        (StoreLayout.keyFile(owner), founder.keyFile), (StoreLayout.gitIgnore, gitIgnore),
+        (StoreLayout.gitAttributes, gitAttributes), (StoreLayout.policySignature, signature),
+      ], in: tree)
+    try PinStore(base: host.stateBase, keyring: keyring).write(
+      policy: policy, bytes: policyBytes, signer: owner)
+    try write([(StoreLayout.policy, policyBytes)], in: tree)
+    let trusted = TrustedPolicy(policy: policy, signer: owner, keys: [owner: founder.keyFile], distrust: nil)
+    return Keyring(tree: tree, trusted: trusted, engine: engine, host: host)
+  }
+
+  /// Opens, or makes, the folder for a new store.
+  private static func emptyFolder(_ path: String) throws(KeyringError) -> FileTree {
+    try StoreFolder.makeFolder(path)
+    let tree = try files(FileTree(at: path))
+    try StoreFolder.checkOwner(path, tree)
+    let names = try files(tree.list(""))
+    guard !names.contains(StoreLayout.policy) else { throw .storeExists(path: path) }
+    let known: Set<String> = [
+      ".git", StoreLayout.gitIgnore, StoreLayout.gitAttributes, StoreLayout.keys,
+      StoreLayout.policySignature, StoreLayout.index, StoreLayout.items, StoreLayout.work,
+    ]
+    guard names.allSatisfy(known.contains), try files(tree.list(StoreLayout.items)).isEmpty else {
+      throw .folderNotEmpty(path: path)
+    }
+    return tree
+  }
+
+  private static func write(_ content: [(path: String, bytes: [UInt8])], in tree: FileTree)
+    throws(KeyringError)
+  {
+    try files { () throws(FileError) in
+      for folder in [StoreLayout.work, StoreLayout.index, StoreLayout.items, StoreLayout.keys] {
+        try tree.makeDirectory(folder)
+      }
+      for (path, bytes) in content {
+        try tree.replaceFile(path, with: bytes, temporary: "\(StoreLayout.work)/new")
+      }
+      try tree.synchronizeDirectory("")
+    }
+  }
+
+  /// For clones that know nothing of Keytree: no conversion of line ends, no attempt to merge as text.
+  private static var gitAttributes: [UInt8] {
+    Array("* -text\n/items/** binary\n/index/** -text\n/policy.json* -text -merge\n".utf8)
+  }
+
+  /// What never leaves this machine.
+  private static var gitIgnore: [UInt8] { Array("/\(StoreLayout.work)/\n/\(StoreLayout.local)/\n".utf8) }
+}

@@ -1,0 +1,125 @@
+public import KeyringModel
+public import OpenPGP
+
+/// Everything that can go wrong with a keyring: what failed and on what, never what to do about it.
+public enum KeyringError: Error, Equatable, Sendable {
+  // MARK: The store
+
+  /// No store is at this path.
+  case noStore(path: String)
+  /// A store is at this path already.
+  case storeExists(path: String)
+  /// The folder holds other things, so no store is made in it.
+  case folderNotEmpty(path: String)
+  /// Somebody else owns the folder or could write to it, or to one above it.
+  case unsafeFolder(path: String, UnsafeFolderReason)
+  /// Another process holds the store's lock.
+  case busy(holder: Int32?)
+  /// A file operation failed.
+  case file(FileError)
+
+  // MARK: The question
+
+  /// The query breaks a rule; with the secret of *all* matches it is Apple's `errSecParam`.
+  case invalidQuery(QueryError)
+  /// An attribute cannot be stored.
+  case invalidAttribute(AttributeError)
+  /// The attributes together do not fit into a line of the index.
+  case attributesTooLarge(IndexLineError)
+  /// The secret is larger than 1 MiB.
+  case secretTooLarge(limit: Int)
+
+  // MARK: Items
+
+  /// No item matches.
+  case itemNotFound
+  /// An item with the same primary key exists.
+  case itemExists(ItemReference)
+  /// The item's file is damaged or is not what the index says.
+  case itemDamaged(ItemReference, ItemDamage)
+  /// What was decrypted is not the item that was asked for.
+  case bindingMismatch(ItemReference, BindingMismatch)
+  /// A line or a shard of the index is damaged, so nothing is written to it.
+  case shardDamaged(file: String, [ShardProblem])
+  /// A shard cannot take a line.
+  case shardRefused(file: String, ShardError)
+  /// A transaction's record cannot be read, so nothing is written before it is looked at.
+  case transactionDamaged(folder: String)
+  /// A newer version of Keytree was cut off while it changed the store, and only such a one can finish.
+  case transactionUnknown(folder: String)
+
+  // MARK: Keys and policy
+
+  /// GnuPG could not do what it was asked; the item, where one was concerned.
+  case engine(EngineError, ItemReference?)
+  /// The policy is not what this machine has accepted.
+  case policyNotTrusted(PolicyDistrust)
+  /// The item's group is not in the policy.
+  case unknownGroup(String)
+}
+
+/// Why a folder is not safe to keep a store in.
+public enum UnsafeFolderReason: Sendable, Equatable {
+  /// It belongs to another user, whose id this is.
+  case ownedBy(UInt32)
+  /// Others may write to it.
+  case writableByOthers
+}
+
+/// What is wrong with the file of an item.
+public enum ItemDamage: Error, Sendable, Equatable {
+  /// The index has the item, but its file is missing.
+  case missing
+  /// A file stands where this item would be stored, but the index does not know it.
+  case notInIndex
+  /// The file is not the one that the index describes.
+  case notAsIndexed
+  /// It is no regular file of its own: a link, a folder, a pipe.
+  case notAFile
+  /// It is larger than any item.
+  case tooLarge(limit: Int)
+  /// It is no message that is only encrypted to public keys.
+  case notAMessage(MessageError)
+  /// The content is damaged: no one can decrypt it.
+  case corrupt
+  /// What was decrypted does not begin with a header.
+  case noHeader
+  /// A newer version of Keytree wrote it, in a format that this one does not know.
+  case unknownFormat(Int64)
+  /// Its line is in a shard where nobody looks for it.
+  case lineMisplaced
+  /// Nobody signed it, although the policy requires a signature.
+  case unsigned
+  /// It was signed, but not by a member of the item's group with a good signature.
+  case badSignature
+}
+
+/// In what a decrypted item differs from the item that was asked for.
+public enum BindingMismatch: Error, Sendable, Equatable {
+  /// It belongs to another keyring.
+  case keyring
+  /// It is another item.
+  case item
+  /// Its primary key is another one; the name of an attribute that differs.
+  case primaryKey(AttributeName)
+  /// The secret is older than the index says: somebody put an old version back.
+  case olderSecret(Timestamp)
+}
+
+/// Why a policy is not trusted.
+public enum PolicyDistrust: Sendable, Equatable {
+  /// This machine has not accepted any policy of this keyring yet.
+  case notPinned
+  /// The policy is not the one that was accepted.
+  case changed(generation: Int, pinned: Int)
+  /// It has no signature file.
+  case unsigned
+  /// Its signature is bad, or not by an admin.
+  case badSignature
+  /// It cannot be read.
+  case unreadable(PolicyError)
+  /// What this machine has accepted cannot be read.
+  case pinUnreadable
+  /// A person's key file is missing.
+  case keyMissing(Fingerprint)
+}

@@ -1,0 +1,102 @@
+internal import KeyringModel
+
+/// What this machine has accepted of a keyring's policy, outside of the store.
+///
+/// A folder per keyring: `pin.json`, a copy of the policy it describes, so that items can still be read
+/// with the accepted people when the store's policy was changed, and `signer`, the fingerprint that this
+/// user signs with. The copy is named after its digest, so that replacing `pin.json` replaces both at once.
+struct PinStore {
+  private let base: String
+  private let keyring: KeyringID
+
+  init(base: String, keyring: KeyringID) {
+    self.base = base
+    self.keyring = keyring
+  }
+
+  /// What was accepted.
+  struct Accepted: Equatable, Sendable {
+    let pin: Pin
+    let policy: Policy
+    let signer: Fingerprint
+  }
+
+  /// Reads what was accepted; `nil` when nothing was.
+  ///
+  /// - Throws: `KeyringError.policyNotTrusted(.pinUnreadable)` when it is damaged, or a file error.
+  func read() throws(KeyringError) -> Accepted? {
+    guard let tree = try openBase(), let pin = try readPin(tree) else { return nil }
+    let limit = StoreLayout.smallFileLimit
+    let policyBytes = try files(tree.read(policyFile(pin.digest), limit: limit))
+    let signerBytes = try files(tree.read("\(keyring.hex)/signer", limit: limit))
+    guard let policyBytes, let signerBytes, ContentDigest(of: policyBytes) == pin.digest,
+      let signer = Fingerprint(
+        String(decoding: signerBytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)),
+      // A copy that was accepted once and cannot be read now is as good as lost.
+      let policy = try? Policy.parse(policyBytes), policy.keyring == keyring
+    else { throw .policyNotTrusted(.pinUnreadable) }
+    return Accepted(pin: pin, policy: policy, signer: signer)
+  }
+
+  /// Reads the pin alone: who the admins were, also when the rest is damaged.
+  ///
+  /// - Throws: as `read()`.
+  func readPin() throws(KeyringError) -> Pin? {
+    guard let tree = try openBase() else { return nil }
+    return try readPin(tree)
+  }
+
+  private func readPin(_ tree: FileTree) throws(KeyringError) -> Pin? {
+    let file = "\(keyring.hex)/pin.json"
+    guard let bytes = try files(tree.read(file, limit: StoreLayout.smallFileLimit)) else { return nil }
+    do {
+      return try Pin.parse(bytes)
+    } catch {
+      throw .policyNotTrusted(.pinUnreadable)
+    }
+  }
+
+  private func policyFile(_ digest: ContentDigest) -> String {
+    "\(keyring.hex)/policy-\(digest.base64url).json"
+  }
+
+  /// Remembers a policy as accepted; the rename of the pin decides.
+  func write(policy: Policy, bytes: [UInt8], signer: Fingerprint) throws(KeyringError) {
+    let tree = try makeBase()
+    let folder = keyring.hex
+    let pin = Pin(policy: policy, bytes: bytes)
+    let copy = policyFile(pin.digest)
+    let content: KeyValuePairs = [
+      copy: bytes, "\(folder)/signer": Array("\(signer.text)\n".utf8), "\(folder)/pin.json": pin.encode(),
+    ]
+    try files { () throws(FileError) in
+      try tree.makeDirectory(folder)
+      for (file, bytes) in content {
+        try tree.replaceFile(file, with: bytes, temporary: "\(folder)/.new")
+      }
+      try tree.synchronizeDirectory("")
+      for name in try tree.list(folder) where name.hasPrefix("policy-") && "\(folder)/\(name)" != copy {
+        try tree.remove("\(folder)/\(name)")
+      }
+    }
+  }
+
+  private func openBase() throws(KeyringError) -> FileTree? {
+    let tree: FileTree
+    do {
+      tree = try FileTree(at: base)
+    } catch {
+      if error.isMissing { return nil }
+      throw .file(error)
+    }
+    try StoreFolder.checkOwner(base, tree)
+    return tree
+  }
+
+  private func makeBase() throws(KeyringError) -> FileTree {
+    // From the root, because the folders above may not exist yet on a new account.
+    try StoreFolder.makeFolder(base)
+    guard let tree = try openBase() else { throw .file(FileError("open", base, .notARegularFile)) }
+    return tree
+  }
+}

@@ -1,0 +1,122 @@
+public import KeyringModel
+package import OpenPGP
+
+/// The question whether this machine should accept a store's policy, with all that is needed to answer it.
+///
+/// Nothing is accepted before `accept()`: a person is to compare the fingerprints first.
+public struct Trust: Sendable {
+  /// How the store's policy relates to the one that this machine has accepted.
+  public enum Standing: Sendable, Equatable {
+    /// This machine has accepted none yet.
+    case first
+    /// What this machine has accepted cannot be read, so nothing is known about it.
+    case forgotten
+    /// It is the accepted one, to the last byte.
+    case accepted
+    /// It has a higher generation than the accepted one.
+    case newer
+    /// It has the generation of the accepted one but another content.
+    case forked
+    /// It has a lower generation: an old policy that somebody put back (threat T2).
+    case older
+  }
+
+  /// The policy of the store.
+  public let policy: Policy
+  /// The policy that this machine has accepted before, if any.
+  public let accepted: Policy?
+  /// How the two relate.
+  public let standing: Standing
+  /// The admin whose signature on the policy is good: one of those that were accepted before, or where none
+  /// were, one that the policy itself names.
+  public let signedBy: Fingerprint?
+  /// The person in the policy whose secret key this user has, who will sign what is written.
+  public let signer: Fingerprint?
+  /// Why the policy cannot be accepted: it is unsigned, or not signed by such an admin.
+  public let obstacle: PolicyDistrust?
+  private let bytes: [UInt8]
+  private let pins: PinStore
+
+  /// Reads and verifies the store's policy, once, and finds out who this user is in it.
+  ///
+  /// - Throws: `KeyringError.policyNotTrusted` when the policy is unreadable or a key file is missing, `.noStore`,
+  ///   `.unsafeFolder`, `.engine` when GnuPG cannot be used, or a file error.
+  public init(at path: String, host: HostContext) throws(KeyringError) {
+    try self.init(at: path, host: host, engine: nil)
+  }
+
+  /// Does the same with an engine that may be a stand-in for GnuPG, and with the keys this user has.
+  package init(
+    at path: String, host: HostContext, engine standIn: (any SealingEngine)?, own: [Fingerprint]? = nil
+  ) throws(KeyringError) {
+    let tree = try StoreFolder.open(path)
+    let (bytes, policy) = try TrustedPolicy.read(in: tree)
+    let pins = PinStore(base: host.stateBase, keyring: policy.keyring)
+    var before: PinStore.Accepted?
+    var isForgotten = false
+    var admins: [Fingerprint]?
+    do {
+      before = try pins.read()
+      admins = before?.pin.admins
+    } catch {
+      guard case .policyNotTrusted(.pinUnreadable) = error else { throw error }
+      isForgotten = true
+      // Who the admins were may still be known.
+      admins = try? pins.readPin()?.admins
+    }
+    let engine: any SealingEngine
+    if let standIn {
+      engine = standIn
+    } else {
+      engine = host.engine(for: policy.keyring, keys: try TrustedPolicy.keys(of: policy, in: tree))
+    }
+    let signature = try files { () throws(FileError) in
+      try tree.read(StoreLayout.policySignature, limit: StoreLayout.smallFileLimit)
+    }
+    let signedBy = try signature.flatMap { signature throws(KeyringError) in
+      try Self.signer(of: bytes, signature, among: admins ?? policy.admins, engine)
+    }
+    let candidates = if let own { own } else { try OwnKeys(host: host).candidates.map(\.fingerprint) }
+
+    self.policy = policy
+    accepted = before?.policy
+    standing = isForgotten ? .forgotten : Self.standing(of: policy, bytes, before?.pin)
+    self.signedBy = signedBy
+    obstacle = signature == nil ? .unsigned : signedBy == nil ? .badSignature : nil
+    signer = candidates.first { policy.people[$0].map { $0.removed == nil } ?? false }
+    self.bytes = bytes
+    self.pins = pins
+  }
+
+  /// Accepts the policy on this machine.
+  ///
+  /// - Throws: `KeyringError.policyNotTrusted` with the obstacle; `.engine(.notARecipient)` when this user has no
+  ///   key of anybody in the policy; or a file error.
+  public func accept() throws(KeyringError) {
+    if let obstacle { throw .policyNotTrusted(obstacle) }
+    guard let signer else { throw .engine(.notARecipient(recipients: []), nil) }
+    try pins.write(policy: policy, bytes: bytes, signer: signer)
+  }
+
+  private static func standing(of policy: Policy, _ bytes: [UInt8], _ pin: Pin?) -> Standing {
+    guard let pin else { return .first }
+    if ContentDigest(of: bytes) == pin.digest { return .accepted }
+    if policy.generation > pin.generation { return .newer }
+    return policy.generation == pin.generation ? .forked : .older
+  }
+
+  /// The first of some admins who has signed these bytes.
+  private static func signer(
+    of policy: [UInt8], _ signature: [UInt8], among admins: [Fingerprint], _ engine: any SealingEngine
+  ) throws(KeyringError) -> Fingerprint? {
+    for admin in admins {
+      do {
+        try PolicyVerification(engine: engine).verify(policy, signature: signature, admins: [admin])
+        return admin
+      } catch {
+        guard case .policyNotTrusted(.badSignature) = error else { throw error }
+      }
+    }
+    return nil
+  }
+}

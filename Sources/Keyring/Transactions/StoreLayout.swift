@@ -1,0 +1,54 @@
+package import KeyringModel
+
+/// Where things are in a store, format 1: every path that this program reads or writes below the root.
+package enum StoreLayout {
+  package static let policy = "policy.json"
+  package static let policySignature = "policy.json.asc"
+  package static let keys = "keys"
+  package static let items = "items"
+  package static let index = "index"
+  package static let local = "local"
+  package static let work = ".keytree"
+  package static let lock = ".keytree/lock"
+  package static let transactionPrefix = "transaction-"
+  package static let quarantinePrefix = "quarantine-"
+  package static let commit = "commit.json"
+  package static let gitAttributes = ".gitattributes"
+  package static let gitIgnore = ".gitignore"
+
+  /// The largest sealed item that is read or written: the secret's 1 MiB, its header, and room for more than
+  /// a thousand recipients.
+  package static let sealedItemLimit = 2 << 20
+  /// The most bytes that a decrypted item may have: the secret, its header line and the line feed.
+  package static let plaintextLimit = secretLimit + ItemHeader.maximumSize + 1
+  /// The largest secret, in bytes.
+  package static let secretLimit = 1 << 20
+  /// The largest shard that is read, in bytes.
+  package static let shardLimit = 4 << 20
+  /// The largest record of a transaction that is read: about 100,000 items in one.
+  package static let recordLimit = 64 << 20
+  /// The largest policy, signature or key file that is read, in bytes.
+  package static let smallFileLimit = 1 << 20
+
+  package static func keyFile(_ fingerprint: Fingerprint) -> String { "\(keys)/\(fingerprint.text).asc" }
+
+  /// The folder of the index, or that of the items which never leave this machine.
+  package static func indexFolder(isLocal: Bool) -> String { isLocal ? "\(local)/\(index)" : index }
+
+  package static func itemsFolder(isLocal: Bool) -> String { isLocal ? "\(local)/\(items)" : items }
+
+  /// The file of an item's sealed message.
+  package static func itemFile(_ path: ItemPath, isLocal: Bool) -> String {
+    "\(itemsFolder(isLocal: isLocal))/\(path.text).gpg"
+  }
+
+  /// The file of a shard.
+  package static func shardFile(_ number: UInt8, isLocal: Bool) -> String {
+    "\(indexFolder(isLocal: isLocal))/\(shardName(number))"
+  }
+
+  package static func shardName(_ number: UInt8) -> String {
+    let digits = String(number, radix: 16)
+    return "\(digits.utf8.count == 1 ? "0" : "")\(digits).jsonl"
+  }
+}

@@ -1,0 +1,107 @@
+internal import Glibc
+
+/// The exclusive lock of a store, held from its creation to the end of its life.
+///
+/// `flock(2)` on `.keytree/lock`: the kernel lets go of it when the process dies. The file also holds a
+/// count of the transactions applied so far, which tells a reader that something changed while it read,
+/// and the process id of the last holder, for the message of `busy`.
+struct StoreLock: ~Copyable {
+  private let tree: FileTree
+  private let descriptor: Int32
+
+  /// Takes the lock, waiting for at most `timeout` seconds.
+  ///
+  /// - Throws: `KeyringError.busy` with the holder's process id after that time, or a file error.
+  init(_ tree: FileTree, timeout: Double) throws(KeyringError) {
+    self.tree = tree
+    descriptor = try Self.acquire(tree, timeout: timeout)
+  }
+
+  private static func acquire(_ tree: FileTree, timeout: Double) throws(KeyringError) -> Int32 {
+    while true {
+      let descriptor = try wait(tree, timeout: timeout)
+      // Somebody may have removed the file, and another process locked the new one.
+      var info = stat()
+      let isKnown = unsafe fstat(descriptor, &info) == 0
+      if isKnown, try files(tree.status(StoreLayout.lock))?.identity == FileStatus(info).identity {
+        return descriptor
+      }
+      close(descriptor)
+    }
+  }
+
+  private static func wait(_ tree: FileTree, timeout: Double) throws(KeyringError) -> Int32 {
+    let descriptor = try files(tree.openForLock(StoreLayout.lock))
+    var waited = 0.0
+    var pause = 0.001
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      let code = errno
+      guard code == EWOULDBLOCK || code == EINTR, waited < timeout else {
+        let holder = LockRecord(reading: descriptor)?.holder
+        close(descriptor)
+        if code == EWOULDBLOCK || code == EINTR { throw .busy(holder: holder) }
+        throw .file(FileError("lock", StoreLayout.lock, .system(code)))
+      }
+      // Different for each process, so that several that wait do not meet again and again.
+      let nap = pause * Double.random(in: 0.5...1.5)
+      usleep(UInt32(nap * 1_000_000))
+      waited += nap
+      pause = min(pause * 1.5, 0.005)
+    }
+    let count = LockRecord(reading: descriptor)?.count ?? 0
+    do {
+      try tree.write(LockRecord(count: count, holder: getpid()).bytes, to: descriptor, path: StoreLayout.lock)
+    } catch {
+      close(descriptor)
+      throw .file(error)
+    }
+    return descriptor
+  }
+
+  /// Counts one more applied transaction.
+  func countTransaction() throws(KeyringError) {
+    let count = LockRecord(reading: descriptor)?.count ?? 0
+    let record = LockRecord(count: count &+ 1, holder: getpid())
+    try files(tree.write(record.bytes, to: descriptor, path: StoreLayout.lock))
+  }
+
+  deinit { close(descriptor) }
+}
+
+/// What the lock file says: `<count> <process id>` and LF, each of fixed width, so that it is overwritten in place.
+struct LockRecord: Equatable {
+  var count: UInt64
+  var holder: Int32
+
+  init(count: UInt64, holder: Int32) {
+    self.count = count
+    self.holder = holder
+  }
+
+  init?(parsing bytes: some Sequence<UInt8>) {
+    let fields = bytes.split(whereSeparator: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") })
+    guard fields.count == 2, let count = UInt64(String(decoding: fields[0], as: UTF8.self)),
+      let holder = Int32(String(decoding: fields[1], as: UTF8.self))
+    else { return nil }
+    self.init(count: count, holder: holder)
+  }
+
+  /// Reads the record of an open lock file; `nil` when there is none yet.
+  init?(reading descriptor: Int32) {
+    var bytes = [UInt8](repeating: 0, count: Self.width)
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe pread(descriptor, $0.baseAddress, Self.width, 0)
+    }
+    guard count == Self.width else { return nil }
+    self.init(parsing: bytes)
+  }
+
+  static let width = 32
+
+  var bytes: [UInt8] {
+    func padded(_ text: String, _ width: Int) -> String {
+      String(repeating: "0", count: width - text.utf8.count) + text
+    }
+    return Array("\(padded(String(count), 20)) \(padded(String(holder), 10))\n".utf8)
+  }
+}

@@ -1,0 +1,238 @@
+internal import Glibc
+internal import KeyringModel
+
+/// Files to be changed together: staged beside the store, decided by one rename, then applied.
+///
+/// The moment of decision is the rename of `commit.json` (DESIGN section 6). Before it, nothing has
+/// happened and the folder is litter; after it, whoever next opens the store for writing brings it to
+/// its end. So a kill, a full disk or a power cut leaves every file old or new.
+struct Transaction: ~Copyable {
+  private let tree: FileTree
+  private let folder: String
+  private var steps: [TransactionRecord.Step] = []
+  private var staged = 0
+
+  /// Begins a transaction; nothing is written before the first file is staged.
+  init(in tree: FileTree) {
+    self.tree = tree
+    var generator = SystemRandomNumberGenerator()
+    folder = "\(StoreLayout.work)/\(StoreLayout.transactionPrefix)\(ItemID(using: &generator).hex)"
+  }
+
+  var isEmpty: Bool { steps.isEmpty }
+
+  /// Writes a file's new content beside the store.
+  mutating func place(_ bytes: [UInt8], at path: String) throws(KeyringError) {
+    let name = "\(staged)"
+    try files(tree.createFile("\(folder)/\(name)", bytes))
+    staged += 1
+    steps.removeAll { step in
+      if case .place(_, path) = step { return true }
+      return step == .remove(path: path)
+    }
+    steps.append(.place(staged: name, path: path))
+  }
+
+  /// Notes that a file will be removed. What was to be placed there before is not placed at all, so that each
+  /// path has one step and every step can be done again.
+  mutating func remove(_ path: String) {
+    steps.removeAll { step in
+      if case .place(_, path) = step { return true }
+      return step == .remove(path: path)
+    }
+    steps.append(.remove(path: path))
+  }
+
+  /// Notes that what stands at a path will go to another one.
+  mutating func move(_ from: String, to: String) { steps.append(.move(from: from, to: to)) }
+
+  /// Decides and applies the transaction; on success all of it is on disk.
+  ///
+  /// - Throws: a file error. Whether the change exists then depends on whether it was decided; in both
+  ///   cases every file is its old or its new version after the next `recover`.
+  consuming func commit(under lock: borrowing StoreLock) throws(KeyringError) {
+    guard !steps.isEmpty else { return }
+    do {
+      try checkSteps()
+      try tree.makeDirectory(folder)
+      try tree.createFile("\(folder)/commit.tmp", TransactionRecord(steps: steps).bytes)
+      // The staged names must be on disk before the record that relies on them can be.
+      try tree.synchronizeDirectory(folder)
+      try tree.synchronizeDirectory(StoreLayout.work)
+      try tree.rename("\(folder)/commit.tmp", to: "\(folder)/\(StoreLayout.commit)")
+      try tree.synchronizeDirectory(folder)
+    } catch {
+      // The first error is the one to report; litter that stays is removed by the next writer. The record has
+      // to be gone from the disk before the files that it names.
+      try? tree.remove("\(folder)/\(StoreLayout.commit)")
+      try? tree.synchronizeDirectory(folder)
+      try? Self.discard(folder, in: tree)
+      throw .file(error)
+    }
+    try Self.apply(TransactionRecord(steps: steps), folder: folder, in: tree, under: lock)
+  }
+
+  /// Gives up a transaction that was not decided.
+  consuming func abandon() {
+    // Litter that stays is removed by the next writer.
+    try? Self.discard(folder, in: tree)
+  }
+
+  /// Makes sure, before anything is decided, that every step can be done: that what it needs is there, that a
+  /// rename would not be refused, and that its folder exists.
+  private func checkSteps() throws(FileError) {
+    var leaving: Set<String> = []
+    for case .move(let from, _) in steps {
+      guard try tree.status(from) != nil else { throw FileError("move", from, .system(ENOENT)) }
+      leaving.insert(from)
+    }
+    for case .place(let name, let path) in steps {
+      guard try tree.status("\(folder)/\(name)") != nil else {
+        throw FileError("place", "\(folder)/\(name)", .system(ENOENT))
+      }
+      // What is put aside first, or lies below something that is, is in nobody's way.
+      if leaving.contains(where: { path == $0 || path.hasPrefix($0 + "/") }) { continue }
+      if let status = try tree.status(path), status.kind != .regular {
+        throw FileError("replace", path, .notARegularFile)
+      }
+      try tree.makeDirectory(RelativePath.parent(of: path))
+    }
+  }
+
+  // MARK: Recovery
+
+  /// The folders of transactions that were cut off, decided or not.
+  static func pending(in tree: FileTree) throws(KeyringError) -> [String] {
+    try files(tree.list(StoreLayout.work))
+      .filter { $0.hasPrefix(StoreLayout.transactionPrefix) }.map { "\(StoreLayout.work)/\($0)" }
+  }
+
+  /// Finishes what was decided, removes what was not.
+  ///
+  /// - Throws: `KeyringError.transactionDamaged` when a record cannot be read, `.transactionUnknown` when a
+  ///   newer version wrote it, or a file error.
+  static func recover(in tree: FileTree, under lock: borrowing StoreLock) throws(KeyringError) {
+    for folder in try pending(in: tree) {
+      let commit = "\(folder)/\(StoreLayout.commit)"
+      guard let bytes = try files(tree.read(commit, limit: StoreLayout.recordLimit)) else {
+        try files(discard(folder, in: tree))
+        continue
+      }
+      let record: TransactionRecord
+      do {
+        record = try TransactionRecord(parsing: bytes)
+      } catch {
+        switch error {
+        case .unreadable: throw .transactionDamaged(folder: folder)
+        case .unknownFormat: throw .transactionUnknown(folder: folder)
+        }
+      }
+      try keepLocalFiles(record, folder: folder, in: tree)
+      try apply(record, folder: folder, in: tree, under: lock)
+    }
+  }
+
+  /// Puts aside the items of this machine that a record found in the store would replace or remove: the store
+  /// may have come with it from somewhere else, and no other copy of these items exists.
+  private static func keepLocalFiles(
+    _ record: TransactionRecord, folder: String, in tree: FileTree
+  ) throws(KeyringError) {
+    let name = RelativePath.name(of: folder).dropFirst(StoreLayout.transactionPrefix.utf8.count)
+    let quarantine = "\(StoreLayout.work)/\(StoreLayout.quarantinePrefix)interrupted-\(name)"
+    for step in record.steps {
+      guard case .place(_, let path) = step, path.hasPrefix("\(StoreLayout.local)/\(StoreLayout.items)/")
+      else {
+        if case .remove(let path) = step, path.hasPrefix("\(StoreLayout.local)/\(StoreLayout.items)/") {
+          try putAside(path, "\(quarantine)/\(path)", tree)
+        }
+        continue
+      }
+      try putAside(path, "\(quarantine)/\(path)", tree)
+    }
+  }
+
+  private static func putAside(_ from: String, _ to: String, _ tree: FileTree) throws(KeyringError) {
+    try files { () throws(FileError) in
+      guard try tree.status(from) != nil, try tree.status(to) == nil else { return }
+      try tree.rename(from, to: to)
+    }
+  }
+
+  private static func apply(
+    _ record: TransactionRecord, folder: String, in tree: FileTree, under lock: borrowing StoreLock
+  ) throws(KeyringError) {
+    do {
+      var touched: Set<String> = []
+      for step in record.steps {
+        switch step {
+        case .place(let staged, let path):
+          try put("\(folder)/\(staged)", at: path, in: tree)
+          touched.formUnion(ancestors(of: path))
+        case .move(let from, let to):
+          // Done before: what stands at `from` now is another file, which a later step put there. And what is
+          // at neither end cannot be moved by anybody.
+          if try tree.status(to) == nil, try tree.status(from) != nil { try tree.rename(from, to: to) }
+          touched.formUnion(ancestors(of: to))
+          touched.insert(RelativePath.parent(of: from))
+        case .remove(let path):
+          try tree.remove(path)
+          touched.insert(RelativePath.parent(of: path))
+        }
+      }
+      for folder in touched.sorted() where try tree.status(folder) != nil {
+        try tree.synchronizeDirectory(folder)
+      }
+    } catch {
+      // A staged file that is at neither end: the record cannot be followed.
+      if error.reason == .system(ENODATA) { throw .transactionDamaged(folder: folder) }
+      throw .file(error)
+    }
+    try lock.countTransaction()
+    try files { () throws(FileError) in
+      try tidy(record, in: tree)
+      try discard(folder, in: tree)
+    }
+  }
+
+  /// Renames a file; when it is gone already and the target is there, this step was done before.
+  private static func put(_ from: String, at path: String, in tree: FileTree) throws(FileError) {
+    do {
+      try tree.rename(from, to: path)
+    } catch {
+      guard error.isMissing else { throw error }
+      guard try tree.status(path) != nil else { throw FileError("place", path, .system(ENODATA)) }
+    }
+  }
+
+  /// Removes folders that this transaction left empty, up to the class of an item.
+  private static func tidy(_ record: TransactionRecord, in tree: FileTree) throws(FileError) {
+    var left: Set<String> = []
+    for step in record.steps {
+      switch step {
+      case .remove(let path), .move(let path, _): left.insert(RelativePath.parent(of: path))
+      case .place: break
+      }
+    }
+    for folder in left.sorted() where folder.split(separator: "/").count >= 3 {
+      if try tree.list(folder).isEmpty { try tree.removeDirectory(folder) }
+    }
+  }
+
+  /// Removes a transaction's folder with what is in it, the record first: without it the rest is litter.
+  private static func discard(_ folder: String, in tree: FileTree) throws(FileError) {
+    try tree.remove("\(folder)/\(StoreLayout.commit)")
+    for name in try tree.list(folder) { try tree.remove("\(folder)/\(name)") }
+    try tree.removeDirectory(folder)
+  }
+
+  /// The folders above a path, the store's root as the empty path.
+  private static func ancestors(of path: String) -> [String] {
+    var result: [String] = []
+    var current = path
+    while !current.isEmpty {
+      current = RelativePath.parent(of: current)
+      result.append(current)
+    }
+    return result
+  }
+}

@@ -1,0 +1,121 @@
+internal import KeyringModel
+
+/// What a transaction does to the store once it is decided: the content of its `commit.json`.
+///
+/// Each step may be done again without harm, so that a transaction which was cut off is simply applied
+/// from its beginning.
+struct TransactionRecord: Equatable, Sendable {
+  /// One step.
+  enum Step: Equatable, Sendable {
+    /// The staged file becomes the file at `path`, replacing what is there.
+    case place(staged: String, path: String)
+    /// The file at a path goes to another one that is free.
+    case move(from: String, to: String)
+    /// The file at a path is removed.
+    case remove(path: String)
+  }
+
+  var steps: [Step]
+
+  /// The record as canonical JSON and LF.
+  var bytes: [UInt8] {
+    let list = steps.map { step in
+      switch step {
+      case .place(let staged, let path): Self.object(["path": path, "place": staged])
+      case .move(let from, let to): Self.object(["move": from, "path": to])
+      case .remove(let path): Self.object(["remove": path])
+      }
+    }
+    let value = JSONValue.object([
+      JSONMember("format", .integer(1)), JSONMember("steps", .array(list)),
+    ])
+    return value.canonicalBytes + [UInt8(ascii: "\n")]
+  }
+
+  init(steps: [Step]) { self.steps = steps }
+
+  /// Why a record is not followed.
+  enum Problem: Error {
+    /// It is not one of ours, to the last byte.
+    case unreadable
+    /// It has a format that a newer version wrote.
+    case unknownFormat
+  }
+
+  /// Reads a record.
+  init(parsing bytes: [UInt8]) throws(Problem) {
+    guard bytes.last == UInt8(ascii: "\n"), let value = Self.parse(bytes.dropLast()),
+      case .integer(let format) = value["format"]
+    else { throw .unreadable }
+    guard format == 1 else { throw .unknownFormat }
+    guard case .array(let list) = value["steps"] else { throw .unreadable }
+    var steps: [Step] = []
+    for entry in list {
+      if let path = entry.text("remove") {
+        steps.append(.remove(path: path))
+      } else if let path = entry.text("path"), let staged = entry.text("place") {
+        steps.append(.place(staged: staged, path: path))
+      } else if let path = entry.text("path"), let from = entry.text("move") {
+        steps.append(.move(from: from, to: path))
+      } else {
+        throw .unreadable
+      }
+    }
+    self.steps = steps
+    guard self.bytes == bytes, steps.allSatisfy(\.isOurs) else { throw .unreadable }
+  }
+
+  private static func parse(_ bytes: ArraySlice<UInt8>) -> JSONValue? {
+    // The reason does not matter: a record that does not parse is refused as a whole.
+    try? JSONValue(parsing: Array(bytes), limits: JSONLimits(size: StoreLayout.recordLimit, depth: 4))
+  }
+
+  private static func object(_ members: KeyValuePairs<String, String>) -> JSONValue {
+    .object(members.map { JSONMember($0.key, .string($0.value)) })
+  }
+}
+
+extension TransactionRecord.Step {
+  /// Whether this program could have written the step: a record lies in a folder that may have been copied, or
+  /// pushed, from elsewhere, and must not reach beyond what a transaction is for (threat T20).
+  fileprivate var isOurs: Bool {
+    switch self {
+    case .place(let staged, let path):
+      !staged.isEmpty && staged.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+        && (Self.isContent(path) || Self.isQuarantine(path))
+    case .move(let from, let to): Self.isPlain(from) && Self.isQuarantine(to)
+    case .remove(let path): Self.isContent(path)
+    }
+  }
+
+  /// Items and shards, those of this machine too.
+  private static func isContent(_ path: String) -> Bool {
+    let folders = [false, true].flatMap { isLocal in
+      [StoreLayout.itemsFolder(isLocal: isLocal), StoreLayout.indexFolder(isLocal: isLocal)]
+    }
+    return isPlain(path) && folders.contains { path.hasPrefix("\($0)/") }
+  }
+
+  private static func isQuarantine(_ path: String) -> Bool {
+    isPlain(path) && path.hasPrefix("\(StoreLayout.work)/\(StoreLayout.quarantinePrefix)")
+  }
+
+  /// Below the store, and not in a repository.
+  private static func isPlain(_ path: String) -> Bool {
+    !path.utf8.contains(0) && !path.isEmpty
+      && path.split(separator: "/", omittingEmptySubsequences: false)
+        .allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && $0 != ".git" }
+  }
+}
+
+extension JSONValue {
+  fileprivate subscript(name: String) -> JSONValue? {
+    guard case .object(let members) = self else { return nil }
+    return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+  }
+
+  fileprivate func text(_ name: String) -> String? {
+    guard case .string(let text) = self[name] else { return nil }
+    return text
+  }
+}

@@ -1,0 +1,79 @@
+/// The attributes of one item, known and custom ones in one map, in the order of their names' bytes.
+public struct Attributes: Sendable {
+  /// All names and values, sorted by the bytes of the names; each name occurs once.
+  public private(set) var entries: [(name: AttributeName, value: AttributeValue)] = []
+
+  /// Makes an empty map.
+  public init() {}
+
+  /// Takes entries in any order; of entries with the same name the last one stays.
+  init(unsorted: [(name: AttributeName, value: AttributeValue)]) {
+    let isSorted = zip(unsorted, unsorted.dropFirst()).allSatisfy { $0.name < $1.name }
+    if isSorted {
+      entries = unsorted
+    } else {
+      for entry in unsorted { self[entry.name] = entry.value }
+    }
+  }
+
+  /// The value of one attribute; setting nil removes it.
+  ///
+  /// - Parameter name: A known or custom name.
+  public subscript(name: AttributeName) -> AttributeValue? {
+    get {
+      let index = position(of: name)
+      return index < entries.count && entries[index].name == name ? entries[index].value : nil
+    }
+    set {
+      let index = position(of: name)
+      let exists = index < entries.count && entries[index].name == name
+      switch (newValue, exists) {
+      case (let value?, true): entries[index].value = value
+      case (let value?, false): entries.insert((name, value), at: index)
+      case (nil, true): entries.remove(at: index)
+      case (nil, false): break
+      }
+    }
+  }
+
+  /// Whether there is no attribute at all.
+  public var isEmpty: Bool { entries.isEmpty }
+
+  /// The number of attributes.
+  public var count: Int { entries.count }
+
+  /// The names of all attributes, sorted.
+  public var names: [AttributeName] { entries.map(\.name) }
+
+  /// Sets every attribute of `other` here; its values win.
+  ///
+  /// - Parameter other: The attributes to take over.
+  public mutating func merge(_ other: Attributes) {
+    for entry in other.entries { self[entry.name] = entry.value }
+  }
+
+  /// The first index whose name is not before `name`.
+  private func position(of name: AttributeName) -> Int {
+    var low = 0
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].name < name { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+extension Attributes: Equatable {
+  /// Whether both have the same names with exactly the same values.
+  public static func == (left: Attributes, right: Attributes) -> Bool {
+    left.entries.elementsEqual(right.entries) { $0.name == $1.name && $0.value == $1.value }
+  }
+}
+
+extension Attributes: ExpressibleByDictionaryLiteral {
+  /// Makes attributes from a literal; of entries with the same name the last one stays.
+  public init(dictionaryLiteral elements: (AttributeName, AttributeValue)...) {
+    for (name, value) in elements { self[name] = value }
+  }
+}

@@ -1,0 +1,82 @@
+/// The two base-64 forms of the store (RFC 4648 sections 4 and 5), each with one spelling per content.
+enum Base64 {
+  /// Which alphabet and padding is meant.
+  enum Form {
+    /// `+` and `/`, padded to a multiple of four: attribute values that are not text.
+    case standard
+    /// `-` and `_`, no padding: digests.
+    case url
+  }
+
+  private static let standardAlphabet = alphabet("+", "/")
+  private static let urlAlphabet = alphabet("-", "_")
+  private static let padding = UInt8(ascii: "=")
+
+  private static func alphabet(_ last: Character...) -> [UInt8] {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
+    return letters + letters.map { $0 | 0x20 } + Array("0123456789".utf8) + Array(String(last).utf8)
+  }
+
+  static func encode(_ bytes: [UInt8], as form: Form) -> [UInt8] {
+    let alphabet = form == .url ? urlAlphabet : standardAlphabet
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    var index = 0
+    while index < bytes.count {
+      let rest = bytes.count - index
+      var group = UInt32(bytes[index]) << 16
+      if rest > 1 { group |= UInt32(bytes[index + 1]) << 8 }
+      if rest > 2 { group |= UInt32(bytes[index + 2]) }
+      text.append(alphabet[Int(group >> 18)])
+      text.append(alphabet[Int(group >> 12 & 63)])
+      if rest > 1 { text.append(alphabet[Int(group >> 6 & 63)]) }
+      if rest > 2 { text.append(alphabet[Int(group & 63)]) }
+      if form == .standard, rest < 3 {
+        text.append(contentsOf: repeatElement(padding, count: 3 - rest))
+      }
+      index += 3
+    }
+    return text
+  }
+
+  /// The bytes that `text` spells, or nil for anything that `encode` would not have written.
+  static func decode(_ text: UnsafeRawBufferPointer, as form: Form) -> [UInt8]? {
+    var count = text.count
+    if form == .standard {
+      guard count % 4 == 0 else { return nil }
+      var paddings = 0
+      while paddings < 2, count > 0, unsafe text[count - 1] == padding {
+        paddings += 1
+        count -= 1
+      }
+    }
+    guard count % 4 != 1 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count * 3 / 4)
+    var pending: UInt32 = 0
+    var bits = 0
+    for index in 0..<count {
+      guard let value = unsafe value(of: text[index], in: form) else { return nil }
+      pending = pending << 6 | UInt32(value)
+      bits += 6
+      if bits >= 8 {
+        bits -= 8
+        bytes.append(UInt8(truncatingIfNeeded: pending >> UInt32(bits)))
+        pending &= (1 << UInt32(bits)) - 1
+      }
+    }
+    // Bits left over must be zero: otherwise several texts would spell the same bytes.
+    return pending == 0 ? bytes : nil
+  }
+
+  private static func value(of digit: UInt8, in form: Form) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): digit - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "+") where form == .standard, UInt8(ascii: "-") where form == .url: 62
+    case UInt8(ascii: "/") where form == .standard, UInt8(ascii: "_") where form == .url: 63
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// The rule for names of groups: ASCII, as a command and a path can carry it.
+public enum GroupName {
+  /// The group that every keyring has and that items get when nothing else is said.
+  public static let `default` = "default"
+
+  /// The most bytes of a name.
+  public static let maximumSize = 100
+
+  /// Whether a group can have this name: letters, digits, `.`, `_` and `-`, starting with a letter or digit.
+  ///
+  /// - Parameter name: A proposed name, case-sensitive.
+  public static func isValid(_ name: String) -> Bool {
+    guard let first = name.utf8.first, isAlphanumeric(first), name.utf8.count <= maximumSize else {
+      return false
+    }
+    return name.utf8.allSatisfy { byte in
+      isAlphanumeric(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+        || byte == UInt8(ascii: "-")
+    }
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/// Something that is measured, by name.
+struct Benchmark: Sendable {
+  /// What the person calls it.
+  let name: String
+  /// What it shows.
+  let summary: String
+  /// Whether it takes too long to be run without being asked for.
+  var onlyByName = false
+  /// Measures and reports.
+  let run: @Sendable (Workbench, inout Report) throws(BenchmarkError) -> Void
+
+  /// All of them, in the order in which they run.
+  static let all: [Benchmark] = [
+    version, find, get, add, listing, bulk, processes, faults, killSweep,
+  ]
+}

@@ -1,0 +1,140 @@
+internal import Glibc
+
+/// A program with all that it gets: nothing is inherited but the current folder.
+struct Command: Sendable {
+  /// The absolute path of the program.
+  var program: String
+  /// Its arguments, without its own name.
+  var arguments: [String]
+  /// Its variables, as `NAME=value`.
+  var environment: [String]
+  /// The file that it reads.
+  var input = "/dev/null"
+  /// The file that its standard output goes to.
+  var output = "/dev/null"
+  /// The file that its standard error goes to.
+  var errors = "/dev/null"
+
+  /// The words, for messages.
+  var text: String { ([program] + arguments).joined(separator: " ") }
+}
+
+/// What a process did and what it cost.
+struct ProcessOutcome: Sendable {
+  /// The exit status; nil when a signal ended it.
+  var status: Int32?
+  /// The signal that ended it.
+  var signal: Int32?
+  /// From before its start to after its end, in seconds.
+  var seconds: Double
+  /// The most memory that it, or a process that it waited for, had in use, in bytes.
+  var peakMemory: Int
+
+  /// How it ended, in words.
+  var ending: String {
+    if let signal { return "ended by signal \(signal)" }
+    return "exit status \(status ?? -1)"
+  }
+}
+
+/// A process that runs.
+///
+/// Started with `posix_spawn(3)`, which does not copy this process, and waited for with `wait4(2)`, which tells
+/// the peak memory. The kernel counts a child's peak from that of its parent before `execve`, so this program
+/// keeps itself small and leaves large work to children.
+struct ChildProcess {
+  /// The process id.
+  let identifier: pid_t
+  private let started: Double
+
+  /// Starts a process.
+  ///
+  /// - Parameter command: The program.
+  /// - Throws: `system` when it cannot be started.
+  init(_ command: Command) throws(BenchmarkError) {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, command.input, O_RDONLY, 0)
+    let flags = O_WRONLY | O_CREAT | O_TRUNC
+    unsafe posix_spawn_file_actions_addopen(&actions, 1, command.output, flags, 0o600)
+    unsafe posix_spawn_file_actions_addopen(&actions, 2, command.errors, flags, 0o600)
+    let words = CStrings([command.program] + command.arguments)
+    let variables = CStrings(command.environment)
+    var process: pid_t = 0
+    started = Clock.now
+    let problem = unsafe posix_spawn(
+      &process, command.program, &actions, nil, words.pointers, variables.pointers)
+    guard problem == 0 else { throw .system(action: "start", path: command.program, errno: problem) }
+    identifier = process
+  }
+
+  /// Waits for the end of the process.
+  func wait() -> ProcessOutcome {
+    var status: Int32 = 0
+    var usage = rusage()
+    while unsafe wait4(identifier, &status, 0, &usage) < 0 && errno == EINTR {}
+    return outcome(status, usage)
+  }
+
+  /// Waits for the first of several processes to end, and takes it out of the list.
+  ///
+  /// - Parameter running: All children that this process has; not empty.
+  /// - Returns: Its place in the list, and what it did.
+  static func waitForAny(of running: inout [ChildProcess]) -> (place: Int, outcome: ProcessOutcome) {
+    var status: Int32 = 0
+    var usage = rusage()
+    while true {
+      let ended = unsafe wait4(-1, &status, 0, &usage)
+      if ended < 0 && errno == EINTR { continue }
+      guard let place = running.firstIndex(where: { $0.identifier == ended }) else { continue }
+      let process = running.remove(at: place)
+      return (place, process.outcome(status, usage))
+    }
+  }
+
+  private func outcome(_ status: Int32, _ usage: rusage) -> ProcessOutcome {
+    let seconds = Clock.now - started
+    // The macros of wait(2): the low seven bits are the signal, the next byte the status.
+    let signal = status & 0x7F
+    return ProcessOutcome(
+      status: signal == 0 ? status >> 8 & 0xFF : nil, signal: signal == 0 ? nil : signal, seconds: seconds,
+      peakMemory: usage.ru_maxrss * 1024)
+  }
+
+  /// Runs a process from its start to its end.
+  static func run(_ command: Command) throws(BenchmarkError) -> ProcessOutcome {
+    try ChildProcess(command).wait()
+  }
+}
+
+/// The clock that never goes back, in seconds (`CLOCK_MONOTONIC`).
+enum Clock {
+  /// The time since an arbitrary moment.
+  static var now: Double {
+    var time = timespec()
+    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}
+
+/// Strings in the form that `posix_spawn(3)` takes them.
+@safe
+private final class CStrings {
+  let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  private let count: Int
+
+  init(_ strings: [String]) {
+    count = strings.count
+    unsafe pointers = .allocate(capacity: count + 1)
+    for (index, string) in strings.enumerated() {
+      unsafe (pointers + index).initialize(to: strdup(string))
+    }
+    unsafe (pointers + count).initialize(to: nil)
+  }
+
+  deinit {
+    for index in 0..<count { unsafe free(pointers[index]) }
+    unsafe pointers.deallocate()
+  }
+}

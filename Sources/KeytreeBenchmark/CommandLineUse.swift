@@ -1,0 +1,85 @@
+internal import Glibc
+
+/// What the person asked for: names of benchmarks, and options.
+enum CommandLineUse {
+  /// The hidden verb that writes an index; for a child of this program.
+  static let fill = "--fill"
+
+  private static let usage = """
+    usage: keytree-benchmark [--folder DIR] [--pairs N] [--key NAME] [NAME...]
+
+      --folder DIR  where the scratch folder is made, on the disk that is meant; default /tmp
+      --pairs N     how many pairs a comparison makes
+      --key NAME    a key of fixtures/gnupg: alice (Curve 25519, the default) or rsa (RSA 3072, what GnuPG 2.2
+                    makes); the slower the key, the less the rest counts
+
+    Without a name, all but kill-sweep. Exit status 1: a limit was broken, 2: something did not work.
+    """
+
+  /// Runs what the arguments ask for.
+  ///
+  /// - Parameter arguments: Without the program's name.
+  /// - Returns: The exit status.
+  static func run(_ arguments: [String]) -> Int32 {
+    var report = Report()
+    do throws(BenchmarkError) {
+      if arguments.first == fill { return try fill(Array(arguments.dropFirst())) }
+      guard let wish = Wish(arguments) else {
+        report.line(usage)
+        for benchmark in Benchmark.all { report.note(benchmark.name, benchmark.summary) }
+        return 2
+      }
+      if Files.isInMemory(wish.folder) {
+        report.line("\(wish.folder) is in memory: fsync costs nothing there, give --folder on a disk")
+      }
+      let bench = try Workbench(base: wish.folder, pairs: wish.pairs, key: wish.key)
+      defer { bench.close() }
+      for benchmark in wish.benchmarks {
+        report.line("\(benchmark.name): \(benchmark.summary)")
+        try benchmark.run(bench, &report)
+      }
+    } catch {
+      report.line("keytree-benchmark: \(error.text)")
+      return 2
+    }
+    report.line(report.over == 0 ? "all within their limits" : "over: \(report.over)")
+    return report.over == 0 ? 0 : 1
+  }
+
+  private static func fill(_ arguments: [String]) throws(BenchmarkError) -> Int32 {
+    guard arguments.count == 3, let count = Int(arguments[1]), let interval = Int(arguments[2]) else {
+      return 2
+    }
+    try SampleIndex(count: count, escapeInterval: interval).write(to: arguments[0])
+    return 0
+  }
+
+  /// The arguments, understood.
+  private struct Wish {
+    var folder = "/tmp"
+    var pairs: Int?
+    var key = "alice"
+    var benchmarks: [Benchmark] = []
+
+    init?(_ arguments: [String]) {
+      var rest = arguments[...]
+      while let word = rest.popFirst() {
+        switch word {
+        case "--folder":
+          guard let value = rest.popFirst(), value.hasPrefix("/") else { return nil }
+          folder = value
+        case "--pairs":
+          guard let value = rest.popFirst().flatMap({ Int($0) }), value > 0 else { return nil }
+          pairs = value
+        case "--key":
+          guard let value = rest.popFirst(), ["alice", "rsa"].contains(value) else { return nil }
+          key = value
+        default:
+          guard let benchmark = Benchmark.all.first(where: { $0.name == word }) else { return nil }
+          benchmarks.append(benchmark)
+        }
+      }
+      if benchmarks.isEmpty { benchmarks = Benchmark.all.filter { !$0.onlyByName } }
+    }
+  }
+}

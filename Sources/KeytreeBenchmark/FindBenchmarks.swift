@@ -1,0 +1,104 @@
+/// How many items a large store has.
+let largeCount = 100_000
+
+extension Benchmark {
+  /// Searching a large index.
+  static let find = Benchmark(
+    name: "find", summary: "one server among \(largeCount) items, against `grep -rF` over the same folder"
+  ) { bench, report throws(BenchmarkError) in
+    let store = try bench.makeStore("find")
+    try bench.fill(store, count: largeCount)
+    let grep = try bench.programs.find("grep")
+    let number = largeCount / 2
+    let server = SampleIndex.server(number)
+    let pairs = bench.wantedPairs ?? 60
+    let ways: [(title: String, words: [String])] = [
+      ("by attribute", ["find", "--server", server]), ("in any attribute", ["find", server]),
+    ]
+    for way in ways {
+      let found = try bench.output(of: bench.keytree(way.words, store: store)).split(separator: "\n").count
+      report.fact("items found \(way.title)", "\(found)", isRight: found == 3)
+      let comparison = try Comparison(pairs: pairs) { _ in
+        bench.keytree(way.words, store: store).writing(to: "\(bench.folder)/output")
+      } theirs: { _ in
+        // Into a file: grep stops at the first match when its output is /dev/null.
+        bench.command(grep, ["-rF", server, "\(store)/index"]).writing(to: "\(bench.folder)/output")
+      }
+      report.comparison(
+        "find, \(way.title)", comparison,
+        ours: "keytree \(way.words.dropLast().joined(separator: " ")) SERVER",
+        theirs: "grep -rF SERVER index/", limit: 1)
+      report.amount(
+        "peak memory", Report.memory(comparison.peakMemory), value: Double(comparison.peakMemory),
+        limit: Double(40 << 20), limitText: "40 MiB")
+    }
+    try explain(bench, &report, store: store, number: number)
+  }
+
+  /// An exact primary key reads one shard.
+  private static func explain(
+    _ bench: Workbench, _ report: inout Report, store: String, number: Int
+  ) throws(BenchmarkError) {
+    let words = [
+      "find", "--json", "--server", SampleIndex.server(number), "--account", SampleIndex.account(number),
+    ]
+    let line = try bench.output(of: bench.keytree(words, store: store))
+    guard let start = line.range(of: "\"reference\":\""), let end = line[start...].firstIndex(of: "\"") else {
+      throw .unexpected("`find --json` prints no reference: \(line)")
+    }
+    let reference = String(line[start..<end])
+    let command = bench.keytree(["--explain", "get", "--attributes", reference], store: store)
+    try bench.output(of: command)
+    let said = String(decoding: try Files.read(command.errors) ?? [], as: UTF8.self)
+    let shards = said.split(separator: "\n").first { $0.contains("shards read:") } ?? "nothing"
+    report.fact("an exact primary key reads", "\(shards)", isRight: shards.hasSuffix("shards read: 1"))
+  }
+
+  /// Printing everything.
+  static let listing = Benchmark(
+    name: "listing", summary: "all of \(largeCount) items in a pipe, without a limit"
+  ) { bench, report throws(BenchmarkError) in
+    let store = try bench.makeStore("listing")
+    try bench.fill(store, count: largeCount)
+    for words in [["find"], ["find", "--json"]] {
+      var times: [Double] = []
+      var memory = 0
+      for _ in 0..<5 {
+        let command = bench.keytree(words, store: store).writing(to: "\(bench.folder)/output")
+        let outcome = try ChildProcess.run(command)
+        times.append(outcome.seconds)
+        memory = max(memory, outcome.peakMemory)
+      }
+      let text = "\(Report.time(Samples(times))), peak memory \(Report.memory(memory))"
+      report.note("keytree \(words.joined(separator: " "))", text)
+    }
+  }
+}
+
+extension Command {
+  /// The same command with its output in a file.
+  func writing(to path: String) -> Command {
+    var command = self
+    command.output = path
+    return command
+  }
+
+  /// The same command with its input from a file.
+  func reading(from path: String) -> Command {
+    var command = self
+    command.input = path
+    return command
+  }
+}
+
+extension String {
+  /// Where what follows the first occurrence of a text starts; nil without one.
+  fileprivate func range(of text: String) -> String.Index? {
+    var start = startIndex
+    while start < endIndex {
+      if self[start...].hasPrefix(text) { return index(start, offsetBy: text.count) }
+      start = index(after: start)
+    }
+    return nil
+  }
+}

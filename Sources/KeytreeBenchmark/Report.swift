@@ -1,0 +1,76 @@
+internal import Glibc
+
+/// What the benchmarks say, on standard output, and whether a limit was broken.
+struct Report {
+  /// How many limits were broken.
+  private(set) var over = 0
+
+  /// Prints a comparison against a limit for the ratio of the medians.
+  mutating func comparison(
+    _ name: String, _ comparison: Comparison, ours: String, theirs: String, limit: Double?
+  ) {
+    line("\(name)")
+    line("  \(padded(ours, 34)) \(Self.time(comparison.ours))")
+    line("  \(padded(theirs, 34)) \(Self.time(comparison.theirs))")
+    let pairs = Self.number(comparison.ratios.median, 2)
+    verdict(
+      "ratio", "\(Self.number(comparison.ratio, 2)) (median of pairs \(pairs))", value: comparison.ratio,
+      limit: limit, limitText: limit.map { Self.number($0, 2) })
+  }
+
+  /// Prints a number against a limit.
+  mutating func amount(_ name: String, _ text: String, value: Double, limit: Double, limitText: String) {
+    verdict(name, text, value: value, limit: limit, limitText: limitText)
+  }
+
+  /// Prints whether something is as it has to be.
+  mutating func fact(_ name: String, _ text: String, isRight: Bool) {
+    if !isRight { over += 1 }
+    line("  \(padded(name, 34)) \(text)   \(isRight ? "ok" : "over")")
+  }
+
+  /// Prints something that has no limit.
+  func note(_ name: String, _ text: String) { line("  \(padded(name, 34)) \(text)") }
+
+  /// Prints a line.
+  func line(_ text: String) {
+    var rest = Array("\(text)\n".utf8)[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
+      // A reader that went away is no reason to measure nothing.
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private mutating func verdict(
+    _ name: String, _ text: String, value: Double, limit: Double?, limitText: String?
+  ) {
+    guard let limit, let limitText else { return note(name, text) }
+    if value > limit { over += 1 }
+    line("  \(padded(name, 34)) \(text)   wanted at most \(limitText)   \(value > limit ? "over" : "ok")")
+  }
+
+  private func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.utf8.count))
+  }
+
+  /// A median with what it lies between, in milliseconds.
+  static func time(_ samples: Samples) -> String {
+    let (least, most) = (number(samples.least * 1000, 2), number(samples.most * 1000, 2))
+    return "\(number(samples.median * 1000, 2)) ms (\(least) - \(most))"
+  }
+
+  /// Bytes as MiB.
+  static func memory(_ bytes: Int) -> String { "\(number(Double(bytes) / 1_048_576, 1)) MiB" }
+
+  /// A number with some digits after the point.
+  static func number(_ value: Double, _ digits: Int) -> String {
+    var scale = 1.0
+    for _ in 0..<digits { scale *= 10 }
+    let whole = Int((value * scale).rounded())
+    let (front, rest) = (whole / Int(scale), String(whole % Int(scale)))
+    return digits == 0
+      ? "\(front)" : "\(front).\(String(repeating: "0", count: digits - rest.utf8.count))\(rest)"
+  }
+}

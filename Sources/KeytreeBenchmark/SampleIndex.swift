@@ -1,0 +1,85 @@
+internal import KeyringModel
+
+/// The index of a store with many items, as people have them: written without the items themselves.
+///
+/// About 410 bytes a line, so 100,000 items are 41 MB. The same number gives the same index each time.
+struct SampleIndex {
+  /// How many lines to write.
+  let count: Int
+  /// Every so many items have a comment of two lines, which is written with an escape.
+  var escapeInterval = 200
+
+  /// The server of an item; three items share one.
+  static func server(_ number: Int) -> String {
+    let place = number / 3
+    let word = words[place % words.count]
+    return "\(hosts[place % hosts.count])\(word)\(place).\(domains[place % domains.count])"
+  }
+
+  /// The account of an item.
+  static func account(_ number: Int) -> String {
+    let person = people[number % people.count]
+    return number % 2 == 0 ? person : "\(person).\(words[number * 31 % words.count])@mail.example"
+  }
+
+  /// Writes the index into a store, keeping the lines that are there.
+  ///
+  /// - Parameter store: The store's folder.
+  func write(to store: String) throws(BenchmarkError) {
+    var shards: [UInt8: [UInt8]] = [:]
+    var generator = CountingGenerator(state: 0x9E37_79B9_7F4A_7C15)
+    for number in 0..<count {
+      let record = record(number, using: &generator)
+      do {
+        shards[record.path.shard, default: []] += try IndexLine.encode(record) + [UInt8(ascii: "\n")]
+      } catch {
+        throw .unexpected("a sample item cannot be written: \(error)")
+      }
+    }
+    for (number, lines) in shards {
+      let digits = String(number, radix: 16)
+      let path = "\(store)/index/\(digits.utf8.count == 1 ? "0" : "")\(digits).jsonl"
+      // Through the model's own shard, so that the lines come out in their canonical order.
+      try Files.write(Shard(parsing: try Files.read(path) ?? [] + lines, number: number).encode(), to: path)
+    }
+  }
+
+  private func record(_ number: Int, using generator: inout CountingGenerator) -> ItemRecord {
+    let server = Self.server(number)
+    var attributes = Attributes()
+    attributes[.server] = .string(server)
+    attributes[.account] = .string(Self.account(number))
+    if number % 3 == 0 { attributes[.label] = .string("\(Self.words[number % Self.words.count]) (work)") }
+    if number % 4 == 1 { attributes["url"] = .string("https://\(server)/login?next=%2Faccount") }
+    if number % 4 == 0 { attributes[.protocol] = .string("https") }
+    if number % 9 == 0 { attributes[.port] = .integer(8443) }
+    if number % escapeInterval == 0 { attributes[.comment] = .string("first line\nsecond line") }
+    let created = Timestamp(microseconds: 1_600_000_000_000_000 + Int64(number) * 733_000_017)
+    return ItemRecord(
+      itemClass: .internetPassword, id: ItemID(using: &generator), revision: Revision(using: &generator),
+      created: created, modified: created, secretModified: created, group: "default",
+      sealed: ContentDigest(of: Array("sample \(number)".utf8)), attributes: attributes)
+  }
+
+  private static let hosts = ["", "login.", "", "www.", "", "accounts.", "shop."]
+  private static let domains = ["example", "test", "example.com", "example.org", "example.net"]
+  private static let people = ["alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi"]
+  private static let words = [
+    "amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "juniper", "kestrel",
+    "lagoon", "meadow", "nectar", "orchid", "prairie", "quarry", "river", "sierra", "tundra", "umbra",
+    "valley", "willow", "yarrow", "zephyr",
+  ]
+}
+
+/// Random enough for ids that have to differ, the same in each run (SplitMix64).
+private struct CountingGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+}

@@ -1,0 +1,85 @@
+extension Benchmark {
+  /// Decrypting one item.
+  static let get = Benchmark(
+    name: "get", summary: "one secret in a store of \(largeCount) lines, against gpg and pass; the agent runs"
+  ) { bench, report throws(BenchmarkError) in
+    let store = try bench.makeStore("get")
+    for number in 0..<5 {
+      try bench.add("real-\(number).example/alice", secret: "secret number \(number)", to: store)
+    }
+    try bench.fill(store, count: largeCount)
+    try bench.makePassStore()
+    try bench.output(of: try bench.pass(["insert", "-e", "real-3"]), input: "secret number 3\n")
+    let gpg = try bench.programs.find("gpg")
+    let show = try bench.pass(["show", "real-3"])
+    let file = "\(store)/items/internet-password/real-3.example/alice.gpg"
+    let pairs = bench.wantedPairs ?? 60
+    let output = "\(bench.folder)/output"
+    for item in ["keytree://internet-password/real-3.example/alice", "real-3.example/alice"] {
+      let command = bench.keytree(["get", item], store: store)
+      let secret = try bench.output(of: command)
+      report.fact("get \(item)", "", isRight: secret == "secret number 3")
+      let title = item.hasPrefix("keytree:") ? "get REFERENCE" : "get HOST/ACCOUNT"
+      let againstGPG = try Comparison(pairs: pairs) { _ in
+        command.writing(to: output)
+      } theirs: { _ in
+        bench.command(gpg, ["-q", "-d", file]).writing(to: output)
+      }
+      report.comparison(
+        "\(title) against gpg", againstGPG, ours: "keytree \(title)", theirs: "gpg -q -d FILE", limit: 2)
+      let againstPass = try Comparison(pairs: pairs) { _ in
+        command.writing(to: output)
+      } theirs: { _ in
+        show.writing(to: output)
+      }
+      report.comparison(
+        "\(title) against pass", againstPass, ours: "keytree \(title)", theirs: "pass show NAME", limit: 0.75)
+    }
+  }
+
+  /// Adding one item, safely on disk.
+  static let add = Benchmark(
+    name: "add", summary: "a new secret without git, with every fsync, against `pass insert`"
+  ) { bench, report throws(BenchmarkError) in
+    let small = try bench.makeStore("add")
+    let large = try bench.makeStore("add-large")
+    try bench.fill(large, count: largeCount)
+    try bench.makePassStore()
+    let secret = "\(bench.folder)/secret"
+    try Files.write(Array("correct horse battery staple\n".utf8), to: secret)
+    for (title, store) in [("new store", small), ("store of \(largeCount) lines", large)] {
+      let comparison = try Comparison(pairs: bench.wantedPairs ?? 60) { number in
+        bench.keytree(["add", "added-\(number).example/alice"], store: store).reading(from: secret)
+      } theirs: { number throws(BenchmarkError) in
+        try bench.pass(["insert", "-m", "\(title)/added-\(number)"]).reading(from: secret)
+      }
+      report.comparison(
+        "add, \(title)", comparison, ours: "keytree add", theirs: "pass insert -m", limit: 1)
+    }
+  }
+
+  /// Many items at once.
+  static let bulk = Benchmark(
+    name: "bulk", summary: "import and check of \(bulkCount) items, without a limit"
+  ) { bench, report throws(BenchmarkError) in
+    let store = try bench.makeStore("bulk")
+    var rows = "name,url,username,password,note\n"
+    for number in 0..<bulkCount {
+      let server = SampleIndex.server(number)
+      rows += "\(server),https://\(server)/,\(SampleIndex.account(number)),secret-\(number),\n"
+    }
+    let file = "\(bench.folder)/rows.csv"
+    try Files.write(Array(rows.utf8), to: file)
+    for words in [["import", "csv", file], ["check"], ["check", "--decrypt"]] {
+      let started = Clock.now
+      try bench.output(of: bench.keytree(words, store: store))
+      let seconds = Clock.now - started
+      let rate = Report.number(Double(bulkCount) / seconds, 0)
+      report.note(
+        "keytree \(words.prefix(2).joined(separator: " "))",
+        "\(Report.number(seconds, 2)) s, \(rate) items a second")
+    }
+  }
+
+  private static let bulkCount = 2000
+}

@@ -1,0 +1,23 @@
+extension Benchmark {
+  /// How long the program takes to start.
+  static let version = Benchmark(
+    name: "version", summary: "`keytree version` against `git --version`"
+  ) { bench, report throws(BenchmarkError) in
+    let git = try bench.programs.find("git")
+    let comparison = try Comparison(pairs: bench.wantedPairs ?? 200) { _ in
+      bench.keytree(["version"], store: "/")
+    } theirs: { _ in
+      bench.command(git, ["--version"])
+    }
+    report.comparison(
+      "start of the program", comparison, ours: "keytree version", theirs: "git --version", limit: 3)
+  }
+
+  /// Where the faults of DESIGN section 6 are tried.
+  static let faults = Benchmark(
+    name: "faults", summary: "every file operation failed and killed in turn: done by tests"
+  ) { _, report throws(BenchmarkError) in
+    report.note("each operation of the library", "KEYTREE_EVERY_FAULT=1 swift test --filter FaultSweep")
+    report.note("each system call of the command", "keytree-benchmark kill-sweep")
+  }
+}

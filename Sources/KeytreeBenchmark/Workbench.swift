@@ -1,0 +1,139 @@
+internal import Glibc
+
+/// Scratch folders, a GnuPG home with a throw-away key, and the ways to run programs in them.
+///
+/// Nothing of the user's is read or touched: home, GnuPG home, runtime and state folder are all new.
+final class Workbench {
+  /// The folder of everything, on a real disk.
+  let folder: String
+  /// What runs.
+  let programs: Programs
+  /// How many pairs a comparison makes, if the person has said so.
+  let wantedPairs: Int?
+  private let keytree: String
+  private var fingerprint = ""
+
+  /// Makes the folders and the GnuPG home.
+  ///
+  /// - Parameters:
+  ///   - base: Where to make the scratch folder.
+  ///   - pairs: How many pairs a comparison makes; nil for each benchmark's own number.
+  ///   - key: The key of `fixtures/gnupg` that everything is sealed to.
+  /// - Throws: Why that did not work.
+  init(base: String, pairs: Int?, key: String) throws(BenchmarkError) {
+    programs = try Programs()
+    keytree = try programs.keytree()
+    wantedPairs = pairs
+    folder = "\(base)/ktb-\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"
+    for name in ["", "/home", "/gnupg", "/run", "/state", "/data"] { try Files.makeFolder(folder + name) }
+    try makeGnuPGHome(key)
+  }
+
+  /// Stops the agent and removes everything.
+  func close() {
+    for arguments in [["--kill", "all"], ["--remove-socketdir"]] {
+      // Best effort: an agent that was never started cannot be stopped, and it ends with its home anyway.
+      if let gpgconf = try? programs.find("gpgconf") {
+        _ = try? ChildProcess.run(command(gpgconf, ["--homedir", "\(folder)/gnupg"] + arguments))
+      }
+    }
+    Files.remove(folder)
+  }
+
+  // MARK: Commands
+
+  /// Another program in the scratch environment.
+  func command(_ program: String, _ arguments: [String], _ more: [String] = []) -> Command {
+    let environment = [
+      "PATH=\(programs.searchPath)", "HOME=\(folder)/home", "GNUPGHOME=\(folder)/gnupg",
+      "XDG_RUNTIME_DIR=\(folder)/run", "XDG_STATE_HOME=\(folder)/state", "XDG_DATA_HOME=\(folder)/data",
+      "LC_ALL=C",
+    ]
+    var command = Command(program: program, arguments: arguments, environment: environment + more)
+    command.errors = "\(folder)/errors"
+    return command
+  }
+
+  /// The measured command on a store.
+  func keytree(_ arguments: [String], store: String) -> Command {
+    command(keytree, arguments, ["KEYTREE_STORE=\(store)"])
+  }
+
+  /// `pass` on a store of its own.
+  func pass(_ arguments: [String]) throws(BenchmarkError) -> Command {
+    command(try programs.find("pass"), arguments, ["PASSWORD_STORE_DIR=\(folder)/pass"])
+  }
+
+  /// Runs a command that has to succeed, and takes what it prints.
+  @discardableResult
+  func output(of command: Command, input: String? = nil) throws(BenchmarkError) -> String {
+    var command = command
+    if let input {
+      command.input = "\(folder)/input"
+      try Files.write(Array(input.utf8), to: command.input)
+    }
+    command.output = "\(folder)/output"
+    let outcome = try ChildProcess.run(command)
+    guard outcome.status == 0 else {
+      let said = try Files.read(command.errors) ?? []
+      throw .failed(
+        command: command.text, status: outcome.ending, said: String(decoding: said, as: UTF8.self))
+    }
+    return String(decoding: try Files.read(command.output) ?? [], as: UTF8.self)
+  }
+
+  // MARK: Stores
+
+  /// Makes a store without git.
+  ///
+  /// - Parameter name: The name of its folder.
+  /// - Returns: Its path.
+  func makeStore(_ name: String) throws(BenchmarkError) -> String {
+    let path = "\(folder)/\(name)"
+    try output(of: keytree(["init", "--no-git", "--key", fingerprint], store: path))
+    return path
+  }
+
+  /// Adds an item to a store.
+  func add(_ item: String, secret: String, to store: String) throws(BenchmarkError) {
+    try output(of: keytree(["add", item], store: store), input: secret)
+  }
+
+  /// Writes an index of many items into a store.
+  func fill(_ store: String, count: Int, escapeInterval: Int = 200) throws(BenchmarkError) {
+    // In a process of its own, see `ChildProcess`.
+    let arguments = [CommandLineUse.fill, store, "\(count)", "\(escapeInterval)"]
+    try output(of: command(programs.benchmark, arguments))
+  }
+
+  /// Makes the store of `pass`.
+  func makePassStore() throws(BenchmarkError) {
+    try output(of: try pass(["init", fingerprint]))
+  }
+
+  // MARK: GnuPG
+
+  private func makeGnuPGHome(_ name: String) throws(BenchmarkError) {
+    let gpg = try programs.find("gpg")
+    let batch = ["--batch", "--quiet", "--no-tty"]
+    if let key = try Files.read(Self.fixture(name)) {
+      try Files.write(key, to: "\(folder)/key")
+      try output(of: command(gpg, batch + ["--import", "\(folder)/key"]))
+    } else {
+      // Run outside of the source folder: any key will do.
+      let identity = "Benchmark <benchmark@keytree.example>"
+      try output(of: command(gpg, batch + ["--passphrase", "", "--quick-generate-key", identity]))
+    }
+    let listing = try output(of: command(gpg, batch + ["--with-colons", "--list-secret-keys"]))
+    let line = listing.split(separator: "\n").first { $0.hasPrefix("fpr:") }
+    guard let text = line?.split(separator: ":").last else { throw .unexpected("gpg lists no secret key") }
+    fingerprint = String(text)
+    // As for a key of one's own; else pass cannot encrypt without a question.
+    try output(of: command(gpg, batch + ["--import-ownertrust"]), input: "\(fingerprint):6:\n")
+  }
+
+  private static func fixture(_ key: String) -> String {
+    let package = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    return "/\(package)/fixtures/gnupg/\(key).secret.asc"
+  }
+}

@@ -1,0 +1,3 @@
+internal import Glibc
+
+exit(CommandLineUse.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,130 @@
+package import Arguments
+package import KeyringModel
+
+/// The options that name attributes; their letters are those of macOS `security`.
+package enum AttributeOptions {
+  private static let heading = "Attributes"
+
+  private static func text(
+    _ long: String?, _ short: Unicode.Scalar? = nil, _ value: String, _ help: String
+  ) -> OptionDeclaration {
+    OptionDeclaration(
+      long, short: short, .required(ValueDeclaration(value, .bytes)), help: help, heading: heading)
+  }
+
+  static let account = text("account", "a", "NAME", "the name of the account")
+  static let serverOrService = text(nil, "s", "NAME", "the server or the service, whichever the class has")
+  static let server = text("server", nil, "HOST", "the server of an internet password")
+  static let service = text("service", nil, "NAME", "the service of a generic password")
+  static let label = text("label", "l", "TEXT", "the name shown to people")
+  static let comment = text("comment", "j", "TEXT", "a comment")
+  static let kind = text("kind", "D", "TEXT", "what the secret is, for one `note`")
+  static let protocolName = text("protocol", "r", "NAME", "the protocol, for one `https`")
+  static let port = OptionDeclaration(
+    "port", short: "P", .required(ValueDeclaration("NUMBER", .integer(0...65535))), help: "the port",
+    heading: heading)
+  static let path = text("path", "p", "PATH", "the path on the server")
+  static let securityDomain = text("security-domain", "d", "NAME", "the security domain (realm)")
+  static let authenticationType = text("auth-type", "t", "NAME", "the kind of authentication")
+  static let group = OptionDeclaration(
+    "group", short: "g", .required(ValueDeclaration("NAME", .text)),
+    help: "the group of people who can read it", heading: heading)
+  static let itemClass = OptionDeclaration(
+    "class", short: "c", .required(ValueDeclaration("CLASS", .choice(ItemName.classWords))),
+    help: "the class: generic, internet, cert or key", heading: heading)
+  static let attribute = OptionDeclaration(
+    "attribute", .required(ValueDeclaration("NAME=VALUE", .bytes)),
+    help: "any attribute by its name in the index; other names are custom attributes", heading: heading,
+    isRepeatable: true)
+
+  /// Options that stand for one attribute each.
+  static let plain: [(option: OptionDeclaration, name: AttributeName)] = [
+    (account, .account), (server, .server), (service, .service), (label, .label), (comment, .comment),
+    (kind, .kind), (protocolName, .protocol), (port, .port), (path, .path),
+    (securityDomain, .securityDomain), (authenticationType, .authenticationType),
+  ]
+
+  /// The options for choosing items and for new ones.
+  package static let all: [OptionDeclaration] = [
+    account, serverOrService, server, service, label, comment, kind, protocolName, port, path,
+    securityDomain, authenticationType, group, itemClass, attribute,
+  ]
+
+  /// The options for changing an item: its class is what it is.
+  package static let forChange: [OptionDeclaration] = all.filter { $0.name != itemClass.name }
+}
+
+/// The attributes that a command line names.
+package struct GivenAttributes: Equatable, Sendable {
+  /// One attribute and its value, as typed.
+  package struct Entry: Equatable, Sendable {
+    /// The name; nil is server or service, whichever the class has.
+    package let name: AttributeName?
+    /// The bytes of the value.
+    package let bytes: [UInt8]
+  }
+
+  /// What is wrong with the options.
+  package enum Problem: Error, Equatable {
+    /// `--attribute` without a name, without `=`, or with a name that is not UTF-8.
+    case notNameAndValue
+    /// The group has a name no group can have.
+    case badGroup(String)
+    /// The class is none.
+    case badClass(String)
+  }
+
+  /// The class, where one is named.
+  package private(set) var itemClass: ItemClass?
+  /// The group, where one is named.
+  package private(set) var group: String?
+  /// The other attributes in the order of the command line.
+  package private(set) var entries: [Entry] = []
+
+  /// No attributes.
+  package init() {}
+
+  /// The attributes among the options of a command line.
+  ///
+  /// - Throws: the first option that cannot be used.
+  package init(_ arguments: ParsedArguments) throws(Problem) {
+    for given in arguments.options {
+      guard let value = given.value else { continue }
+      switch given.option.name {
+      case AttributeOptions.itemClass.name: try set(.itemClass, value.bytes)
+      case AttributeOptions.group.name: try set(.group, value.bytes)
+      case AttributeOptions.serverOrService.name: entries.append(Entry(name: nil, bytes: value.bytes))
+      case AttributeOptions.attribute.name:
+        guard let equals = value.bytes.firstIndex(of: UInt8(ascii: "=")), equals > 0,
+          let name = String(validating: value.bytes[..<equals], as: UTF8.self)
+        else { throw .notNameAndValue }
+        try set(AttributeName(name), Array(value.bytes[(equals + 1)...]))
+      case AttributeOptions.port.name:
+        // A number has more spellings (`0443`) than an attribute.
+        let number = value.text.flatMap { Int($0) }.map { Array(String($0).utf8) }
+        entries.append(Entry(name: .port, bytes: number ?? value.bytes))
+      case let option:
+        if let known = AttributeOptions.plain.first(where: { $0.option.name == option }) {
+          entries.append(Entry(name: known.name, bytes: value.bytes))
+        }
+      }
+    }
+  }
+
+  /// True when the command line names no attribute.
+  package var isEmpty: Bool { itemClass == nil && group == nil && entries.isEmpty }
+
+  private mutating func set(_ name: AttributeName, _ bytes: [UInt8]) throws(Problem) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    switch name {
+    case .itemClass:
+      guard let found = ItemName.itemClass(of: text) else { throw .badClass(text) }
+      itemClass = found
+    case .group:
+      guard GroupName.isValid(text) else { throw .badGroup(text) }
+      group = text
+    default:
+      entries.append(Entry(name: name, bytes: bytes))
+    }
+  }
+}

@@ -1,0 +1,106 @@
+internal import Arguments
+package import Keyring
+package import KeyringModel
+package import OpenPGP
+
+/// The way from a command line to a store: what is opened, found and chosen in the same words everywhere.
+extension CommandCall {
+  /// What the library has to know of this machine.
+  ///
+  /// - Throws: `storeLocationUnknown` when neither `HOME` nor the `XDG` variables say where things are.
+  package func host() throws(Failure) -> HostContext {
+    guard let engineBase = environment.runtimeBase, let state = environment.stateHome else {
+      throw .storeLocationUnknown(reason: "`HOME` is not set")
+    }
+    return HostContext(
+      gnupgHome: environment.gnupgHome, engineBase: engineBase, stateBase: "\(state)/keytree",
+      searchPath: environment.searchPath, interaction: globals.noInput ? .never : .pinentry,
+      clock: SystemClock.now)
+  }
+
+  /// The attributes of all items: a command that is handed only this cannot decrypt.
+  ///
+  /// - Throws: `keyring` with the reason why there is no store to read.
+  package func openIndex() throws(Failure) -> Index {
+    let (path, host) = (try storePath(), try host())
+    return try keyringCall(Index.open(at: path, host: host))
+  }
+
+  /// The whole store.
+  ///
+  /// - Throws: `keyring` with the reason why it cannot be opened or trusted.
+  package func openKeyring() throws(Failure) -> Keyring {
+    let (path, host) = (try storePath(), try host())
+    return try keyringCall(Keyring.open(at: path, host: host))
+  }
+
+  /// The items that are meant, in the order of their creation; damage met on the way is told.
+  package func find(_ selection: ItemSelection, in index: Index) throws(Failure) -> Matches {
+    var matches = try keyringCall(index.find(selection.query))
+    matches.items.removeAll { !selection.accepts($0) }
+    tell(matches.problems)
+    return matches
+  }
+
+  /// Warns of damage in the index, quiet or not: what it concerns may be missing from an answer.
+  package func tell(_ problems: [IndexProblem]) {
+    for problem in problems {
+      console.complain(
+        "keytree: warning: \(ErrorReport.show(problem.file)): \(ErrorReport.show(problem.problem.words))")
+    }
+  }
+
+  /// The one item that is meant.
+  ///
+  /// - Throws: `noMatch`, or `damagedIndex` when lines of the shards that were read are damaged and might be
+  ///   it; `ambiguous` with the candidates.
+  ///
+  /// - Parameters:
+  ///   - selection: what is meant.
+  ///   - operand: the position of the operand that names it, for messages.
+  ///   - index: where to look.
+  package func findOne(
+    _ selection: ItemSelection, operand: Int = 0, in index: Index
+  ) throws(Failure) -> ItemRecord {
+    let name = nameForMessages(operand)
+    let matches = try find(selection, in: index)
+    explain(matches.statistics)
+    let items = selection.settle(matches.items)
+    guard let first = items.first else {
+      throw matches.problems.isEmpty ? .noMatch(name) : .noMatchButDamage(name)
+    }
+    guard items.count == 1 else {
+      throw .ambiguous(name, candidates: items.map(\.reference.text))
+    }
+    return first
+  }
+
+  /// How the person named an item, for messages: escaped, which a second escaping does not change.
+  package func nameForMessages(_ index: Int) -> String {
+    arguments.operand(index).map { Escaping.terminal.show($0.bytes) } ?? "these attributes"
+  }
+
+  /// Tells what a search cost, when that was asked for.
+  package func explain(_ statistics: SearchStatistics) {
+    guard globals.explain else { return }
+    console.complain("explain: shards read: \(statistics.shardsRead)")
+    console.complain("explain: lines parsed: \(statistics.linesParsed)")
+  }
+
+  /// Tells what cryptography cost, when that was asked for.
+  package func explain(_ statistics: EngineStatistics) {
+    guard globals.explain else { return }
+    console.complain("explain: items decrypted: \(statistics.decryptions)")
+    console.complain("explain: processes started: \(statistics.processes)")
+  }
+}
+
+/// Runs something of the library; its error becomes the command's.
+package func keyringCall<R: ~Copyable>(_ body: @autoclosure () throws(KeyringError) -> R) throws(Failure) -> R
+{
+  do {
+    return try body()
+  } catch {
+    throw .keyring(error)
+  }
+}

@@ -1,0 +1,57 @@
+internal import Arguments
+internal import Keyring
+internal import Secrets
+
+/// `keytree add`: stores a new secret.
+enum AddCommand: Command {
+  static let item = OperandDeclaration(
+    "ITEM", .bytes, count: .optional, help: "`container/account` or `container`; options can stand for it")
+  static let generate = OptionDeclaration(
+    "generate",
+    .optional(ValueDeclaration("N", .integer(SecretGenerator.lengths))),
+    help: "make the secret by chance, \(SecretGenerator.defaultLength) or N characters")
+  static let update = OptionDeclaration(
+    "update", help: "when the item exists, replace its secret and set the attributes given")
+  static let local = OptionDeclaration("local", help: "keep the item on this machine, out of git")
+
+  static let declaration = CommandDeclaration(
+    name: "add", summary: "store a new secret",
+    details: [
+      "On a terminal the secret is asked for, twice. Otherwise it is all of standard input, to the last "
+        + "byte: a line feed at its end belongs to it. It is never an argument.",
+      "A new item is an internet password; `generic:` in front of its name, or `--service`, makes it a "
+        + "generic one. A name is split at its first `/`; an account that holds `/` is fine, a server that "
+        + "does is given with `--server`.",
+      "An item exists when one has the same class and primary key, which for an internet password is account, "
+        + "server, protocol, port, path, security domain and kind of authentication, for a generic one account "
+        + "and service. An empty secret is refused, and one of more than 1 MiB.",
+    ],
+    operands: [item], options: [generate, update, local] + AttributeOptions.all,
+    examples: [
+      Example("keytree add github.com/alice", "asks for the secret, twice"),
+      Example("keytree add github.com/alice --generate -l GitHub", "makes a secret of 24 characters"),
+      Example("printf %s \"$TOKEN\" | keytree add generic:mailer/bot", "takes it from standard input"),
+    ],
+    exitCodes: [3, 5, 9, 10, 12])
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    let storage = try NewItemStorage(
+      call, mayReplace: call.arguments.has(update), isLocal: call.arguments.has(local))
+    guard call.arguments.has(generate) else {
+      try storage.store(try call.console.newSecret(for: storage.name, limit: StoreLayout.secretLimit))
+      return .done
+    }
+    let length = call.arguments.integer(generate) ?? SecretGenerator.defaultLength
+    try storage.storeGenerated(by: SecretGenerator(.characters(.standard, length: length)), call)
+    return .done
+  }
+}
+
+extension NewItemStorage {
+  /// Stores a secret made by chance, and says how strong it is.
+  func storeGenerated(by generator: SecretGenerator, _ call: CommandCall) throws(Failure) {
+    var random = SystemRandomNumberGenerator()
+    try store(generator.make(using: &random))
+    call.console.say("The secret has \(generator.explanation).")
+  }
+}

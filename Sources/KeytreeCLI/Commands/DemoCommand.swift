@@ -1,0 +1,31 @@
+internal import Arguments
+internal import Keyring
+internal import OpenPGP
+
+/// `keytree demo`: walks through everything in a throw-away store.
+enum DemoCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "demo", summary: "walk through it all in a throw-away store with throw-away keys",
+    details: [
+      "Your own store, keys and GnuPG home are not touched. The demo makes a key in a folder of its own below "
+        + "`/tmp`, with a GnuPG agent of its own, and removes both at the end, also when it is stopped."
+    ],
+    examples: [Example("keytree demo", "shows each command and what it prints")], exitCodes: [3])
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    // First and last: between them nothing ends this process with the folder in place.
+    let interruption = Interruption()
+    defer { interruption?.stop() }
+    let home: ThrowAwayHome
+    do {
+      home = try ThrowAwayHome(
+        prefix: "/tmp/keytree-demo-", searchPath: call.environment.searchPath)
+    } catch {
+      throw .keyring(.engine(error, nil))
+    }
+    defer { home.remove() }
+    let demonstration = Demonstration(home, outer: call.environment, console: call.console)
+    try demonstration { interruption?.takeSignal() != nil }
+    return .done
+  }
+}

@@ -1,0 +1,127 @@
+internal import Arguments
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+
+/// `keytree doctor`: tries everything the program depends on.
+enum DoctorCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "doctor", summary: "try everything keytree depends on",
+    details: [
+      "Names GnuPG, its agent and the socket, the keys and what is wrong with them, and makes a round trip: "
+        + "encrypts and decrypts a few bytes. Without a store it looks at GnuPG alone.",
+      "Each line begins with `ok`, with `note` for what is worth knowing, or with `wrong`; what to do stands "
+        + "below it.",
+    ],
+    examples: [Example("keytree doctor", "says what works and what does not")],
+    exitCodes: [13])
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    let list = try examine(call)
+    if call.globals.json {
+      for diagnosis in list { call.console.print(json: diagnosis.json) }
+    } else {
+      for line in Diagnosis.lines(list) { call.console.print(line) }
+    }
+    let count = list.count { $0.state == .wrong }
+    if !call.globals.json, count > 0 {
+      call.console.say("\(count) \(count == 1 ? "thing is" : "things are") wrong.")
+    }
+    return count == 0 ? .done : .failedChecks
+  }
+
+  private static func examine(_ call: CommandCall) throws(Failure) -> [Diagnosis] {
+    let path = try call.storePath()
+    var host = try call.host()
+    // Everything is looked at without a prompt; only the round trip may ask.
+    host.interaction = .never
+    let store = StoreExamination(at: path, host: host)
+    return [.ok("keytree", "version \(Program.version)")] + examine(store, host, call)
+  }
+
+  private static func examine(
+    _ store: StoreExamination, _ host: HostContext, _ call: CommandCall
+  ) -> [Diagnosis] {
+    let user = UserKeyring(locations: host.engineLocations)
+    // First of all, because listing secret keys already starts an agent.
+    let before = store.keyring?.engineReport()
+    let own: [PublicKey]
+    do {
+      own = try user.secretKeys()
+    } catch {
+      let report = ErrorReport(error, item: nil)
+      return [.failed("gpg", report, advice: GnuPGExamination.advice(error))] + store.diagnoses
+    }
+    let keys = KeyExamination(own: own, now: host.clock())
+    let mayAsk = !call.globals.noInput && call.console.inputIsTerminal
+    if let keyring = store.keyring, let before {
+      let trip = RoundTrip(mayAsk: mayAsk) { interaction in
+        roundTrip(at: store.path, host, interaction)
+      }
+      let result = trip.diagnosis
+      let gnupg = GnuPGExamination(
+        environment: call.environment, before: before, after: keyring.engineReport() ?? before)
+      let people = keys.people(
+        of: keyring.policy, me: keyring.ownFingerprint, keys: before.keys,
+        ring: known(keyring.policy, user), path: store.path)
+      return gnupg.diagnoses + store.diagnoses + people + [result]
+    }
+    return withoutStore(keys, user, host, call, mayAsk: mayAsk, store)
+  }
+
+  private static func withoutStore(
+    _ keys: KeyExamination, _ user: UserKeyring, _ host: HostContext, _ call: CommandCall, mayAsk: Bool,
+    _ store: StoreExamination
+  ) -> [Diagnosis] {
+    var files: [Fingerprint: [UInt8]] = [:]
+    let usable = keys.own.first(where: keys.isUsable)
+    // A key that cannot be exported is missing from the engine, and the round trip says so.
+    if let usable { files[usable.fingerprint] = try? user.exportMinimal(usable.fingerprint) }
+    let engine = Engine(
+      locations: host.engineLocations, keyringID: "doctor", keys: files, interaction: .never)
+    let before = engine.report()
+    var results: [Diagnosis] = []
+    if let usable {
+      let trip = RoundTrip(mayAsk: mayAsk) { interaction in
+        let engine = Engine(
+          locations: host.engineLocations, keyringID: "doctor", keys: files, interaction: interaction)
+        do throws(EngineError) {
+          try engine.roundTrip(recipients: [usable.fingerprint], signer: usable.fingerprint)
+          return nil
+        } catch {
+          return error
+        }
+      }
+      results = [trip.diagnosis]
+    }
+    let gnupg = GnuPGExamination(
+      environment: call.environment, before: before, after: engine.report())
+    return gnupg.diagnoses + store.diagnoses + keys.ownKeys + results
+  }
+
+  private static func roundTrip(
+    at path: String, _ host: HostContext, _ interaction: Interaction
+  ) -> EngineError? {
+    var host = host
+    host.interaction = interaction
+    do {
+      try Keyring.open(at: path, host: host).roundTrip()
+      return nil
+    } catch {
+      guard case .engine(let error, _) = error else {
+        return .other(code: 0, source: "keytree", text: ErrorReport(error).message ?? "")
+      }
+      return error
+    }
+  }
+
+  /// The keys of a policy's people as the user's own keyring has them.
+  private static func known(_ policy: Policy, _ user: UserKeyring) -> [Fingerprint: PublicKey] {
+    var found: [Fingerprint: PublicKey] = [:]
+    for fingerprint in policy.people.keys {
+      // A keyring that cannot be read shows in the lines about the user's home.
+      found[fingerprint] = (try? user.publicKeys(matching: fingerprint.text))?.first
+    }
+    return found
+  }
+}

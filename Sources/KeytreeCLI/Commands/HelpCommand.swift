@@ -1,0 +1,33 @@
+internal import Arguments
+
+/// `keytree help`: explains the program or one command.
+enum HelpCommand: Command {
+  static let manual = OptionDeclaration("man", help: "print the manual page in roff")
+
+  static let declaration = CommandDeclaration(
+    name: "help", summary: "explain keytree, or one command",
+    operands: [
+      OperandDeclaration("COMMAND", .bytes, count: .any, completion: .command, help: "the command to explain")
+    ],
+    options: [manual],
+    examples: [
+      Example("keytree help", "lists the commands"),
+      Example("keytree help import csv", "explains one"),
+      Example("keytree help --man", "prints the manual page; `man -l -` shows it"),
+    ])
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    if call.arguments.has(manual) {
+      call.console.write(ManualPage(Program.declaration, version: Program.version).text())
+      return .done
+    }
+    let help = HelpText(Program.declaration, width: call.console.width)
+    do {
+      let path = try Program.declaration.path(to: call.arguments.operands)
+      call.console.write(path.isEmpty ? help.overview() : help.command(path))
+    } catch {
+      throw .usage(error)
+    }
+    return .done
+  }
+}

@@ -1,0 +1,86 @@
+internal import Arguments
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+
+/// `keytree init`: makes a store.
+enum InitCommand: Command {
+  static let key = OptionDeclaration(
+    "key", .required(ValueDeclaration("FPR|MAIL", .text)),
+    help: "the key of the owner, by fingerprint or mail address; not needed when there is only one")
+  static let noGit = OptionDeclaration(
+    "no-git", help: "make no git repository of the store; this version never makes one")
+  static let noSign = OptionDeclaration("no-sign", help: "do not sign items")
+
+  static let declaration = CommandDeclaration(
+    name: "init", summary: "make a store",
+    details: [
+      "Makes the folder, the policy with you as its only person, and the pin that says that this machine "
+        + "trusts it. Without `--key` the one usable secret key of your GnuPG home is taken; with several, "
+        + "you have to choose. A key is usable when it can encrypt and sign, and is neither expired, revoked "
+        + "nor disabled."
+    ],
+    options: [key, noGit, noSign],
+    examples: [
+      Example("keytree init", "makes the store in the usual place"),
+      Example("keytree init --store ~/work.keytree --key alice@example.org", "another place, a named key"),
+    ],
+    exitCodes: [3, 5, 6, 10])
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    let (path, host) = (try call.storePath(), try call.host())
+    try refuseExisting(path, host)
+    let owner = try owner(call, host)
+    let signatures: Policy.Signatures = call.arguments.has(noSign) ? .off : .required
+    let keyring = try keyringCall(
+      Keyring.create(at: path, owner: owner.fingerprint, signatures: signatures, host: host))
+    call.explain(keyring.engineStatistics)
+    if call.globals.json {
+      call.console.write([
+        JSONMember("fingerprint", .string(owner.fingerprint.text)),
+        JSONMember("keyring", .string(keyring.policy.keyring.hex)),
+        JSONMember("store", .string(path)),
+      ])
+    }
+    call.console.say("Made the store \(ErrorReport.show(path)).")
+    call.console.say("Its owner is \(show(owner)).")
+    return .done
+  }
+
+  /// Says that there is a store before anything is asked of GnuPG, whatever keys there are.
+  private static func refuseExisting(_ path: String, _ host: HostContext) throws(Failure) {
+    do throws(KeyringError) {
+      _ = try Index.open(at: path, host: host)
+    } catch {
+      if case .noStore = error { return }
+      throw .keyring(error)
+    }
+    throw .keyring(.storeExists(path: path))
+  }
+
+  /// The key that was named, or the only one that can be used.
+  private static func owner(_ call: CommandCall, _ host: HostContext) throws(Failure) -> OwnKeys.Candidate {
+    let keys = try keyringCall(OwnKeys(host: host))
+    let name = call.arguments.text(key)
+    let candidates = name.map(keys.matching) ?? keys.candidates
+    let usable = candidates.filter { $0.problem == nil }
+    if let first = usable.first {
+      if usable.count == 1 { return first }
+      throw .severalKeys(usable.map(show))
+    }
+    // One key that was meant and cannot be used: its own reason is the answer.
+    if name != nil, candidates.count == 1, let only = candidates.first, let problem = only.problem {
+      throw .keyring(.engine(.unusableKey(only.fingerprint, problem), nil))
+    }
+    // A name that fits no key: those that are there may show what was meant.
+    let seen = candidates.isEmpty ? keys.candidates : candidates
+    throw .noUsableKey(
+      named: name, seen.map { key in show(key) + (key.problem.map { ": " + $0.words } ?? "") },
+      someAreUsable: !keys.usable.isEmpty)
+  }
+
+  /// Fingerprint and user ids of a key.
+  private static func show(_ key: OwnKeys.Candidate) -> String {
+    ([key.fingerprint.text] + key.userIDs.prefix(1).map(ErrorReport.show)).joined(separator: " ")
+  }
+}

@@ -1,0 +1,37 @@
+internal import Arguments
+internal import Keyring
+internal import KeyringModel
+
+/// `keytree mv`: renames an item.
+enum MoveCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "mv", summary: "rename an item",
+    details: [
+      "What the new name does not say stays as it is: without an account in it, the account stays. The class "
+        + "stays in any case. The attribute options are new values, too. Id, revision and persistent "
+        + "references stay."
+    ],
+    operands: [
+      OperandDeclaration("ITEM", .bytes, completion: .item, help: "the item"),
+      OperandDeclaration("NEW", .bytes, help: "its new name"),
+    ],
+    options: AttributeOptions.forChange,
+    examples: [Example("keytree mv github.com/alice github.com/alice-work", "changes the account")],
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 12])
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    let selection = try call.selection(try call.itemName(0), of: GivenAttributes())
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    // The primary key is inside of the sealed item, so a new name is a new message.
+    keyring.warmUp()
+    let record = try call.findOne(selection, in: keyring.index)
+    let change = ItemChange(record, to: try call.draft(renaming: record, to: 1))
+    try call.requireWritable(keyring, group: change.changes.group ?? record.group)
+    try change.requireFreePath(call, in: keyring.index)
+    let result = try keyringCall(keyring.update(record, change.changes))
+    let old = ErrorReport.show(record.reference.text)
+    call.report(change.isEmpty ? "Nothing to change in" : "Renamed \(old) to", result)
+    return .done
+  }
+}

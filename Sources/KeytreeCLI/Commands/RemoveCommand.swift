@@ -1,0 +1,41 @@
+internal import Arguments
+internal import Keyring
+internal import KeyringModel
+
+/// `keytree rm`: removes items.
+enum RemoveCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "rm", summary: "remove items",
+    details: [
+      "Each name has to match exactly one item: of several the candidates are listed, and nothing is removed. "
+        + "All items are removed in one step, or none, and nothing is asked.",
+      "The sealed files are deleted. Without git, or another copy of the store, there is no way back.",
+    ],
+    operands: [
+      OperandDeclaration(
+        "ITEM", .bytes, count: .any, completion: .item, help: "the items; options can stand for one")
+    ],
+    options: AttributeOptions.all,
+    examples: [Example("keytree rm github.com/alice github.com/bob", "removes both, or none")],
+    exitCodes: [4, 6, 8, 9, 12])
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    let given = try call.givenAttributes()
+    var selections: [ItemSelection] = []
+    for operand in call.arguments.operands.indices {
+      selections.append(try call.selection(try call.itemName(operand), of: given))
+    }
+    if selections.isEmpty { selections = [try call.selection(of: given)] }
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    var records: [ItemRecord] = []
+    for (operand, selection) in selections.enumerated() {
+      let record = try call.findOne(selection, operand: operand, in: keyring.index)
+      // Two names of one item are no reason to fail after having removed it once.
+      if !records.contains(where: { $0.id == record.id }) { records.append(record) }
+    }
+    try keyringCall(keyring.delete(records))
+    for record in records { call.report("Removed", record) }
+    return .done
+  }
+}

@@ -1,0 +1,72 @@
+internal import Arguments
+internal import Keyring
+internal import KeyringModel
+internal import Secrets
+
+/// `keytree set`: changes attributes or the secret of an item.
+enum SetCommand: Command {
+  static let item = OperandDeclaration(
+    "ITEM", .bytes, completion: .item, help: "the item to change")
+  static let secret = OptionDeclaration(
+    "secret", help: "change the secret: asked for, or read from standard input")
+  static let clear = OptionDeclaration(
+    "clear", .required(ValueDeclaration("NAME", .text)),
+    help: "remove an attribute, by its name in the index", isRepeatable: true)
+
+  static let declaration = CommandDeclaration(
+    name: "set", summary: "change attributes or the secret of an item",
+    details: [
+      "The attribute options are the new values. The item keeps its id and, unless the secret changes, its "
+        + "revision. A change of the primary key renames the item, and seals it again.",
+      "To clear an attribute that the item does not have is no error.",
+    ],
+    operands: [item], options: [secret, clear] + AttributeOptions.forChange,
+    examples: [
+      Example("keytree set github.com/alice -l GitHub --clear comment", "changes the label"),
+      Example("keytree set github.com/alice --secret", "asks for the new secret"),
+    ],
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 12])
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    let cleared = try clearedNames(call)
+    let selection = try call.selection(try call.itemName(0), of: GivenAttributes())
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    let record = try call.findOne(selection, in: keyring.index)
+    let change = ItemChange(record, to: try call.draft(renaming: record, to: nil), clearing: cleared)
+    try call.requireWritable(keyring, group: change.changes.group ?? record.group)
+    try change.requireFreePath(call, in: keyring.index)
+    guard call.arguments.has(secret) else {
+      let result = try keyringCall(keyring.update(record, change.changes))
+      call.report(change.isEmpty ? "Nothing to change in" : "Changed", result)
+      return .done
+    }
+    keyring.warmUp()
+    let name = ErrorReport.show(change.path.text)
+    let new = try call.console.newSecret(for: name, limit: StoreLayout.secretLimit)
+    call.report("Changed the secret of", try keyringCall(keyring.update(record, change.changes, secret: new)))
+    return .done
+  }
+
+  /// The attributes to remove.
+  ///
+  /// - Throws: a usage error when there is nothing to do at all, for what no item can be without, and for an
+  ///   attribute that gets a value as well.
+  private static func clearedNames(_ call: CommandCall) throws(Failure) -> [AttributeName] {
+    let given = try call.givenAttributes()
+    let names = call.arguments.values(clear).compactMap(\.text).map { AttributeName($0) }
+    guard !given.isEmpty || !names.isEmpty || call.arguments.has(secret) else {
+      throw call.misuse(.other("nothing to change is given"))
+    }
+    for name in names {
+      let belongsToSome = ItemClass.allCases.contains { AttributeSchema.applies(name, to: $0) }
+      guard belongsToSome else {
+        throw call.misuse(.other("`\(ErrorReport.show(name.text))` is nothing an item can be without"))
+      }
+      if given.entries.contains(where: { $0.name == name }) {
+        throw call.misuse(.other("`\(ErrorReport.show(name.text))` is both set and cleared"))
+      }
+    }
+    return names
+  }
+}

@@ -1,0 +1,53 @@
+/// One thing that the demo shows: a few words, then a command as a person would type it.
+struct DemoStep {
+  /// What to know about it.
+  let words: String
+  /// The command as it is shown.
+  let shown: String
+  /// The words that the program gets.
+  let arguments: [String]
+  /// What it reads on standard input.
+  let input: String
+
+  init(_ words: String, _ command: [String], shown: String? = nil, input: String = "") {
+    self.words = words
+    arguments = command
+    self.shown = shown ?? "keytree " + command.joined(separator: " ")
+    self.input = input
+  }
+
+  /// All steps, in order. Each one relies on those before.
+  static let all = [
+    DemoStep(
+      "A store is a folder, and it belongs to an OpenPGP key. Here it is a key that was made a moment ago and "
+        + "goes away with the demo; at home `keytree init` takes yours.", ["init"]),
+    DemoStep(
+      "A secret is asked for at a prompt, or read from standard input to the last byte. It is never an "
+        + "argument, which others could see.", ["add", "github.com/alice", "-l", "GitHub"],
+      shown: "printf %s 'correct horse' | keytree add github.com/alice -l GitHub", input: "correct horse"),
+    DemoStep("It can also be made by chance. Then nobody has to see it.", ["generate", "bank.example/4711"]),
+    DemoStep(
+      "Not every secret belongs to a server: `generic:` is for all the others.",
+      ["add", "generic:mailer/bot", "-j", "the newsletter"],
+      shown: "printf %s 'token-0815' | keytree add generic:mailer/bot -j 'the newsletter'",
+      input: "token-0815"),
+    DemoStep(
+      "Attributes are public facts about a secret, and quick to search: nothing is decrypted for it, and no "
+        + "process is started. `--explain` tells what a command did.", ["find", "--explain"]),
+    DemoStep("Any part of any attribute finds an item.", ["find", "newsletter"]),
+    DemoStep(
+      "Only `get` decrypts, and only the one item that was asked for.",
+      ["get", "github.com/alice", "--explain"]),
+    DemoStep(
+      "Attributes are changed without touching the secret.",
+      ["set", "github.com/alice", "-j", "work account"],
+      shown: "keytree set github.com/alice -j 'work account'"),
+    DemoStep(
+      "An item can be renamed; it keeps its id and its secret.",
+      ["mv", "github.com/alice", "github.com/alice-smith"]),
+    DemoStep("What is known about it now:", ["get", "github.com", "--attributes"]),
+    DemoStep("What is removed is gone, unless there is git or a backup.", ["rm", "bank.example/4711"]),
+    DemoStep(
+      "`check` holds index, files, recipients and signatures against each other.", ["check", "--decrypt"]),
+  ]
+}

@@ -1,0 +1,98 @@
+internal import Arguments
+internal import Keyring
+internal import OpenPGP
+
+/// Runs the steps of the demo in a world of its own.
+struct Demonstration {
+  private let home: ThrowAwayHome
+  private let console: Console
+  private let environment: Environment
+  private let isColorful: Bool
+
+  /// Prepares the world, which is empty still.
+  ///
+  /// - Parameter outer: the real environment, of which only the search path and the terminal are used.
+  init(_ home: ThrowAwayHome, outer: Environment, console: Console) {
+    self.home = home
+    self.console = console
+    isColorful =
+      console.outputIsTerminal && outer.bytes("NO_COLOR") == nil && outer.terminalKind != "dumb"
+    environment = Environment([
+      "HOME": home.folder, "GNUPGHOME": home.home, "XDG_RUNTIME_DIR": home.runtimeFolder,
+      "KEYTREE_STORE": home.folder + "/store", "PATH": outer.searchPath,
+      "TERM": outer.terminalKind ?? "dumb",
+    ])
+  }
+
+  /// Shows everything.
+  ///
+  /// - Parameter isInterrupted: asked after each step.
+  /// - Throws: `other` when a step did not end as it should; `cancelled`.
+  func callAsFunction(isInterrupted: () -> Bool) throws(Failure) {
+    explain(
+      "This is a walk through keytree: each command as you would type it, and what it prints. It all happens in "
+        + "\(home.folder), which is removed at the end. Your store, your keys and your settings are not "
+        + "touched.")
+    console.flush()
+    do {
+      try home.makeKey("Demo (thrown away) <demo@example.org>")
+    } catch {
+      if isInterrupted() { throw Self.stopped }
+      throw .keyring(.engine(error, nil))
+    }
+    for step in DemoStep.all {
+      if isInterrupted() { throw Self.stopped }
+      explain(step.words)
+      console.print(isColorful ? "\u{1B}[1m$ \(step.shown)\u{1B}[0m" : "$ \(step.shown)")
+      let code = run(step)
+      console.print("")
+      console.flush()
+      // Whoever has stopped it has also stopped the gpg that ran.
+      if isInterrupted() { throw Self.stopped }
+      if console.outputIsClosed { throw .outputClosed }
+      guard code == .done else {
+        throw .other(
+          .failure, message: "the demo ends here: this command should not have failed",
+          hint: "`keytree doctor` tries everything that keytree depends on")
+      }
+    }
+    explain(
+      "That was it. The store was a plain folder, and each secret a file in it that gpg alone can open:")
+    for line in [
+      "    gpg -d items/internet-password/github.com/alice-smith.gpg | tail -n +2", "", "What to do now:", "",
+      "    keytree init                            makes your own store",
+      "    keytree import pass ~/.password-store   brings a store of pass over",
+      "    keytree import csv FILE                 or what your browser has exported",
+      "    keytree help                            lists all commands",
+    ] { console.print(line) }
+  }
+
+  private static var stopped: Failure { .cancelled(action: "the demo was stopped, and everything removed") }
+
+  /// Prints words in lines that fit, and an empty line below them.
+  private func explain(_ words: String) {
+    let width = min(console.width, 80)
+    var line = ""
+    for word in words.split(separator: " ") {
+      if !line.isEmpty, line.count + 1 + word.count > width {
+        console.print(line)
+        line = ""
+      }
+      line += line.isEmpty ? String(word) : " " + word
+    }
+    console.print(line)
+    console.print("")
+  }
+
+  private func run(_ step: DemoStep) -> ExitCode {
+    let screen = DemoScreen(console)
+    let output = DemoOutput(screen, isTerminal: console.outputIsTerminal)
+    // Not a terminal, because bars that are drawn over would tear the text apart.
+    let talk = DemoOutput(screen, isTerminal: false)
+    let code = Program.run(
+      step.arguments.map { Word($0) }, environment: environment,
+      console: Console(input: DemoInput(step.input), output: output, talk: talk))
+    screen.endLine()
+    return code
+  }
+}

@@ -1,0 +1,83 @@
+/// What the lines of a gpg.conf mean for Keytree.
+///
+/// Keytree runs gpg in a home of its own, so the user's file changes nothing that it writes; what people believe
+/// to have switched on is then worth a word, and so is what endangers their other programs. The file of the
+/// machine is read by every gpg.
+enum GnuPGConfiguration {
+  /// Whose file it is.
+  enum Owner { case user, machine }
+
+  /// What there is to say about a file.
+  static func examine(_ text: String, path: String, owner: Owner) -> [Diagnosis] {
+    let place = ErrorReport.show(path)
+    var list: [Diagnosis] = []
+    for (number, option, value) in options(of: text) {
+      let line = "line \(number), `\(ErrorReport.show(option))`"
+      let reason = danger(option, value)
+      switch owner {
+      case .machine where isHarmful(option):
+        list.append(
+          .wrong(
+            "gpg.conf", "\(place) \(line): it changes what keytree writes; such items are refused",
+            advice: "take the line out"))
+      case .machine where reason != nil:
+        list.append(.note("gpg.conf", "\(place) \(line): \(reason ?? "")", advice: "take the line out"))
+      case .user where reason != nil:
+        list.append(
+          .note(
+            "gpg.conf",
+            "\(place) \(line): \(reason ?? ""); keytree does not read it, other programs do",
+            advice: "take the line out unless you know what it is for"))
+      case .user where withoutEffect.contains(option):
+        list.append(.note("gpg.conf", "\(place) \(line): it has no effect on keytree"))
+      case .user, .machine: break
+      }
+    }
+    return list
+  }
+
+  /// The options of a file: gpg takes them with or without `--`, the rest of the line is the value.
+  static func options(of text: String) -> [(line: Int, option: String, value: String)] {
+    var found: [(Int, String, String)] = []
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() {
+      let words = line.split(maxSplits: 1, whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" })
+      guard let first = words.first, !first.hasPrefix("#") else { continue }
+      let name = first.hasPrefix("--") ? first.dropFirst(2) : first
+      let value = words.count > 1 ? words[1].split(separator: " ").joined(separator: " ") : ""
+      found.append((index + 1, String(name), value))
+    }
+    return found
+  }
+
+  // What people set to change what is encrypted, for whom and how.
+  private static let withoutEffect: Set<String> = [
+    "armor", "cipher-algo", "comment", "compress-algo", "default-key", "default-recipient",
+    "default-recipient-self", "digest-algo", "encrypt-to", "hidden-encrypt-to", "hidden-recipient",
+    "local-user", "openpgp", "output", "personal-cipher-preferences", "personal-compress-preferences",
+    "personal-digest-preferences", "recipient", "rfc4880", "s2k-cipher-algo", "s2k-count",
+    "s2k-digest-algo", "set-filename", "textmode", "trust-model",
+  ]
+
+  // What the configuration of an engine home cannot undo.
+  private static func isHarmful(_ option: String) -> Bool {
+    ["group", "rfc2440", "armor", "disable-mdc", "recipient", "hidden-recipient"].contains(option)
+  }
+
+  private static func danger(_ option: String, _ value: String) -> String? {
+    switch option {
+    case "rfc2440", "disable-mdc": "messages are written without protection against changes"
+    case "ignore-mdc-error": "changed messages are accepted"
+    case "group": "what is meant for one recipient goes to others"
+    case "throw-keyids": "nobody can tell any more who reads a file"
+    case "always-trust": "messages are encrypted to keys that nobody has checked"
+    case "trust-model" where value == "always": "messages are encrypted to keys that nobody has checked"
+    case "allow-weak-digest-algos": "forged signatures are accepted"
+    case "allow-old-cipher-algos": "messages without protection against changes are accepted"
+    case "cipher-algo" where ["3DES", "CAST5", "IDEA", "BLOWFISH"].contains(value.uppercased()):
+      "messages are written with an outdated cipher"
+    case "auto-key-retrieve": "keys that a message names are fetched from the network"
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,102 @@
+internal import Glibc
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+
+/// The GnuPG part of `doctor`: programs, homes, agent, settings.
+struct GnuPGExamination {
+  let environment: Environment
+  /// What the engine found before anything was tried.
+  let before: EngineReport
+  /// What it found after the round trip, which starts an agent when none is running.
+  let after: EngineReport
+
+  /// Everything that was found, in the order of dependence.
+  var diagnoses: [Diagnosis] {
+    if let failure = after.failure {
+      return [.failed("gpg", ErrorReport(failure, item: nil), advice: Self.advice(failure))]
+    }
+    return [
+      .ok("gpg", "\(show(after.program)), version \(show(after.version))"),
+      .ok("gpgme", "version \(show(after.libraryVersion))"),
+      .ok("GnuPG home", show(after.userHome)),
+    ] + configuration + [agent] + [
+      .ok("engine home", show(after.engineHome)), redirect,
+    ] + pinentry
+  }
+
+  /// What to do when gpg cannot be used at all.
+  static func advice(_ failure: EngineError) -> String? {
+    switch failure {
+    case .engineMissing: "install it (`apt install gnupg`), or put its folder into PATH"
+    case .unsafeEngine: "take that folder out of PATH, or take the permission away from others"
+    case .engineTooOld: "install a newer one"
+    default: nil
+    }
+  }
+
+  private var configuration: [Diagnosis] {
+    let machine = "/etc/gnupg/gpg.conf"
+    let user = after.userHome.map { "\($0)/gpg.conf" }
+    return [(user, GnuPGConfiguration.Owner.user), (machine, .machine)].flatMap { path, owner in
+      guard let path, let text = UserFile.text(path) else { return [Diagnosis]() }
+      return GnuPGConfiguration.examine(text, path: path, owner: owner)
+    }
+  }
+
+  private var agent: Diagnosis {
+    let socket = show(after.agentSocket)
+    guard after.agentIsReachable else {
+      return .wrong(
+        "agent", "nothing answers at \(socket)",
+        advice: "`gpgconf --launch gpg-agent` starts it, `gpgconf --kill gpg-agent` ends one that hangs")
+    }
+    return before.agentIsReachable
+      ? .ok("agent", "answers at \(socket)")
+      : .ok("agent", "answers at \(socket); it was not running and has been started")
+  }
+
+  private var redirect: Diagnosis {
+    switch after.redirect {
+    case .inPlace:
+      before.redirect == .inPlace
+        ? .ok("redirect", "leads from the engine home to the agent")
+        : .ok("redirect", "leads from the engine home to the agent; it was mended just now")
+    case .missing:
+      .wrong(
+        "redirect", "nothing leads from the engine home to the agent",
+        advice: "remove the folder \(show(after.engineHome)), it is made anew")
+    case .stale(let socket):
+      .wrong(
+        "redirect", "leads to \(show(socket)), where the agent is not",
+        advice: "remove the folder \(show(after.engineHome)), it is made anew")
+    }
+  }
+
+  /// The program that asks for passphrases, and whether it knows where.
+  private var pinentry: [Diagnosis] {
+    let settings = after.userHome.flatMap { UserFile.text("\($0)/gpg-agent.conf") } ?? ""
+    let chosen = GnuPGConfiguration.options(of: settings).last { $0.option == "pinentry-program" }?.value
+    let folder = after.program.map { $0.dropLast("gpg".utf8.count) } ?? "/usr/bin/"
+    let program = chosen ?? "\(folder)pinentry"
+    guard unsafe access(program, X_OK) == 0 else {
+      return [
+        .note(
+          "pinentry", "there is no \(show(program)), so nobody can be asked for a passphrase",
+          advice: "`apt install pinentry-curses`, or `pinentry-program` in gpg-agent.conf")
+      ]
+    }
+    let hasDisplay = environment.text("DISPLAY") != nil || environment.text("WAYLAND_DISPLAY") != nil
+    if let terminal = environment.text("GPG_TTY") {
+      return [.ok("pinentry", "\(show(program)), on the terminal \(show(terminal))")]
+    }
+    if hasDisplay { return [.ok("pinentry", "\(show(program)), on the display")] }
+    return [
+      .note(
+        "pinentry", "\(show(program)), but `GPG_TTY` is not set: it may not find the terminal to ask on",
+        advice: "`export GPG_TTY=$(tty)` in the settings of your shell")
+    ]
+  }
+
+  private func show(_ text: String?) -> String { text.map { ErrorReport.show($0) } ?? "unknown" }
+}

@@ -1,0 +1,83 @@
+internal import Glibc
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+
+/// The store part of `doctor`: the folder, the policy, what is unfinished.
+struct StoreExamination {
+  let path: String
+  let host: HostContext
+  /// The open store, when it could be opened.
+  let keyring: Keyring?
+  /// Why it could not be opened.
+  let failure: KeyringError?
+
+  /// Opens the store; nothing is asked of a person.
+  init(at path: String, host: HostContext) {
+    self.path = path
+    self.host = host
+    do {
+      keyring = try Keyring.open(at: path, host: host)
+      failure = nil
+    } catch {
+      keyring = nil
+      failure = error
+    }
+  }
+
+  /// Whether there is no store at all, which is no fault.
+  var isMissing: Bool {
+    if case .noStore = failure { return true }
+    return false
+  }
+
+  /// What was found.
+  var diagnoses: [Diagnosis] {
+    let place = ErrorReport.show(path)
+    if isMissing { return [.note("store", "there is none at \(place)", advice: "`keytree init` makes it")] }
+    if let failure {
+      let report = ErrorReport(failure)
+      guard case .policyNotTrusted(let reason) = failure else { return [.failed("store", report)] }
+      return folder + [.wrong("policy", ErrorReport.show(reason.words), advice: reason.hint)]
+    }
+    return folder + policy + unfinished
+  }
+
+  private var folder: [Diagnosis] {
+    let place = ErrorReport.show(path)
+    guard let status = try? FileTree(at: path).rootStatus(), status.mode & 0o055 != 0 else {
+      return [.ok("store", "\(place), for you alone")]
+    }
+    return [
+      .note(
+        "store", "\(place), others can read the attributes in it (mode \(String(status.mode, radix: 8)))",
+        advice: "`chmod 700 \(place)`")
+    ]
+  }
+
+  private var policy: [Diagnosis] {
+    guard let keyring else { return [] }
+    if let distrust = keyring.distrust {
+      return [.wrong("policy", ErrorReport.show(distrust.words), advice: distrust.hint)]
+    }
+    let policy = keyring.policy
+    let people = policy.people.values.count { $0.removed == nil }
+    return [
+      .ok(
+        "policy",
+        "generation \(policy.generation), accepted on this machine; \(people) "
+          + "\(people == 1 ? "person" : "people")")
+    ]
+  }
+
+  private var unfinished: [Diagnosis] {
+    guard let index = keyring?.index, let folders = try? index.unfinishedChanges(), !folders.isEmpty else {
+      return []
+    }
+    return [
+      .note(
+        "store", "a change was cut off (\(folders.map { ErrorReport.show($0) }.joined(separator: ", ")))",
+        advice: "the next command that writes finishes it or takes it back")
+    ]
+  }
+}

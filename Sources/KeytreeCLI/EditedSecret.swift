@@ -1,0 +1,86 @@
+internal import Keyring
+internal import KeyringModel
+internal import Secrets
+
+/// The way of an edited secret back into the store; nothing of it may be lost (threat T31).
+///
+/// While a person edits, others may change the item. Under the store's lock its revision is compared with
+/// the one that was edited: if they differ, both versions are kept. If the store cannot be written at all,
+/// the person may try again for as long as they like.
+struct EditedSecret {
+  /// What became of the secret.
+  enum Outcome {
+    /// It is the secret of the item.
+    case replaced(ItemRecord)
+    /// The item had been removed, and is there again with this secret.
+    case restored(ItemRecord)
+    /// The item had been changed; this is another one with the edited secret.
+    case kept(ItemRecord)
+  }
+
+  private let record: ItemRecord
+  private let keyring: Keyring
+  private let console: Console
+
+  /// - Parameters:
+  ///   - record: the item as it was when it was decrypted.
+  ///   - keyring: where it goes.
+  ///   - console: has a person in front of it, who has just edited.
+  init(of record: ItemRecord, keyring: Keyring, console: Console) {
+    self.record = record
+    self.keyring = keyring
+    self.console = console
+  }
+
+  /// Stores the secret.
+  ///
+  /// - Throws: `keyring` with what kept it from being stored, once the person gives up.
+  func store(_ secret: consuming SecretBytes) throws(Failure) -> Outcome {
+    let secret = secret
+    while true {
+      do throws(KeyringError) {
+        return try keyring.transaction { changes throws(KeyringError) in
+          try store(secret, &changes)
+        }
+      } catch {
+        for line in ErrorReport(error).lines { console.complain(line) }
+        // No, and no answer, give the edited secret up.
+        let again = try console.confirm("The edited secret is not stored yet. Try again")
+        if !again { throw .keyring(error) }
+      }
+    }
+  }
+
+  private func store(
+    _ secret: borrowing SecretBytes, _ changes: inout Changes
+  ) throws(KeyringError) -> Outcome {
+    let now = try keyring.find(Query(predicates: [.id(record.id)], limit: .one)).items.first
+    if let now, now.revision == record.revision {
+      return .replaced(try changes.update(now, AttributeChanges(), secret: secret))
+    }
+    var item = NewItem(
+      itemClass: record.itemClass, attributes: record.attributes, group: record.group,
+      isLocal: record.isLocal)
+    if now == nil {
+      do {
+        return .restored(try changes.add(item, secret: secret))
+      } catch {
+        // Another item has taken the place.
+        guard case .itemExists = error else { throw error }
+      }
+    }
+    // A primary key of its own: the last part of the name says when.
+    let name: AttributeName =
+      switch record.itemClass {
+      case .genericPassword, .internetPassword: .account
+      case .certificate: .serialNumber
+      case .key: .applicationLabel
+      }
+    let mark = " (edited \(SystemClock.now().rfc3339))"
+    let old = record.attributes[name]?.shownBytes ?? []
+    let room = AttributeSchema.maximumValueSize - mark.utf8.count
+    item.attributes[name] = AttributeValue(text: old.prefix(room) + Array(mark.utf8))
+    item.attributes[.conflictOf] = .string(record.id.hex)
+    return .kept(try changes.add(item, secret: secret))
+  }
+}

@@ -1,0 +1,193 @@
+internal import CSystem
+internal import Glibc
+internal import Secrets
+
+/// A fresh folder in memory that holds one secret while it is edited.
+///
+/// It is made with mode 0700 on tmpfs or ramfs, nowhere else, and is locked for as long as it is in use. A
+/// folder that is there without its lock was left behind by a killed process and is swept away by the next
+/// editing. tmpfs can be swapped out; that is the machine's business (encrypted swap).
+struct EditorFolder {
+  /// The absolute path.
+  let path: String
+  private let base: Int32
+  private let descriptor: Int32
+  private let name: String
+
+  private static let prefix = "keytree-edit-"
+  private static let fileName = "secret"
+
+  /// The path of the file with the secret.
+  var filePath: String { path + "/" + Self.fileName }
+
+  /// Makes a folder below the first of some folders that is in memory, and sweeps away stale ones there.
+  ///
+  /// - Throws: `noMemoryFolder` when none is; `systemCall` when it cannot be made.
+  static func create(below bases: [String]) throws(EditorFailure) -> EditorFolder {
+    for path in bases {
+      let base = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard base >= 0 else { continue }
+      guard keytree_is_in_memory(base) == 1 else {
+        close(base)
+        continue
+      }
+      sweep(base)
+      do throws(EditorFailure) {
+        return try create(in: base, path: path)
+      } catch {
+        close(base)
+        throw error
+      }
+    }
+    throw .noMemoryFolder(tried: bases)
+  }
+
+  private static func create(in base: Int32, path: String) throws(EditorFailure) -> EditorFolder {
+    var generator = SystemRandomNumberGenerator()
+    // Somebody else's sweep may come between making and locking; then another name is tried.
+    for _ in 0..<10 {
+      let name = prefix + String(generator.next() as UInt64, radix: 36)
+      guard unsafe mkdirat(base, name, 0o700) == 0 else {
+        if errno == EEXIST { continue }
+        throw .systemCall(action: "make a folder in", path: path, errno: errno)
+      }
+      let descriptor = unsafe keytree_openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+      guard descriptor >= 0 else { continue }
+      if lock(descriptor), isOurs(descriptor) {
+        return EditorFolder(path: path + "/" + name, base: base, descriptor: descriptor, name: name)
+      }
+      close(descriptor)
+    }
+    throw .systemCall(action: "make a folder in", path: path, errno: EAGAIN)
+  }
+
+  /// Writes the secret into its file.
+  ///
+  /// - Throws: `systemCall`, for one when the memory is full.
+  func write(_ secret: borrowing SecretBytes) throws(EditorFailure) {
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let file = unsafe keytree_openat(descriptor, Self.fileName, flags, 0o600)
+    guard file >= 0 else { throw .systemCall(action: "make", path: filePath, errno: errno) }
+    defer { close(file) }
+    let problem = unsafe secret.withBytes { bytes in unsafe DescriptorOutput(file).write(bytes) }
+    guard problem == 0 else { throw .systemCall(action: "write", path: filePath, errno: problem) }
+  }
+
+  /// Reads the secret back. The editor may have replaced the file by another one.
+  ///
+  /// - Throws: `fileMissing`; `tooLong`; `systemCall`.
+  func read(limit: Int) throws(EditorFailure) -> SecretBytes {
+    let file = unsafe keytree_openat(
+      descriptor, Self.fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
+    guard file >= 0 else {
+      if errno == ENOENT || errno == ELOOP { throw .fileMissing }
+      throw .systemCall(action: "read", path: filePath, errno: errno)
+    }
+    defer { close(file) }
+    var facts = stat()
+    guard unsafe fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { throw .fileMissing }
+    do {
+      return try SecretInput.read(descriptor: file, limit: limit)
+    } catch .tooLong(let limit) {
+      throw .tooLong(limit: limit)
+    } catch .readFailed(let number) {
+      throw .systemCall(action: "read", path: filePath, errno: number)
+    } catch {
+      throw .systemCall(action: "read", path: filePath, errno: EIO)
+    }
+  }
+
+  /// Wipes every file in the folder, removes it and lets go of it. To be called once, last.
+  func remove() {
+    Self.wipe(descriptor)
+    unsafe unlinkat(base, name, AT_REMOVEDIR)
+    close(descriptor)
+    close(base)
+  }
+
+  // MARK: - Sweeping
+
+  /// Removes the folders that a killed process left behind.
+  private static func sweep(_ base: Int32) {
+    for name in names(in: base) where name.hasPrefix(prefix) {
+      let folder = unsafe keytree_openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+      guard folder >= 0 else { continue }
+      // One in use is locked; one of another user is theirs.
+      if isOurs(folder), lock(folder) {
+        wipe(folder)
+        unsafe unlinkat(base, name, AT_REMOVEDIR)
+      }
+      close(folder)
+    }
+  }
+
+  /// Takes the lock of a folder; false when another process holds it. The kernel lets go of it when the
+  /// process ends, in whatever way; `flock(2)`.
+  private static func lock(_ folder: Int32) -> Bool {
+    flock(folder, LOCK_EX | LOCK_NB) == 0
+  }
+
+  /// True when a folder exists still, belongs to this user and is closed to all others.
+  private static func isOurs(_ folder: Int32) -> Bool {
+    var facts = stat()
+    guard unsafe fstat(folder, &facts) == 0 else { return false }
+    return facts.st_uid == geteuid() && facts.st_mode & 0o077 == 0 && facts.st_nlink > 0
+  }
+
+  /// Overwrites and removes everything in a folder. Failures are passed over: what can be removed is, and
+  /// the next sweep tries the rest.
+  private static func wipe(_ folder: Int32) {
+    for name in names(in: folder) {
+      var facts = stat()
+      guard unsafe fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+      switch facts.st_mode & S_IFMT {
+      case S_IFDIR:
+        let below = unsafe keytree_openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+        if below >= 0 {
+          wipe(below)
+          close(below)
+        }
+        unsafe unlinkat(folder, name, AT_REMOVEDIR)
+      case S_IFREG where facts.st_nlink == 1:
+        let file = unsafe keytree_openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0)
+        if file >= 0 {
+          overwrite(file, count: Int(facts.st_size))
+          close(file)
+        }
+        unsafe unlinkat(folder, name, 0)
+      default:
+        unsafe unlinkat(folder, name, 0)
+      }
+    }
+  }
+
+  private static func overwrite(_ file: Int32, count: Int) {
+    let zeros = [UInt8](repeating: 0, count: 4096)
+    var left = count
+    while left > 0 {
+      let written = unsafe zeros.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, min(left, 4096)) }
+      guard written > 0 else { return }
+      left -= written
+    }
+  }
+
+  /// The names in a folder, without `.` and `..`; none when it cannot be read.
+  private static func names(in folder: Int32) -> [String] {
+    // fdopendir(3) takes the descriptor over and moves its position, so it gets one of its own.
+    let copy = unsafe keytree_openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+    guard copy >= 0 else { return [] }
+    guard let stream = unsafe fdopendir(copy) else {
+      close(copy)
+      return []
+    }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+      // Editors name their files in UTF-8; a name that is not cannot be given back to the system as text.
+      guard let text = String(validating: name, as: UTF8.self), text != ".", text != ".." else { continue }
+      names.append(text)
+    }
+    return names
+  }
+}

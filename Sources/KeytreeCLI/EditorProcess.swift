@@ -1,0 +1,140 @@
+internal import CSystem
+internal import Glibc
+
+/// A running editor and the signals that come while it runs.
+///
+/// SIGINT and SIGQUIT come from the keyboard and are the editor's, which gets them, too. SIGTERM and SIGHUP
+/// mean this process: they are passed on, the editor gets two seconds, and the caller can clean up.
+struct EditorProcess {
+  private let signals: SignalWatch
+
+  /// How long an editor may take to end after a signal, in milliseconds.
+  private static let grace: Int32 = 2000
+  /// How long to wait without looking whether the editor has ended, in milliseconds: SIGCHLD may go to another
+  /// part of this process.
+  private static let look: Int32 = 200
+
+  /// Starts to watch signals. From now to `stop` a signal does not end this process.
+  ///
+  /// - Throws: `systemCall` when there are no descriptors left, or another editor runs in this process.
+  init() throws(EditorFailure) {
+    do {
+      signals = try SignalWatch()
+    } catch {
+      throw .systemCall(action: "watch signals", path: "for the editor", errno: error.errno)
+    }
+  }
+
+  /// Ends the watch. To be called once, after everything that a signal must not interrupt.
+  func stop() { signals.stop() }
+
+  /// Runs the editor on a file with the terminal of this process and waits for its end.
+  ///
+  /// - Parameters:
+  ///   - command: the editor.
+  ///   - file: the absolute path of the file.
+  ///   - environment: the variables it gets, besides those of the command.
+  /// - Throws: `notStarted`, `failed`, `killed`, `interrupted`.
+  func run(_ command: EditorCommand, on file: String, environment: Environment) throws(EditorFailure) {
+    let program = command.words.first ?? command.path
+    let process = try spawn(command, on: file, environment: environment)
+    let (status, signal) = wait(for: process)
+    if let signal { throw .interrupted(signal: signal) }
+    // The macros of wait(2): the low seven bits are the signal, the next byte the status.
+    if status & 0x7F != 0 { throw .killed(program: program, signal: status & 0x7F) }
+    if status >> 8 & 0xFF != 0 { throw .failed(program: program, status: status >> 8 & 0xFF) }
+  }
+
+  /// Throws when a signal that means this process came since the last look.
+  func checkInterruption() throws(EditorFailure) {
+    if let signal = signals.take().first(where: { $0 == SIGTERM || $0 == SIGHUP }) {
+      throw .interrupted(signal: signal)
+    }
+  }
+
+  /// Asks the person something; SIGINT is the answer no, and what means this process is thrown.
+  ///
+  /// - Parameter question: a failure to answer is no, too.
+  /// - Throws: `interrupted`.
+  func ask(_ question: () throws(Failure) -> Bool) throws(EditorFailure) -> Bool {
+    let answer = signals.interruptingReads {
+      do throws(Failure) { return try question() } catch { return false }
+    }
+    try checkInterruption()
+    return answer
+  }
+
+  private func spawn(
+    _ command: EditorCommand, on file: String, environment: Environment
+  ) throws(EditorFailure) -> pid_t {
+    // The editor starts with the signals as every program expects them, not as this process handles them.
+    var defaults = sigset_t()
+    unsafe sigemptyset(&defaults)
+    for signal in SignalWatch.signals + [SIGPIPE] {
+      unsafe sigaddset(&defaults, signal)
+    }
+    var none = sigset_t()
+    unsafe sigemptyset(&none)
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+
+    let overridden = command.variables.map { variable in
+      Array(variable.utf8.prefix { $0 != UInt8(ascii: "=") }) + [UInt8(ascii: "=")]
+    }
+    let kept = environment.entries.filter { entry in !overridden.contains { entry.starts(with: $0) } }
+    var process: pid_t = 0
+    let arguments = CStringList((command.words + [file]).map { Array($0.utf8) })
+    let variables = CStringList(kept + command.variables.map { Array($0.utf8) })
+    let problem = unsafe posix_spawn(
+      &process, command.path, nil, &attributes, arguments.pointers, variables.pointers)
+    guard problem == 0 else {
+      throw .notStarted(program: command.words.first ?? command.path, errno: problem)
+    }
+    return process
+  }
+
+  /// Waits for the end of the editor; the signal is the first one that meant this process.
+  private func wait(for process: pid_t) -> (status: Int32, signal: Int32?) {
+    var status: Int32 = 0
+    var meant: Int32?
+    while true {
+      let done = unsafe waitpid(process, &status, WNOHANG)
+      if done == process || (done < 0 && errno != EINTR) { return (status, meant) }
+      var request = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
+      let ready = unsafe poll(&request, 1, meant == nil ? Self.look : Self.grace)
+      if ready == 0, meant != nil { kill(process, SIGKILL) }
+      for signal in signals.take() where signal == SIGTERM || signal == SIGHUP {
+        meant = meant ?? signal
+        kill(process, signal)
+      }
+    }
+  }
+}
+
+/// Strings in the form that `posix_spawn(3)` takes them: NUL-ended, and the list ended by a null pointer.
+@safe
+private final class CStringList {
+  let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  private let count: Int
+
+  init(_ strings: [[UInt8]]) {
+    count = strings.count
+    unsafe pointers = .allocate(capacity: count + 1)
+    for (index, bytes) in strings.enumerated() {
+      let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+      for (offset, byte) in bytes.enumerated() { unsafe copy[offset] = CChar(bitPattern: byte) }
+      unsafe copy[bytes.count] = 0
+      unsafe (pointers + index).initialize(to: copy)
+    }
+    unsafe (pointers + count).initialize(to: nil)
+  }
+
+  deinit {
+    for index in 0..<count { unsafe pointers[index]?.deallocate() }
+    unsafe pointers.deallocate()
+  }
+}

@@ -1,0 +1,44 @@
+package import Arguments
+
+/// What a command tells its caller; the numbers are never changed (DESIGN, section 10).
+package enum ExitCode: Int32, CaseIterable, Sendable {
+  case done = 0
+  case failure = 1
+  case usage = 2
+  case cancelled = 3
+  case notFound = 4
+  case alreadyExists = 5
+  case ambiguous = 6
+  case cannotDecrypt = 7
+  case damaged = 8
+  case policyNotTrusted = 9
+  case recipientUnusable = 10
+  case gitFailed = 11
+  case storeBusy = 12
+  case failedChecks = 13
+
+  /// What the number means, in the words of help texts and the manual.
+  package var meaning: String {
+    switch self {
+    case .done: "done"
+    case .failure: "another failure"
+    case .usage: "the command line is wrong"
+    case .cancelled: "cancelled, or a question could not be asked"
+    case .notFound: "not found"
+    case .alreadyExists: "exists already"
+    case .ambiguous: "several items match"
+    case .cannotDecrypt: "no key to decrypt with"
+    case .damaged: "damaged, or not the item the index names"
+    case .policyNotTrusted: "the policy of the store is not trusted"
+    case .recipientUnusable: "a recipient's key cannot be used"
+    case .gitFailed: "git failed; the change is stored"
+    case .storeBusy: "the store is in use by another process"
+    case .failedChecks: "checks failed, or rotations are open"
+    }
+  }
+
+  /// All codes for the declaration of the program.
+  package static var meanings: [ProgramDeclaration.ExitMeaning] {
+    allCases.map { ProgramDeclaration.ExitMeaning($0.rawValue, $0.meaning) }
+  }
+}

@@ -1,0 +1,115 @@
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+
+// What `check` finds and repairs, in words for people and in one word for programs.
+
+extension Finding.Kind {
+  /// What is wrong, as the end of a line that begins with the path. Escaped.
+  var words: String {
+    switch self {
+    case .shard(let problem): ErrorReport.show(problem.words)
+    case .stray(let reason): reason.words
+    case .fileMissing: "the index has this item, but its file is missing"
+    case .notInIndex: "the index does not know this item"
+    case .notAsIndexed: "this is not the file that the index describes"
+    case .damaged(let damage): damage.words
+    case .bindingMismatch(let mismatch): "binding mismatch: \(mismatch.words)"
+    case .undecryptable(let error):
+      error.wordsForOneFile ?? ErrorReport(error, item: nil).message ?? "it cannot be decrypted"
+    case .wrongRecipients(let found, let expected):
+      "it is sealed to \(Self.list(found)), its group has \(Self.list(expected))"
+    case .policy(let distrust): "the policy is not trusted: \(ErrorReport.show(distrust.words))"
+    case .key(_, let problem): "this key cannot be used: \(problem.words)"
+    case .transaction: "the record of a change that was cut off cannot be read"
+    }
+  }
+
+  /// The kind in one word, for programs.
+  var word: String {
+    switch self {
+    case .shard: "index"
+    case .stray: "stray"
+    case .fileMissing: "missing"
+    case .notInIndex: "not-in-index"
+    case .notAsIndexed: "not-as-indexed"
+    case .damaged: "damaged"
+    case .bindingMismatch: "binding-mismatch"
+    case .undecryptable: "undecryptable"
+    case .wrongRecipients: "recipients"
+    case .policy: "policy"
+    case .key: "key"
+    case .transaction: "transaction"
+    }
+  }
+
+  /// Whether `check --repair` can do something about it.
+  var isForRepair: Bool {
+    switch self {
+    case .shard, .stray, .fileMissing, .notInIndex, .notAsIndexed, .bindingMismatch, .transaction: true
+    case .damaged(let damage): damage.isForRepair
+    case .undecryptable, .wrongRecipients, .policy, .key: false
+    }
+  }
+
+  private static func list(_ keys: [KeyID]) -> String { keys.map(\.text).joined(separator: " ") }
+}
+
+extension StrayReason {
+  /// Why something is no part of a store.
+  var words: String {
+    switch self {
+    case .link: "a symbolic link, which is never followed"
+    case .special: "a pipe, a socket or a device"
+    case .folder: "a folder where a file belongs"
+    case .file: "a file where a folder belongs"
+    case .hardLink: "a file that has other names (hard links)"
+    case .name: "nothing of a store has such a name"
+    }
+  }
+}
+
+extension Finding {
+  /// One line for people.
+  var line: String { "\(ErrorReport.show(path)): \(kind.words)" }
+
+  /// The same for programs.
+  var json: JSONValue {
+    .object([
+      JSONMember("path", .string(path)), JSONMember("problem", .string(kind.word)),
+      JSONMember("text", .string(kind.words)), JSONMember("repairable", .bool(kind.isForRepair)),
+    ])
+  }
+}
+
+extension Repair {
+  /// What was done, one line for people.
+  var line: String {
+    switch self {
+    case .rebuiltLine(let reference): "rebuilt the line of \(ErrorReport.show(reference.text))"
+    case .movedItem(let from, let to): "moved \(ErrorReport.show(from)) back to \(ErrorReport.show(to))"
+    case .quarantined(let path, let to): "put \(ErrorReport.show(path)) aside as \(ErrorReport.show(to))"
+    case .removedLine(let file, let number): "put line \(number) of \(file) aside"
+    case .rewroteShard(let file): "wrote \(file) anew"
+    }
+  }
+
+  /// The same for programs.
+  var json: JSONValue {
+    let members: [(String, JSONValue)] =
+      switch self {
+      case .rebuiltLine(let reference):
+        [("repair", .string("rebuilt-line")), ("reference", .string(reference.text))]
+      case .movedItem(let from, let to):
+        [("repair", .string("moved")), ("path", .string(from)), ("to", .string(to))]
+      case .quarantined(let path, let to):
+        [("repair", .string("quarantined")), ("path", .string(path)), ("to", .string(to))]
+      case .removedLine(let file, let number):
+        [
+          ("repair", .string("removed-line")), ("path", .string(file)), ("line", .integer(Int64(number))),
+        ]
+      case .rewroteShard(let file): [("repair", .string("rewrote")), ("path", .string(file))]
+      }
+    return .object(members.map { JSONMember($0.0, $0.1) })
+  }
+}

@@ -1,0 +1,40 @@
+package import Arguments
+
+/// The options that every command has, before or after its name.
+package struct GlobalOptions: Equatable, Sendable {
+  static let store = OptionDeclaration(
+    "store", .required(ValueDeclaration("DIR", .text, completion: .folder)),
+    help: "the folder of the store, in place of `KEYTREE_STORE` and the usual place", isRepeatable: true)
+  static let json = OptionDeclaration("json", help: "print one JSON object per line")
+  static let noInput = OptionDeclaration(
+    "no-input", help: "ask nothing: what would need an answer fails at once with exit code 3")
+  static let quiet = OptionDeclaration("quiet", help: "say nothing on standard error but errors")
+  static let explain = OptionDeclaration(
+    "explain",
+    help: "tell on standard error what was read, parsed, decrypted and started")
+  static let help = OptionDeclaration("help", short: "h", help: "explain the command", endsParsing: true)
+  static let version = OptionDeclaration("version", help: "print the version", endsParsing: true)
+
+  /// All of them in the order of the help text.
+  static let all = [store, json, noInput, quiet, explain, help, version]
+
+  /// The folder of the store, if one is named; of several the last, so that an alias can be overruled.
+  package let store: String?
+  /// True when data is to be printed as JSON.
+  package let json: Bool
+  /// True when nothing may be asked.
+  package let noInput: Bool
+  /// True when talk is to be left out.
+  package let quiet: Bool
+  /// True when the work is to be explained.
+  package let explain: Bool
+
+  /// The shared options of a command line.
+  package init(_ arguments: ParsedArguments) {
+    store = arguments.text(Self.store)
+    json = arguments.has(Self.json)
+    noInput = arguments.has(Self.noInput)
+    quiet = arguments.has(Self.quiet)
+    explain = arguments.has(Self.explain)
+  }
+}

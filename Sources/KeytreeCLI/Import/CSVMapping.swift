@@ -1,0 +1,43 @@
+internal import KeyringModel
+
+/// What a person says about the columns of a CSV file: `--map COLUMN=NAME`.
+///
+/// NAME is `secret`, `note`, `otp` (a seed of one-time passwords), `url`, or any attribute by its name in the
+/// index; a name that is not known there is a custom attribute. All but the first three become public.
+package struct CSVMapping: Sendable {
+  private(set) var columns: [(title: String, column: CSVColumn)] = []
+
+  /// A mapping that says nothing.
+  package init() {}
+
+  /// Adds one `COLUMN=NAME`.
+  ///
+  /// - Parameter text: The words after `--map`; the column is what stands before the last `=`.
+  /// - Returns: False when it is not of this form, or names what the store keeps itself.
+  package mutating func add(_ text: String) -> Bool {
+    guard let equals = text.lastIndex(of: "="), equals > text.startIndex else { return false }
+    let name = String(text[text.index(after: equals)...])
+    guard !name.isEmpty, let column = Self.column(name) else { return false }
+    columns.append((String(text[..<equals]), column))
+    return true
+  }
+
+  private static func column(_ name: String) -> CSVColumn? {
+    switch name {
+    case "secret", "password": return .secret
+    case "note": return .note
+    case "otp": return .oneTimePassword
+    case "url": return .url
+    case "label": return .label
+    case "account": return .account
+    case "securityDomain": return .securityDomain
+    default:
+      let reserved: Set<AttributeName> = [
+        .itemClass, .id, .revision, .created, .modified, .secretModified, .group, "sealed", "custom",
+        "format", "keyring",
+      ]
+      let attribute = AttributeName(name)
+      return reserved.contains(attribute) ? nil : .attribute(attribute)
+    }
+  }
+}

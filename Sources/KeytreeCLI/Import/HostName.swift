@@ -1,0 +1,108 @@
+/// A host, with a port when one is given, as it stands in a URL or as the name of a folder.
+///
+/// The host is kept as given but for ASCII letters, which become lower-case; an IPv6 address loses its
+/// brackets. Nothing is decoded: `xn--` names and percent signs stay.
+struct HostName: Equatable {
+  /// The name or address.
+  var host: [UInt8]
+  /// The port, when one is given.
+  var port: Int64?
+
+  /// Reads what stands between `//` and the path of a URL, after any `user@`.
+  ///
+  /// - Parameter text: For example `example.com:8443` or `[2001:db8::1]`. Nil for an empty host, a port that
+  ///   is none, and characters that no host has.
+  init?(authority text: some Collection<UInt8>) {
+    guard let (name, digits) = HostName.split(Array(text)) else { return nil }
+    if let digits {
+      // `http://example.com:/` is legal and means no port.
+      if !digits.isEmpty {
+        guard let port = HostName.port(digits) else { return nil }
+        self.port = port
+      }
+    }
+    guard !name.isEmpty, name.allSatisfy(HostName.mayStandInHost) else { return nil }
+    host = name.map(HostName.lowerCase)
+  }
+
+  /// Reads text that may be anything, and is a host only when it looks like one.
+  ///
+  /// - Parameter text: The text. Nil unless it is `localhost`, an IP address, or labels with dots between
+  ///   them of which the last has a letter; a port may follow, but not without digits.
+  init?(lookingLike text: some BidirectionalCollection<UInt8>) {
+    if HostName.isIPv6(text) {
+      host = text.map(HostName.lowerCase)
+      return
+    }
+    guard text.last != UInt8(ascii: ":"), let parsed = HostName(authority: text) else { return nil }
+    let host = parsed.host
+    guard
+      HostName.isIPv6(host) || HostName.isIPv4(host) || HostName.isDottedName(host)
+        || host.elementsEqual("localhost".utf8)
+    else { return nil }
+    self = parsed
+  }
+
+  // Name and port of `name`, `name:port`, `[address]` and `[address]:port`.
+  private static func split(_ text: [UInt8]) -> (name: [UInt8], digits: ArraySlice<UInt8>?)? {
+    if text.first == UInt8(ascii: "[") {
+      guard let close = text.firstIndex(of: UInt8(ascii: "]")), isIPv6(text[1..<close]) else { return nil }
+      let rest = text[(close + 1)...]
+      guard rest.isEmpty || rest.first == UInt8(ascii: ":") else { return nil }
+      return (Array(text[1..<close]), rest.isEmpty ? nil : rest.dropFirst())
+    }
+    guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return (text, nil) }
+    guard !text[(colon + 1)...].contains(UInt8(ascii: ":")) else { return nil }
+    return (Array(text[..<colon]), text[(colon + 1)...])
+  }
+
+  private static func port(_ digits: ArraySlice<UInt8>) -> Int64? {
+    guard digits.count <= 5, digits.allSatisfy(isDigit) else { return nil }
+    let value = digits.reduce(Int64(0)) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+    return (1...65535).contains(value) ? value : nil
+  }
+
+  private static func isDottedName(_ host: [UInt8]) -> Bool {
+    let labels = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard labels.count >= 2, let last = labels.last, last.count >= 2 else { return false }
+    return labels.allSatisfy { !$0.isEmpty && $0.allSatisfy(mayStandInLabel) }
+      && last.contains { !isDigit($0) }
+  }
+
+  private static func isIPv4(_ host: [UInt8]) -> Bool {
+    let parts = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    return parts.count == 4
+      && parts.allSatisfy { part in
+        (1...3).contains(part.count) && part.allSatisfy(isDigit)
+          && part.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } <= 255
+      }
+  }
+
+  // Close enough to tell an address from a name: what it lets through is stored as text, never dialled.
+  private static func isIPv6(_ host: some Collection<UInt8>) -> Bool {
+    host.count { $0 == UInt8(ascii: ":") } >= 2
+      && host.allSatisfy { isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
+  }
+
+  private static func lowerCase(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+
+  private static func isHexDigit(_ byte: UInt8) -> Bool {
+    isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(lowerCase(byte))
+  }
+
+  private static func mayStandInLabel(_ byte: UInt8) -> Bool {
+    isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowerCase(byte))
+      || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte >= 0x80
+  }
+
+  // RFC 3986, 3.2.2: what delimits the parts of a URL, and what no URL holds, is in no host.
+  private static func mayStandInHost(_ byte: UInt8) -> Bool {
+    byte > 0x20 && byte != 0x7F && !"/?#@\\<>\"[]{}|^`".utf8.contains(byte)
+  }
+}

@@ -1,0 +1,92 @@
+internal import KeyringModel
+internal import OpenPGP
+
+// Why a source of secrets cannot be read, in words. No content of a source is part of them.
+
+extension Failure {
+  /// A CSV file that cannot be understood.
+  init(_ error: CSVError, file: String) {
+    let name = file == "-" ? "standard input" : ErrorReport.show(file)
+    var hint: String?
+    let reason: String
+    switch error {
+    case .empty: reason = "it is empty"
+    case .tooLarge(let limit): reason = "it is larger than \(limit >> 20) MiB"
+    case .tooManyColumns(let limit): reason = "it has more than \(limit) columns"
+    case .wrongColumnCount(let row, let found, let expected):
+      reason = "row \(row) has \(found) \(found == 1 ? "field" : "fields"), the header has \(expected)"
+      hint = "a field that holds a comma, a quote or a line end stands in quotes"
+    case .unclosedQuote(let row): reason = "a quoted field that begins in row \(row) does not end"
+    case .strayQuote(let row, let column):
+      reason = "a quote stands inside of field \(column) of row \(row)"
+      hint = "within quotes a quote is written twice"
+    case .textAfterQuote(let row, let column):
+      reason = "something follows the closing quote of field \(column) of row \(row)"
+      hint = "within quotes a quote is written twice"
+    case .notText(let row):
+      reason = "row \(row) holds a NUL, so it is not UTF-8"
+      hint = "export it again as UTF-8"
+    case .duplicateColumn(let title): reason = "two columns have the name \(ErrorReport.quote(title))"
+    case .noSuchColumn(let title): reason = "it has no column \(ErrorReport.quote(title))"
+    case .unknownHeader(let columns):
+      reason = "no program that keytree knows writes such a first row (\(columns) columns)"
+      hint = "say what the columns are: `--map COLUMN=secret --map COLUMN=account ...`"
+    }
+    self = .other(.failure, message: "cannot read \(name): \(reason)", hint: hint)
+  }
+
+  /// A password store that cannot be walked through.
+  init(_ error: PassTreeError, folder: String) {
+    func show(_ path: [UInt8]) -> String { Escaping.terminal.show(path) }
+    let store = ErrorReport.show(folder)
+    switch error {
+    case .failed(let path, let number):
+      let place = path.isEmpty ? store : "\(store)/\(show(path))"
+      self = .other(.failure, message: "cannot read \(place): \(ErrorReport.words(number))", hint: nil)
+    case .tooDeep(let path, let limit):
+      self = .other(
+        .failure,
+        message: "cannot read \(store): more than \(limit) folders inside each other (\(show(path)))",
+        hint: nil)
+    case .tooMany(let limit):
+      self = .other(
+        .failure, message: "cannot read \(store): more than \(limit) files",
+        hint: "is this the folder of a password store?")
+    case .tooLarge(let path, let limit):
+      self = .other(
+        .failure, message: "cannot read \(store)/\(show(path)): larger than \(limit) bytes", hint: nil)
+    case .notAFile(let path):
+      self = .other(
+        .failure, message: "cannot read \(store)/\(show(path)): it is no file any more", hint: nil)
+    }
+  }
+}
+
+extension PassTreeError {
+  /// Why one file of a store cannot be read, for the report.
+  var words: String {
+    switch self {
+    case .failed(_, let number): "cannot be read: \(ErrorReport.words(number))"
+    case .tooDeep(_, let limit): "more than \(limit) folders inside each other"
+    case .tooMany(let limit): "more than \(limit) files"
+    case .tooLarge(_, let limit): "larger than \(limit) bytes"
+    case .notAFile: "it is no file any more"
+    }
+  }
+}
+
+extension EngineError {
+  /// Why one file cannot be decrypted while others may well be; nil when it concerns all of them: a prompt that
+  /// was cancelled, an agent that is away (threat T36).
+  var wordsForOneFile: String? {
+    switch self {
+    case .notARecipient(let recipients):
+      "it is encrypted to \(recipients.map(\.text).joined(separator: ", ")), and you have none of these keys"
+    case .corrupt: "it is damaged"
+    case .notEncrypted: "it holds no encrypted message"
+    case .tooLarge(let limit): "it holds more than \(limit) bytes"
+    case .message(let error): error.words
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,120 @@
+internal import Keyring
+internal import KeyringModel
+internal import Secrets
+internal import Synchronization
+
+/// Brings a draft into a store: compares, reports, and adds everything in one transaction or nothing.
+struct ImportRun {
+  let keyring: Keyring
+  let host: HostContext
+  let group: String
+  /// Whether only the report is wanted.
+  let isDryRun: Bool
+  /// Whether something may be left behind.
+  let acceptsLoss: Bool
+  let json: Bool
+  let console: Console
+
+  /// Does it.
+  ///
+  /// - Throws: `other` when something would be lost and that was not accepted: then nothing was imported;
+  ///   `keyring`.
+  func callAsFunction(_ draft: ImportDraft) throws(Failure) {
+    let plan: ImportPlan
+    do {
+      plan = try self.plan(draft)
+    } catch {
+      throw .keyring(error)
+    }
+    let isRefused = plan.report.hasLoss && !acceptsLoss
+    var late = 0
+    if !isDryRun, !isRefused, !plan.isEmpty {
+      do {
+        late = try apply(plan)
+      } catch {
+        throw .keyring(error)
+      }
+    }
+    show(plan.report, isRefused: isRefused)
+    if isRefused {
+      let lost = plan.report.counts.lost
+      let entries = lost == 1 ? "1 entry" : "\(lost) entries"
+      let message =
+        isDryRun ? "\(entries) would be lost" : "nothing was imported: \(entries) would be lost"
+      throw .other(.failure, message: message, hint: "`--accept-loss` imports the rest")
+    }
+    if late > 0 {
+      throw .other(
+        .failure, message: "\(late) of these items were added by another process at the same time",
+        hint: "run it again: it compares them, and adds what is missing")
+    }
+    if isDryRun { console.say("Nothing was changed.") }
+  }
+
+  /// What is to be done, after a look at everything in the store that has one of these names.
+  private func plan(_ draft: ImportDraft) throws(KeyringError) -> ImportPlan {
+    let lookup = RecordLookup(keyring.index)
+    let secrets = StoredSecrets(keyring)
+    // Once through, to know what has to be decrypted: several threads do that, the merge itself cannot.
+    var seen: Set<ItemID> = []
+    var records: [ItemRecord] = []
+    for item in draft.items {
+      for attributes in item.candidates {
+        let key = PrimaryKey(itemClass: item.itemClass, attributes: attributes, group: group)
+        guard let record = try lookup(key) else { break }
+        if seen.insert(record.id).inserted { records.append(record) }
+      }
+    }
+    try secrets.learn(records, workers: host.workers, console: console)
+    let merge = ImportMerge<KeyringError>(
+      group: group,
+      existing: { key throws(KeyringError) in try lookup(key) },
+      hasSecret: { record, secret throws(KeyringError) in try secrets.has(record, secret) })
+    return try merge.plan(draft)
+  }
+
+  /// Adds and completes items in one transaction.
+  ///
+  /// - Returns: how many items another process added meanwhile, so that nothing is known about their secrets.
+  private func apply(_ plan: ImportPlan) throws(KeyringError) -> Int {
+    let items = plan.additions.map {
+      NewItem(itemClass: $0.itemClass, attributes: $0.attributes, group: group)
+    }
+    let secrets = plan.additions.map(\.secret)
+    let updates = plan.completions.map {
+      PlannedUpdate($0.record, AttributeChanges(set: $0.attributes))
+    }
+    let progress = WorkProgress("seal", total: items.count, console: console)
+    defer { progress.finish() }
+    let outcomes = try keyring.addAll(
+      items, updating: updates, secret: { secrets[$0].copy() }, progress: { _ in progress.step() })
+    return outcomes.count { if case .exists = $0 { true } else { false } }
+  }
+
+  private func show(_ report: ImportReport, isRefused: Bool) {
+    guard !json else {
+      for entry in report.entries { console.print(json: entry.json) }
+      console.print(json: report.summaryJSON(isApplied: !isDryRun && !isRefused))
+      return
+    }
+    // When nothing is done, what would have been done is not told as if it were.
+    let lines =
+      isDryRun ? report.lines(all: true, isPlan: true) : isRefused ? report.losses : report.lines(all: false)
+    for line in lines { console.print(console.escaping.show(line)) }
+  }
+}
+
+/// Finds items of a store by their primary keys, each asked for once.
+private final class RecordLookup {
+  private let index: Index
+  private var known: [PrimaryKey: ItemRecord?] = [:]
+
+  init(_ index: Index) { self.index = index }
+
+  func callAsFunction(_ key: PrimaryKey) throws(KeyringError) -> ItemRecord? {
+    if let found = known[key] { return found }
+    let found = try index.find(.item(with: key)).items.first { $0.primaryKey == key }
+    known[key] = .some(found)
+    return found
+  }
+}

@@ -1,0 +1,62 @@
+/// Where in its source an entry was found.
+package enum ImportSource: Hashable, Sendable {
+  /// A row of a CSV file, counted as spreadsheets do: the header is row 1.
+  case row(Int)
+  /// A file of a password store: its path below the store, without `.gpg` when it is an item.
+  case file([UInt8])
+
+  /// How a person finds it again: `row 17`, `web/github.com/alice`. Not escaped for a terminal.
+  package var text: String {
+    switch self {
+    case .row(let number): "row \(number)"
+    case .file(let path): String(decoding: path, as: UTF8.self)
+    }
+  }
+}
+
+/// What of an entry became an item of its own.
+package enum ImportPart: Hashable, Sendable {
+  /// The password.
+  case secret
+  /// The text beside the password, sealed.
+  case note
+  /// The seed of one-time passwords.
+  case oneTimePassword
+  /// A value that may be secret and has no place among the attributes, sealed under its column's name.
+  case column(String)
+
+  /// A word for reports.
+  package var text: String {
+    switch self {
+    case .secret: "secret"
+    case .note: "note"
+    case .oneTimePassword: "one-time password"
+    case .column(let name): name
+    }
+  }
+}
+
+/// Something about an imported item that its owner should know. Nothing is lost by it.
+package enum ImportRemark: Hashable, Sendable {
+  /// The secret has no bytes.
+  case emptySecret
+  /// The first line ended with CR LF; the CR is not part of the secret.
+  case carriageReturn
+  /// The value of this attribute is not UTF-8 and is kept as bytes.
+  case notUTF8(String)
+  /// Parts of the URL may be secret: the whole of it is sealed, the attribute shows the rest.
+  case urlPartlySealed
+  /// The value of this attribute is too long for an attribute and is sealed instead.
+  case sealedForLength(String)
+
+  /// What to tell.
+  package var text: String {
+    switch self {
+    case .emptySecret: "the secret is empty"
+    case .carriageReturn: "the line end CR LF is not part of the secret"
+    case .notUTF8(let name): "\(name) is not UTF-8 and is kept as bytes"
+    case .urlPartlySealed: "the URL holds what may be secret: shown without it, sealed in full"
+    case .sealedForLength(let name): "\(name) is long: sealed, not shown"
+    }
+  }
+}

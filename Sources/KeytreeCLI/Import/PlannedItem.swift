@@ -1,0 +1,104 @@
+package import KeyringModel
+
+/// An item that an import would add: what it says, its secret, and where it came from.
+package struct PlannedItem: Sendable {
+  /// The class of the item.
+  package var itemClass: ItemClass
+  /// All attributes, public by nature.
+  package var attributes: Attributes
+  /// The bytes to seal.
+  package var secret: ImportSecret
+  /// Which entry it comes from.
+  package var source: ImportSource
+  /// Which part of that entry it is.
+  package var part: ImportPart
+  /// What its owner should know.
+  package var remarks: [ImportRemark] = []
+  /// Attributes that tell it from another item with the same primary key, the best first.
+  var alternatives: [Attributes] = []
+
+  /// The highest number of a numbered alternative; each before it was taken by another item.
+  private static let highestNumber = 99
+
+  /// The attributes to try, in an order that depends on nothing but the item.
+  ///
+  /// First as they are, then with what tells it apart by meaning (the path of its URL, the folders it was
+  /// in), then numbered: an internet password in its security domain, a generic one in its account.
+  var candidates: some Sequence<Attributes> {
+    // Made one by one: nearly always the first is the one.
+    (0..<alternatives.count + PlannedItem.highestNumber).lazy.map { position in
+      switch position {
+      case 0: attributes
+      case 1..<alternatives.count + 1: attributes.merging(alternatives[position - 1])
+      default: numbered(position - alternatives.count + 1)
+      }
+    }
+  }
+
+  private func numbered(_ number: Int) -> Attributes {
+    let (name, mark): (AttributeName, String) =
+      switch itemClass {
+      case .internetPassword: (.securityDomain, "duplicate-\(number)")
+      default: (.account, "(\(number))")
+      }
+    var result = attributes
+    let before = attributes[name]?.contentBytes ?? []
+    result[name] = AttributeValue(text: before + (before.isEmpty ? "" : " ").utf8 + mark.utf8)
+    return result
+  }
+
+  /// An item that keeps, sealed, what belongs to this one but may be secret.
+  ///
+  /// It is a generic password of kind `note` whose service is this item's server or service, and whose account
+  /// is this item's account with the part's name after it: `alice.note`. So its name is not mistaken for
+  /// this item's own.
+  ///
+  /// - Parameters:
+  ///   - part: Which part it keeps.
+  ///   - secret: The bytes to seal.
+  /// - Returns: The item.
+  func companion(_ part: ImportPart, keeping secret: ImportSecret) -> PlannedItem {
+    var kept = Attributes()
+    let account = attributes[.account]?.contentBytes ?? []
+    kept[.account] = AttributeValue(text: account + (account.isEmpty ? "" : ".").utf8 + part.text.utf8)
+    kept[.service] = attributes[.server] ?? attributes[.service]
+    kept[.kind] = "note"
+    kept[.label] = attributes[.label]
+    kept[.passPath] = attributes[.passPath]
+    return PlannedItem(
+      itemClass: .genericPassword, attributes: kept, secret: secret, source: source, part: part)
+  }
+
+  /// An item that keeps the seed of one-time passwords for the same account.
+  ///
+  /// Only internet passwords have an authentication type; a service stands in for the server where
+  /// there is none.
+  ///
+  /// - Parameter secret: The seed or its `otpauth` URI, exactly as it was.
+  /// - Returns: The item.
+  func oneTimePassword(_ secret: ImportSecret) -> PlannedItem {
+    var seed = attributes
+    seed[.server] = attributes[.server] ?? attributes[.service]
+    seed[.service] = nil
+    seed[.authenticationType] = "totp"
+    return PlannedItem(
+      itemClass: .internetPassword, attributes: seed, secret: secret, source: source,
+      part: .oneTimePassword, alternatives: alternatives)
+  }
+}
+
+extension AttributeName {
+  /// The full URL of an imported password, as far as it may be public.
+  static let url: AttributeName = "url"
+  /// The path of an imported item in its password store.
+  static let passPath: AttributeName = "pass"
+}
+
+extension Attributes {
+  /// These attributes with others set over them.
+  func merging(_ others: Attributes) -> Attributes {
+    var result = self
+    result.merge(others)
+    return result
+  }
+}

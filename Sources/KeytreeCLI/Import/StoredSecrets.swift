@@ -1,0 +1,58 @@
+internal import Keyring
+internal import KeyringModel
+internal import Secrets
+internal import Synchronization
+
+/// Tells whether items of a store have certain secrets, and decrypts each at most once.
+///
+/// What is remembered of a secret is a digest over a random prefix and the secret: however many and large the
+/// secrets are, it takes 32 bytes for each, and says nothing to whoever finds it in memory later.
+final class StoredSecrets: Sendable {
+  private let keyring: Keyring
+  private let prefix: [UInt8]
+  private let digests = Mutex<[ItemID: ContentDigest]>([:])
+
+  init(_ keyring: Keyring) {
+    self.keyring = keyring
+    var generator = SystemRandomNumberGenerator()
+    prefix = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+  }
+
+  /// Decrypts items ahead of the questions, on several threads.
+  ///
+  /// - Throws: why one of them cannot be decrypted; after that no further one is tried.
+  func learn(_ records: [ItemRecord], workers: Int, console: Console) throws(KeyringError) {
+    guard let first = records.first else { return }
+    let progress = WorkProgress("compare", total: records.count, console: console)
+    defer { progress.finish() }
+    // The first alone: it may ask for a passphrase (threat T36).
+    _ = try digest(of: first)
+    progress.step()
+    _ = try WorkerPool(workers: workers).map(records.count - 1) { number throws(KeyringError) -> Int in
+      _ = try self.digest(of: records[number + 1])
+      progress.step()
+      return number
+    }
+  }
+
+  /// Whether an item has this secret.
+  ///
+  /// - Throws: why the item cannot be decrypted.
+  func has(_ record: ItemRecord, _ secret: ImportSecret) throws(KeyringError) -> Bool {
+    try digest(of: record) == digest(of: secret.copy())
+  }
+
+  private func digest(of record: ItemRecord) throws(KeyringError) -> ContentDigest {
+    if let known = digests.withLock({ $0[record.id] }) { return known }
+    let digest = digest(of: try keyring.secret(for: record))
+    digests.withLock { $0[record.id] = digest }
+    return digest
+  }
+
+  private func digest(of secret: borrowing SecretBytes) -> ContentDigest {
+    var salted = SecretBytes(capacity: prefix.count + secret.count)
+    unsafe prefix.withUnsafeBytes { unsafe salted.append(contentsOf: $0) }
+    salted.append(secret)
+    return unsafe salted.withBytes { unsafe ContentDigest(of: $0) }
+  }
+}

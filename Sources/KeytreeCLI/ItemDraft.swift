@@ -1,0 +1,98 @@
+package import KeyringModel
+
+/// The item that a name and attributes of the command line describe, before it exists.
+///
+/// A new item is an internet password; `generic:` in front or `--service` makes it a generic one, any other
+/// class has to be said.
+package struct ItemDraft: Equatable, Sendable {
+  /// Why nothing can be made of the words.
+  package enum Problem: Error, Equatable {
+    /// Neither a name nor an attribute.
+    case nothingGiven
+    /// A reference or an id names an item that exists.
+    case namesAnExistingItem
+    /// The name and the options want different classes.
+    case contradictingClasses
+    /// One attribute was given two values.
+    case contradictingValues(AttributeName)
+    /// The item cannot have an attribute.
+    case attribute(AttributeError)
+  }
+
+  /// The class.
+  package let itemClass: ItemClass
+  /// The attributes, checked.
+  package let attributes: Attributes
+  /// The group, where one is named.
+  package let group: String?
+
+  /// A new item.
+  ///
+  /// - Throws: what is wrong with the name or with the first attribute that the class cannot have.
+  package init(_ name: ItemName?, _ given: GivenAttributes) throws(Problem) {
+    guard name != nil || !given.isEmpty else { throw .nothingGiven }
+    var wanted = given.itemClass
+    if case .named(let itemClass?, _, _) = name {
+      guard wanted == nil || wanted == itemClass else { throw .contradictingClasses }
+      wanted = itemClass
+    }
+    let isService = given.entries.contains { $0.name == .service }
+    itemClass = wanted ?? (isService ? .genericPassword : .internetPassword)
+    attributes = try Self.attributes(itemClass, name, given, over: Attributes())
+    group = given.group
+  }
+
+  /// An item under a new name: what the name does not say stays as it is.
+  ///
+  /// - Parameters:
+  ///   - record: the item that exists.
+  ///   - name: its new name, or nil where attributes alone change; its class, where it is said, has to be
+  ///     that of the item.
+  ///   - given: attributes that change with the name.
+  /// - Throws: as for a new item.
+  package init(
+    renaming record: ItemRecord, to name: ItemName?, _ given: GivenAttributes = GivenAttributes()
+  ) throws(Problem) {
+    if case .named(let wanted?, _, _) = name, wanted != record.itemClass { throw .contradictingClasses }
+    if let wanted = given.itemClass, wanted != record.itemClass { throw .contradictingClasses }
+    itemClass = record.itemClass
+    attributes = try Self.attributes(itemClass, name, given, over: record.attributes)
+    group = given.group
+  }
+
+  private static func attributes(
+    _ itemClass: ItemClass, _ name: ItemName?, _ given: GivenAttributes, over old: Attributes
+  ) throws(Problem) -> Attributes {
+    var new: [(name: AttributeName, value: AttributeValue)] = []
+    func set(_ name: AttributeName, _ bytes: [UInt8]) throws(Problem) {
+      let value = AttributeSchema.value(ofText: bytes, for: name)
+      if let other = new.first(where: { $0.name == name }) {
+        guard other.value.isSame(as: value) else { throw .contradictingValues(name) }
+        return
+      }
+      new.append((name, value))
+    }
+    switch name {
+    case nil: break
+    case .reference, .id: throw .namesAnExistingItem
+    case .named(_, let container, let account):
+      try set(itemClass.containerNames[0], container)
+      if let account { try set(itemClass.accountName, account) }
+    }
+    for entry in given.entries {
+      try set(entry.name ?? (itemClass == .genericPassword ? .service : .server), entry.bytes)
+    }
+    var attributes = old
+    let key = AttributeSchema.primaryKey(of: itemClass)
+    for (name, value) in new {
+      do {
+        try AttributeSchema.check(name: name, value: value, class: itemClass)
+      } catch {
+        throw .attribute(error)
+      }
+      // An absent attribute of the primary key is the same as an empty one, and absent is its one spelling.
+      attributes[name] = value.isDefault && key.contains(name) ? nil : value
+    }
+    return attributes
+  }
+}

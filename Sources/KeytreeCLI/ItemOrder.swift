@@ -1,0 +1,61 @@
+internal import KeyringModel
+
+/// An order of items by one attribute.
+///
+/// Items without it come last. Numbers are ordered as numbers, times as times, text by its bytes; where
+/// values of several types meet, numbers come before times and times before text. Items that are equal stay
+/// in the order of their creation.
+struct ItemOrder {
+  private let name: String
+
+  /// The order by an attribute, by its name in the index, or by `container`, as in the columns of `find`.
+  init(_ name: String) {
+    self.name = name
+  }
+
+  /// Whether the name means something for these items: what every item can have, or a custom attribute that
+  /// one of them has.
+  func applies(to items: [ItemRecord]) -> Bool {
+    let attribute = AttributeName(name)
+    return name == "container" || !AttributeSchema.isCustom(attribute)
+      || items.contains { $0.value(of: attribute) != nil }
+  }
+
+  /// The items in this order.
+  func sorted(_ items: [ItemRecord]) -> [ItemRecord] {
+    let keys = items.map { Key(value(of: $0)) }
+    // The positions make the order stable.
+    let order = items.indices.sorted { left, right in
+      keys[left] == keys[right] ? left < right : keys[left] < keys[right]
+    }
+    return order.map { items[$0] }
+  }
+
+  private func value(of item: ItemRecord) -> AttributeValue? {
+    name == "container" ? item.container : item.value(of: AttributeName(name))
+  }
+
+  /// What two items are compared by.
+  private struct Key: Comparable {
+    let rank: Int
+    let number: Int64
+    let bytes: [UInt8]
+
+    init(_ value: AttributeValue?) {
+      switch value {
+      case .integer(let number): (rank, self.number, bytes) = (0, number, [])
+      case .boolean(let flag): (rank, number, bytes) = (0, flag ? 1 : 0, [])
+      case .date(let date): (rank, number, bytes) = (1, date.microseconds, [])
+      case .string(let text): (rank, number, bytes) = (2, 0, Array(text.utf8))
+      case .bytes(let bytes): (rank, number, self.bytes) = (2, 0, bytes)
+      case nil: (rank, number, bytes) = (3, 0, [])
+      }
+    }
+
+    static func < (left: Key, right: Key) -> Bool {
+      if left.rank != right.rank { return left.rank < right.rank }
+      if left.number != right.number { return left.number < right.number }
+      return left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+  }
+}

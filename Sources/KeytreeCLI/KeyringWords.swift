@@ -1,0 +1,199 @@
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+
+// What is wrong, in words that end a sentence; shared by errors, `check`, `status` and `doctor`.
+
+extension ItemDamage {
+  /// What is wrong with an item's file.
+  var words: String {
+    switch self {
+    case .missing: "its file is missing"
+    case .notInIndex: "a file that the index does not know stands in its place"
+    case .notAsIndexed: "its file is not the one that the index describes"
+    case .notAFile: "a link, a folder or a device stands in place of its file"
+    case .tooLarge(let limit): "its file is larger than \(limit) bytes"
+    case .notAMessage(let error): error.words
+    case .corrupt: "its file is damaged"
+    case .noHeader: "it does not begin with the header of an item"
+    case .unknownFormat(let format): "it has format \(format), which a newer keytree wrote"
+    case .lineMisplaced: "its line is in the wrong shard of the index"
+    case .unsigned: "nobody has signed it"
+    case .badSignature: "it is not signed by a member of its group"
+    }
+  }
+
+  /// Whether `check --repair` can do something about it.
+  var isForRepair: Bool {
+    switch self {
+    case .missing, .notInIndex, .notAsIndexed, .notAFile, .lineMisplaced: true
+    case .tooLarge, .notAMessage, .corrupt, .noHeader, .unknownFormat, .unsigned, .badSignature: false
+    }
+  }
+}
+
+extension BindingMismatch {
+  /// In what the item differs from what was asked for.
+  var words: String {
+    switch self {
+    case .keyring: "it was sealed for another keyring"
+    case .item: "the file holds another item"
+    case .primaryKey(let name): "the item says something else about `\(ErrorReport.show(name.text))`"
+    case .olderSecret(let time): "the secret in the file is older than the index says (\(time.rfc3339))"
+    }
+  }
+}
+
+extension PolicyDistrust {
+  /// Why the policy is not trusted.
+  var words: String {
+    switch self {
+    case .notPinned: "this machine has not accepted it yet"
+    case .changed(let generation, let pinned):
+      generation == pinned
+        ? "it differs from the one that this machine has accepted"
+        : "it has generation \(generation), this machine has accepted generation \(pinned)"
+    case .unsigned: "it has no signature"
+    case .badSignature: "it is not signed by an admin"
+    case .unreadable(let error): error.words
+    case .pinUnreadable: "what this machine has accepted cannot be read"
+    case .keyMissing(let fingerprint): "the key file of \(fingerprint.text) is missing"
+    }
+  }
+
+  /// What to do about it.
+  var hint: String {
+    switch self {
+    case .keyMissing: "restore the file in `keys` from git or a backup"
+    case .unreadable, .unsigned: "restore `policy.json` and `policy.json.asc` from git or a backup"
+    default: "`keytree trust` shows who can read the store and asks you to compare the fingerprints"
+    }
+  }
+}
+
+extension PolicyError {
+  /// Why a policy cannot be read.
+  var words: String {
+    switch self {
+    case .unknownFormat(let format): "it has format \(format), which a newer keytree wrote"
+    case .malformed(let error): "it cannot be read: \(error.words)"
+    case .missing(let field): "`\(field)` is missing in it"
+    case .invalid(let field): "`\(field)` has a wrong value in it"
+    case .unexpected(let field): "`\(ErrorReport.show(field))` has no place in it"
+    case .notCanonical: "it is not in canonical form, so it was edited by something else"
+    case .unnamedPerson(let person): "\(person.text) has no name in it"
+    case .noAdmin: "it names no admin"
+    case .noDefaultGroup: "it has no group `default`"
+    case .emptyDefaultGroup: "its group `default` is empty"
+    case .badGroupName(let name): "\(ErrorReport.quote(name)) is no name of a group"
+    case .unknownPerson(let person, let group):
+      "\(person.text) is in group \(group), but not among the people"
+    case .removedPerson(let person, let group): "\(person.text) was removed, but is in group \(group)"
+    }
+  }
+}
+
+extension QueryError {
+  /// What is wrong with a query.
+  var words: String {
+    switch self {
+    case .secretOfAllMatches: "the secrets of all matches are never given out"
+    case .limitNotPositive(let number): "the limit \(number) is not positive"
+    case .wrongClass(let name, let itemClass):
+      "items of class \(itemClass.rawValue) do not have `\(ErrorReport.show(name.text))`"
+    case .noSuchAttribute(let name): "`\(ErrorReport.show(name.text))` cannot be searched for"
+    case .notADate(let name): "`\(ErrorReport.show(name.text))` is not a date"
+    case .badIDPrefix(let text): "\(ErrorReport.quote(text)) is not the beginning of an id"
+    }
+  }
+}
+
+extension JSONError {
+  /// Why a text is not the JSON that a store holds.
+  var words: String {
+    switch self {
+    case .tooLarge(let limit): "longer than \(limit) bytes"
+    case .tooDeep(let limit): "nested deeper than \(limit)"
+    case .byteOrderMark: "it begins with a byte order mark"
+    case .invalidUTF8(let offset): "no UTF-8 at byte \(offset)"
+    case .unexpectedEnd: "it ends too early"
+    case .unexpectedByte(_, let offset): "an unexpected character at byte \(offset)"
+    case .controlCharacter(let offset): "a raw control character at byte \(offset)"
+    case .invalidEscape(let offset): "an unknown escape at byte \(offset)"
+    case .loneSurrogate(let offset): "half of a surrogate pair at byte \(offset)"
+    case .notAnInteger(let offset): "a number that is no integer at byte \(offset)"
+    case .integerOutOfRange(let offset): "a number out of range at byte \(offset)"
+    case .duplicateKey(let name): "the name \(ErrorReport.quote(name)) twice"
+    case .trailingData(let offset): "something after its end at byte \(offset)"
+    case .unexpectedType(let offset): "a value of the wrong type at byte \(offset)"
+    }
+  }
+}
+
+extension MessageError {
+  /// Why a file is not a sealed message.
+  var words: String {
+    switch self {
+    case .empty: "the file is empty"
+    case .tooLarge(let limit): "the file is larger than \(limit) bytes"
+    case .notBinary: "the file is no binary OpenPGP message"
+    case .notEncrypted(let tag): "the file is not encrypted (OpenPGP packet \(tag))"
+    case .passphrase: "the file can be opened with a passphrase, which no item can"
+    case .noIntegrityProtection: "the message has no protection against changes"
+    case .noRecipients: "the message names no recipient"
+    case .tooManyRecipients(let limit): "the message has more than \(limit) recipients"
+    case .truncated: "the file ends too early"
+    case .trailingData: "something follows the message in its file"
+    case .malformed: "the message is malformed"
+    }
+  }
+}
+
+extension KeyProblem {
+  /// What is wrong with a key.
+  var words: String {
+    switch self {
+    case .missing: "there is no such key"
+    case .expired(let time): "it has expired (\(time.rfc3339))"
+    case .revoked: "its owner has revoked it"
+    case .disabled: "it is disabled in your keyring"
+    case .cannotEncrypt: "it has no subkey for encryption"
+    case .cannotSign: "it has no subkey for signing"
+    case .noSecretKey: "its secret half is not with your agent"
+    case .invalid: "GnuPG calls it invalid"
+    }
+  }
+}
+
+extension ShardProblem {
+  /// What is wrong in a shard.
+  var words: String {
+    func list(_ lines: [Int]) -> String { lines.map(String.init).joined(separator: ", ") }
+    return switch self {
+    case .badLine(let number, let error): "line \(number) cannot be read: \(error.words)"
+    case .duplicatePath(let path, let lines): "lines \(list(lines)) have the same path \(path.text)"
+    case .duplicateID(let id, let lines): "lines \(list(lines)) have the same id \(id.hex)"
+    case .notCanonical(let line): "line \(line) is not in canonical form"
+    case .notSorted(let line): "line \(line) is not in its order"
+    case .wrongShard(let line, let path): "line \(line) belongs to another shard (\(path.text))"
+    case .missingFinalLineFeed: "the last line has no line feed"
+    case .tooLarge(let size, let limit): "the file has \(size) bytes, more than \(limit)"
+    }
+  }
+}
+
+extension IndexLineError {
+  /// Why a line cannot be read or written.
+  var words: String {
+    switch self {
+    case .empty: "it is empty"
+    case .tooLong(let limit): "it is longer than \(limit) bytes"
+    case .json(let error): "it is not the JSON of an index: \(error.words)"
+    case .missing(let name): "`\(name.text)` is missing"
+    case .invalid(let name): "`\(name.text)` has a wrong value"
+    case .misplaced(let name): "`\(name.text)` has no place there"
+    case .attribute(let error): ErrorReport(error).message ?? "an attribute is wrong"
+    case .unknownFormat(let format): "it has format \(format), which a newer keytree wrote"
+    }
+  }
+}

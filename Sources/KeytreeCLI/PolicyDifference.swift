@@ -1,0 +1,41 @@
+internal import KeyringModel
+
+/// What changes when one policy takes the place of another: lines that begin with `+`, `-` or `~`.
+struct PolicyDifference {
+  /// The lines, escaped; empty when nothing that matters to people changes.
+  let lines: [String]
+
+  init(from old: Policy, to new: Policy) {
+    var lines: [String] = []
+    for fingerprint in Set(old.people.keys).union(new.people.keys).sorted() {
+      switch (old.people[fingerprint], new.people[fingerprint]) {
+      case (nil, let person?): lines.append("+ " + person.line(fingerprint))
+      case (let person?, nil): lines.append("- " + person.line(fingerprint))
+      case (let before?, let after?) where before != after:
+        lines.append("- " + before.line(fingerprint))
+        lines.append("+ " + after.line(fingerprint))
+      default: break
+      }
+    }
+    for group in Set(old.groups.keys).union(new.groups.keys).sorted() {
+      guard let after = new.groups[group] else {
+        lines.append("- group \(group)")
+        continue
+      }
+      guard let before = old.groups[group] else {
+        lines.append("+ group \(group): \(after.map { new.name(of: $0) }.joined(separator: ", "))")
+        continue
+      }
+      for fingerprint in after where !before.contains(fingerprint) {
+        lines.append("+ \(new.name(of: fingerprint)) reads group \(group) (\(fingerprint.text))")
+      }
+      for fingerprint in before where !after.contains(fingerprint) {
+        lines.append("- \(old.name(of: fingerprint)) reads group \(group) (\(fingerprint.text))")
+      }
+    }
+    if old.signatures != new.signatures {
+      lines.append("~ signatures on items: \(old.signatures.rawValue) -> \(new.signatures.rawValue)")
+    }
+    self.lines = lines
+  }
+}

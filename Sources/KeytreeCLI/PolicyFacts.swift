@@ -1,0 +1,48 @@
+internal import KeyringModel
+
+// A policy as people and programs are told about it.
+
+extension Policy {
+  /// Who belongs to it and who reads what: lines for a list of facts.
+  ///
+  /// - Parameter me: the person whose key this user has.
+  func addFacts(to list: inout FactList, me: Fingerprint?) {
+    for (fingerprint, person) in people.sorted(by: { $0.key < $1.key }) {
+      list.add("person", person.line(fingerprint, isMe: fingerprint == me))
+    }
+    for (name, members) in groups.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      list.add("group", "\(name): \(members.map { self.name(of: $0) }.joined(separator: ", "))")
+    }
+  }
+
+  /// The name of a person, escaped; the fingerprint when there is none.
+  func name(of fingerprint: Fingerprint) -> String {
+    people[fingerprint].map { ErrorReport.show($0.name) } ?? fingerprint.text
+  }
+
+  /// The people for programs.
+  var peopleJSON: JSONValue {
+    .array(
+      people.sorted { $0.key < $1.key }.map { fingerprint, person in
+        var members = [
+          JSONMember("fingerprint", .string(fingerprint.text)), JSONMember("name", .string(person.name)),
+          JSONMember("role", .string(person.role.rawValue)),
+        ]
+        if let removed = person.removed { members.append(JSONMember("removed", .string(removed.rfc3339))) }
+        return .object(members)
+      })
+  }
+
+  /// The groups for programs.
+  var groupsJSON: JSONValue {
+    .object(groups.map { JSONMember($0.key, .array($0.value.map { .string($0.text) })) })
+  }
+}
+
+extension Person {
+  /// Fingerprint, name and role in one line, escaped.
+  func line(_ fingerprint: Fingerprint, isMe: Bool = false) -> String {
+    let end = removed.map { ", removed \($0.rfc3339)" } ?? ""
+    return "\(fingerprint.text)  \(ErrorReport.show(name)) (\(role.rawValue)\(isMe ? ", you" : "")\(end))"
+  }
+}

@@ -1,0 +1,105 @@
+package import Arguments
+internal import Glibc
+internal import Secrets
+
+/// The program: from words and an environment to an exit code.
+package enum Program {
+  /// The version of this program.
+  package static let version = "0.1.0"
+
+  /// All commands in the order of the help text.
+  static let commands: [any (Command & SendableMetatype).Type] = [
+    InitCommand.self, AddCommand.self, GetCommand.self, FindCommand.self, SetCommand.self, EditCommand.self,
+    GenerateCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self, StatusCommand.self,
+    CheckCommand.self, DoctorCommand.self, TrustCommand.self, ImportCommand.self, DemoCommand.self,
+    HelpCommand.self, VersionCommand.self, CompletionsCommand.self,
+  ]
+
+  /// The declaration that parsing, help, completions and manual come from.
+  package static let declaration = ProgramDeclaration(
+    name: "keytree",
+    summary: "a keyring that is a directory of OpenPGP files",
+    globals: GlobalOptions.all,
+    commands: commands.map { $0.declaration },
+    exitCodes: ExitCode.meanings,
+    variables: [
+      .init("KEYTREE_STORE", "the folder of the store; else `$XDG_DATA_HOME/keytree`"),
+      .init("GNUPGHOME", "the GnuPG home with your secret keys"),
+      .init("VISUAL, EDITOR", "the editor of `keytree edit`"),
+      .init("XDG_RUNTIME_DIR", "the folder for what must not outlive the session"),
+      .init("XDG_STATE_HOME", "the folder for what this machine has accepted of a store's policy"),
+    ])
+
+  /// Runs the program on the arguments, environment and descriptors of this process.
+  package static func run() -> Int32 {
+    // First of all: whatever is opened must not become a standard stream.
+    guard StandardDescriptors.fill() else { return ExitCode.failure.rawValue }
+    ProcessHardening.apply()
+    // A reader that goes away is an error of `write(2)`, not the end of the process: gpg may go away while it is
+    // fed (libgpgme asks for this), and what was begun has to be cleaned up.
+    signal(SIGPIPE, SIG_IGN)
+    PromptTerminal.announce()
+    let words = unsafe CommandLine.unsafeArgv
+    var arguments: [Word] = []
+    for index in 1..<max(Int(CommandLine.argc), 1) {
+      guard let start = unsafe words[index] else { break }
+      // Not `CommandLine.arguments`: that repairs what is not UTF-8, and a repaired name is another name.
+      let end = unsafe UnsafeBufferPointer(start: start, count: .max).firstIndex(of: 0) ?? 0
+      let bytes = unsafe UnsafeRawBufferPointer(start: start, count: end)
+      unsafe arguments.append(Word(bytes))
+    }
+    return run(arguments, environment: .ofProcess(), console: .ofProcess()).rawValue
+  }
+
+  /// Runs the program.
+  ///
+  /// - Parameters:
+  ///   - words: the arguments without the name of the program.
+  ///   - environment: the variables it may look at.
+  ///   - console: where it reads and writes.
+  /// - Returns: the exit code; everything there was to say has been said.
+  package static func run(_ words: [Word], environment: Environment, console: Console) -> ExitCode {
+    do throws(Failure) {
+      let code = try dispatch(words, environment: environment, console: console)
+      try console.finish()
+      return code
+    } catch {
+      // What was already printed belongs to the caller, also when the command failed later.
+      console.flush()
+      let report = ErrorReport(error)
+      for line in report.lines { console.complain(line) }
+      return report.exitCode
+    }
+  }
+
+  private static func dispatch(
+    _ words: [Word], environment: Environment, console: Console
+  ) throws(Failure) -> ExitCode {
+    let parsed: ProgramDeclaration.Call
+    do {
+      parsed = try declaration.parse(words)
+    } catch {
+      throw .usage(error)
+    }
+    let globals = GlobalOptions(parsed.arguments)
+    console.isQuiet = globals.quiet
+    console.refusesInput = globals.noInput
+    if parsed.endedEarly {
+      if parsed.arguments.has(GlobalOptions.version) {
+        console.print(VersionCommand.text)
+      } else {
+        console.write(HelpText(declaration, width: console.width).command(parsed.path))
+      }
+      return .done
+    }
+    guard let command = commands.first(where: { $0.declaration.name == parsed.path.first?.name }) else {
+      // No command was named: this is no error with a reason, only a person who does not know yet.
+      console.writeTalk(HelpText(declaration, width: console.talkWidth).short())
+      return .usage
+    }
+    return try command.run(
+      CommandCall(
+        path: parsed.path, arguments: parsed.arguments, globals: globals, environment: environment,
+        console: console))
+  }
+}

@@ -1,0 +1,29 @@
+internal import KeyringModel
+
+/// What is public about an item as JSON: the members of its line in the index, and `reference`.
+enum RecordMembers {
+  /// The members of a record, to be written in canonical form.
+  ///
+  /// - Parameter record: an item as it was found or stored.
+  static func of(_ record: ItemRecord) -> [JSONMember] {
+    var members = [
+      JSONMember("class", .string(record.itemClass.rawValue)),
+      JSONMember("created", .string(record.created.rfc3339)),
+      JSONMember("group", .string(record.group)),
+      JSONMember("id", .string(record.id.hex)),
+      JSONMember("modified", .string(record.modified.rfc3339)),
+      JSONMember("reference", .string(record.reference.text)),
+      JSONMember("revision", .string(record.revision.hex)),
+      JSONMember("sealed", .string(record.sealed.base64url)),
+      JSONMember("secretModified", .string(record.secretModified.rfc3339)),
+    ]
+    var custom: [JSONMember] = []
+    for entry in record.attributes.entries {
+      let member = JSONMember(entry.name.text, JSONValue(entry.value))
+      if AttributeSchema.isCustom(entry.name) { custom.append(member) } else { members.append(member) }
+    }
+    if !custom.isEmpty { members.append(JSONMember("custom", .object(custom))) }
+    // What a newer version wrote is passed on, but a name stands only once in an object.
+    return members + record.unknown.filter { $0.name != "reference" && $0.name != "secret" }
+  }
+}

@@ -1,0 +1,138 @@
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+
+/// What can be said about a store without starting a process.
+struct StoreStatus {
+  private let path: String
+  private var keyring: Keyring?
+  private(set) var distrust: PolicyDistrust?
+  private let unfinished: [String]
+  private let quarantines: [String]
+  private let counts: [ItemClass: Int]
+  private let localCount: Int
+  private let damage: [IndexProblem]
+  private let expiring: [(fingerprint: Fingerprint, expires: Timestamp)]
+  let statistics: SearchStatistics
+
+  /// How long before its end a key is worth a word: 60 days, in microseconds.
+  static let notice: Int64 = 60 * 86_400 * 1_000_000
+
+  init(_ call: CommandCall) throws(Failure) {
+    path = try call.storePath()
+    let host = try call.host()
+    let index = try call.openIndex()
+    // Before the search, which finishes what was decided.
+    unfinished = try keyringCall(index.unfinishedChanges())
+    quarantines = try keyringCall(index.quarantines())
+    let matches = try keyringCall(index.find(Query()))
+    counts = matches.items.reduce(into: [:]) { $0[$1.itemClass, default: 0] += 1 }
+    localCount = matches.items.count(where: \.isLocal)
+    damage = matches.problems
+    statistics = matches.statistics
+    do {
+      let keyring = try Keyring.open(at: path, host: host)
+      distrust = keyring.distrust
+      self.keyring = keyring
+    } catch {
+      guard case .policyNotTrusted(let reason) = error else { throw .keyring(error) }
+      distrust = reason
+    }
+    let soon = Timestamp(microseconds: host.clock().microseconds + Self.notice)
+    expiring = (keyring?.rememberedKeys() ?? []).compactMap { key in
+      guard let expires = key.lastDay, expires <= soon else { return nil }
+      return (key.fingerprint, expires)
+    }
+  }
+
+  /// The lines for people, aligned.
+  var lines: [String] {
+    var list = FactList()
+    list.add("store", ErrorReport.show(path))
+    if let keyring { list.add("keyring", keyring.policy.keyring.hex) }
+    list.add("items", countWords)
+    list.add("policy", policyWords)
+    keyring?.policy.addFacts(to: &list, me: keyring?.ownFingerprint)
+    for (fingerprint, expires) in expiring {
+      list.add("expires", "\(fingerprint.text)  \(name(fingerprint)), \(expires.rfc3339)")
+    }
+    for problem in damage {
+      list.add("damage", "\(problem.file): \(ErrorReport.show(problem.problem.words))")
+    }
+    for folder in unfinished { list.add("unfinished", ErrorReport.show(folder)) }
+    for folder in quarantines { list.add("put aside", ErrorReport.show(folder)) }
+    return list.lines
+  }
+
+  private var countWords: String {
+    let parts = ItemClass.allCases.compactMap { itemClass in
+      counts[itemClass].map { "\($0) \(itemClass.rawValue)" }
+    }
+    guard !parts.isEmpty else { return "none" }
+    return parts.joined(separator: ", ") + (localCount > 0 ? "; \(localCount) on this machine only" : "")
+  }
+
+  private var policyWords: String {
+    if let distrust { return "NOT TRUSTED: \(ErrorReport.show(distrust.words))" }
+    guard let policy = keyring?.policy else { return "" }
+    return "generation \(policy.generation), accepted; signatures \(policy.signatures.rawValue)"
+  }
+
+  private func name(_ fingerprint: Fingerprint) -> String {
+    keyring?.policy.name(of: fingerprint) ?? fingerprint.text
+  }
+
+  /// The same for programs.
+  var json: JSONValue {
+    var members = [
+      JSONMember("store", .string(path)),
+      JSONMember(
+        "items",
+        .object(
+          ItemClass.allCases.map { JSONMember($0.rawValue, .integer(Int64(counts[$0] ?? 0))) }
+            + [JSONMember("local", .integer(Int64(localCount)))])),
+      JSONMember("trusted", .bool(distrust == nil)),
+      JSONMember("unfinished", .array(unfinished.map { .string($0) })),
+      JSONMember("quarantines", .array(quarantines.map { .string($0) })),
+      JSONMember(
+        "damage",
+        .array(
+          damage.map { problem in
+            .object([
+              JSONMember("path", .string(problem.file)),
+              JSONMember("text", .string(ErrorReport.show(problem.problem.words))),
+            ])
+          })),
+      JSONMember(
+        "expiring",
+        .array(
+          expiring.map { key in
+            .object([
+              JSONMember("fingerprint", .string(key.fingerprint.text)),
+              JSONMember("expires", .string(key.expires.rfc3339)),
+            ])
+          })),
+    ]
+    if let distrust { members.append(JSONMember("distrust", .string(distrust.words))) }
+    if let policy = keyring?.policy {
+      members += [
+        JSONMember("keyring", .string(policy.keyring.hex)),
+        JSONMember("generation", .integer(Int64(policy.generation))),
+        JSONMember("signatures", .string(policy.signatures.rawValue)),
+        JSONMember("people", policy.peopleJSON), JSONMember("groups", policy.groupsJSON),
+      ]
+    }
+    return .object(members)
+  }
+}
+
+extension PublicKey {
+  /// When the key stops being of use: the end of the primary key or that of the last subkey for encryption,
+  /// whichever is earlier; nil when it has no end.
+  var lastDay: Timestamp? {
+    let encryption = subkeys.filter { $0.canEncrypt && !$0.revoked && !$0.invalid }
+    let endless = encryption.isEmpty || encryption.contains { $0.expires == nil }
+    let last = endless ? nil : encryption.compactMap(\.expires).max()
+    return [expires, last].compactMap { $0 }.min()
+  }
+}

@@ -1,0 +1,71 @@
+/// Rows of columns: aligned with a header on a terminal, tab-separated without one in a pipe.
+package struct Table: Sendable {
+  /// The widest that a cell of a list is: one long value would push all the others out of sight.
+  package static let listCellWidth = 40
+
+  private let header: [String]
+  private let cellWidth: Int?
+  private let escaping: Escaping
+  private var rows: [[String]] = []
+  private var widths: [Int]
+
+  /// A table without rows.
+  ///
+  /// - Parameters:
+  ///   - header: the names of the columns, shown in capital letters on a terminal.
+  ///   - isTerminal: the form to print.
+  ///   - cellWidth: the columns of a terminal that a cell may take; what is wider is cut there, never in a
+  ///     pipe. Nil cuts nothing.
+  package init(_ header: [String], isTerminal: Bool, cellWidth: Int? = Table.listCellWidth) {
+    self.cellWidth = cellWidth
+    self.header = header.map { $0.uppercased() }
+    escaping = isTerminal ? .terminal : .pipe
+    widths = self.header.map { DisplayWidth.of($0) }
+  }
+
+  /// Adds a row of one text for every column; the texts are escaped here.
+  package mutating func add(_ row: [String]) {
+    addShown(row.map { escaping.show($0) })
+  }
+
+  /// Adds a row of bytes, some of which may not be UTF-8; they are escaped here.
+  package mutating func add(_ row: [[UInt8]]) {
+    addShown(row.map { escaping.show($0) })
+  }
+
+  private mutating func addShown(_ row: [String]) {
+    precondition(row.count == header.count, "a row has one text for every column")
+    guard escaping == .terminal else {
+      rows.append(row)
+      return
+    }
+    let row = cellWidth.map { limit in row.map { DisplayWidth.cut($0, to: limit) } } ?? row
+    rows.append(row)
+    for (index, text) in row.enumerated() { widths[index] = max(widths[index], DisplayWidth.of(text)) }
+  }
+
+  /// True when there are no rows.
+  package var isEmpty: Bool { rows.isEmpty }
+
+  /// The lines, each ended by a line feed. Without rows there are none, not even the header.
+  ///
+  /// A line is not cut: one longer than the terminal is wrapped by the terminal.
+  package var lines: [String] {
+    guard !rows.isEmpty else { return [] }
+    switch escaping {
+    case .pipe: return rows.map { $0.joined(separator: "\t") + "\n" }
+    case .terminal: return ([header] + rows).map(align)
+    }
+  }
+
+  private func align(_ row: [String]) -> String {
+    var line = ""
+    for (index, text) in row.enumerated() {
+      line += text
+      // Spaces only in front of something, so that no line ends in them.
+      guard row[(index + 1)...].contains(where: { !$0.isEmpty }) else { break }
+      line += String(repeating: " ", count: widths[index] - DisplayWidth.of(text) + 2)
+    }
+    return line + "\n"
+  }
+}

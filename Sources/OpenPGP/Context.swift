@@ -1,0 +1,94 @@
+internal import CGPGME
+internal import Glibc
+internal import Secrets
+
+/// One context of libgpgme: one operation at a time, on one thread at a time.
+@safe
+struct Context: ~Copyable, @unchecked Sendable {
+  // Unchecked, because libgpgme allows a context to move between threads, and noncopyable means that only
+  // one of them has it.
+  let pointer: gpgme_ctx_t
+  // The passphrase callback gets this as a plain pointer, so it has to live as long as the context.
+  private let passphrase: Passphrase?
+
+  /// Opens a context for operations in a GnuPG home. Starts no process.
+  ///
+  /// - Parameters:
+  ///   - program: The gpg to use, and its version.
+  ///   - home: The GnuPG home, or nil for the one GnuPG chooses.
+  ///   - interaction: How a passphrase may be asked for.
+  /// - Throws: What libgpgme reports, such as running out of memory.
+  init(program: Library.Program, home: String?, interaction: Interaction) throws(EngineError) {
+    let context = try unsafe Self.bare()
+    // Not gpgme_ctx_set_engine_info(3), which would start `gpg --version`.
+    guard let engine = unsafe Library.engine(in: context) else {
+      unsafe gpgme_release(context)
+      throw .engineMissing(detail: Library.noEngine)
+    }
+    unsafe Self.replace(&engine.pointee.home_dir, with: home)
+    unsafe Self.replace(&engine.pointee.file_name, with: program.path)
+    unsafe Self.replace(&engine.pointee.version, with: program.version)
+    unsafe pointer = context
+    passphrase = Passphrase(interaction)
+
+    // No key servers, no web key directory, no certificate checks: nothing leaves the machine.
+    unsafe gpgme_set_offline(context, 1)
+    _ = unsafe gpgme_set_ctx_flag(context, "auto-key-locate", "local")
+    _ = unsafe gpgme_set_ctx_flag(context, "auto-key-retrieve", "0")
+    _ = unsafe gpgme_set_ctx_flag(context, "no-symkey-cache", "1")
+    switch interaction {
+    case .pinentry: break
+    case .never: _ = unsafe gpgme_set_pinentry_mode(context, GPGME_PINENTRY_MODE_ERROR)
+    case .loopback:
+      _ = unsafe gpgme_set_pinentry_mode(context, GPGME_PINENTRY_MODE_LOOPBACK)
+      guard let passphrase else { break }
+      unsafe gpgme_set_passphrase_cb(
+        context, Passphrase.callback, Unmanaged.passUnretained(passphrase).toOpaque())
+    }
+  }
+
+  deinit { unsafe gpgme_release(pointer) }
+
+  /// A context as libgpgme makes it, for the caller to release.
+  static func bare() throws(EngineError) -> gpgme_ctx_t {
+    Library.start()
+    var created: gpgme_ctx_t?
+    let code = unsafe gpgme_new(&created)
+    guard code == 0, let context = unsafe created else { throw EngineError(code) }
+    return unsafe context
+  }
+
+  private static func replace(_ member: inout UnsafeMutablePointer<CChar>?, with text: String?) {
+    unsafe free(member)
+    unsafe member = text.flatMap { unsafe strdup($0) }
+  }
+}
+
+/// Answers gpg's question for a passphrase from the caller's closure.
+private final class Passphrase {
+  let answer: @Sendable () -> SecretBytes?
+
+  init?(_ interaction: Interaction) {
+    guard case .loopback(let answer) = interaction else { return nil }
+    self.answer = answer
+  }
+
+  static let callback: gpgme_passphrase_cb_t = { hook, _, _, wasBad, descriptor in
+    guard let hook = unsafe hook else { return error(GPG_ERR_GENERAL) }
+    // The closure would give the same wrong answer again.
+    if wasBad != 0 { return error(GPG_ERR_BAD_PASSPHRASE) }
+    let asker = unsafe Unmanaged<Passphrase>.fromOpaque(hook).takeUnretainedValue()
+    guard var secret = asker.answer() else { return error(GPG_ERR_CANCELED) }
+    // An empty line would be taken for "none given", and reported in a different way by every operation.
+    if secret.isEmpty { return error(GPG_ERR_BAD_PASSPHRASE) }
+    secret.append(UInt8(ascii: "\n"))
+    let written = unsafe secret.withBytes { bytes in
+      unsafe gpgme_io_writen(descriptor, bytes.baseAddress, bytes.count)
+    }
+    return written == 0 ? 0 : error(GPG_ERR_EIO)
+  }
+
+  private static func error(_ code: gpgme_err_code_t) -> gpgme_error_t {
+    gpgme_err_make(GPG_ERR_SOURCE_USER_1, code)
+  }
+}

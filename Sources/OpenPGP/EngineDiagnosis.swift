@@ -1,0 +1,34 @@
+internal import CSystem
+internal import KeyringModel
+
+extension Engine {
+  /// Looks at everything the engine depends on, makes the engine home when there is none, and changes nothing
+  /// else: no agent is started.
+  ///
+  /// - Returns: The facts; what could not be found out is nil, and `failure` says why.
+  package func report() -> EngineReport {
+    var report = EngineReport(libraryVersion: Library.version, people: wanted)
+    do throws(EngineError) {
+      let tools = try tools()
+      report.program = tools.program.path
+      report.version = tools.program.version
+      let places = try tools.gpgconf.places(home: locations.userHome)
+      report.userHome = places.home
+      let socket = AgentRedirect.end(of: places.agentSocket)
+      report.agentSocket = socket
+      report.agentIsReachable = unsafe keytree_connect_local(socket) == 0
+      let home = try home()
+      report.engineHome = home.path
+      let place = AgentRedirect(path: try tools.gpgconf.places(home: home.path).agentSocket)
+      if let current = place.socket {
+        report.redirect = current == socket ? .inPlace : .stale(socket: current)
+      }
+      report.keys = home.table.keys.values.sorted { $0.fingerprint < $1.fingerprint }
+      let now = Self.now
+      for key in report.keys { report.problems[key.fingerprint] = key.problem(for: .encrypt, at: now) }
+    } catch {
+      report.failure = error
+    }
+    return report
+  }
+}

@@ -1,0 +1,74 @@
+internal import CGPGME
+internal import KeyringModel
+internal import Secrets
+
+extension Engine {
+  package func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage {
+    let header: MessageHeader
+    do {
+      header = try unsafe ciphertext.span.bytes.withUnsafeBytes { bytes throws(MessageError) in
+        // Room for what GnuPG adds to a secret of the largest size that the caller accepts.
+        try unsafe MessageHeader.parse(bytes, limit: max(Self.messageLimit, limit))
+      }
+    } catch {
+      throw .message(error)
+    }
+    return try withAgent { session throws(EngineError) in
+      try decrypt(ciphertext, header: header, limit: limit, session: session)
+    }
+  }
+
+  private func decrypt(
+    _ ciphertext: [UInt8], header: MessageHeader, limit: Int, session: Session
+  ) throws(EngineError) -> OpenedMessage {
+    let context = try Context(
+      program: session.program, home: session.home.path, interaction: interaction)
+    let sink = SecretSink(limit: limit)
+    counter.decryptionStarted()
+    let code = try unsafe ciphertext.span.bytes.withUnsafeBytes { bytes throws(EngineError) in
+      let input = try unsafe DataObject(reading: bytes, isSensitive: false)
+      let output = try DataObject(writingTo: sink)
+      let (source, target) = unsafe (input.pointer, output.pointer)
+      return unsafe context.run { context in
+        unsafe gpgme_op_decrypt_ext(context, GPGME_DECRYPT_VERIFY, source, target)
+      }
+    }
+    // Only below this line is it known whether the sink holds plaintext or something else.
+    if sink.isOverfull { throw .tooLarge(limit: limit) }
+    let result = unsafe gpgme_op_decrypt_result(context.pointer)
+    guard code == 0 else { throw unsafe Self.failure(code, result: result, header: header) }
+    guard let result = unsafe result else { throw .corrupt }
+    if unsafe result.pointee.legacy_cipher_nomdc != 0 { throw .message(.noIntegrityProtection) }
+    if unsafe result.pointee.wrong_key_usage != 0 {
+      throw EngineError(gpgme_err_make(GPG_ERR_SOURCE_USER_1, GPG_ERR_WRONG_KEY_USAGE))
+    }
+    return OpenedMessage(
+      plaintext: sink.take(), signatures: context.signatures(table: session.home.table))
+  }
+
+  // The code alone misleads. With several recipients a damaged message says "no secret key": what tells is
+  // whether there was a secret key for one of the recipients, which is a status of 0.
+  private static func failure(
+    _ code: gpgme_error_t, result: gpgme_decrypt_result_t?, header: MessageHeader
+  ) -> EngineError {
+    let general = EngineError(code)
+    guard case .other = general else { return general }
+    var hasKey = false
+    var recipient = unsafe result?.pointee.recipients
+    while let current = unsafe recipient {
+      if unsafe current.pointee.status == 0 { hasKey = true }
+      unsafe recipient = current.pointee.next
+    }
+    switch (gpgme_err_code(code), gpgme_err_source(code)) {
+    case (GPG_ERR_NO_SECKEY, _): return hasKey ? .corrupt : .notARecipient(recipients: header.recipients)
+    case (GPG_ERR_NO_DATA, _): return hasKey ? .corrupt : .notEncrypted
+    case (GPG_ERR_DECRYPT_FAILED, _), (GPG_ERR_BAD_DATA, _), (GPG_ERR_CHECKSUM, _), (GPG_ERR_INV_PACKET, _):
+      return .corrupt
+    // The agent, the card or the dialog had a problem; the message may be sound.
+    case (_, GPG_ERR_SOURCE_GPGAGENT), (_, GPG_ERR_SOURCE_SCD), (_, GPG_ERR_SOURCE_PINENTRY),
+      (GPG_ERR_NO_AGENT, _), (GPG_ERR_AGENT, _):
+      return general
+    default: return hasKey ? .corrupt : general
+    }
+  }
+}

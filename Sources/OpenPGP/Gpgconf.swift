@@ -1,0 +1,79 @@
+internal import CGPGME
+internal import CSystem
+internal import Glibc
+
+/// Questions to `gpgconf`, the program that knows where GnuPG keeps its things. Run through libgpgme's own
+/// spawn protocol.
+struct Gpgconf {
+  /// The absolute path of gpgconf.
+  var program: String
+  /// Called for every process started.
+  var processStarted: () -> Void
+
+  /// The places of a GnuPG home that matter here.
+  struct Places: Equatable {
+    /// The home itself.
+    var home: String
+    /// Where its agent listens.
+    var agentSocket: String
+  }
+
+  /// Asks for the places of a GnuPG home.
+  ///
+  /// - Parameter home: The GnuPG home, or nil for GnuPG's own choice.
+  /// - Returns: Absolute paths.
+  /// - Throws: `agentUnreachable` when gpgconf does not tell them.
+  func places(home: String?) throws(EngineError) -> Places {
+    // Each line is `name:value`, the value with `%` and two digits for what would be taken for syntax.
+    var values: [String: String] = [:]
+    for line in try run(arguments(home) + ["--list-dirs"]).split(separator: UInt8(ascii: "\n")) {
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+        let value = PercentEscapes.decode(line[line.index(after: colon)...])
+      else { continue }
+      values[String(decoding: line[..<colon], as: UTF8.self)] = value
+    }
+    guard let home = values["homedir"], let socket = values["agent-socket"],
+      home.hasPrefix("/"), socket.hasPrefix("/")
+    else { throw .agentUnreachable(detail: "\(program) does not tell where the agent listens") }
+    return Places(home: home, agentSocket: socket)
+  }
+
+  /// Starts the agent of a GnuPG home when it is not running, and waits until it answers.
+  ///
+  /// - Parameters:
+  ///   - home: The GnuPG home, or nil for GnuPG's own choice.
+  ///   - socket: Where it will listen.
+  /// - Throws: `agentUnreachable` when nothing answers there after 2 seconds.
+  func launchAgent(home: String?, socket: String) throws(EngineError) {
+    _ = try run(arguments(home) + ["--launch", "gpg-agent"])
+    var problem: Int32 = 0
+    for _ in 0..<100 {
+      problem = unsafe keytree_connect_local(socket)
+      if problem == 0 { return }
+      usleep(20_000)
+    }
+    throw .agentUnreachable(detail: "\(socket): \(PrivateFolder.reason(problem))")
+  }
+
+  private func arguments(_ home: String?) -> [String] {
+    guard let home else { return [] }
+    return ["--homedir", home]
+  }
+
+  /// Runs gpgconf and takes what it writes.
+  func run(_ arguments: [String]) throws(EngineError) -> [UInt8] {
+    let context = try unsafe Context.bare()
+    defer { unsafe gpgme_release(context) }
+    var code = unsafe gpgme_set_protocol(context, GPGME_PROTOCOL_SPAWN)
+    guard code == 0 else { throw EngineError(code) }
+    let output = try DataObject()
+    let words = unsafe ([program] + arguments).map { unsafe strdup($0) }
+    defer { unsafe words.forEach { unsafe free($0) } }
+    var argv: [UnsafePointer<CChar>?] = unsafe words.map { unsafe $0.map { unsafe UnsafePointer($0) } }
+    unsafe argv.append(nil)
+    processStarted()
+    code = unsafe gpgme_op_spawn(context, program, &argv, nil, output.pointer, nil, 0)
+    guard code == 0 else { throw EngineError(code) }
+    return output.bytes()
+  }
+}

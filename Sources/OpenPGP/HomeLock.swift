@@ -1,0 +1,51 @@
+internal import Glibc
+
+/// The lock of an engine home: shared while the home is in use, exclusive while it is made or removed. The
+/// kernel lets go of it when the process ends, however it ends.
+final class HomeLock: Sendable {
+  private let descriptor: Int32
+  private let path: String
+
+  /// Opens the lock file of a home, and makes it when it is missing. Takes no lock yet.
+  ///
+  /// - Parameter home: The folder.
+  /// - Throws: `unsafeEngine` when the file cannot be opened.
+  init(home: String) throws(EngineError) {
+    path = home + "/lock"
+    descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    if descriptor < 0 { throw .unsafeEngine(path: path, reason: PrivateFolder.reason(errno)) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// How a home is locked.
+  enum Mode {
+    case shared, exclusive
+  }
+
+  /// Takes or changes the lock. A change lets go of the old one first, so two processes that both want to
+  /// go from shared to exclusive do not block each other.
+  ///
+  /// - Parameters:
+  ///   - mode: Which lock.
+  ///   - milliseconds: How long to wait for others.
+  /// - Returns: Whether it was taken.
+  func take(_ mode: Mode, milliseconds: Int) -> Bool {
+    var waited = 0
+    while flock(descriptor, (mode == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
+      if waited >= milliseconds { return false }
+      usleep(10_000)
+      waited += 10
+    }
+    return true
+  }
+
+  /// Whether the file that is locked is still the one in the folder. It is not when the home was removed
+  /// while this process waited.
+  var isCurrent: Bool {
+    var mine = stat()
+    var there = stat()
+    guard unsafe fstat(descriptor, &mine) == 0, unsafe lstat(path, &there) == 0 else { return false }
+    return mine.st_ino == there.st_ino && mine.st_dev == there.st_dev
+  }
+}

@@ -1,0 +1,57 @@
+/// The 64-bit id of a key or subkey, as it stands in front of an encrypted message (RFC 9580, 5.1).
+///
+/// Ids collide, by chance or on purpose: an id is a hint to find a fingerprint with, never proof of one.
+public struct KeyID: Hashable, Sendable, Comparable {
+  /// The id as a number, first byte highest.
+  public let value: UInt64
+
+  /// Stands for "not told": gpg writes it with `throw-keyids`.
+  public static let hidden = KeyID(value: 0)
+
+  /// Takes the id as a number.
+  ///
+  /// - Parameter value: The eight bytes, first byte highest.
+  public init(value: UInt64) { self.value = value }
+
+  /// Reads 16 hexadecimal digits, upper or lower case.
+  ///
+  /// - Parameter text: Exactly 16 digits; anything else gives nil.
+  public init?(_ text: String) {
+    guard text.utf8.count == 16, text.utf8.allSatisfy({ Hex.value(of: $0) != nil }) else { return nil }
+    guard let value = UInt64(text, radix: 16) else { return nil }
+    self.value = value
+  }
+
+  /// 16 upper-case hexadecimal digits.
+  public var text: String { Hex.text(of: value, uppercase: true) }
+
+  /// Orders by the number.
+  public static func < (left: KeyID, right: KeyID) -> Bool { left.value < right.value }
+}
+
+/// Hexadecimal digits, both ways.
+enum Hex {
+  /// The value of a digit.
+  ///
+  /// - Parameter digit: A byte of text.
+  /// - Returns: 0 to 15, or nil for anything but a digit.
+  static func value(of digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+
+  /// A number as 16 digits.
+  ///
+  /// - Parameters:
+  ///   - value: The number.
+  ///   - uppercase: Whether the letters are capital.
+  /// - Returns: Exactly 16 digits.
+  static func text(of value: UInt64, uppercase: Bool) -> String {
+    let digits = String(value, radix: 16, uppercase: uppercase)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+}

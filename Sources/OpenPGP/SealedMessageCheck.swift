@@ -1,0 +1,56 @@
+internal import KeyringModel
+
+/// The second lock after encrypting: what gpg wrote must be what was asked for, whatever its configuration
+/// says.
+enum SealedMessageCheck {
+  /// Checks a fresh message by its packet headers.
+  ///
+  /// - Parameters:
+  ///   - bytes: The message.
+  ///   - expected: The subkeys that must be able to read it, one for each person.
+  ///   - people: The primary fingerprints of the same people.
+  ///   - table: Their keys, to explain what does not fit.
+  /// - Throws: `wrongRecipients` when the message is not for exactly these subkeys, or is not a binary,
+  ///   integrity-protected message for public keys only.
+  static func check(
+    _ bytes: [UInt8], expected: [KeyID], people: [Fingerprint], table: KeyTable
+  ) throws(EngineError) {
+    let found: [KeyID]
+    do {
+      found = try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(MessageError) in
+        // The size is ours, whatever the plaintext was.
+        try unsafe MessageHeader.parse(bytes, limit: .max).recipients
+      }
+    } catch {
+      throw .wrongRecipients(expected: expected.sorted(), found: [], hint: hint(for: error))
+    }
+    guard found.sorted() != expected.sorted() else { return }
+    throw .wrongRecipients(
+      expected: expected.sorted(), found: found.sorted(),
+      hint: hint(expected: expected, found: found, people: people, table: table))
+  }
+
+  private static func hint(for error: MessageError) -> String? {
+    switch error {
+    case .notBinary: "armor"
+    case .noIntegrityProtection: "rfc2440"
+    case .passphrase: "symmetric"
+    default: nil
+    }
+  }
+
+  private static func hint(
+    expected: [KeyID], found: [KeyID], people: [Fingerprint], table: KeyTable
+  ) -> String? {
+    if found.contains(.hidden) { return "throw-keyids" }
+    var extra = found
+    var isMissing = false
+    for id in expected {
+      if let index = extra.firstIndex(of: id) { extra.remove(at: index) } else { isMissing = true }
+    }
+    if isMissing { return "group" }
+    // GnuPG 2.4.1 and later also encrypt to a subkey that its owner marked for that (ADSK).
+    let isOwn = extra.allSatisfy { id in people.contains { table.claims(id, by: $0) } }
+    return isOwn ? "adsk" : "encrypt-to"
+  }
+}

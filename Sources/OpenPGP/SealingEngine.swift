@@ -1,0 +1,157 @@
+package import KeyringModel
+package import Secrets
+
+/// What the store needs from OpenPGP; the seam at which tests put a fast stand-in.
+package protocol SealingEngine: Sendable {
+  /// Starts what can be started early, in the background. Never fails: what goes wrong shows up in the
+  /// first call that needs it, which waits for the background work.
+  func warmUp()
+
+  /// Encrypts, signed when a signer is given, and makes sure that exactly the wanted people can read it.
+  ///
+  /// - Parameters:
+  ///   - plaintext: What to seal.
+  ///   - recipients: Primary fingerprints of the people who may read; never empty.
+  ///   - signer: The primary fingerprint of the key that signs, or nil for no signature.
+  /// - Returns: A binary OpenPGP message.
+  /// - Throws: `noRecipients`; `unusableKey` for the first key that cannot do its part, before anything
+  ///   is encrypted; `wrongRecipients` when the result is not what was asked for; what concerns prompts
+  ///   and the engine.
+  func seal(
+    _ plaintext: borrowing SecretBytes, to recipients: [Fingerprint], signer: Fingerprint?
+  ) throws(EngineError) -> [UInt8]
+
+  /// Decrypts, and releases the plaintext only when the whole message proved sound.
+  ///
+  /// - Parameters:
+  ///   - ciphertext: A binary OpenPGP message.
+  ///   - limit: How many bytes of plaintext are accepted at most; a bomb is stopped there.
+  /// - Returns: The plaintext and what is known about every signature on it. Judging them is up to the caller.
+  /// - Throws: `message` when the file is refused before any process is started; `notARecipient`, `corrupt`,
+  ///   `notEncrypted`, `tooLarge`; what concerns prompts and the engine.
+  func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage
+
+  /// Reads who can decrypt a message, from its packets alone: no key, no process.
+  ///
+  /// - Parameter ciphertext: A binary OpenPGP message.
+  /// - Returns: The ids of the recipients' subkeys, in the order of the message.
+  /// - Throws: What is wrong with the packets.
+  func recipients(of ciphertext: UnsafeRawBufferPointer) throws(MessageError) -> [KeyID]
+
+  /// Finds the people behind key ids.
+  ///
+  /// - Parameter keyIDs: Ids of keys or subkeys.
+  /// - Returns: For each id the primary fingerprint of the one known key that has it, else nil: also nil
+  ///   when two keys claim the id, and when the engine cannot be used at all.
+  func people(for keyIDs: [KeyID]) -> [Fingerprint?]
+
+  /// Tells which ids `seal` would write for these people now.
+  ///
+  /// - Parameter people: Primary fingerprints.
+  /// - Returns: The id of the newest valid encryption subkey of each.
+  /// - Throws: `unusableKey` for the first person nobody can encrypt to; what concerns the engine.
+  func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID>
+
+  /// Signs bytes that stay as they are.
+  ///
+  /// - Parameters:
+  ///   - bytes: What to sign.
+  ///   - signer: The primary fingerprint of the key that signs.
+  /// - Returns: An armored detached signature.
+  /// - Throws: `unusableKey` when that key cannot sign; what concerns prompts and the engine.
+  func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8]
+
+  /// Checks a detached signature over exact bytes.
+  ///
+  /// - Parameters:
+  ///   - signature: The signature, armored or binary.
+  ///   - bytes: What it should be a signature of.
+  /// - Returns: One fact per signature; empty when there is none. Bad ones are facts, not errors.
+  /// - Throws: What concerns the engine.
+  func verifyDetached(
+    signature: [UInt8], of bytes: [UInt8]
+  ) throws(EngineError) -> [SignatureFact]
+
+  /// What has been done so far.
+  var statistics: EngineStatistics { get }
+}
+
+/// A message that was decrypted as a whole.
+package struct OpenedMessage: ~Copyable, Sendable {
+  /// The exact bytes that were sealed.
+  package var plaintext: SecretBytes
+  /// Every signature found on them.
+  package var signatures: [SignatureFact]
+
+  /// Puts the two together.
+  ///
+  /// - Parameters:
+  ///   - plaintext: The exact bytes.
+  ///   - signatures: Every signature found on them.
+  package init(plaintext: consuming SecretBytes, signatures: [SignatureFact]) {
+    self.plaintext = plaintext
+    self.signatures = signatures
+  }
+}
+
+/// What is known about one signature.
+package struct SignatureFact: Sendable, Equatable {
+  /// How the signature relates to the keys known to the engine.
+  package enum Status: Sendable, Equatable {
+    /// Made by the key, over exactly these bytes, while the key was and is valid.
+    case good
+    /// Correct, but the key has expired.
+    case expiredKey
+    /// Correct, but the key has been revoked.
+    case revokedKey
+    /// Not correct, expired by itself, or made by a key that may not sign.
+    case bad
+    /// Made by a key that is not among the keyring's people, so nothing can be said.
+    case unknownKey
+  }
+
+  /// The person: the primary fingerprint of the known key that signed, or nil.
+  package var primary: Fingerprint?
+  /// The key or subkey that signed, or nil when the signature names it by a short id only.
+  package var key: Fingerprint?
+  /// What the check found.
+  package var status: Status
+  /// When it was made, as the signer says.
+  package var created: Timestamp
+
+  /// Puts the facts together.
+  ///
+  /// - Parameters:
+  ///   - primary: The person, when known.
+  ///   - key: The key or subkey that signed, when known.
+  ///   - status: What the check found.
+  ///   - created: When it was made, as the signer says.
+  package init(primary: Fingerprint?, key: Fingerprint?, status: Status, created: Timestamp) {
+    self.primary = primary
+    self.key = key
+    self.status = status
+    self.created = created
+  }
+}
+
+/// Counts of what an engine has done, for tests and `--explain`.
+public struct EngineStatistics: Sendable, Equatable {
+  /// How many messages were given to GnuPG to decrypt.
+  public var decryptions: Int
+  /// How many messages were encrypted.
+  public var encryptions: Int
+  /// How many processes were started, of whatever kind.
+  public var processes: Int
+
+  /// Puts the counts together.
+  ///
+  /// - Parameters:
+  ///   - decryptions: Messages given to GnuPG to decrypt.
+  ///   - encryptions: Messages encrypted.
+  ///   - processes: Processes started.
+  public init(decryptions: Int = 0, encryptions: Int = 0, processes: Int = 0) {
+    self.decryptions = decryptions
+    self.encryptions = encryptions
+    self.processes = processes
+  }
+}

@@ -1,0 +1,79 @@
+internal import CGPGME
+internal import Glibc
+
+/// A GnuPG home with a key that nobody needs afterwards, in a folder of its own; nothing outside of it is used.
+package struct ThrowAwayHome: Sendable {
+  /// The folder that holds everything, made and removed with it.
+  package let folder: String
+  private let searchPath: String
+
+  /// The GnuPG home with the key.
+  package var home: String { folder + "/gnupg" }
+  /// The folder for engine homes; what is made there is taken down with the rest.
+  package var runtimeFolder: String { folder + "/run" }
+
+  /// Makes the folders, not yet the key.
+  ///
+  /// - Parameters:
+  ///   - prefix: The path up to the random part of the folder's name. Short: sockets have paths of at most 107
+  ///     bytes.
+  ///   - searchPath: Where programs are looked for.
+  /// - Throws: `unsafeEngine` when the folder cannot be made.
+  package init(prefix: String, searchPath: String) throws(EngineError) {
+    self.searchPath = searchPath
+    var template = (prefix + "XXXXXX").utf8CString.map { $0 }
+    guard unsafe mkdtemp(&template) != nil else {
+      throw .unsafeEngine(path: prefix, reason: PrivateFolder.reason(errno))
+    }
+    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    for path in [home, runtimeFolder] {
+      guard unsafe mkdir(path, 0o700) == 0 else {
+        let error = EngineError.unsafeEngine(path: path, reason: PrivateFolder.reason(errno))
+        remove()
+        throw error
+      }
+    }
+  }
+
+  /// Makes a key for signing and one for encryption, without a passphrase; an agent is started for it.
+  ///
+  /// - Parameter userID: Name and address.
+  /// - Throws: What concerns the engine.
+  package func makeKey(_ userID: String) throws(EngineError) {
+    let found = try EngineProgram.find(searchPath: searchPath)
+    let program = try Library.program(found.gpg, rememberedIn: nil, processStarted: {})
+    let context = try Context(program: program, home: home, interaction: .loopback { nil })
+    let flags = UInt32(GPGME_CREATE_NOPASSWD) | UInt32(GPGME_CREATE_NOEXPIRE)
+    // Curves are quick to make: with GnuPG 2.2 "default" would still be RSA.
+    let code = unsafe gpgme_op_createkey(context.pointer, userID, "future-default", 0, 0, nil, flags)
+    if code != 0 { throw EngineError(code) }
+  }
+
+  /// Stops the agent and removes everything. What cannot be removed stays behind; it holds nothing of value.
+  package func remove() {
+    // Without GnuPG there is no agent to stop.
+    if let program = try? EngineProgram.find(searchPath: searchPath) {
+      let gpgconf = Gpgconf(program: program.gpgconf, processStarted: {})
+      // A home that was never used has no agent and no folder for sockets: nothing to be done there.
+      _ = try? gpgconf.run(["--homedir", home, "--kill", "all"])
+      // Under /run/user GnuPG keeps the sockets of each home in a folder outside of it.
+      for path in [home] + engineHomes { _ = try? gpgconf.run(["--homedir", path, "--remove-socketdir"]) }
+    }
+    FolderRemoval.removeContent(of: folder)
+    _ = unsafe rmdir(folder)
+  }
+
+  private var engineHomes: [String] {
+    let base = runtimeFolder + "/keytree"
+    guard let stream = unsafe opendir(base) else { return [] }
+    defer { unsafe closedir(stream) }
+    var paths: [String] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+        unsafe tuple.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if !name.hasPrefix(".") { paths.append("\(base)/\(name)") }
+    }
+    return paths
+  }
+}

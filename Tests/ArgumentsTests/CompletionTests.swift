@@ -1,0 +1,126 @@
+import Arguments
+import Foundation
+import Testing
+
+@Suite("Completion scripts")
+struct CompletionTests {
+  @Test("are accepted by bash", .enabled(if: ProcessRunner.isInstalled("bash"), "bash is not installed"))
+  func bashSyntax() throws { try accepts(.bash) }
+
+  @Test("are accepted by zsh", .enabled(if: ProcessRunner.isInstalled("zsh"), "zsh is not installed"))
+  func zshSyntax() throws { try accepts(.zsh) }
+
+  @Test("are accepted by fish", .enabled(if: ProcessRunner.isInstalled("fish"), "fish is not installed"))
+  func fishSyntax() throws { try accepts(.fish) }
+
+  private func accepts(_ shell: CompletionScript.Shell) throws {
+    let path = try #require(ProcessRunner.locate(shell.rawValue))
+    let script = CompletionScript.text(for: shell, Sample.program)
+    let (output, status) = try ProcessRunner.withFile(script, named: "script") { file in
+      try ProcessRunner.run(path, ["-n", file])
+    }
+    #expect(status == 0, "\(output)")
+  }
+
+  /// A stand-in for the program: items whose names would do harm if a shell expanded them.
+  private let harmful = """
+    tool() { :; }
+    command() { printf 'internet-password\\tgithub.com\\talice\\t\\ninternet-password\\tgit$(touch HARM)\\tx y\\t\\n'; }
+    """
+
+  @Test(
+    "can be sourced by a zsh with and without its completion system",
+    .enabled(if: ProcessRunner.isInstalled("zsh"), "zsh is not installed"),
+    arguments: ["", "autoload -Uz compinit && compinit -D -i\n"])
+  func zsh(before: String) throws {
+    let path = try #require(ProcessRunner.locate("zsh"))
+    let script = CompletionScript.text(for: .zsh, Sample.program)
+    let (output, _) = try ProcessRunner.withFile(script, named: "script") { file in
+      let folder = String(file.dropLast("/script".count))
+      let line = "ZDOTDIR='\(folder)'; \(before)source '\(file)'; print -- ${_comps[tool]}\n"
+      return try ProcessRunner.run(path, ["-f"], input: line)
+    }
+    #expect(output == "_tool\n")
+  }
+
+  @Test(
+    "complete in bash", .enabled(if: ProcessRunner.isInstalled("bash"), "bash is not installed"),
+    arguments: [
+      (["tool", "re"], ["remove"]),
+      (["tool", "n"], []),
+      (["tool", "add", "--ac"], ["--account"]),
+      (["tool", "new", "--ac"], ["--account"]),
+      (["tool", "add", "--account", "bob", "gith"], ["github.com/alice"]),
+      (["tool", "--store", "d", "remove", "x", "gith"], ["github.com/alice"]),
+      (["tool", "import", ""], ["csv", "pass"]),
+      (["tool", "import", "pass", "--st"], ["--store"]),
+      (["tool", "shell", "f"], ["fish"]),
+      (["tool", "remove", "git$"], [#"git\$\(touch\ HARM\)/x\ y"#]),
+      (["tool", "dri"], []),
+    ] as [([String], [String])])
+  func bash(words: [String], offered: [String]) throws {
+    let path = try #require(ProcessRunner.locate("bash"))
+    let list = words.map { "'\($0)'" }.joined(separator: " ")
+    let script =
+      CompletionScript.text(for: .bash, Sample.program) + harmful + """
+
+        cd "$1"
+        COMP_WORDS=(\(list)); COMP_CWORD=\(words.count - 1)
+        _tool
+        ((${#COMPREPLY[@]})) && printf '%s\\n' "${COMPREPLY[@]}"
+        [[ ! -e HARM ]] || echo harmed
+        """
+    let (output, _) = try ProcessRunner.withFile("", named: "marker") { file in
+      let folder = String(file.dropLast("/marker".count))
+      return try ProcessRunner.run(path, ["--norc", "-s", "--", folder], input: script)
+    }
+    #expect(output.split(separator: "\n").map(String.init) == offered)
+  }
+
+  @Test(
+    "complete in fish", .enabled(if: ProcessRunner.isInstalled("fish"), "fish is not installed"),
+    arguments: [
+      ("tool re", ["remove"]), ("tool add --acc", ["--account"]), ("tool import ", ["csv", "pass"]),
+      ("tool shell f", ["fish"]), ("tool dri", []),
+    ])
+  func fish(line: String, offered: [String]) throws {
+    let path = try #require(ProcessRunner.locate("fish"))
+    let script = CompletionScript.text(for: .fish, Sample.program) + "complete -C '\(line)'\n"
+    let (output, _) = try ProcessRunner.run(path, ["--no-config"], input: script, withErrors: false)
+    let words = output.split(separator: "\n").map { String($0.prefix { $0 != "\t" }) }
+    #expect(words == offered)
+  }
+}
+
+@Suite("The manual page")
+struct ManualPageTests {
+  private let page = ManualPage(Sample.program, version: "1.2").text()
+
+  @Test(
+    "is accepted by groff without a warning and shows what it should",
+    .enabled(if: ProcessRunner.isInstalled("groff"), "groff is not installed"),
+    .enabled(if: ProcessRunner.isInstalled("col"), "col (bsdextrautils) is not installed"))
+  func groff() throws {
+    let path = try #require(ProcessRunner.locate("groff"))
+    let (output, status) = try ProcessRunner.withFile(page, named: "tool.1") { file in
+      try ProcessRunner.run(path, ["-ww", "-man", "-Tascii", "-P-c", file])
+    }
+    #expect(status == 0)
+    #expect(!output.contains("warning"), "\(output)")
+    let plain = try ProcessRunner.run("/usr/bin/col", ["-b"], input: output).0
+    for text in ["tool - a tool", "--generate[=N]", "import csv", "$ tool add x", "the tool's \"folder\""] {
+      #expect(plain.contains(text), "\(text)")
+    }
+  }
+
+  @Test("escapes what roff would take for its own")
+  func escaping() {
+    #expect(page.contains("\\-\\-account"))
+    let tricky = ProgramDeclaration(
+      name: "t", summary: #".so \x"#, globals: [], commands: [], exitCodes: [.init(0, ".so /etc/passwd")])
+    let text = ManualPage(tricky, version: "1").text()
+    #expect(text.contains("\\&.so /etc/passwd"))
+    #expect(text.contains("\\e"))
+    #expect(!text.contains("\n.so"))
+  }
+}

@@ -1,0 +1,75 @@
+import Arguments
+import Testing
+
+@Suite("Help texts")
+struct HelpTextTests {
+  @Test("say everything a declaration says")
+  func command() {
+    let text = HelpText(Sample.program, width: 60).command([Sample.add])
+    #expect(
+      text == """
+        tool add: store a secret
+
+        Usage: tool add [OPTIONS] ITEM [N]
+        Also:  tool new
+
+        It is asked for.
+
+        Operands:
+          ITEM  the item
+          N     a number
+
+        Options:
+              --generate[=N]  make the secret
+              --limit N|all   at most N
+              --clear NAME    remove it's [old]: value
+
+        Attributes:
+          -a, --account NAME  the account
+          -s NAME             server or service
+
+        Options of every command:
+              --store DIR  the store
+              --json       print JSON
+          -h, --help       explain
+
+        Examples:
+          $ tool add x
+              adds it
+
+        Exit codes:
+          0  done
+          1  failure
+          2  usage
+          5  exists
+
+        """)
+  }
+
+  @Test("list the ways to call a command with commands below it")
+  func synopsis() {
+    let help = HelpText(Sample.program, width: 80)
+    #expect(help.synopsis([Sample.importCommand]) == ["tool import csv FILE", "tool import pass"])
+    #expect(help.synopsis([Sample.otp]) == ["tool otp ITEM", "tool otp add"])
+  }
+
+  @Test("leave hidden commands out", arguments: [40, 80, 200])
+  func overview(width: Int) {
+    let text = HelpText(Sample.program, width: width).overview()
+    #expect(text.contains("remove items"))
+    #expect(!text.contains("driver"))
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= max(width, 60) })
+  }
+
+  @Test("wrap between words and never cut one")
+  func wrapping() {
+    let long = CommandDeclaration(
+      name: "x", summary: "y",
+      details: [
+        "one two three four five six seven eight nine ten aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b"
+      ])
+    let text = HelpText(Sample.program, width: 40).command([long])
+    #expect(text.contains("\none two three four five six seven eight\nnine ten\n"))
+    #expect(text.contains("\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nb\n"))
+  }
+}

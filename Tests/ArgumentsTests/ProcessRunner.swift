@@ -1,0 +1,44 @@
+import Foundation
+
+/// Runs programs of the machine that read what this module writes.
+enum ProcessRunner {
+  /// The path of a program, or nil when it is not installed.
+  static func locate(_ program: String) -> String? {
+    ["/usr/bin/", "/bin/", "/usr/local/bin/"].map { $0 + program }
+      .first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
+  /// Whether a program is there.
+  static func isInstalled(_ program: String) -> Bool { locate(program) != nil }
+
+  /// What a program prints and its exit status.
+  static func run(
+    _ path: String, _ arguments: [String], input: String = "", withErrors: Bool = true
+  ) throws -> (String, Int32) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    let output = Pipe()
+    let feed = Pipe()
+    process.standardOutput = output
+    process.standardError = withErrors ? output : FileHandle.nullDevice
+    process.standardInput = feed
+    try process.run()
+    try feed.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+    try feed.fileHandleForWriting.close()
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+  }
+
+  /// Lends a file with a text in a fresh folder, which is gone afterwards.
+  static func withFile<R>(_ text: String, named name: String, _ body: (String) throws -> R) throws -> R {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    // A folder that stays behind is no reason to fail.
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent(name)
+    try Data(text.utf8).write(to: file)
+    return try body(file.path)
+  }
+}

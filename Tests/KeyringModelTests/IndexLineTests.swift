@@ -1,0 +1,205 @@
+import KeyringModel
+import Testing
+
+struct IndexLineTests {
+  static let line = """
+    {"account":"alice","class":"internet-password","created":"2026-11-20T18:32:09.123456Z",\
+    "custom":{"tags":"work","url":"https://github.com/login"},"group":"default",\
+    "id":"0123456789abcdef0123456789abcdef","label":{"base64":"/w=="},\
+    "modified":"2026-11-20T18:32:09.123456Z","port":443,"protocol":"https",\
+    "revision":"fedcba9876543210fedcba9876543210",\
+    "sealed":"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU",\
+    "secretModified":"2026-11-20T18:32:09.123456Z","server":"github.com","synchronizable":true}
+    """
+
+  static func parse(_ text: String) throws(IndexLineError) -> ItemRecord {
+    try IndexLine.parse(Array(text.utf8))
+  }
+
+  @Test func `a line says what it says`() throws {
+    let record = try Self.parse(Self.line)
+    #expect(record.itemClass == .internetPassword)
+    #expect(record.id.hex == "0123456789abcdef0123456789abcdef")
+    #expect(record.revision.hex == "fedcba9876543210fedcba9876543210")
+    #expect(record.created == Timestamp(rfc3339: "2026-11-20T18:32:09.123456Z"))
+    #expect(record.sealed == ContentDigest(of: []))
+    #expect(record.group == "default")
+    #expect(
+      record.attributes == [
+        .account: "alice", .server: "github.com", .port: 443, .protocol: "https", .synchronizable: true,
+        .label: .bytes([0xff]), "tags": "work", "url": "https://github.com/login",
+      ])
+    #expect(record.value(of: .itemClass) == "internet-password")
+    #expect(record.value(of: .modified) == .date(record.modified))
+    #expect(record.value(of: .id) == .string(record.id.hex))
+    #expect(record.value(of: "url") == "https://github.com/login")
+    #expect(try IndexLine.encode(record) == Array(Self.line.utf8))
+  }
+
+  @Test(arguments: 0..<40)
+  func `what is written reads back the same`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<50 {
+      var record = Sample.randomRecord(using: &generator)
+      if Bool.random(using: &generator) {
+        record.unknown = [JSONMember("zz-new", .array([.null, .object([JSONMember("x", .integer(1))])]))]
+      }
+      let line = try IndexLine.encode(record)
+      #expect(!line.contains(UInt8(ascii: "\n")))
+      #expect(try IndexLine.parse(line) == record)
+      let header = ItemHeader(record: record, keyring: KeyringID(using: &generator))
+      let read = try ItemHeader.parse(try header.encode())
+      #expect(read == header)
+      #expect(read.record(sealed: record.sealed) == record)
+    }
+  }
+
+  @Test func `what a newer version wrote survives an edit`() throws {
+    let text = Self.line.replacing("\"account\"", with: "\"aardvark\":[1,{\"x\":[null]}],\"account\"")
+      .replacing("\"synchronizable\":true", with: "\"zebra\":\"\u{e9}\"")
+    var record = try Self.parse(text)
+    record.attributes[.comment] = "edited"
+    let edited = String(decoding: try IndexLine.encode(record), as: UTF8.self)
+    #expect(edited == text.replacing("\"created\"", with: "\"comment\":\"edited\",\"created\""))
+  }
+
+  @Test func `another spelling of the same content is the same record`() throws {
+    let spaced =
+      Self.line.replacing(":", with: " :\t").replacing(
+        "2026-11-20T18 :\t32 :\t09.", with: "2026-11-20T18:32:09."
+      )
+      .replacing("https :\t//", with: "https:\\/\\/").replacing("\"alice\"", with: "\"\\u0061lice\"")
+      .replacing("\"account\"", with: "\"\\u0061ccount\"") + "\r"
+    #expect(try Self.parse(spaced) == Self.parse(Self.line))
+    let digits = Self.line.replacing("443", with: "\"443\"")
+    #expect(try Self.parse(digits) == Self.parse(Self.line))
+  }
+
+  static let rejected: [(String, String, IndexLineError)] = [
+    ("\"class\":\"internet-password\",", "", .missing(.itemClass)),
+    ("\"id\":\"0123456789abcdef0123456789abcdef\",", "", .missing(.id)),
+    ("\"group\":\"default\",", "", .missing(.group)),
+    ("\"revision\":\"fedcba9876543210fedcba9876543210\",", "", .missing(.revision)),
+    ("\"created\":\"2026-11-20T18:32:09.123456Z\",", "", .missing(.created)),
+    ("\"sealed\":\"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU\",", "", .missing("sealed")),
+    ("internet-password", "identity", .invalid(.itemClass)),
+    ("internet-password", "generic-password", .attribute(.wrongClass(.port, .genericPassword))),
+    ("0123456789abcdef0123456789abcdef", "0123456789ABCDEF0123456789abcdef", .invalid(.id)),
+    ("\"default\"", "\"de fault\"", .invalid(.group)),
+    ("\"default\"", "null", .invalid(.group)),
+    ("\"created\":\"2026-11-20", "\"created\":\"2026-11-31", .invalid(.created)),
+    ("-5JCeu", "+5JCeu", .invalid("sealed")),
+    ("\"alice\"", "5", .invalid(.account)),
+    ("\"alice\"", "null", .invalid(.account)),
+    ("\"alice\"", "[]", .invalid(.account)),
+    ("443", "true", .invalid(.port)),
+    ("443", "{\"base64\":\"/w==\"}", .invalid(.port)),
+    ("443", "1.5", .json(.notAnInteger(offset: 277))),
+    ("true", "1", .invalid(.synchronizable)),
+    ("{\"base64\":\"/w==\"}", "{\"base64\":\"/w=\"}", .invalid(.label)),
+    ("{\"base64\":\"/w==\"}", "{\"base64\":\"/x==\"}", .invalid(.label)),
+    ("{\"base64\":\"/w==\"}", "{\"base64\":\"_w==\"}", .invalid(.label)),
+    ("{\"base64\":\"/w==\"}", "{}", .invalid(.label)),
+    ("{\"base64\":\"/w==\"}", "{\"base64\":\"/w==\",\"more\":1}", .invalid(.label)),
+    ("{\"base64\":\"/w==\"}", "{\"base32\":\"/w==\"}", .invalid(.label)),
+    ("\"work\"", "1", .invalid("tags")),
+    ("{\"tags\":\"work\",", "[", .invalid("custom")),
+    ("\"tags\"", "\"server\"", .misplaced(.server)),
+    ("\"tags\"", "\"id\"", .misplaced(.id)),
+    ("\"tags\"", "\"\"", .attribute(.emptyName)),
+    ("\"tags\"", "\"\\u001b\"", .attribute(.controlCharacterInName("\u{1b}"))),
+    ("\"port\"", "\"keyring\":\"0123456789abcdef0123456789abcdef\",\"port\"", .misplaced("keyring")),
+    ("\"group\"", "\"format\":1,\"group\"", .misplaced("format")),
+    (
+      "\"work\"", "\"\(String(repeating: "x", count: 4097))\"", .attribute(.valueTooLong("tags", limit: 4096))
+    ),
+    ("\"port\"", "\"label\"", .json(.duplicateKey("label"))),
+    ("\"server\"", "\"serv\\u0065r\":\"x\",\"server\"", .json(.duplicateKey("server"))),
+    ("\"work\"", "{\"a\":{\"b\":{}}}", .invalid("tags")),
+    ("\"port\"", "\"new\":{\"a\":{\"b\":{\"c\":{}}}},\"port\"", .json(.tooDeep(limit: 4))),
+  ]
+
+  @Test(arguments: rejected.indices)
+  func `a line that is not a whole record is rejected with its reason`(index: Int) throws {
+    let (old, new, error) = Self.rejected[index]
+    let text = Self.line.replacing(old, with: new)
+    try #require(text != Self.line)
+    #expect(throws: error) { try Self.parse(text) }
+  }
+
+  @Test(
+    arguments: [
+      ("", .empty), ("\r", .json(.unexpectedEnd)), ("[]", .json(.unexpectedByte(0x5b, offset: 0))),
+      ("{}", .missing("sealed")), (String(repeating: " ", count: 16 * 1024 + 1), .tooLong(limit: 16384)),
+      (line + "x", .json(.trailingData(offset: line.utf8.count))),
+      ("\u{feff}" + line, .json(.byteOrderMark)), ("\u{0}", .json(.unexpectedByte(0, offset: 0))),
+    ] as [(String, IndexLineError)])
+  func `text that is not a line is rejected`(text: String, error: IndexLineError) {
+    #expect(throws: error) { try Self.parse(text) }
+  }
+
+  @Test func `a line holds at most 64 attributes`() throws {
+    let names = (10..<75).map { "\"n\($0)\":\"\"" }.joined(separator: ",")
+    let text = Self.line.replacing("\"tags\":\"work\"", with: names)
+    #expect(throws: IndexLineError.attribute(.tooMany(limit: 64))) { try Self.parse(text) }
+  }
+
+  @Test func `what could not be read again is not written`() {
+    var record = Sample.record([.server: "h"])
+    record.group = "no group"
+    #expect(throws: IndexLineError.invalid(.group)) { try IndexLine.encode(record) }
+    record.group = "default"
+    record.attributes[.service] = "x"
+    #expect(throws: IndexLineError.attribute(.wrongClass(.service, .internetPassword))) {
+      try IndexLine.encode(record)
+    }
+    record.attributes[.service] = nil
+    for number in 0..<5 {
+      record.attributes[AttributeName("n\(number)")] = .string(String(repeating: "x", count: 4000))
+    }
+    #expect(throws: IndexLineError.tooLong(limit: 16384)) { try IndexLine.encode(record) }
+  }
+
+  @Test func `every line has a header, also one of the largest size`() throws {
+    var record = Sample.record([:])
+    for number in 0..<4 {
+      record.attributes[AttributeName("n\(number)")] = .string(String(repeating: "x", count: 3950))
+    }
+    let missing = IndexLine.maximumSize - (try IndexLine.encode(record).count)
+    record.attributes[.comment] = .string(
+      String(repeating: "y", count: missing - ",\"comment\":\"\"".utf8.count))
+    #expect(try IndexLine.encode(record).count == IndexLine.maximumSize)
+    var generator = SeededGenerator(seed: 1)
+    let header = ItemHeader(record: record, keyring: KeyringID(using: &generator))
+    #expect(try ItemHeader.parse(try header.encode()) == header)
+  }
+
+  @Test func `a header has the form of the format document`() throws {
+    let record = try Self.parse(Self.line)
+    let keyring = try #require(KeyringID(hex: "00112233445566778899aabbccddeeff"))
+    let text = Self.line
+      .replacing("\"sealed\":\"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU\",", with: "")
+      .replacing("\"group\"", with: "\"format\":1,\"group\"")
+      .replacing("\"label\"", with: "\"keyring\":\"00112233445566778899aabbccddeeff\",\"label\"")
+    let header = ItemHeader(record: record, keyring: keyring)
+    #expect(String(decoding: try header.encode(), as: UTF8.self) == text)
+    #expect(header.path == record.path)
+    #expect(header.primaryKey == record.primaryKey)
+
+    func error(_ old: String, _ new: String) -> IndexLineError? {
+      do throws(IndexLineError) {
+        _ = try ItemHeader.parse(Array(text.replacing(old, with: new).utf8))
+        return nil
+      } catch {
+        return error
+      }
+    }
+    #expect(error("\"format\":1", "\"format\":2") == .unknownFormat(2))
+    #expect(error("\"format\":1", "\"format\":\"1\"") == .invalid("format"))
+    #expect(error("\"format\":1,", "") == .missing("format"))
+    #expect(error("\"keyring\":\"00112233445566778899aabbccddeeff\",", "") == .missing("keyring"))
+    #expect(
+      error("\"format\":1", "\"format\":1,\"sealed\":\"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU\"")
+        == .misplaced("sealed"))
+  }
+}

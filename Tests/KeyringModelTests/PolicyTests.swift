@@ -1,0 +1,150 @@
+import KeyringModel
+import Testing
+
+struct PolicyTests {
+  static let alice = String(repeating: "A", count: 40)
+  static let bob = String(repeating: "B", count: 64)
+
+  static let text = """
+    {"format":1,"generation":2,"groups":{"default":["\(alice)","\(bob)"],"ops":["\(alice)"]},\
+    "keyring":"0123456789abcdef0123456789abcdef",\
+    "people":{"\(alice)":{"added":"2026-11-20T18:32:09.000000Z","name":"Alice \\"A\\" \u{e9}","role":"admin"},\
+    "\(bob)":{"added":"2026-11-20T18:32:09.000000Z","name":"Bob","role":"member"}},\
+    "previous":"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU","signatures":"required"}\n
+    """
+
+  static func parse(_ text: String) throws(PolicyError) -> Policy {
+    try Policy.parse(Array(text.utf8))
+  }
+
+  @Test func `a policy says what it says`() throws {
+    let policy = try Self.parse(Self.text)
+    let alice = try #require(Fingerprint(Self.alice))
+    let bob = try #require(Fingerprint(Self.bob))
+    #expect(policy.generation == 2)
+    #expect(policy.previous == ContentDigest(of: []))
+    #expect(policy.signatures == .required)
+    #expect(policy.people[alice]?.name == "Alice \"A\" \u{e9}")
+    #expect(policy.people[bob]?.role == .member)
+    #expect(policy.groups == ["default": [alice, bob], "ops": [alice]])
+    #expect(policy.admins == [alice])
+    #expect(String(decoding: policy.encode(), as: UTF8.self) == Self.text)
+  }
+
+  static let rejected: [(String, String, PolicyError)] = [
+    ("\"format\":1", "\"format\":2", .unknownFormat(2)),
+    ("{\"format\":1", "{\"a\":1,\"format\":99", .unknownFormat(99)),
+    ("\"format\":1,", "", .missing("format")),
+    ("\"format\":1", "\"format\":\"1\"", .invalid("format")),
+    ("\"format\":1", "\"extra\":1,\"format\":1", .unexpected("extra")),
+    ("\"name\":\"Bob\"", "\"mail\":\"b\",\"name\":\"Bob\"", .unexpected("mail")),
+    ("\"name\":\"Bob\"", "\"name\":\"\"", .unnamedPerson(bobFingerprint)),
+    ("\"name\":\"Bob\",", "", .missing("name")),
+    ("\"role\":\"member\"", "\"role\":\"owner\"", .invalid("role")),
+    ("\"role\":\"admin\"", "\"role\":\"member\"", .noAdmin),
+    ("\"generation\":2", "\"generation\":0", .invalid("generation")),
+    ("\"generation\":2", "\"generation\":1", .invalid("previous")),
+    ("\"generation\":2", "\"generation\":\"2\"", .invalid("generation")),
+    (",\"previous\":\"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU\"", "", .invalid("previous")),
+    ("47DEQ", "=7DEQ", .invalid("previous")),
+    ("\"signatures\":\"required\"", "\"signatures\":\"maybe\"", .invalid("signatures")),
+    ("0123456789abcdef0123456789abcdef", "x", .invalid("keyring")),
+    ("\"default\":[", "\"defaults\":[", .noDefaultGroup),
+    ("\"default\":[\"\(alice)\",\"\(bob)\"]", "\"default\":[]", .emptyDefaultGroup),
+    (
+      "\"default\":[\"\(alice)\"", "\"default\":[\"\(String(repeating: "C", count: 40))\"",
+      .unknownPerson(strangerFingerprint, group: "default")
+    ),
+    ("\"default\":[\"\(alice)\"", "\"default\":[1", .invalid("groups")),
+    ("\"ops\":[\"\(alice)\"]", "\"ops\":\"\(alice)\"", .invalid("groups")),
+    ("\"ops\"", "\"o/ps\"", .badGroupName("o/ps")),
+    ("\"ops\"", "\".ops\"", .badGroupName(".ops")),
+    (
+      "\"Bob\",\"role\"", "\"Bob\",\"removed\":\"2026-11-21T00:00:00.000000Z\",\"role\"",
+      .removedPerson(bobFingerprint, group: "default")
+    ),
+    ("\"Bob\",\"role\"", "\"Bob\",\"removed\":\"2026-11-19T00:00:00.000000Z\",\"role\"", .invalid("removed")),
+    ("\"ops\":[\"\(alice)\"]", "\"ops\":[\"\(alice)\",\"\(alice)\"]", .notCanonical),
+    ("[\"\(alice)\",\"\(bob)\"]", "[\"\(bob)\",\"\(alice)\"]", .notCanonical),
+    ("\"format\":1,", "\"format\":1, ", .notCanonical),
+    (".000000Z\",\"name\":\"Bob\"", "Z\",\"name\":\"Bob\"", .notCanonical),
+    ("}\n", "}", .notCanonical),
+    ("}\n", "}\n\n", .notCanonical),
+    ("\"format\":1,", "\"format\":1,\"format\":1,", .malformed(.duplicateKey("format"))),
+    ("\(text)", "[]", .malformed(.unexpectedType(offset: 0))),
+    ("\(text)", "", .malformed(.unexpectedEnd)),
+  ]
+
+  static var bobFingerprint: Fingerprint { fingerprint(bob) }
+  static var strangerFingerprint: Fingerprint { fingerprint(String(repeating: "C", count: 40)) }
+
+  static func fingerprint(_ text: String) -> Fingerprint {
+    guard let fingerprint = Fingerprint(text) else { preconditionFailure("a fixture is wrong") }
+    return fingerprint
+  }
+
+  @Test(arguments: rejected.indices)
+  func `a policy with a fault is rejected with its reason`(index: Int) throws {
+    let (old, new, error) = Self.rejected[index]
+    let text = Self.text.replacing(old, with: new)
+    try #require(text != Self.text)
+    #expect(throws: error) { try Self.parse(text) }
+  }
+
+  @Test func `equal policies give equal bytes`() throws {
+    let policy = try Self.parse(Self.text)
+    var other = policy
+    other.groups["default"] = policy.groups["default"].map { $0.reversed() + $0 }
+    #expect(other.encode() == policy.encode())
+  }
+
+  @Test func `a removed person stays on the list and is no admin any more`() throws {
+    var policy = try Self.parse(Self.text)
+    policy.people[Self.bobFingerprint]?.role = .admin
+    policy.people[Self.bobFingerprint]?.removed = Timestamp.latest
+    policy.groups["default"]?.removeAll { $0 == Self.bobFingerprint }
+    try policy.validate()
+    #expect(policy.admins.count == 1)
+    #expect(try Policy.parse(policy.encode()) == policy)
+  }
+
+  @Test func `a pin follows its policy`() throws {
+    let bytes = Array(Self.text.utf8)
+    let pin = Pin(policy: try Policy.parse(bytes), bytes: bytes)
+    let text = """
+      {"admins":["\(Self.alice)"],"digest":"\(ContentDigest(of: bytes).base64url)","format":1,"generation":2}\n
+      """
+    #expect(String(decoding: pin.encode(), as: UTF8.self) == text)
+    #expect(try Pin.parse(pin.encode()) == pin)
+  }
+
+  static let pin = """
+    {"admins":["\(alice)"],"digest":"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU","format":1,"generation":2}\n
+    """
+
+  @Test(
+    arguments: [
+      ("\"format\":1", "\"format\":7", .unknownFormat(7)),
+      ("[\"\(alice)\"]", "[]", .noAdmin),
+      ("\"generation\":2", "\"generation\":0", .invalid("generation")),
+      ("47DE", "x", .invalid("digest")),
+      ("\"format\":1", "\"extra\":0,\"format\":1", .unexpected("extra")),
+      ("{\"admins\"", "{ \"admins\"", .notCanonical),
+      ("[\"\(alice)\"]", "[\"\(alice)\",\"\(alice)\"]", .notCanonical),
+      ("\(alice)", "alice", .invalid("admins")),
+    ] as [(String, String, PolicyError)])
+  func `a pin with a fault is rejected with its reason`(old: String, new: String, error: PolicyError) throws {
+    let text = Self.pin.replacing(old, with: new)
+    try #require(text != Self.pin)
+    #expect(throws: error) { try Pin.parse(Array(text.utf8)) }
+  }
+
+  @Test(arguments: [
+    ("default", true), ("ops-2.x_Y", true), ("0", true), ("", false), ("-x", false), (".x", false),
+    ("_x", false), ("a b", false), ("a/b", false), ("\u{e9}", false), ("a\n", false),
+    (String(repeating: "a", count: 100), true), (String(repeating: "a", count: 101), false),
+  ])
+  func `group names are plain ASCII`(name: String, isValid: Bool) {
+    #expect(GroupName.isValid(name) == isValid)
+  }
+}

@@ -1,0 +1,207 @@
+import KeyringModel
+import Testing
+
+struct QueryPlanTests {
+  static func candidates(in file: [UInt8], for query: Query) -> [(line: [UInt8], number: Int)] {
+    var found: [(line: [UInt8], number: Int)] = []
+    unsafe file.withUnsafeBytes { shard in
+      unsafe ShardScanner.candidates(in: shard, needles: QueryPlan(query).needles) { line, number in
+        unsafe found.append((Array(line), number))
+      }
+    }
+    return found
+  }
+
+  // MARK: Shards
+
+  static let whole: [Predicate] = [
+    .equal(.account, "alice"), .equal(.server, "github.com"), .equal(.securityDomain, ""),
+    .equal(.protocol, ""), .equal(.authenticationType, 0), .equal(.port, 0), .equal(.path, ""),
+    .equal(.group, "default"), .equal(.synchronizable, false),
+  ]
+
+  @Test func `a whole primary key is in one shard`() {
+    #expect(QueryPlan(Query(itemClass: .internetPassword, predicates: Self.whole)).shards == .one(0x31))
+    let path = ItemPath(validating: "internet-password/github.com/alice")
+    #expect(QueryPlan(Query(predicates: path.map { [.path($0)] } ?? [])).shards == .one(0x31))
+  }
+
+  @Test(arguments: whole.indices)
+  func `a primary key with a part missing can be anywhere`(index: Int) {
+    var predicates = Self.whole
+    predicates.remove(at: index)
+    #expect(QueryPlan(Query(itemClass: .internetPassword, predicates: predicates)).shards == .all)
+    predicates = Self.whole
+    predicates[index].ignoresCase = true
+    #expect(QueryPlan(Query(itemClass: .internetPassword, predicates: predicates)).shards == .all)
+    #expect(QueryPlan(Query(predicates: Self.whole)).shards == .all)
+  }
+
+  // MARK: Soundness
+
+  /// The same content in other bytes: escapes, white space, fewer digits.
+  static func respelled(_ line: [UInt8], using generator: inout SeededGenerator) throws -> [UInt8] {
+    let text = String(decoding: line, as: UTF8.self)
+    let respelled =
+      switch Int.random(in: 0..<6, using: &generator) {
+      case 0: text.replacing("\":", with: "\" : ") + "\r"
+      case 1: text.replacing(".000000Z", with: "Z")
+      case 2: text.replacing("\"a", with: "\"\\u0061")
+      case 3: text.replacing("{\"base64\"", with: "{ \"b\\u0061se64\"")
+      case 4: text.replacing("{\"base64\"", with: "{\t\"base64\"")
+      default: text
+      }
+    // Inside of a text the same replacement says something else.
+    let isSame = try IndexLine.parse(Array(respelled.utf8)) == IndexLine.parse(line)
+    return isSame ? Array(respelled.utf8) : line
+  }
+
+  static func randomPredicate(
+    for record: ItemRecord, using generator: inout SeededGenerator
+  ) -> Predicate {
+    let own = record.attributes.entries.randomElement(using: &generator)
+    let names: [AttributeName] =
+      [.group, .itemClass, .id, .created, .synchronizable]
+      + AttributeSchema.names(of: record.itemClass) + Sample.customNames
+    let name =
+      Int.random(in: 0..<3, using: &generator) > 0 ? own?.name : names.randomElement(using: &generator)
+    var value = own?.value ?? ""
+    if let name, let stored = record.value(of: name) { value = stored }
+    switch Int.random(in: 0..<6, using: &generator) {
+    case 0: value = Sample.value(.string, using: &generator)
+    case 1: value = value.contentBytes.map(AttributeValue.bytes) ?? value
+    case 2: value = value.contentBytes.map(AttributeValue.init(text:)) ?? value
+    case 3: if case .integer(let number) = value { value = .string(String(number)) }
+    default: break
+    }
+    let content = value.contentBytes ?? Array("4".utf8)
+    let cut = Int.random(in: 0...content.count, using: &generator)
+    let end = Int.random(in: cut...content.count, using: &generator)
+    let comparison: Predicate.Comparison
+    switch Int.random(in: 0..<7, using: &generator) {
+    case 0, 1: comparison = .equal(value)
+    case 2: comparison = .prefix(AttributeValue(text: Array(content[..<cut])))
+    case 3: comparison = .suffix(AttributeValue(text: Array(content[cut...])))
+    case 4: comparison = .contains(AttributeValue(text: Array(content[cut..<end])))
+    case 5: comparison = .exists
+    default: comparison = .after(Timestamp(microseconds: 0))
+    }
+    let subject: Predicate.Subject
+    switch Int.random(in: 0..<8, using: &generator) {
+    case 0: subject = .id(prefix: String(record.id.hex.prefix(Int.random(in: 1...32, using: &generator))))
+    case 1: subject = .path(record.path)
+    case 2, 3: subject = .any
+    default: subject = .attribute(name ?? .label)
+    }
+    let ignoresCase = Int.random(in: 0..<4, using: &generator) == 0
+    return Predicate(subject: subject, comparison: comparison, ignoresCase: ignoresCase)
+  }
+
+  @Test(arguments: 0..<40)
+  func `every line that matches is a candidate, in the planned shard`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let records = (0..<30).map { _ in Sample.randomRecord(using: &generator) }
+    var file: [UInt8] = []
+    for record in records {
+      file += try Self.respelled(try IndexLine.encode(record), using: &generator) + [UInt8(ascii: "\n")]
+    }
+    var hits = 0
+    for _ in 0..<150 {
+      guard let target = records.randomElement(using: &generator) else { continue }
+      let predicates = (0..<Int.random(in: 1..<3, using: &generator)).map { _ in
+        Self.randomPredicate(for: target, using: &generator)
+      }
+      let itemClass = Bool.random(using: &generator) ? target.itemClass : nil
+      let query = Query(itemClass: itemClass, predicates: predicates)
+      let plan = QueryPlan(query)
+      let candidates = Set(Self.candidates(in: file, for: query).map(\.number))
+      for (index, record) in records.enumerated() where query.matches(record) {
+        hits += 1
+        #expect(candidates.contains(index + 1), "\(query) misses \(record)")
+        if case .one(let shard) = plan.shards { #expect(shard == record.path.shard) }
+      }
+    }
+    // A law about nothing would be kept by everything.
+    #expect(hits > 50)
+  }
+
+  @Test(arguments: 0..<20)
+  func `the shard of a whole primary key is that of its item`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<100 {
+      let record = Sample.randomRecord(using: &generator)
+      var predicates = [Predicate.equal(.group, .string(record.group))]
+      for name in AttributeSchema.primaryKey(of: record.itemClass) + [.synchronizable] {
+        var value = record.attributes[name] ?? (Bool.random(using: &generator) ? "" : 0)
+        if Bool.random(using: &generator) { value = value.contentBytes.map(AttributeValue.bytes) ?? value }
+        predicates.append(.equal(name, value))
+      }
+      let query = Query(itemClass: record.itemClass, predicates: predicates)
+      #expect(query.matches(record))
+      #expect(QueryPlan(query).shards == .one(record.path.shard))
+    }
+  }
+
+  // MARK: Selectivity
+
+  @Test(
+    arguments: [
+      [.equal(.server, "host7")], [.equal(.server, .bytes(Array("host7".utf8)))],
+      [Predicate(subject: .any, comparison: .contains("host7"))],
+      [Predicate(subject: .attribute(.server), comparison: .prefix("host7"))],
+      [.equal(.group, "default"), .equal(.server, "host7")],
+      [.equal("url", "u7")], [Predicate(subject: .attribute("only7"), comparison: .exists)],
+    ] as [[Predicate]])
+  func `lines without the value are not parsed`(predicates: [Predicate]) throws {
+    var file: [UInt8] = []
+    for number in 0..<10 {
+      let attributes: Attributes = [
+        .server: .string("host\(number)"), "url": .string("u\(number)"), AttributeName("only\(number)"): "x",
+      ]
+      let record = Sample.record(attributes, seed: UInt64(number))
+      file += try IndexLine.encode(record) + [UInt8(ascii: "\n")]
+    }
+    let query = Query(itemClass: .internetPassword, predicates: predicates)
+    #expect(Self.candidates(in: file, for: query).map(\.number) == [8])
+  }
+
+  // MARK: The scanner
+
+  @Test(
+    arguments: [
+      ("", [], []), ("\n", [], [""]), ("a", [], ["a"]), ("a\nb\n", [], ["a", "b"]),
+      ("a\n\nb", [], ["a", "", "b"]),
+      ("xa\nxb\nxa", [["a"]], ["xa", "xa"]), ("xa\nxb\nxc\n", [["b", "c"]], ["xb", "xc"]),
+      ("ab\na\nb\nba", [["a"], ["b"]], ["ab", "ba"]), ("x\ny\\\nz", [["q"]], ["y\\"]),
+      ("a\\\nb\n", [["b"]], ["a\\", "b"]), ("aaaa\n", [["aa"]], ["aaaa"]), ("a\nb\n", [["a\nb"]], ["a"]),
+      ("a\nb", [[]], []), ("\\\n\\", [[]], ["\\", "\\"]),
+    ] as [(String, [[String]], [String])])
+  func `candidates are found line by line`(text: String, needles: [[String]], lines: [String]) {
+    var found: [String] = []
+    var numbers: [Int] = []
+    unsafe Array(text.utf8).withUnsafeBytes { shard in
+      let needles = needles.map { Needle($0.map { Array($0.utf8) }) }
+      unsafe ShardScanner.candidates(in: shard, needles: needles) { line, number in
+        unsafe found.append(String(decoding: line, as: UTF8.self))
+        numbers.append(number)
+      }
+    }
+    #expect(found == lines)
+    let all = text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(zip(numbers, found).allSatisfy { all[$0 - 1] == $1 })
+  }
+
+  @Test func `an error of the body ends the scan`() {
+    struct Stop: Error {}
+    var count = 0
+    #expect(throws: Stop.self) {
+      try unsafe Array("a\nb\n".utf8).withUnsafeBytes { shard in
+        unsafe try ShardScanner.candidates(in: shard, needles: []) { _, _ throws(Stop) in
+          count += 1
+          throw Stop()
+        }
+      }
+    }
+    #expect(count == 1)
+  }
+}

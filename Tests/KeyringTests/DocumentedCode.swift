@@ -1,0 +1,59 @@
+import Keyring
+import KeyringModel
+import Secrets
+import Testing
+
+/// The Swift of the README and the articles, so that it compiles and runs.
+///
+/// `DocumentationTests` holds every `swift` block of the documents against the lines of this file.
+enum DocumentedCode {
+  static func readAnItem(store: String, host: HostContext) throws {
+    let keyring = try Keyring.open(at: store, host: host)
+    let query = Query(itemClass: .internetPassword, predicates: [.equal(.server, "github.com")])
+    for item in try keyring.find(query).items { print(item.path) }  // decrypts nothing
+    guard let item = try keyring.find(query).items.first else { return }
+    let secret = try keyring.secret(for: item, matching: query)  // decrypts this one
+    #expect(secret.count == 11)
+  }
+
+  static func makeAContext(home: String, now: @escaping @Sendable () -> Timestamp) throws {
+    let host = HostContext(
+      engineBase: "/run/user/1000/keytree", stateBase: "\(home)/.local/state/keytree",
+      searchPath: "/usr/bin:/bin", clock: now)
+    let keyring = try Keyring.open(at: "\(home)/.local/share/keytree", host: host)
+    _ = keyring
+  }
+
+  static func addAnItem(_ keyring: Keyring, token: [UInt8]) throws {
+    let item = NewItem(
+      itemClass: .genericPassword,
+      attributes: [.service: "mailer", .account: "bot", .label: "Build mails", "team": "infra"])
+    let record = try keyring.add(item, secret: SecretBytes(copying: token))
+    #expect(record.path.text == "generic-password/mailer/bot")
+  }
+
+  static func changeTwoItems(_ keyring: Keyring, _ successor: NewItem) throws {
+    let newSecret = SecretBytes(copying: Array("new".utf8))
+    let query = Query(predicates: [.equal(.service, "mailer"), .equal(.account, "bot")])
+    guard let found = try keyring.find(query).items.first else { return }
+    let secret = try keyring.secret(for: found, matching: query)
+    #expect(secret.count == 5)
+
+    try keyring.transaction { changes throws(KeyringError) in
+      try changes.add(successor, secret: newSecret)
+      try changes.update(found, AttributeChanges(set: [.comment: "replaced"]))
+    }
+  }
+
+  static func query(_ keyring: Keyring, lastYear: Timestamp) throws {
+    let recent = try keyring.find(
+      Query(
+        itemClass: .internetPassword,
+        predicates: [
+          Predicate(subject: .attribute(.server), comparison: .suffix(".example.org"), ignoresCase: true),
+          Predicate(subject: .attribute(.modified), comparison: .after(lastYear)),
+        ],
+        limit: .count(10)))
+    #expect(recent.items.map(\.path.container) == ["mail.example.org"])
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+/// A document of the repository, as far as tests look into it.
+struct MarkdownDocument {
+  /// The documents that this target checks.
+  static let names = ["README.md", "CHANGELOG.md"] + articles
+  static let articles = ["Keyring", "GettingStarted", "StoreFormat", "Queries", "ThreatModel"]
+    .map { "Sources/Keyring/Keyring.docc/\($0).md" }
+  static let format = articles[2]
+
+  /// The root of the repository.
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  let lines: [String]
+
+  init(_ path: String) throws {
+    let data = try Data(contentsOf: Self.root.appendingPathComponent(path))
+    lines = String(decoding: data, as: UTF8.self)
+      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  /// The code block below the comment `example: NAME`, without a line feed at its end; nil when there is none.
+  func example(_ name: String) -> String? {
+    guard let mark = lines.firstIndex(of: "<!-- example: \(name) -->"),
+      lines.dropFirst(mark + 1).first?.hasPrefix("```") == true
+    else { return nil }
+    return lines[(mark + 2)...].prefix { $0 != "```" }.joined(separator: "\n")
+  }
+
+  /// The code blocks in a language, each as its lines.
+  func blocks(_ language: String) -> [[String]] {
+    lines.indices.filter { lines[$0] == "```\(language)" }
+      .map { Array(lines[($0 + 1)...].prefix { $0 != "```" }) }
+  }
+
+  /// The rows of the first table with these column heads: cells without space around and without backquotes.
+  func table(_ heads: String...) -> [[String]] {
+    guard let head = lines.firstIndex(of: "| " + heads.joined(separator: " | ") + " |") else { return [] }
+    return lines[(head + 2)...].prefix { $0.hasPrefix("|") }.map { line in
+      line.split(separator: "|").map { $0.trimmingCharacters(in: [" "]).replacing("`", with: "") }
+    }
+  }
+}
+
+/// The store of the worked example in StoreFormat.
+enum ExampleStore {
+  static let folder = MarkdownDocument.root.appendingPathComponent("fixtures/stores/example")
+
+  /// The paths of its files.
+  static func paths() throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { path in
+      var isFolder: ObjCBool = false
+      _ = unsafe FileManager.default.fileExists(atPath: folder.path + "/" + path, isDirectory: &isFolder)
+      return !isFolder.boolValue
+    }
+  }
+
+  static func bytes(_ path: String) throws -> [UInt8] {
+    Array(try Data(contentsOf: folder.appendingPathComponent(path)))
+  }
+}

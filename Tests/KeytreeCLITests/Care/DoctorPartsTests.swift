@@ -1,0 +1,85 @@
+import KeyringModel
+import OpenPGP
+import TestSupport
+import Testing
+
+@testable import KeytreeCLI
+
+/// What `doctor` makes of facts that are hard to bring about on a machine.
+@Suite("Doctor's judgement")
+struct DoctorPartsTests {
+  @Test(
+    "of a line in gpg.conf depends on whose file it is",
+    arguments: [
+      ("encrypt-to X", "note", nil), ("# encrypt-to X", nil, nil), ("", nil, nil),
+      ("--group a = b", "note", "wrong"), ("  rfc2440  ", "note", "wrong"), ("armor", "note", "wrong"),
+      ("cipher-algo 3des", "note", "note"), ("trust-model pgp", "note", nil),
+      ("trust-model  always", "note", "note"), ("keyid-format long", nil, nil),
+    ] as [(String, String?, String?)])
+  func configuration(line: String, user: String?, machine: String?) {
+    func states(_ owner: GnuPGConfiguration.Owner) -> [String] {
+      GnuPGConfiguration.examine("no-greeting\n" + line, path: "/x", owner: owner).map(\.state.rawValue)
+    }
+    #expect(states(.user) == [user].compactMap { $0 })
+    #expect(states(.machine) == [machine].compactMap { $0 })
+  }
+
+  private let now = Timestamp(microseconds: 1_800_000_000_000_000)
+
+  private func days(_ count: Int64) -> Timestamp {
+    Timestamp(microseconds: now.microseconds + count * 86_400_000_000)
+  }
+
+  private func key(
+    expires: Timestamp? = nil, subkeyExpires: Timestamp? = nil, revoked: Bool = false, disabled: Bool = false
+  ) throws -> PublicKey {
+    let fingerprint = GnuPGKey.alice.fingerprint
+    let id = try #require(KeyID(String(fingerprint.text.suffix(16))))
+    let created = Timestamp(microseconds: 1)
+    let primary = PublicKey.Subkey(
+      fingerprint: fingerprint, keyID: id, canEncrypt: false, canSign: true, created: created,
+      expires: expires, revoked: revoked, disabled: disabled, invalid: false)
+    let subkey = PublicKey.Subkey(
+      fingerprint: GnuPGKey.bob.fingerprint, keyID: id, canEncrypt: true, canSign: false, created: created,
+      expires: subkeyExpires, revoked: revoked, disabled: disabled, invalid: false)
+    return PublicKey(
+      fingerprint: fingerprint, userIDs: ["Alice"], subkeys: [primary, subkey], hasSecret: false)
+  }
+
+  private func judge(_ stored: PublicKey?, ring: PublicKey? = nil, isMine: Bool = true) throws -> Diagnosis {
+    let fingerprint = GnuPGKey.alice.fingerprint
+    let policy = Policy(
+      keyring: KeyringID(hex: String(repeating: "0", count: 32)) ?? { preconditionFailure("an id") }(),
+      generation: 1, previous: nil, signatures: .required,
+      people: [fingerprint: Person(name: "Alice", role: .admin, added: now)],
+      groups: ["default": [fingerprint]])
+    let examination = KeyExamination(own: isMine ? [try key()] : [], now: now)
+    let list = examination.people(
+      of: policy, me: fingerprint, keys: stored.map { [$0] } ?? [],
+      ring: ring.map { [fingerprint: $0] } ?? [:],
+      path: "/store")
+    return try #require(list.first)
+  }
+
+  @Test("of a key that ends soon is a note, at 60 days and less")
+  func soon() throws {
+    #expect(try judge(key()).state == .ok)
+    #expect(try judge(key(expires: days(61))).state == .ok)
+    for end in [0, 1, 60] as [Int64] {
+      #expect(try judge(key(expires: days(end) == now ? days(1) : days(end))).state == .note)
+      #expect(try judge(key(subkeyExpires: days(max(end, 1)))).state == .note)
+    }
+    #expect(try judge(key(expires: now)).state == .wrong)
+    #expect(try judge(key(subkeyExpires: days(-1))).state == .wrong)
+  }
+
+  @Test("of a key counts what the user's own keyring knows better")
+  func ring() throws {
+    #expect(try judge(nil).text.contains("does not hold it"))
+    #expect(try judge(key(), ring: key(revoked: true)).text.contains("the store does not know it yet"))
+    #expect(try judge(key(), ring: key(disabled: true)).text.contains("you have disabled it"))
+    let stale = try judge(key(expires: days(-1)), ring: key(expires: days(900)))
+    #expect(stale.state == .wrong && stale.advice?.contains("--export") == true)
+    #expect(try judge(key(), isMine: false).text.contains("secret half"))
+  }
+}

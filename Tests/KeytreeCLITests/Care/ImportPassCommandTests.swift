@@ -1,0 +1,70 @@
+import Foundation
+import Keyring
+import KeyringModel
+import Secrets
+import TestSupport
+import Testing
+
+@testable import KeytreeCLI
+
+/// `import pass` on stores that `pass` has made, with real GnuPG: every byte arrives.
+@Suite("Importing a store of pass")
+struct ImportPassCommandTests {
+  @Test("as it is committed")
+  func committed() throws { try arrives(try ImportPassStore.committed()) }
+
+  @Test("as `pass` makes it now", .enabled(if: ImportPassStore.isPassInstalled))
+  func fresh() throws { try arrives(try ImportPassStore.fresh()) }
+
+  private func arrives(_ source: ImportPassStore) throws {
+    let world = try CareWorld()
+    let key = CareTranscriptTests.fixtures.appendingPathComponent("pass/keys/ours.secret.asc").path
+    try world.gnupg.run(["--import", key])
+    #expect(world.run("init", "--key", GnuPGKey.alice.mail).code == .done)
+    #expect(world.run("import", "pass", source.path).code == .failure)
+    #expect(world.run("status", "--json").text.contains(#""internet-password":0"#))
+    let first = world.run("import", "pass", source.path, "--accept-loss")
+    #expect(first.code == .done, "\(first.talk)")
+    let before = world.run("find", "--json").text
+
+    let tree = try PassTree(path: source.path)
+    var compared = 0
+    for entry in try tree.scan().entries {
+      guard let plaintext = try source.plaintext(of: tree.ciphertext(of: entry)) else { continue }
+      let path = String(decoding: entry.path, as: UTF8.self)
+      let items = world.run("find", "--json", "--attribute", "pass=\(path)").lines
+      let (secret, rest) = try (self.secret(items, world), self.note(items, world))
+      let whole = plaintext.revealed
+      #expect(whole.starts(with: secret) && whole.suffix(rest.count) == rest[...], "\(path)")
+      let between = whole.dropFirst(secret.count).dropLast(rest.count)
+      #expect([[], [10], [13, 10]].contains(Array(between)), "\(path)")
+      compared += 1
+    }
+    #expect(compared == 23)
+
+    let second = world.run("import", "pass", source.path, "--accept-loss")
+    #expect(second.code == .done && second.lines.last?.hasPrefix("0 added, 34 already there") == true)
+    #expect(world.run("find", "--json").text == before)
+    #expect(world.run("check", "--decrypt").code == .done)
+  }
+
+  /// The secret of the item that is not a note: the first line, as a password or as a seed.
+  private func secret(_ items: [String], _ world: CareWorld) throws -> [UInt8] {
+    let plain = items.filter { !$0.contains(#""kind":"note""#) && !$0.contains("totp") }
+    let line = try #require(plain.first ?? items.first { $0.contains("totp") })
+    return try get(line, world)
+  }
+
+  /// The secret of the note beside it: everything after the first line.
+  private func note(_ items: [String], _ world: CareWorld) throws -> [UInt8] {
+    guard let line = items.first(where: { $0.contains(#""kind":"note""#) }) else { return [] }
+    return try get(line, world)
+  }
+
+  private func get(_ line: String, _ world: CareWorld) throws -> [UInt8] {
+    let reference = try #require(line.firstMatch(of: #/"reference":"([^"]+)"/#)).1
+    let answer = world.run("get", String(reference))
+    #expect(answer.code == .done, "\(answer.talk)")
+    return answer.bytes
+  }
+}

@@ -1,0 +1,99 @@
+import Arguments
+import Foundation
+import KeytreeCLI
+import TestSupport
+import Testing
+
+/// The completion scripts of the program itself, with the names of items from a store.
+@Suite("Completion of items")
+struct ItemCompletionTests {
+  /// The program in a search path, an environment, and a store with three items.
+  private func prepare() throws -> (CareWorld, environment: [String: String]) {
+    let world = try CareWorld()
+    world.run("init", "--no-git")
+    for name in ["github.com/alice", "github.com/bob", "generic:mailer/bot"] {
+      #expect(world.run("add", name, input: [1]).code == .done)
+    }
+    let programs = world.scratch.path + "/bin"
+    try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: programs + "/keytree", withDestinationPath: BuiltProgram.path)
+    world.variables["PATH"] = programs + ":" + (world.variables["PATH"] ?? "")
+    return (world, world.variables)
+  }
+
+  private func run(_ shell: String, _ arguments: [String], _ environment: [String: String]) throws -> [String]
+  {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [shell] + arguments
+    process.environment = environment
+    process.standardInput = FileHandle.nullDevice
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  private static func isInstalled(_ shell: String) -> Bool {
+    ["/bin/", "/usr/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + shell) }
+  }
+
+  @Test("works in bash", .enabled(if: isInstalled("bash")))
+  func bash() throws {
+    let (world, environment) = try prepare()
+    defer { withExtendedLifetime(world) {} }
+    let script = """
+      source <(keytree completions bash)
+      COMP_WORDS=(keytree get git); COMP_CWORD=2; _keytree; printf '%s\\n' "${COMPREPLY[@]}"
+      COMP_WORDS=(keytree tru); COMP_CWORD=1; _keytree; printf '%s\\n' "${COMPREPLY[@]}"
+      COMP_WORDS=(keytree import ''); COMP_CWORD=2; _keytree; printf '%s\\n' "${COMPREPLY[@]}"
+      """
+    let offered = try run("bash", ["--norc", "-c", script], environment)
+    #expect(offered == ["github.com/alice", "github.com/bob", "trust", "pass", "csv"])
+  }
+
+  @Test("works in fish", .enabled(if: isInstalled("fish")))
+  func fish() throws {
+    let (world, environment) = try prepare()
+    defer { withExtendedLifetime(world) {} }
+    let script = """
+      keytree completions fish | source
+      complete -C 'keytree get git'
+      complete -C 'keytree tru'
+      """
+    let offered = try run("fish", ["--no-config", "-c", script], environment)
+    #expect(
+      offered.map { String($0.prefix { $0 != "\t" }) } == ["github.com/alice", "github.com/bob", "trust"])
+  }
+
+  @Test("works in zsh", .enabled(if: isInstalled("zsh")))
+  func zsh() throws {
+    let (world, environment) = try prepare()
+    // Completion needs a line editor, so a pseudo-terminal of zsh's own: TAB after the words, then what is there.
+    let script = """
+      zmodload zsh/zpty
+      zpty -b z "TERM=dumb exec zsh -f -i"
+      # Sends $1 and reads until $2 shows, for at most ten seconds.
+      talk() {
+        local part; integer left=200; text=
+        zpty -w -n z "$1"
+        while [[ $text != *$~2* ]] && ((left-- > 0)); do
+          if zpty -r -t z part; then text+=$part; else sleep 0.05; fi
+        done
+      }
+      talk $'cd $DIR; autoload -U compinit; compinit -u -d zcompdump; source <(keytree completions zsh)\\n' ''
+      talk $'print rea""dy\\n' 'ready'
+      talk $'keytree get gith\\t' 'github.com/'
+      print -r -- "$text"
+      zpty -d z
+      """
+    let offered = try run(
+      "zsh", ["-f", "-c", script], environment.merging(["DIR": world.scratch.path]) { $1 }
+    ).joined(separator: "\n")
+    #expect(offered.contains("github.com/"), "\(offered)")
+  }
+}

@@ -1,0 +1,52 @@
+import KeyringModel
+import TestSupport
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("The difference of two policies")
+struct PolicyDifferenceTests {
+  private let alice = GnuPGKey.alice.fingerprint
+  private let bob = GnuPGKey.bob.fingerprint
+  private let time = Timestamp(microseconds: 0)
+
+  private func policy(_ change: (inout Policy) -> Void = { _ in }) throws -> Policy {
+    var policy = Policy(
+      keyring: try #require(KeyringID(hex: String(repeating: "0", count: 32))), generation: 1, previous: nil,
+      signatures: .required, people: [alice: Person(name: "Alice", role: .admin, added: time)],
+      groups: ["default": [alice]])
+    change(&policy)
+    return policy
+  }
+
+  @Test("names every person and every right that comes or goes")
+  func lines() throws {
+    let old = try policy()
+    let new = try policy { policy in
+      policy.people[bob] = Person(name: "Bob\u{1B}[2J", role: .member, added: time)
+      policy.groups["default"] = [alice, bob]
+      policy.groups["ops"] = [bob]
+      policy.signatures = .off
+    }
+    #expect(PolicyDifference(from: old, to: old).lines.isEmpty)
+    #expect(
+      PolicyDifference(from: old, to: new).lines == [
+        "+ \(bob.text)  Bob\\x1b[2J (member)", "+ Bob\\x1b[2J reads group default (\(bob.text))",
+        "+ group ops: Bob\\x1b[2J", "~ signatures on items: required -> off",
+      ])
+    #expect(
+      PolicyDifference(from: new, to: old).lines == [
+        "- \(bob.text)  Bob\\x1b[2J (member)", "- Bob\\x1b[2J reads group default (\(bob.text))",
+        "- group ops", "~ signatures on items: off -> required",
+      ])
+  }
+
+  @Test("shows a person who changes as the old and the new one")
+  func change() throws {
+    let new = try policy { $0.people[alice]?.removed = time }
+    #expect(
+      PolicyDifference(from: try policy(), to: new).lines == [
+        "- \(alice.text)  Alice (admin)", "+ \(alice.text)  Alice (admin, removed \(time.rfc3339))",
+      ])
+  }
+}

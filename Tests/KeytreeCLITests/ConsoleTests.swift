@@ -1,0 +1,113 @@
+import Glibc
+import KeytreeCLI
+import Secrets
+import Testing
+
+@Suite("The console")
+struct ConsoleTests {
+  @Test("writes a secret byte for byte, with a line feed on a terminal", arguments: [false, true])
+  func secret(isTerminal: Bool) throws {
+    let memory = MemoryConsole(isTerminal: isTerminal)
+    let bytes: [UInt8] = [0, 0xFF, 10, 65]
+    memory.console.print("first")
+    memory.console.write(secret: SecretBytes(copying: bytes))
+    try memory.console.finish()
+    #expect(memory.output.bytes == Array("first\n".utf8) + bytes + (isTerminal ? [10] : []))
+  }
+
+  @Test("says that output could not be written", arguments: [ENOSPC, EIO])
+  func failingOutput(number: Int32) {
+    let memory = MemoryConsole()
+    memory.output.failure = number
+    memory.console.print("x")
+    #expect(throws: Failure.outputFailed(errno: number)) { try memory.console.finish() }
+  }
+
+  @Test("notices that nobody reads any more")
+  func closedOutput() {
+    let memory = MemoryConsole()
+    memory.output.failure = EPIPE
+    memory.console.print("x")
+    memory.console.flush()
+    #expect(memory.console.outputIsClosed)
+    #expect(throws: Failure.outputClosed) { try memory.console.finish() }
+  }
+
+  @Test("keeps talk apart from data, in order on one screen, and silent when quiet")
+  func talk() {
+    let memory = MemoryConsole()
+    memory.console.isQuiet = true
+    memory.console.print("data")
+    memory.console.say("talk")
+    #expect(memory.talk.text == "")
+    memory.console.complain("error")
+    #expect(memory.output.text == "data\n")
+    #expect(memory.talk.text == "error\n")
+  }
+
+  @Test(
+    "takes only yes for yes",
+    arguments: [
+      (["y"], true), (["YES"], true), (["yes"], true), (["n"], false), ([""], false), (["yy"], false),
+      ([], false),
+    ] as [([String], Bool)])
+  func confirm(lines: [String], answer: Bool) throws {
+    let memory = MemoryConsole(lines, isTerminal: true)
+    #expect(try memory.console.confirm("Remove 2 items") == answer)
+    #expect(memory.talk.text.hasPrefix("Remove 2 items? [y/N] "))
+  }
+
+  @Test("never takes anything for yes without a terminal")
+  func noTerminal() {
+    let memory = MemoryConsole(["y"])
+    #expect(throws: Failure.promptImpossible(question: "Remove", .noTerminal)) {
+      try memory.console.confirm("Remove")
+    }
+    let refusing = MemoryConsole(["y"], isTerminal: true)
+    refusing.console.refusesInput = true
+    #expect(throws: Failure.promptImpossible(question: "Remove", .inputRefused)) {
+      try refusing.console.confirm("Remove")
+    }
+    #expect(refusing.talk.text == "")
+  }
+
+  @Test("takes a new secret from a pipe to the last byte, even when nothing may be asked")
+  func pipedSecret() throws {
+    let memory = MemoryConsole(["line 1", "line 2"])
+    memory.console.refusesInput = true
+    let secret = try memory.console.newSecret(for: "x", limit: 100)
+    #expect(secret.revealed == Array("line 1\nline 2\n".utf8))
+  }
+
+  @Test(
+    "asks for a new secret twice on a terminal",
+    arguments: [
+      (["a", "a"], nil),
+      (["a", "b", "c", "c"], nil),
+      (["a", "b", "a", "b", "a", "b"], .secretsDiffer),
+      ([""], .emptySecret),
+      ([], .cancelled(action: "the question was not answered")),
+      (["123456"], .secretTooLong(limit: 5)),
+    ] as [([String], Failure?)])
+  func typedSecret(lines: [String], failure: Failure?) throws {
+    let memory = MemoryConsole(lines, isTerminal: true)
+    do throws(Failure) {
+      let secret = try memory.console.newSecret(for: "x", limit: 5)
+      #expect(failure == nil)
+      #expect(secret.revealed == Array((lines.last ?? "").utf8))
+    } catch {
+      #expect(error == failure)
+    }
+    #expect(!memory.talk.text.contains("123456"))
+  }
+
+  @Test("refuses an empty or too long secret from a pipe")
+  func badPipe() {
+    #expect(throws: Failure.emptySecret) {
+      try MemoryConsole().console.newSecret(for: "x", limit: 5).revealed
+    }
+    #expect(throws: Failure.secretTooLong(limit: 3)) {
+      try MemoryConsole(["abcd"]).console.newSecret(for: "x", limit: 3).revealed
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Arguments
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("The declarations of all commands")
+struct DeclarationTests {
+  private static func paths(
+    _ commands: [CommandDeclaration], _ above: [CommandDeclaration] = []
+  ) -> [[CommandDeclaration]] {
+    commands.flatMap { [above + [$0]] + paths($0.subcommands, above + [$0]) }
+  }
+
+  static let all = paths(Program.declaration.commands)
+
+  @Test("are those of the first step")
+  func list() {
+    let names = Program.declaration.commands.flatMap { [$0.name] + $0.aliases }
+    #expect(
+      Set(names) == [
+        "init", "add", "get", "find", "ls", "set", "edit", "generate", "rm", "mv", "cp", "check", "doctor",
+        "status", "trust", "import", "demo", "help", "version", "completions",
+      ])
+    #expect(names.count == Set(names).count)
+  }
+
+  @Test("have options with names and letters of their own", arguments: all)
+  func options(path: [CommandDeclaration]) {
+    let options = path.flatMap(\.options) + Program.declaration.globals
+    let names = options.compactMap(\.long)
+    let letters = options.compactMap(\.short)
+    #expect(names.count == Set(names).count)
+    #expect(letters.count == Set(letters).count)
+  }
+
+  @Test("have complete help", arguments: all)
+  func help(path: [CommandDeclaration]) throws {
+    let command = try #require(path.last)
+    #expect(!command.summary.isEmpty && !command.summary.hasSuffix("."))
+    for option in command.options { #expect(!option.help.isEmpty && !option.help.hasSuffix(".")) }
+    for operand in command.operands { #expect(!operand.help.isEmpty && !operand.help.hasSuffix(".")) }
+    for paragraph in command.details { #expect(paragraph.hasSuffix(".")) }
+    #expect(!command.examples.isEmpty || !command.subcommands.isEmpty)
+    #expect(command.exitCodes == command.exitCodes.sorted())
+    #expect(command.exitCodes.allSatisfy { ExitCode(rawValue: $0) != nil })
+    let text = HelpText(Program.declaration, width: 80).command(path)
+    for option in command.options { #expect(text.contains(option.display)) }
+    #expect(text.hasSuffix("\n"))
+  }
+
+  @Test("have examples that parse", arguments: all.flatMap { $0.last?.examples ?? [] })
+  func examples(example: Example) throws {
+    // What comes before a pipe and what follows a redirection is the shell's.
+    let line = example.line.split(separator: "|").last.map(String.init) ?? ""
+    let command = line.replacing("source <(", with: "").replacing(")", with: "")
+    let words = command.split(separator: ">")[0].split(separator: " ").map { Word(String($0)) }
+    #expect(words.first == "keytree")
+    let call = try Program.declaration.parse(Array(words.dropFirst()))
+    #expect(!call.path.isEmpty)
+  }
+
+  @Test("give every option of attributes a letter of macOS security, as CLI.md has them")
+  func letters() {
+    let letters = AttributeOptions.all.compactMap(\.short).map { String($0) }.sorted()
+    #expect(letters == ["D", "P", "a", "c", "d", "g", "j", "l", "p", "r", "s", "t"])
+  }
+
+  @Test("explain every exit code once")
+  func exitCodes() {
+    #expect(ExitCode.allCases.map(\.rawValue) == Array(0...13))
+    #expect(Set(ExitCode.allCases.map(\.meaning)).count == 14)
+  }
+}

@@ -1,0 +1,105 @@
+import Arguments
+import Foundation
+import Glibc
+import KeytreeCLI
+import TestSupport
+import Testing
+
+/// A mask of blocked signals outlives the start of a program; nobody who edits knows of it.
+@Suite("Editing with signals blocked")
+struct BlockedSignalsTests {
+  /// Puts another secret in the place of the old one; both hold the folder of the test.
+  private static let change = #"sed s/old/new/ "$1" > "$1.new"; mv "$1.new" "$1""#
+  private static let all = [SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM]
+
+  @Test("ends with the editor and leaves nothing behind", arguments: all.map { [$0] } + [all])
+  func ends(blocked: [Int32]) throws {
+    let world = try Self.world()
+    let unchanged = try edit(in: world, editor: "true", blocked: blocked)
+    #expect(unchanged.code == 0)
+    #expect(unchanged.text.contains("Nothing was changed in keytree://"))
+    let script = try Self.script("\(Self.change)", in: world)
+    #expect(try edit(in: world, editor: script, blocked: blocked).code == 0)
+    #expect(world.run("get", "notes.example").text == "new" + world.folder.path)
+  }
+
+  @Test("is ended by a signal that means it", arguments: [SIGHUP, SIGTERM])
+  func interrupted(signal: Int32) throws {
+    let world = try Self.world()
+    let script = try Self.script("\(Self.change); kill -\(signal) $PPID; exec sleep 8", in: world)
+    let result = try edit(in: world, editor: script, blocked: Self.all)
+    #expect(result.code == 3)
+    #expect(result.text.contains("keytree was ended by signal \(signal)"))
+    #expect(world.run("get", "notes.example").text == "old" + world.folder.path)
+  }
+
+  @Test("starts the editor with no signal blocked or ignored")
+  func editorSignals() throws {
+    let world = try Self.world()
+    let seen = world.folder.path + "/seen"
+    // Read by the shell itself: around the start of another program it blocks signals of its own accord.
+    let filter = "while read -r line; do case $line in SigBlk*|SigIgn*) echo \"$line\";; esac; done"
+    let script = try Self.script("\(filter) < /proc/$$/status > '\(seen)'", in: world)
+    #expect(try edit(in: world, editor: script, blocked: Self.all + [SIGPIPE, SIGUSR1]).code == 0)
+    let sets = try String(contentsOfFile: seen, encoding: .utf8).split(separator: "\n").map { line in
+      UInt64(line.suffix(16), radix: 16)
+    }
+    // glibc keeps 32 and 33 to itself, and ignores them in what posix_spawn(3) starts.
+    #expect(sets.map { $0.map { $0 & 0x7FFF_FFFF } } == [0, 0])
+  }
+
+  @Test("is ended by the keyboard while it asks whether to edit again")
+  func asked() throws {
+    let world = try Self.world()
+    var variables = world.variables
+    variables["EDITOR"] = try Self.script("\(Self.change); exit 3", in: world)
+    let edit = try PseudoTerminal(["edit", "notes.example/x"], variables: variables, blocked: Self.all)
+    try edit.wait(for: "ended with status 3. Edit again? [y/N] ")
+    #expect(Self.left(in: world).count == 1)
+    edit.type("\u{3}")
+    let (text, code) = edit.finish()
+    #expect(code == 1)
+    #expect(text.contains("keytree: nothing was stored: "))
+    #expect(Self.left(in: world) == [])
+  }
+
+  private static func world() throws -> EverydayWorld {
+    let world = try EverydayWorld()
+    #expect(world.run("add", "notes.example/x", input: Array(("old" + world.folder.path).utf8)).code == .done)
+    return world
+  }
+
+  private func edit(
+    in world: EverydayWorld, editor: String, blocked: [Int32]
+  ) throws -> (text: String, code: Int32) {
+    var variables = world.variables
+    variables["EDITOR"] = editor
+    let edit = try PseudoTerminal(["edit", "notes.example/x"], variables: variables, blocked: blocked)
+    let start = ContinuousClock.now
+    let result = edit.finish()
+    #expect(ContinuousClock.now - start < .seconds(7))
+    #expect(Self.left(in: world) == [])
+    return result
+  }
+
+  /// The folders that are left with the secret of a test; others belong to tests at the same time.
+  private static func left(in world: EverydayWorld) -> [String] {
+    [world.variables["XDG_RUNTIME_DIR"] ?? "", "/dev/shm"].flatMap { base in
+      // No folder, nothing left.
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: base)) ?? []
+      return names.filter { $0.hasPrefix("keytree-edit-") }.map { base + "/" + $0 }
+    }
+    .filter { folder in
+      // What is gone meanwhile is not left.
+      let text = try? String(contentsOfFile: folder + "/secret", encoding: .utf8)
+      return text?.contains(world.folder.path) == true
+    }
+  }
+
+  private static func script(_ line: String, in world: EverydayWorld) throws -> String {
+    let path = world.folder.path + "/editor"
+    try Data("#!/bin/sh\n\(line)\n".utf8).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+    return path
+  }
+}

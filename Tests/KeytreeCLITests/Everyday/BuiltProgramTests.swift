@@ -1,0 +1,113 @@
+import Arguments
+import Foundation
+import Glibc
+import KeytreeCLI
+import Testing
+
+/// The built program in real terminals and pipes.
+@Suite("The built program")
+struct BuiltProgramTests {
+  @Test("asks twice for a secret without showing it, and shows one on a terminal with a line feed")
+  func prompts() throws {
+    let world = try EverydayWorld()
+    let add = try PseudoTerminal(["add", "pty.example/x"], variables: world.variables)
+    try add.wait(for: "Secret for internet-password/pty.example/x: ")
+    add.type("tops3cret\n")
+    try add.wait(for: "Once more: ")
+    add.type("tops3cret\n")
+    let (said, code) = add.finish()
+    #expect(code == 0)
+    #expect(said == "\r\nAdded keytree://internet-password/pty.example/x.\r\n", "nothing typed is echoed")
+    let get = try PseudoTerminal(["get", "pty.example"], variables: world.variables)
+    #expect(get.finish() == ("tops3cret\r\n", 0))
+    let list = try PseudoTerminal(["ls"], variables: world.variables).finish()
+    #expect(list.text.hasPrefix("CLASS              CONTAINER    ACCOUNT  LABEL  GROUP    MODIFIED\r\n"))
+  }
+
+  @Test("is ended by the keyboard while it asks, and has stored nothing")
+  func interrupted() throws {
+    let world = try EverydayWorld()
+    let before = StoreDigest(of: world.store)
+    for (keys, ending) in [("\u{3}", -SIGINT), ("\u{4}", 3)] {
+      let add = try PseudoTerminal(["add", "pty.example/x"], variables: world.variables)
+      try add.wait(for: "Secret for internet-password/pty.example/x: ")
+      add.type(keys)
+      #expect(add.finish().code == ending)
+    }
+    let refused = try PseudoTerminal(["add", "pty.example/x", "--no-input"], variables: world.variables)
+    #expect(refused.finish().code == 3)
+    #expect(StoreDigest(of: world.store) == before)
+  }
+
+  @Test("edits on a terminal, in memory, and leaves nothing behind")
+  func edits() throws {
+    let world = try EverydayWorld()
+    #expect(world.run("add", "notes.example/x", input: Array("old".utf8)).code == .done)
+    let editor = world.folder.path + "/editor"
+    let seen = world.folder.path + "/seen"
+    let script =
+      "#!/bin/sh\necho \"$1\" > \(seen); stat -f -c %T \"$1\" >> \(seen); printf 'new\\n' > \"$1\"\n"
+    try Data(script.utf8).write(to: URL(fileURLWithPath: editor))
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: editor)
+    var variables = world.variables
+    variables["EDITOR"] = editor
+    let edit = try PseudoTerminal(["edit", "notes.example/x"], variables: variables)
+    try edit.wait(for: "Changed the secret of keytree://internet-password/notes.example/x.")
+    #expect(edit.finish().code == 0)
+    #expect(world.run("get", "notes.example").text == "new")
+    let lines = try String(contentsOfFile: seen, encoding: .utf8).split(separator: "\n")
+    #expect(lines.last == "tmpfs")
+    #expect(!FileManager.default.fileExists(atPath: String(lines[0])))
+  }
+
+  @Test("reads a closed standard input as no secret, and a pipe to its last byte")
+  func pipes() throws {
+    let world = try EverydayWorld()
+    let before = StoreDigest(of: world.store)
+    #expect(try shell("\"$P\" add a.example <&-", world).code == 1)
+    #expect(try shell("\"$P\" add a.example </dev/null", world).code == 1)
+    #expect(StoreDigest(of: world.store) == before)
+    #expect(try shell("printf 'a\\000\\377\\n' | \"$P\" add \"$(printf 'caf\\351')\"", world).code == 0)
+    let got = try shell("\"$P\" get \"$(printf 'caf\\351')\" | od -An -tx1", world)
+    #expect(got.text == " 61 00 ff 0a\n")
+    #expect(try shell("\"$P\" find", world).text.hasPrefix("internet-password\tcaf\\xe9\t\t\tdefault\t"))
+  }
+
+  @Test("says nothing when the reader of its data goes away, and says when a disk is full")
+  func brokenOutput() throws {
+    let world = try EverydayWorld()
+    #expect(world.run("add", "a.example", input: [1]).code == .done)
+    let closed = try shell("{ \"$P\" find; echo $? >&2; } | true; sleep 0.2", world)
+    #expect(!closed.text.contains("keytree:"))
+    let full = try shell("\"$P\" get a.example > /dev/full", world)
+    #expect(full.code == 1)
+    #expect(full.text == "keytree: cannot write standard output: No space left on device\n")
+  }
+
+  @Test("lists as a file that only its owner can read what get --out writes")
+  func umask() throws {
+    let world = try EverydayWorld()
+    #expect(world.run("add", "a.example", input: [1]).code == .done)
+    let made = try shell("umask 0; cd \"$T\"; \"$P\" get a.example --out made; stat -c %a made", world)
+    #expect(made.text.hasSuffix("600\n"))
+    let modes = try shell("find \"$KEYTREE_STORE\" -perm /077", world)
+    #expect(modes.text == "")
+  }
+
+  /// Runs a line of shell with the program in `$P` and the folder for the test in `$T`.
+  func shell(_ line: String, _ world: EverydayWorld) throws -> (text: String, code: Int32) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", line]
+    process.environment = world.variables
+      .merging(["P": PseudoTerminal.program, "T": world.folder.path]) { $1 }
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (String(decoding: output, as: UTF8.self), process.terminationStatus)
+  }
+}

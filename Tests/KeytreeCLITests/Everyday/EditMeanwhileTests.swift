@@ -1,0 +1,98 @@
+import Arguments
+import Foundation
+import KeytreeCLI
+import Testing
+
+/// What becomes of an edited secret when the item is no longer what was edited: nothing is lost.
+@Suite("An edited secret")
+struct EditMeanwhileTests {
+  @Test("is kept beside one that somebody else has stored meanwhile")
+  func bothChanged() throws {
+    let (world, result) = try edit(meanwhile: "printf theirs | \"$P\" set notes.example/x --secret")
+    #expect(result.code == .failure)
+    #expect(result.talkText.contains("was changed while you edited it: your version is kept as keytree://"))
+    #expect(world.run("get", "notes.example/x").text == "theirs")
+    let copies = world.run("find", "(edited ", "--json").text.split(separator: "\n")
+    #expect(copies.count == 1)
+    let id = try #require(Self.field("id", in: world.run("get", "notes.example/x", "--json").text))
+    #expect(Self.field("conflictOf", in: copies[0]) == id)
+    let copy = try #require(Self.field("reference", in: copies[0]))
+    #expect(world.run("get", Word(copy)).text == "mine")
+  }
+
+  @Test("is stored again when the item was removed meanwhile")
+  func removed() throws {
+    let (world, result) = try edit(meanwhile: "\"$P\" rm notes.example/x")
+    #expect(result.code == .done)
+    #expect(world.run("get", "notes.example/x").text == "mine")
+    #expect(world.run("get", "notes.example/x", "--json").text.contains("\"label\":\"Label\""))
+  }
+
+  @Test("is kept beside an item that has taken the place of the removed one")
+  func replaced() throws {
+    let (world, result) = try edit(
+      meanwhile: "\"$P\" rm notes.example/x; printf theirs | \"$P\" add notes.example/x")
+    #expect(result.code == .failure)
+    #expect(world.run("get", "notes.example/x").text == "theirs")
+    #expect(world.run("find", "(edited ").code == .done)
+  }
+
+  @Test("goes with an item that was renamed or got other attributes meanwhile")
+  func moved() throws {
+    let (world, result) = try edit(
+      meanwhile: "\"$P\" mv notes.example/x notes.example/y; \"$P\" set notes.example/y -l New")
+    #expect(result.code == .done)
+    #expect(world.run("get", "notes.example/y").text == "mine")
+    #expect(world.run("find", "-l", "New").code == .done)
+    #expect(world.run("get", "notes.example/x").code == .notFound)
+  }
+
+  @Test("can be stored again and again until the store takes it")
+  func retried() throws {
+    let policy = "\"$KEYTREE_STORE/policy.json\""
+    let (world, result) = try edit(
+      meanwhile: "cp \(policy) \"$T/policy\"; echo >> \(policy); (sleep 1; cp \"$T/policy\" \(policy)) &",
+      answers: String(repeating: "y\n", count: 10_000))
+    #expect(result.code == .done)
+    #expect(result.talkText.contains("The edited secret is not stored yet. Try again? [y/N] "))
+    #expect(world.run("get", "notes.example/x").text == "mine")
+  }
+
+  @Test("is given up only when the person says so")
+  func givenUp() throws {
+    let (world, result) = try edit(
+      meanwhile: "cp \"$KEYTREE_STORE/policy.json\" \"$T\"; echo >> \"$KEYTREE_STORE/policy.json\"",
+      answers: "y\nn\n")
+    #expect(result.code == .policyNotTrusted)
+    #expect(result.talkText.split(separator: "Try again?").count == 3)
+    let policy = try Data(contentsOf: URL(fileURLWithPath: world.folder.path + "/policy.json"))
+    try policy.write(to: URL(fileURLWithPath: world.store + "/policy.json"))
+    #expect(world.run("get", "notes.example/x").text == "old")
+  }
+
+  /// Edits `notes.example/x` with an editor during whose run something else happens.
+  private func edit(
+    meanwhile line: String, answers: String = ""
+  ) throws -> (EverydayWorld, EverydayWorld.Result) {
+    let world = try EverydayWorld()
+    #expect(world.run("add", "notes.example/x", "-l", "Label", input: Array("old".utf8)).code == .done)
+    let editor = world.folder.path + "/editor"
+    let script = """
+      #!/bin/sh
+      P='\(PseudoTerminal.program)' T='\(world.folder.path)'
+      exec 2>&1 >"$T/log"
+      printf mine > "$1"
+      \(line)
+
+      """
+    try Data(script.utf8).write(to: URL(fileURLWithPath: editor))
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: editor)
+    let result = world.run(
+      ["edit", "notes.example/x"], input: Array(answers.utf8), isTerminal: true, more: ["EDITOR": editor])
+    return (world, result)
+  }
+
+  private static func field(_ name: String, in line: some StringProtocol) -> String? {
+    line.components(separatedBy: "\"\(name)\":\"").dropFirst().first?.components(separatedBy: "\"").first
+  }
+}

@@ -1,0 +1,79 @@
+import Arguments
+import Foundation
+import KeyringModel
+import KeytreeCLI
+import Testing
+
+/// `find` in a store with very many items.
+@Suite("A large store")
+struct FindScaleTests {
+  #if DEBUG
+    static let count = 10_000
+  #else
+    static let count = 100_000
+  #endif
+
+  @Test("is listed whole, in every form, in the order of creation")
+  func list() throws {
+    let world = try EverydayWorld()
+    try Self.fill(world.store)
+    for form: [Word] in [["find"], ["find", "--json"], ["find", "made", "--sort", "label"]] {
+      let start = Self.processorTime()
+      let lines = world.run(form).output.count { $0 == 10 }
+      let time = Self.processorTime() - start
+      #expect(lines == Self.count, "\(form)")
+      #expect(time < 3, "\(form) took \(time) seconds")
+    }
+    let first = world.run("find", "--limit", "2").text
+    #expect(first.hasPrefix("internet-password\thost0.example\tuser0\tSite 0\tdefault\t"))
+    let some = world.run("find", "--server", "host7.example").text
+    #expect(some.split(separator: "\n").count == Self.count / 1000)
+    #expect(world.run("find", isTerminal: true).text.split(separator: "\n").count == Self.count + 1)
+  }
+
+  @Test("prints the lines of the index, with a reference in them")
+  func lines() throws {
+    let world = try EverydayWorld()
+    #expect(world.run("add", "b.example/x", "-l", "é", "--attribute", "url=x", input: [1]).code == .done)
+    let folder = world.store + "/index"
+    let shard = try #require(FileManager.default.contentsOfDirectory(atPath: folder).first)
+    let line = try String(contentsOfFile: "\(folder)/\(shard)", encoding: .utf8)
+    let reference = "\"reference\":\"keytree://internet-password/b.example/x\","
+    let found = world.run("find", "--json").text
+    #expect(found.contains(reference))
+    #expect(found.split(separator: reference).joined() == line)
+  }
+
+  /// The seconds that this thread has worked: other tests run at the same time.
+  private static func processorTime() -> Double {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  /// Writes an index; items without files are enough for what looks at attributes.
+  private static func fill(_ store: String) throws {
+    var shards: [String: [(path: String, line: String)]] = [:]
+    for number in 0..<count {
+      let (server, account) = ("host\(number % 1000).example", "user\(number)")
+      let path = "internet-password/\(server)/\(account)"
+      let digest = ContentDigest(of: Array(path.utf8))
+      let id = String(format: "%032x", number)
+      let time = Timestamp(microseconds: 1_700_000_000_000_000 + Int64(number) * 1000).rfc3339
+      let line =
+        #"{"account":"\#(account)","class":"internet-password","comment":"made","created":"\#(time)","#
+        + #""group":"default","id":"\#(id)","label":"Site \#(number)","modified":"\#(time)","#
+        + #""revision":"\#(id)","sealed":"\#(digest.base64url)","secretModified":"\#(time)","server":"\#(server)"}"#
+      let shard = ItemPath(
+        PrimaryKey(
+          itemClass: .internetPassword, attributes: [.server: .string(server), .account: .string(account)],
+          group: "default")
+      ).shardFileName
+      shards[shard, default: []].append((path, line + "\n"))
+    }
+    for (name, lines) in shards {
+      let text = lines.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }.map(\.line).joined()
+      try Data(text.utf8).write(to: URL(fileURLWithPath: "\(store)/index/\(name)"))
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Glibc
+
+/// The built program on a pseudo terminal of its own, as a person would run it.
+final class PseudoTerminal {
+  /// Why nothing could be run, or what was expected and did not come.
+  enum Problem: Error {
+    case noTerminal(errno: Int32)
+    case notStarted(errno: Int32)
+    case missing(String, instead: String)
+  }
+
+  private let master: Int32
+  private let process: pid_t
+  private var output: [UInt8] = []
+
+  /// The program that was built together with these tests, beside their bundle.
+  static var program: String {
+    // The link always leads somewhere: it is this process.
+    let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("keytree").path
+  }
+
+  /// Starts the program as the leader of a session whose terminal is the new one.
+  ///
+  /// - Parameters:
+  ///   - words: its arguments.
+  ///   - variables: its environment.
+  ///   - blocked: the signals that it starts with blocked.
+  init(_ words: [String], variables: [String: String], blocked: [Int32] = []) throws {
+    // What posix_openpt(3), unlockpt(3) and ptsname(3) do on Linux; Swift's Glibc module lacks them.
+    master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var isLocked: Int32 = 0
+    var number: UInt32 = 0
+    let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+    guard master >= 0, unsafe ioctl(master, setLock, &isLocked) == 0,
+      unsafe ioctl(master, getNumber, &number) == 0
+    else { throw Problem.noTerminal(errno: errno) }
+    let slave = "/dev/pts/\(number)"
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    // The first terminal that the leader of a session opens becomes that of the session.
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, slave, O_RDWR, 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
+    unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    // As from a shell, not with the signals of a test's thread.
+    var mask = sigset_t()
+    unsafe sigemptyset(&mask)
+    for signal in blocked { unsafe sigaddset(&mask, signal) }
+    unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+    unsafe sigfillset(&mask)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &mask)
+    // The last is POSIX_SPAWN_SETSID, a GNU extension.
+    let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80
+    unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+    let arguments = CStrings([Self.program] + words)
+    let entries = CStrings(variables.map { "\($0.key)=\($0.value)" })
+    var process: pid_t = 0
+    let problem = unsafe posix_spawn(
+      &process, Self.program, &actions, &attributes, arguments.pointers, entries.pointers)
+    guard problem == 0 else { throw Problem.notStarted(errno: problem) }
+    self.process = process
+  }
+
+  /// Waits until the program has written something after what was waited for before.
+  func wait(for text: String) throws {
+    let wanted = Array(text.utf8)
+    var start = 0
+    while true {
+      if let found = Self.find(wanted, in: output, from: start) {
+        output.removeFirst(found + wanted.count)
+        return
+      }
+      start = max(0, output.count - wanted.count)
+      guard read() else { throw Problem.missing(text, instead: String(decoding: output, as: UTF8.self)) }
+    }
+  }
+
+  /// Types.
+  func type(_ text: String) {
+    let bytes = Array(text.utf8)
+    unsafe _ = Glibc.write(master, bytes, bytes.count)
+  }
+
+  /// Waits for the end of the program.
+  ///
+  /// - Returns: what it wrote since the last wait, and its exit code, or minus the signal that ended it.
+  func finish() -> (text: String, code: Int32) {
+    while read() {}
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let code = status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
+    return (String(decoding: output, as: UTF8.self), code)
+  }
+
+  deinit { close(master) }
+
+  /// Reads what is there; false at the end, which for a terminal is an error, and after 20 seconds.
+  private func read() -> Bool {
+    var request = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&request, 1, 20_000) > 0 else {
+      kill(process, SIGKILL)
+      return false
+    }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe Glibc.read(master, &buffer, buffer.count)
+    guard count > 0 else { return false }
+    output += buffer[..<count]
+    return true
+  }
+
+  private static func find(_ wanted: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+    guard bytes.count >= wanted.count else { return nil }
+    return (start...(bytes.count - wanted.count)).first { bytes[$0...].starts(with: wanted) }
+  }
+}
+
+/// Texts as C takes a list of them.
+@safe
+private final class CStrings {
+  let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  private let count: Int
+
+  init(_ texts: [String]) {
+    count = texts.count
+    unsafe pointers = .allocate(capacity: count + 1)
+    for (index, text) in texts.enumerated() { unsafe (pointers + index).initialize(to: strdup(text)) }
+    unsafe (pointers + count).initialize(to: nil)
+  }
+
+  deinit {
+    for index in 0..<count { unsafe free(pointers[index]) }
+    unsafe pointers.deallocate()
+  }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Secrets
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("A file for a secret")
+struct SecretFileTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func write(_ name: String) throws(Failure) {
+    try SecretFile(path: folder.path + "/" + name).write(SecretBytes(copying: Array("secret".utf8)))
+  }
+
+  @Test("is made only where nothing is, however late something appears there")
+  func exclusive() throws {
+    let manager = FileManager.default
+    #expect(manager.createFile(atPath: folder.path + "/file", contents: Data("old".utf8)))
+    try manager.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: "file")
+    try manager.createSymbolicLink(atPath: folder.path + "/dangling", withDestinationPath: "nowhere")
+    for name in ["file", "link", "dangling", "home"] {
+      #expect(throws: Failure.self) { try write(name) }
+    }
+    #expect(manager.contents(atPath: folder.path + "/file") == Data("old".utf8))
+    #expect(!manager.fileExists(atPath: folder.path + "/nowhere"))
+  }
+
+  @Test("holds the secret for its owner alone")
+  func content() throws {
+    try write("new")
+    let path = folder.path + "/new"
+    #expect(FileManager.default.contents(atPath: path) == Data("secret".utf8))
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+}

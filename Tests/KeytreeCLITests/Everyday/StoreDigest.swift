@@ -1,0 +1,37 @@
+import Foundation
+import KeyringModel
+
+/// What a folder holds, to see whether a command has changed anything.
+struct StoreDigest: Equatable, CustomStringConvertible {
+  /// For every path the kind and mode, and the content or the target of a link.
+  private let entries: [String: String]
+
+  /// Looks at a folder, which need not exist.
+  init(of folder: String) {
+    var entries: [String: String] = [:]
+    let manager = FileManager.default
+    for path in manager.enumerator(atPath: folder)?.allObjects as? [String] ?? [] {
+      // Whoever takes the lock leaves its number in it; that is no change of the store.
+      if path == ".keytree/lock" { continue }
+      let full = "\(folder)/\(path)"
+      var facts = stat()
+      guard unsafe lstat(full, &facts) == 0 else { continue }
+      var content = ""
+      switch facts.st_mode & S_IFMT {
+      case S_IFREG: content = ContentDigest(of: Array(manager.contents(atPath: full) ?? Data())).base64url
+      case S_IFLNK: content = (try? manager.destinationOfSymbolicLink(atPath: full)) ?? ""
+      default: break
+      }
+      entries[path] = String(facts.st_mode, radix: 8) + " " + content
+    }
+    self.entries = entries
+  }
+
+  /// The paths that differ, for a person.
+  func difference(from other: StoreDigest) -> String {
+    Set(entries.keys).union(other.entries.keys).sorted()
+      .filter { entries[$0] != other.entries[$0] }.joined(separator: ", ")
+  }
+
+  var description: String { entries.keys.sorted().joined(separator: "\n") }
+}

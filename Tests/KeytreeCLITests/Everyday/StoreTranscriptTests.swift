@@ -1,0 +1,85 @@
+import Arguments
+import Foundation
+import KeytreeCLI
+import TestSupport
+import Testing
+
+/// Every file in `fixtures/transcripts/everyday` is a test with real GnuPG.
+///
+/// A comment `# keys: alice bob` names the secret keys of `fixtures/gnupg` that the person has, alice when
+/// there is none, and `# public: bob` those without their secret half; `# pinentry: cancel`, `passphrase` or
+/// `no-terminal` says what happens when a passphrase is asked for. The store is `<TMP>/store`, the GnuPG home `$GNUPGHOME`.
+///
+/// A command that fails leaves the store as it was, byte for byte.
+@Suite("Everyday transcripts")
+struct StoreTranscriptTests {
+  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("../../../fixtures/transcripts/everyday").standardizedFileURL
+
+  static let names: [String] = {
+    // Without the folder there are no tests, and `exist` fails.
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return files.filter { $0.hasSuffix(".txt") }.sorted()
+  }()
+
+  @Test("read as they happen", arguments: names)
+  func happens(name: String) throws {
+    let file = Self.folder.appendingPathComponent(name)
+    let text = try String(contentsOf: file, encoding: .utf8)
+    let transcript = try Transcript(parsing: text)
+    #expect(transcript.text == text, "a transcript is written in its one form")
+    let folder = try TemporaryFolder()
+    let home = try Self.home(text, in: folder.path)
+    defer { home.close() }
+    var runner = TranscriptRunner(
+      folder: folder.path,
+      variables: [
+        "GNUPGHOME": home.home, "XDG_RUNTIME_DIR": home.folder + "/run",
+        "XDG_STATE_HOME": folder.path + "/state", "KEYTREE_STORE": folder.path + "/store",
+      ],
+      program: { words, environment, console in
+        let path = folder.path + "/store"
+        if words.first == "edit" { EditorTurn.begin() }
+        defer { if words.first == "edit" { EditorTurn.end() } }
+        let before = StoreDigest(of: path)
+        let code = Program.run(words, environment: environment, console: console)
+        let after = StoreDigest(of: path)
+        if code != .done, !Self.mayChange(words) {
+          #expect(after == before, "\(words) failed and changed \(after.difference(from: before))")
+        }
+        return code
+      })
+    let happened = try runner.follow(transcript).text
+    if ProcessInfo.processInfo.environment["UPDATE_TRANSCRIPTS"] != nil {
+      try happened.write(to: file, atomically: true, encoding: .utf8)
+    }
+    let difference = LineDifference.show(
+      text.components(separatedBy: "\n"), happened.components(separatedBy: "\n"))
+    #expect(difference == "", "\(name), - expected, + happened:\n\(difference)")
+  }
+
+  @Test("exist")
+  func exist() {
+    #expect(Self.names.count >= 20)
+  }
+
+  /// A failing `edit` may have kept what was edited as another item.
+  private static func mayChange(_ words: [Word]) -> Bool { words.first == "edit" }
+
+  /// The GnuPG home that the comments of a transcript describe.
+  static func home(_ text: String, in folder: String) throws -> GnuPGHome {
+    func words(_ name: String) -> [String]? {
+      text.components(separatedBy: "\n").first { $0.hasPrefix("# \(name): ") }
+        .map { $0.dropFirst(name.count + 4).components(separatedBy: " ") }
+    }
+    let keys = (words("keys") ?? ["alice"]).compactMap(GnuPGKey.init(rawValue:))
+    let others = (words("public") ?? []).compactMap(GnuPGKey.init(rawValue:))
+    var agent: [String] = []
+    if let word = words("pinentry")?.first {
+      let answer = try #require(Pinentry.Answer(rawValue: String(word)))
+      let program = try Pinentry.write(answer, in: folder)
+      agent.append("pinentry-program \(program)")
+    }
+    return try GnuPGHome(secret: keys, public: others, agentConfiguration: agent)
+  }
+}

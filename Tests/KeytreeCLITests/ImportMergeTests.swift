@@ -1,0 +1,146 @@
+import Keyring
+import KeyringModel
+import Secrets
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("Merging an import")
+struct ImportMergeTests {
+  struct Row: Sendable {
+    var account = "alice"
+    var url = "https://github.com/"
+    var secret = "1"
+    var label = "GitHub"
+  }
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    var name: String
+    var stored: [Row] = []
+    var rows: [Row]
+    var words: [String]
+    /// Path, security domain and secret of what is added.
+    var added: [[String]]
+    var testDescription: String { name }
+  }
+
+  @Test(
+    "an entry is added, joined or recognised, and never lost",
+    arguments: [
+      Case(name: "one row", rows: [Row()], words: ["added"], added: [["", "", "1"]]),
+      Case(
+        name: "the same row twice", rows: [Row(), Row()], words: ["added", "duplicate"],
+        added: [["", "", "1"]]),
+      Case(
+        name: "same secret, other path: one item", rows: [Row(), Row(url: "https://github.com/login")],
+        words: ["added", "joined"], added: [["", "", "1"]]),
+      Case(
+        name: "other secret, other path", rows: [Row(), Row(url: "https://github.com/login", secret: "2")],
+        words: ["added", "added-beside"], added: [["", "", "1"], ["/login", "", "2"]]),
+      Case(
+        name: "other secrets, same URL", rows: [Row(), Row(secret: "2"), Row(secret: "3"), Row(secret: "2")],
+        words: ["added", "added-beside", "added-beside", "duplicate"],
+        added: [["", "", "1"], ["", "duplicate-2", "2"], ["", "duplicate-3", "3"]]),
+      Case(
+        name: "in the store with the same secret", stored: [Row()], rows: [Row()], words: ["already-there"],
+        added: []),
+      Case(
+        name: "in the store with another label", stored: [Row(label: "Mine")], rows: [Row()],
+        words: ["completed"], added: []),
+      Case(
+        name: "in the store with another secret", stored: [Row(secret: "old")], rows: [Row()],
+        words: ["added-beside"], added: [["", "duplicate-2", "1"]]),
+      Case(
+        name: "in the store under a second name", stored: [Row(secret: "old"), Row(secret: "1")],
+        rows: [Row()], words: ["already-there"], added: []),
+      Case(
+        name: "two rows complete one item", stored: [Row(url: "https://github.com/a")],
+        rows: [
+          Row(url: "https://github.com/b"), Row(url: "https://github.com/c"),
+          Row(url: "https://github.com/b"),
+        ],
+        words: ["completed", "completed", "already-there"], added: []),
+      Case(
+        name: "another account, port or protocol is another item",
+        rows: [
+          Row(), Row(account: "bob"), Row(url: "https://github.com:8443/"), Row(url: "http://github.com/"),
+        ],
+        words: ["added", "added", "added", "added"],
+        added: [["", "", "1"], ["", "", "1"], ["", "", "1"], ["", "", "1"]]),
+    ])
+  func outcomes(_ example: Case) throws {
+    let store = ImportedStore()
+    store.apply(store.merge(try draft(example.stored)))
+    let plan = store.merge(try draft(example.rows))
+    #expect(plan.report.entries.map(\.outcome.word) == example.words)
+    let added = plan.additions.map { [$0.text(.path) ?? "", $0.text(.securityDomain) ?? "", $0.secret.text] }
+    #expect(added == example.added)
+
+    // The law behind the cases: once applied, a second run finds everything.
+    store.apply(plan)
+    #expect(store.merge(try draft(example.rows)).isEmpty)
+  }
+
+  @Test("further values stand beside the first under numbered names, and what a browser counts does not")
+  func furtherValues() throws {
+    let store = ImportedStore()
+    let urls = ["a", "b", "c"].map { Row(url: "https://github.com/\($0)") }
+    let plan = store.merge(try draft(urls))
+    #expect(plan.additions.count == 1)
+    let item = try #require(plan.additions.first)
+    #expect(["url", "url-2", "url-3"].map { item.text(AttributeName($0)) } == urls.map(\.url))
+    #expect(
+      plan.report.entries.map(\.outcome) == [
+        .added, .joined(.row(2), adding: ["url-2"]), .joined(.row(2), adding: ["url-3"]),
+      ])
+  }
+
+  @Test("when an item has no room for a further value, a second item keeps it")
+  func noRoom() throws {
+    let rows = (0..<12).map { Row(url: "https://github.com/\($0)") }
+    let plan = ImportedStore().merge(try draft(rows))
+    #expect(plan.additions.map { $0.text(.path) ?? "" } == ["", "/9", "/10", "/11"])
+    let all = plan.additions.flatMap { item in
+      item.attributes.entries.filter { $0.name.text.hasPrefix("url") }.map(\.value)
+    }
+    #expect(Set(all) == Set(rows.map { AttributeValue.string($0.url) }))
+  }
+
+  @Test("ninety-nine secrets of one name are the most; any further one is told as lost")
+  func tooManyOfOneName() throws {
+    let rows = (0..<101).map { Row(url: "https://github.com/", secret: "\($0)") }
+    let plan = ImportedStore().merge(try draft(rows))
+    #expect(plan.additions.count == 99)
+    #expect(plan.report.counts == .init(added: 99, beside: 98, lost: 2))
+  }
+
+  @Test("a secret of the store is compared only when the name is taken")
+  func secretsCompared() throws {
+    let store = ImportedStore()
+    store.apply(store.merge(try draft([Row()])))
+    #expect(store.secretsCompared == 0)
+    _ = store.merge(try draft([Row(account: "bob"), Row()]))
+    #expect(store.secretsCompared == 1)
+  }
+
+  @Test("notes of one name with other texts are all kept")
+  func notes() throws {
+    let text = """
+      name,url,username,password,note
+      a,https://a.example/,alice,1,first
+      a,https://a.example:81/,alice,2,second
+      a,https://a.example:82/,alice,3,first
+      """
+    let (draft, _, _) = try CSVImport.plan(SecretBytes(copying: Array(text.utf8)))
+    let plan = ImportedStore().merge(draft)
+    let notes = plan.additions.filter { $0.part == .note }
+    #expect(notes.map { $0.text(.account) } == ["alice.note", "alice.note (2)"])
+    #expect(notes.map(\.secret.text) == ["first", "second"])
+  }
+
+  private func draft(_ rows: [Row]) throws -> ImportDraft {
+    let lines = rows.map { "\($0.label),\($0.url),\($0.account),\($0.secret)\n" }
+    let text = "name,url,username,password\n" + lines.joined()
+    return try CSVImport.plan(SecretBytes(copying: Array(text.utf8))).draft
+  }
+}

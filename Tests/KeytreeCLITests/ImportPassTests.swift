@@ -1,0 +1,202 @@
+import Foundation
+import Keyring
+import KeyringModel
+import Secrets
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("Importing a store of pass")
+struct ImportPassTests {
+  /// An item that an entry becomes: `path` is left of the account, `domain` the folders that tell it apart.
+  struct Expected: Hashable, Sendable {
+    var source: String
+    var part = "secret"
+    var place: String
+    var account: String
+    var secret: [UInt8]
+
+    init(_ source: String, _ place: String, _ account: String, _ secret: String, part: String = "secret") {
+      (self.source, self.part, self.place, self.account) = (source, part, place, account)
+      self.secret = Array(secret.utf8)
+    }
+
+    init(_ item: PlannedItem) {
+      source = item.source.text
+      part = item.part.text
+      let server = item.text(.server).map { "internet \($0)" }
+      place = server ?? "generic \(item.text(.service) ?? "")"
+      account = item.text(.account) ?? ""
+      secret = item.secret.publicBytes()
+    }
+  }
+
+  private static let seed = "otpauth://totp/GitLab:alice?secret=JBSWY3DPEHPK3PXP&issuer=GitLab"
+  private static let seedOfDeploy = "otpauth://totp/deploy?secret=GEZDGNBVGY3TQOJQ"
+  private static let seedOfCarol = "otpauth://totp/example.net:carol?secret=GEZDGNBVGY3TQOJQ"
+
+  private static var expected: [Expected] {
+    var binary = Expected("odd/binary", "generic odd", "binary.note", "text\n", part: "note")
+    binary.secret += [0xFF, 0xFE, 0x00, 0x80] + "end\n".utf8
+    return [
+      Expected(".hidden", "generic .hidden", ".hidden", "hidden-1"),
+      Expected("Persönlich/Überweisung Müller", "generic Persönlich", "Überweisung Müller", "Schlüssel-ß"),
+      Expected(
+        "Persönlich/Überweisung Müller", "generic Persönlich", "Überweisung Müller.note",
+        "Straße: Hauptstraße 1\n", part: "note"),
+      Expected("Shared notes/door code at home", "generic Shared notes", "door code at home", "4711"),
+      Expected(
+        "Shared notes/door code at home", "generic Shared notes", "door code at home.note", "ring twice\n",
+        part: "note"),
+      Expected("deep/a/b/c/d/e/item", "generic deep/a/b/c/d/e", "item", "deep-1"),
+      Expected(
+        "mail/imap.example.org/alice@example.org", "internet imap.example.org", "alice@example.org", "imap-1"),
+      binary,
+      Expected("odd/binary", "generic odd", "binary", "binary-1"),
+      Expected("odd/crlf", "generic odd", "crlf", "crlf-1"),
+      Expected("odd/crlf", "generic odd", "crlf.note", "user: x\r\n", part: "note"),
+      Expected("odd/empty", "generic odd", "empty", ""),
+      Expected("odd/first line empty", "generic odd", "first line empty", ""),
+      Expected(
+        "odd/first line empty", "generic odd", "first line empty.note", "all in the rest\n", part: "note"),
+      Expected("odd/gopass", "generic odd", "gopass", "gopass-1"),
+      Expected(
+        "odd/gopass", "generic odd", "gopass.note", "---\nuser: erin\nurl: https://example.com\n",
+        part: "note"),
+      Expected(
+        "otp/example.net/carol", "internet example.net", "carol", seedOfCarol, part: "one-time password"),
+      Expected("servers/192.0.2.7/root", "internet 192.0.2.7", "root", "server-1"),
+      Expected("servers/[2001:db8::1]/admin", "internet 2001:db8::1", "admin", "server-2"),
+      Expected("servers/DB.Example.com:5432/app", "internet db.example.com", "app", "server-3"),
+      Expected("servers/localhost/postgres", "internet localhost", "postgres", "server-4"),
+      Expected("team/vpn.example.com/shared", "internet vpn.example.com", "shared", "team-1"),
+      Expected("web/github.com/alice", "internet github.com", "alice", "github-1"),
+      Expected(
+        "web/github.com/alice", "generic github.com", "alice.note",
+        "login: alice\nurl: https://github.com/login\n\nrecovery: 1234-5678\n", part: "note"),
+      Expected("web/github.com/bob", "internet github.com", "bob", "github-2"),
+      Expected("web/gitlab.com/alice", "internet gitlab.com", "alice", "gitlab-1"),
+      Expected(
+        "web/gitlab.com/alice", "generic gitlab.com", "alice.note", "login: alice\n\(seed)\nlast line\n",
+        part: "note"),
+      Expected("web/gitlab.com/alice", "internet gitlab.com", "alice", seed, part: "one-time password"),
+      Expected("wifi", "generic wifi", "wifi", "correct horse battery staple"),
+      Expected("work/github.com/alice", "internet github.com", "alice", "github-3"),
+      Expected("work/tokens/deploy", "generic work/tokens", "deploy", "token-1"),
+      Expected("work/tokens/deploy", "generic work/tokens", "deploy.note", "\(seedOfDeploy)\n", part: "note"),
+      Expected(
+        "work/tokens/deploy", "internet work/tokens", "deploy", seedOfDeploy, part: "one-time password"),
+      Expected("日本/鍵", "generic 日本", "鍵", "秘密"),
+    ]
+  }
+
+  private static let notImported = [
+    "odd/plaintext: no key", "team/notes.txt: not an item of a password store",
+    "theirs/payroll.example.com/dave: no key",
+    "web/gone.gpg: a link to nowhere.gpg, which is not imported",
+    "web/outside.gpg: a link to /etc/hostname, which is not imported",
+  ]
+
+  private static let skipped = [
+    "deep/up: a link to the top of the store",
+    "web/gh alice.gpg: a link to web/github.com/alice, which keeps this name as well",
+    "web/hub: a link to the folder web/github.com",
+    "work/same.gpg: a link to web/github.com/alice, which keeps this name as well",
+  ]
+
+  @Test("the committed store comes over whole, and the report names the rest")
+  func committed() throws {
+    try check(
+      ImportPassStore.committed(),
+      housekeeping: [
+        ".extensions", ".gitattributes", ".gpg-id", ".public-keys", "team/.gpg-id", "theirs/.gpg-id",
+      ])
+  }
+
+  @Test(
+    "a store that pass makes now comes over the same way",
+    .enabled(if: ImportPassStore.isPassInstalled, "pass is not installed (apt-get install pass)"))
+  func fresh() throws {
+    try check(
+      ImportPassStore.fresh(),
+      housekeeping: [
+        ".extensions", ".git", ".gitattributes", ".gpg-id", ".public-keys", "team/.gpg-id", "theirs/.gpg-id",
+      ])
+  }
+
+  private func check(_ source: ImportPassStore, housekeeping: [String]) throws {
+    let store = ImportedStore()
+    let plan = store.merge(try source.draft())
+    let items = plan.additions.map(Expected.init)
+    #expect(Set(items) == Set(Self.expected) && items.count == Self.expected.count)
+    #expect(plan.report.counts.added == items.count)
+
+    var lost: [String] = []
+    var skipped: [String] = []
+    var kept: [String] = []
+    for entry in plan.report.entries {
+      switch entry.outcome {
+      case .lost(let reason): lost.append("\(entry.source.text): \(reason.text)")
+      case .skipped(.housekeeping): kept.append(entry.source.text)
+      case .skipped(let reason): skipped.append("\(entry.source.text): \(reason.text)")
+      default: break
+      }
+    }
+    #expect(lost.sorted() == Self.notImported)
+    #expect(skipped.sorted() == Self.skipped)
+    #expect(kept.sorted() == housekeeping)
+    #expect(plan.report.hasLoss)
+
+    // Same host, same account, other password: the folders above tell which is which.
+    let second = try #require(plan.additions.first { $0.source.text == "work/github.com/alice" })
+    #expect(second.text(.securityDomain) == "work")
+    let first = try #require(plan.additions.first { $0.source.text == "web/github.com/alice" })
+    #expect(
+      ["pass", "pass-2", "pass-3"].map { first.text(AttributeName($0)) } == [
+        "web/github.com/alice", "web/gh alice", "work/same",
+      ])
+    #expect(plan.additions.first { $0.text(.account) == "app" }?.attributes[.port] == 5432)
+
+    store.apply(plan)
+    let again = store.merge(try source.draft())
+    #expect(again.isEmpty)
+    #expect(again.report.counts.alreadyThere == items.count)
+  }
+
+  struct Content: Sendable, CustomTestStringConvertible {
+    var text: String
+    var parts: [String]
+    var secrets: [String]
+    var testDescription: String { text.debugDescription }
+  }
+
+  @Test(
+    "the first line is the secret, and everything else is kept",
+    arguments: [
+      Content(text: "", parts: ["secret"], secrets: [""]),
+      Content(text: "pw", parts: ["secret"], secrets: ["pw"]),
+      Content(text: "pw\n", parts: ["secret"], secrets: ["pw"]),
+      Content(text: "pw\r\n", parts: ["secret"], secrets: ["pw"]),
+      Content(text: "pw\r", parts: ["secret"], secrets: ["pw\r"]),
+      Content(text: "\r\n", parts: ["secret"], secrets: [""]),
+      Content(text: "pw\n\n", parts: ["secret", "note"], secrets: ["pw", "\n"]),
+      Content(text: "  pw \nx", parts: ["secret", "note"], secrets: ["  pw ", "x"]),
+      Content(
+        text: "pw\notpauth://totp/a\r\n", parts: ["secret", "note", "one-time password"],
+        secrets: ["pw", "otpauth://totp/a\r\n", "otpauth://totp/a"]),
+      Content(text: "otpauth://totp/a\n", parts: ["one-time password"], secrets: ["otpauth://totp/a"]),
+      Content(
+        text: "otpauth://totp/a\nx\n", parts: ["one-time password", "note"],
+        secrets: ["otpauth://totp/a", "x\n"]),
+      Content(
+        text: "pw\notpauth://hotp/a\n x otpauth://totp/b\n", parts: ["secret", "note"],
+        secrets: ["pw", "otpauth://hotp/a\n x otpauth://totp/b\n"]),
+    ])
+  func lines(_ content: Content) {
+    let entry = PassEntry(components: [Array("a".utf8)])
+    let draft = PassImport.plan(entry, plaintext: SecretBytes(copying: Array(content.text.utf8)))
+    #expect(draft.items.map(\.part.text) == content.parts)
+    #expect(draft.items.map(\.secret.text) == content.secrets)
+    #expect(draft.findings.isEmpty)
+  }
+}

@@ -1,0 +1,78 @@
+import Keyring
+import KeyringModel
+import Secrets
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("The report of an import")
+struct ImportReportTests {
+  private static let text = """
+    name,url,username,password,note
+    GitHub,https://github.com/,alice,1,a note
+    GitHub,https://github.com/login,alice,1,
+    GitHub,https://github.com/,alice,2,
+    GitHub,https://github.com/,alice,1,
+    Empty,https://example.com/?q=1,bob,,
+    """
+
+  @Test("every line says where a part went and what its owner should know")
+  func lines() throws {
+    let report = try report()
+    #expect(
+      report.lines(all: true) == [
+        "row 2: added as internet-password/github.com/alice+https",
+        "row 2, note: added as generic-password/github.com/alice.note",
+        "row 3: same secret as row 2 (internet-password/github.com/alice+https), which now has url-2 as well",
+        "row 4: added as internet-password/github.com/alice+https~\(digest(of: "duplicate-2")), because another"
+          + " item has its name",
+        "row 5: same as row 2 (internet-password/github.com/alice+https)",
+        "row 6: added as internet-password/example.com/bob+https; the URL holds what may be secret: shown"
+          + " without it, sealed in full; the secret is empty",
+        "row 6, url: added as generic-password/example.com/bob.url",
+        "5 added, 1 of them beside another secret of the same name, 1 joined with an equal one, 1 duplicates",
+      ])
+    // What simply went well is left out when not asked for.
+    #expect(report.lines(all: false).count == 5)
+  }
+
+  @Test("the same for programs, one canonical object a line")
+  func json() throws {
+    let report = try report()
+    let lines = report.entries.map { String(decoding: $0.json.canonicalBytes, as: UTF8.self) }
+    #expect(
+      lines[0]
+        == #"{"outcome":"added","part":"secret","path":"internet-password/github.com/alice+https","row":2}"#)
+    #expect(
+      lines[2]
+        == #"{"attributes":["url-2"],"outcome":"joined","part":"secret","#
+        + #""path":"internet-password/github.com/alice+https","row":3,"sameAs":"row 2"}"#)
+    #expect(
+      String(decoding: report.summaryJSON(isApplied: false).canonicalBytes, as: UTF8.self)
+        == #"{"added":5,"alreadyThere":0,"applied":false,"beside":1,"completed":0,"duplicates":1,"joined":1,"lost":0,"skipped":0}"#
+    )
+  }
+
+  @Test("a name that is not UTF-8 is bytes in JSON and readable in text")
+  func names() {
+    let entry = PassEntry(components: [[0x61, 0xFF]])
+    let finding = PassImport.unreadable(entry, reason: "no key").findings[0]
+    #expect(finding.line == "a\u{FFFD}: NOT imported: no key")
+    #expect(
+      String(decoding: finding.json.canonicalBytes, as: UTF8.self)
+        == #"{"file":{"base64":"Yf8="},"outcome":"lost","part":"secret","reason":"no key"}"#)
+  }
+
+  private func report() throws -> ImportReport {
+    let (draft, _, _) = try CSVImport.plan(SecretBytes(copying: Array(Self.text.utf8)))
+    return ImportedStore().merge(draft).report
+  }
+
+  private func digest(of domain: String) -> String {
+    let attributes: Attributes = [
+      .account: "alice", .server: "github.com", .protocol: "https", .securityDomain: .string(domain),
+    ]
+    let key = PrimaryKey(itemClass: .internetPassword, attributes: attributes, group: "default")
+    return String(ItemPath(key).name.suffix(10))
+  }
+}

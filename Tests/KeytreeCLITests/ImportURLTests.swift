@@ -1,0 +1,91 @@
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("Hosts and URLs of imports")
+struct ImportURLTests {
+  struct Example: Sendable, CustomTestStringConvertible {
+    var text: String
+    var scheme: String?
+    var host: String?
+    var port: Int64?
+    var path = ""
+    var shown: String?
+    var testDescription: String { text.debugDescription }
+
+    init(
+      _ text: String, _ scheme: String?, _ host: String?, _ port: Int64? = nil, path: String = "",
+      shown: String? = nil
+    ) {
+      (self.text, self.scheme, self.host, self.port) = (text, scheme, host, port)
+      (self.path, self.shown) = (path, shown)
+    }
+  }
+
+  @Test(
+    "a URL says where a password belongs",
+    arguments: [
+      Example("https://example.com", "https", "example.com"),
+      Example("HTTPS://Example.COM/", "https", "example.com", path: "/"),
+      Example("https://example.com/log/in", "https", "example.com", path: "/log/in"),
+      Example("http://example.com:8080/x", "http", "example.com", 8080, path: "/x"),
+      Example("https://example.com:/", "https", "example.com", path: "/"),
+      Example("https://router/", "https", "router", path: "/"),
+      Example("https://xn--bcher-kva.example/", "https", "xn--bcher-kva.example", path: "/"),
+      Example("https://bücher.example/", "https", "bücher.example", path: "/"),
+      Example("http://192.0.2.1/", "http", "192.0.2.1", path: "/"),
+      Example("https://[2001:DB8::1]:8443/a", "https", "2001:db8::1", 8443, path: "/a"),
+      Example("[2001:db8::1]:8443", nil, "2001:db8::1", 8443),
+      Example("2001:db8::1", nil, "2001:db8::1"),
+      Example("example.com", nil, "example.com"),
+      Example("example.com:22", nil, "example.com", 22),
+      Example("example.com/path", nil, "example.com", path: "/path"),
+      Example("localhost:8080", nil, "localhost", 8080),
+      Example("android://a1B2==@com.example.app/", "android", "com.example.app", path: "/"),
+      // What may be secret is not shown: a token may stand in place of a name.
+      Example("ftp://alice@example.com/", "ftp", "example.com", path: "/", shown: "ftp://example.com/"),
+      Example(
+        "https://ghp_0815@github.com/x", "https", "github.com", path: "/x", shown: "https://github.com/x"),
+      Example(
+        "https://alice:pw@example.com/x", "https", "example.com", path: "/x", shown: "https://example.com/x"),
+      Example("https://a:b@c@example.com/", "https", "example.com", path: "/", shown: "https://example.com/"),
+      Example(
+        "https://example.com/r?token=1", "https", "example.com", path: "/r", shown: "https://example.com/r"),
+      Example("https://example.com#secret", "https", "example.com", shown: "https://example.com"),
+      Example("alice:pw@example.com", nil, nil, shown: "example.com"),
+      // No host.
+      Example("", nil, nil),
+      Example("about:blank", nil, nil),
+      Example("https://", nil, nil),
+      Example("https:///path", nil, nil),
+      Example("https://example.com:99999/", nil, nil),
+      Example("https://exa mple.com/", nil, nil),
+      Example("https://[::1", nil, nil),
+      Example("my router at home", nil, nil),
+      Example("router", nil, nil),
+      Example("C:\\keys", nil, nil),
+      Example("mailto:alice@example.org", nil, nil, shown: "example.org"),
+    ])
+  func url(_ example: Example) {
+    let url = unsafe ImportSecret(text: example.text).withBytes { unsafe ImportedURL($0) }
+    #expect(url.scheme == example.scheme.map { Array($0.utf8) })
+    #expect(url.host?.host == example.host.map { Array($0.utf8) })
+    #expect(url.host?.port == example.port)
+    #expect(url.path == Array(example.path.utf8))
+    #expect(url.publicText == Array((example.shown ?? example.text).utf8))
+    #expect(url.hidesSomething == (example.shown != nil))
+  }
+
+  @Test(
+    "a folder that looks like a host is one",
+    arguments: [
+      ("github.com", true), ("GitHub.com", true), ("imap.example.org:993", true), ("localhost", true),
+      ("192.0.2.7", true), ("[2001:db8::1]", true), ("::1", true), ("日本.jp", true), ("my_host.lan", true),
+      ("work", false), ("v1.2", false), ("300.1.1.1", false), ("a..b", false), (".config", false),
+      ("example.com.", false), ("John Smith", false), ("a.b c", false), ("example.com:", false),
+      ("example.com:x", false), ("", false), ("..", false), ("a/b.com", false), ("12:30", false),
+    ])
+  func folder(_ name: String, _ isHost: Bool) {
+    #expect((HostName(lookingLike: Array(name.utf8)) != nil) == isHost)
+  }
+}

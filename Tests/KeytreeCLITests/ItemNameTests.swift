@@ -1,0 +1,278 @@
+import Arguments
+import KeyringModel
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("Names of items")
+struct ItemNameTests {
+  private static func named(_ itemClass: ItemClass?, _ container: String, _ account: String?) -> ItemName {
+    .named(itemClass: itemClass, container: Array(container.utf8), account: account.map { Array($0.utf8) })
+  }
+
+  @Test(
+    "are split at the first slash, after the class",
+    arguments: [
+      ("github.com/alice", named(nil, "github.com", "alice")),
+      ("github.com", named(nil, "github.com", nil)),
+      ("github.com/", named(nil, "github.com", "")),
+      ("/alice", named(nil, "", "alice")),
+      ("a/b/c", named(nil, "a", "b/c")),
+      ("generic:mailer/bot", named(.genericPassword, "mailer", "bot")),
+      ("generic-password:mailer", named(.genericPassword, "mailer", nil)),
+      ("internet:x", named(.internetPassword, "x", nil)),
+      ("cert:CA/01", named(.certificate, "CA", "01")),
+      ("certificate:CA", named(.certificate, "CA", nil)),
+      ("key:tag", named(.key, "tag", nil)),
+      ("localhost:8080/alice", named(nil, "localhost:8080", "alice")),
+      ("localhost:8080", named(nil, "localhost:8080", nil)),
+      ("host:22", named(nil, "host:22", nil)),
+      ("::1", named(nil, "::1", nil)),
+      ("[::1]", named(nil, "[::1]", nil)),
+      ("fe::1", named(nil, "fe::1", nil)),
+      ("example.com:x", named(nil, "example.com:x", nil)),
+      ("generic:a:b", named(.genericPassword, "a:b", nil)),
+      ("a/b://c", named(nil, "a", "b://c")),
+      ("a b/c d", named(nil, "a b", "c d")),
+      ("../x", named(nil, "..", "x")),
+      ("-rf", named(nil, "-rf", nil)),
+      ("#0123abCD", .id(prefix: "0123abcd")),
+    ])
+  func split(text: String, name: ItemName) throws {
+    #expect(try ItemName(Word(text)) == name)
+  }
+
+  @Test("are references, too")
+  func references() throws {
+    let path = "keytree://internet-password/github.com/alice"
+    #expect(try ItemName(Word(path)) == .reference(#require(ItemReference(path))))
+    let id = "keytree://id/0123456789abcdef0123456789abcdef"
+    #expect(try ItemName(Word(id)) == .reference(#require(ItemReference(id))))
+  }
+
+  @Test("keep bytes that are not UTF-8")
+  func bytes() throws {
+    let word = Word([0x61, 0x2F, 0xFF])
+    #expect(try ItemName(word) == .named(itemClass: nil, container: [0x61], account: [0xFF]))
+  }
+
+  @Test(
+    "are refused when they name nothing",
+    arguments: [
+      ("", .empty), ("generic:", .empty), ("keytree://", .badReference), ("keytree://x/y", .badReference),
+      ("keytree://internet-password/GitHub.com/alice", .badReference), ("#", .badID), ("#1234567", .badID),
+      ("#0123456g", .badID), ("#012345678901234567890123456789012", .badID),
+      ("/", .empty), ("generic:/", .empty), ("http://example.com/a", .address),
+      ("generic:https://x", .address), ("svn+ssh://x", .address), ("bogus:foo", .unknownClass("bogus")),
+      ("Generic:x", .unknownClass("Generic")), ("genric:", .unknownClass("genric")),
+    ] as [(String, ItemName.Problem)])
+  func refused(text: String, problem: ItemName.Problem) {
+    #expect(throws: problem) { try ItemName(Word(text)) }
+  }
+}
+
+@Suite("Items chosen by name and attributes")
+struct ItemSelectionTests {
+  private static func record(_ itemClass: ItemClass, _ attributes: Attributes, group: String = "default")
+    -> ItemRecord
+  {
+    var random = SystemRandomNumberGenerator()
+    let now = Timestamp(microseconds: 0)
+    return ItemRecord(
+      itemClass: itemClass, id: ItemID(using: &random), revision: Revision(using: &random), created: now,
+      modified: now, secretModified: now, group: group, sealed: ContentDigest(of: []), attributes: attributes)
+  }
+
+  /// Items by a short name for the tables below.
+  private static let items: [(String, ItemRecord)] = [
+    ("alice", record(.internetPassword, ["server": "github.com", "account": "alice"])),
+    (
+      "https",
+      record(
+        .internetPassword, ["server": "github.com", "account": "alice", "protocol": "https", "port": 443])
+    ),
+    ("none", record(.internetPassword, ["server": "github.com"])),
+    ("service", record(.genericPassword, ["service": "github.com", "account": "alice"], group: "ops")),
+    (
+      "label",
+      record(
+        .internetPassword, ["server": "other", "account": "bob", "label": "github.com", "comment": "alice"])
+    ),
+    ("bytes", record(.genericPassword, ["service": "mailer", "account": .bytes([0xFF])])),
+    ("key", record(.key, ["applicationLabel": "github.com"])),
+    ("cert", record(.certificate, ["issuer": "CA", "serialNumber": "01"])),
+  ]
+
+  private static func parse(_ words: [Word]) throws -> ParsedArguments {
+    let command = CommandDeclaration(
+      name: "x", summary: "", operands: [OperandDeclaration("ITEM", .bytes, count: .optional, help: "")],
+      options: AttributeOptions.all)
+    let program = ProgramDeclaration(name: "p", summary: "", globals: [], commands: [command], exitCodes: [])
+    return try program.parse(["x"] + words).arguments
+  }
+
+  private static func select(_ words: [Word], ignoringCase: Bool = false) throws -> [String] {
+    let arguments = try parse(words)
+    let name = try arguments.operand(0).map { word in try ItemName(word) }
+    let selection = try ItemSelection(name, GivenAttributes(arguments), ignoringCase: ignoringCase)
+    try selection.query.validate()
+    let accepted = items.filter { selection.accepts($0.1) }.map(\.0)
+    // The query may find more, never less, and together with the decision exactly what is meant.
+    let found = items.filter { selection.query.matches($0.1) && selection.accepts($0.1) }.map(\.0)
+    #expect(found == accepted)
+    return found
+  }
+
+  @Test(
+    "are those meant, no others",
+    arguments: [
+      (["github.com"], ["alice", "https", "none", "service", "key"]),
+      (["github.com/alice"], ["alice", "https", "service"]),
+      (["github.com/"], ["none", "key"]),
+      (["internet:github.com/alice"], ["alice", "https"]),
+      (["generic:github.com"], ["service"]),
+      (["key:github.com"], ["key"]),
+      (["cert:CA/01"], ["cert"]),
+      (["github.com/alice", "-r", "https"], ["https"]),
+      (["github.com", "-P", "443"], ["https"]),
+      (["github.com", "-P", "0443"], ["https"]),
+      (["github.com", "-P", "0"], ["alice", "none"]),
+      (["github.com/alice", "-c", "generic"], ["service"]),
+      (["-s", "github.com"], ["alice", "https", "none", "service"]),
+      (["-s", "github.com", "-c", "internet"], ["alice", "https", "none"]),
+      (["--server", "github.com", "-a", "alice"], ["alice", "https"]),
+      (["--service", "mailer"], ["bytes"]),
+      (["-a", "alice"], ["alice", "https", "service"]),
+      (["-g", "ops"], ["service"]),
+      (["-l", "github.com"], ["label"]),
+      (["--attribute", "label=github.com"], ["label"]),
+      (["--attribute", "class=key"], ["key"]),
+      (["--attribute", "url=x"], []),
+      (["keytree://internet-password/github.com/alice"], ["alice"]),
+      (["keytree://internet-password/github.com/alice", "-a", "bob"], []),
+      (["GitHub.com"], []),
+    ] as [([String], [String])])
+  func meant(words: [String], names: [String]) throws {
+    #expect(try Self.select(words.map { Word($0) }) == names)
+  }
+
+  @Test("are found by bytes that are not UTF-8")
+  func bytes() throws {
+    #expect(try Self.select([Word(Array("mailer/".utf8) + [0xFF])]) == ["bytes"])
+    #expect(try Self.select(["-a", Word([0xFF])]) == ["bytes"])
+  }
+
+  @Test("are found in any case of letters when asked so")
+  func ignoringCase() throws {
+    #expect(try Self.select(["--server", "GitHub.com"], ignoringCase: true) == ["alice", "https", "none"])
+  }
+
+  @Test("are found by their id", arguments: [8, 20, 32])
+  func ids(digits: Int) throws {
+    let id = Self.items[3].1.id.hex
+    #expect(try Self.select([Word("#" + id.prefix(digits))]) == ["service"])
+    #expect(try Self.select([Word("keytree://id/" + id)]) == ["service"])
+  }
+
+  @Test("by a reference need one shard of the index")
+  func oneShard() throws {
+    let name = try ItemName("keytree://internet-password/github.com/alice")
+    let selection = try ItemSelection(name, GivenAttributes())
+    #expect(QueryPlan(selection.query).shards == .one(0x31))
+  }
+
+  @Test(
+    "cannot be chosen by nothing or by contradictions",
+    arguments: [
+      ([], .nothingGiven), (["generic:x", "-c", "key"], .contradictingClasses),
+      (["--server", "a", "--service", "b"], .noClassHasAll), (["generic:x", "-r", "https"], .noClassHasAll),
+    ] as [([String], ItemSelection.Problem)])
+  func refused(words: [String], problem: ItemSelection.Problem) {
+    #expect(throws: problem) { try Self.select(words.map { Word($0) }) }
+  }
+
+  @Test(
+    "need options that say something",
+    arguments: [
+      ("label", .notNameAndValue), ("=x", .notNameAndValue), ("group=-x", .badGroup("-x")),
+      ("class=x", .badClass("x")),
+    ] as [(String, GivenAttributes.Problem)])
+  func badOptions(text: String, problem: GivenAttributes.Problem) throws {
+    let arguments = try Self.parse(["--attribute", Word(text)])
+    #expect(throws: problem) { try GivenAttributes(arguments) }
+  }
+
+  @Test("need a port that is one", arguments: ["abc", "", "70000", "-1", "65536", "4.0"])
+  func badPorts(text: String) throws {
+    let problem = UsageError.Problem.notInteger("--port", 0...65535, or: [])
+    for word in ["-P" + text, "--port=" + text] where word != "-P" {
+      #expect(throws: UsageError(problem, command: ["x"])) { try Self.parse([Word(word)]) }
+    }
+  }
+
+  private func draft(_ words: [String]) throws -> ItemDraft {
+    let arguments = try Self.parse(words.map { Word($0) })
+    return try ItemDraft(
+      try arguments.operand(0).map { word in try ItemName(word) }, GivenAttributes(arguments))
+  }
+
+  @Test(
+    "become new items",
+    arguments: [
+      (["github.com/alice"], .internetPassword, ["server": "github.com", "account": "alice"]),
+      (["github.com"], .internetPassword, ["server": "github.com"]),
+      (["github.com/"], .internetPassword, ["server": "github.com"]),
+      (["generic:m/b"], .genericPassword, ["service": "m", "account": "b"]),
+      (["--service", "m", "-a", "b"], .genericPassword, ["service": "m", "account": "b"]),
+      (["-s", "m"], .internetPassword, ["server": "m"]),
+      (["-s", "m", "-c", "generic"], .genericPassword, ["service": "m"]),
+      (
+        ["github.com/alice", "-a", "alice"], .internetPassword, ["server": "github.com", "account": "alice"]
+      ),
+      (
+        ["h", "-P", "443", "-r", "https"], .internetPassword,
+        ["server": "h", "port": 443, "protocol": "https"]
+      ),
+      (["h", "-a", "x/y", "-l", ""], .internetPassword, ["server": "h", "account": "x/y", "label": ""]),
+      (["h", "--attribute", "url=a=b"], .internetPassword, ["server": "h", "url": "a=b"]),
+      (["h", "--attribute", "invisible=true"], .internetPassword, ["server": "h", "invisible": true]),
+      (["key:t"], .key, ["applicationTag": "t"]),
+    ] as [([String], ItemClass, Attributes)])
+  func drafts(words: [String], itemClass: ItemClass, attributes: Attributes) throws {
+    let draft = try draft(words)
+    #expect(draft.itemClass == itemClass)
+    #expect(draft.attributes == attributes)
+  }
+
+  @Test(
+    "do not become new items",
+    arguments: [
+      ([], .nothingGiven), (["#01234567"], .namesAnExistingItem),
+      (["keytree://internet-password/a/b"], .namesAnExistingItem),
+      (["generic:x", "-c", "key"], .contradictingClasses),
+      (["a/b", "-a", "c"], .contradictingValues("account")),
+      (["a", "--service", "b"], .attribute(.wrongClass("server", .internetPassword))),
+      (["generic:a", "-r", "x"], .attribute(.wrongClass("protocol", .genericPassword))),
+      (["a", "--attribute", "id=x"], .attribute(.reservedName("id"))),
+    ] as [([String], ItemDraft.Problem)])
+  func badDrafts(words: [String], problem: ItemDraft.Problem) {
+    if case .attribute = problem {
+      #expect(throws: ItemDraft.Problem.self) { try draft(words) }
+    } else {
+      #expect(throws: problem) { try draft(words) }
+    }
+  }
+
+  @Test("keep under a new name what the name does not say")
+  func renaming() throws {
+    let old = Self.items[1].1
+    let draft = try ItemDraft(renaming: old, to: ItemName("gitlab.com"))
+    #expect(
+      draft.attributes == ["server": "gitlab.com", "account": "alice", "protocol": "https", "port": 443])
+    let bare = try ItemDraft(renaming: old, to: ItemName("gitlab.com/"))
+    #expect(bare.attributes["account"] == nil)
+    #expect(throws: ItemDraft.Problem.contradictingClasses) {
+      try ItemDraft(renaming: old, to: ItemName("generic:gitlab.com"))
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import KeyringModel
+import OpenPGP
+import TestSupport
+
+@testable import Keyring
+@testable import KeytreeCLI
+
+/// Every error that the library can throw, with texts that would do harm on a terminal, and its exit code.
+enum KeyringErrors {
+  private static let evil = ErrorReportTests.evil
+  private static let name = AttributeName(evil)
+  private static let person = GnuPGKey.alice.fingerprint
+  private static let time = Timestamp(microseconds: 0)
+  private static let item = ItemReference.path(
+    ItemPath(PrimaryKey(itemClass: .internetPassword, attributes: [.server: "x"], group: "default")))
+
+  static var all: [(Failure, ExitCode)] {
+    let errors = store + attributes + items + damages + policies + engine + keys
+    return errors.map { (.keyring($0.0), $0.1) }
+      + [(.editedMeanwhile(item, keptAs: item), .failure)]
+  }
+
+  /// Whether there is nothing to say about what to do next.
+  static func explainsItself(_ error: KeyringError) -> Bool {
+    switch error {
+    case .file, .invalidQuery, .shardRefused: true
+    default: false
+    }
+  }
+
+  private static let store: [(KeyringError, ExitCode)] = [
+    (.noStore(path: evil), .notFound),
+    (.storeExists(path: evil), .alreadyExists),
+    (.folderNotEmpty(path: evil), .alreadyExists),
+    (.unsafeFolder(path: evil, .ownedBy(1000)), .failure),
+    (.unsafeFolder(path: evil, .writableByOthers), .failure),
+    (.busy(holder: 1), .storeBusy),
+    (.busy(holder: nil), .storeBusy),
+    (.file(FileError("open", evil, .system(13))), .failure),
+    (.file(FileError("open", evil, .notARegularFile)), .damaged),
+    (.file(FileError("open", evil, .hasOtherNames)), .damaged),
+    (.file(FileError("open", evil, .tooLarge(limit: 1))), .damaged),
+    (.invalidQuery(.secretOfAllMatches), .usage),
+    (.invalidQuery(.limitNotPositive(0)), .usage),
+    (.invalidQuery(.wrongClass(name, .key)), .usage),
+    (.invalidQuery(.noSuchAttribute(name)), .usage),
+    (.invalidQuery(.notADate(name)), .usage),
+    (.invalidQuery(.badIDPrefix(evil)), .usage),
+    (.unknownGroup(evil), .failure),
+    (.transactionDamaged(folder: evil), .damaged),
+  ]
+
+  private static let attributes: [(KeyringError, ExitCode)] =
+    [
+      .wrongClass(name, .key), .wrongKind(name, expected: .integer, .key), .valueTooLong(name, limit: 1),
+      .integerOutOfRange(name), .emptyName, .nameTooLong(name, limit: 1), .controlCharacterInName(name),
+      .reservedName(name), .tooMany(limit: 1),
+    ].map { (.invalidAttribute($0), .usage) }
+    + [(.attributesTooLarge(.tooLong(limit: 1)), .usage), (.secretTooLarge(limit: 1), .failure)]
+
+  private static let items: [(KeyringError, ExitCode)] = [
+    (.itemNotFound, .notFound),
+    (.itemExists(item), .alreadyExists),
+    (.bindingMismatch(item, .keyring), .damaged),
+    (.bindingMismatch(item, .item), .damaged),
+    (.bindingMismatch(item, .primaryKey(name)), .damaged),
+    (.bindingMismatch(item, .olderSecret(time)), .damaged),
+    (.shardRefused(file: evil, .full(limit: 1)), .failure),
+    (.shardRefused(file: evil, .wrongShard(path)), .damaged),
+  ]
+
+  private static let path = ItemPath(
+    PrimaryKey(itemClass: .internetPassword, attributes: [.server: "x"], group: "default"))
+
+  private static let damages: [(KeyringError, ExitCode)] =
+    [
+      .missing, .notInIndex, .notAsIndexed, .notAFile, .tooLarge(limit: 1), .corrupt, .noHeader, .unsigned,
+      .badSignature, .notAMessage(.empty), .notAMessage(.tooLarge(limit: 1)), .notAMessage(.notBinary),
+      .notAMessage(.notEncrypted(tag: 8)), .notAMessage(.passphrase), .notAMessage(.noIntegrityProtection),
+      .notAMessage(.noRecipients), .notAMessage(.tooManyRecipients(limit: 1)), .notAMessage(.truncated),
+      .notAMessage(.trailingData), .notAMessage(.malformed),
+    ].map { (.itemDamaged(item, $0), .damaged) }
+    + [
+      .badLine(number: 1, .empty), .badLine(number: 1, .json(.duplicateKey(evil))),
+      .badLine(number: 1, .missing(name)), .badLine(number: 1, .attribute(.reservedName(name))),
+      .badLine(number: 1, .unknownFormat(2)), .duplicatePath(path, lines: [1, 2]), .notCanonical(line: 1),
+      .notSorted(line: 1), .wrongShard(line: 1, path), .missingFinalLineFeed, .tooLarge(size: 2, limit: 1),
+    ].map { (.shardDamaged(file: evil, [$0]), .damaged) }
+    + [(.shardDamaged(file: evil, []), .damaged)]
+
+  private static let policies: [(KeyringError, ExitCode)] =
+    [
+      .notPinned, .changed(generation: 2, pinned: 1), .changed(generation: 1, pinned: 1), .unsigned,
+      .badSignature, .pinUnreadable, .keyMissing(person), .unreadable(.malformed(.duplicateKey(evil))),
+      .unreadable(.unknownFormat(2)), .unreadable(.missing(evil)), .unreadable(.invalid(evil)),
+      .unreadable(.unexpected(evil)), .unreadable(.notCanonical), .unreadable(.unnamedPerson(person)),
+      .unreadable(.noAdmin), .unreadable(.noDefaultGroup), .unreadable(.emptyDefaultGroup),
+      .unreadable(.badGroupName(evil)), .unreadable(.unknownPerson(person, group: evil)),
+      .unreadable(.removedPerson(person, group: evil)),
+    ].map { (.policyNotTrusted($0), .policyNotTrusted) }
+
+  private static let engine: [(KeyringError, ExitCode)] = [
+    (.engine(.cancelled, item), .cancelled),
+    (.engine(.noPromptPossible, item), .cancelled),
+    (.engine(.badPassphrase, item), .cannotDecrypt),
+    (.engine(.notARecipient(recipients: []), item), .cannotDecrypt),
+    (.engine(.corrupt, item), .damaged),
+    (.engine(.notEncrypted, item), .damaged),
+    (.engine(.tooLarge(limit: 1), item), .damaged),
+    (.engine(.message(.truncated), item), .damaged),
+    (.engine(.noRecipients, nil), .recipientUnusable),
+    (.engine(.wrongRecipients(expected: [], found: [], hint: evil), nil), .recipientUnusable),
+    (.engine(.wrongRecipients(expected: [], found: [], hint: nil), nil), .recipientUnusable),
+    (.engine(.agentUnreachable(detail: evil), nil), .cannotDecrypt),
+    (.engine(.engineMissing(detail: evil), nil), .failure),
+    (.engine(.engineTooOld(version: evil), nil), .failure),
+    (.engine(.unsafeEngine(path: evil, reason: evil), nil), .failure),
+    (.engine(.other(code: 1, source: evil, text: evil), nil), .failure),
+  ]
+
+  private static let keys: [(KeyringError, ExitCode)] =
+    [
+      .missing, .expired(time), .revoked, .disabled, .cannotEncrypt, .cannotSign, .noSecretKey, .invalid,
+    ].map { (.engine(.unusableKey(person, $0), nil), .recipientUnusable) }
+}

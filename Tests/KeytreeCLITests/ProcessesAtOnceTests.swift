@@ -1,0 +1,46 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Several processes at one store. `keytree-benchmark processes` does the same with more of them.
+@Suite struct ProcessesAtOnceTests {
+  @Test func `eight processes that add ten items each leave eighty items`() throws {
+    let program = try ProcessesProgram.withStore()
+    try ThreadGroup.run(8) { member in
+      for round in 0..<10 {
+        try program.succeed(["add", "host-\(member)-\(round).example/alice"], input: "\(member)-\(round)")
+      }
+    }
+    #expect(try program.succeed(["find"]).split(separator: "\n").count == 80)
+    for (member, round) in [(0, 0), (3, 9), (7, 5)] {
+      let secret = try program.succeed(["get", "host-\(member)-\(round).example/alice"])
+      #expect(secret == "\(member)-\(round)")
+    }
+    try expectClean(program)
+  }
+
+  @Test func `of eight processes that update one item the last one wins, whole`() throws {
+    let program = try ProcessesProgram.withStore(["shared.example/alice": "first"])
+    let statuses = Mutex<[Int32]>([])
+    try ThreadGroup.run(8) { member in
+      for round in 0..<5 {
+        let outcome = try program.run(
+          ["set", "shared.example/alice", "--secret"], input: "secret \(member)-\(round)")
+        statuses.withLock { $0.append(outcome.status) }
+      }
+    }
+    // 12 is busy, which is allowed; anything else is not.
+    #expect(statuses.withLock { $0.allSatisfy { $0 == 0 || $0 == 12 } })
+    // Whoever wrote last wrote nothing after it, so it was the last of its own.
+    let secret = try program.succeed(["get", "shared.example/alice"])
+    #expect((0..<8).map { "secret \($0)-4" }.contains(secret))
+    try expectClean(program)
+  }
+
+  private func expectClean(_ program: ProcessesProgram) throws {
+    let check = try program.run(["check", "--decrypt"])
+    #expect(check.status == 0, "\(check.text)\(check.errors)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: "\(program.store)/.keytree") == ["lock"])
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import KeyringModel
+import TestSupport
+import Testing
+
+/// A secret is where it belongs and nowhere else: DESIGN section 9, watched from outside.
+@Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
+struct ProcessesMarkerTests {
+  /// Something that a person does with a secret; each goes on where the one before ended.
+  struct Step: Sendable {
+    let arguments: [String]
+    var input = ""
+    var variables: [String: String] = [:]
+    /// Whether the secret may be in a file in memory, for the editor.
+    var usesEditor = false
+  }
+
+  /// No word of this program's, and no part of its own code in base-64 or hexadecimal.
+  static let marker = "Mx7Qv2KzT9pLw4RbYs8HdN3c"
+
+  @Test func `the marker of a secret is in no argument, variable, file or log`() throws {
+    let program = try ProcessesProgram.withStore()
+    let given = try Given(marker: Self.marker, home: program.gnupg)
+    for step in Self.steps(given) { try run(step, program) }
+    // The steps did what they should, or the search would prove nothing.
+    let items = [
+      "copied.example/alice", "moved.example/alice", "csv.example/alice", "pass.example/bob",
+    ]
+    for item in items {
+      #expect(try program.succeed(["get", item]).contains(Self.marker), "\(item)")
+    }
+    #expect(try Self.files(below: program.folder).filter(Self.hasMarker) == [])
+    #expect(Self.hasMarker(given.table), "the search finds what is there")
+  }
+
+  /// What a person has before: files outside of the store, which may hold the marker.
+  private struct Given {
+    let folder = ScratchFolder()
+    var table: String { "\(folder.path)/rows.csv" }
+    var editor: String { "\(folder.path)/editor" }
+
+    var pass: String { "\(folder.path)/pass" }
+
+    init(marker: String, home: GnuPGHome) throws {
+      let rows = "name,url,username,password\ncsv,https://csv.example/,alice,\(marker)\n"
+      try Data(rows.utf8).write(to: URL(fileURLWithPath: table))
+      // Shows the secret to nobody, and changes it as an editor does.
+      try Data("#!/bin/sh\nprintf x >> \"$1\"\n".utf8).write(to: URL(fileURLWithPath: editor))
+      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: editor)
+      let item = "\(pass)/pass.example/bob.gpg"
+      try FileManager.default.createDirectory(
+        atPath: "\(pass)/pass.example", withIntermediateDirectories: true)
+      try Data(GnuPGKey.alice.fingerprint.text.utf8).write(to: URL(fileURLWithPath: "\(pass)/.gpg-id"))
+      let sealed = try home.encrypt(Array("\(marker)\nlogin: bob\n".utf8), to: [.alice])
+      try Data(sealed).write(to: URL(fileURLWithPath: item))
+    }
+  }
+
+  private static func steps(_ given: Given) -> [Step] {
+    [
+      Step(arguments: ["add", "first.example/alice"], input: marker),
+      Step(arguments: ["get", "first.example/alice"]),
+      Step(arguments: ["--explain", "--json", "get", "--reveal", "first.example/alice"]),
+      Step(arguments: ["set", "first.example/alice", "--secret"], input: "\(marker) again"),
+      Step(arguments: ["set", "first.example/alice", "--label", "marked"]),
+      Step(
+        arguments: ["edit", "first.example/alice"],
+        variables: ["EDITOR": given.editor, "VISUAL": given.editor], usesEditor: true),
+      Step(arguments: ["mv", "first.example/alice", "moved.example/alice"]),
+      Step(arguments: ["cp", "moved.example/alice", "copied.example/alice"]),
+      Step(arguments: ["import", "csv", given.table]),
+      Step(arguments: ["import", "pass", given.pass]),
+      Step(arguments: ["check", "--decrypt"]),
+      Step(arguments: ["find", "example"]),
+    ]
+  }
+
+  private func run(_ step: Step, _ program: ProcessesProgram) throws {
+    let log = "\(program.folder)/strace.log"
+    let strace = try #require(ProcessesTracer.strace)
+    let calls = "execve,openat,open,creat,write,writev,pwrite64,pwritev,sendto,sendmsg,setxattr,symlinkat"
+    let outcome = try program.run(
+      step.arguments, input: step.input,
+      tracer: [
+        strace, "-f", "-y", "-v", "-qq", "-e", "signal=none", "-s", "1000000", "-e", "trace=\(calls)", "-o",
+        log,
+      ], variables: step.variables, onTerminal: step.usesEditor)
+    #expect(outcome.status == 0, "\(step.arguments): \(outcome.text)\(outcome.errors)")
+    #expect(!outcome.errors.contains(Self.marker))
+    let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+    // The log holds what was written to pipes; it is ours, and must not be found in the end.
+    try FileManager.default.removeItem(atPath: log)
+    for line in lines where line.contains(Self.marker) {
+      #expect(Self.isAllowed(line, step), "\(line)")
+    }
+    for path in Self.writtenFiles(lines) where !path.hasPrefix("/dev/") || path.hasPrefix("/dev/shm") {
+      #expect(!Self.hasMarker(path), "\(path) after \(step.arguments)")
+    }
+  }
+
+  /// Writes to pipes, and those to a file in memory that belongs to the editor's folder.
+  private static func isAllowed(_ line: Substring, _ step: Step) -> Bool {
+    guard let call = line.firstMatch(of: /\b(write|writev)\(\d+<([^>]*)>/) else { return false }
+    if call.2.hasPrefix("pipe:") { return true }
+    return step.usesEditor && call.2.contains("/keytree-edit-") && call.2.hasSuffix("/secret")
+  }
+
+  /// Every file that a process opened to write in it.
+  private static func writtenFiles(_ lines: [Substring]) -> Set<String> {
+    var paths: Set<String> = []
+    for line in lines where line.contains("O_WRONLY") || line.contains("O_RDWR") {
+      if let match = line.firstMatch(of: /= \d+<([^>]*)>/) { paths.insert(String(match.1)) }
+    }
+    return paths
+  }
+
+  private static func files(below folder: String) throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: folder).map { "\(folder)/\($0)" }
+  }
+
+  private static func hasMarker(_ path: String) -> Bool {
+    // Sockets and folders cannot be read, and files may be gone by now.
+    guard let data = FileManager.default.contents(atPath: path) else { return false }
+    return data.range(of: Data(marker.utf8)) != nil
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the command makes the system do, as strace sees it.
+@Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
+struct ProcessesTraceTests {
+  /// A command, and the programs that it starts once its engine home is there.
+  static let starts: [(arguments: [String], programs: [String])] = [
+    (["get", "traced.example/alice"], ["gpg"]),
+    (["get", "keytree://internet-password/traced.example/alice"], ["gpg"]),
+    (["get", "--attributes", "traced.example/alice"], []),
+    (["find"], []),
+    (["find", "traced"], []),
+    (["version"], []),
+  ]
+
+  @Test("a command starts no more programs than it needs", arguments: starts)
+  func startsPrograms(_ arguments: [String], _ programs: [String]) throws {
+    let program = try ProcessesProgram.withStore(["traced.example/alice": "secret"])
+    let lines = try trace(program, arguments, calls: "execve")
+    // An attempt that fails, as along a search path, would start nothing, but none is made either.
+    let started = lines.filter { $0.contains("execve(") }.dropFirst()
+    #expect(started.compactMap(Self.programName) == programs, "\(started)")
+  }
+
+  /// A command, and whether it needs a socket at all: an empty log of the others proves something.
+  static let speakers: [(arguments: [String], speaks: Bool)] = [
+    (["get", "traced.example/alice"], true), (["add", "new.example/alice"], true), (["doctor"], true),
+    (["check", "--decrypt"], true), (["check"], false), (["find"], false), (["version"], false),
+  ]
+
+  @Test("no command speaks to anything but local sockets", arguments: speakers)
+  func staysLocal(_ arguments: [String], _ speaks: Bool) throws {
+    let program = try ProcessesProgram.withStore(["traced.example/alice": "secret"])
+    let lines = try trace(program, arguments, calls: "network")
+    let sockets = lines.filter { $0.contains("socket(") || $0.contains("socketpair(") }
+    #expect(sockets.allSatisfy { $0.contains("(AF_UNIX,") }, "\(sockets)")
+    #expect(sockets.isEmpty != speaks, "\(sockets)")
+  }
+
+  private func trace(
+    _ program: ProcessesProgram, _ arguments: [String], calls: String
+  ) throws -> [Substring] {
+    let log = "\(program.folder)/strace.log"
+    let strace = try #require(ProcessesTracer.strace)
+    try program.succeed(
+      arguments, input: "secret",
+      tracer: [strace, "-f", "-qq", "-e", "signal=none", "-e", "trace=\(calls)", "-o", log])
+    return try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+  }
+
+  /// The last part of the first word in quotes.
+  private static func programName(_ line: Substring) -> String? {
+    let words = line.split(separator: "\"")
+    return words.count > 1 ? words[1].split(separator: "/").last.map(String.init) : nil
+  }
+}

@@ -1,0 +1,115 @@
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("Generated secrets")
+struct SecretGeneratorTests {
+  /// A source that counts up: every outcome comes up in turn.
+  private struct Counter: RandomNumberGenerator {
+    var value: UInt64 = 0
+    mutating func next() -> UInt64 {
+      defer { value &+= 0x9E37_79B9_7F4A_7C15 }
+      return value
+    }
+  }
+
+  private func make(_ recipe: SecretGenerator.Recipe) -> String {
+    var random = SystemRandomNumberGenerator()
+    return String(decoding: SecretGenerator(recipe).make(using: &random).revealed, as: UTF8.self)
+  }
+
+  @Test(
+    "have the characters of their set",
+    arguments: [
+      ("lower", "abcdefghijklmnopqrstuvwxyz"), ("digits", "0123456789"), ("hex", "0123456789abcdef"),
+      ("=ab", "ab"), ("digits,=-_.,", ",-.0123456789_"), ("=a,b", ",ab"), ("digits,digits", "0123456789"),
+    ])
+  func charset(description: String, characters: String) throws {
+    let charset = try GeneratorCharset(description)
+    #expect(charset.characters == Array(characters.utf8))
+    let secret = make(.characters(charset, length: 500))
+    #expect(secret.utf8.count == 500)
+    #expect(Set(secret.utf8).isSubset(of: Set(characters.utf8)))
+    // 500 draws miss one of 26 characters in one run of ten million.
+    #expect(Set(secret.utf8).count == characters.utf8.count)
+  }
+
+  @Test(
+    "need a set that is one",
+    arguments: [
+      ("", .tooFew), ("=", .tooFew), ("=aaa", .tooFew), ("nonsense", .unknownName), ("digits,", .none),
+      (",digits", .unknownName), ("=a b", .notPrintable), ("=aé", .notPrintable), ("=a\u{7}", .notPrintable),
+    ] as [(String, GeneratorCharset.Problem?)])
+  func badCharset(description: String, problem: GeneratorCharset.Problem?) throws {
+    guard let problem else {
+      #expect(try GeneratorCharset(description).characters.count == 10)
+      return
+    }
+    #expect(throws: problem) { try GeneratorCharset(description) }
+  }
+
+  @Test("favour no character")
+  func unbiased() throws {
+    var random = Counter()
+    let charset = try GeneratorCharset("=abc")
+    let bytes = SecretGenerator(.characters(charset, length: 30_000)).make(using: &random).revealed
+    for character in "abc".utf8 {
+      let share = bytes.count { $0 == character }
+      #expect((9_700...10_300).contains(share), "\(share)")
+    }
+  }
+
+  @Test("of words have as many words of the list, joined by hyphens", arguments: [1, 6, 40])
+  func words(count: Int) {
+    let list = Set((0..<WordList.count).map { WordList.word($0) })
+    let words = make(.words(count)).split(separator: "-")
+    #expect(words.count == count)
+    #expect(words.allSatisfy { list.contains(Array($0.utf8)) })
+  }
+
+  @Test(
+    "say how strong they are",
+    arguments: [
+      (.characters(.standard, length: 24), 157), (.words(7), 72), (.words(6), 62),
+      (.characters(.standard, length: 1), 6),
+    ] as [(SecretGenerator.Recipe, Int)])
+  func entropy(recipe: SecretGenerator.Recipe, bits: Int) {
+    #expect(SecretGenerator(recipe).entropy == bits)
+    #expect(SecretGenerator(recipe).explanation.contains("\(bits) bits"))
+  }
+
+  @Test("are different each time")
+  func different() {
+    #expect(make(.words(7)) != make(.words(7)))
+  }
+}
+
+@Suite("The word list")
+struct WordListTests {
+  static let words = (0..<WordList.count).map { String(decoding: WordList.word($0), as: UTF8.self) }
+
+  @Test("is sorted, distinct and made of three to seven lower-case letters")
+  func shape() {
+    #expect(Self.words == Set(Self.words).sorted())
+    for word in Self.words {
+      #expect((3...7).contains(word.count) && word.allSatisfy { ("a"..."z").contains($0) }, "\(word)")
+    }
+    #expect(Set(Self.words.map { $0.prefix(4) }).count == WordList.count)
+  }
+
+  @Test("has no two words that are one letter apart")
+  func apart() {
+    // Taking any one letter out of two words that differ in one letter, or have one more, gives the same rest.
+    var seen: [String: String] = [:]
+    for word in Self.words {
+      var rests: Set<String> = [word + "+"]
+      for index in word.indices {
+        rests.insert(String(word[..<index]) + "_" + word[word.index(after: index)...])
+      }
+      for rest in rests {
+        #expect(seen[rest] == nil, "\(word), \(seen[rest] ?? "")")
+        seen[rest] = word
+      }
+    }
+  }
+}

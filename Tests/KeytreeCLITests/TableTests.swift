@@ -1,0 +1,131 @@
+import KeytreeCLI
+import Testing
+
+@Suite("Tables")
+struct TableTests {
+  @Test(
+    "count columns as a terminal does",
+    arguments: [
+      ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("한국", 4), ("ｱ", 1), ("Ａ", 2), ("😀", 2),
+      ("👍🏽", 2),
+      ("🇩🇪", 2), ("👩‍👩‍👧", 2), ("☂", 1), ("☂\u{FE0F}", 2), ("\u{1100}\u{1161}", 2), ("שלום", 4), ("①", 1),
+    ])
+  func width(text: String, columns: Int) {
+    #expect(DisplayWidth.of(text) == columns)
+  }
+
+  private func table(isTerminal: Bool) -> String {
+    var table = Table(["class", "name", "label"], isTerminal: isTerminal)
+    table.add(["generic", "日本", ""])
+    table.add(["internet", "a\tb", "x\u{202E}"])
+    table.add([Array("key".utf8), [0xFF], Array("l".utf8)])
+    return table.lines.joined()
+  }
+
+  @Test("are aligned under a header on a terminal")
+  func aligned() {
+    #expect(
+      table(isTerminal: true) == #"""
+        CLASS     NAME  LABEL
+        generic   日本
+        internet  a\tb  x\u{202e}
+        key       \xff  l
+
+        """#)
+  }
+
+  @Test("are separated by tabs without a header in a pipe")
+  func piped() {
+    #expect(
+      table(isTerminal: false)
+        == "generic\t日本\t\ninternet\ta\\tb\tx\u{202E}\nkey\t\\xff\tl\n")
+  }
+
+  @Test(
+    "are cut where a cell is wider than a list can bear",
+    arguments: [
+      (String(repeating: "a", count: 40), String(repeating: "a", count: 40)),
+      (String(repeating: "a", count: 41), String(repeating: "a", count: 39) + "…"),
+      (String(repeating: "鍵", count: 20), String(repeating: "鍵", count: 20)),
+      (String(repeating: "鍵", count: 21), String(repeating: "鍵", count: 19) + "…"),
+    ])
+  func cut(text: String, shown: String) {
+    func lines(isTerminal: Bool, cellWidth: Int?) -> String? {
+      var table = Table(["a"], isTerminal: isTerminal, cellWidth: cellWidth)
+      table.add([text])
+      return table.lines.last
+    }
+    #expect(lines(isTerminal: true, cellWidth: Table.listCellWidth) == shown + "\n")
+    #expect(lines(isTerminal: true, cellWidth: nil) == text + "\n")
+    #expect(lines(isTerminal: false, cellWidth: Table.listCellWidth) == text + "\n")
+  }
+
+  @Test("without rows have no lines at all", arguments: [true, false])
+  func empty(isTerminal: Bool) {
+    #expect(Table(["a"], isTerminal: isTerminal).lines.isEmpty)
+  }
+}
+
+@Suite("The progress bar")
+struct ProgressBarTests {
+  /// A clock that is set by hand.
+  private final class Clock { var time = Duration.zero }
+
+  private func draw(
+    isTerminal: Bool, quiet: Bool = false, columns: Int = 60, _ work: (ProgressBar, (Int) -> Void) -> Void
+  )
+    -> String
+  {
+    let memory = MemoryConsole(isTerminal: isTerminal, columns: columns)
+    memory.console.isQuiet = quiet
+    let clock = Clock()
+    let bar = ProgressBar("import", total: 1000, console: memory.console) { clock.time }
+    work(bar) { clock.time = .milliseconds($0) }
+    return memory.talk.text
+  }
+
+  @Test("shows how far it is and how long it takes, and goes away")
+  func draws() {
+    let text = draw(isTerminal: true) { bar, wait in
+      wait(10_000)
+      bar.advance(to: 500)
+      bar.finish()
+    }
+    let line = "import  [############.............]  500 of 1000  0:10 left"
+    #expect(text == "\r" + line + "\r" + String(repeating: " ", count: line.count) + "\r")
+    #expect(line.count < 60)
+  }
+
+  @Test("is not drawn for short work, too often, in a pipe, or when quiet")
+  func throttled() {
+    #expect(
+      draw(isTerminal: true) { bar, wait in
+        wait(200); bar.advance(to: 900); bar.finish()
+      } == "")
+    #expect(
+      draw(isTerminal: false) { bar, wait in
+        wait(9000); bar.advance(to: 9); bar.finish()
+      } == "")
+    #expect(
+      draw(isTerminal: true, quiet: true) { bar, wait in
+        wait(9000); bar.advance(to: 9)
+      } == "")
+    let text = draw(isTerminal: true) { bar, wait in
+      for time in 0..<1000 {
+        wait(time)
+        bar.advance(to: time)
+      }
+    }
+    #expect(text.split(separator: "\r").count == 7)
+  }
+
+  @Test("fits into any terminal", arguments: [1, 10, 20, 40, 80, 200])
+  func narrow(columns: Int) {
+    let text = draw(isTerminal: true, columns: columns) { bar, wait in
+      wait(4_000_000)
+      bar.advance(to: 1)
+    }
+    #expect(text.split(separator: "\r").allSatisfy { $0.count < columns })
+    #expect(!text.contains("\n") && !text.contains("\u{1B}"))
+  }
+}

@@ -1,0 +1,118 @@
+import Arguments
+import Foundation
+import KeytreeCLI
+import Testing
+
+/// Every file in `fixtures/transcripts` is a test. With `UPDATE_TRANSCRIPTS=1` in the environment the files are
+/// rewritten to what happened; read the difference before it is committed.
+@Suite("Transcripts")
+struct TranscriptTests {
+  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("../../../fixtures/transcripts").standardizedFileURL
+
+  static let names: [String] = {
+    // Without the folder there are no tests, and `covers` fails.
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return files.filter { $0.hasSuffix(".txt") }.sorted()
+  }()
+
+  @Test("read as they happen", arguments: names)
+  func happens(name: String) throws {
+    let file = Self.folder.appendingPathComponent(name)
+    let text = try String(contentsOf: file, encoding: .utf8)
+    let transcript = try Transcript(parsing: text)
+    #expect(transcript.text == text, "a transcript is written in its one form")
+    let folder = try TemporaryFolder()
+    var runner = TranscriptRunner(folder: folder.path)
+    let happened = try runner.follow(transcript).text
+    if ProcessInfo.processInfo.environment["UPDATE_TRANSCRIPTS"] != nil {
+      try happened.write(to: file, atomically: true, encoding: .utf8)
+    }
+    let difference = LineDifference.show(
+      text.components(separatedBy: "\n"), happened.components(separatedBy: "\n"))
+    #expect(difference == "", "\(name), - expected, + happened:\n\(difference)")
+  }
+
+  @Test("exist")
+  func covers() {
+    #expect(Self.names.count >= 3)
+  }
+}
+
+/// A folder with a short name and a `home` in it, removed at the end.
+final class TemporaryFolder {
+  let path: String
+
+  init() throws {
+    path = "/tmp/kt-" + UUID().uuidString.prefix(8)
+    try FileManager.default.createDirectory(atPath: path + "/home", withIntermediateDirectories: true)
+  }
+
+  deinit {
+    // A folder that stays behind is no reason to fail.
+    try? FileManager.default.removeItem(atPath: path)
+  }
+}
+
+@Suite("The transcript runner")
+struct TranscriptRunnerTests {
+  /// A program that shows what it was given.
+  private func echo(_ words: [Word], _ environment: Environment, _ console: Console) -> ExitCode {
+    for word in words { console.print(word.approximateText) }
+    if let text = environment.text("GREETING") { console.say(text) }
+    if words.last == "ask" {
+      // The answer does not matter, the question does.
+      _ = try? console.confirm("Really")
+    }
+    if words.last == "bare" { console.write("no line feed") }
+    console.flush()
+    return words.last == "fail" ? .notFound : .done
+  }
+
+  private func follow(_ text: String) throws -> String {
+    let folder = try TemporaryFolder()
+    var runner = TranscriptRunner(folder: folder.path, program: echo)
+    return try runner.follow(Transcript(parsing: text)).text
+  }
+
+  @Test(
+    "agrees with what happens",
+    arguments: [
+      "$ keytree a 'b c' \"d\" $'e\\x66'\na\nb c\nd\nef\n",
+      "# a comment\n\n$ keytree fail\nfail\n? 4\n",
+      "@ env GREETING=hi\n$ keytree x\nx\n2> hi\n\n@ env GREETING\n$ keytree y\ny\n",
+      "$ keytree '#no' '$ no' ''\n1> #no\n1> $ no\n1>\n",
+      "$ keytree bare\nbare\n1\\ no line feed\n",
+      "@ terminal\n$ keytree ask\n< y\nask\n2> Really? [y/N] y\n",
+      "$ keytree $'a\\tb' <TMP>/x\na<TAB>b\n<TMP>/x\n",
+      "$ keytree 0123456789abcdef0123456789abcdef\n<ID>\n\n$ keytree <ID>\n0123456789abcdef0123456789abcdef\n",
+      "$ keytree '2026-11-20T18:32:09.123456Z and more'\n<DATE> and <ANY>\n",
+      "! echo hi > file\n\n! test -s file\n\n$ keytree done\ndone\n",
+    ])
+  func agrees(text: String) throws {
+    #expect(try follow(text) == text)
+  }
+
+  @Test(
+    "shows what happened in place of what did not",
+    arguments: [
+      ("$ keytree a\nb\n", "$ keytree a\na\n"),
+      ("$ keytree a\na\n2> x\n", "$ keytree a\na\n"),
+      ("$ keytree fail\nfail\n", "$ keytree fail\nfail\n? 4\n"),
+      ("$ keytree a\n<ID>\n", "$ keytree a\na\n"),
+      ("$ keytree a\n1\\ a\n", "$ keytree a\na\n"),
+      ("$ keytree a b\na\n", "$ keytree a b\na\nb\n"),
+    ])
+  func disagrees(text: String, happened: String) throws {
+    #expect(try follow(text) == happened)
+    #expect(
+      LineDifference.show(text.components(separatedBy: "\n"), happened.components(separatedBy: "\n")) != "")
+  }
+
+  @Test(
+    "refuses what is not a transcript",
+    arguments: ["stray output\n", "@ nonsense\n$ keytree a\na\n", "$ keytree 'a\n", "$ ls\n", "! false\n"])
+  func refuses(text: String) {
+    #expect(throws: (any Error).self) { try follow(text) }
+  }
+}

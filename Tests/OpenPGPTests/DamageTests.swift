@@ -1,0 +1,108 @@
+import KeyringModel
+import OpenPGP
+import Secrets
+import TestSupport
+import Testing
+
+/// Damaged messages: never plaintext, always an error that does not blame the wrong thing.
+@Suite struct DamageTests {
+  @Test func `A message cut at any length is refused`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let engine = Engine(home, people: [.alice])
+    let sealed = try engine.sealed(to: [.alice], signer: .alice)
+    let before = engine.statistics.decryptions
+    for length in 0..<sealed.count {
+      #expect(throws: EngineError.self) { try engine.opened(Array(sealed.prefix(length))) }
+    }
+    // The container's length is part of its header, so that none of them gets as far as gpg.
+    #expect(engine.statistics.decryptions == before)
+  }
+
+  @Test func `A message cut inside its container, with a length that fits, is corrupt`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let engine = Engine(home, people: [.alice])
+    let sealed = try engine.sealed(to: [.alice], signer: .alice)
+    for cut in stride(from: 1, to: 60, by: 13) {
+      #expect(throws: EngineError.corrupt, "\(cut)") { try engine.opened(Self.shortened(sealed, by: cut)) }
+    }
+  }
+
+  @Test func `A message with any byte changed is refused, whatever the byte`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let engine = Engine(home, people: [.alice])
+    let sealed = try engine.sealed(to: [.alice], signer: .alice)
+    var decrypted = 0
+    for place in sealed.indices {
+      var changed = sealed
+      changed[place] ^= 0x10
+      // The headers are tried at every place; a process is started for a sample of those that pass.
+      guard (try? header(of: changed)) != nil, place % 7 == 0 else { continue }
+      decrypted += 1
+      do throws(EngineError) {
+        let opened = try engine.opened(changed)
+        Issue.record("byte \(place) changed, and \(opened.bytes.count) bytes came out")
+      } catch {
+        switch error {
+        case .corrupt, .notARecipient, .notEncrypted, .other: break
+        default: Issue.record("byte \(place): \(error)")
+        }
+      }
+    }
+    #expect(decrypted > 20)
+  }
+
+  @Test func `Damage is told from a missing key, also among several recipients`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let engine = Engine(home, people: [.alice, .bob])
+    var sealed = try engine.sealed(to: [.alice, .bob])
+    sealed[sealed.count - 5] ^= 1
+    // gpg itself reports a missing secret key here.
+    #expect(throws: EngineError.corrupt) { try engine.opened(sealed) }
+  }
+
+  @Test func `A message for others names them`() throws {
+    let home = try GnuPGHome(secret: [.carol])
+    let engine = Engine(home, people: [.alice, .bob, .carol])
+    let sealed = try engine.sealed(to: [.alice, .bob])
+    #expect(throws: EngineError.notARecipient(recipients: try header(of: sealed).recipients)) {
+      try engine.opened(sealed)
+    }
+  }
+
+  @Test func `Two messages with their session keys exchanged do not open`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let engine = Engine(home, people: [.alice])
+    let one = try engine.sealed(Array("one".utf8), to: [.alice])
+    let other = try engine.sealed(Array("other".utf8), to: [.alice])
+    let swapped = Self.recipients(one) + other.dropFirst(Self.recipients(other).count)
+    #expect(throws: EngineError.corrupt) { try engine.opened(Array(swapped)) }
+  }
+
+  // The recipients' packets of a message as gpg writes it: old format, lengths of one or two bytes.
+  static func recipients(_ message: [UInt8]) -> [UInt8] {
+    var end = 0
+    while message[end] >> 2 & 0x0F == 1, message[end] & 0x40 == 0 {
+      let isLong = message[end] & 3 == 1
+      end += isLong ? 3 + Int(message[end + 1]) << 8 + Int(message[end + 2]) : 2 + Int(message[end + 1])
+    }
+    return Array(message.prefix(end))
+  }
+
+  // The same message with a shorter container whose header says so.
+  static func shortened(_ message: [UInt8], by cut: Int) throws -> [UInt8] {
+    let start = recipients(message)
+    let container = Array(message.dropFirst(start.count))
+    let tag = try #require(container.first) & 0x3F
+    let size: Int
+    switch container[1] {
+    case ..<192: size = 2
+    case ..<224: size = 3
+    default: size = 6
+    }
+    return start + Packets.new(tag, container.dropFirst(size).dropLast(cut))
+  }
+}
+
+extension Packets {
+  static func new(_ tag: UInt8, _ body: ArraySlice<UInt8>) -> [UInt8] { new(tag, Array(body)) }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import Glibc
+import KeyringModel
+import OpenPGP
+import Secrets
+import TestSupport
+import Testing
+
+/// The private home that gpg works in.
+@Suite struct EngineHomeTests {
+  private let home: GnuPGHome
+
+  init() throws { home = try GnuPGHome() }
+
+  private var names: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: home.locations.runtimeBase) }
+  }
+
+  private func folder() throws -> String {
+    home.locations.runtimeBase + "/" + (try #require(try names.first))
+  }
+
+  private func make(_ people: [GnuPGKey] = [.alice], keyringID: String = "test") throws(EngineError) {
+    _ = try Engine(home, people: people, keyringID: keyringID)
+      .expectedRecipients([GnuPGKey.alice.fingerprint])
+  }
+
+  @Test func `Another set of keys, another keyring and another user's home have other folders`() throws {
+    try make()
+    try make()
+    #expect(try names.count == 1)
+    try make([.alice, .bob])
+    try make(keyringID: "other")
+    var locations = home.locations
+    locations.userHome = home.folder
+    let engine = Engine(
+      locations: locations, keyringID: "test", keys: GnuPGKey.files([.alice]), interaction: .never)
+    _ = try engine.expectedRecipients([GnuPGKey.alice.fingerprint])
+    #expect(try names.count == 4)
+    #expect(try names.allSatisfy { $0.count == 16 && KeyID($0) != nil })
+  }
+
+  @Test func `The folder is ours alone, and holds no secret`() throws {
+    try make()
+    let attributes = try FileManager.default.attributesOfItem(atPath: try folder())
+    #expect(attributes[.posixPermissions] as? Int == 0o700)
+    #expect(!(try FileManager.default.fileExists(atPath: folder() + "/private-keys-v1.d")))
+    #expect(!(try FileManager.default.fileExists(atPath: folder() + "/trustdb.gpg")))
+  }
+
+  @Test(arguments: [0o755, 0o770, 0o707])
+  func `A folder that others can look into is refused`(mode: Int) throws {
+    try make()
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: try folder())
+    let folder = try folder()
+    do throws(EngineError) {
+      try make()
+      Issue.record("used")
+    } catch {
+      guard case .unsafeEngine(let path, _) = error else {
+        Issue.record("\(error)")
+        return
+      }
+      #expect(path == folder)
+    }
+  }
+
+  @Test func `A link in place of the folder, and a base that others can write to, are refused`() throws {
+    try make()
+    let folder = try folder()
+    let moved = home.folder + "/moved"
+    try FileManager.default.moveItem(atPath: folder, toPath: moved)
+    try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: moved)
+    #expect(throws: EngineError.unsafeEngine(path: folder, reason: "it is not a folder")) { try make() }
+    try FileManager.default.removeItem(atPath: folder)
+    let base = home.locations.runtimeBase
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: base)
+    #expect(throws: EngineError.unsafeEngine(path: base, reason: "others can write to it")) { try make() }
+  }
+
+  @Test(arguments: ["relative", "", "/", "/tmp/../tmp/x", "/tmp/./x"])
+  func `A base that is not a plain absolute path is refused`(base: String) throws {
+    var locations = home.locations
+    locations.runtimeBase = base
+    let engine = Engine(locations: locations, keyringID: "test", keys: [:], interaction: .never)
+    #expect(throws: EngineError.self) { try engine.expectedRecipients([]) }
+    #expect(engine.statistics.processes == 0)
+  }
+
+  @Test func `A damaged or unfinished home is made again`() throws {
+    try make()
+    for name in ["ready", "keytree-keys", "gpg.conf"] {
+      let path = try folder() + "/" + name
+      let sound = try Data(contentsOf: URL(fileURLWithPath: path))
+      if name != "gpg.conf" {
+        try sound.dropLast(3).write(to: URL(fileURLWithPath: path))
+        try make()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == sound)
+      }
+      try FileManager.default.removeItem(atPath: path)
+      if name == "gpg.conf" { try FileManager.default.removeItem(atPath: try folder() + "/ready") }
+      try make()
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == sound)
+    }
+  }
+
+  @Test func `Of eight at once one makes the home`() async throws {
+    let processes = try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          let engine = Engine(home, people: [.alice, .bob])
+          _ = try engine.expectedRecipients([GnuPGKey.alice.fingerprint])
+          return engine.statistics.processes
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(processes.filter { $0 > 0 }.count == 1)
+    #expect(try names.count == 1)
+  }
+
+  @Test func `Homes that nobody has used for a week are removed, others are not`() throws {
+    try make([.alice])
+    let old = try folder()
+    let inUse = Engine(home, people: [.alice, .carol])
+    _ = try inUse.expectedRecipients([GnuPGKey.alice.fingerprint])
+    let used = try #require(names.map { home.locations.runtimeBase + "/" + $0 }.first { $0 != old })
+    try make([.alice, .rsa])
+    let recent = try #require(
+      names.map { home.locations.runtimeBase + "/" + $0 }.first { $0 != old && $0 != used })
+    let foreign = home.locations.runtimeBase + "/something-else"
+    try FileManager.default.createDirectory(atPath: foreign, withIntermediateDirectories: false)
+    for path in [old, used, foreign] {
+      let stamp = path == foreign ? path : path + "/ready"
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -8 * 86_400)], ofItemAtPath: stamp)
+    }
+    try make([.alice, .several])
+    #expect(!FileManager.default.fileExists(atPath: old))
+    for path in [used, recent, foreign] { #expect(FileManager.default.fileExists(atPath: path)) }
+    // The engine that was in use goes on.
+    #expect(try inUse.sealed(to: [.carol]).count > 0)
+  }
+
+  @Test func `A home in use looks young`() throws {
+    try make()
+    let stamp = try folder() + "/ready"
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: -8 * 86_400)], ofItemAtPath: stamp)
+    try make()
+    let date = try FileManager.default.attributesOfItem(atPath: stamp)[.modificationDate] as? Date
+    #expect(try #require(date).timeIntervalSinceNow > -3600)
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import KeyringModel
+import OpenPGP
+import Secrets
+import TestSupport
+import Testing
+
+/// A key with a passphrase, and everyone who may be asked for it.
+@Suite struct PromptTests {
+  private static func home(pinentry: String? = nil) throws -> (GnuPGHome, [UInt8]) {
+    let lines = pinentry.map { ["pinentry-program \($0)"] } ?? []
+    let home = try GnuPGHome(secret: [.locked], agentConfiguration: lines)
+    // Importing may leave the passphrase in the agent's cache.
+    home.stopAgent()
+    return (home, try Engine(home, people: [.locked]).sealed(to: [.locked]))
+  }
+
+  private static func answering(_ text: String?) -> Interaction {
+    .loopback { text.map { SecretBytes(copying: Array($0.utf8)) } }
+  }
+
+  @Test func `The right passphrase opens, and signs`() throws {
+    let (home, sealed) = try Self.home()
+    let engine = Engine(home, people: [.locked], interaction: Self.answering(GnuPGKey.passphrase))
+    #expect(try engine.opened(sealed).bytes == Array("hello".utf8))
+    let signed = try engine.sealed(to: [.locked], signer: .locked)
+    #expect(try engine.opened(signed).signatures.map(\.status) == [.good])
+  }
+
+  static let answers: [(String?, EngineError)] = [
+    ("wrong", .badPassphrase), (nil, .cancelled), ("", .badPassphrase),
+  ]
+
+  @Test(arguments: answers)
+  func `A wrong passphrase and none are told apart`(answer: String?, error: EngineError) throws {
+    let (home, sealed) = try Self.home()
+    let engine = Engine(home, people: [.locked], interaction: Self.answering(answer))
+    #expect(throws: error) { try engine.opened(sealed) }
+    #expect(throws: error) { try engine.sealed(to: [.locked], signer: .locked) }
+  }
+
+  @Test func `Where nobody may be asked a locked key is an error at once`() throws {
+    let (home, sealed) = try Self.home()
+    let engine = Engine(home, people: [.locked], interaction: .never)
+    #expect(throws: EngineError.noPromptPossible) { try engine.opened(sealed) }
+    #expect(throws: EngineError.noPromptPossible) { try engine.sealed(to: [.locked], signer: .locked) }
+    #expect(throws: EngineError.noPromptPossible) {
+      try engine.signDetached([1], signer: GnuPGKey.locked.fingerprint)
+    }
+  }
+
+  @Test func `A dialog that is cancelled is a cancellation`() throws {
+    let script = try Self.pinentry(answering: "ERR 83886179 Operation cancelled <Pinentry>")
+    defer { try? FileManager.default.removeItem(atPath: script) }
+    let (home, sealed) = try Self.home(pinentry: script)
+    let engine = Engine(home, people: [.locked], interaction: .pinentry)
+    #expect(throws: EngineError.cancelled) { try engine.opened(sealed) }
+    #expect(throws: EngineError.cancelled) { try engine.sealed(to: [.locked], signer: .locked) }
+  }
+
+  @Test func `A dialog that is answered opens`() throws {
+    let script = try Self.pinentry(answering: "D \(GnuPGKey.passphrase)\nOK")
+    defer { try? FileManager.default.removeItem(atPath: script) }
+    let (home, sealed) = try Self.home(pinentry: script)
+    let engine = Engine(home, people: [.locked], interaction: .pinentry)
+    #expect(try engine.opened(sealed).bytes == Array("hello".utf8))
+  }
+
+  @Test func `Without a dialog program no prompt is possible`() throws {
+    let (home, sealed) = try Self.home(pinentry: "/nonexistent/pinentry")
+    let engine = Engine(home, people: [.locked], interaction: .pinentry)
+    #expect(throws: EngineError.noPromptPossible) { try engine.opened(sealed) }
+  }
+
+  // A pinentry in a dozen lines of shell: says OK to everything, and one thing to the question for a PIN.
+  private static func pinentry(answering answer: String) throws -> String {
+    let lines = answer.split(separator: "\n").map { "echo '\($0)'" }.joined(separator: "; ")
+    let script = """
+      #!/bin/sh
+      echo 'OK ready'
+      while read -r command rest; do
+        case "$command" in
+          GETPIN) \(lines) ;;
+          GETINFO) echo "D $$"; echo OK ;;
+          BYE) echo OK; exit 0 ;;
+          *) echo OK ;;
+        esac
+      done
+
+      """
+    let path = "/tmp/ktpin\(UInt32.random(in: 0 ... .max))"
+    try script.write(toFile: path, atomically: false, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+    return path
+  }
+}

@@ -1,0 +1,133 @@
+import KeyringModel
+import TestSupport
+import Testing
+
+@testable import OpenPGP
+
+@Suite struct PublicKeyTests {
+  private static let now = Timestamp(seconds: 1_800_000_000)
+  private static let person = GnuPGKey.alice.fingerprint
+
+  private static func subkey(
+    _ id: UInt64, created: Int = 1000, expires: Int? = nil, encrypts: Bool = true, signs: Bool = false,
+    revoked: Bool = false, disabled: Bool = false, invalid: Bool = false
+  ) -> PublicKey.Subkey {
+    PublicKey.Subkey(
+      fingerprint: person, keyID: KeyID(value: id), canEncrypt: encrypts, canSign: signs,
+      created: Timestamp(seconds: created), expires: expires.map { Timestamp(seconds: $0) },
+      revoked: revoked, disabled: disabled, invalid: invalid)
+  }
+
+  private static func key(_ subkeys: [PublicKey.Subkey], primary: PublicKey.Subkey? = nil) -> PublicKey {
+    let primary = primary ?? subkey(1, encrypts: false, signs: true)
+    return PublicKey(fingerprint: person, userIDs: [], subkeys: [primary] + subkeys, hasSecret: false)
+  }
+
+  struct Choice: CustomTestStringConvertible {
+    var testDescription: String
+    var key: PublicKey
+    var chosen: UInt64?
+    var problem: KeyProblem?
+  }
+
+  static let choices = [
+    Choice(testDescription: "the only one", key: key([subkey(2)]), chosen: 2),
+    Choice(testDescription: "the newest", key: key([subkey(2), subkey(3, created: 2000)]), chosen: 3),
+    Choice(
+      testDescription: "the newest, listed first",
+      key: key([subkey(3, created: 2000), subkey(2)]), chosen: 3),
+    Choice(
+      testDescription: "of two made in one second the first",
+      key: key([subkey(2), subkey(3)]), chosen: 2),
+    Choice(
+      testDescription: "not an expired one",
+      key: key([subkey(2), subkey(3, created: 2000, expires: 3000)]), chosen: 2),
+    Choice(
+      testDescription: "not a revoked one",
+      key: key([subkey(2), subkey(3, created: 2000, revoked: true)]), chosen: 2),
+    Choice(
+      testDescription: "not an invalid one",
+      key: key([subkey(2), subkey(3, created: 2000, invalid: true)]), chosen: 2),
+    Choice(
+      testDescription: "not one of the future",
+      key: key([subkey(2), subkey(3, created: 1_900_000_000)]), chosen: 2),
+    Choice(
+      testDescription: "not one for signing",
+      key: key([subkey(2), subkey(3, created: 2000, encrypts: false, signs: true)]), chosen: 2),
+    Choice(
+      testDescription: "the primary key when it encrypts and nothing else does",
+      key: key([], primary: subkey(1, encrypts: true, signs: true)), chosen: 1),
+    Choice(
+      testDescription: "a subkey rather than the primary key",
+      key: key([subkey(2)], primary: subkey(1, created: 2000, encrypts: true)), chosen: 2),
+    Choice(testDescription: "none without encryption", key: key([]), problem: .cannotEncrypt),
+    Choice(
+      testDescription: "none when all have expired; the last one tells when",
+      key: key([subkey(2, expires: 3000), subkey(3, expires: 2000)]),
+      problem: .expired(Timestamp(seconds: 3000))),
+    Choice(
+      testDescription: "none when all are revoked",
+      key: key([subkey(2, revoked: true)]), problem: .revoked),
+    Choice(
+      testDescription: "none of a revoked key",
+      key: key([subkey(2)], primary: subkey(1, revoked: true)), problem: .revoked),
+    Choice(
+      testDescription: "none of an expired key",
+      key: key([subkey(2)], primary: subkey(1, expires: 3000)),
+      problem: .expired(Timestamp(seconds: 3000))),
+    Choice(
+      testDescription: "none of a disabled key",
+      key: key([subkey(2)], primary: subkey(1, disabled: true)), problem: .disabled),
+    Choice(
+      testDescription: "none of an invalid key",
+      key: key([subkey(2)], primary: subkey(1, invalid: true)), problem: .invalid),
+    Choice(
+      testDescription: "none of the future only",
+      key: key([subkey(3, created: 1_900_000_000)]), problem: .invalid),
+  ]
+
+  @Test(arguments: choices)
+  func `The subkey that gpg uses is known beforehand`(choice: Choice) {
+    #expect(choice.key.subkey(for: .encrypt, at: Self.now)?.keyID.value == choice.chosen)
+    #expect(choice.key.problem(for: .encrypt, at: Self.now) == choice.problem)
+  }
+
+  @Test func `A key ends in the second of its expiry`() {
+    let key = Self.key([Self.subkey(2, expires: 5000)])
+    #expect(key.problem(for: .encrypt, at: Timestamp(microseconds: 4_999_999_999)) == nil)
+    #expect(key.problem(for: .encrypt, at: Timestamp(seconds: 5000)) == .expired(Timestamp(seconds: 5000)))
+  }
+
+  @Test func `Who claims another one's subkey makes its id ambiguous, not his own`() throws {
+    let shared = Self.subkey(7)
+    let other = try #require(Fingerprint(String(repeating: "A", count: 40)))
+    var thief = Self.key([shared], primary: Self.subkey(8, encrypts: false))
+    thief.fingerprint = other
+    let table = KeyTable([Self.key([shared]), thief])
+    #expect(table.owner(of: KeyID(value: 7)) == nil)
+    #expect(table.owner(of: KeyID(value: 8)) == other)
+    #expect(table.owner(of: KeyID(value: 1)) == Self.person)
+    #expect(table.claims(KeyID(value: 7), by: other))
+  }
+
+  @Test func `The key table comes back from its file as it was, and not from a damaged one`() throws {
+    let keys = [
+      Self.key([Self.subkey(2, expires: 3000, revoked: true, disabled: true, invalid: true), Self.subkey(3)]),
+      PublicKey(
+        fingerprint: Self.person, userIDs: ["A % B\n end 1\u{0}", "é <x@y>", ""],
+        subkeys: [Self.subkey(1)], hasSecret: false),
+    ]
+    let bytes = KeyTableFile.encode(keys)
+    #expect(KeyTableFile.decode(bytes) == keys)
+    #expect(KeyTableFile.decode(KeyTableFile.encode([])) == [])
+    for length in 0..<bytes.count { #expect(KeyTableFile.decode(Array(bytes.prefix(length))) == nil) }
+    let text = String(decoding: bytes, as: UTF8.self)
+    for (old, new) in [
+      ("keys 1", "keys 2"), ("key ", "kex "), (" -e ", " e- "), ("end", "End"), ("%0A", "%0"),
+    ] {
+      let changed = text.replacing(old, with: new)
+      #expect(changed != text)
+      #expect(KeyTableFile.decode(Array(changed.utf8)) == nil, "\(old)")
+    }
+  }
+}

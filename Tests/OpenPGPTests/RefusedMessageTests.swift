@@ -1,0 +1,92 @@
+import KeyringModel
+import OpenPGP
+import Secrets
+import TestSupport
+import Testing
+
+/// What stands in the place of an item but is not one. Made by gpg itself.
+@Suite struct RefusedMessageTests {
+  private static let text = Array("do not show this".utf8)
+
+  enum Kind: String, CaseIterable {
+    case symmetric, symmetricAndPublic, signedOnly, literal, compressedLiteral, clearsigned, armored, keyBlock
+    case concatenated, withTrailingLiteral, withoutIntegrity, recipientsOnly
+
+    func make(in home: GnuPGHome) throws -> [UInt8] {
+      let passphrase = ["--pinentry-mode", "loopback", "--passphrase", "x"]
+      switch self {
+      case .symmetric: return try home.run(passphrase + ["--symmetric"], input: text)
+      case .symmetricAndPublic:
+        return try home.encrypt(text, to: [.alice], options: passphrase + ["--symmetric"])
+      case .signedOnly: return try home.run(["--sign"], input: text)
+      case .literal: return try home.run(["--compress-algo", "none", "--store"], input: text)
+      case .compressedLiteral: return try home.run(["--compress-algo", "zip", "--store"], input: text)
+      case .clearsigned: return try home.run(["--clearsign"], input: text)
+      case .armored: return try home.encrypt(text, to: [.alice], options: ["--armor"])
+      case .keyBlock: return try home.run(["--export"])
+      case .concatenated:
+        return try home.encrypt(text, to: [.alice]) + home.encrypt(text, to: [.alice])
+      case .withTrailingLiteral:
+        return try home.encrypt(text, to: [.alice])
+          + home.run(["--compress-algo", "none", "--store"], input: text)
+      case .withoutIntegrity: return try home.encrypt(text, to: [.alice], options: ["--rfc2440"])
+      case .recipientsOnly: return Array(try home.encrypt(text, to: [.alice]).prefix(96))
+      }
+    }
+
+    var expected: MessageError {
+      switch self {
+      case .symmetric, .symmetricAndPublic: .passphrase
+      case .signedOnly, .compressedLiteral: .notEncrypted(tag: 8)
+      case .literal: .notEncrypted(tag: 11)
+      case .clearsigned, .armored: .notBinary
+      case .keyBlock: .notEncrypted(tag: 6)
+      case .concatenated, .withTrailingLiteral: .trailingData
+      case .withoutIntegrity: .noIntegrityProtection
+      case .recipientsOnly: .truncated
+      }
+    }
+  }
+
+  @Test func `What is not a sealed message is refused before any process is started`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let engine = Engine(home, people: [.alice])
+    for kind in Kind.allCases {
+      let bytes = try kind.make(in: home)
+      #expect(throws: EngineError.message(kind.expected), "\(kind)") { try engine.opened(bytes) }
+    }
+    #expect(engine.statistics == EngineStatistics())
+  }
+
+  @Test func `A file larger than any sealed secret is refused before any process is started`() throws {
+    let home = try GnuPGHome()
+    let engine = Engine(home, people: [.alice])
+    let bytes = [UInt8](repeating: 0x85, count: (2 << 20) + 1)
+    #expect(throws: EngineError.message(.tooLarge(limit: 2 << 20))) {
+      try engine.opened(bytes, limit: 1 << 20)
+    }
+    #expect(engine.statistics == EngineStatistics())
+  }
+
+  @Test func `A bomb is stopped at the limit, at once`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let engine = Engine(home, people: [.alice])
+    let bomb = GnuPGKey.bomb
+    let time = ContinuousClock().measure {
+      #expect(throws: EngineError.tooLarge(limit: 1 << 20)) { try engine.opened(bomb, limit: 1 << 20) }
+    }
+    // To expand all of it takes gpg several times as long; a whole second is a generous limit elsewhere.
+    #expect(time < .seconds(5))
+    #expect(engine.statistics.decryptions == 1)
+  }
+
+  @Test func `A plaintext one byte over the limit is refused, one at the limit is not`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let engine = Engine(home, people: [.alice])
+    let sealed = try engine.sealed(Self.text, to: [.alice])
+    #expect(try engine.opened(sealed, limit: Self.text.count).bytes == Self.text)
+    #expect(throws: EngineError.tooLarge(limit: Self.text.count - 1)) {
+      try engine.opened(sealed, limit: Self.text.count - 1)
+    }
+  }
+}

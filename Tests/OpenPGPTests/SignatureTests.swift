@@ -1,0 +1,79 @@
+import KeyringModel
+import OpenPGP
+import Secrets
+import TestSupport
+import Testing
+
+@Suite struct SignatureTests {
+  private static let text = Array("policy\n".utf8)
+
+  @Test func `A detached signature is armored, names who made it, and fits these bytes only`() throws {
+    let home = try GnuPGHome(secret: [.alice, .bob])
+    let engine = Engine(home, people: [.alice, .bob])
+    for signer in [GnuPGKey.alice, .bob, .alice] {
+      let signature = try engine.signDetached(Self.text, signer: signer.fingerprint)
+      #expect(signature.starts(with: Array("-----BEGIN PGP SIGNATURE-----\n".utf8)))
+      let facts = try engine.verifyDetached(signature: signature, of: Self.text)
+      #expect(facts.map(\.status) == [.good])
+      #expect(facts.map(\.primary) == [signer.fingerprint])
+      #expect(try #require(facts.first).created > Timestamp(microseconds: 1_700_000_000_000_000))
+      let others = try engine.verifyDetached(signature: signature, of: Self.text + [0])
+      #expect(others.map(\.status) == [.bad])
+    }
+  }
+
+  @Test func `A signature of someone outside says nothing`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let signature = try Engine(home, people: [.alice])
+      .signDetached(Self.text, signer: GnuPGKey.alice.fingerprint)
+    let facts = try Engine(home, people: [.bob]).verifyDetached(signature: signature, of: Self.text)
+    #expect(facts.map(\.status) == [.unknownKey])
+    #expect(facts.map(\.primary) == [nil])
+  }
+
+  @Test func `A message signed by someone outside opens, and says so`() throws {
+    let home = try GnuPGHome(secret: [.alice, .bob])
+    let sealed = try Engine(home, people: [.alice, .bob]).sealed(to: [.alice], signer: .bob)
+    let opened = try Engine(home, people: [.alice]).opened(sealed)
+    #expect(opened.signatures.map(\.status) == [.unknownKey])
+  }
+
+  @Test func `Several signatures are several facts`() throws {
+    let home = try GnuPGHome(secret: [.alice, .bob])
+    let users = [
+      "--local-user", GnuPGKey.alice.fingerprint.text, "--local-user", GnuPGKey.bob.fingerprint.text,
+    ]
+    let signature = try home.run(users + ["--detach-sign"], input: Self.text)
+    let engine = Engine(home, people: [.alice, .bob])
+    let facts = try engine.verifyDetached(signature: signature, of: Self.text)
+    #expect(facts.map(\.status) == [.good, .good])
+    #expect(Set(facts.map(\.primary)) == [GnuPGKey.alice.fingerprint, GnuPGKey.bob.fingerprint])
+  }
+
+  @Test(arguments: [(GnuPGKey.expired, SignatureFact.Status.expiredKey), (.revoked, .revokedKey)])
+  func `A signature by a key that has ended is told from a good one`(
+    key: GnuPGKey, status: SignatureFact.Status
+  ) throws {
+    let home = try GnuPGHome()
+    let signature = GnuPGKey.signature(by: key)
+    let engine = Engine(home, people: [key])
+    let facts = try engine.verifyDetached(signature: signature, of: Self.text)
+    #expect(facts.map(\.status) == [status])
+    #expect(facts.map(\.primary) == [key.fingerprint])
+  }
+
+  @Test func `What is no signature has none, and a message in its place is not accepted`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let engine = Engine(home, people: [.alice])
+    let inputs = [
+      [], [0], Array("-----BEGIN PGP SIGNATURE-----\n\n".utf8), Self.text, GnuPGKey.alice.publicKey,
+      try home.run(["--sign"], input: Self.text), try home.run(["--clearsign"], input: Self.text),
+      try engine.sealed(Self.text, to: [.alice], signer: .alice),
+    ]
+    for (number, input) in inputs.enumerated() {
+      // Either no facts or an error will do; a good signature will not.
+      let facts = (try? engine.verifyDetached(signature: input, of: Self.text)) ?? []
+      #expect(!facts.contains { $0.status == .good }, "input \(number)")
+    }
+  }
+}

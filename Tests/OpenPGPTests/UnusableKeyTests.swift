@@ -1,0 +1,107 @@
+import KeyringModel
+import OpenPGP
+import Secrets
+import TestSupport
+import Testing
+
+@Suite struct UnusableKeyTests {
+  @Test func `A key that cannot be encrypted to is named with its problem, before anything is done`() throws {
+    let home = try GnuPGHome()
+    let people = GnuPGKey.allCases
+    let engine = Engine(home, people: people.filter { $0 != .carol })
+    // The home is made here, so that what follows starts nothing.
+    _ = try engine.expectedRecipients([GnuPGKey.alice.fingerprint])
+    let before = engine.statistics.processes
+    let problems: [(GnuPGKey, KeyProblem)] = [
+      (.expired, .expired(Timestamp(microseconds: 1_640_908_800_000_000))), (.revoked, .revoked),
+      (.signonly, .cannotEncrypt), (.carol, .missing),
+    ]
+    for (key, problem) in problems {
+      let expected = EngineError.unusableKey(key.fingerprint, problem)
+      #expect(throws: expected) { try engine.sealed(to: [.alice, key]) }
+      #expect(throws: expected) { try engine.expectedRecipients([key.fingerprint]) }
+    }
+    #expect(engine.statistics == EngineStatistics(processes: before))
+  }
+
+  @Test func `A key that cannot sign is named with its problem`() throws {
+    let home = try GnuPGHome(secret: [.alice, .expired, .revoked])
+    let engine = Engine(home, people: [.alice, .bob, .expired, .revoked])
+    let problems: [(GnuPGKey, KeyProblem)] = [
+      (.expired, .expired(Timestamp(microseconds: 1_640_908_800_000_000))), (.revoked, .revoked),
+      (.carol, .missing), (.bob, .noSecretKey),
+    ]
+    for (key, problem) in problems {
+      let expected = EngineError.unusableKey(key.fingerprint, problem)
+      #expect(throws: expected, "\(key)") { try engine.sealed(to: [.alice], signer: key) }
+      #expect(throws: expected, "\(key)") { try engine.signDetached([1], signer: key.fingerprint) }
+    }
+  }
+
+  @Test func `A signer without a secret key is refused also when another one is the default`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let engine = Engine(home, people: [.alice, .bob])
+    // Bob comes first, and takes the place of the default that he cannot fill.
+    let expected = EngineError.unusableKey(GnuPGKey.bob.fingerprint, .noSecretKey)
+    #expect(throws: expected) { try engine.sealed(to: [.alice], signer: .bob) }
+    let opened = try engine.opened(try engine.sealed(to: [.alice], signer: .alice))
+    #expect(opened.signatures.map(\.primary) == [GnuPGKey.alice.fingerprint])
+    #expect(throws: expected) { try engine.sealed(to: [.alice], signer: .bob) }
+  }
+
+  @Test func `A key file with someone else's key in it does not make him a recipient`() throws {
+    let home = try GnuPGHome()
+    let engine = Engine(
+      locations: home.locations, keyringID: "test",
+      keys: [GnuPGKey.alice.fingerprint: GnuPGKey.bob.publicKey], interaction: .never)
+    let alice = GnuPGKey.alice.fingerprint
+    #expect(throws: EngineError.unusableKey(alice, .missing)) { try engine.expectedRecipients([alice]) }
+    let bob = GnuPGKey.bob.fingerprint
+    #expect(throws: EngineError.unusableKey(bob, .missing)) { try engine.expectedRecipients([bob]) }
+  }
+
+  @Test func `A key file that brings more keys, secret ones too, brings in none of them`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let file = GnuPGKey.alice.publicKey + GnuPGKey.bob.secretKey + GnuPGKey.carol.publicKey
+    let engine = Engine(
+      locations: home.locations, keyringID: "test", keys: [GnuPGKey.alice.fingerprint: file],
+      interaction: .never)
+    #expect(engine.report().keys.map(\.fingerprint) == [GnuPGKey.alice.fingerprint])
+    let secrets = try UserKeyring(locations: home.locations).secretKeys()
+    #expect(secrets.map(\.fingerprint) == [GnuPGKey.alice.fingerprint])
+    // The agent did not get Bob's key either: he still cannot read what is for him.
+    let forBob = try Engine(home, people: [.bob]).sealed(to: [.bob])
+    #expect(throws: EngineError.notARecipient(recipients: try header(of: forBob).recipients)) {
+      try Engine(home, people: [.bob]).opened(forBob)
+    }
+  }
+
+  @Test func `A damaged key file does not take the others with it`() throws {
+    let home = try GnuPGHome()
+    var keys = GnuPGKey.files([.alice, .bob, .carol, .rsa])
+    for key in [GnuPGKey.alice, .bob, .carol] where keys[key.fingerprint] != nil {
+      keys[key.fingerprint] = Array("-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmDMEZ".utf8)
+      let engine = Engine(
+        locations: home.locations, keyringID: "\(key)", keys: keys, interaction: .never)
+      let report = engine.report()
+      #expect(report.problems[key.fingerprint] == .missing)
+      #expect(report.problems[GnuPGKey.rsa.fingerprint] == nil)
+      #expect(report.keys.count == 3)
+      keys[key.fingerprint] = key.publicKey
+    }
+  }
+
+  /// Recipient entries of threat T3: none becomes a fingerprint, so none can reach the engine.
+  @Test(arguments: [
+    "--file", "--hidden", "-o/x", "--", "", " ", "exam", "alice@keytree.example",
+    "C86E40475C0FBD627777428CC11945FA7D8856D8!", "0xC86E40475C0FBD627777428CC11945FA7D8856D8",
+    "c86e40475c0fbd627777428cc11945fa7d8856d8", "C86E40475C0FBD627777428CC11945FA7D8856D8\u{A0}",
+    "C86E40475C0FBD627777428CC11945FA7D8856D8\r\n", "C86E40475C0FBD627777428CC11945FA7D8856D",
+    "C86E40475C0FBD627777428CC11945FA7D8856D88", "Ϲ86E40475C0FBD627777428CC11945FA7D8856D8",
+    "C86E40475C0FBD627777428CC11945FA7D8856D\0", "C86E 4047 5C0F BD62 7777 428C C119 45FA 7D88 56D8",
+    "7D8856D8", "C11945FA7D8856D8", "８86E40475C0FBD627777428CC11945FA7D8856D8",
+  ])
+  func `Only a full fingerprint in one spelling names a recipient`(entry: String) {
+    #expect(Fingerprint(entry) == nil)
+  }
+}

@@ -1,0 +1,19 @@
+package import KeyringModel
+internal import Synchronization
+
+/// A clock that ticks at each look, so that times differ and tests repeat.
+package final class Clock: Sendable {
+  private let microseconds: Mutex<Int64>
+
+  /// - Parameter start: where it begins, in microseconds since 1970.
+  package init(start: Int64 = 1_790_000_000_000_000) { microseconds = Mutex(start) }
+
+  /// The next time.
+  @Sendable package func now() -> Timestamp {
+    Timestamp(
+      microseconds: microseconds.withLock { value in
+        value += 1
+        return value
+      })
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+package import KeyringModel
+
+/// A throw-away key of `fixtures/gnupg`; what each is for stands in the README there.
+package enum GnuPGKey: String, CaseIterable, Sendable {
+  case alice, bob, carol, rsa, expired, revoked, signonly, several, locked
+
+  /// The passphrase of `locked`; the others have none.
+  package static let passphrase = "correct horse"
+
+  /// The primary fingerprint.
+  package var fingerprint: Fingerprint {
+    guard let fingerprint = Fingerprint(digits) else { preconditionFailure("a fixture was mistyped") }
+    return fingerprint
+  }
+
+  /// The mail address in the only user id.
+  package var mail: String { "\(rawValue)@keytree.example" }
+
+  /// The public key, armored.
+  package var publicKey: [UInt8] { Self.bytes("\(rawValue).public.asc") }
+
+  /// The secret key, armored.
+  package var secretKey: [UInt8] { Self.bytes("\(rawValue).secret.asc") }
+
+  /// A detached signature over `policy` and a line feed, made while the key was good.
+  ///
+  /// - Parameter key: `expired` or `revoked`.
+  /// - Returns: The armored signature.
+  package static func signature(by key: GnuPGKey) -> [UInt8] { bytes("\(key.rawValue).signature.asc") }
+
+  /// A message to alice that expands to 1,000,000,000 bytes.
+  package static var bomb: [UInt8] { bytes("bomb.gpg") }
+
+  /// The public keys of some people, as an engine takes them.
+  ///
+  /// - Parameter keys: The people.
+  /// - Returns: Key files by primary fingerprint.
+  package static func files(_ keys: [GnuPGKey]) -> [Fingerprint: [UInt8]] {
+    Dictionary(uniqueKeysWithValues: keys.map { ($0.fingerprint, $0.publicKey) })
+  }
+
+  private var digits: String {
+    switch self {
+    case .alice: "C86E40475C0FBD627777428CC11945FA7D8856D8"
+    case .bob: "B5F28C0DCD5A74569FA573FFB3B71ABCA803B25F"
+    case .carol: "8236B649CDE32F83A3268930A70EC9DF62361C50"
+    case .rsa: "DDF593A1E8286FAA4D15A1C86C10EF1F322C69A3"
+    case .expired: "B29E40634C7B04B5D84B5A0F1126F6EA0DC6DE1A"
+    case .revoked: "288772B3DBF43C3C391B64B49FDC0D354964E4EC"
+    case .signonly: "C3B1930E1684644F94BA68E7277CF103FB734D05"
+    case .several: "478F943862C844503923D5E5DDB516E729029135"
+    case .locked: "D6C085F4E7780F00F1B00AAEE86D534813490460"
+    }
+  }
+
+  // Fixtures are read in place: a copy in the build folder could be an old one.
+  private static func bytes(_ name: String) -> [UInt8] {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("fixtures/gnupg")
+    guard let data = try? Data(contentsOf: folder.appendingPathComponent(name)) else {
+      preconditionFailure("fixtures/gnupg/\(name) is missing")
+    }
+    return Array(data)
+  }
+}

@@ -1,0 +1,30 @@
+package import Keyring
+internal import OpenPGP
+
+/// A store with real GnuPG, in folders of its own.
+package final class GnuPGStore: Sendable {
+  package let gnupg: GnuPGHome
+  private let scratch = ScratchFolder()
+  private let clock = Clock()
+  /// The folder of the store.
+  package var path: String { "\(scratch.path)/store" }
+
+  /// - Parameter gnupg: the home with the owner's keys; the store takes it over.
+  package init(_ gnupg: GnuPGHome) { self.gnupg = gnupg }
+
+  /// What the library is told of this machine.
+  package var host: HostContext {
+    let locations = gnupg.locations
+    return HostContext(
+      gnupgHome: locations.userHome, engineBase: locations.runtimeBase, stateBase: "\(scratch.path)/state",
+      searchPath: locations.searchPath, clock: clock.now)
+  }
+
+  package func create(owner: GnuPGKey = .alice) throws -> Keyring {
+    try Keyring.create(at: path, owner: owner.fingerprint, host: host)
+  }
+
+  package func open() throws -> Keyring { try Keyring.open(at: path, host: host) }
+
+  package func tree() throws -> FileTree { try FileTree(at: path) }
+}

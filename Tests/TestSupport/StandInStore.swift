@@ -1,0 +1,70 @@
+package import Keyring
+package import KeyringModel
+internal import OpenPGP
+package import Secrets
+
+/// A store in a scratch folder, with a stand-in for GnuPG, for tests of everything around it.
+package final class StandInStore: Sendable {
+  package let folder = ScratchFolder()
+  package let engine: StandInEngine
+  package let owner = StandInEngine.fingerprint(1)
+  private let clock = Clock(start: 1_700_000_000_000_000)
+
+  /// Makes the folder, not yet the store.
+  package init(readers: Set<Fingerprint> = [StandInEngine.fingerprint(1)]) {
+    engine = StandInEngine(readers: readers)
+  }
+
+  package var path: String { "\(folder.path)/store" }
+
+  package var host: HostContext {
+    HostContext(
+      engineBase: "\(folder.path)/engine", stateBase: "\(folder.path)/state", searchPath: "",
+      lockTimeout: 5, workers: 2, clock: clock.now)
+  }
+
+  /// Makes the store.
+  @discardableResult
+  package func create(signatures: Policy.Signatures = .required) throws -> Keyring {
+    try Keyring.create(
+      at: path, founder: .init(fingerprint: owner, name: "Alice <alice@example.org>", keyFile: [1]),
+      signatures: signatures, host: host, engine: { _ in engine })
+  }
+
+  /// Opens it, with planned faults.
+  package func open(faults: FaultPlan? = nil) throws -> Keyring {
+    try Keyring.open(at: path, host: host, faults: faults, engine: engine)
+  }
+
+  /// The folder as a tree, to look at and to damage.
+  package func tree() throws -> FileTree { try FileTree(at: path) }
+}
+
+extension NewItem {
+  /// An internet password for tests.
+  package static func login(
+    _ server: String, _ account: String, _ more: KeyValuePairs<AttributeName, AttributeValue> = [:]
+  ) -> NewItem {
+    var attributes = Attributes()
+    attributes[.server] = .string(server)
+    attributes[.account] = .string(account)
+    for (name, value) in more { attributes[name] = value }
+    return NewItem(itemClass: .internetPassword, attributes: attributes)
+  }
+}
+
+extension SecretBytes {
+  /// A secret from text; for tests only, where it is no secret.
+  package init(text: String) { self.init(copying: Array(text.utf8)) }
+
+  /// The text of a secret that is none.
+  package func text() -> String { unsafe withBytes { unsafe String(decoding: $0, as: UTF8.self) } }
+}
+
+extension Keyring {
+  /// The secret of an item as text; for tests only.
+  package func text(of record: ItemRecord) throws(KeyringError) -> String {
+    let secret = try secret(for: record)
+    return secret.text()
+  }
+}
