@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Secrets
+import TestSupport
 import Testing
 
 @testable import KeytreeCLI
@@ -39,8 +40,8 @@ final class EditorTests {
     let editor = Editor(
       environment: environment, folders: ["/nonexistent", "/proc", base], glance: glance)
     let old = SecretBytes(copying: Array(text.utf8))
-    EditorTurn.begin()
-    defer { EditorTurn.end() }
+    SignalTurn.begin()
+    defer { SignalTurn.end() }
     guard let new = try editor.edit(old, limit: limit, console: memory.console) else { return nil }
     return String(decoding: new.revealed, as: UTF8.self)
   }
@@ -188,8 +189,8 @@ final class EditorTests {
 
   @Test("edits nothing without a folder in memory")
   func noMemory() {
-    EditorTurn.begin()
-    defer { EditorTurn.end() }
+    SignalTurn.begin()
+    defer { SignalTurn.end() }
     let editor = Editor(environment: Environment(["EDITOR": "true"]), folders: ["/proc", "/nonexistent"])
     #expect(throws: Failure.editor(.noMemoryFolder(tried: ["/proc", "/nonexistent"]))) {
       try editor.edit(SecretBytes(copying: [1]), limit: 9, console: MemoryConsole(isTerminal: true).console)

@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 import Secrets
+import TestSupport
 import Testing
 
-/// A person at a terminal, played by the other end of a pseudo-terminal. One at a time: a process has one
-/// set of signal handlers.
+/// A person at a terminal, played by the other end of a pseudo-terminal.
 @Suite(.serialized) struct TerminalTests {
   private final class Terminal: Sendable {
     let person: Int32
@@ -42,7 +42,8 @@ import Testing
     // Types once the program waits, which shows in the echo being off.
     func type(_ text: String, then action: @escaping @Sendable () -> Void = {}) {
       let typist = Thread { [self] in
-        for _ in 0..<500 where echoes { usleep(2000) }
+        // As long as it takes: what is typed before is flushed, and nobody would type it again.
+        while echoes { usleep(2000) }
         let bytes = Array(text.utf8)
         _ = unsafe write(person, bytes, bytes.count)
         action()
@@ -52,6 +53,8 @@ import Testing
   }
 
   private func line(_ terminal: Terminal, limit: Int = 100) throws(SecretInputError) -> String {
+    SignalTurn.begin()
+    defer { SignalTurn.end() }
     let secret = try SecretInput.readLine(terminal: terminal.program, prompt: "Secret: ", limit: limit)
     return unsafe secret.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
@@ -98,6 +101,8 @@ import Testing
   @Test func `A signal whose handler returns interrupts the reading, and leaves the terminal as before`()
     throws
   {
+    SignalTurn.begin()
+    defer { SignalTurn.end() }
     let terminal = try Terminal()
     signal(SIGHUP) { _ in }
     defer { signal(SIGHUP, SIG_DFL) }

@@ -54,8 +54,8 @@ final class EverydayWorld {
     let console = Console(
       input: BytesInput(input, isTerminal: isTerminal, screen: talk), output: output, talk: talk)
     let environment = Environment(variables.merging(more) { $1 })
-    if words.first == "edit" { EditorTurn.begin() }
-    defer { if words.first == "edit" { EditorTurn.end() } }
+    if words.first == "edit" { SignalTurn.begin() }
+    defer { if words.first == "edit" { SignalTurn.end() } }
     let code = Program.run(words, environment: environment, console: console)
     return Result(code: code, output: output.bytes, talk: talk.bytes)
   }
