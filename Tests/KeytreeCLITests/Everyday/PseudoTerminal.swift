@@ -99,10 +99,10 @@ final class PseudoTerminal {
 
   deinit { close(master) }
 
-  /// Reads what is there; false at the end, which for a terminal is an error, and after 20 seconds.
+  /// Reads what is there; false at the end, which for a terminal is an error, and after two minutes.
   private func read() -> Bool {
     var request = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
-    guard unsafe poll(&request, 1, 20_000) > 0 else {
+    guard unsafe poll(&request, 1, 120_000) > 0 else {
       kill(process, SIGKILL)
       return false
     }
