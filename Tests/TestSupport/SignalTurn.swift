@@ -5,6 +5,9 @@ import Foundation
 public enum SignalTurn {
   private static let lock = NSRecursiveLock()
 
+  /// Waits until no other test has the turn; a thread that has it may begin again.
   public static func begin() { lock.lock() }
+
+  /// Ends what `begin` began.
   public static func end() { lock.unlock() }
 }
