@@ -1,9 +1,12 @@
 /// One thing that must occur in a line for it to match: any of several byte strings.
 ///
-/// There are several because a value can be stored in several forms (as text, or as bytes in base-64).
+/// There are several because a value can be stored in several forms (as text, as a number, or as bytes in
+/// base-64).
 package struct Needle: Equatable, Sendable {
   /// The byte strings, one of which must occur; none is empty.
   package let alternatives: [[UInt8]]
+  /// The values in the form of bytes that are alternatives too: what follows the key `base64`.
+  package let bytesForms: [[UInt8]]
   /// Whether a value in the form of bytes, whatever it holds, is an alternative too.
   package let acceptsBytes: Bool
   /// Whether most lines have it anyway, so that it is no good for finding lines quickly.
@@ -14,8 +17,11 @@ package struct Needle: Equatable, Sendable {
     self.init(alternatives, acceptsBytes: acceptsBytes, isCommon: false)
   }
 
-  init(_ alternatives: [[UInt8]], acceptsBytes: Bool = false, isCommon: Bool) {
+  init(
+    _ alternatives: [[UInt8]], bytesForms: [[UInt8]] = [], acceptsBytes: Bool = false, isCommon: Bool
+  ) {
     self.alternatives = alternatives
+    self.bytesForms = bytesForms
     self.acceptsBytes = acceptsBytes
     self.isCommon = isCommon
   }
@@ -72,7 +78,8 @@ extension Needle {
       // What equals a default need not be in the line at all.
       if stored.isDefault { return nil }
       if let content = stored.contentBytes {
-        self.init(isCommon ? [Needle.quoted(content)] : Needle.forms(of: content), isCommon: isCommon)
+        let bytesForms = isCommon ? [] : [Needle.bytesForm(of: content)]
+        self.init([Needle.quoted(content)], bytesForms: bytesForms, isCommon: isCommon)
       } else {
         self.init([Needle.literal(stored)], isCommon: isCommon || kind == .boolean)
       }
@@ -94,7 +101,9 @@ extension Needle {
       let others = [AttributeKind.integer, .date].map { AttributeSchema.normalized(value, as: $0) }
         .filter { $0.contentBytes == nil }
       if others.contains(where: \.isDefault) { return nil }
-      self.init(Needle.forms(of: content) + others.map(Needle.literal))
+      self.init(
+        [Needle.quoted(content)] + others.map(Needle.literal), bytesForms: [Needle.bytesForm(of: content)],
+        isCommon: false)
     case .prefix(let part), .suffix(let part), .contains(let part):
       self.init(part: part, isCommon: false) { $0 }
     case .before, .after, .exists: return nil
@@ -102,7 +111,7 @@ extension Needle {
   }
 
   private init(equalToText content: [UInt8]) {
-    self.init(Needle.forms(of: content))
+    self.init([Needle.quoted(content)], bytesForms: [Needle.bytesForm(of: content)], isCommon: false)
   }
 
   /// Part of a text or of an integer's digits. Bytes hold parts in base-64 in three alignments; any line
@@ -116,9 +125,9 @@ extension Needle {
     self.init([wrap(escaped)], acceptsBytes: true, isCommon: isCommon)
   }
 
-  /// The ways to write the content of a text or of bytes.
-  private static func forms(of content: [UInt8]) -> [[UInt8]] {
-    [quoted(content), quoted(Base64.encode(content, as: .standard))]
+  /// How a value in the form of bytes stands behind its key.
+  private static func bytesForm(of content: [UInt8]) -> [UInt8] {
+    quoted(Base64.encode(content, as: .standard))
   }
 
   /// How a value that is neither text nor bytes stands in a line.

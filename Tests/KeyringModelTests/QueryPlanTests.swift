@@ -5,8 +5,8 @@ struct QueryPlanTests {
   static func candidates(in file: [UInt8], for query: Query) -> [(line: [UInt8], number: Int)] {
     var found: [(line: [UInt8], number: Int)] = []
     unsafe file.withUnsafeBytes { shard in
-      unsafe ShardScanner(QueryPlan(query).needles).candidates(in: shard) { line, offset in
-        unsafe found.append((Array(line), ShardScanner.lineNumber(at: offset, in: shard)))
+      unsafe ShardScanner.candidates(in: shard, needles: QueryPlan(query).needles) { line, number in
+        unsafe found.append((Array(line), number))
       }
     }
     return found
@@ -181,9 +181,9 @@ struct QueryPlanTests {
     var numbers: [Int] = []
     unsafe Array(text.utf8).withUnsafeBytes { shard in
       let needles = needles.map { Needle($0.map { Array($0.utf8) }) }
-      unsafe ShardScanner(needles).candidates(in: shard) { line, offset in
+      unsafe ShardScanner.candidates(in: shard, needles: needles) { line, number in
         unsafe found.append(String(decoding: line, as: UTF8.self))
-        unsafe numbers.append(ShardScanner.lineNumber(at: offset, in: shard))
+        numbers.append(number)
       }
     }
     #expect(found == lines)
@@ -196,7 +196,7 @@ struct QueryPlanTests {
     var count = 0
     #expect(throws: Stop.self) {
       try unsafe Array("a\nb\n".utf8).withUnsafeBytes { shard in
-        unsafe try ShardScanner([]).candidates(in: shard) { _, _ throws(Stop) in
+        unsafe try ShardScanner.candidates(in: shard, needles: []) { _, _ throws(Stop) in
           count += 1
           throw Stop()
         }

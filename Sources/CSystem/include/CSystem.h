@@ -7,22 +7,9 @@
 extern "C" {
 #endif
 
-// One of the byte strings of keytree_search: where it starts in their common block and its size, which is not 0,
-// and the offsets of two of its bytes, best those that are the most seldom in texts.
-struct keytree_needle {
-  size_t start, count, first, second;
-};
-
-// The first place at or after start where one of several byte strings begins in a text, or the text's size.
-size_t keytree_search(const unsigned char *text, size_t size, size_t start, const unsigned char *bytes,
-                      const struct keytree_needle *needles, size_t count);
-
 // memmem(3): the first occurrence of a byte string in another.
 const void *keytree_memmem(const void *haystack, size_t haystack_size, const void *needle,
                            size_t needle_size);
-
-// memrchr(3): the last occurrence of a byte.
-const void *keytree_memrchr(const void *bytes, unsigned char byte, size_t size);
 
 // prctl(2) PR_SET_DUMPABLE 0: no core dump, no ptrace by other processes of the user.
 int keytree_set_undumpable(void);

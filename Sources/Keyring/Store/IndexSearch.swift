@@ -2,7 +2,7 @@ internal import KeyringModel
 
 /// One pass over the shards that a query can concern.
 ///
-/// Bytes first: a shard is searched for what a matching line must contain, and only the
+/// Bytes first: a shard is searched with `memmem` for what a matching line must contain, and only the
 /// lines that have it are parsed (DESIGN section 4). Reading and searching 100,000 items is worth the time
 /// to start threads; it is shared among the processors.
 enum IndexSearch {

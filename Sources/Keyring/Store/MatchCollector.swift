@@ -3,21 +3,21 @@ internal import KeyringModel
 /// Gathers matching lines, settles doubles, sorts and cuts them to the query's limit.
 struct MatchCollector: Sendable {
   private let query: Query
-  private let scanner: ShardScanner
+  private let plan: QueryPlan
   private var found: [ItemRecord] = []
   private var problems: [IndexProblem] = []
   private var statistics = SearchStatistics()
 
   init(query: Query, plan: QueryPlan) {
     self.query = query
-    scanner = ShardScanner(plan.needles)
+    self.plan = plan
   }
 
   /// Takes the matching lines of one shard.
   mutating func scan(_ bytes: [UInt8], shard: UInt8, isLocal: Bool) {
     statistics.shardsRead += 1
     unsafe bytes.withUnsafeBytes { buffer in
-      unsafe scanner.candidates(in: buffer) { line, offset in
+      unsafe ShardScanner.candidates(in: buffer, needles: plan.needles) { line, number in
         statistics.linesParsed += 1
         do throws(IndexLineError) {
           var record = try unsafe IndexLine.parse(line)
@@ -25,7 +25,6 @@ struct MatchCollector: Sendable {
           if query.matches(record) { found.append(record) }
         } catch {
           let file = StoreLayout.shardFile(shard, isLocal: isLocal)
-          let number = unsafe ShardScanner.lineNumber(at: offset, in: buffer)
           problems.append(IndexProblem(file: file, problem: .badLine(number: number, error)))
         }
       }
