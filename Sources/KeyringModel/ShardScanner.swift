@@ -15,7 +15,8 @@ package struct ShardScanner: Sendable {
   /// Hands every candidate line to `body`, in the order of the file.
   ///
   /// A line is a candidate when one alternative of every needle occurs in it, or when it holds a backslash:
-  /// then the text that is sought may be written with escapes.
+  /// then the text that is sought may be written with escapes. So is a last line without a line feed: what was
+  /// cut off may have held what is sought.
   ///
   /// - Parameters:
   ///   - shard: The bytes of the shard file.
@@ -24,17 +25,25 @@ package struct ShardScanner: Sendable {
   package func candidates<E: Error>(
     in shard: UnsafeRawBufferPointer, body: (UnsafeRawBufferPointer, _ offset: Int) throws(E) -> Void
   ) throws(E) {
+    let cutOff = unsafe Self.startOfCutOffLine(in: shard) ?? .max
     var start = 0
     while start < shard.count {
       if let first {
-        guard let hit = unsafe first.first(in: shard, from: start) else { return }
+        let hit = unsafe min(first.first(in: shard, from: start) ?? .max, cutOff)
+        guard hit < .max else { return }
         start = unsafe ByteSearch.last(Self.newline, in: shard, from: start, before: hit).map { $0 + 1 } ?? start
       }
       let end = unsafe ByteSearch.first(Self.newline, in: shard, from: start) ?? shard.count
       let line = unsafe UnsafeRawBufferPointer(rebasing: shard[start..<end])
-      if unsafe isCandidate(line) { unsafe try body(line, start) }
+      if unsafe start == cutOff || isCandidate(line) { unsafe try body(line, start) }
       start = end + 1
     }
+  }
+
+  /// Where a last line without a line feed starts; nil when the last line is whole.
+  private static func startOfCutOffLine(in shard: UnsafeRawBufferPointer) -> Int? {
+    guard let last = unsafe shard.last, last != newline else { return nil }
+    return unsafe ByteSearch.last(newline, in: shard, from: 0, before: shard.count).map { $0 + 1 } ?? 0
   }
 
   /// The number of the line that starts at an offset, from 1.

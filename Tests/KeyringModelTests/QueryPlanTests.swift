@@ -172,9 +172,10 @@ struct QueryPlanTests {
       ("", [], []), ("\n", [], [""]), ("a", [], ["a"]), ("a\nb\n", [], ["a", "b"]),
       ("a\n\nb", [], ["a", "", "b"]),
       ("xa\nxb\nxa", [["a"]], ["xa", "xa"]), ("xa\nxb\nxc\n", [["b", "c"]], ["xb", "xc"]),
-      ("ab\na\nb\nba", [["a"], ["b"]], ["ab", "ba"]), ("x\ny\\\nz", [["q"]], ["y\\"]),
+      ("ab\na\nb\nba", [["a"], ["b"]], ["ab", "ba"]), ("x\ny\\\nz\n", [["q"]], ["y\\"]),
       ("a\\\nb\n", [["b"]], ["a\\", "b"]), ("aaaa\n", [["aa"]], ["aaaa"]), ("a\nb\n", [["a\nb"]], ["a"]),
-      ("a\nb", [[]], []), ("\\\n\\", [[]], ["\\", "\\"]),
+      ("a\nb\n", [[]], []), ("a\nb", [[]], ["b"]), ("qa\nb", [["a"], ["q"]], ["qa", "b"]),
+      ("a", [["q"]], ["a"]), ("\\\n\\", [[]], ["\\", "\\"]),
     ] as [(String, [[String]], [String])])
   func `candidates are found line by line`(text: String, needles: [[String]], lines: [String]) {
     var found: [String] = []
