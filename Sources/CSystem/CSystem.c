@@ -11,6 +11,10 @@ const void *keytree_memmem(const void *haystack, size_t haystack_size, const voi
   return memmem(haystack, haystack_size, needle, needle_size);
 }
 
+const void *keytree_memrchr(const void *bytes, unsigned char byte, size_t size) {
+  return memrchr(bytes, byte, size);
+}
+
 int keytree_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 int keytree_openat(int directory, const char *path, int flags, mode_t mode) {

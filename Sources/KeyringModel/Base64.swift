@@ -1,7 +1,7 @@
 /// The two base-64 forms of the store (RFC 4648 sections 4 and 5), each with one spelling per content.
-enum Base64 {
+package enum Base64 {
   /// Which alphabet and padding is meant.
-  enum Form {
+  package enum Form {
     /// `+` and `/`, padded to a multiple of four: attribute values that are not text.
     case standard
     /// `-` and `_`, no padding: digests.
@@ -18,29 +18,30 @@ enum Base64 {
   }
 
   static func encode(_ bytes: [UInt8], as form: Form) -> [UInt8] {
-    let alphabet = form == .url ? urlAlphabet : standardAlphabet
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
-    var index = 0
-    while index < bytes.count {
-      let rest = bytes.count - index
-      var group = UInt32(bytes[index]) << 16
-      if rest > 1 { group |= UInt32(bytes[index + 1]) << 8 }
-      if rest > 2 { group |= UInt32(bytes[index + 2]) }
-      text.append(alphabet[Int(group >> 18)])
-      text.append(alphabet[Int(group >> 12 & 63)])
-      if rest > 1 { text.append(alphabet[Int(group >> 6 & 63)]) }
-      if rest > 2 { text.append(alphabet[Int(group & 63)]) }
-      if form == .standard, rest < 3 {
-        text.append(contentsOf: repeatElement(padding, count: 3 - rest))
-      }
-      index += 3
-    }
+    unsafe bytes.withUnsafeBytes { unsafe encode($0, as: form) { text.append($0) } }
     return text
   }
 
+  /// Hands out the text one digit after the other, so that a secret's can go where it is wiped.
+  package static func encode(_ bytes: UnsafeRawBufferPointer, as form: Form, to body: (UInt8) -> Void) {
+    let alphabet = form == .url ? urlAlphabet : standardAlphabet
+    for index in stride(from: 0, to: bytes.count, by: 3) {
+      let rest = bytes.count - index
+      var group = unsafe UInt32(bytes[index]) << 16
+      if rest > 1 { group |= unsafe UInt32(bytes[index + 1]) << 8 }
+      if rest > 2 { group |= unsafe UInt32(bytes[index + 2]) }
+      body(alphabet[Int(group >> 18)])
+      body(alphabet[Int(group >> 12 & 63)])
+      if rest > 1 { body(alphabet[Int(group >> 6 & 63)]) }
+      if rest > 2 { body(alphabet[Int(group & 63)]) }
+      if form == .standard, rest < 3 { for _ in rest..<3 { body(padding) } }
+    }
+  }
+
   /// The bytes that `text` spells, or nil for anything that `encode` would not have written.
-  static func decode(_ text: UnsafeRawBufferPointer, as form: Form) -> [UInt8]? {
+  package static func decode(_ text: UnsafeRawBufferPointer, as form: Form) -> [UInt8]? {
     var count = text.count
     if form == .standard {
       guard count % 4 == 0 else { return nil }

@@ -17,6 +17,15 @@ enum ByteSearch {
     return unsafe found.map { unsafe UnsafeRawPointer($0) - base }
   }
 
+  /// The offset of the last `byte` at or after `start` and before `end`, or nil (memrchr).
+  static func last(
+    _ byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int, before end: Int
+  ) -> Int? {
+    guard let base = bytes.baseAddress, start < end else { return nil }
+    let found = unsafe keytree_memrchr(base + start, byte, end - start)
+    return unsafe found.map { unsafe $0 - base }
+  }
+
   /// Whether `part` occurs in `whole`; an empty part always does.
   static func contains(_ whole: [UInt8], _ part: [UInt8]) -> Bool {
     if part.isEmpty { return true }

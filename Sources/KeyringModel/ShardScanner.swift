@@ -3,39 +3,46 @@ package enum ShardScanner {
   /// Hands every candidate line to `body`, in the order of the file.
   ///
   /// A line is a candidate when one alternative of every needle occurs in it, or when it holds a backslash:
-  /// then the text that is sought may be written with escapes.
+  /// then the text that is sought may be written with escapes. So is a last line without a line feed: what was
+  /// cut off may have held what is sought.
   ///
   /// - Parameters:
   ///   - shard: The bytes of the shard file.
   ///   - needles: What has to occur; with no needle every line is a candidate. The first
   ///     should be the rarest.
-  ///   - body: Takes a line without its line feed, valid only during the call, and its number from 1.
+  ///   - body: Takes a line without its line feed, valid only during the call, and where it starts.
   /// - Throws: What `body` throws.
   package static func candidates<E: Error>(
     in shard: UnsafeRawBufferPointer, needles: [Needle],
-    body: (UnsafeRawBufferPointer, Int) throws(E) -> Void
+    body: (UnsafeRawBufferPointer, _ offset: Int) throws(E) -> Void
   ) throws(E) {
     // The first needle goes over the whole shard, the others only over the lines that it finds.
     var hits = needles.first.map { unsafe Hits(of: $0, in: shard) }
     let others = needles.dropFirst()
+    let cutOff = unsafe startOfCutOffLine(in: shard) ?? .max
     var start = 0
-    var number = 1
     while start < shard.count {
-      var lineStart = start
       if hits != nil {
-        guard let hit = unsafe hits?.next(from: start, in: shard) else { return }
-        // Whole lines before the hit are passed over, but counted.
-        while let end = unsafe ByteSearch.first(newline, in: shard, from: lineStart), end < hit {
-          lineStart = end + 1
-          number += 1
-        }
+        let hit = unsafe min(hits?.next(from: start, in: shard) ?? .max, cutOff)
+        guard hit < .max else { return }
+        start = unsafe ByteSearch.last(newline, in: shard, from: start, before: hit).map { $0 + 1 } ?? start
       }
-      let end = unsafe ByteSearch.first(newline, in: shard, from: lineStart) ?? shard.count
-      let line = unsafe UnsafeRawBufferPointer(rebasing: shard[lineStart..<end])
-      if unsafe isCandidate(line, others) { unsafe try body(line, number) }
+      let end = unsafe ByteSearch.first(newline, in: shard, from: start) ?? shard.count
+      let line = unsafe UnsafeRawBufferPointer(rebasing: shard[start..<end])
+      if unsafe start == cutOff || isCandidate(line, others) { unsafe try body(line, start) }
       start = end + 1
-      number += 1
     }
+  }
+
+  /// Where a last line without a line feed starts; nil when the last line is whole.
+  private static func startOfCutOffLine(in shard: UnsafeRawBufferPointer) -> Int? {
+    guard let last = unsafe shard.last, last != newline else { return nil }
+    return unsafe ByteSearch.last(newline, in: shard, from: 0, before: shard.count).map { $0 + 1 } ?? 0
+  }
+
+  /// The number of the line that starts at an offset, from 1.
+  package static func lineNumber(at offset: Int, in shard: UnsafeRawBufferPointer) -> Int {
+    unsafe shard.prefix(offset).count { $0 == newline } + 1
   }
 
   private static let newline = UInt8(ascii: "\n")

@@ -30,13 +30,16 @@ extension Benchmark {
         theirs: "grep -rF SERVER index/", limit: 1)
       report.amount(
         "peak memory", Report.memory(comparison.peakMemory), value: Double(comparison.peakMemory),
-        limit: Double(40 << 20), limitText: "40 MiB")
+        limit: 40_000_000, limitText: "40 MB")
+      let cost = try bench.cost(of: way.words, store: store)
+      report.count("items decrypted", cost["items decrypted"], wanted: 0)
+      report.count("processes started", cost["processes started"], wanted: 0)
     }
-    try explain(bench, &report, store: store, number: number)
+    try oneShard(bench, &report, store: store, number: number)
   }
 
   /// An exact primary key reads one shard.
-  private static func explain(
+  private static func oneShard(
     _ bench: Workbench, _ report: inout Report, store: String, number: Int
   ) throws(BenchmarkError) {
     let words = [
@@ -47,11 +50,8 @@ extension Benchmark {
       throw .unexpected("`find --json` prints no reference: \(line)")
     }
     let reference = String(line[start..<end])
-    let command = bench.keytree(["--explain", "get", "--attributes", reference], store: store)
-    try bench.output(of: command)
-    let said = String(decoding: try Files.read(command.errors) ?? [], as: UTF8.self)
-    let shards = said.split(separator: "\n").first { $0.contains("shards read:") } ?? "nothing"
-    report.fact("an exact primary key reads", "\(shards)", isRight: shards.hasSuffix("shards read: 1"))
+    let cost = try bench.cost(of: ["get", "--attributes", reference], store: store)
+    report.count("shards read for a primary key", cost["shards read"], wanted: 1)
   }
 
   /// Printing everything.

@@ -21,6 +21,8 @@ struct KillSweep {
     let words: [String]
     /// What it reads.
     var input = ""
+    /// Whether it puts a damaged store in order.
+    var isRepair = false
   }
 
   /// What is killed.
@@ -32,6 +34,7 @@ struct KillSweep {
     Change(name: "cp", words: ["cp", "old.example/alice", "new.example/alice"]),
     Change(name: "rm", words: ["rm", "old.example/alice"]),
     Change(name: "import csv", words: ["import", "csv", "/dev/stdin"], input: rows),
+    Change(name: "check --repair", words: ["check", "--repair"], isRepair: true),
   ]
 
   private static let rows = """
@@ -62,13 +65,27 @@ struct KillSweep {
     }
   }
 
+  /// Takes the line of an item out of the template, and puts a stray into it.
+  private func damage() throws(BenchmarkError) {
+    let line = Array("\"server\":\"old.example\"".utf8)
+    for name in Files.names(in: "\(template)/index") {
+      let shard = "\(template)/index/\(name)"
+      guard let bytes = try Files.read(shard) else { continue }
+      let isIts = bytes.indices.contains { bytes[$0...].starts(with: line) }
+      if isIts { try Files.write([], to: shard) }
+    }
+    try Files.write(Array("stray".utf8), to: "\(template)/items/stray")
+  }
+
   /// Tries every point of a change, with the command itself as the target and then with its children, too.
   func run(_ change: Change, _ report: inout Report) throws(BenchmarkError) {
+    // The last one: the others begin with a store that is in order.
+    if change.isRepair { try damage() }
     let before = try look(at: template)
     let store = try freshStore()
     try bench.output(of: bench.keytree(change.words, store: store), input: change.input)
     let after = try look(at: store)
-    guard before != after, before.last == Self.clean, after.last == Self.clean else {
+    guard before != after, (before.last == Self.clean) != change.isRepair, after.last == Self.clean else {
       throw .unexpected("\(change.name) does not do what it should: \(before), \(after)")
     }
     var (points, old, new) = (0, 0, 0)

@@ -29,6 +29,11 @@ struct Report {
     line("  \(padded(name, 34)) \(text)   \(isRight ? "ok" : "over")")
   }
 
+  /// Prints a number that has to be exactly another one; nil is a number that nobody told.
+  mutating func count(_ name: String, _ number: Int?, wanted: Int) {
+    fact(name, number.map { "\($0)" } ?? "not told", isRight: number == wanted)
+  }
+
   /// Prints something that has no limit.
   func note(_ name: String, _ text: String) { line("  \(padded(name, 34)) \(text)") }
 
@@ -61,8 +66,8 @@ struct Report {
     return "\(number(samples.median * 1000, 2)) ms (\(least) - \(most))"
   }
 
-  /// Bytes as MiB.
-  static func memory(_ bytes: Int) -> String { "\(number(Double(bytes) / 1_048_576, 1)) MiB" }
+  /// Bytes as MB: a million bytes.
+  static func memory(_ bytes: Int) -> String { "\(number(Double(bytes) / 1_000_000, 1)) MB" }
 
   /// A number with some digits after the point.
   static func number(_ value: Double, _ digits: Int) -> String {

@@ -18,8 +18,12 @@ extension Benchmark {
     for item in ["keytree://internet-password/real-3.example/alice", "real-3.example/alice"] {
       let command = bench.keytree(["get", item], store: store)
       let secret = try bench.output(of: command)
-      report.fact("get \(item)", "", isRight: secret == "secret number 3")
       let title = item.hasPrefix("keytree:") ? "get REFERENCE" : "get HOST/ACCOUNT"
+      report.fact("\(title): the secret", "", isRight: secret == "secret number 3")
+      let cost = try bench.cost(of: ["get", item], store: store)
+      report.count("items decrypted", cost["items decrypted"], wanted: 1)
+      // The version of gpg is remembered, so this is the one that decrypts.
+      report.count("gpg processes started", cost["processes started"], wanted: 1)
       let againstGPG = try Comparison(pairs: pairs) { _ in
         command.writing(to: output)
       } theirs: { _ in

@@ -82,6 +82,22 @@ final class Workbench {
     return String(decoding: try Files.read(command.output) ?? [], as: UTF8.self)
   }
 
+  /// Runs our command with `--explain`, and takes what it tells of its work.
+  ///
+  /// - Returns: Numbers by what they count, such as `items decrypted`.
+  func cost(of arguments: [String], store: String) throws(BenchmarkError) -> [String: Int] {
+    let command = keytree(["--explain"] + arguments, store: store)
+    try output(of: command)
+    let said = String(decoding: try Files.read(command.errors) ?? [], as: UTF8.self)
+    var numbers: [String: Int] = [:]
+    for line in said.split(separator: "\n") where line.hasPrefix("explain: ") {
+      let parts = line.dropFirst("explain: ".count).split(separator: ":")
+      guard parts.count == 2, let number = Int(parts[1].drop { $0 == " " }) else { continue }
+      numbers[String(parts[0])] = number
+    }
+    return numbers
+  }
+
   // MARK: Stores
 
   /// Makes a store without git.

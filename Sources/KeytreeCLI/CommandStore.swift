@@ -95,6 +95,15 @@ extension CommandCall {
   }
 }
 
+extension EngineStatistics {
+  /// What two engines have done together.
+  static func + (left: EngineStatistics, right: EngineStatistics) -> EngineStatistics {
+    EngineStatistics(
+      decryptions: left.decryptions + right.decryptions, encryptions: left.encryptions + right.encryptions,
+      processes: left.processes + right.processes)
+  }
+}
+
 /// Runs something of the library; its error becomes the command's.
 package func keyringCall<R: ~Copyable>(_ body: @autoclosure () throws(KeyringError) -> R) throws(Failure) -> R
 {

@@ -18,7 +18,12 @@ package struct Editor {
   package init(environment: Environment, folders: [String]? = nil, glance: Duration = .seconds(1)) {
     self.glance = glance
     self.environment = environment
-    self.folders = folders ?? [environment.runtimeFolder, "/dev/shm"].compactMap { $0 }
+    self.folders = folders ?? Self.folders(environment)
+  }
+
+  /// Where the file may be, the best place first, as far as it is in memory.
+  static func folders(_ environment: Environment) -> [String] {
+    [environment.runtimeFolder, "/dev/shm"].compactMap { $0 }
   }
 
   /// Opens the editor on a secret and returns what it became, or nil when it stayed the same.

@@ -38,6 +38,7 @@ package enum EditorFailure: Error, Equatable {
 extension ErrorReport {
   /// The report of a secret that could not be edited.
   init(_ failure: EditorFailure) {
+    let again = "run `keytree edit` again; `VISUAL` or `EDITOR` chooses another editor"
     let setEditor = "set `VISUAL` or `EDITOR` to a program and its arguments"
     switch failure {
     case .badCommand(let text):
@@ -53,16 +54,26 @@ extension ErrorReport {
       self.init(
         .failure, "cannot edit: \(Self.quote(program)) does not start: \(Self.words(number))",
         hint: setEditor)
-    case .failed, .empty, .tooLong:
-      self.init(.failure, "nothing was stored: \(failure.reason ?? "")")
+    case .failed:
+      self.init(.failure, "nothing was stored: \(failure.reason ?? "")", hint: again)
+    case .empty:
+      self.init(
+        .failure, "nothing was stored: \(failure.reason ?? "")",
+        hint: "`keytree rm ITEM` removes the item; `keytree edit ITEM` tries again")
+    case .tooLong:
+      self.init(.failure, "nothing was stored: \(failure.reason ?? "")", hint: Self.largeSecretHint)
     case .killed:
-      self.init(.cancelled, "nothing was stored: \(failure.reason ?? "")")
+      self.init(.cancelled, "nothing was stored: \(failure.reason ?? "")", hint: again)
     case .interrupted(let signal):
-      self.init(.cancelled, "nothing was stored: keytree was ended by signal \(signal)")
+      self.init(
+        .cancelled, "nothing was stored: keytree was ended by signal \(signal)",
+        hint: "run `keytree edit` again")
     case .fileMissing:
-      self.init(.cancelled, "nothing was stored: the editor has removed the file")
+      self.init(.cancelled, "nothing was stored: the editor has removed the file", hint: again)
     case .systemCall(let action, let path, let number):
-      self.init(.failure, "cannot edit: cannot \(action) \(Self.show(path)): \(Self.words(number))")
+      self.init(
+        .failure, "cannot edit: cannot \(action) \(Self.show(path)): \(Self.words(number))",
+        hint: Self.hint(number))
     }
   }
 }

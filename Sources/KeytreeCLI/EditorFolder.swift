@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import OpenPGP
 internal import Secrets
 
 /// A fresh folder in memory that holds one secret while it is edited.
@@ -107,16 +108,33 @@ struct EditorFolder {
 
   // MARK: - Sweeping
 
+  /// The folders that killed processes left below some folders; they are left as they are.
+  static func leftBehind(below bases: [String]) -> [String] {
+    bases.flatMap { path -> [String] in
+      let base = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard base >= 0 else { return [] }
+      defer { close(base) }
+      var found: [String] = []
+      forEachLeftBehind(in: base) { name, _ in found.append("\(path)/\(name)") }
+      return found.sorted()
+    }
+  }
+
   /// Removes the folders that a killed process left behind.
   private static func sweep(_ base: Int32) {
-    for name in names(in: base) where name.hasPrefix(prefix) {
+    forEachLeftBehind(in: base) { name, folder in
+      wipe(folder)
+      unsafe unlinkat(base, name, AT_REMOVEDIR)
+    }
+  }
+
+  /// Calls `body` for every folder that nobody uses any more, with its name and its descriptor.
+  private static func forEachLeftBehind(in base: Int32, _ body: (String, Int32) -> Void) {
+    for name in FolderNames.text(base) where name.hasPrefix(prefix) {
       let folder = unsafe keytree_openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
       guard folder >= 0 else { continue }
       // One in use is locked; one of another user is theirs.
-      if isOurs(folder), lock(folder) {
-        wipe(folder)
-        unsafe unlinkat(base, name, AT_REMOVEDIR)
-      }
+      if isOurs(folder), lock(folder) { body(name, folder) }
       close(folder)
     }
   }
@@ -137,7 +155,8 @@ struct EditorFolder {
   /// Overwrites and removes everything in a folder. Failures are passed over: what can be removed is, and
   /// the next sweep tries the rest.
   private static func wipe(_ folder: Int32) {
-    for name in names(in: folder) {
+    // Editors name their files in UTF-8; what else there may be, the sweep leaves alone.
+    for name in FolderNames.text(folder) {
       var facts = stat()
       guard unsafe fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
       switch facts.st_mode & S_IFMT {
@@ -169,25 +188,5 @@ struct EditorFolder {
       guard written > 0 else { return }
       left -= written
     }
-  }
-
-  /// The names in a folder, without `.` and `..`; none when it cannot be read.
-  private static func names(in folder: Int32) -> [String] {
-    // fdopendir(3) takes the descriptor over and moves its position, so it gets one of its own.
-    let copy = unsafe keytree_openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-    guard copy >= 0 else { return [] }
-    guard let stream = unsafe fdopendir(copy) else {
-      close(copy)
-      return []
-    }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
-      // Editors name their files in UTF-8; a name that is not cannot be given back to the system as text.
-      guard let text = String(validating: name, as: UTF8.self), text != ".", text != ".." else { continue }
-      names.append(text)
-    }
-    return names
   }
 }

@@ -4,23 +4,30 @@ internal import KeyringModel
 
 /// The one place where failures become words, a hint and an exit code.
 ///
-/// A report reads `keytree: what failed, on which item, why` and, where there is a next step, `hint:` with
-/// the command to run. Names and paths in it are escaped for a terminal, whoever reads it.
+/// A report reads `keytree: what failed, on which item, why` and `hint:` with what to do next. Names and paths in it are escaped for a terminal, whoever reads it.
 package struct ErrorReport: Equatable, Sendable {
   /// What the caller of the program is told.
   package let exitCode: ExitCode
   /// What failed, without the name of the program; nil when nobody is to be told.
   package let message: String?
-  /// What to do next.
+  /// What to do next; nil only where nobody is to be told anything.
   package let hint: String?
   /// What else belongs to it, one line each: the candidates of an ambiguous name.
   package let details: [String]
 
-  init(_ exitCode: ExitCode, _ message: String?, hint: String? = nil, details: [String] = []) {
+  init(_ exitCode: ExitCode, _ message: String, hint: String, details: [String] = []) {
     self.exitCode = exitCode
     self.message = message
     self.hint = hint
     self.details = details
+  }
+
+  /// A report that says nothing.
+  private init(silent exitCode: ExitCode) {
+    self.exitCode = exitCode
+    message = nil
+    hint = nil
+    details = []
   }
 
   /// The report of a failure.
@@ -32,8 +39,8 @@ package struct ErrorReport: Equatable, Sendable {
       self.init(error)
     case .file(let action, let path, let number):
       self.init(
-        .failure, "cannot \(action) \(Self.show(path)): \(Self.words(number))",
-        hint: number == EEXIST ? "nothing is overwritten: give another name, or remove it first" : nil)
+        Self.exitCode(number), "cannot \(action) \(Self.show(path)): \(Self.words(number))",
+        hint: Self.hint(number))
     case .other(let code, let message, let hint):
       self.init(code, message, hint: hint)
     case .editor(let failure):
@@ -51,7 +58,7 @@ package struct ErrorReport: Equatable, Sendable {
         .cancelled, "cannot ask \(Self.quote(question)): standard input is not a terminal",
         hint: "run it on a terminal")
     case .cancelled(let action):
-      self.init(.cancelled, "cancelled: \(Self.show(action))")
+      self.init(.cancelled, "cancelled: \(Self.show(action))", hint: "run it again, and answer the question")
     case .emptySecret:
       self.init(
         .failure, "cannot store the secret: it is empty",
@@ -64,11 +71,15 @@ package struct ErrorReport: Equatable, Sendable {
       self.init(
         .failure, "cannot store the secret: it is longer than \(limit) bytes", hint: Self.largeSecretHint)
     case .inputFailed(let number):
-      self.init(.failure, "cannot read standard input: \(Self.words(number))")
+      self.init(
+        .failure, "cannot read standard input: \(Self.words(number))",
+        hint: "give it a file or a pipe, as in `keytree add ITEM < FILE`")
     case .outputFailed(let number):
-      self.init(.failure, "cannot write standard output: \(Self.words(number))")
+      self.init(
+        .failure, "cannot write standard output: \(Self.words(number))",
+        hint: "send it to a pipe, or to a file on a disk with room")
     case .outputClosed:
-      self.init(.failure, nil)
+      self.init(silent: .failure)
     case .noMatch(let name):
       self.init(
         .notFound, "no item matches \(Self.show(name))",
@@ -119,6 +130,30 @@ package struct ErrorReport: Equatable, Sendable {
 
   /// Text from outside between quotation marks.
   static func quote(_ text: String) -> String { "\"" + show(text) + "\"" }
+
+  /// What to do about an error number of the system.
+  static func hint(_ number: Int32) -> String {
+    switch number {
+    case ENOENT, ENOTDIR: "look at the path with `ls`: every folder in it has to exist"
+    case EEXIST: "nothing is overwritten: give another name, or remove it first"
+    case EISDIR: "give the name of a file in that folder"
+    case EACCES, EPERM: "`ls -ld` shows whose it is and what you may do with it"
+    case ELOOP: "give the path without links"
+    case EFBIG: "make sure that it is the right file"
+    case ENOSPC, EDQUOT: "make room on the disk (`df` shows how much there is), then run it again"
+    case EROFS: "give a place on a disk that is not mounted read-only"
+    default: "`keytree doctor` tries everything that keytree depends on"
+    }
+  }
+
+  /// The exit code for a file of the person.
+  private static func exitCode(_ number: Int32) -> ExitCode {
+    switch number {
+    case ENOENT: .notFound
+    case EEXIST: .alreadyExists
+    default: .failure
+    }
+  }
 
   /// The words of the system for an error number; `strerror(3)`.
   static func words(_ number: Int32) -> String {

@@ -55,7 +55,7 @@ package enum Failure: Error, Equatable {
   /// A file of the person, outside of the store, could not be used.
   case file(action: String, path: String, errno: Int32)
   /// Anything else that has no kind of its own.
-  case other(ExitCode, message: String, hint: String?)
+  case other(ExitCode, message: String, hint: String)
 
   /// The failure that a failing prompt or a failing read is.
   package init(_ error: SecretInputError) {

@@ -111,7 +111,9 @@ package enum ItemName: Equatable, Sendable {
   }
 
   /// The words for a class that the command line accepts.
-  package static let classWords = ["generic", "internet", "cert", "key"] + ItemClass.allCases.map(\.rawValue)
+  package static let classWords =
+    ["generic", "internet", "cert", "key"]
+    + ItemClass.allCases.map(\.rawValue).filter { $0 != ItemClass.key.rawValue }
 }
 
 extension ItemClass {

@@ -23,6 +23,8 @@ package struct ItemSelection: Sendable {
 
   /// Whether the kind of authentication was left open, so that a one-time-password seed is not what was meant
   /// where the password beside it could be.
+  private let leavesTypeOpen: Bool
+  /// Whether the kind was left open, in the same way for notes.
   private let leavesKindOpen: Bool
 
   /// The items of a name, narrowed by attributes.
@@ -46,7 +48,9 @@ package struct ItemSelection: Sendable {
     }
     guard let first = exact.first else { throw .noClassHasAll }
     self.exact = exact
-    leavesKindOpen = !given.entries.contains { $0.name == .authenticationType } && name?.isByIdentity != true
+    let isByIdentity = name?.isByIdentity == true
+    leavesTypeOpen = !isByIdentity && !given.entries.contains { $0.name == .authenticationType }
+    leavesKindOpen = !isByIdentity && !given.entries.contains { $0.name == .kind }
     query = exact.count == 1 ? first : Self.covering(wantedClass, name, given, ignoringCase: ignoringCase)
   }
 
@@ -55,12 +59,16 @@ package struct ItemSelection: Sendable {
     exact.contains { $0.matches(record) }
   }
 
-  /// Of several items that are meant, those that a person means who names server and account only: a seed for
-  /// one-time passwords (`authenticationType` `totp`) shares both with the password that it belongs to, and is
-  /// meant when that is said, or when there is nothing else.
+  /// Of several items that are meant, those that a person means who names server and account only. A seed for
+  /// one-time passwords (`authenticationType` `totp`) shares both with the password that it belongs to, and a
+  /// note (kind `note`) has its server as service: they are meant when that is said, or when there is nothing
+  /// else.
   package func settle(_ records: [ItemRecord]) -> [ItemRecord] {
-    guard leavesKindOpen else { return records }
-    let others = records.filter { $0.attributes[.authenticationType] != .string("totp") }
+    let others = records.filter { record in
+      let isSeed = leavesTypeOpen && record.attributes[.authenticationType] == .string("totp")
+      let isNote = leavesKindOpen && record.attributes[.kind] == .string("note")
+      return !isSeed && !isNote
+    }
     return others.isEmpty ? records : others
   }
 

@@ -39,7 +39,9 @@ extension ErrorReport {
         .usage, "cannot answer the query: the secrets of all matches are never given out (errSecParam)",
         hint: "find the items first, then get the secret of one")
     case .invalidQuery(let error):
-      self.init(.usage, "cannot answer the query: \(error.words)")
+      self.init(
+        .usage, "cannot answer the query: \(error.words)",
+        hint: "`keytree help find` shows what can be searched for")
     case .invalidAttribute(let error):
       self.init(error)
     case .attributesTooLarge:
@@ -73,9 +75,13 @@ extension ErrorReport {
         .damaged, "cannot write to \(Self.show(file))\(first)",
         hint: "`keytree check --repair` settles it, nothing is deleted")
     case .shardRefused(let file, .full(let limit)):
-      self.init(.failure, "cannot write to \(Self.show(file)): it would be larger than \(limit) bytes")
+      self.init(
+        .failure, "cannot write to \(Self.show(file)): it would be larger than \(limit) bytes",
+        hint: "choose another name, which leads to another file, or make room with `keytree rm`")
     case .shardRefused(let file, _):
-      self.init(.damaged, "cannot write to \(Self.show(file)): a line does not belong there")
+      self.init(
+        .damaged, "cannot write to \(Self.show(file)): a line does not belong there",
+        hint: "`keytree check --repair` settles it, nothing is deleted")
     case .transactionDamaged(let folder):
       self.init(
         .damaged, "cannot finish the change in \(Self.show(folder)): its record cannot be read",
@@ -103,7 +109,8 @@ extension ErrorReport {
     let path = Self.show(error.path)
     switch error.reason {
     case .system(let number):
-      self.init(.failure, "cannot \(error.operation) \(path): \(Self.words(number))")
+      self.init(
+        .failure, "cannot \(error.operation) \(path): \(Self.words(number))", hint: Self.hint(number))
     case .notARegularFile:
       self.init(
         .damaged, "cannot \(error.operation) \(path): it is a link, a folder or a device, not a file",
@@ -168,7 +175,8 @@ extension ErrorReport {
     case .notEncrypted:
       self.init(.damaged, "\(subject): the file holds no encrypted message", hint: Self.damageHint)
     case .tooLarge(let limit):
-      self.init(.damaged, "\(subject): it is larger than \(limit) bytes", hint: Self.damageHint)
+      self.init(
+        .damaged, "\(subject): its contents are larger than \(limit) bytes", hint: Self.damageHint)
     case .message(let error):
       self.init(.damaged, "\(subject): \(error.words)", hint: Self.damageHint)
     case .unusableKey(let fingerprint, let problem):

@@ -13,6 +13,7 @@ extension ItemDamage {
     case .notAsIndexed: "its file is not the one that the index describes"
     case .notAFile: "a link, a folder or a device stands in place of its file"
     case .tooLarge(let limit): "its file is larger than \(limit) bytes"
+    case .contentsTooLarge(let limit): "its contents are larger than \(limit) bytes, although its file is not"
     case .notAMessage(let error): error.words
     case .corrupt: "its file is damaged"
     case .noHeader: "it does not begin with the header of an item"
@@ -27,7 +28,8 @@ extension ItemDamage {
   var isForRepair: Bool {
     switch self {
     case .missing, .notInIndex, .notAsIndexed, .notAFile, .lineMisplaced: true
-    case .tooLarge, .notAMessage, .corrupt, .noHeader, .unknownFormat, .unsigned, .badSignature: false
+    case .tooLarge, .contentsTooLarge, .notAMessage, .corrupt, .noHeader, .unknownFormat: false
+    case .unsigned, .badSignature: false
     }
   }
 }

@@ -1,3 +1,4 @@
+internal import KeyringModel
 internal import Secrets
 
 /// A JSON object with a secret in it, in memory that is wiped.
@@ -36,7 +37,9 @@ enum SecretJSON {
       append("\"", to: &line)
     } else {
       append("{\"base64\":\"", to: &line)
-      unsafe secret.withBytes { bytes in unsafe appendBase64(bytes, to: &line) }
+      unsafe secret.withBytes { bytes in
+        unsafe Base64.encode(bytes, as: .standard) { line.append($0) }
+      }
       append("\"}", to: &line)
     }
   }
@@ -74,20 +77,5 @@ enum SecretJSON {
 
   private static func digit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-  }
-
-  /// Adds bytes in the standard alphabet, padded (RFC 4648 section 4).
-  private static func appendBase64(_ bytes: UnsafeRawBufferPointer, to line: inout SecretBytes) {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let rest = bytes.count - start
-      var group = unsafe UInt32(bytes[start]) << 16
-      if rest > 1 { group |= unsafe UInt32(bytes[start + 1]) << 8 }
-      if rest > 2 { group |= unsafe UInt32(bytes[start + 2]) }
-      line.append(alphabet[Int(group >> 18)])
-      line.append(alphabet[Int(group >> 12 & 63)])
-      line.append(rest > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "="))
-      line.append(rest > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "="))
-    }
   }
 }

@@ -8,7 +8,7 @@ extension ErrorReport {
   init(_ error: UsageError) {
     let prefix = error.command.isEmpty ? "" : error.command.joined(separator: " ") + ": "
     let help = (["keytree", "help"] + error.command).joined(separator: " ")
-    var hint: String? = "`\(help)` shows how"
+    var hint = "`\(help)` shows how"
     let message: String
     switch error.problem {
     case .unknownCommand(let word, let suggestion):
@@ -18,7 +18,7 @@ extension ErrorReport {
       message = "\(prefix)one of these commands is needed: \(Self.list(choices))"
     case .unknownOption(let written, let suggestion):
       message = "\(prefix)there is no option \(Self.show(written))"
-      hint = Self.meant(suggestion) ?? "an operand that begins with `-` is given after `--`; \(hint ?? "")"
+      hint = Self.meant(suggestion) ?? "an operand that begins with `-` is given after `--`; \(hint)"
     case .missingValue(let option, let value):
       message = "\(prefix)\(option) needs a value: \(value)"
     case .unexpectedValue(let option):
@@ -29,7 +29,7 @@ extension ErrorReport {
       message = "\(prefix)\(name) is missing"
     case .tooManyOperands(let allowed):
       message = "\(prefix)more operands than \(allowed)"
-      hint = "a secret is never an operand: it is asked for, or read from standard input; \(hint ?? "")"
+      hint = "a secret is never an operand: it is asked for, or read from standard input; \(hint)"
     case .notText(let name):
       message = "\(prefix)\(name) is not UTF-8"
     case .notInteger(let name, let range, let words):

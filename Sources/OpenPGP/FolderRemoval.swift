@@ -12,16 +12,8 @@ enum FolderRemoval {
   static func removeContent(of path: String, except kept: String? = nil) {
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return }
-    guard let stream = unsafe fdopendir(descriptor) else {
-      close(descriptor)
-      return
-    }
-    defer { unsafe closedir(stream) }
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-        unsafe tuple.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if name == "." || name == ".." || name == kept { continue }
+    defer { close(descriptor) }
+    for name in FolderNames.text(descriptor) where name != kept {
       if unsafe unlinkat(descriptor, name, 0) == 0 { continue }
       removeContent(of: "\(path)/\(name)")
       _ = unsafe unlinkat(descriptor, name, AT_REMOVEDIR)

@@ -65,15 +65,6 @@ package struct ThrowAwayHome: Sendable {
 
   private var engineHomes: [String] {
     let base = runtimeFolder + "/keytree"
-    guard let stream = unsafe opendir(base) else { return [] }
-    defer { unsafe closedir(stream) }
-    var paths: [String] = []
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-        unsafe tuple.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if !name.hasPrefix(".") { paths.append("\(base)/\(name)") }
-    }
-    return paths
+    return FolderNames.text(at: base).filter { !$0.hasPrefix(".") }.map { "\(base)/\($0)" }
   }
 }

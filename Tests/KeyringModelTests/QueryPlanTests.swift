@@ -5,8 +5,8 @@ struct QueryPlanTests {
   static func candidates(in file: [UInt8], for query: Query) -> [(line: [UInt8], number: Int)] {
     var found: [(line: [UInt8], number: Int)] = []
     unsafe file.withUnsafeBytes { shard in
-      unsafe ShardScanner.candidates(in: shard, needles: QueryPlan(query).needles) { line, number in
-        unsafe found.append((Array(line), number))
+      unsafe ShardScanner.candidates(in: shard, needles: QueryPlan(query).needles) { line, offset in
+        unsafe found.append((Array(line), ShardScanner.lineNumber(at: offset, in: shard)))
       }
     }
     return found
@@ -172,18 +172,19 @@ struct QueryPlanTests {
       ("", [], []), ("\n", [], [""]), ("a", [], ["a"]), ("a\nb\n", [], ["a", "b"]),
       ("a\n\nb", [], ["a", "", "b"]),
       ("xa\nxb\nxa", [["a"]], ["xa", "xa"]), ("xa\nxb\nxc\n", [["b", "c"]], ["xb", "xc"]),
-      ("ab\na\nb\nba", [["a"], ["b"]], ["ab", "ba"]), ("x\ny\\\nz", [["q"]], ["y\\"]),
+      ("ab\na\nb\nba", [["a"], ["b"]], ["ab", "ba"]), ("x\ny\\\nz\n", [["q"]], ["y\\"]),
       ("a\\\nb\n", [["b"]], ["a\\", "b"]), ("aaaa\n", [["aa"]], ["aaaa"]), ("a\nb\n", [["a\nb"]], ["a"]),
-      ("a\nb", [[]], []), ("\\\n\\", [[]], ["\\", "\\"]),
+      ("a\nb\n", [[]], []), ("a\nb", [[]], ["b"]), ("qa\nb", [["a"], ["q"]], ["qa", "b"]),
+      ("a", [["q"]], ["a"]), ("\\\n\\", [[]], ["\\", "\\"]),
     ] as [(String, [[String]], [String])])
   func `candidates are found line by line`(text: String, needles: [[String]], lines: [String]) {
     var found: [String] = []
     var numbers: [Int] = []
     unsafe Array(text.utf8).withUnsafeBytes { shard in
       let needles = needles.map { Needle($0.map { Array($0.utf8) }) }
-      unsafe ShardScanner.candidates(in: shard, needles: needles) { line, number in
+      unsafe ShardScanner.candidates(in: shard, needles: needles) { line, offset in
         unsafe found.append(String(decoding: line, as: UTF8.self))
-        numbers.append(number)
+        unsafe numbers.append(ShardScanner.lineNumber(at: offset, in: shard))
       }
     }
     #expect(found == lines)

@@ -80,7 +80,7 @@ import Testing
   @Test func `every test that the threat model names exists`() throws {
     let text = try MarkdownDocument("Sources/Keyring/Keyring.docc/ThreatModel.md").lines
       .joined(separator: " ")
-    let references = text.matches(of: /`(\w+)\/(\w+)`: "([^"]+)"/)
+    let references = text.matches(of: /`(\w+)\/([\w\/]+)`: "([^"]+)"/)
     #expect(references.count >= 25)
     for reference in references {
       let (_, target, suite, name) = reference.output

@@ -61,6 +61,12 @@ final class ImportPassStore {
     return result.status == 0 ? SecretBytes(copying: result.output) : nil
   }
 
+  /// What `pass show` prints; nil when it fails.
+  func show(_ item: String) throws -> [UInt8]? {
+    let result = try run("env", "PASSWORD_STORE_DIR=\(path)", "pass", "show", item)
+    return result.status == 0 ? Array(result.output) : nil
+  }
+
   /// Plans the import of the whole store, as the command does.
   func draft() throws -> ImportDraft {
     let tree = try PassTree(path: path)

@@ -275,4 +275,10 @@ struct ItemSelectionTests {
       try ItemDraft(renaming: old, to: ItemName("generic:gitlab.com"))
     }
   }
+
+  @Test("has a class that is written in one of several words, each named once")
+  func classWords() {
+    #expect(ItemName.classWords.count == Set(ItemName.classWords).count)
+    #expect(ItemName.classWords.allSatisfy { ItemName.itemClass(of: $0) != nil })
+  }
 }

@@ -20,14 +20,6 @@ enum KeyringErrors {
       + [(.editedMeanwhile(item, keptAs: item), .failure)]
   }
 
-  /// Whether there is nothing to say about what to do next.
-  static func explainsItself(_ error: KeyringError) -> Bool {
-    switch error {
-    case .file, .invalidQuery, .shardRefused: true
-    default: false
-    }
-  }
-
   private static let store: [(KeyringError, ExitCode)] = [
     (.noStore(path: evil), .notFound),
     (.storeExists(path: evil), .alreadyExists),
@@ -75,7 +67,8 @@ enum KeyringErrors {
   private static let damages: [(KeyringError, ExitCode)] =
     [
       .missing, .notInIndex, .notAsIndexed, .notAFile, .tooLarge(limit: 1), .corrupt, .noHeader, .unsigned,
-      .badSignature, .notAMessage(.empty), .notAMessage(.tooLarge(limit: 1)), .notAMessage(.notBinary),
+      .contentsTooLarge(limit: 1), .badSignature, .notAMessage(.empty), .notAMessage(.tooLarge(limit: 1)),
+      .notAMessage(.notBinary),
       .notAMessage(.notEncrypted(tag: 8)), .notAMessage(.passphrase), .notAMessage(.noIntegrityProtection),
       .notAMessage(.noRecipients), .notAMessage(.tooManyRecipients(limit: 1)), .notAMessage(.truncated),
       .notAMessage(.trailingData), .notAMessage(.malformed),

@@ -3,17 +3,17 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Several processes at one store. `keytree-benchmark processes` does the same with more of them.
+/// Several processes at one store. `keytree-benchmark processes` does the same and measures it.
 @Suite struct ProcessesAtOnceTests {
-  @Test func `eight processes that add ten items each leave eighty items`() throws {
+  @Test func `eight processes that add fifty items each leave four hundred items`() throws {
     let program = try ProcessesProgram.withStore()
     try ThreadGroup.run(8) { member in
-      for round in 0..<10 {
+      for round in 0..<50 {
         try program.succeed(["add", "host-\(member)-\(round).example/alice"], input: "\(member)-\(round)")
       }
     }
-    #expect(try program.succeed(["find"]).split(separator: "\n").count == 80)
-    for (member, round) in [(0, 0), (3, 9), (7, 5)] {
+    #expect(try program.succeed(["find"]).split(separator: "\n").count == 400)
+    for (member, round) in [(0, 0), (3, 49), (7, 25)] {
       let secret = try program.succeed(["get", "host-\(member)-\(round).example/alice"])
       #expect(secret == "\(member)-\(round)")
     }
@@ -24,7 +24,7 @@ import Testing
     let program = try ProcessesProgram.withStore(["shared.example/alice": "first"])
     let statuses = Mutex<[Int32]>([])
     try ThreadGroup.run(8) { member in
-      for round in 0..<5 {
+      for round in 0..<25 {
         let outcome = try program.run(
           ["set", "shared.example/alice", "--secret"], input: "secret \(member)-\(round)")
         statuses.withLock { $0.append(outcome.status) }
@@ -34,7 +34,7 @@ import Testing
     #expect(statuses.withLock { $0.allSatisfy { $0 == 0 || $0 == 12 } })
     // Whoever wrote last wrote nothing after it, so it was the last of its own.
     let secret = try program.succeed(["get", "shared.example/alice"])
-    #expect((0..<8).map { "secret \($0)-4" }.contains(secret))
+    #expect((0..<8).map { "secret \($0)-24" }.contains(secret))
     try expectClean(program)
   }
 

@@ -11,6 +11,13 @@ package final class StandInEngine: SealingEngine {
   private static let magic = Array("stand-in message\n".utf8)
   private let counts = Mutex(EngineStatistics())
   private let readers: Set<Fingerprint>
+  private let refusals = Mutex<EngineError?>(nil)
+
+  /// What keeps every message from being decrypted, as a passphrase that is not given does.
+  package var refusal: EngineError? {
+    get { refusals.withLock { $0 } }
+    set { refusals.withLock { $0 = newValue } }
+  }
 
   /// - Parameter readers: whose secret keys this machine has.
   package init(readers: Set<Fingerprint>) { self.readers = readers }
@@ -49,6 +56,7 @@ package final class StandInEngine: SealingEngine {
   package func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage {
     let (recipients, signer, body) = try parts(of: ciphertext)
     counts.withLock { $0.decryptions += 1 }
+    if let refusal { throw refusal }
     guard !readers.isDisjoint(with: recipients) else {
       throw .notARecipient(recipients: recipients.map(Self.keyID))
     }

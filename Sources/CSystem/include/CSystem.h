@@ -11,6 +11,9 @@ extern "C" {
 const void *keytree_memmem(const void *haystack, size_t haystack_size, const void *needle,
                            size_t needle_size);
 
+// memrchr(3): the last occurrence of a byte.
+const void *keytree_memrchr(const void *bytes, unsigned char byte, size_t size);
+
 // prctl(2) PR_SET_DUMPABLE 0: no core dump, no ptrace by other processes of the user.
 int keytree_set_undumpable(void);
 

@@ -21,78 +21,45 @@ struct StoreCheck {
     let lines = LineTable(survey.shards)
     report.items = lines.count
     report.findings += lines.missingFiles(among: survey.itemFiles)
-    for (number, item) in survey.itemFiles.enumerated() {
-      progress(number, survey.itemFiles.count)
-      report.findings += try findings(for: item, lines, &report)
+    for look in try looks(at: survey.itemFiles, lines) {
+      report.findings += look.findings
+      if look.wasDecrypted { report.decrypted += 1 }
     }
-    progress(survey.itemFiles.count, survey.itemFiles.count)
     report.findings.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     return report
   }
 
-  private func findings(
-    for item: StoreSurvey.ItemFile, _ lines: LineTable, _ report: inout CheckReport
-  ) throws(KeyringError) -> [Finding] {
-    let message: [UInt8]
-    do {
-      guard let bytes = try keyring.tree.read(item.file, limit: StoreLayout.sealedItemLimit) else {
-        return []
+  /// Looks at every file; on several threads where that pays, which is when items are decrypted.
+  ///
+  /// A key with a passphrase is unlocked by the first item that can be decrypted. Until then one is tried after
+  /// the other: several threads would ask several times, and again after a refusal (threat T36).
+  private func looks(
+    at files: [StoreSurvey.ItemFile], _ lines: LineTable
+  ) throws(KeyringError) -> [ItemCheck.Look] {
+    let check = ItemCheck(keyring: keyring, decrypts: decrypts, lines: lines)
+    let pool = WorkerPool(workers: keyring.host.workers)
+    var looks: [ItemCheck.Look] = []
+    var isUnlocked = false
+    while looks.count < files.count {
+      progress(looks.count, files.count)
+      let done = looks.count
+      guard isUnlocked else {
+        let look = try check.look(at: files[done])
+        isUnlocked = look.isSound
+        looks.append(look)
+        continue
       }
-      message = bytes
-    } catch {
-      guard case .tooLarge(let limit) = error.reason else { throw .file(error) }
-      return [Finding(item.file, .damaged(.tooLarge(limit: limit)))]
+      // In portions, so that the progress shows and is told by one thread.
+      looks += try pool.map(min(Self.portion, files.count - done)) { (number) throws(KeyringError) in
+        try check.look(at: files[done + number])
+      }
     }
-    var findings: [Finding] = []
-    let record = lines[item.file]
-    if let record {
-      if ContentDigest(of: message) != record.sealed { findings.append(Finding(item.file, .notAsIndexed)) }
-    } else {
-      findings.append(Finding(item.file, .notInIndex))
-    }
-    do throws(MessageError) {
-      let found = try keyring.engine.recipients(of: message)
-      if let record, let finding = recipientFinding(found, record, item.file) { findings.append(finding) }
-    } catch {
-      return findings + [Finding(item.file, .damaged(.notAMessage(error)))]
-    }
-    if decrypts {
-      report.decrypted += 1
-      if let finding = try contentFinding(message, record, item.path, item.file) { findings.append(finding) }
-    }
-    return findings
+    progress(files.count, files.count)
+    return looks
   }
 
-  /// Recipients that are not the members of the item's group, from packet headers alone (threat T8).
-  private func recipientFinding(_ found: [KeyID], _ record: ItemRecord, _ file: String) -> Finding? {
-    guard let members = keyring.policy.groups[record.group],
-      // A member whose key is unusable has a finding of her own.
-      let expected = try? keyring.engine.expectedRecipients(members)
-    else { return nil }
-    guard Set(found) != expected || found.count != expected.count else { return nil }
-    return Finding(file, .wrongRecipients(found: found, expected: expected.sorted { $0.text < $1.text }))
-  }
-
-  private func contentFinding(
-    _ message: [UInt8], _ record: ItemRecord?, _ path: ItemPath, _ file: String
-  ) throws(KeyringError) -> Finding? {
-    let reader = ItemReader(keyring: keyring)
-    do {
-      if let record {
-        _ = try reader.open(message, record, nil)
-      } else {
-        _ = try reader.unseal(message, reference: .path(path))
-      }
-      return nil
-    } catch {
-      switch error {
-      case .itemDamaged(_, let damage): return Finding(file, .damaged(damage))
-      case .bindingMismatch(_, let mismatch): return Finding(file, .bindingMismatch(mismatch))
-      case .engine(let error, _) where error.isAboutTheItem: return Finding(file, .undecryptable(error))
-      default: throw error
-      }
-    }
-  }
+  /// How many items are handed to the threads at once: some tenths of a second of work.
+  private static let portion = 64
 
   /// The signature of the policy, the pin, and the people's keys.
   private func policyFindings() throws(KeyringError) -> [Finding] {
@@ -136,7 +103,7 @@ extension EngineError {
 }
 
 /// The lines of all shards, by the file of the item they describe.
-struct LineTable {
+struct LineTable: Sendable {
   private var byFile: [String: ItemRecord] = [:]
 
   /// A double keeps its first line here; the shard's problems tell of it.

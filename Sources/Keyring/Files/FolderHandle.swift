@@ -1,5 +1,5 @@
-internal import CSystem
 internal import Glibc
+internal import OpenPGP
 
 /// An open folder from which several files are read.
 package struct FolderHandle: ~Copyable {
@@ -31,22 +31,11 @@ package struct FolderHandle: ~Copyable {
   /// A name that is not UTF-8 is shown with replacement characters: no name of ours is like that, so it is
   /// a stray that can be told, but not opened by this name.
   package func names() throws(FileError) -> [String] {
-    let copy = unsafe keytree_openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-    guard copy >= 0 else { throw .current("open", path) }
-    guard let stream = unsafe fdopendir(copy) else {
-      close(copy)
-      throw .current("open", path)
+    do {
+      return try FolderNames.list(descriptor).map { String(decoding: $0, as: UTF8.self) }
+        .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    } catch {
+      throw FileError("read", path, .system(error.errno))
     }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    errno = 0
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if name != "." && name != ".." { names.append(name) }
-    }
-    guard errno == 0 else { throw .current("read", path) }
-    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 }

@@ -79,7 +79,7 @@ struct ItemReader {
     switch error {
     case .message(let reason): .itemDamaged(reference, .notAMessage(reason))
     case .corrupt, .notEncrypted: .itemDamaged(reference, .corrupt)
-    case .tooLarge(let limit): .itemDamaged(reference, .tooLarge(limit: limit))
+    case .tooLarge(let limit): .itemDamaged(reference, .contentsTooLarge(limit: limit))
     default: .engine(error, reference)
     }
   }

@@ -14,10 +14,13 @@ struct ItemSealer {
 
   /// Seals a new item, under a new id.
   ///
+  /// - Parameter created: when it was made; nil for now.
   /// - Throws: as `Keyring.add`.
-  func seal(new item: NewItem, secret: borrowing SecretBytes) throws(KeyringError) -> PreparedItem {
+  func seal(
+    new item: NewItem, secret: borrowing SecretBytes, created: Timestamp? = nil
+  ) throws(KeyringError) -> PreparedItem {
     var generator = SystemRandomNumberGenerator()
-    let now = keyring.host.clock()
+    let now = created ?? keyring.host.clock()
     let record = ItemRecord(
       itemClass: item.itemClass, id: ItemID(using: &generator), revision: Revision(using: &generator),
       created: now, modified: now, secretModified: now, group: item.group, sealed: ContentDigest(of: []),

@@ -41,10 +41,12 @@ extension Keyring {
     var wanted: [Int] = []
     for (position, item) in items.enumerated() where try !exists(item) { wanted.append(position) }
     let positions = wanted
+    let times = times(positions.count)
     let sealer = ItemSealer(keyring: self)
     let seal = { @Sendable (number: Int) throws(KeyringError) -> PreparedItem in
       let position = positions[number]
-      let item = try sealer.seal(new: items[position], secret: secret(position))
+      let item = try sealer.seal(
+        new: items[position], secret: secret(position), created: times[number])
       progress(number + 1)
       return item
     }
@@ -70,6 +72,13 @@ extension Keyring {
       for update in updates { try changes.update(update.record, update.changes) }
       return outcomes
     }
+  }
+
+  /// Times for items that are made together, one after the other in the order of the items: which thread is
+  /// done first must not decide about the order in which they are found.
+  private func times(_ count: Int) -> [Timestamp] {
+    let start = host.clock().microseconds
+    return (0..<Int64(count)).map { Timestamp(microseconds: start + $0) }
   }
 
   /// Whether an item with this primary key is in the index now.

@@ -76,8 +76,10 @@ public enum ItemDamage: Error, Sendable, Equatable {
   case notAsIndexed
   /// It is no regular file of its own: a link, a folder, a pipe.
   case notAFile
-  /// It is larger than any item.
+  /// It is larger than the file of any item.
   case tooLarge(limit: Int)
+  /// What is sealed in it is larger than any item: a message can be made that is small and holds much.
+  case contentsTooLarge(limit: Int)
   /// It is no message that is only encrypted to public keys.
   case notAMessage(MessageError)
   /// The content is damaged: no one can decrypt it.

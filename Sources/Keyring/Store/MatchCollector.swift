@@ -17,7 +17,7 @@ struct MatchCollector: Sendable {
   mutating func scan(_ bytes: [UInt8], shard: UInt8, isLocal: Bool) {
     statistics.shardsRead += 1
     unsafe bytes.withUnsafeBytes { buffer in
-      unsafe ShardScanner.candidates(in: buffer, needles: plan.needles) { line, number in
+      unsafe ShardScanner.candidates(in: buffer, needles: plan.needles) { line, offset in
         statistics.linesParsed += 1
         do throws(IndexLineError) {
           var record = try unsafe IndexLine.parse(line)
@@ -25,6 +25,7 @@ struct MatchCollector: Sendable {
           if query.matches(record) { found.append(record) }
         } catch {
           let file = StoreLayout.shardFile(shard, isLocal: isLocal)
+          let number = unsafe ShardScanner.lineNumber(at: offset, in: buffer)
           problems.append(IndexProblem(file: file, problem: .badLine(number: number, error)))
         }
       }

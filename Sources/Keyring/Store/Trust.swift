@@ -34,6 +34,8 @@ public struct Trust: Sendable {
   public let signer: Fingerprint?
   /// Why the policy cannot be accepted: it is unsigned, or not signed by such an admin.
   public let obstacle: PolicyDistrust?
+  /// What cryptography it took to find all of this out.
+  package let engineStatistics: EngineStatistics
   private let bytes: [UInt8]
   private let pins: PinStore
 
@@ -84,6 +86,7 @@ public struct Trust: Sendable {
     self.signedBy = signedBy
     obstacle = signature == nil ? .unsigned : signedBy == nil ? .badSignature : nil
     signer = candidates.first { policy.people[$0].map { $0.removed == nil } ?? false }
+    engineStatistics = engine.statistics
     self.bytes = bytes
     self.pins = pins
   }

@@ -20,7 +20,7 @@ package struct WorkerPool: Sendable {
     let job = Job(count: count, body)
     var threads: [pthread_t] = []
     // The calling thread is one of the workers; when no other can be made, it does all the work.
-    for _ in 1..<max(2, min(workers, count)) {
+    for _ in 1..<max(1, min(workers, count)) {
       var thread = pthread_t()
       let context = unsafe Unmanaged.passRetained(Work { job.run() }).toOpaque()
       let status = unsafe pthread_create(

@@ -25,6 +25,7 @@ enum CheckCommand: Command {
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
     let (repairs, decrypts) = (call.arguments.has(repair), call.arguments.has(decrypt))
     let progress = WorkProgress(repairs ? "repair" : "check", console: call.console)
     let report: CheckReport
@@ -42,7 +43,6 @@ enum CheckCommand: Command {
     } else {
       print(report, isRepaired: repairs, call.console)
     }
-    call.explain(keyring.engineStatistics)
     return report.isClean ? .done : .failedChecks
   }
 

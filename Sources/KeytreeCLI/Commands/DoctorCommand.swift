@@ -17,7 +17,9 @@ enum DoctorCommand: Command {
     exitCodes: [13])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
-    let list = try examine(call)
+    var spent = EngineStatistics()
+    let list = try examine(call, &spent)
+    defer { call.explain(spent) }
     if call.globals.json {
       for diagnosis in list { call.console.print(json: diagnosis.json) }
     } else {
@@ -30,17 +32,31 @@ enum DoctorCommand: Command {
     return count == 0 ? .done : .failedChecks
   }
 
-  private static func examine(_ call: CommandCall) throws(Failure) -> [Diagnosis] {
+  private static func examine(
+    _ call: CommandCall, _ spent: inout EngineStatistics
+  ) throws(Failure) -> [Diagnosis] {
     let path = try call.storePath()
     var host = try call.host()
     // Everything is looked at without a prompt; only the round trip may ask.
     host.interaction = .never
     let store = StoreExamination(at: path, host: host)
-    return [.ok("keytree", "version \(Program.version)")] + examine(store, host, call)
+    let list = examine(store, host, call, &spent)
+    if let keyring = store.keyring { spent = spent + keyring.engineStatistics }
+    return [.ok("keytree", "version \(Program.version)")] + list + leftovers(call.environment)
+  }
+
+  /// What edits that were killed have left in memory.
+  private static func leftovers(_ environment: Environment) -> [Diagnosis] {
+    EditorFolder.leftBehind(below: Editor.folders(environment)).map { path in
+      let place = ErrorReport.show(path)
+      return .note(
+        "editor", "\(place) was left behind when an edit was killed, and may hold a secret",
+        advice: "`rm -r \(place)`")
+    }
   }
 
   private static func examine(
-    _ store: StoreExamination, _ host: HostContext, _ call: CommandCall
+    _ store: StoreExamination, _ host: HostContext, _ call: CommandCall, _ spent: inout EngineStatistics
   ) -> [Diagnosis] {
     let user = UserKeyring(locations: host.engineLocations)
     // First of all, because listing secret keys already starts an agent.
@@ -55,23 +71,25 @@ enum DoctorCommand: Command {
     let keys = KeyExamination(own: own, now: host.clock())
     let mayAsk = !call.globals.noInput && call.console.inputIsTerminal
     if let keyring = store.keyring, let before {
-      let trip = RoundTrip(mayAsk: mayAsk) { interaction in
-        roundTrip(at: store.path, host, interaction)
-      }
-      let result = trip.diagnosis
+      var tried = EngineStatistics()
+      let (result, failure) = RoundTrip(mayAsk: mayAsk) { interaction in
+        roundTrip(at: store.path, host, interaction, &tried)
+      }.run()
+      spent = spent + tried
       let gnupg = GnuPGExamination(
-        environment: call.environment, before: before, after: keyring.engineReport() ?? before)
+        environment: call.environment, before: before, after: keyring.engineReport() ?? before,
+        agentFailed: failure?.isForWantOfAnAgent ?? false)
       let people = keys.people(
         of: keyring.policy, me: keyring.ownFingerprint, keys: before.keys,
         ring: known(keyring.policy, user), path: store.path)
       return gnupg.diagnoses + store.diagnoses + people + [result]
     }
-    return withoutStore(keys, user, host, call, mayAsk: mayAsk, store)
+    return withoutStore(keys, user, host, call, mayAsk: mayAsk, store, &spent)
   }
 
   private static func withoutStore(
     _ keys: KeyExamination, _ user: UserKeyring, _ host: HostContext, _ call: CommandCall, mayAsk: Bool,
-    _ store: StoreExamination
+    _ store: StoreExamination, _ spent: inout EngineStatistics
   ) -> [Diagnosis] {
     var files: [Fingerprint: [UInt8]] = [:]
     let usable = keys.own.first(where: keys.isUsable)
@@ -81,10 +99,12 @@ enum DoctorCommand: Command {
       locations: host.engineLocations, keyringID: "doctor", keys: files, interaction: .never)
     let before = engine.report()
     var results: [Diagnosis] = []
+    var (tried, failure) = (EngineStatistics(), nil as EngineError?)
     if let usable {
       let trip = RoundTrip(mayAsk: mayAsk) { interaction in
         let engine = Engine(
           locations: host.engineLocations, keyringID: "doctor", keys: files, interaction: interaction)
+        defer { tried = tried + engine.statistics }
         do throws(EngineError) {
           try engine.roundTrip(recipients: [usable.fingerprint], signer: usable.fingerprint)
           return nil
@@ -92,20 +112,25 @@ enum DoctorCommand: Command {
           return error
         }
       }
-      results = [trip.diagnosis]
+      let (result, problem) = trip.run()
+      (results, failure) = ([result], problem)
     }
     let gnupg = GnuPGExamination(
-      environment: call.environment, before: before, after: engine.report())
+      environment: call.environment, before: before, after: engine.report(),
+      agentFailed: failure?.isForWantOfAnAgent ?? false)
+    spent = spent + tried + engine.statistics
     return gnupg.diagnoses + store.diagnoses + keys.ownKeys + results
   }
 
   private static func roundTrip(
-    at path: String, _ host: HostContext, _ interaction: Interaction
+    at path: String, _ host: HostContext, _ interaction: Interaction, _ spent: inout EngineStatistics
   ) -> EngineError? {
     var host = host
     host.interaction = interaction
     do {
-      try Keyring.open(at: path, host: host).roundTrip()
+      let keyring = try Keyring.open(at: path, host: host)
+      defer { spent = spent + keyring.engineStatistics }
+      try keyring.roundTrip()
       return nil
     } catch {
       guard case .engine(let error, _) = error else {
@@ -123,5 +148,15 @@ enum DoctorCommand: Command {
       found[fingerprint] = (try? user.publicKeys(matching: fingerprint.text))?.first
     }
     return found
+  }
+}
+
+extension EngineError {
+  /// Whether an agent that cannot be reached explains it.
+  fileprivate var isForWantOfAnAgent: Bool {
+    switch self {
+    case .agentUnreachable, .other, .notARecipient, .unusableKey(_, .noSecretKey): true
+    default: false
+    }
   }
 }

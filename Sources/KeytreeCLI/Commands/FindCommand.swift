@@ -71,11 +71,14 @@ enum FindCommand: Command {
   private static func noMatch(_ call: CommandCall, _ matches: Matches) -> Failure {
     if !matches.problems.isEmpty { return .noMatchButDamage(call.nameForMessages(0)) }
     if matches.isIndexLost { return .noMatchButDamage("the index") }
+    let name = call.arguments.operand(0)?.bytes ?? []
     let isBare = call.arguments.operands.isEmpty && call.arguments.options.allSatisfy { $0.value == nil }
     return isBare
       ? .other(.notFound, message: "the store has no items", hint: "`keytree add ITEM` adds one")
       : .other(
         .notFound, message: "no item matches \(ErrorReport.show(call.nameForMessages(0)))",
-        hint: "TEXT is a part of any attribute, options want a whole value; `-i` ignores the case of letters")
+        hint: name.contains(UInt8(ascii: "/"))
+          ? "TEXT is a part of one attribute: give host and account as `--server HOST -a ACCOUNT`"
+          : "TEXT is a part of any attribute, options want a whole value; `-i` ignores the case of letters")
   }
 }

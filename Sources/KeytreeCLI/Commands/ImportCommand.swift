@@ -73,12 +73,12 @@ enum ImportCommand: Command {
       keyring: keyring, host: host, group: group, isDryRun: call.arguments.has(dryRun),
       acceptsLoss: call.arguments.has(acceptLoss), json: call.globals.json, console: call.console)
     let reading = call.path.last?.name == pass.name ? try PassReading(path: source, host: host) : nil
+    defer { call.explain(keyring.engineStatistics + (reading?.statistics ?? EngineStatistics())) }
     let draft =
       if let reading { try reading.draft(path: source, console: call.console) } else {
         try csvDraft(source, call)
       }
     try run(draft)
-    call.explain(keyring.engineStatistics + (reading?.statistics ?? EngineStatistics()))
     if reading == nil, source != "-", !run.isDryRun {
       call.console.say(
         "\(ErrorReport.show(source)) still holds these secrets in the open: remove it when all is well.")
@@ -113,14 +113,5 @@ enum ImportCommand: Command {
     } catch {
       throw Failure(error, file: source)
     }
-  }
-}
-
-extension EngineStatistics {
-  /// What two engines have done together.
-  fileprivate static func + (left: EngineStatistics, right: EngineStatistics) -> EngineStatistics {
-    EngineStatistics(
-      decryptions: left.decryptions + right.decryptions, encryptions: left.encryptions + right.encryptions,
-      processes: left.processes + right.processes)
   }
 }

@@ -1,4 +1,5 @@
 internal import Arguments
+internal import Glibc
 internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
@@ -52,10 +53,20 @@ enum InitCommand: Command {
     do throws(KeyringError) {
       _ = try Index.open(at: path, host: host)
     } catch {
-      if case .noStore = error { return }
+      if case .noStore = error { return try refuseFile(path) }
       throw .keyring(error)
     }
     throw .keyring(.storeExists(path: path))
+  }
+
+  /// Says what stands in the way of the folder, if anything; `stat(2)`.
+  private static func refuseFile(_ path: String) throws(Failure) {
+    var facts = stat()
+    guard unsafe stat(path, &facts) == 0, facts.st_mode & S_IFMT != S_IFDIR else { return }
+    throw .other(
+      .alreadyExists,
+      message: "cannot make the store \(ErrorReport.show(path)): a file is there, and a store is a folder",
+      hint: "give the folder with `--store DIR`, or move the file away")
   }
 
   /// The key that was named, or the only one that can be used.

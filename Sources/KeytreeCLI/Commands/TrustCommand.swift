@@ -34,6 +34,7 @@ enum TrustCommand: Command {
       if case .policyNotTrusted(let reason) = error { throw refusal(reason) }
       throw .keyring(error)
     }
+    defer { call.explain(trust.engineStatistics) }
     return try decide(trust, expected: expected, call)
   }
 

@@ -10,6 +10,8 @@ struct GnuPGExamination {
   let before: EngineReport
   /// What it found after the round trip, which starts an agent when none is running.
   let after: EngineReport
+  /// Whether the round trip needed an agent and got none.
+  let agentFailed: Bool
 
   /// Everything that was found, in the order of dependence.
   var diagnoses: [Diagnosis] {
@@ -47,6 +49,10 @@ struct GnuPGExamination {
   private var agent: Diagnosis {
     let socket = show(after.agentSocket)
     guard after.agentIsReachable else {
+      // It is started when it is needed, so that only one that was needed and did not come is wrong.
+      guard agentFailed else {
+        return .ok("agent", "not running; it is started when it is needed, at \(socket)")
+      }
       return .wrong(
         "agent", "nothing answers at \(socket)",
         advice: "`gpgconf --launch gpg-agent` starts it, `gpgconf --kill gpg-agent` ends one that hangs")

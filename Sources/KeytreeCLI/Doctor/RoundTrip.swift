@@ -9,24 +9,34 @@ struct RoundTrip {
   /// Tries it; is given how a passphrase may be asked for.
   let attempt: (Interaction) -> EngineError?
 
-  /// How it went.
-  var diagnosis: Diagnosis {
-    let locked = "the key has a passphrase that the agent does not remember now"
-    switch attempt(.never) {
-    case nil: return .ok("round trip", "a few bytes were sealed, signed, opened and verified")
-    case .noPromptPossible, .badPassphrase:
-      guard mayAsk else {
-        return .wrong(
-          "round trip", "\(locked), and nobody may be asked",
-          advice: "run it on a terminal without `--no-input`")
-      }
-      switch attempt(.pinentry) {
-      case nil: return .ok("round trip", "a few bytes were sealed and opened with your passphrase")
-      case .cancelled: return .note("round trip", "\(locked); it was not given, so nothing was tried")
-      case let error?: return .failed("round trip", ErrorReport(error, item: nil), advice: advice(error))
-      }
-    case let error?: return .failed("round trip", ErrorReport(error, item: nil), advice: advice(error))
+  /// Makes it.
+  ///
+  /// - Returns: how it went, and why it failed, if it did.
+  func run() -> (diagnosis: Diagnosis, failure: EngineError?) {
+    let failure = attempt(.never)
+    switch failure {
+    case nil: return (.ok("round trip", "a few bytes were sealed, signed, opened and verified"), nil)
+    case .noPromptPossible, .badPassphrase: return (withPassphrase(), failure)
+    case let error?: return (failed(error), error)
     }
+  }
+
+  private func withPassphrase() -> Diagnosis {
+    let locked = "the key has a passphrase that the agent does not remember now"
+    guard mayAsk else {
+      return .wrong(
+        "round trip", "\(locked), and nobody may be asked",
+        advice: "run it on a terminal without `--no-input`")
+    }
+    switch attempt(.pinentry) {
+    case nil: return .ok("round trip", "a few bytes were sealed and opened with your passphrase")
+    case .cancelled: return .note("round trip", "\(locked); it was not given, so nothing was tried")
+    case let error?: return failed(error)
+    }
+  }
+
+  private func failed(_ error: EngineError) -> Diagnosis {
+    .failed("round trip", ErrorReport(error, item: nil), advice: advice(error))
   }
 
   private func advice(_ error: EngineError) -> String? {

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import KeyringModel
 internal import OpenPGP
 
@@ -7,16 +8,20 @@ extension Failure {
   /// A CSV file that cannot be understood.
   init(_ error: CSVError, file: String) {
     let name = file == "-" ? "standard input" : ErrorReport.show(file)
-    var hint: String?
+    var hint = "make sure that it is the right file, or export it again"
     let reason: String
     switch error {
     case .empty: reason = "it is empty"
-    case .tooLarge(let limit): reason = "it is larger than \(limit >> 20) MiB"
+    case .tooLarge(let limit):
+      reason = "it is larger than \(limit >> 20) MiB"
+      hint = "split it into several files, each with the first row"
     case .tooManyColumns(let limit): reason = "it has more than \(limit) columns"
     case .wrongColumnCount(let row, let found, let expected):
       reason = "row \(row) has \(found) \(found == 1 ? "field" : "fields"), the header has \(expected)"
       hint = "a field that holds a comma, a quote or a line end stands in quotes"
-    case .unclosedQuote(let row): reason = "a quoted field that begins in row \(row) does not end"
+    case .unclosedQuote(let row):
+      reason = "a quoted field that begins in row \(row) does not end"
+      hint = "within quotes a quote is written twice"
     case .strayQuote(let row, let column):
       reason = "a quote stands inside of field \(column) of row \(row)"
       hint = "within quotes a quote is written twice"
@@ -26,8 +31,12 @@ extension Failure {
     case .notText(let row):
       reason = "row \(row) holds a NUL, so it is not UTF-8"
       hint = "export it again as UTF-8"
-    case .duplicateColumn(let title): reason = "two columns have the name \(ErrorReport.quote(title))"
-    case .noSuchColumn(let title): reason = "it has no column \(ErrorReport.quote(title))"
+    case .duplicateColumn(let title):
+      reason = "two columns have the name \(ErrorReport.quote(title))"
+      hint = "rename one of them in the first row"
+    case .noSuchColumn(let title):
+      reason = "it has no column \(ErrorReport.quote(title))"
+      hint = "`--map` takes the name of a column from the first row"
     case .unknownHeader(let columns):
       reason = "no program that keytree knows writes such a first row (\(columns) columns)"
       hint = "say what the columns are: `--map COLUMN=secret --map COLUMN=account ...`"
@@ -39,25 +48,30 @@ extension Failure {
   init(_ error: PassTreeError, folder: String) {
     func show(_ path: [UInt8]) -> String { Escaping.terminal.show(path) }
     let store = ErrorReport.show(folder)
+    let isItTheStore = "is this the folder of a password store, most often `~/.password-store`?"
     switch error {
     case .failed(let path, let number):
       let place = path.isEmpty ? store : "\(store)/\(show(path))"
-      self = .other(.failure, message: "cannot read \(place): \(ErrorReport.words(number))", hint: nil)
+      let code: ExitCode = path.isEmpty && number == ENOENT ? .notFound : .failure
+      self = .other(
+        code, message: "cannot read \(place): \(ErrorReport.words(number))", hint: ErrorReport.hint(number))
     case .tooDeep(let path, let limit):
       self = .other(
         .failure,
         message: "cannot read \(store): more than \(limit) folders inside each other (\(show(path)))",
-        hint: nil)
+        hint: isItTheStore)
     case .tooMany(let limit):
       self = .other(
         .failure, message: "cannot read \(store): more than \(limit) files",
-        hint: "is this the folder of a password store?")
+        hint: isItTheStore)
     case .tooLarge(let path, let limit):
       self = .other(
-        .failure, message: "cannot read \(store)/\(show(path)): larger than \(limit) bytes", hint: nil)
+        .failure, message: "cannot read \(store)/\(show(path)): larger than \(limit) bytes",
+        hint: "move it out of the store of pass, then import the rest")
     case .notAFile(let path):
       self = .other(
-        .failure, message: "cannot read \(store)/\(show(path)): it is no file any more", hint: nil)
+        .failure, message: "cannot read \(store)/\(show(path)): it is no file any more",
+        hint: "run it again when nothing else changes that store")
     }
   }
 }

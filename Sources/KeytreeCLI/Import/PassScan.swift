@@ -1,4 +1,5 @@
 internal import Glibc
+internal import OpenPGP
 
 /// One walk through a password store.
 struct PassScan {
@@ -126,22 +127,10 @@ struct PassScan {
   private static func names(
     in folder: Int32, _ components: [[UInt8]]
   ) throws(PassTreeError) -> [[UInt8]] {
-    let own = PassTree.open(folder, Array(".".utf8), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard own >= 0, let stream = unsafe fdopendir(own) else {
-      throw .failed(path: path(components), errno: errno)
-    }
-    defer { _ = unsafe closedir(stream) }
-    var names: [[UInt8]] = []
-    while true {
-      errno = 0
-      guard let entry = unsafe readdir(stream) else {
-        guard errno == 0 else { throw .failed(path: path(components), errno: errno) }
-        return names.sorted { $0.precedes($1) }
-      }
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        unsafe Array(bytes.prefix { $0 != 0 })
-      }
-      if name != [UInt8(ascii: ".")], !name.elementsEqual("..".utf8) { names.append(name) }
+    do {
+      return try FolderNames.list(folder).sorted { $0.precedes($1) }
+    } catch {
+      throw .failed(path: path(components), errno: error.errno)
     }
   }
 

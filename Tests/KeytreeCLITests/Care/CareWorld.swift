@@ -34,7 +34,11 @@ final class CareWorld {
 
   /// Runs a command.
   @discardableResult
-  func run(_ words: String..., input: [UInt8] = []) -> Answer {
+  func run(_ words: String..., input: [UInt8] = []) -> Answer { run(words, input: input) }
+
+  /// Runs a command.
+  @discardableResult
+  func run(_ words: [String], input: [UInt8] = []) -> Answer {
     let memory = MemoryConsole([String(decoding: input, as: UTF8.self)], endsWithLineFeed: false)
     let code = Program.run(
       words.map { Word($0) }, environment: Environment(variables), console: memory.console)

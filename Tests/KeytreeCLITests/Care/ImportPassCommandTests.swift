@@ -13,10 +13,24 @@ struct ImportPassCommandTests {
   @Test("as it is committed")
   func committed() throws { try arrives(try ImportPassStore.committed()) }
 
-  @Test("as `pass` makes it now", .enabled(if: ImportPassStore.isPassInstalled))
-  func fresh() throws { try arrives(try ImportPassStore.fresh()) }
+  @Test(
+    "as `pass` makes it now, byte for byte what `pass show` prints",
+    .enabled(if: ImportPassStore.isPassInstalled, "pass is not installed (apt-get install pass)"))
+  func fresh() throws {
+    let source = try ImportPassStore.fresh()
+    try arrives(source) { path, _ in try source.show(path) }
+  }
 
   private func arrives(_ source: ImportPassStore) throws {
+    try arrives(source) { _, message in try source.plaintext(of: message)?.revealed }
+  }
+
+  /// Imports a store and compares every item.
+  ///
+  /// - Parameter whole: what an item holds, by its path and its message; nil when it is for other people.
+  private func arrives(
+    _ source: ImportPassStore, whole: (String, [UInt8]) throws -> [UInt8]?
+  ) throws {
     let world = try CareWorld()
     let key = CareTranscriptTests.fixtures.appendingPathComponent("pass/keys/ours.secret.asc").path
     try world.gnupg.run(["--import", key])
@@ -30,11 +44,10 @@ struct ImportPassCommandTests {
     let tree = try PassTree(path: source.path)
     var compared = 0
     for entry in try tree.scan().entries {
-      guard let plaintext = try source.plaintext(of: tree.ciphertext(of: entry)) else { continue }
       let path = String(decoding: entry.path, as: UTF8.self)
+      guard let whole = try whole(path, tree.ciphertext(of: entry)) else { continue }
       let items = world.run("find", "--json", "--attribute", "pass=\(path)").lines
       let (secret, rest) = try (self.secret(items, world), self.note(items, world))
-      let whole = plaintext.revealed
       #expect(whole.starts(with: secret) && whole.suffix(rest.count) == rest[...], "\(path)")
       let between = whole.dropFirst(secret.count).dropLast(rest.count)
       #expect([[], [10], [13, 10]].contains(Array(between)), "\(path)")

@@ -42,7 +42,7 @@ struct ItemCompletionTests {
     ["/bin/", "/usr/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + shell) }
   }
 
-  @Test("works in bash", .enabled(if: isInstalled("bash")))
+  @Test("works in bash", .enabled(if: isInstalled("bash"), "bash is not installed"))
   func bash() throws {
     let (world, environment) = try prepare()
     defer { withExtendedLifetime(world) {} }
@@ -56,7 +56,7 @@ struct ItemCompletionTests {
     #expect(offered == ["github.com/alice", "github.com/bob", "trust", "pass", "csv"])
   }
 
-  @Test("works in fish", .enabled(if: isInstalled("fish")))
+  @Test("works in fish", .enabled(if: isInstalled("fish"), "fish is not installed"))
   func fish() throws {
     let (world, environment) = try prepare()
     defer { withExtendedLifetime(world) {} }
@@ -70,7 +70,7 @@ struct ItemCompletionTests {
       offered.map { String($0.prefix { $0 != "\t" }) } == ["github.com/alice", "github.com/bob", "trust"])
   }
 
-  @Test("works in zsh", .enabled(if: isInstalled("zsh")))
+  @Test("works in zsh", .enabled(if: isInstalled("zsh"), "zsh is not installed"))
   func zsh() throws {
     let (world, environment) = try prepare()
     // Completion needs a line editor, so a pseudo-terminal of zsh's own: TAB after the words, then what is there.

@@ -60,7 +60,7 @@ struct TerminalBytesTests {
     run(.done, ["get", "--json", "--reveal", "--explain"] + first)
     // The system ends a path at its first NUL, so one that holds it may be another.
     if !value.contains(0) {
-      run(isText ? .failure : .usage, ["get", "--out", word("/nonexistent/")] + first)
+      run(isText ? .notFound : .usage, ["get", "--out", word("/nonexistent/")] + first)
     }
     run(.usage, ["get", word("--")])
     run(.usage, [word()])

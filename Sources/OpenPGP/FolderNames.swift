@@ -1,0 +1,59 @@
+internal import CSystem
+internal import Glibc
+
+/// The names in a folder; `readdir(3)`.
+package enum FolderNames {
+  /// Why a folder cannot be listed.
+  package struct Failure: Error {
+    /// What the system said.
+    package let errno: Int32
+  }
+
+  /// Lists an open folder; its descriptor stays open and where it is.
+  ///
+  /// - Parameter folder: The folder's descriptor.
+  /// - Returns: The names as bytes, without `.` and `..`, in the order of the system.
+  /// - Throws: What the system said.
+  package static func list(_ folder: Int32) throws(Failure) -> [[UInt8]] {
+    // fdopendir(3) takes the descriptor over and moves its position, so it gets one of its own.
+    let own = unsafe keytree_openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+    guard own >= 0 else { throw Failure(errno: errno) }
+    guard let stream = unsafe fdopendir(own) else {
+      let failure = Failure(errno: errno)
+      close(own)
+      throw failure
+    }
+    defer { unsafe closedir(stream) }
+    var names: [[UInt8]] = []
+    while true {
+      errno = 0
+      guard let entry = unsafe readdir(stream) else {
+        guard errno == 0 else { throw Failure(errno: errno) }
+        return names
+      }
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+      if name != [dot], name != [dot, dot] { names.append(name) }
+    }
+  }
+
+  /// Lists a folder by its path.
+  ///
+  /// - Returns: The names that are UTF-8: others cannot be given back to the system as text. None when the
+  ///   folder cannot be listed.
+  static func text(at path: String) -> [String] {
+    let folder = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+    guard folder >= 0 else { return [] }
+    defer { close(folder) }
+    return text(folder)
+  }
+
+  /// Lists an open folder.
+  ///
+  /// - Returns: As `text(at:)`.
+  package static func text(_ folder: Int32) -> [String] {
+    guard let names = try? list(folder) else { return [] }
+    return names.compactMap { String(validating: $0, as: UTF8.self) }
+  }
+
+  private static let dot = UInt8(ascii: ".")
+}
