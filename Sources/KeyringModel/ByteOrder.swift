@@ -1,3 +1,5 @@
+internal import Glibc
+
 // Strings in a keyring are compared by their UTF-8 bytes. Swift's own `==` also holds for canonically
 // equivalent text ("é" in one scalar or in two), which would let one item stand in for another.
 
@@ -5,11 +7,26 @@ extension String {
   /// Whether both texts consist of the same UTF-8 bytes.
   func hasSameBytes(as other: String) -> Bool {
     // Canonical inequality implies different bytes and is a memcmp for most text, so it goes first.
-    self == other && utf8.elementsEqual(other.utf8)
+    utf8.count == other.utf8.count && compareBytes(to: other) == 0
   }
 
   /// Whether the UTF-8 bytes of this text sort before those of `other`.
   func precedesInBytes(_ other: String) -> Bool {
-    utf8.lexicographicallyPrecedes(other.utf8)
+    compareBytes(to: other) < 0
+  }
+
+  /// Below, at or above 0 where this text stands before, at or behind the other one by its bytes (memcmp).
+  private func compareBytes(to other: String) -> Int {
+    var (left, right) = (self, other)
+    return left.withUTF8 { left in
+      right.withUTF8 { right in
+        let size = min(left.count, right.count)
+        let order =
+          if let a = left.baseAddress, let b = right.baseAddress { unsafe memcmp(a, b, size) } else {
+            CInt(0)
+          }
+        return order == 0 ? left.count - right.count : Int(order)
+      }
+    }
   }
 }

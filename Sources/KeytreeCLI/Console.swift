@@ -130,13 +130,15 @@ package final class Console {
 
   /// Asks a question whose answer is yes or no; no is what an empty answer and the end of input mean.
   ///
-  /// - Parameter question: without a question mark or a list of answers.
-  /// - Throws: `promptImpossible` without a terminal or when nothing may be asked.
-  package func confirm(_ question: String) throws(Failure) -> Bool {
+  /// - Parameters:
+  ///   - question: without a question mark or a list of answers.
+  ///   - interruption: a descriptor; the question ends when it becomes readable.
+  /// - Throws: `promptImpossible` without a terminal or when nothing may be asked; `interrupted`.
+  package func confirm(_ question: String, unless interruption: Int32? = nil) throws(Failure) -> Bool {
     try requirePerson(for: question)
     writeTalk(question + "? [y/N] ")
     do {
-      let answer = try input.readLine().lowercased()
+      let answer = try input.readLine(unless: interruption).lowercased()
       return answer == "y" || answer == "yes"
     } catch .endOfInput {
       writeTalk("\n")

@@ -20,7 +20,9 @@ package protocol ConsoleInput: AnyObject {
   /// Asks a person for a secret on one line, without showing it.
   func readSecret(prompt: String, limit: Int) throws(SecretInputError) -> SecretBytes
   /// Reads a line a person types, shown as usual, without its line feed.
-  func readLine() throws(SecretInputError) -> String
+  ///
+  /// - Parameter interruption: a descriptor; `interrupted` is thrown when it becomes readable first.
+  func readLine(unless interruption: Int32?) throws(SecretInputError) -> String
   /// Reads all bytes to the end.
   func readAll(limit: Int) throws(SecretInputError) -> SecretBytes
 }
@@ -80,15 +82,15 @@ package final class DescriptorInput: ConsoleInput {
     return try SecretInput.readLine(terminal: terminal, prompt: prompt, limit: limit)
   }
 
-  package func readLine() throws(SecretInputError) -> String {
+  package func readLine(unless interruption: Int32?) throws(SecretInputError) -> String {
     // An answer, not a secret. One byte at a time, so that nothing after the line is swallowed.
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
     while true {
+      if let interruption { try waitForInput(unless: interruption) }
       let count = unsafe read(descriptor, &byte, 1)
       if count < 0 {
-        // Only where somebody wants it: reads are started again after a signal (`SA_RESTART`).
-        if errno == EINTR { throw .interrupted }
+        if errno == EINTR { continue }
         throw .readFailed(errno: errno)
       }
       if count == 0, bytes.isEmpty { throw .endOfInput }
@@ -96,6 +98,15 @@ package final class DescriptorInput: ConsoleInput {
       bytes.append(byte)
       if bytes.count > 4096 { throw .tooLong(limit: 4096) }
     }
+  }
+
+  /// Looks at both descriptors in one call: a signal that comes just before a read would not end it.
+  private func waitForInput(unless interruption: Int32) throws(SecretInputError) {
+    var requests = [descriptor, interruption].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    while unsafe poll(&requests, 2, -1) < 0 {
+      guard errno == EINTR else { throw .readFailed(errno: errno) }
+    }
+    if requests[1].revents != 0 { throw .interrupted }
   }
 
   package func readAll(limit: Int) throws(SecretInputError) -> SecretBytes {

@@ -90,8 +90,8 @@ package struct Editor {
       } catch {
         // The file is still there, and with it what was typed.
         guard let reason = error.reason, isChanged(folder, from: secret, limit: limit) else { throw error }
-        let again = try process.ask { () throws(Failure) in
-          try console.confirm("Nothing is stored yet: \(reason). Edit again")
+        let again = try process.ask { (signals) throws(Failure) in
+          try console.confirm("Nothing is stored yet: \(reason). Edit again", unless: signals)
         }
         if !again { throw error }
       }

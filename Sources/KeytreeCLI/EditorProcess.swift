@@ -54,11 +54,14 @@ struct EditorProcess {
 
   /// Asks the person something; SIGINT is the answer no, and what means this process is thrown.
   ///
-  /// - Parameter question: a failure to answer is no, too.
+  /// - Parameter question: is handed the descriptor that becomes readable when a signal came; a failure to answer
+  ///   is no, too.
   /// - Throws: `interrupted`.
-  func ask(_ question: () throws(Failure) -> Bool) throws(EditorFailure) -> Bool {
-    let answer = signals.interruptingReads {
-      do throws(Failure) { return try question() } catch { return false }
+  func ask(_ question: (Int32) throws(Failure) -> Bool) throws(EditorFailure) -> Bool {
+    // What came while the editor ran was meant for the editor, or ends this process now.
+    try checkInterruption()
+    let answer = signals.duringQuestion {
+      do throws(Failure) { return try question(signals.descriptor) } catch { return false }
     }
     try checkInterruption()
     return answer

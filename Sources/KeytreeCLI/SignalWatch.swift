@@ -46,10 +46,12 @@ struct SignalWatch {
     return bytes.prefix(max(count, 0)).map { Int32($0) }
   }
 
-  /// Runs a question that a signal may end: a read is not started again after one, as it is at other times.
-  func interruptingReads<R>(_ body: () -> R) -> R {
-    setRestarts(false)
-    defer { setRestarts(true) }
+  /// Runs a question that a signal may end, with `descriptor` to watch meanwhile.
+  func duringQuestion<R>(_ body: () -> R) -> R {
+    // The end of a child means nothing to the person who is asked.
+    var (ignored, watched) = (sigaction(), sigaction())
+    unsafe sigaction(SIGCHLD, &ignored, &watched)
+    defer { unsafe sigaction(SIGCHLD, &watched, nil) }
     return body()
   }
 
@@ -61,15 +63,5 @@ struct SignalWatch {
     keytree_signals_restore()
     close(descriptor)
     close(writeEnd)
-  }
-
-  private func setRestarts(_ restarts: Bool) {
-    // The end of a child means nothing to the person who is asked.
-    for signal in Self.signals where signal != SIGCHLD {
-      var action = sigaction()
-      unsafe sigaction(signal, nil, &action)
-      action.sa_flags = restarts ? action.sa_flags | SA_RESTART : action.sa_flags & ~SA_RESTART
-      unsafe sigaction(signal, &action, nil)
-    }
   }
 }

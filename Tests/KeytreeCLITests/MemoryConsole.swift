@@ -47,7 +47,7 @@ final class MemoryInput: ConsoleInput {
     return SecretBytes(copying: line)
   }
 
-  func readLine() throws(SecretInputError) -> String {
+  func readLine(unless _: Int32?) throws(SecretInputError) -> String {
     guard !lines.isEmpty else { throw .endOfInput }
     // A terminal shows what is typed.
     let line = String(decoding: lines.removeFirst(), as: UTF8.self)

@@ -61,7 +61,7 @@ final class DemoInput: ConsoleInput {
 
   func readSecret(prompt: String, limit: Int) throws(SecretInputError) -> SecretBytes { throw .notATerminal }
 
-  func readLine() throws(SecretInputError) -> String { throw .endOfInput }
+  func readLine(unless _: Int32?) throws(SecretInputError) -> String { throw .endOfInput }
 
   func readAll(limit: Int) throws(SecretInputError) -> SecretBytes { SecretBytes(copying: bytes) }
 }

@@ -80,7 +80,9 @@ final class BytesInput: ConsoleInput {
     return SecretBytes(copying: try line())
   }
 
-  func readLine() throws(SecretInputError) -> String { String(decoding: try line(), as: UTF8.self) }
+  func readLine(unless _: Int32?) throws(SecretInputError) -> String {
+    String(decoding: try line(), as: UTF8.self)
+  }
 
   func readAll(limit: Int) throws(SecretInputError) -> SecretBytes {
     defer { rest = [] }
