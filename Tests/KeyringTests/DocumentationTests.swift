@@ -38,7 +38,9 @@ import Testing
     let policyBytes = try ExampleStore.bytes("policy.json")
     let policy = try Policy.parse(policyBytes)
     #expect(policy.encode() == policyBytes)
-    #expect(Pin(policy: policy, bytes: policyBytes).encode() == (try example("pin.json")) + [10])
+    let keys = try policy.people.keys.map { ($0, try ExampleStore.bytes("keys/\($0.text).asc")) }
+    let pin = Pin(policy: policy, bytes: policyBytes, keys: Dictionary(uniqueKeysWithValues: keys))
+    #expect(pin.encode() == (try example("pin.json")) + [10])
   }
 
   @Test func `the item of the worked example decrypts to the plaintext on the page`() throws {

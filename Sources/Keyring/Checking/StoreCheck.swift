@@ -64,7 +64,7 @@ struct StoreCheck {
   /// The signature of the policy, the pin, and the people's keys.
   private func policyFindings() throws(KeyringError) -> [Finding] {
     var findings: [Finding] = []
-    if let distrust = keyring.distrust { findings.append(Finding(StoreLayout.policy, .policy(distrust))) }
+    if let distrust = keyring.distrust { findings.append(Finding(distrust.file, .policy(distrust))) }
     let signature = try files { () throws(FileError) in
       try keyring.tree.read(StoreLayout.policySignature, limit: StoreLayout.smallFileLimit)
     }
@@ -90,6 +90,16 @@ struct StoreCheck {
       }
     }
     return findings
+  }
+}
+
+extension PolicyDistrust {
+  /// The file in the store that it is about.
+  fileprivate var file: String {
+    switch self {
+    case .keyChanged(let fingerprint, _), .keyMissing(let fingerprint): StoreLayout.keyFile(fingerprint)
+    default: StoreLayout.policy
+    }
   }
 }
 

@@ -46,6 +46,13 @@ public struct Changes: ~Copyable {
       throw .policyNotTrusted(
         .changed(generation: current.policy.generation, pinned: keyring.policy.generation))
     }
+    // What was accepted may have changed as well, and the engine has the keys from before.
+    for (fingerprint, bytes) in current.keys where keyring.trusted.keys[fingerprint] != bytes {
+      throw .policyNotTrusted(
+        .keyChanged(fingerprint, name: keyring.policy.people[fingerprint]?.name ?? ""))
+    }
+    // An account whose state cannot be written keeps its old pin, which is good for all it was good for before.
+    try? current.adoptKeys(stateBase: keyring.host.stateBase)
   }
 
   // MARK: What a transaction does

@@ -124,4 +124,7 @@ public enum PolicyDistrust: Sendable, Equatable {
   case pinUnreadable
   /// A person's key file is missing.
   case keyMissing(Fingerprint)
+  /// A person's key file is not the one that was accepted: it may be an older one that somebody put back, without
+  /// a revocation or with a subkey that was retired. Whose it is, and that person's name in the accepted policy.
+  case keyChanged(Fingerprint, name: String)
 }

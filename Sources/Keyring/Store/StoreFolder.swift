@@ -68,10 +68,10 @@ package enum StoreFolder {
 
 extension StoreFolder {
   /// Makes a folder, and those above it that are missing, for the user alone.
-  package static func makeFolder(_ path: String) throws(KeyringError) {
+  package static func makeFolder(_ path: String, faults: FaultPlan? = nil) throws(KeyringError) {
     try files { () throws(FileError) in
       let absolute = path.hasPrefix("/")
-      let root = try FileTree(at: absolute ? "/" : ".")
+      let root = try FileTree(at: absolute ? "/" : ".", faults: faults)
       // Links in the part that exists are the user's own way to her folders; only below it are they ours.
       var existing = path
       // What cannot be opened, for whatever reason, is made or refused below.
@@ -80,7 +80,7 @@ extension StoreFolder {
       }
       let missing = String(decoding: path.utf8.dropFirst(existing.utf8.count), as: UTF8.self)
         .split(separator: "/").joined(separator: "/")
-      let base = existing.isEmpty ? root : try FileTree(at: existing)
+      let base = existing.isEmpty ? root : try FileTree(at: existing, faults: faults)
       guard !missing.isEmpty else { return }
       try base.makeDirectory(missing)
       var made = missing
