@@ -30,7 +30,7 @@ import Testing
     let record = try IndexLine.parse(try example("index/31.jsonl"))
     #expect(record.primaryKey.canonicalJSON == (try example("primary key")))
     #expect(Array(record.path.text.utf8) == (try example("path")))
-    #expect("index/\(record.path.shardFileName)" == "index/31.jsonl")
+    #expect(StoreLayout.shardFile(record.path.shard, isLocal: false) == "index/31.jsonl")
     #expect(try IndexLine.encode(record) == example("index/31.jsonl"))
     let shard = Shard(parsing: try ExampleStore.bytes("index/31.jsonl"), number: record.path.shard)
     #expect(shard.problems.isEmpty && shard.isWritable)
@@ -83,7 +83,7 @@ import Testing
       let key = try primaryKey(Array(lines[index].utf8))
       let path = ItemPath(key)
       #expect(String(decoding: key.canonicalJSON, as: UTF8.self) == lines[index])
-      #expect("  \(path.text) \(path.shardFileName.prefix(2))" == lines[index + 1])
+      #expect("  \(path.text) \(StoreLayout.shardName(path.shard).prefix(2))" == lines[index + 1])
     }
   }
 
@@ -160,7 +160,7 @@ import Testing
     line.sealed = ContentDigest(of: message)
     try store.tree().replaceFile("items/\(record.path.text).gpg", with: message, temporary: "new")
     try store.tree().replaceFile(
-      "index/\(record.path.shardFileName)", with: try IndexLine.encode(line) + [10], temporary: "new")
+      StoreLayout.shardFile(record.path.shard, isLocal: false), with: try IndexLine.encode(line) + [10], temporary: "new")
     #expect {
       _ = try store.open().text(of: line)
     } throws: { error in

@@ -32,7 +32,7 @@ import Testing
     return contents
   }
 
-  @Test func `an older key file that was put back stops every write, and reading goes on with the accepted one`()
+  @Test func `an older key file put back stops every write, and reading goes on without it`()
     throws
   {
     let record = try store.create().add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))

@@ -104,9 +104,9 @@ import Testing
     var thief = Self.key([shared], primary: Self.subkey(8, encrypts: false))
     thief.fingerprint = other
     let table = KeyTable([Self.key([shared]), thief])
-    #expect(table.owner(of: KeyID(value: 7)) == nil)
-    #expect(table.owner(of: KeyID(value: 8)) == other)
-    #expect(table.owner(of: KeyID(value: 1)) == Self.person)
+    #expect(table.owner(of: shared.fingerprint) == nil)
+    #expect(table.owner(of: other) == other)
+    #expect(table.owner(of: Self.person) == Self.person)
     #expect(table.claims(KeyID(value: 7), by: other))
   }
 

@@ -75,12 +75,6 @@ package final class StandInEngine: SealingEngine {
     return parts.recipients.map(Self.keyID)
   }
 
-  package func people(for keyIDs: [KeyID]) -> [Fingerprint?] {
-    keyIDs.map { id in
-      (UInt8.min...UInt8.max).map(Self.fingerprint).first { Self.keyID($0) == id }
-    }
-  }
-
   package func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
     Set(people.map(Self.keyID))
   }

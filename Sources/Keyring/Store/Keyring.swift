@@ -159,12 +159,3 @@ public final class Keyring: Sendable {
     return result
   }
 }
-
-extension HostContext {
-  /// The OpenPGP engine for a keyring; it starts nothing before its first use.
-  func engine(for keyring: KeyringID, keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
-    Engine(
-      locations: EngineLocations(userHome: gnupgHome, runtimeBase: engineBase, searchPath: searchPath),
-      keyringID: keyring.hex, keys: keys, interaction: interaction)
-  }
-}

@@ -18,9 +18,7 @@ extension Keyring {
   public static func create(
     at path: String, owner: Fingerprint, signatures: Policy.Signatures = .required, host: HostContext
   ) throws(KeyringError) -> Keyring {
-    let user = UserKeyring(
-      locations: EngineLocations(
-        userHome: host.gnupgHome, runtimeBase: host.engineBase, searchPath: host.searchPath))
+    let user = UserKeyring(locations: host.engineLocations)
     let founder: Founder
     do throws(EngineError) {
       guard let key = try user.secretKeys().first(where: { $0.fingerprint == owner }) else {

@@ -58,14 +58,6 @@ public enum KeyringError: Error, Equatable, Sendable {
   case unknownGroup(String)
 }
 
-/// Why a folder is not safe to keep a store in.
-public enum UnsafeFolderReason: Sendable, Equatable {
-  /// It belongs to another user, whose id this is.
-  case ownedBy(UInt32)
-  /// Others may write to it.
-  case writableByOthers
-}
-
 /// What is wrong with the file of an item.
 public enum ItemDamage: Error, Sendable, Equatable {
   /// The index has the item, but its file is missing.

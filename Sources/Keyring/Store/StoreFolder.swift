@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import OpenPGP
 
 /// Opening the folder of a store, and making sure that it is the user's own.
 package enum StoreFolder {
@@ -22,32 +23,26 @@ package enum StoreFolder {
 
   /// Refuses a store whose own folders or policy others can change: they can where they may enter the store.
   private static func checkContent(_ path: String, _ tree: FileTree) throws(KeyringError) {
-    guard try files(tree.rootStatus()).mode & 0o011 != 0 else { return }
+    if try files(tree.rootStatus()).isClosedToOthers { return }
     let names = [
       StoreLayout.policy, StoreLayout.policySignature, StoreLayout.keys, StoreLayout.index, StoreLayout.items,
       StoreLayout.local, StoreLayout.work,
     ]
     for name in names {
-      guard let status = try files(tree.status(name)), status.kind != .link else { continue }
-      guard status.owner == geteuid() else {
-        throw .unsafeFolder(path: "\(path)/\(name)", .ownedBy(status.owner))
-      }
-      guard status.mode & 0o022 == 0 else { throw .unsafeFolder(path: "\(path)/\(name)", .writableByOthers) }
+      guard let weakness = try files(tree.status(name))?.weakness(in: .own) else { continue }
+      throw .unsafeFolder(path: "\(path)/\(name)", weakness)
     }
   }
 
   /// Refuses a folder that another user owns or can change, directly or by renaming one above it.
   package static func checkOwner(_ path: String, _ tree: FileTree) throws(KeyringError) {
-    let status = try files(tree.rootStatus())
-    guard status.owner == geteuid() else { throw .unsafeFolder(path: path, .ownedBy(status.owner)) }
-    guard status.mode & 0o022 == 0 else { throw .unsafeFolder(path: path, .writableByOthers) }
+    if let weakness = try files(tree.rootStatus()).weakness(in: .own) {
+      throw .unsafeFolder(path: path, weakness)
+    }
     for folder in try files(foldersAbove(path)) {
       // Not opened: a folder that may only be passed through cannot be read.
-      let status = try files(FileStatus(of: folder))
-      guard status.owner == geteuid() || status.owner == 0 else {
-        throw .unsafeFolder(path: folder, .ownedBy(status.owner))
-      }
-      guard !status.isWritableByOthers else { throw .unsafeFolder(path: folder, .writableByOthers) }
+      guard let weakness = try files(FileStatus(of: folder)).weakness(in: .above) else { continue }
+      throw .unsafeFolder(path: folder, weakness)
     }
   }
 
