@@ -160,7 +160,8 @@ import Testing
     line.sealed = ContentDigest(of: message)
     try store.tree().replaceFile("items/\(record.path.text).gpg", with: message, temporary: "new")
     try store.tree().replaceFile(
-      StoreLayout.shardFile(record.path.shard, isLocal: false), with: try IndexLine.encode(line) + [10], temporary: "new")
+      StoreLayout.shardFile(record.path.shard, isLocal: false), with: try IndexLine.encode(line) + [10],
+      temporary: "new")
     #expect {
       _ = try store.open().text(of: line)
     } throws: { error in

@@ -99,7 +99,8 @@ import Testing
   }
 
   @Test func `Who claims another one's subkey makes its id ambiguous, not his own`() throws {
-    let shared = Self.subkey(7)
+    var shared = Self.subkey(7)
+    shared.fingerprint = try #require(Fingerprint(String(repeating: "B", count: 40)))
     let other = try #require(Fingerprint(String(repeating: "A", count: 40)))
     var thief = Self.key([shared], primary: Self.subkey(8, encrypts: false))
     thief.fingerprint = other

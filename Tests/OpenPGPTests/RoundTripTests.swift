@@ -44,8 +44,7 @@ import Testing
     #expect(engine.statistics.processes == 0)
   }
 
-  @Test func `What is written names the newest valid subkey of everyone`() throws
-  {
+  @Test func `What is written names the newest valid subkey of everyone`() throws {
     let home = try GnuPGHome()
     let people: [GnuPGKey] = [.alice, .several, .rsa]
     let engine = Engine(home, people: people)
