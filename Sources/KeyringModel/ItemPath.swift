@@ -60,19 +60,6 @@ public struct ItemPath: Hashable, Comparable, Sendable {
   /// The number of the index shard that holds the item: the first byte of the SHA-256 of ``text``.
   public var shard: UInt8 { ContentDigest(of: Array(text.utf8)).bytes[0] }
 
-  /// The file name of that shard, `31.jsonl`.
-  public var shardFileName: String { ItemPath.shardFileName(shard) }
-
-  /// The file name of the sealed item in its container, `alice.gpg`.
-  public var fileName: String { name + ".gpg" }
-
-  /// The file name of a shard.
-  ///
-  /// - Parameter shard: Its number.
-  package static func shardFileName(_ shard: UInt8) -> String {
-    Hexadecimal.text([shard]) + ".jsonl"
-  }
-
   /// Whether the container and the account are shown exactly, without a digest.
   var isExact: Bool { !name.utf8.contains(UInt8(ascii: "~")) }
 

@@ -6,11 +6,16 @@ public struct Pin: Equatable, Sendable {
   public var digest: ContentDigest
   /// The people whose signature the next policy needs one of.
   public var admins: [Fingerprint]
+  /// The digest of each person's key file as it was accepted; nil in a pin that was made before they were kept.
+  ///
+  /// The signature of a policy does not cover key files, and an older file of the same key is a good one: without
+  /// its revocation, or with an encryption subkey that was retired.
+  public var keys: [Fingerprint: ContentDigest]?
 
   /// The format that this version writes.
   package static let format: Int64 = 1
-  /// The most bytes of a pin.
-  package static let maximumSize = 256 * 1024
+  /// The most bytes of a pin: as many people as a policy can have.
+  package static let maximumSize = Policy.maximumSize
 
   /// Brings all parts together.
   ///
@@ -18,10 +23,14 @@ public struct Pin: Equatable, Sendable {
   ///   - generation: The generation of the accepted policy, from 1.
   ///   - digest: The digest of its bytes.
   ///   - admins: Its admins; the pin keeps them sorted and each once.
-  public init(generation: Int, digest: ContentDigest, admins: [Fingerprint]) {
+  ///   - keys: The digest of each person's key file, or nil when they are not known.
+  public init(
+    generation: Int, digest: ContentDigest, admins: [Fingerprint], keys: [Fingerprint: ContentDigest]?
+  ) {
     self.generation = generation
     self.digest = digest
     self.admins = Set(admins).sorted()
+    self.keys = keys
   }
 
   /// Pins a policy.
@@ -29,20 +38,26 @@ public struct Pin: Equatable, Sendable {
   /// - Parameters:
   ///   - policy: The policy that was accepted.
   ///   - bytes: The exact bytes that it was read from or is written as.
-  public init(policy: Policy, bytes: [UInt8]) {
+  ///   - keys: The key file of each of its people.
+  public init(policy: Policy, bytes: [UInt8], keys: [Fingerprint: [UInt8]]) {
     self.init(
-      generation: policy.generation, digest: ContentDigest(of: bytes), admins: policy.admins)
+      generation: policy.generation, digest: ContentDigest(of: bytes), admins: policy.admins,
+      keys: keys.mapValues { ContentDigest(of: $0) })
   }
 
   /// Writes the pin as canonical JSON with a line feed.
   public func encode() -> [UInt8] {
-    let json = JSONValue.object([
+    var members = [
       JSONMember("format", .integer(Pin.format)),
       JSONMember("generation", .integer(Int64(generation))),
       JSONMember("digest", .string(digest.base64url)),
       JSONMember("admins", .array(Set(admins).sorted().map { .string($0.text) })),
-    ])
-    return json.canonicalBytes + [UInt8(ascii: "\n")]
+    ]
+    if let keys {
+      let digests = keys.map { JSONMember($0.key.text, .string($0.value.base64url)) }
+      members.append(JSONMember("keys", .object(digests)))
+    }
+    return JSONValue.object(members).canonicalBytes + [UInt8(ascii: "\n")]
   }
 
   /// Reads a pin from the exact bytes of its file.
@@ -58,9 +73,23 @@ public struct Pin: Equatable, Sendable {
     }
     let admins = try fields.takeFingerprints("admins")
     guard !admins.isEmpty else { throw .noAdmin }
+    let keys = try fields.takeOptionalObject("keys").map(Self.digests)
     try fields.finish()
-    let pin = Pin(generation: Int(generation), digest: digest, admins: admins)
+    let pin = Pin(generation: Int(generation), digest: digest, admins: admins, keys: keys)
     guard pin.encode() == bytes else { throw .notCanonical }
     return pin
+  }
+
+  private static func digests(
+    _ members: [JSONMember]
+  ) throws(PolicyError) -> [Fingerprint: ContentDigest] {
+    var keys: [Fingerprint: ContentDigest] = [:]
+    for member in members {
+      guard let fingerprint = Fingerprint(member.name), case .string(let text) = member.value,
+        let digest = ContentDigest(base64url: text)
+      else { throw .invalid("keys") }
+      keys[fingerprint] = digest
+    }
+    return keys
   }
 }

@@ -47,12 +47,17 @@ struct PolicyFields {
     }
   }
 
-  mutating func takeObject(_ name: String) throws(PolicyError) -> [JSONMember] {
+  mutating func takeOptionalObject(_ name: String) throws(PolicyError) -> [JSONMember]? {
     switch take(name) {
-    case nil: throw .missing(name)
+    case nil: return nil
     case .object(let members)?: return members
     default: throw .invalid(name)
     }
+  }
+
+  mutating func takeObject(_ name: String) throws(PolicyError) -> [JSONMember] {
+    guard let members = try takeOptionalObject(name) else { throw .missing(name) }
+    return members
   }
 
   /// The fingerprints in an array; `name` is for the error.

@@ -137,7 +137,7 @@ package struct Shard: Sendable {
   }
 }
 
-// MARK: Checking and repairing
+// MARK: Checking
 
 extension Shard {
   /// Everything about the shard that `check` reports, in the order of the lines.
@@ -178,42 +178,5 @@ extension Shard {
       // A line within the limits whose canonical form is not: certainly another form.
       return false
     }
-  }
-
-  /// Makes the shard writable: keeps one line for each item and gives out all others.
-  ///
-  /// Of lines with the same path or id the one modified last stays. Lines of other shards are given out too.
-  ///
-  /// - Returns: The lines taken out, for the caller to keep elsewhere.
-  package mutating func settle() -> [Line] {
-    var kept: [Line] = []
-    var removed: [Line] = []
-    var paths: Set<ItemPath> = []
-    var ids: Set<ItemID> = []
-    let newestFirst = lines.enumerated().sorted { left, right in
-      let first = left.element.record?.modified ?? .earliest
-      let second = right.element.record?.modified ?? .earliest
-      return first == second ? left.offset < right.offset : first > second
-    }
-    for line in newestFirst.map(\.element) {
-      guard let record = line.record, let path = line.path, path.shard == number,
-        !paths.contains(path), !ids.contains(record.id)
-      else {
-        removed.append(line)
-        continue
-      }
-      paths.insert(path)
-      ids.insert(record.id)
-      kept.append(line)
-    }
-    self = Shard(number: number, lines: kept)
-    return removed
-  }
-
-  private init(number: UInt8, lines: [Line]) {
-    self.number = number
-    self.lines = lines
-    fileSize = lines.reduce(0) { $0 + $1.bytes.count + 1 }
-    isCutOff = false
   }
 }

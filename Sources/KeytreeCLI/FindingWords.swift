@@ -19,9 +19,16 @@ extension Finding.Kind {
       error.wordsForOneFile ?? ErrorReport(error, item: nil).message ?? "it cannot be decrypted"
     case .wrongRecipients(let found, let expected):
       "it is sealed to \(Self.list(found)), its group has \(Self.list(expected))"
+    case .recipientsUnknown(.unknownGroup(let group)):
+      "whom it should be sealed to is not known: the policy has no group \(ErrorReport.quote(group))"
+    case .recipientsUnknown(.unusableKey(let person, let problem)):
+      "whom it should be sealed to is not known: the key \(person.text) cannot be used: \(problem.words)"
+    case .unsafe(.ownedBy(let user)): "it belongs to user \(user), who can change it"
+    case .unsafe(.writableByOthers): "others can write to it (`chmod go-w` takes the permission away)"
     case .policy(let distrust): "the policy is not trusted: \(ErrorReport.show(distrust.words))"
     case .key(_, let problem): "this key cannot be used: \(problem.words)"
     case .transaction: "the record of a change that was cut off cannot be read"
+    case .unfinished: "a change was cut off after it was decided; the next command that writes finishes it"
     }
   }
 
@@ -36,19 +43,23 @@ extension Finding.Kind {
     case .damaged: "damaged"
     case .bindingMismatch: "binding-mismatch"
     case .undecryptable: "undecryptable"
-    case .wrongRecipients: "recipients"
+    case .wrongRecipients, .recipientsUnknown: "recipients"
+    case .unsafe: "permissions"
     case .policy: "policy"
     case .key: "key"
     case .transaction: "transaction"
+    case .unfinished: "unfinished"
     }
   }
 
   /// Whether `check --repair` can do something about it.
   var isForRepair: Bool {
     switch self {
-    case .shard, .stray, .fileMissing, .notInIndex, .notAsIndexed, .bindingMismatch, .transaction: true
+    case .shard, .stray, .fileMissing, .notInIndex, .notAsIndexed, .bindingMismatch, .transaction,
+      .unfinished:
+      true
     case .damaged(let damage): damage.isForRepair
-    case .undecryptable, .wrongRecipients, .policy, .key: false
+    case .undecryptable, .wrongRecipients, .recipientsUnknown, .unsafe, .policy, .key: false
     }
   }
 

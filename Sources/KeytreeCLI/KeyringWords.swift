@@ -60,6 +60,8 @@ extension PolicyDistrust {
     case .unreadable(let error): error.words
     case .pinUnreadable: "what this machine has accepted cannot be read"
     case .keyMissing(let fingerprint): "the key file of \(fingerprint.text) is missing"
+    case .keyChanged(let fingerprint, let name):
+      "the key file of \(ErrorReport.show(name)) (\(fingerprint.text)) is not the one that this machine has accepted"
     }
   }
 

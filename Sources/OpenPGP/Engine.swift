@@ -19,6 +19,7 @@ package final class Engine: SealingEngine {
     var program: Library.Program?
     var gpgconf = ""
     var home: EngineHome?
+    var wayIsKnownToBeGood = false
   }
 
   /// The largest message that is looked at: the largest secret, what GnuPG adds, and room to spare.
@@ -60,12 +61,6 @@ package final class Engine: SealingEngine {
     try unsafe MessageHeader.parse(ciphertext, limit: Self.messageLimit).recipients
   }
 
-  package func people(for keyIDs: [KeyID]) -> [Fingerprint?] {
-    // Without a usable engine nobody is known, as the protocol says.
-    guard let table = try? home().table else { return keyIDs.map { _ in nil } }
-    return keyIDs.map { table.owner(of: $0) }
-  }
-
   package func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
     Set(try home().table.encryptionKeys(of: people, at: Self.now))
   }
@@ -102,6 +97,12 @@ package final class Engine: SealingEngine {
       state.home = home
       return home
     }
+  }
+
+  /// Whether everything on the way to the user's agent was found to be as it should be, by asking gpgconf.
+  var wayIsKnownToBeGood: Bool {
+    get { state.withLock { $0.wayIsKnownToBeGood } }
+    set { state.withLock { $0.wayIsKnownToBeGood = newValue } }
   }
 
   /// Makes the next call load the home again, because its stamp was changed.

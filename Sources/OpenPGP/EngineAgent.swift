@@ -26,11 +26,14 @@ extension Engine {
   // The redirect may be gone with a restart of the machine, its place may have moved with the coming and
   // going of /run/user, and the agent may not be running: gpg is not allowed to start one in the engine home.
   private func mend(_ session: Session) throws(EngineError) -> Session? {
+    // Asked once: with an agent at its end a way that was good is good, and the message is for somebody else.
+    if wayIsKnownToBeGood, session.home.redirect.leadsToAnAgent { return nil }
     let gpgconf = try tools().gpgconf
     let place = AgentRedirect(path: try gpgconf.places(home: session.home.path).agentSocket)
     let socket = try gpgconf.places(home: locations.userHome).agentSocket
     let isInPlace = place == session.home.redirect && place.socket == AgentRedirect.end(of: socket)
-    if isInPlace, place.leadsToAnAgent { return nil }
+    wayIsKnownToBeGood = isInPlace && place.leadsToAnAgent
+    if wayIsKnownToBeGood { return nil }
     if !isInPlace { try place.point(to: socket) }
     if !place.leadsToAnAgent { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
     if place == session.home.redirect { return session }

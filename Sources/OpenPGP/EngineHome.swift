@@ -4,7 +4,9 @@ internal import KeyringModel
 /// A private GnuPG home that holds the public keys of a keyring's people, and nothing else.
 ///
 /// It is a cache: its name is a digest of everything that went into it, so that another set of keys is
-/// another folder, and a finished one is never changed.
+/// another folder, and the keys of a finished one never change. What may change in it is who signs by default
+/// (`gpg.conf`, once) and the way to the user's agent (the redirect, and the stamp that says where it is); each is
+/// one file, replaced as a whole.
 final class EngineHome: Sendable {
   /// Raised when the content of homes changes, so that old ones are not used any more.
   static let layout = 1

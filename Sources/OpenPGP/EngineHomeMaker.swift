@@ -54,26 +54,26 @@ struct EngineHomeMaker: Sendable {
     for _ in 0..<10 {
       try PrivateFolder.make(path)
       let lock = try HomeLock(home: path)
-      guard lock.take(.shared, milliseconds: Self.patience) else { throw busy }
+      guard lock.take(.shared, within: Self.patience) else { throw busy }
       guard lock.isCurrent else { continue }
       if let home = EngineHome(path: path, lock: lock) {
         keepFresh()
         return home
       }
-      guard lock.take(.exclusive, milliseconds: Self.patience) else { throw busy }
+      guard lock.take(.exclusive, within: Self.patience) else { throw busy }
       guard lock.isCurrent else { continue }
       // Another process may have made it while this one waited.
       if unsafe access(EngineHome.stamp(path), F_OK) != 0 || EngineHome(path: path, lock: lock) == nil {
         try make(try tools())
         StaleHomes.remove(in: locations.runtimeBase, except: name)
       }
-      guard lock.take(.shared, milliseconds: Self.patience) else { throw busy }
+      guard lock.take(.shared, within: Self.patience) else { throw busy }
       if lock.isCurrent, let home = EngineHome(path: path, lock: lock) { return home }
     }
     throw busy
   }
 
-  private static let patience = 60_000
+  private static let patience = 60.0
 
   private var busy: EngineError { .unsafeEngine(path: path, reason: "other processes keep changing it") }
 

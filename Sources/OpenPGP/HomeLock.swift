@@ -18,26 +18,14 @@ final class HomeLock: Sendable {
 
   deinit { close(descriptor) }
 
-  /// How a home is locked.
-  enum Mode {
-    case shared, exclusive
-  }
-
-  /// Takes or changes the lock. A change lets go of the old one first, so two processes that both want to
-  /// go from shared to exclusive do not block each other.
+  /// Takes or changes the lock.
   ///
   /// - Parameters:
   ///   - mode: Which lock.
-  ///   - milliseconds: How long to wait for others.
+  ///   - seconds: How long to wait for others.
   /// - Returns: Whether it was taken.
-  func take(_ mode: Mode, milliseconds: Int) -> Bool {
-    var waited = 0
-    while flock(descriptor, (mode == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
-      if waited >= milliseconds { return false }
-      usleep(10_000)
-      waited += 10
-    }
-    return true
+  func take(_ mode: FileLock.Mode, within seconds: Double) -> Bool {
+    FileLock.take(descriptor, mode, within: seconds) == 0
   }
 
   /// Whether the file that is locked is still the one in the folder. It is not when the home was removed

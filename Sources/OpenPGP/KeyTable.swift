@@ -28,12 +28,6 @@ struct KeyTable: Sendable, Equatable {
     self.ownersByID = ownersByID
   }
 
-  /// The person behind a key id.
-  ///
-  /// - Parameter keyID: The id of a key or subkey.
-  /// - Returns: The primary fingerprint, or nil when no key or more than one has the id.
-  func owner(of keyID: KeyID) -> Fingerprint? { Self.single(ownersByID[keyID]) }
-
   /// The person behind the fingerprint of a key or subkey.
   ///
   /// - Parameter key: Any fingerprint.

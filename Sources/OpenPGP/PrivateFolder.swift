@@ -56,14 +56,16 @@ enum PrivateFolder {
   static func checkNobodyElseWrites(_ path: String) throws(EngineError) {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { throw .unsafeEngine(path: path, reason: reason(errno)) }
-    guard status.st_uid == 0 || status.st_uid == geteuid() else {
-      throw .unsafeEngine(path: path, reason: "it belongs to someone else")
-    }
+    let kind = status.st_mode & S_IFMT
     // The mode of a link means nothing.
-    if status.st_mode & S_IFMT == S_IFLNK { return }
-    let isShared = status.st_mode & 0o022 != 0
-    let isSticky = status.st_mode & S_IFMT == S_IFDIR && status.st_mode & S_ISVTX != 0
-    if isShared && !isSticky { throw .unsafeEngine(path: path, reason: "others can write to it") }
+    let mode = kind == S_IFLNK ? 0 : status.st_mode
+    switch FileProtection.weakness(
+      owner: status.st_uid, mode: mode, isFolder: kind == S_IFDIR, in: .above)
+    {
+    case .ownedBy: throw .unsafeEngine(path: path, reason: "it belongs to someone else")
+    case .writableByOthers: throw .unsafeEngine(path: path, reason: "others can write to it")
+    case nil: return
+    }
   }
 
   /// The system's text for an error number.

@@ -38,13 +38,6 @@ package protocol SealingEngine: Sendable {
   /// - Throws: What is wrong with the packets.
   func recipients(of ciphertext: UnsafeRawBufferPointer) throws(MessageError) -> [KeyID]
 
-  /// Finds the people behind key ids.
-  ///
-  /// - Parameter keyIDs: Ids of keys or subkeys.
-  /// - Returns: For each id the primary fingerprint of the one known key that has it, else nil: also nil
-  ///   when two keys claim the id, and when the engine cannot be used at all.
-  func people(for keyIDs: [KeyID]) -> [Fingerprint?]
-
   /// Tells which ids `seal` would write for these people now.
   ///
   /// - Parameter people: Primary fingerprints.

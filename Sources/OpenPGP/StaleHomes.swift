@@ -28,7 +28,7 @@ enum StaleHomes {
     if unsafe lstat(stamp, &status) != 0, unsafe lstat(path, &status) != 0 { return }
     guard time(nil) - status.st_mtim.tv_sec > unusedForSeconds else { return }
     // Not even opening the lock means that something is odd there: leave it alone. The same when it is taken.
-    guard let lock = try? HomeLock(home: path), lock.take(.exclusive, milliseconds: 0) else { return }
+    guard let lock = try? HomeLock(home: path), lock.take(.exclusive, within: 0) else { return }
     // The stamp first: what remains after a kill is an unfinished home.
     let redirect = SmallFile.read(stamp, limit: 8192).flatMap(EngineHome.redirect(inStamp:))
     _ = unsafe unlink(stamp)

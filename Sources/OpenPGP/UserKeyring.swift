@@ -18,25 +18,14 @@ package struct UserKeyring: Sendable {
     try context().keys(matching: nil, secretOnly: true)
   }
 
-  /// Looks for public keys.
+  /// Looks for a public key.
   ///
-  /// - Parameter text: A full fingerprint in upper case, or a mail address. Nothing else is looked for: part
-  ///   of a name or a short key id would find keys that someone else has made to be found.
-  /// - Returns: The key with exactly that fingerprint, or every key with a user id of exactly that address
-  ///   (ASCII letters match in either case). Empty for any other text.
+  /// - Parameter fingerprint: The primary fingerprint. Nothing else is looked for: part of a name or a short key
+  ///   id would find keys that someone else has made to be found.
+  /// - Returns: The key with exactly that fingerprint, or nil.
   /// - Throws: What concerns the engine.
-  package func publicKeys(matching text: String) throws(EngineError) -> [PublicKey] {
-    if let fingerprint = Fingerprint(text) {
-      return try context().keys(matching: text, secretOnly: false)
-        .filter { $0.fingerprint == fingerprint }
-    }
-    let mail = text.lowercasedASCII
-    guard mail.utf8.contains(UInt8(ascii: "@")), !mail.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }),
-      !mail.utf8.contains(where: { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: ">") })
-    else { return [] }
-    return try context().keys(matching: "<\(text)>", secretOnly: false).filter { key in
-      key.userIDs.contains { $0.lowercasedASCII == mail || $0.lowercasedASCII.hasSuffix("<\(mail)>") }
-    }
+  package func publicKey(_ fingerprint: Fingerprint) throws(EngineError) -> PublicKey? {
+    try context().keys(matching: fingerprint.text, secretOnly: false).first { $0.fingerprint == fingerprint }
   }
 
   /// Exports a public key with as little as possible around it.
@@ -49,7 +38,7 @@ package struct UserKeyring: Sendable {
   /// - Returns: The armored key.
   /// - Throws: `unusableKey` when there is none; what concerns the engine.
   package func exportMinimal(_ fingerprint: Fingerprint) throws(EngineError) -> [UInt8] {
-    guard let key = try publicKeys(matching: fingerprint.text).first else {
+    guard let key = try publicKey(fingerprint) else {
       throw .unusableKey(fingerprint, .missing)
     }
     let now = Engine.now
@@ -73,13 +62,5 @@ package struct UserKeyring: Sendable {
       throw .engineTooOld(version: program.version)
     }
     return try Context(program: program, home: locations.userHome, interaction: .never)
-  }
-}
-
-extension String {
-  // Mail domains compare without case; Unicode case rules have no place in them.
-  fileprivate var lowercasedASCII: String {
-    String(
-      decoding: utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 + 0x20 : $0 }, as: UTF8.self)
   }
 }

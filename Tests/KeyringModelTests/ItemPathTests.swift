@@ -44,8 +44,6 @@ struct ItemPathTests {
   @Test func `the design's example is in shard 31`() {
     let path = Self.path(.internetPassword, [.server: "github.com", .account: "alice"])
     #expect(path.shard == 0x31)
-    #expect(path.shardFileName == "31.jsonl")
-    #expect(path.fileName == "alice.gpg")
     #expect(path.container == "github.com")
     #expect(path.itemClass == .internetPassword)
   }

@@ -110,11 +110,16 @@ struct PolicyTests {
 
   @Test func `a pin follows its policy`() throws {
     let bytes = Array(Self.text.utf8)
-    let pin = Pin(policy: try Policy.parse(bytes), bytes: bytes)
-    let text = """
-      {"admins":["\(Self.alice)"],"digest":"\(ContentDigest(of: bytes).base64url)","format":1,"generation":2}\n
-      """
-    #expect(String(decoding: pin.encode(), as: UTF8.self) == text)
+    let (policy, digest) = (try Policy.parse(bytes), ContentDigest(of: bytes).base64url)
+    let alice = try #require(Fingerprint(Self.alice))
+    var pin = Pin(policy: policy, bytes: bytes, keys: [alice: []])
+    let start = #"{"admins":["\#(Self.alice)"],"digest":"\#(digest)","format":1,"generation":2"#
+    let keys = #","keys":{"\#(Self.alice)":"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"}"#
+    #expect(String(decoding: pin.encode(), as: UTF8.self) == start + keys + "}\n")
+    #expect(try Pin.parse(pin.encode()) == pin)
+    // As it was before key files had a place in it.
+    pin.keys = nil
+    #expect(String(decoding: pin.encode(), as: UTF8.self) == start + "}\n")
     #expect(try Pin.parse(pin.encode()) == pin)
   }
 

@@ -118,10 +118,6 @@ struct ShardTests {
       let isBehindTheOthers = Shard(parsing: written, number: 0x31).lines.last?.bytes == bytes
       #expect(isBehindTheOthers)
       #expect(written.count == file.count)
-      // After repair the line is in the caller's hands and the shard takes writes again.
-      #expect(shard.settle().map(\.bytes) == [bytes])
-      try shard.put(records[2])
-      #expect(shard.records.count == 3)
     }
   }
 
@@ -145,7 +141,7 @@ struct ShardTests {
     other.modified = Timestamp(microseconds: 0)
     let all = [records[2], records[0], twin, records[1], other, stranger]
     let file = try all.flatMap { try IndexLine.encode($0) + [UInt8(ascii: "\n")] }
-    var shard = Shard(parsing: file, number: 0x31)
+    let shard = Shard(parsing: file, number: 0x31)
     let problems = shard.problems
     #expect(problems.contains(.notSorted(line: 2)))
     #expect(problems.contains(.duplicatePath(records[0].path, lines: [2, 3])))
@@ -153,11 +149,6 @@ struct ShardTests {
     #expect(problems.contains(.duplicatePath(records[1].path, lines: [4, 5])))
     #expect(problems.contains(.wrongShard(line: 6, stranger.path)))
     #expect(!shard.isWritable)
-    let removed = shard.settle()
-    #expect(Set(removed.map(\.number)) == [3, 5, 6])
-    #expect(shard.isWritable)
-    #expect(shard.problems.allSatisfy { if case .notSorted = $0 { true } else { false } })
-    #expect(shard.encode() == (try Self.file(records)))
   }
 
   @Test func `a record of another shard is refused`() {

@@ -50,7 +50,6 @@ import Testing
         ["group name", "\(GroupName.maximumSize) bytes"],
         ["policy", "\(Policy.maximumSize) bytes"],
       ])
-    #expect(StoreLayout.shardLimit == Shard.maximumSize)
   }
 
   @Test("all Swift in the documents is compiled", arguments: MarkdownDocument.names)

@@ -30,7 +30,7 @@ import Testing
     let record = try IndexLine.parse(try example("index/31.jsonl"))
     #expect(record.primaryKey.canonicalJSON == (try example("primary key")))
     #expect(Array(record.path.text.utf8) == (try example("path")))
-    #expect("index/\(record.path.shardFileName)" == "index/31.jsonl")
+    #expect(StoreLayout.shardFile(record.path.shard, isLocal: false) == "index/31.jsonl")
     #expect(try IndexLine.encode(record) == example("index/31.jsonl"))
     let shard = Shard(parsing: try ExampleStore.bytes("index/31.jsonl"), number: record.path.shard)
     #expect(shard.problems.isEmpty && shard.isWritable)
@@ -38,7 +38,9 @@ import Testing
     let policyBytes = try ExampleStore.bytes("policy.json")
     let policy = try Policy.parse(policyBytes)
     #expect(policy.encode() == policyBytes)
-    #expect(Pin(policy: policy, bytes: policyBytes).encode() == (try example("pin.json")) + [10])
+    let keys = try policy.people.keys.map { ($0, try ExampleStore.bytes("keys/\($0.text).asc")) }
+    let pin = Pin(policy: policy, bytes: policyBytes, keys: Dictionary(uniqueKeysWithValues: keys))
+    #expect(pin.encode() == (try example("pin.json")) + [10])
   }
 
   @Test func `the item of the worked example decrypts to the plaintext on the page`() throws {
@@ -81,7 +83,7 @@ import Testing
       let key = try primaryKey(Array(lines[index].utf8))
       let path = ItemPath(key)
       #expect(String(decoding: key.canonicalJSON, as: UTF8.self) == lines[index])
-      #expect("  \(path.text) \(path.shardFileName.prefix(2))" == lines[index + 1])
+      #expect("  \(path.text) \(StoreLayout.shardName(path.shard).prefix(2))" == lines[index + 1])
     }
   }
 
@@ -158,7 +160,8 @@ import Testing
     line.sealed = ContentDigest(of: message)
     try store.tree().replaceFile("items/\(record.path.text).gpg", with: message, temporary: "new")
     try store.tree().replaceFile(
-      "index/\(record.path.shardFileName)", with: try IndexLine.encode(line) + [10], temporary: "new")
+      StoreLayout.shardFile(record.path.shard, isLocal: false), with: try IndexLine.encode(line) + [10],
+      temporary: "new")
     #expect {
       _ = try store.open().text(of: line)
     } throws: { error in

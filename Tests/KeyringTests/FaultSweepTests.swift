@@ -14,7 +14,7 @@ import TestSupport
 
   /// A change to a store that has the items a (revision 1), b and c.
   enum Change: CaseIterable {
-    case add, update, updateAttributes, delete, rename, importMany, repair
+    case add, update, updateAttributes, updateLocal, delete, rename, importMany, repair
   }
 
   /// Counts operations and interferes with one, or with all from one on.
@@ -89,6 +89,46 @@ import TestSupport
     print("fault sweep: \(change), \(mode): \(points) of \(total) operations tried")
   }
 
+  @Test(
+    "after a kill, and a kill at any operation of the recovery, the change that was decided is there",
+    arguments: [Change.updateLocal, .delete, .rename, .repair])
+  func killedTwice(_ change: Change) throws {
+    var points = 0
+    // Every third operation, another third after each first kill, unless all are asked for.
+    let step = unsafe getenv("KEYTREE_EVERY_FAULT") != nil ? 1 : 3
+    for number in 1...(try operations(of: change)) {
+      var again = number % step - step + 1
+      while true {
+        again += step
+        let store = StandInStore()
+        try prepare(store, for: change)
+        let before = try contents(of: store)
+        // Killed; what was not decided is no recovery's work, and is in the other sweep.
+        try? perform(change, on: store, faults: Saboteur(at: number, .isKilled).plan)
+        guard try isDecided(store) else { break }
+        let second = Saboteur(at: again, .isKilled)
+        _ = try? store.open(faults: second.plan).find(Query())
+        guard second.hasStruck else { break }
+        points += 1
+        try store.open().add(.login("next.example", "someone"), secret: SecretBytes(text: "next"))
+        var after = try contents(of: store)
+        #expect(after.removeValue(forKey: "internet-password/next.example/someone") == "next")
+        #expect(try after == Self.expected(change, before), "\(change), operations \(number) and \(again)")
+        #expect(try store.tree().list(".keytree").allSatisfy { !$0.hasPrefix("transaction-") })
+        #expect(try store.open().check(decrypts: true).findings == [], "\(change), \(number), \(again)")
+      }
+    }
+    #expect(points > 20)
+  }
+
+  /// Whether a transaction is left that the next command has to finish.
+  private func isDecided(_ store: StandInStore) throws -> Bool {
+    let tree = try store.tree()
+    return try tree.list(".keytree").contains {
+      try $0.hasPrefix("transaction-") && tree.status(".keytree/\($0)/commit.json") != nil
+    }
+  }
+
   /// How many operations a change takes when nothing goes wrong.
   private func operations(of change: Change) throws -> Int {
     let store = StandInStore()
@@ -110,6 +150,11 @@ import TestSupport
     let keyring = try store.create()
     for name in ["a", "b", "c"] {
       try keyring.add(.login("\(name).example", "me"), secret: SecretBytes(text: "old \(name)"))
+    }
+    if change == .updateLocal {
+      var item = NewItem.login("l.example", "me")
+      item.isLocal = true
+      try keyring.add(item, secret: SecretBytes(text: "old l"))
     }
     guard change == .repair else { return }
     let tree = try store.tree()
@@ -135,6 +180,7 @@ import TestSupport
     switch change {
     case .add: try keyring.add(.login("d.example", "me"), secret: SecretBytes(text: "new d"))
     case .update: try keyring.update(item("a"), secret: SecretBytes(text: "new a"))
+    case .updateLocal: try keyring.update(item("l"), secret: SecretBytes(text: "new l"))
     case .updateAttributes: try keyring.update(item("a"), AttributeChanges(set: label))
     case .delete: try keyring.delete([item("a"), item("b")])
     case .rename: try keyring.update(item("a"), AttributeChanges(set: moved))
@@ -150,6 +196,7 @@ import TestSupport
     switch change {
     case .add: after["internet-password/d.example/me"] = "new d"
     case .update: after["internet-password/a.example/me"] = "new a"
+    case .updateLocal: after["internet-password/l.example/me"] = "new l"
     case .updateAttributes: after["internet-password/a.example/me"] = "old a, labelled"
     case .delete:
       after["internet-password/a.example/me"] = nil

@@ -129,6 +129,37 @@ import TestSupport
     #expect(store.engine.statistics.decryptions == 1)
   }
 
+  @Test("as many secrets as the limit lets through are decrypted, and no more", arguments: [1, 3, 20])
+  func secrets(_ limit: Int) throws {
+    let store = StandInStore()
+    let keyring = try store.create()
+    let items = (0..<10).map { NewItem.login("host\($0).example", "me") }
+    _ = try keyring.addAll(items, secret: { SecretBytes(text: "secret \($0)") })
+    var seen: [String] = []
+    let query = Query(limit: limit == 1 ? .one : .count(limit))
+    let matches = try keyring.forEachSecret(matching: query) { record, secret in
+      seen.append("\(record.path.container) \(secret.text())")
+    }
+    let wanted = try keyring.find(Query()).items.prefix(limit)
+    #expect(matches.items == Array(wanted))
+    #expect(try seen == wanted.map { "\($0.path.container) \(try keyring.text(of: $0))" })
+    #expect(store.engine.statistics.decryptions == 2 * wanted.count)
+  }
+
+  @Test func `the secrets of all matches are refused before any is read`() throws {
+    let store = StandInStore()
+    let keyring = try store.create()
+    try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+    // Whatever is read now is an error.
+    ScratchFolder.remove("\(store.path)/index")
+    try store.tree().createFile("index", [])
+    #expect(throws: KeyringError.invalidQuery(.secretOfAllMatches)) {
+      try keyring.forEachSecret(matching: Query()) { _, _ in Issue.record("handed out") }
+    }
+    #expect(throws: KeyringError.self) { try keyring.find(Query()) }
+    #expect(store.engine.statistics.decryptions == 0)
+  }
+
   @Test func `adding many twice adds nothing the second time`() throws {
     let store = StandInStore()
     let keyring = try store.create()

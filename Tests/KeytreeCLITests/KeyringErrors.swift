@@ -84,7 +84,8 @@ enum KeyringErrors {
   private static let policies: [(KeyringError, ExitCode)] =
     [
       .notPinned, .changed(generation: 2, pinned: 1), .changed(generation: 1, pinned: 1), .unsigned,
-      .badSignature, .pinUnreadable, .keyMissing(person), .unreadable(.malformed(.duplicateKey(evil))),
+      .badSignature, .pinUnreadable, .keyMissing(person), .keyChanged(person, name: evil),
+      .unreadable(.malformed(.duplicateKey(evil))),
       .unreadable(.unknownFormat(2)), .unreadable(.missing(evil)), .unreadable(.invalid(evil)),
       .unreadable(.unexpected(evil)), .unreadable(.notCanonical), .unreadable(.unnamedPerson(person)),
       .unreadable(.noAdmin), .unreadable(.noDefaultGroup), .unreadable(.emptyDefaultGroup),

@@ -108,6 +108,28 @@ import Testing
     #expect(engine.report().agentIsReachable == false)
   }
 
+  @Test func `Messages for other people make gpgconf be asked once, not for each`() throws {
+    let foreign = try Engine(home, people: [.alice, .bob]).sealed(to: [.bob])
+    let engine = Engine(home, people: [.alice, .bob])
+    func refused() throws(EngineError) -> Int {
+      let before = engine.statistics.processes
+      #expect {
+        _ = try engine.opened(foreign)
+      } throws: { error in
+        if case EngineError.notARecipient = error { true } else { false }
+      }
+      return engine.statistics.processes - before
+    }
+    #expect(try refused() >= 3)
+    #expect(try refused() == 1)
+    // A way that breaks later is still mended.
+    home.stopAgent()
+    let own = try engine.opened(sealed(by: engine))
+    #expect(own.bytes == Array("hello".utf8))
+  }
+
+  private func sealed(by engine: Engine) throws -> [UInt8] { try engine.sealed(to: [.alice]) }
+
   @Test func `The report tells what there is`() throws {
     let engine = Engine(home, people: [.alice, .expired, .signonly])
     let report = engine.report()

@@ -44,8 +44,7 @@ import Testing
     #expect(engine.statistics.processes == 0)
   }
 
-  @Test func `What is written names the newest valid subkey of everyone, and people are found by it`() throws
-  {
+  @Test func `What is written names the newest valid subkey of everyone`() throws {
     let home = try GnuPGHome()
     let people: [GnuPGKey] = [.alice, .several, .rsa]
     let engine = Engine(home, people: people)
@@ -54,10 +53,6 @@ import Testing
     let newest = try #require(KeyID("33AD7EB027B7C308"))
     #expect(found.contains(newest))
     #expect(Set(found) == (try engine.expectedRecipients(people.map(\.fingerprint))))
-    #expect(Set(engine.people(for: found)) == Set(people.map(\.fingerprint)))
-    // Older subkeys of the same person, and one of nobody.
-    let others = ["35C66D2428E5390D", "90F0C37E4F1D7A06", "0123456789ABCDEF"].compactMap(KeyID.init(_:))
-    #expect(engine.people(for: others) == [GnuPGKey.several.fingerprint, GnuPGKey.several.fingerprint, nil])
   }
 
   @Test func `One process is started for a message once the version is known`() throws {

@@ -11,6 +11,7 @@ package final class StandInEngine: SealingEngine {
   private static let magic = Array("stand-in message\n".utf8)
   private let counts = Mutex(EngineStatistics())
   private let readers: Set<Fingerprint>
+  private let unusable = Mutex<[Fingerprint: KeyProblem]>([:])
   private let refusals = Mutex<EngineError?>(nil)
 
   /// What keeps every message from being decrypted, as a passphrase that is not given does.
@@ -75,14 +76,17 @@ package final class StandInEngine: SealingEngine {
     return parts.recipients.map(Self.keyID)
   }
 
-  package func people(for keyIDs: [KeyID]) -> [Fingerprint?] {
-    keyIDs.map { id in
-      (UInt8.min...UInt8.max).map(Self.fingerprint).first { Self.keyID($0) == id }
+  package func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
+    let problems = unusable.withLock { $0 }
+    for person in people {
+      if let problem = problems[person] { throw .unusableKey(person, problem) }
     }
+    return Set(people.map(Self.keyID))
   }
 
-  package func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
-    Set(people.map(Self.keyID))
+  /// Lets nobody seal to a person from now on.
+  package func makeUnusable(_ person: Fingerprint, _ problem: KeyProblem) {
+    unusable.withLock { $0[person] = problem }
   }
 
   package func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {

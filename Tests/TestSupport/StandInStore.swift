@@ -25,10 +25,12 @@ package final class StandInStore: Sendable {
 
   /// Makes the store.
   @discardableResult
-  package func create(signatures: Policy.Signatures = .required) throws -> Keyring {
+  package func create(
+    signatures: Policy.Signatures = .required, faults: FaultPlan? = nil
+  ) throws -> Keyring {
     try Keyring.create(
       at: path, founder: .init(fingerprint: owner, name: "Alice <alice@example.org>", keyFile: [1]),
-      signatures: signatures, host: host, engine: { _ in engine })
+      signatures: signatures, host: host, faults: faults, engine: { _ in engine })
   }
 
   /// Opens it, with planned faults.

@@ -23,12 +23,18 @@ public struct Finding: Sendable, Equatable {
     case undecryptable(EngineError)
     /// An item is not sealed to exactly the members of its group.
     case wrongRecipients(found: [KeyID], expected: [KeyID])
-    /// The policy is not trusted.
+    /// Nothing can be said about the people an item is sealed to, because it is not known who they should be.
+    case recipientsUnknown(RecipientDoubt)
+    /// Others can change it, although they should not.
+    case unsafe(UnsafeFolderReason)
+    /// The policy, or a person's key file, is not trusted.
     case policy(PolicyDistrust)
     /// A person's key cannot be used any more.
     case key(Fingerprint, KeyProblem)
     /// A transaction's record cannot be read.
     case transaction
+    /// A change was decided and then cut off. Whoever searches or writes next finishes it.
+    case unfinished
   }
 
   /// The path it is about, relative to the store.
@@ -41,6 +47,14 @@ public struct Finding: Sendable, Equatable {
     self.path = path
     self.kind = kind
   }
+}
+
+/// Why it is not known to whom an item should be sealed.
+public enum RecipientDoubt: Sendable, Equatable {
+  /// The policy has no such group.
+  case unknownGroup(String)
+  /// Nothing can be sealed to this member of the group now.
+  case unusableKey(Fingerprint, KeyProblem)
 }
 
 /// Why something is no part of a store.

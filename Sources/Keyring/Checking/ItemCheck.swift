@@ -42,14 +42,15 @@ struct ItemCheck: Sendable {
     } else {
       look.findings.append(Finding(item.file, .notInIndex))
     }
+    let recipients: [KeyID]
     do throws(MessageError) {
-      let found = try keyring.engine.recipients(of: message)
-      if let record, let finding = recipientFinding(found, record, item.file) {
-        look.findings.append(finding)
-      }
+      recipients = try keyring.engine.recipients(of: message)
     } catch {
       look.findings.append(Finding(item.file, .damaged(.notAMessage(error))))
       return look
+    }
+    if let record, let kind = try recipientFinding(recipients, record) {
+      look.findings.append(Finding(item.file, kind))
     }
     if decrypts {
       look.wasDecrypted = true
@@ -61,13 +62,21 @@ struct ItemCheck: Sendable {
   }
 
   /// Recipients that are not the members of the item's group, from packet headers alone (threat T8).
-  private func recipientFinding(_ found: [KeyID], _ record: ItemRecord, _ file: String) -> Finding? {
-    guard let members = keyring.policy.groups[record.group],
-      // A member whose key is unusable has a finding of her own.
-      let expected = try? keyring.engine.expectedRecipients(members)
-    else { return nil }
+  private func recipientFinding(
+    _ found: [KeyID], _ record: ItemRecord
+  ) throws(KeyringError) -> Finding.Kind? {
+    guard let members = keyring.policy.groups[record.group] else {
+      return .recipientsUnknown(.unknownGroup(record.group))
+    }
+    let expected: Set<KeyID>
+    do {
+      expected = try keyring.engine.expectedRecipients(members)
+    } catch {
+      guard case .unusableKey(let person, let problem) = error else { throw .engine(error, nil) }
+      return .recipientsUnknown(.unusableKey(person, problem))
+    }
     guard Set(found) != expected || found.count != expected.count else { return nil }
-    return Finding(file, .wrongRecipients(found: found, expected: expected.sorted { $0.text < $1.text }))
+    return .wrongRecipients(found: found, expected: expected.sorted { $0.text < $1.text })
   }
 
   private func contentFinding(

@@ -1,42 +1,68 @@
 internal import KeyringModel
 
 extension Keyring {
-  /// Holds index, items, policy and keys against each other; changes nothing but what a writer that was cut
-  /// off has left to do.
+  /// Holds index, items, policy and keys against each other. Nothing in the store is changed and no lock is taken, so
+  /// that a store which can only be read can be checked, too; a change that was cut off is reported.
+  ///
+  /// When something is found while another process writes, it looks again, at last while writers wait.
   ///
   /// - Parameters:
   ///   - decrypts: whether every item is decrypted and held against its line, which needs the user's key.
-  ///   - progress: told how many of how many items are done.
-  /// - Throws: `KeyringError.busy`, `.engine` when GnuPG cannot be used at all, or a file error.
+  ///   - progress: told how many of how many items are done, in each round.
+  /// - Returns: what was found.
+  /// - Throws: `KeyringError.busy` when writers keep at it; `.engine` when GnuPG cannot be used, nobody can be asked
+  ///   for a passphrase, or the question was cancelled; `.policyNotTrusted` when the policy in the store cannot be
+  ///   read; `.transactionUnknown` when a newer version was cut off; or a file error.
   public func check(
     decrypts: Bool = false, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> CheckReport {
-    let lock = try StoreLock(tree, timeout: host.lockTimeout)
-    var damaged: [Finding] = []
-    do {
-      try Transaction.recover(in: tree, under: lock)
-    } catch {
-      guard case .transactionDamaged(let folder) = error else { throw error }
-      damaged.append(Finding(folder, .transaction))
-    }
     let check = StoreCheck(keyring: self, decrypts: decrypts, progress: progress)
-    var report = try check.run(try StoreSurvey(of: tree))
-    report.findings = damaged + report.findings
-    return report
+    var report = CheckReport()
+    for _ in 0..<3 {
+      let before = try ReaderSnapshot(of: tree)
+      report = try check.run()
+      let isLocked = try files(tree.isLocked(StoreLayout.lock))
+      let isQuiet = try ReaderSnapshot(of: tree) == before && !isLocked
+      if report.isClean || isQuiet { return report }
+    }
+    return try run(check, under: try lockIfWritable()) ?? report
   }
 
-  /// Brings a store in order without deleting anything: lines are rebuilt from sealed items, items go back
-  /// to the place they name themselves, and what belongs nowhere goes into a quarantine folder.
+  /// The store's lock; nil when somebody else can write in the store and this user cannot.
+  private func lockIfWritable() throws(KeyringError) -> StoreLock? {
+    do throws(KeyringError) {
+      return try StoreLock(tree, timeout: host.lockTimeout)
+    } catch {
+      guard case .file = error else { throw error }
+      return nil
+    }
+  }
+
+  /// Looks while no writer is at work; nil without the lock.
+  private func run(
+    _ check: StoreCheck, under lock: consuming StoreLock?
+  ) throws(KeyringError) -> CheckReport? {
+    guard let lock else { return nil }
+    defer { withExtendedLifetime(lock) {} }
+    return try check.run()
+  }
+
+  /// Brings a store in order without deleting anything: changes that were cut off are finished, lines are rebuilt from
+  /// sealed items, items go back to the place they name themselves, and what belongs nowhere goes into a quarantine
+  /// folder. The store's lock is held all the time.
   ///
   /// - Parameters:
   ///   - decrypts: whether items that look right are decrypted, too.
   ///   - progress: told how many of how many items are done, in each of two passes.
   /// - Returns: what was repaired, and what is still wrong.
-  /// - Throws: `KeyringError.policyNotTrusted`, and as `check(decrypts:progress:)`.
+  /// - Throws: `KeyringError.policyNotTrusted`; `.busy`; `.shardRefused` when the lines of the items do not fit into
+  ///   a shard; `.unsafeFolder` when others can write to a folder that something would go to; and as
+  ///   `check(decrypts:progress:)`. After any but a file error the store is as it was, but for the changes that were
+  ///   cut off before.
   public func repair(
     decrypts: Bool = false, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> CheckReport {
-    if let distrust { throw .policyNotTrusted(distrust) }
+    try requireTrust()
     let lock = try StoreLock(tree, timeout: host.lockTimeout)
     let quarantine = Quarantine.newFolder(at: host.clock())
     var repairs: [Repair] = []
@@ -52,9 +78,8 @@ extension Keyring {
       }
     }
     var repair = StoreRepair(keyring: self, quarantine: quarantine, decrypts: decrypts)
-    repairs += try repair.run(try StoreSurvey(of: tree), under: lock, progress: progress)
-    let check = StoreCheck(keyring: self, decrypts: decrypts, progress: progress)
-    var report = try check.run(try StoreSurvey(of: tree))
+    repairs += try repair.run(try StoreSurvey(of: self), under: lock, progress: progress)
+    var report = try StoreCheck(keyring: self, decrypts: decrypts, progress: progress).run()
     report.repairs = repairs
     return report
   }

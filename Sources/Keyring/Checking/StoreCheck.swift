@@ -3,6 +3,8 @@ internal import OpenPGP
 internal import Secrets
 
 /// Holds a store's index, items, policy and keys against each other; changes nothing.
+///
+/// Without the lock a writer may be at work meanwhile: then a finding may be about a state that never was.
 struct StoreCheck {
   let keyring: Keyring
   /// Whether every item is decrypted and held against its line.
@@ -10,10 +12,12 @@ struct StoreCheck {
   /// Told how many of how many items are done.
   let progress: (Int, Int) -> Void
 
-  /// Runs the check. The caller holds the lock, and nothing is pending.
-  func run(_ survey: StoreSurvey) throws(KeyringError) -> CheckReport {
+  /// Looks at everything.
+  func run() throws(KeyringError) -> CheckReport {
     var report = CheckReport()
-    report.findings += survey.strays
+    let survey = try StoreSurvey(of: keyring)
+    report.findings += try transactionFindings()
+    report.findings += survey.findings
     report.findings += try policyFindings()
     for shard in survey.shards {
       report.findings += shard.shard.problems.map { Finding(shard.file, .shard($0)) }
@@ -61,10 +65,27 @@ struct StoreCheck {
   /// How many items are handed to the threads at once: some tenths of a second of work.
   private static let portion = 64
 
+  /// Changes that were decided and then cut off, or whose record cannot be read. One that was not decided has not
+  /// happened; its folder is litter and nothing is wrong.
+  private func transactionFindings() throws(KeyringError) -> [Finding] {
+    var findings: [Finding] = []
+    for folder in try Transaction.pending(in: keyring.tree) {
+      do throws(KeyringError) {
+        if try Transaction.record(of: folder, in: keyring.tree) != nil {
+          findings.append(Finding(folder, .unfinished))
+        }
+      } catch {
+        guard case .transactionDamaged = error else { throw error }
+        findings.append(Finding(folder, .transaction))
+      }
+    }
+    return findings
+  }
+
   /// The signature of the policy, the pin, and the people's keys.
   private func policyFindings() throws(KeyringError) -> [Finding] {
     var findings: [Finding] = []
-    if let distrust = keyring.distrust { findings.append(Finding(StoreLayout.policy, .policy(distrust))) }
+    if let distrust = keyring.distrust { findings.append(Finding(distrust.file, .policy(distrust))) }
     let signature = try files { () throws(FileError) in
       try keyring.tree.read(StoreLayout.policySignature, limit: StoreLayout.smallFileLimit)
     }
@@ -90,6 +111,16 @@ struct StoreCheck {
       }
     }
     return findings
+  }
+}
+
+extension PolicyDistrust {
+  /// The file in the store that it is about.
+  fileprivate var file: String {
+    switch self {
+    case .keyChanged(let fingerprint, _), .keyMissing(let fingerprint): StoreLayout.keyFile(fingerprint)
+    default: StoreLayout.policy
+    }
   }
 }
 

@@ -24,7 +24,7 @@ struct StoreRepair {
     _ survey: StoreSurvey, under lock: borrowing StoreLock, progress: (Int, Int) -> Void
   ) throws(KeyringError) -> [Repair] {
     var moves: [(from: String, to: String)] = []
-    for stray in survey.strays {
+    for stray in survey.findings {
       switch stray.kind {
       // A shard that is too large to be read is put aside as it is, before one is made from the items.
       case .stray, .shard(.tooLarge): break

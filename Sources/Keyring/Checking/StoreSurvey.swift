@@ -6,8 +6,10 @@ struct StoreSurvey {
   var itemFiles: [ItemFile] = []
   /// The shards, with where they are.
   var shards: [SurveyedShard] = []
-  /// Things that are no part of a store.
-  var strays: [Finding] = []
+  /// Things that are no part of a store, and things that others can change.
+  var findings: [Finding] = []
+  /// Whether others can enter the store at all; where they cannot, permissions in it mean nothing.
+  private let isOpenToOthers: Bool
 
   /// A file that lies where an item can be.
   struct ItemFile {
@@ -26,15 +28,56 @@ struct StoreSurvey {
 
   /// Walks through a store.
   ///
-  /// - Throws: a file error when a folder cannot be read at all.
-  init(of tree: FileTree) throws(KeyringError) {
-    for isLocal in [false, true] {
-      do {
+  /// - Throws: a file error when a folder cannot be read at all; `KeyringError.policyNotTrusted` when the policy in
+  ///   the store cannot be.
+  init(of keyring: Keyring) throws(KeyringError) {
+    let tree = keyring.tree
+    let stored = try TrustedPolicy.read(in: tree).policy
+    isOpenToOthers = try !files(tree.rootStatus()).isClosedToOthers
+    do throws(FileError) {
+      try surveyTop(tree)
+      // Whom a policy names that is not accepted yet, or who was removed from it, may have a file.
+      try surveyKeys(tree, of: Set(keyring.policy.people.keys).union(stored.people.keys))
+      for isLocal in [false, true] {
         try surveyIndex(tree, isLocal: isLocal)
         try surveyItems(tree, isLocal: isLocal)
-      } catch {
-        throw .file(error)
       }
+    } catch {
+      throw .file(error)
+    }
+  }
+
+  /// The store's own folder and that of this machine's items, whose parts are looked at elsewhere.
+  private mutating func surveyTop(_ tree: FileTree) throws(FileError) {
+    let known: Set<String> = [
+      StoreLayout.policy, StoreLayout.policySignature, StoreLayout.keys, StoreLayout.index, StoreLayout.items,
+      StoreLayout.local, StoreLayout.work, ".git",
+    ]
+    for name in try tree.list("") where !known.contains(name) {
+      if name == StoreLayout.gitIgnore || name == StoreLayout.gitAttributes {
+        _ = try isFile(name, in: tree)
+      } else {
+        findings.append(Finding(name, .stray(.name)))
+      }
+    }
+    guard try isFolder(StoreLayout.local, in: tree) else { return }
+    let parts: Set<String> = [StoreLayout.indexFolder(isLocal: true), StoreLayout.itemsFolder(isLocal: true)]
+    for name in try tree.list(StoreLayout.local) {
+      let path = "\(StoreLayout.local)/\(name)"
+      if !parts.contains(path) { findings.append(Finding(path, .stray(.name))) }
+    }
+  }
+
+  private mutating func surveyKeys(_ tree: FileTree, of people: Set<Fingerprint>) throws(FileError) {
+    guard try isFolder(StoreLayout.keys, in: tree) else { return }
+    let known = Set(people.map(StoreLayout.keyFile))
+    for name in try tree.list(StoreLayout.keys) {
+      let path = "\(StoreLayout.keys)/\(name)"
+      guard known.contains(path) else {
+        findings.append(Finding(path, .stray(.name)))
+        continue
+      }
+      _ = try isFile(path, in: tree)
     }
   }
 
@@ -46,7 +89,7 @@ struct StoreSurvey {
     for name in try tree.list(folder) {
       let path = "\(folder)/\(name)"
       guard let number = expected[name] else {
-        strays.append(Finding(path, .stray(.name)))
+        findings.append(Finding(path, .stray(.name)))
         continue
       }
       guard try isFile(path, in: tree) else { continue }
@@ -56,7 +99,8 @@ struct StoreSurvey {
         shards.append(SurveyedShard(number: number, isLocal: isLocal, shard: shard))
       } catch {
         guard case .tooLarge(let limit) = error.reason else { throw error }
-        strays.append(Finding(path, .shard(.tooLarge(size: try tree.status(path)?.size ?? 0, limit: limit))))
+        findings.append(
+          Finding(path, .shard(.tooLarge(size: try tree.status(path)?.size ?? 0, limit: limit))))
       }
     }
   }
@@ -67,7 +111,7 @@ struct StoreSurvey {
     for itemClass in try tree.list(root) {
       let classFolder = "\(root)/\(itemClass)"
       guard ItemClass(rawValue: itemClass) != nil else {
-        strays.append(Finding(classFolder, .stray(.name)))
+        findings.append(Finding(classFolder, .stray(.name)))
         continue
       }
       guard try isFolder(classFolder, in: tree) else { continue }
@@ -79,7 +123,7 @@ struct StoreSurvey {
           guard name.hasSuffix(".gpg"),
             let path = ItemPath(validating: "\(itemClass)/\(container)/\(name.dropLast(4))")
           else {
-            strays.append(Finding(file, .stray(.name)))
+            findings.append(Finding(file, .stray(.name)))
             continue
           }
           if try isFile(file, in: tree) { itemFiles.append(ItemFile(path: path, isLocal: isLocal)) }
@@ -91,17 +135,24 @@ struct StoreSurvey {
   /// Whether a folder is there; what stands in its place is a stray.
   private mutating func isFolder(_ path: String, in tree: FileTree) throws(FileError) -> Bool {
     guard let status = try tree.status(path) else { return false }
+    noteWeakness(status, path)
     if status.kind == .directory { return true }
-    strays.append(Finding(path, .stray(status.kind == .regular ? .file : Self.reason(status))))
+    findings.append(Finding(path, .stray(status.kind == .regular ? .file : Self.reason(status))))
     return false
   }
 
   /// Whether a file of its own is there; what stands in its place is a stray.
   private mutating func isFile(_ path: String, in tree: FileTree) throws(FileError) -> Bool {
     guard let status = try tree.status(path) else { return false }
+    noteWeakness(status, path)
     if status.kind == .regular && status.links == 1 { return true }
-    strays.append(Finding(path, .stray(Self.reason(status))))
+    findings.append(Finding(path, .stray(Self.reason(status))))
     return false
+  }
+
+  private mutating func noteWeakness(_ status: FileStatus, _ path: String) {
+    guard isOpenToOthers, let weakness = status.weakness(in: .own) else { return }
+    findings.append(Finding(path, .unsafe(weakness)))
   }
 
   private static func reason(_ status: FileStatus) -> StrayReason {

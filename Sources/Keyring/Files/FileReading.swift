@@ -25,7 +25,8 @@ enum FileReading {
     guard unsafe fstat(file, &info) == 0 else { throw .current("stat", path) }
     let status = FileStatus(info)
     guard status.kind == .regular else { throw FileError("open", path, .notARegularFile) }
-    guard status.links == 1 else { throw FileError("open", path, .hasOtherNames) }
+    // None at all is a file that a writer has replaced since it was opened: the old version, whole.
+    guard status.links <= 1 else { throw FileError("open", path, .hasOtherNames) }
     guard status.size <= limit else { throw FileError("read", path, .tooLarge(limit: limit)) }
 
     buffer.removeAll(keepingCapacity: true)

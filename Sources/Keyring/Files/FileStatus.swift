@@ -1,4 +1,5 @@
 internal import Glibc
+internal import OpenPGP
 
 /// What stands at a path.
 package struct FileStatus: Equatable, Sendable {
@@ -38,6 +39,12 @@ package struct FileStatus: Equatable, Sendable {
     mode = info.st_mode & 0o7777
   }
 
-  /// Whether somebody other than the owner may write, and the sticky bit does not keep them from renaming.
-  package var isWritableByOthers: Bool { mode & 0o022 != 0 && mode & 0o1000 == 0 }
+  /// Why somebody else could change it; `nil` when nobody can. What a link leads to is looked at elsewhere.
+  func weakness(in place: FileProtection.Place) -> UnsafeFolderReason? {
+    kind == .link
+      ? nil : FileProtection.weakness(owner: owner, mode: mode, isFolder: kind == .directory, in: place)
+  }
+
+  /// Whether nobody but the owner can walk through the folder, whatever the permissions of what is in it.
+  var isClosedToOthers: Bool { mode & 0o011 == 0 }
 }

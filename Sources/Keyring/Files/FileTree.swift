@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import OpenPGP
 
 /// A folder opened once, below which every path is walked component by component without following links.
 ///
@@ -80,6 +81,23 @@ package final class FileTree: Sendable {
   package func list(_ path: String) throws(FileError) -> [String] {
     guard let handle = try folder(path) else { return [] }
     return try handle.names()
+  }
+
+  /// Whether somebody holds an exclusive lock on a file; nothing is made or changed to find out.
+  ///
+  /// - Throws: `FileError` when the file is there and cannot be opened.
+  package func isLocked(_ path: String) throws(FileError) -> Bool {
+    do {
+      return try withParent(of: path, create: false) { (parent, name) throws(FileError) in
+        let file = unsafe keytree_openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
+        guard file >= 0 else { throw .current("open", path) }
+        defer { close(file) }
+        return FileLock.take(file, .shared, within: 0) == EWOULDBLOCK
+      }
+    } catch {
+      if error.isMissing { return false }
+      throw error
+    }
   }
 
   // MARK: Changing

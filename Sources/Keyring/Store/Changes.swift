@@ -46,6 +46,13 @@ public struct Changes: ~Copyable {
       throw .policyNotTrusted(
         .changed(generation: current.policy.generation, pinned: keyring.policy.generation))
     }
+    // What was accepted may have changed as well, and the engine has the keys from before.
+    for (fingerprint, bytes) in current.keys where keyring.trusted.keys[fingerprint] != bytes {
+      throw .policyNotTrusted(
+        .keyChanged(fingerprint, name: keyring.policy.people[fingerprint]?.name ?? ""))
+    }
+    // An account whose state cannot be written keeps its old pin, which is good for all it was good for before.
+    try? current.adoptKeys(stateBase: keyring.host.stateBase)
   }
 
   // MARK: What a transaction does
@@ -71,19 +78,13 @@ public struct Changes: ~Copyable {
     _ record: ItemRecord, _ changes: AttributeChanges
   ) throws(KeyringError) -> ItemRecord {
     let old = try current(record)
-    var new = try changes.applied(to: old)
-    if new == old { return old }
-    new.modified = timestamp(after: old)
-    if new.primaryKey == old.primaryKey {
-      try putLine(new)
-      return new
+    let change = try ItemSealer(keyring: keyring).change(changes, to: old) { () throws(KeyringError) in
+      // Not `read`: that looks again under the lock, which this transaction holds.
+      guard let message = try message(of: old) else { throw .itemDamaged(old.reference, .missing) }
+      let item = try ItemReader(keyring: keyring).open(message, old, nil)
+      return item.secret
     }
-    // The header holds the primary key, so the item is sealed again, with the same revision.
-    // Not `read`: that looks again under the lock, which this transaction holds.
-    let reader = ItemReader(keyring: keyring)
-    guard let message = try reader.message(of: old) else { throw .itemDamaged(old.reference, .missing) }
-    let item = try reader.open(message, old, nil)
-    return try replace(old, with: try ItemSealer(keyring: keyring).seal(new, secret: item.secret))
+    return try apply(change, replacing: old)
   }
 
   /// Replaces the secret and changes attributes; see `Keyring.update(_:_:secret:)`.
@@ -92,12 +93,28 @@ public struct Changes: ~Copyable {
     _ record: ItemRecord, _ changes: AttributeChanges, secret: borrowing SecretBytes
   ) throws(KeyringError) -> ItemRecord {
     let old = try current(record)
-    var new = try changes.applied(to: old)
-    var generator = SystemRandomNumberGenerator()
-    new.revision = Revision(using: &generator)
-    new.modified = timestamp(after: old)
-    new.secretModified = new.modified
-    return try replace(old, with: try ItemSealer(keyring: keyring).seal(new, secret: secret))
+    let change = try ItemSealer(keyring: keyring).change(changes, to: old, secret: secret)
+    return try apply(change, replacing: old)
+  }
+
+  /// Makes a change that was worked out before the lock was taken.
+  ///
+  /// - Returns: the record as it is now; nil, and nothing is done, when the item is not any more as it was.
+  mutating func apply(_ change: ItemChange, to base: ItemRecord) throws(KeyringError) -> ItemRecord? {
+    let old = try current(base)
+    return old == base ? try apply(change, replacing: old) : nil
+  }
+
+  private mutating func apply(
+    _ change: ItemChange, replacing old: ItemRecord
+  ) throws(KeyringError) -> ItemRecord {
+    switch change {
+    case .nothing: return old
+    case .line(let new):
+      try putLine(new)
+      return new
+    case .sealed(let item): return try replace(old, with: item)
+    }
   }
 
   /// Removes an item. A file that is not the one the index describes is not deleted but put aside, because
@@ -151,6 +168,10 @@ public struct Changes: ~Copyable {
   private mutating func current(_ record: ItemRecord) throws(KeyringError) -> ItemRecord {
     let key = shardKey(of: record)
     if let line = try shard(key).record(id: record.id) { return located(line, key) }
+    // This transaction may have put it elsewhere.
+    for key in changed.sorted() {
+      if let line = try shard(key).record(id: record.id) { return located(line, key) }
+    }
     var byID = Query()
     byID.predicates = [.id(record.id)]
     guard let found = try IndexSearch.run(byID, in: keyring.tree).items.first else { throw .itemNotFound }
@@ -242,13 +263,14 @@ public struct Changes: ~Copyable {
     }
   }
 
-  private func file(of record: ItemRecord) -> String {
-    StoreLayout.itemFile(record.path, isLocal: record.isLocal)
+  /// The sealed message of an item as this transaction will leave it, else as it is.
+  private func message(of record: ItemRecord) throws(KeyringError) -> [UInt8]? {
+    if let staged = try transaction.staged(at: file(of: record)) { return staged }
+    return try ItemReader(keyring: keyring).message(of: record)
   }
 
-  /// Times never go backwards for an item, also when a clock does.
-  private func timestamp(after record: ItemRecord) -> Timestamp {
-    max(keyring.host.clock(), Timestamp(microseconds: record.modified.microseconds + 1))
+  private func file(of record: ItemRecord) -> String {
+    StoreLayout.itemFile(record.path, isLocal: record.isLocal)
   }
 
   private mutating func quarantineFolder() -> String {

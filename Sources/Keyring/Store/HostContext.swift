@@ -36,4 +36,14 @@ public struct HostContext: Sendable {
     self.workers = workers
     self.clock = clock
   }
+
+  /// Where the OpenPGP engine finds what belongs to the user and to the machine.
+  package var engineLocations: EngineLocations {
+    EngineLocations(userHome: gnupgHome, runtimeBase: engineBase, searchPath: searchPath)
+  }
+
+  /// The OpenPGP engine for a keyring; it starts nothing before its first use.
+  func engine(for keyring: KeyringID, keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
+    Engine(locations: engineLocations, keyringID: keyring.hex, keys: keys, interaction: interaction)
+  }
 }

@@ -79,45 +79,16 @@ public final class Keyring: Sendable {
   ///
   /// - Returns: the new item's record.
   /// - Throws: `KeyringError.itemExists` when an item has this primary key already, `.invalidAttribute`,
-  ///   `.secretTooLarge`, `.unknownGroup`, `.shardDamaged`, `.policyNotTrusted`, `.engine`, `.busy`, or a
-  ///   file error. After an error the store is as it was.
+  ///   `.attributesTooLarge`, `.secretTooLarge`, `.unknownGroup`, `.unsafeFolder` when others can write where the
+  ///   item would go, `.shardDamaged`, `.policyNotTrusted`, `.engine`, `.busy`, or a file error. After any but a
+  ///   file error the store is as it was. A file error may also strike after the change was decided, for one on a
+  ///   disk that is full: then the change stands and whoever takes the lock next brings it to its end.
   @discardableResult
   public func add(_ item: NewItem, secret: borrowing SecretBytes) throws(KeyringError) -> ItemRecord {
+    try requireTrust()
     // Sealed before the lock is taken, so that adding processes wait for each other's files only.
     let sealed = try ItemSealer(keyring: self).seal(new: item, secret: secret)
     return try transaction { changes throws(KeyringError) in try changes.add(sealed) }
-  }
-
-  /// Changes attributes of an item, and its secret when one is given.
-  ///
-  /// The item is looked up again by its id, so of two writers the last one wins, whole.
-  ///
-  /// - Returns: the record as it is now.
-  /// - Throws: `KeyringError.itemNotFound` when it was removed meanwhile, and as `add`.
-  @discardableResult
-  public func update(_ record: ItemRecord, _ changes: AttributeChanges) throws(KeyringError) -> ItemRecord {
-    try transaction { transaction throws(KeyringError) in try transaction.update(record, changes) }
-  }
-
-  /// Replaces an item's secret, and changes attributes with it.
-  ///
-  /// - Returns: the record as it is now, with a new revision.
-  /// - Throws: as `update(_:_:)`.
-  @discardableResult
-  public func update(
-    _ record: ItemRecord, _ changes: AttributeChanges = AttributeChanges(), secret: borrowing SecretBytes
-  ) throws(KeyringError) -> ItemRecord {
-    // Closures cannot borrow a noncopyable parameter.
-    var transaction = try Changes(keyring: self)
-    let result: ItemRecord
-    do {
-      result = try transaction.update(record, changes, secret: secret)
-    } catch {
-      transaction.abandon()
-      throw error
-    }
-    try transaction.commit()
-    return result
   }
 
   /// Makes a second item with the same secret and other attributes.
@@ -142,8 +113,11 @@ public final class Keyring: Sendable {
 
   /// Makes several changes that happen together or not at all.
   ///
+  /// Each change sees those before it. `find` and `secret(for:matching:)` do not: they see the store as it is.
+  ///
   /// - Parameter body: makes the changes; when it throws, none of them happens. The store's lock is held
-  ///   while it runs.
+  ///   while it runs, also while a change in it seals: when that asks for a passphrase, other writers wait.
+  /// - Throws: what `body` throws, and as `add`.
   public func transaction<R>(
     _ body: (inout Changes) throws(KeyringError) -> R
   ) throws(KeyringError) -> R {
@@ -157,14 +131,5 @@ public final class Keyring: Sendable {
     }
     try changes.commit()
     return result
-  }
-}
-
-extension HostContext {
-  /// The OpenPGP engine for a keyring; it starts nothing before its first use.
-  func engine(for keyring: KeyringID, keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
-    Engine(
-      locations: EngineLocations(userHome: gnupgHome, runtimeBase: engineBase, searchPath: searchPath),
-      keyringID: keyring.hex, keys: keys, interaction: interaction)
   }
 }

@@ -18,9 +18,7 @@ extension Keyring {
   public static func create(
     at path: String, owner: Fingerprint, signatures: Policy.Signatures = .required, host: HostContext
   ) throws(KeyringError) -> Keyring {
-    let user = UserKeyring(
-      locations: EngineLocations(
-        userHome: host.gnupgHome, runtimeBase: host.engineBase, searchPath: host.searchPath))
+    let user = UserKeyring(locations: host.engineLocations)
     let founder: Founder
     do throws(EngineError) {
       guard let key = try user.secretKeys().first(where: { $0.fingerprint == owner }) else {
@@ -50,12 +48,12 @@ extension Keyring {
     }
   }
 
-  /// Makes a store with an engine that may be a stand-in for GnuPG.
+  /// Makes a store with faults planned and with an engine that may be a stand-in for GnuPG, both for tests.
   package static func create(
     at path: String, founder: Founder, signatures: Policy.Signatures, host: HostContext,
-    engine makeEngine: (KeyringID) -> any SealingEngine
+    faults: FaultPlan? = nil, engine makeEngine: (KeyringID) -> any SealingEngine
   ) throws(KeyringError) -> Keyring {
-    let tree = try emptyFolder(path)
+    let tree = try emptyFolder(path, faults: faults)
     let owner = founder.fingerprint
     var generator = SystemRandomNumberGenerator()
     let keyring = KeyringID(using: &generator)
@@ -84,17 +82,18 @@ extension Keyring {
         (StoreLayout.keyFile(owner), founder.keyFile), (StoreLayout.gitIgnore, gitIgnore),
         (StoreLayout.gitAttributes, gitAttributes), (StoreLayout.policySignature, signature),
       ], in: tree)
-    try PinStore(base: host.stateBase, keyring: keyring).write(
-      policy: policy, bytes: policyBytes, signer: owner)
+    let keys = [owner: founder.keyFile]
+    try PinStore(base: host.stateBase, keyring: keyring, faults: faults).write(
+      policy: policy, bytes: policyBytes, keys: keys, signer: owner)
     try write([(StoreLayout.policy, policyBytes)], in: tree)
-    let trusted = TrustedPolicy(policy: policy, signer: owner, keys: [owner: founder.keyFile], distrust: nil)
+    let trusted = TrustedPolicy(policy: policy, signer: owner, keys: keys)
     return Keyring(tree: tree, trusted: trusted, engine: engine, host: host)
   }
 
   /// Opens, or makes, the folder for a new store.
-  private static func emptyFolder(_ path: String) throws(KeyringError) -> FileTree {
-    try StoreFolder.makeFolder(path)
-    let tree = try files(FileTree(at: path))
+  private static func emptyFolder(_ path: String, faults: FaultPlan?) throws(KeyringError) -> FileTree {
+    try StoreFolder.makeFolder(path, faults: faults)
+    let tree = try files(FileTree(at: path, faults: faults))
     try StoreFolder.checkOwner(path, tree)
     let names = try files(tree.list(""))
     guard !names.contains(StoreLayout.policy) else { throw .storeExists(path: path) }

@@ -63,10 +63,3 @@ extension Index {
       .filter { $0.hasPrefix(StoreLayout.quarantinePrefix) }.map { "\(StoreLayout.work)/\($0)" }
   }
 }
-
-extension HostContext {
-  /// Where the OpenPGP engine finds what belongs to the user and to the machine.
-  package var engineLocations: EngineLocations {
-    EngineLocations(userHome: gnupgHome, runtimeBase: engineBase, searchPath: searchPath)
-  }
-}

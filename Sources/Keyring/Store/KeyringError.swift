@@ -58,14 +58,6 @@ public enum KeyringError: Error, Equatable, Sendable {
   case unknownGroup(String)
 }
 
-/// Why a folder is not safe to keep a store in.
-public enum UnsafeFolderReason: Sendable, Equatable {
-  /// It belongs to another user, whose id this is.
-  case ownedBy(UInt32)
-  /// Others may write to it.
-  case writableByOthers
-}
-
 /// What is wrong with the file of an item.
 public enum ItemDamage: Error, Sendable, Equatable {
   /// The index has the item, but its file is missing.
@@ -124,4 +116,7 @@ public enum PolicyDistrust: Sendable, Equatable {
   case pinUnreadable
   /// A person's key file is missing.
   case keyMissing(Fingerprint)
+  /// A person's key file is not the one that was accepted: it may be an older one that somebody put back, without
+  /// a revocation or with a subkey that was retired. Whose it is, and that person's name in the accepted policy.
+  case keyChanged(Fingerprint, name: String)
 }

@@ -23,11 +23,9 @@ public struct OwnKeys: Sendable {
   ///
   /// - Throws: `KeyringError.engine` when GnuPG is missing or fails.
   public init(host: HostContext) throws(KeyringError) {
-    let locations = EngineLocations(
-      userHome: host.gnupgHome, runtimeBase: host.engineBase, searchPath: host.searchPath)
     let keys: [PublicKey]
     do {
-      keys = try UserKeyring(locations: locations).secretKeys()
+      keys = try UserKeyring(locations: host.engineLocations).secretKeys()
     } catch {
       throw .engine(error, nil)
     }

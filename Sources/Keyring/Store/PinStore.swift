@@ -2,16 +2,18 @@ internal import KeyringModel
 
 /// What this machine has accepted of a keyring's policy, outside of the store.
 ///
-/// A folder per keyring: `pin.json`, a copy of the policy it describes, so that items can still be read
-/// with the accepted people when the store's policy was changed, and `signer`, the fingerprint that this
-/// user signs with. The copy is named after its digest, so that replacing `pin.json` replaces both at once.
+/// A folder per keyring: `pin.json`, copies of the policy and the key files it describes, so that items can still
+/// be read with the accepted people when the store's were changed, and `signer`, the fingerprint that this user
+/// signs with. Copies are named after their digests, so that replacing `pin.json` replaces all of them at once.
 struct PinStore {
   private let base: String
   private let keyring: KeyringID
+  private let faults: FaultPlan?
 
-  init(base: String, keyring: KeyringID) {
+  init(base: String, keyring: KeyringID, faults: FaultPlan? = nil) {
     self.base = base
     self.keyring = keyring
+    self.faults = faults
   }
 
   /// What was accepted.
@@ -56,27 +58,46 @@ struct PinStore {
     }
   }
 
+  /// Reads the copy of a key file that was accepted; `nil` when it is lost or damaged.
+  ///
+  /// - Throws: a file error.
+  func readKey(_ digest: ContentDigest) throws(KeyringError) -> [UInt8]? {
+    guard let tree = try openBase() else { return nil }
+    let bytes = try files(tree.read(keyFile(digest), limit: StoreLayout.smallFileLimit))
+    guard let bytes, ContentDigest(of: bytes) == digest else { return nil }
+    return bytes
+  }
+
   private func policyFile(_ digest: ContentDigest) -> String {
     "\(keyring.hex)/policy-\(digest.base64url).json"
   }
 
-  /// Remembers a policy as accepted; the rename of the pin decides.
-  func write(policy: Policy, bytes: [UInt8], signer: Fingerprint) throws(KeyringError) {
+  private func keyFile(_ digest: ContentDigest) -> String { "\(keyring.hex)/key-\(digest.base64url).asc" }
+
+  /// Remembers a policy and the key files of its people as accepted; the rename of the pin decides.
+  func write(
+    policy: Policy, bytes: [UInt8], keys: [Fingerprint: [UInt8]], signer: Fingerprint
+  ) throws(KeyringError) {
     let tree = try makeBase()
     let folder = keyring.hex
-    let pin = Pin(policy: policy, bytes: bytes)
-    let copy = policyFile(pin.digest)
-    let content: KeyValuePairs = [
-      copy: bytes, "\(folder)/signer": Array("\(signer.text)\n".utf8), "\(folder)/pin.json": pin.encode(),
-    ]
+    let pin = Pin(policy: policy, bytes: bytes, keys: keys)
+    let copies =
+      [(policyFile(pin.digest), bytes)]
+      + keys.sorted { $0.key < $1.key }.map { (keyFile(ContentDigest(of: $0.value)), $0.value) }
+    let content =
+      copies + [
+        ("\(folder)/signer", Array("\(signer.text)\n".utf8)), ("\(folder)/pin.json", pin.encode()),
+      ]
+    let kept = Set(copies.map(\.0))
     try files { () throws(FileError) in
       try tree.makeDirectory(folder)
       for (file, bytes) in content {
         try tree.replaceFile(file, with: bytes, temporary: "\(folder)/.new")
       }
       try tree.synchronizeDirectory("")
-      for name in try tree.list(folder) where name.hasPrefix("policy-") && "\(folder)/\(name)" != copy {
-        try tree.remove("\(folder)/\(name)")
+      for name in try tree.list(folder) where name.hasPrefix("policy-") || name.hasPrefix("key-") {
+        let file = "\(folder)/\(name)"
+        if !kept.contains(file) { try tree.remove(file) }
       }
     }
   }
@@ -84,7 +105,7 @@ struct PinStore {
   private func openBase() throws(KeyringError) -> FileTree? {
     let tree: FileTree
     do {
-      tree = try FileTree(at: base)
+      tree = try FileTree(at: base, faults: faults)
     } catch {
       if error.isMissing { return nil }
       throw .file(error)
@@ -95,7 +116,7 @@ struct PinStore {
 
   private func makeBase() throws(KeyringError) -> FileTree {
     // From the root, because the folders above may not exist yet on a new account.
-    try StoreFolder.makeFolder(base)
+    try StoreFolder.makeFolder(base, faults: faults)
     guard let tree = try openBase() else { throw .file(FileError("open", base, .notARegularFile)) }
     return tree
   }

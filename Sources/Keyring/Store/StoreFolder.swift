@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import OpenPGP
 
 /// Opening the folder of a store, and making sure that it is the user's own.
 package enum StoreFolder {
@@ -22,32 +23,26 @@ package enum StoreFolder {
 
   /// Refuses a store whose own folders or policy others can change: they can where they may enter the store.
   private static func checkContent(_ path: String, _ tree: FileTree) throws(KeyringError) {
-    guard try files(tree.rootStatus()).mode & 0o011 != 0 else { return }
+    if try files(tree.rootStatus()).isClosedToOthers { return }
     let names = [
       StoreLayout.policy, StoreLayout.policySignature, StoreLayout.keys, StoreLayout.index, StoreLayout.items,
       StoreLayout.local, StoreLayout.work,
     ]
     for name in names {
-      guard let status = try files(tree.status(name)), status.kind != .link else { continue }
-      guard status.owner == geteuid() else {
-        throw .unsafeFolder(path: "\(path)/\(name)", .ownedBy(status.owner))
-      }
-      guard status.mode & 0o022 == 0 else { throw .unsafeFolder(path: "\(path)/\(name)", .writableByOthers) }
+      guard let weakness = try files(tree.status(name))?.weakness(in: .own) else { continue }
+      throw .unsafeFolder(path: "\(path)/\(name)", weakness)
     }
   }
 
   /// Refuses a folder that another user owns or can change, directly or by renaming one above it.
   package static func checkOwner(_ path: String, _ tree: FileTree) throws(KeyringError) {
-    let status = try files(tree.rootStatus())
-    guard status.owner == geteuid() else { throw .unsafeFolder(path: path, .ownedBy(status.owner)) }
-    guard status.mode & 0o022 == 0 else { throw .unsafeFolder(path: path, .writableByOthers) }
+    if let weakness = try files(tree.rootStatus()).weakness(in: .own) {
+      throw .unsafeFolder(path: path, weakness)
+    }
     for folder in try files(foldersAbove(path)) {
       // Not opened: a folder that may only be passed through cannot be read.
-      let status = try files(FileStatus(of: folder))
-      guard status.owner == geteuid() || status.owner == 0 else {
-        throw .unsafeFolder(path: folder, .ownedBy(status.owner))
-      }
-      guard !status.isWritableByOthers else { throw .unsafeFolder(path: folder, .writableByOthers) }
+      guard let weakness = try files(FileStatus(of: folder)).weakness(in: .above) else { continue }
+      throw .unsafeFolder(path: folder, weakness)
     }
   }
 
@@ -68,10 +63,10 @@ package enum StoreFolder {
 
 extension StoreFolder {
   /// Makes a folder, and those above it that are missing, for the user alone.
-  package static func makeFolder(_ path: String) throws(KeyringError) {
+  package static func makeFolder(_ path: String, faults: FaultPlan? = nil) throws(KeyringError) {
     try files { () throws(FileError) in
       let absolute = path.hasPrefix("/")
-      let root = try FileTree(at: absolute ? "/" : ".")
+      let root = try FileTree(at: absolute ? "/" : ".", faults: faults)
       // Links in the part that exists are the user's own way to her folders; only below it are they ours.
       var existing = path
       // What cannot be opened, for whatever reason, is made or refused below.
@@ -80,7 +75,7 @@ extension StoreFolder {
       }
       let missing = String(decoding: path.utf8.dropFirst(existing.utf8.count), as: UTF8.self)
         .split(separator: "/").joined(separator: "/")
-      let base = existing.isEmpty ? root : try FileTree(at: existing)
+      let base = existing.isEmpty ? root : try FileTree(at: existing, faults: faults)
       guard !missing.isEmpty else { return }
       try base.makeDirectory(missing)
       var made = missing

@@ -11,8 +11,10 @@ public struct Trust: Sendable {
     case first
     /// What this machine has accepted cannot be read, so nothing is known about it.
     case forgotten
-    /// It is the accepted one, to the last byte.
+    /// It is the accepted one, to the last byte, and so are the key files.
     case accepted
+    /// It is the accepted one, but a key file is not; ``Trust/changedKeys`` names the people.
+    case keysChanged
     /// It has a higher generation than the accepted one.
     case newer
     /// It has the generation of the accepted one but another content.
@@ -32,11 +34,17 @@ public struct Trust: Sendable {
   public let signedBy: Fingerprint?
   /// The person in the policy whose secret key this user has, who will sign what is written.
   public let signer: Fingerprint?
+  /// The people whose key file is not the one that this machine has accepted of them, sorted.
+  ///
+  /// Nothing signs a key file but the key itself, so an older one that somebody put back looks as good as a newer
+  /// one: what `gpg --show-keys` says about it has to be compared with what is known from elsewhere.
+  public let changedKeys: [Fingerprint]
   /// Why the policy cannot be accepted: it is unsigned, or not signed by such an admin.
   public let obstacle: PolicyDistrust?
   /// What cryptography it took to find all of this out.
   package let engineStatistics: EngineStatistics
   private let bytes: [UInt8]
+  private let keys: [Fingerprint: [UInt8]]
   private let pins: PinStore
 
   /// Reads and verifies the store's policy, once, and finds out who this user is in it.
@@ -47,13 +55,16 @@ public struct Trust: Sendable {
     try self.init(at: path, host: host, engine: nil)
   }
 
-  /// Does the same with an engine that may be a stand-in for GnuPG, and with the keys this user has.
+  /// Does the same with an engine that may be a stand-in for GnuPG, with the keys this user has, and with faults
+  /// planned for `accept()`.
   package init(
-    at path: String, host: HostContext, engine standIn: (any SealingEngine)?, own: [Fingerprint]? = nil
+    at path: String, host: HostContext, engine standIn: (any SealingEngine)?, own: [Fingerprint]? = nil,
+    faults: FaultPlan? = nil
   ) throws(KeyringError) {
     let tree = try StoreFolder.open(path)
     let (bytes, policy) = try TrustedPolicy.read(in: tree)
-    let pins = PinStore(base: host.stateBase, keyring: policy.keyring)
+    let keys = try TrustedPolicy.keys(of: policy, in: tree)
+    let pins = PinStore(base: host.stateBase, keyring: policy.keyring, faults: faults)
     var before: PinStore.Accepted?
     var isForgotten = false
     var admins: [Fingerprint]?
@@ -66,12 +77,7 @@ public struct Trust: Sendable {
       // Who the admins were may still be known.
       admins = try? pins.readPin()?.admins
     }
-    let engine: any SealingEngine
-    if let standIn {
-      engine = standIn
-    } else {
-      engine = host.engine(for: policy.keyring, keys: try TrustedPolicy.keys(of: policy, in: tree))
-    }
+    let engine = standIn ?? host.engine(for: policy.keyring, keys: keys)
     let signature = try files { () throws(FileError) in
       try tree.read(StoreLayout.policySignature, limit: StoreLayout.smallFileLimit)
     }
@@ -82,28 +88,35 @@ public struct Trust: Sendable {
 
     self.policy = policy
     accepted = before?.policy
-    standing = isForgotten ? .forgotten : Self.standing(of: policy, bytes, before?.pin)
+    changedKeys = before?.pin.changedKeys(keys) ?? []
+    standing =
+      isForgotten
+      ? .forgotten
+      : Self.standing(of: policy, bytes, before?.pin, areKeysKnown: changedKeys.isEmpty)
     self.signedBy = signedBy
     obstacle = signature == nil ? .unsigned : signedBy == nil ? .badSignature : nil
     signer = candidates.first { policy.people[$0].map { $0.removed == nil } ?? false }
     engineStatistics = engine.statistics
     self.bytes = bytes
+    self.keys = keys
     self.pins = pins
   }
 
-  /// Accepts the policy on this machine.
+  /// Accepts the policy, and the key files of its people, on this machine.
   ///
   /// - Throws: `KeyringError.policyNotTrusted` with the obstacle; `.engine(.notARecipient)` when this user has no
   ///   key of anybody in the policy; or a file error.
   public func accept() throws(KeyringError) {
     if let obstacle { throw .policyNotTrusted(obstacle) }
     guard let signer else { throw .engine(.notARecipient(recipients: []), nil) }
-    try pins.write(policy: policy, bytes: bytes, signer: signer)
+    try pins.write(policy: policy, bytes: bytes, keys: keys, signer: signer)
   }
 
-  private static func standing(of policy: Policy, _ bytes: [UInt8], _ pin: Pin?) -> Standing {
+  private static func standing(
+    of policy: Policy, _ bytes: [UInt8], _ pin: Pin?, areKeysKnown: Bool
+  ) -> Standing {
     guard let pin else { return .first }
-    if ContentDigest(of: bytes) == pin.digest { return .accepted }
+    if ContentDigest(of: bytes) == pin.digest { return areKeysKnown ? .accepted : .keysChanged }
     if policy.generation > pin.generation { return .newer }
     return policy.generation == pin.generation ? .forked : .older
   }

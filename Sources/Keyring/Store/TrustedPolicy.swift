@@ -6,38 +6,51 @@ struct TrustedPolicy: Sendable {
   let policy: Policy
   /// Who signs what this user writes.
   let signer: Fingerprint
-  /// The key files of everybody in the accepted policy.
+  /// The key files of everybody in the accepted policy, as they were accepted.
   let keys: [Fingerprint: [UInt8]]
-  /// Why nothing may be written, if the store's policy is not the accepted one.
+  /// Why nothing may be written, if the store's policy or a key file in it is not the accepted one.
   let distrust: PolicyDistrust?
+  /// Whether the pin was made before digests of key files were kept, so that those in the store count.
+  let isPinWithoutKeys: Bool
 
   /// Takes what is known already, of a store that was just made.
-  init(policy: Policy, signer: Fingerprint, keys: [Fingerprint: [UInt8]], distrust: PolicyDistrust?) {
+  init(policy: Policy, signer: Fingerprint, keys: [Fingerprint: [UInt8]]) {
     self.policy = policy
     self.signer = signer
     self.keys = keys
-    self.distrust = distrust
+    distrust = nil
+    isPinWithoutKeys = false
   }
 
-  /// Reads a store's policy once and compares those bytes with the pin (threats T1 and T2).
+  /// Reads a store's policy and key files once and compares those bytes with the pin (threats T1 and T2).
   ///
   /// The signature was verified when the pin was made; equal bytes need no second look.
   ///
-  /// - Throws: `KeyringError.policyNotTrusted` when there is no readable pin, the policy cannot be read or
-  ///   a key file is missing; or a file error.
+  /// - Throws: `KeyringError.policyNotTrusted` when there is no readable pin, the policy cannot be read, a key
+  ///   file is missing, or one was changed and the copy of the accepted one is lost; or a file error.
   init(in tree: FileTree, stateBase: String) throws(KeyringError) {
     let (bytes, stored) = try Self.read(in: tree)
-    guard let accepted = try PinStore(base: stateBase, keyring: stored.keyring).read() else {
-      throw .policyNotTrusted(.notPinned)
-    }
+    let pins = PinStore(base: stateBase, keyring: stored.keyring)
+    guard let accepted = try pins.read() else { throw .policyNotTrusted(.notPinned) }
     policy = accepted.policy
     signer = accepted.signer
-    if ContentDigest(of: bytes) == accepted.pin.digest {
-      distrust = nil
-    } else {
-      distrust = .changed(generation: stored.generation, pinned: accepted.pin.generation)
+    isPinWithoutKeys = accepted.pin.keys == nil
+    var keys = try Self.keys(of: accepted.policy, in: tree)
+    let changed = accepted.pin.changedKeys(keys)
+    for fingerprint in changed {
+      let reason = PolicyDistrust.keyChanged(fingerprint, name: policy.people[fingerprint]?.name ?? "")
+      // What a key file says decides which signatures are good, so that reading keeps to the accepted one, too.
+      guard let digest = accepted.pin.keys?[fingerprint], let copy = try pins.readKey(digest) else {
+        throw .policyNotTrusted(reason)
+      }
+      keys[fingerprint] = copy
     }
-    keys = try Self.keys(of: accepted.policy, in: tree)
+    self.keys = keys
+    if ContentDigest(of: bytes) != accepted.pin.digest {
+      distrust = .changed(generation: stored.generation, pinned: accepted.pin.generation)
+    } else {
+      distrust = changed.first.map { .keyChanged($0, name: accepted.policy.people[$0]?.name ?? "") }
+    }
   }
 
   /// The store's policy: its exact bytes and what they say, trusted or not.
@@ -62,5 +75,26 @@ struct TrustedPolicy: Sendable {
       keys[fingerprint] = bytes
     }
     return keys
+  }
+
+  /// Lets a pin without digests of key files have those of the files that are in the store now, so that they
+  /// cannot be changed unnoticed from here on.
+  ///
+  /// - Throws: a file error.
+  func adoptKeys(stateBase: String) throws(KeyringError) {
+    guard isPinWithoutKeys, distrust == nil else { return }
+    try PinStore(base: stateBase, keyring: policy.keyring).write(
+      policy: policy, bytes: policy.encode(), keys: keys, signer: signer)
+  }
+}
+
+extension Pin {
+  /// The people whose key file is not the one that was accepted, sorted; none when the pin does not know.
+  ///
+  /// - Parameter files: the key files as they are now. People of whom none was accepted do not count.
+  func changedKeys(_ files: [Fingerprint: [UInt8]]) -> [Fingerprint] {
+    guard let keys else { return [] }
+    return files.filter { file in keys[file.key].map { $0 != ContentDigest(of: file.value) } ?? false }
+      .map(\.key).sorted()
   }
 }

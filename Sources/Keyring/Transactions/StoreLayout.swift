@@ -1,4 +1,5 @@
 package import KeyringModel
+internal import OpenPGP
 
 /// Where things are in a store, format 1: every path that this program reads or writes below the root.
 package enum StoreLayout {
@@ -18,13 +19,13 @@ package enum StoreLayout {
 
   /// The largest sealed item that is read or written: the secret's 1 MiB, its header, and room for more than
   /// a thousand recipients.
-  package static let sealedItemLimit = 2 << 20
+  package static let sealedItemLimit = Engine.messageLimit
   /// The most bytes that a decrypted item may have: the secret, its header line and the line feed.
   package static let plaintextLimit = secretLimit + ItemHeader.maximumSize + 1
   /// The largest secret, in bytes.
   package static let secretLimit = 1 << 20
   /// The largest shard that is read, in bytes.
-  package static let shardLimit = 4 << 20
+  package static let shardLimit = Shard.maximumSize
   /// The largest record of a transaction that is read: about 100,000 items in one.
   package static let recordLimit = 64 << 20
   /// The largest policy, signature or key file that is read, in bytes.

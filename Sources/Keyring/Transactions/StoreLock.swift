@@ -1,4 +1,5 @@
 internal import Glibc
+internal import OpenPGP
 
 /// The exclusive lock of a store, held from its creation to the end of its life.
 ///
@@ -32,21 +33,12 @@ struct StoreLock: ~Copyable {
 
   private static func wait(_ tree: FileTree, timeout: Double) throws(KeyringError) -> Int32 {
     let descriptor = try files(tree.openForLock(StoreLayout.lock))
-    var waited = 0.0
-    var pause = 0.001
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      let code = errno
-      guard code == EWOULDBLOCK || code == EINTR, waited < timeout else {
-        let holder = LockRecord(reading: descriptor)?.holder
-        close(descriptor)
-        if code == EWOULDBLOCK || code == EINTR { throw .busy(holder: holder) }
-        throw .file(FileError("lock", StoreLayout.lock, .system(code)))
-      }
-      // Different for each process, so that several that wait do not meet again and again.
-      let nap = pause * Double.random(in: 0.5...1.5)
-      usleep(UInt32(nap * 1_000_000))
-      waited += nap
-      pause = min(pause * 1.5, 0.005)
+    let code = FileLock.take(descriptor, .exclusive, within: timeout)
+    guard code == 0 else {
+      let holder = LockRecord(reading: descriptor)?.holder
+      close(descriptor)
+      if code == EWOULDBLOCK { throw .busy(holder: holder) }
+      throw .file(FileError("lock", StoreLayout.lock, .system(code)))
     }
     let count = LockRecord(reading: descriptor)?.count ?? 0
     do {

@@ -33,6 +33,14 @@ struct Transaction: ~Copyable {
     steps.append(.place(staged: name, path: path))
   }
 
+  /// The new content of a file, if it was staged.
+  func staged(at path: String) throws(KeyringError) -> [UInt8]? {
+    for case .place(let name, path) in steps {
+      return try files(tree.read("\(folder)/\(name)", limit: StoreLayout.sealedItemLimit))
+    }
+    return nil
+  }
+
   /// Notes that a file will be removed. What was to be placed there before is not placed at all, so that each
   /// path has one step and every step can be done again.
   mutating func remove(_ path: String) {
@@ -48,10 +56,21 @@ struct Transaction: ~Copyable {
 
   /// Decides and applies the transaction; on success all of it is on disk.
   ///
-  /// - Throws: a file error. Whether the change exists then depends on whether it was decided; in both
+  /// The folders of all targets are made before the decision, so that a full disk is mostly met while nothing has
+  /// happened. A rename may still need room in a folder: an error after the decision leaves a change that stands,
+  /// and is not finished before somebody takes the lock while there is room again.
+  ///
+  /// - Throws: `KeyringError.unsafeFolder` when others can write to a folder that a file would go to, and nothing
+  ///   has happened; or a file error. Whether the change exists then depends on whether it was decided; in both
   ///   cases every file is its old or its new version after the next `recover`.
   consuming func commit(under lock: borrowing StoreLock) throws(KeyringError) {
     guard !steps.isEmpty else { return }
+    do {
+      try checkFolders()
+    } catch {
+      try? Self.discard(folder, in: tree)
+      throw error
+    }
     do {
       try checkSteps()
       try tree.makeDirectory(folder)
@@ -76,6 +95,18 @@ struct Transaction: ~Copyable {
   consuming func abandon() {
     // Litter that stays is removed by the next writer.
     try? Self.discard(folder, in: tree)
+  }
+
+  /// Refuses to put anything where somebody else could exchange it. The folders at the top were looked at when the
+  /// store was opened; these are the ones below.
+  private func checkFolders() throws(KeyringError) {
+    if try files(tree.rootStatus()).isClosedToOthers { return }
+    var folders: Set<String> = []
+    for case .place(_, let path) in steps { folders.formUnion(Self.ancestors(of: path)) }
+    for folder in folders.sorted() where !folder.isEmpty {
+      guard let weakness = try files(tree.status(folder))?.weakness(in: .own) else { continue }
+      throw .unsafeFolder(path: "\(tree.path)/\(folder)", weakness)
+    }
   }
 
   /// Makes sure, before anything is decided, that every step can be done: that what it needs is there, that a
@@ -113,22 +144,28 @@ struct Transaction: ~Copyable {
   ///   newer version wrote it, or a file error.
   static func recover(in tree: FileTree, under lock: borrowing StoreLock) throws(KeyringError) {
     for folder in try pending(in: tree) {
-      let commit = "\(folder)/\(StoreLayout.commit)"
-      guard let bytes = try files(tree.read(commit, limit: StoreLayout.recordLimit)) else {
+      guard let record = try record(of: folder, in: tree) else {
         try files(discard(folder, in: tree))
         continue
       }
-      let record: TransactionRecord
-      do {
-        record = try TransactionRecord(parsing: bytes)
-      } catch {
-        switch error {
-        case .unreadable: throw .transactionDamaged(folder: folder)
-        case .unknownFormat: throw .transactionUnknown(folder: folder)
-        }
-      }
       try keepLocalFiles(record, folder: folder, in: tree)
       try apply(record, folder: folder, in: tree, under: lock)
+    }
+  }
+
+  /// What a transaction that is still there was to do; `nil` when it was not decided.
+  ///
+  /// - Throws: as `recover(in:under:)`.
+  static func record(of folder: String, in tree: FileTree) throws(KeyringError) -> TransactionRecord? {
+    let commit = "\(folder)/\(StoreLayout.commit)"
+    guard let bytes = try files(tree.read(commit, limit: StoreLayout.recordLimit)) else { return nil }
+    do {
+      return try TransactionRecord(parsing: bytes)
+    } catch {
+      switch error {
+      case .unreadable: throw .transactionDamaged(folder: folder)
+      case .unknownFormat: throw .transactionUnknown(folder: folder)
+      }
     }
   }
 
@@ -140,13 +177,16 @@ struct Transaction: ~Copyable {
     let name = RelativePath.name(of: folder).dropFirst(StoreLayout.transactionPrefix.utf8.count)
     let quarantine = "\(StoreLayout.work)/\(StoreLayout.quarantinePrefix)interrupted-\(name)"
     for step in record.steps {
-      guard case .place(_, let path) = step, path.hasPrefix("\(StoreLayout.local)/\(StoreLayout.items)/")
-      else {
-        if case .remove(let path) = step, path.hasPrefix("\(StoreLayout.local)/\(StoreLayout.items)/") {
-          try putAside(path, "\(quarantine)/\(path)", tree)
-        }
-        continue
+      let path: String
+      switch step {
+      case .place(let staged, let target):
+        // Placed already, before it was cut off: what stands there now is the new file, and the only copy of it.
+        guard try files(tree.status("\(folder)/\(staged)")) != nil else { continue }
+        path = target
+      case .remove(let target): path = target
+      case .move: continue
       }
+      guard path.hasPrefix("\(StoreLayout.itemsFolder(isLocal: true))/") else { continue }
       try putAside(path, "\(quarantine)/\(path)", tree)
     }
   }

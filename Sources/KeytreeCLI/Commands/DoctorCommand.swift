@@ -145,7 +145,7 @@ enum DoctorCommand: Command {
     var found: [Fingerprint: PublicKey] = [:]
     for fingerprint in policy.people.keys {
       // A keyring that cannot be read shows in the lines about the user's home.
-      found[fingerprint] = (try? user.publicKeys(matching: fingerprint.text))?.first
+      found[fingerprint] = try? user.publicKey(fingerprint)
     }
     return found
   }

@@ -91,14 +91,16 @@ enum TrustCommand: Command {
           + "\(trust.signedBy?.text ?? "nobody"), not by \(expected.text)",
         hint: "compare the fingerprints, and run it without `--fingerprint` to be asked")
     }
+    let reason: String
     switch trust.standing {
-    case .first, .accepted, .newer: return
-    case .forgotten, .forked, .older:
-      throw .other(
-        .policyNotTrusted,
-        message: "the policy of the store is not trusted: \(ErrorReport.show(words(trust.standing)))",
-        hint: "run it without `--fingerprint`, look at what changes, and answer the question")
+    case .first, .accepted, .newer:
+      guard let person = trust.changedKeys.first else { return }
+      reason = PolicyDistrust.keyChanged(person, name: trust.policy.people[person]?.name ?? "").words
+    case .forgotten, .keysChanged, .forked, .older: reason = words(trust.standing)
     }
+    throw .other(
+      .policyNotTrusted, message: "the policy of the store is not trusted: \(ErrorReport.show(reason))",
+      hint: "run it without `--fingerprint`, look at what changes, and answer the question")
   }
 
   private static func words(_ standing: Trust.Standing) -> String {
@@ -106,6 +108,7 @@ enum TrustCommand: Command {
     case .first: "this machine has not accepted any policy of this keyring"
     case .forgotten: "what this machine has accepted cannot be read"
     case .accepted: "accepted on this machine"
+    case .keysChanged: "accepted on this machine, but not with these key files"
     case .newer: "newer than the one this machine has accepted"
     case .forked: "another one of the same generation was accepted on this machine"
     case .older: "OLDER than the one this machine has accepted: somebody may have put it back"
@@ -120,8 +123,16 @@ enum TrustCommand: Command {
       list.add("signed by", "\(signer.text)  \(trust.policy.name(of: signer))")
     }
     trust.policy.addFacts(to: &list, me: trust.signer)
+    for person in trust.changedKeys {
+      list.add("key file", "\(person.text)  \(trust.policy.name(of: person)), CHANGED since it was accepted")
+    }
     for line in list.lines { console.print(line) }
-    guard let accepted = trust.accepted, trust.standing != .accepted else { return }
+    if !trust.changedKeys.isEmpty {
+      console.say(
+        "hint: an older key file may lack a revocation; `gpg --show-keys FILE` shows what is in `keys/`.")
+    }
+    guard let accepted = trust.accepted, trust.standing != .accepted, trust.standing != .keysChanged
+    else { return }
     console.print("")
     let changes = PolicyDifference(from: accepted, to: trust.policy).lines
     console.print(changes.isEmpty ? "No person and no group changes." : "What changes:")

@@ -1,5 +1,6 @@
 import Arguments
 import Foundation
+import Keyring
 import KeyringModel
 import KeytreeCLI
 import Testing
@@ -53,12 +54,11 @@ struct FindScaleTests {
         #"{"account":"\#(account)","class":"internet-password","comment":"made","created":"\#(time)","#
         + #""group":"default","id":"\#(id)","label":"Site \#(number)","modified":"\#(time)","#
         + #""revision":"\#(id)","sealed":"\#(digest.base64url)","secretModified":"\#(time)","server":"\#(server)"}"#
-      let shard = ItemPath(
+      let place = ItemPath(
         PrimaryKey(
           itemClass: .internetPassword, attributes: [.server: .string(server), .account: .string(account)],
-          group: "default")
-      ).shardFileName
-      shards[shard, default: []].append((path, line + "\n"))
+          group: "default"))
+      shards[StoreLayout.shardName(place.shard), default: []].append((path, line + "\n"))
     }
     for (name, lines) in shards {
       let text = lines.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }.map(\.line).joined()

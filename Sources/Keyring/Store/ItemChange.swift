@@ -1,0 +1,54 @@
+internal import KeyringModel
+internal import Secrets
+
+/// What a change to an item comes to, worked out from the item as it is, or was a moment ago.
+enum ItemChange: Sendable {
+  /// Everything is as it should be already.
+  case nothing
+  /// The item gets a new line; its sealed message stays.
+  case line(ItemRecord)
+  /// The item is sealed again.
+  case sealed(PreparedItem)
+}
+
+extension ItemSealer {
+  /// Works out a change of attributes.
+  ///
+  /// - Parameters:
+  ///   - changes: What the caller wants.
+  ///   - old: The item.
+  ///   - secret: Decrypts it; called only when the primary key changes, which is in the sealed header.
+  /// - Throws: as `Keyring.update(_:_:)`.
+  func change(
+    _ changes: AttributeChanges, to old: ItemRecord, secret: () throws(KeyringError) -> SecretBytes
+  ) throws(KeyringError) -> ItemChange {
+    var new = try changes.applied(to: old)
+    if new == old { return .nothing }
+    new.modified = keyring.host.time(after: old)
+    if new.primaryKey == old.primaryKey { return .line(new) }
+    // The same secret, so the same revision.
+    let secret = try secret()
+    return .sealed(try seal(new, secret: secret))
+  }
+
+  /// Works out a change of the secret, and of attributes with it.
+  ///
+  /// - Throws: as `Keyring.update(_:_:secret:)`.
+  func change(
+    _ changes: AttributeChanges, to old: ItemRecord, secret: borrowing SecretBytes
+  ) throws(KeyringError) -> ItemChange {
+    var new = try changes.applied(to: old)
+    var generator = SystemRandomNumberGenerator()
+    new.revision = Revision(using: &generator)
+    new.modified = keyring.host.time(after: old)
+    new.secretModified = new.modified
+    return .sealed(try seal(new, secret: secret))
+  }
+}
+
+extension HostContext {
+  /// The current time; later than an item's last change, also when the clock was put back.
+  func time(after record: ItemRecord) -> Timestamp {
+    max(clock(), Timestamp(microseconds: record.modified.microseconds + 1))
+  }
+}

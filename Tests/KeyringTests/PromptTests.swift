@@ -1,0 +1,146 @@
+import Glibc
+import Keyring
+import KeyringModel
+import OpenPGP
+import Secrets
+import Synchronization
+import TestSupport
+import Testing
+
+/// GnuPG may ask for a passphrase whenever it signs or decrypts, and nobody may answer: other writers do not wait
+/// for that.
+@Suite struct PromptTests {
+  /// A stand-in that does something each time when a dialog could appear.
+  private final class AskingEngine: SealingEngine {
+    private let base: StandInEngine
+    private let ask = Mutex<@Sendable () -> Void>({})
+
+    init(_ base: StandInEngine) { self.base = base }
+
+    func onAsking(_ body: @escaping @Sendable () -> Void) { ask.withLock { $0 = body } }
+
+    func seal(
+      _ plaintext: borrowing SecretBytes, to recipients: [Fingerprint], signer: Fingerprint?
+    ) throws(EngineError) -> [UInt8] {
+      ask.withLock { $0 }()
+      return try base.seal(plaintext, to: recipients, signer: signer)
+    }
+
+    func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage {
+      ask.withLock { $0 }()
+      return try base.open(ciphertext, limit: limit)
+    }
+
+    func warmUp() {}
+    func recipients(of ciphertext: UnsafeRawBufferPointer) throws(MessageError) -> [KeyID] {
+      try unsafe base.recipients(of: ciphertext)
+    }
+    func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
+      try base.expectedRecipients(people)
+    }
+    func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
+      try base.signDetached(bytes, signer: signer)
+    }
+    func verifyDetached(signature: [UInt8], of bytes: [UInt8]) throws(EngineError) -> [SignatureFact] {
+      try base.verifyDetached(signature: signature, of: bytes)
+    }
+    var statistics: EngineStatistics { base.statistics }
+  }
+
+  private let store = StandInStore()
+  private let engine: AskingEngine
+  private let keyring: Keyring
+  private let record: ItemRecord
+
+  init() throws {
+    record = try store.create().add(.login("a.example", "me"), secret: SecretBytes(text: "old"))
+    engine = AskingEngine(store.engine)
+    keyring = try Keyring.open(at: store.path, host: store.host, faults: nil, engine: engine)
+  }
+
+  private static func changes(_ name: AttributeName, _ value: String) -> AttributeChanges {
+    var set = Attributes()
+    set[name] = .string(value)
+    return AttributeChanges(set: set)
+  }
+
+  @Test func `another writer can take the lock whenever a passphrase could be asked for`() throws {
+    let lock = "\(store.path)/.keytree/lock"
+    let asked = Counter()
+    engine.onAsking {
+      _ = asked.next()
+      let descriptor = unsafe open(lock, O_RDWR)
+      #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0, "the lock is free")
+      close(descriptor)
+    }
+    let added = try keyring.add(.login("b.example", "me"), secret: SecretBytes(text: "s"))
+    let updated = try keyring.update(added, secret: SecretBytes(text: "t"))
+    let renamed = try keyring.update(updated, Self.changes(.account, "new"))
+    try keyring.duplicate(renamed, as: .login("c.example", "me"))
+    #expect(asked.next() > 6)
+  }
+
+  @Test func `an item that changes while its new secret is sealed keeps that change`() throws {
+    let (store, record, count) = (store, record, Counter())
+    engine.onAsking {
+      guard count.next() == 1 else { return }
+      #expect(throws: Never.self) { try store.open().update(record, Self.changes(.label, "meanwhile")) }
+    }
+    let updated = try keyring.update(record, secret: SecretBytes(text: "new"))
+    #expect(updated.attributes[.label] == .string("meanwhile"))
+    #expect(try store.open().text(of: updated) == "new")
+    #expect(try store.open().check(decrypts: true).isClean)
+  }
+
+  @Test func `an item whose secret changes while it is renamed keeps the new secret`() throws {
+    let (store, record, count) = (store, record, Counter())
+    engine.onAsking {
+      guard count.next() == 2 else { return }
+      #expect(throws: Never.self) { try store.open().update(record, secret: SecretBytes(text: "meanwhile")) }
+    }
+    let renamed = try keyring.update(record, Self.changes(.account, "new"))
+    #expect(try store.open().text(of: renamed) == "meanwhile")
+    #expect(try store.open().find(Query()).items == [renamed])
+    #expect(try store.open().check(decrypts: true).isClean)
+  }
+
+  @Test func `an item that is removed while it is sealed stays removed`() throws {
+    let (store, record) = (store, record)
+    engine.onAsking {
+      #expect(throws: Never.self) { try store.open().delete([record]) }
+    }
+    #expect(throws: KeyringError.itemNotFound) {
+      try keyring.update(record, secret: SecretBytes(text: "new"))
+    }
+    #expect(try store.open().find(Query()).items.isEmpty)
+  }
+
+  @Test func `a writer gives up when others change the item all the time, and nothing is lost`() throws {
+    let (store, record, count) = (store, record, Counter())
+    engine.onAsking {
+      let label = Self.changes(.label, "\(count.next())")
+      #expect(throws: Never.self) { try store.open().update(record, label) }
+    }
+    #expect(throws: KeyringError.busy(holder: nil)) {
+      try keyring.update(record, secret: SecretBytes(text: "new"))
+    }
+    #expect(try store.open().text(of: record) == "old")
+  }
+
+  @Test func `nothing is asked for a change that will be refused`() throws {
+    let tree = try store.tree()
+    let policy = try #require(try tree.read("policy.json", limit: 1 << 20))
+    let edited = String(decoding: policy, as: UTF8.self).replacing("Alice", with: "Mallory")
+    try tree.replaceFile("policy.json", with: Array(edited.utf8), temporary: "tmp")
+    let keyring = try Keyring.open(at: store.path, host: store.host, faults: nil, engine: engine)
+    engine.onAsking { Issue.record("asked") }
+    let attempts: [() throws -> Void] = [
+      { try keyring.add(.login("b.example", "me"), secret: SecretBytes(text: "s")) },
+      { try keyring.update(record, secret: SecretBytes(text: "t")) },
+      { try keyring.update(record, Self.changes(.account, "new")) },
+    ]
+    for attempt in attempts {
+      #expect(throws: KeyringError.policyNotTrusted(.changed(generation: 1, pinned: 1))) { try attempt() }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import Glibc
+import Keyring
+import KeyringModel
+import OpenPGP
+import Secrets
+import Synchronization
+import TestSupport
+import Testing
+
+/// What a check sees, and that it only looks.
+@Suite struct StoreCheckTests {
+  private let store = StandInStore()
+  private let keyring: Keyring
+  private let record: ItemRecord
+  private var file: String { StoreLayout.itemFile(record.path, isLocal: false) }
+
+  init() throws {
+    keyring = try store.create()
+    record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+  }
+
+  private func has(_ path: String, _ kind: Finding.Kind, in keyring: Keyring) throws -> Bool {
+    try keyring.check().findings.contains(Finding(path, kind))
+  }
+
+  // MARK: Recipients
+
+  @Test func `an item of a group that nobody knows is reported`() throws {
+    var forged = record
+    forged.group = "ops"
+    let tree = try store.tree()
+    let path = StoreLayout.itemFile(forged.path, isLocal: false)
+    try tree.createFile(path, try #require(try tree.read(file, limit: 1 << 20)))
+    try tree.createFile(
+      StoreLayout.shardFile(forged.path.shard, isLocal: false), try IndexLine.encode(forged) + [10])
+    #expect(try has(path, .recipientsUnknown(.unknownGroup("ops")), in: keyring))
+  }
+
+  @Test func `a member whose key cannot be used does not silence the check of recipients`() throws {
+    store.engine.makeUnusable(store.owner, .revoked)
+    #expect(try has(file, .recipientsUnknown(.unusableKey(store.owner, .revoked)), in: keyring))
+    #expect(try has(StoreLayout.keyFile(store.owner), .key(store.owner, .revoked), in: keyring))
+  }
+
+  // MARK: Looking only
+
+  @Test func `a check changes nothing and takes no lock`() throws {
+    let count = Counter()
+    let reading = try store.open(faults: { _, _ in
+      _ = count.next()
+      return .fail(EROFS)
+    })
+    #expect(try reading.check(decrypts: true).isClean)
+    #expect(count.next() == 1, "no operation was tried")
+    try store.tree().createFile("items/stray", [1])
+    #expect(try reading.check().findings == [Finding("items/stray", .stray(.name))])
+    #expect(count.next() == 2)
+  }
+
+  @Test func `a change that was cut off after its decision is reported and left alone`() throws {
+    let isDecided = Atomic(false)
+    let dying = try store.open(faults: { operation, path in
+      if isDecided.load(ordering: .relaxed) { return .fail(4) }
+      if operation == .rename && path.hasSuffix("commit.json") { isDecided.store(true, ordering: .relaxed) }
+      return nil
+    })
+    #expect(throws: KeyringError.self) { try dying.delete([record]) }
+    let folder = try #require(try store.tree().list(".keytree").first { $0 != "lock" })
+    let reading = try store.open(faults: { _, _ in .fail(EROFS) })
+    #expect(try has(".keytree/\(folder)", .unfinished, in: reading))
+    #expect(try store.tree().status(".keytree/\(folder)/commit.json") != nil)
+    #expect(try keyring.find(Query()).items.isEmpty)
+    #expect(try keyring.check().isClean)
+  }
+
+  @Test func `a check beside a writer that does not let go says that it is busy`() throws {
+    try store.tree().createFile("items/stray", [1])
+    let descriptor = unsafe open("\(store.path)/.keytree/lock", O_RDWR)
+    #expect(flock(descriptor, LOCK_EX) == 0)
+    var host = store.host
+    host.lockTimeout = 0.05
+    let keyring = try Keyring.open(at: store.path, host: host, faults: nil, engine: store.engine)
+    #expect(throws: KeyringError.busy(holder: getpid())) { try keyring.check() }
+    close(descriptor)
+    #expect(try keyring.check().findings.count == 1)
+  }
+
+  // MARK: Permissions
+
+  @Test func `a deeper folder or file that others can write to is reported, and nothing is put there`() throws
+  {
+    let container = "items/internet-password/a.example"
+    unsafe chmod("\(store.path)/\(container)", 0o777)
+    unsafe chmod("\(store.path)/\(file)", 0o666)
+    #expect(try keyring.check().isClean, "nobody else can enter")
+    unsafe chmod(store.path, 0o755)
+    #expect(
+      try keyring.check().findings == [
+        Finding(container, .unsafe(.writableByOthers)), Finding(file, .unsafe(.writableByOthers)),
+      ])
+    #expect(throws: KeyringError.unsafeFolder(path: "\(store.path)/\(container)", .writableByOthers)) {
+      try keyring.add(.login("a.example", "other"), secret: SecretBytes(text: "t"))
+    }
+    #expect(try store.tree().list(".keytree") == ["lock"])
+    #expect(try keyring.find(Query()).items == [record])
+    try keyring.add(.login("b.example", "me"), secret: SecretBytes(text: "elsewhere"))
+    #expect(try keyring.repair().findings.count == 2, "permissions are the owner's to change")
+  }
+
+  // MARK: Strays
+
+  @Test func `strays beside the store's own files are reported and put aside`() throws {
+    let tree = try store.tree()
+    let stranger = StoreLayout.keyFile(StandInEngine.fingerprint(9))
+    let strays = [".github", "keys/note.txt", stranger, "local/odd", "notes.txt"].sorted()
+    for path in strays { try tree.createFile(path, [1]) }
+    try tree.createFile(".git/config", [1])
+    try tree.makeDirectory("local/items")
+    #expect(try keyring.check().findings == strays.map { Finding($0, .stray(.name)) })
+    let report = try keyring.repair()
+    #expect(report.findings == [] && report.repairs.count == strays.count)
+    #expect(try tree.status(".git/config") != nil)
+    let kept = try #require(try tree.list(".keytree").first { $0.hasPrefix("quarantine-") })
+    for path in strays { #expect(try tree.read(".keytree/\(kept)/\(path)", limit: 10) == [1]) }
+  }
+}
