@@ -112,7 +112,8 @@ import Testing
   @Test func `strays beside the store's own files are reported and put aside`() throws {
     let tree = try store.tree()
     let stranger = StoreLayout.keyFile(StandInEngine.fingerprint(9))
-    let strays = [".github", "keys/note.txt", stranger, "local/odd", "notes.txt"].sorted()
+    for own in [".github", "README.md"] { try tree.createFile(own, [1]) }
+    let strays = ["keys/note.txt", stranger, "local/odd", "notes.txt"].sorted()
     for path in strays { try tree.createFile(path, [1]) }
     try tree.createFile(".git/config", [1])
     try tree.makeDirectory("local/items")

@@ -17,8 +17,7 @@ import Testing
 
   private var engineHome: String {
     get throws {
-      let names = try FileManager.default.contentsOfDirectory(atPath: home.locations.runtimeBase)
-      return home.locations.runtimeBase + "/" + (try #require(names.first))
+      home.locations.runtimeBase + "/" + (try #require(try home.engineHomes.first))
     }
   }
 

@@ -13,7 +13,7 @@ import Testing
   init() throws { home = try GnuPGHome() }
 
   private var names: [String] {
-    get throws { try FileManager.default.contentsOfDirectory(atPath: home.locations.runtimeBase) }
+    get throws { try home.engineHomes }
   }
 
   private func folder() throws -> String {

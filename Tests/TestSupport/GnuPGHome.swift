@@ -15,6 +15,13 @@ package final class GnuPGHome: Sendable {
   /// The user's GnuPG home.
   package var home: String { folder + "/home" }
 
+  /// The names of the homes that engines have made; other files beside them are not theirs.
+  package var engineHomes: [String] {
+    get throws {
+      try FileManager.default.contentsOfDirectory(atPath: locations.runtimeBase).filter { $0.count == 16 }
+    }
+  }
+
   /// What an engine needs to know. Several engines of one test share the runtime folder.
   package var locations: EngineLocations {
     EngineLocations(userHome: home, runtimeBase: folder + "/run", searchPath: searchPath)

@@ -51,12 +51,13 @@ struct StoreSurvey {
   private mutating func surveyTop(_ tree: FileTree) throws(FileError) {
     let known: Set<String> = [
       StoreLayout.policy, StoreLayout.policySignature, StoreLayout.keys, StoreLayout.index, StoreLayout.items,
-      StoreLayout.local, StoreLayout.work, ".git",
+      StoreLayout.local, StoreLayout.work,
     ]
     for name in try tree.list("") where !known.contains(name) {
       if name == StoreLayout.gitIgnore || name == StoreLayout.gitAttributes {
         _ = try isFile(name, in: tree)
-      } else {
+      } else if !name.hasPrefix("."), !name.hasPrefix("README") {
+        // The others are the person's own: git and where it is kept want files of their own, here.
         findings.append(Finding(name, .stray(.name)))
       }
     }
