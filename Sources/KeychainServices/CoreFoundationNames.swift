@@ -38,9 +38,9 @@ public final class CFAllocator: Sendable {
 
 /// The default allocator, which is the only one.
 public let kCFAllocatorDefault: CFAllocator? = nil
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// Yes; implicitly unwrapped as Apple's is, so that `kCFBooleanTrue!` compiles as well.
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
-/// No.
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+/// No.
 public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
