@@ -2,10 +2,6 @@
 
 import PackageDescription
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 // One list for every target, so that no file plays by other rules than its neighbour.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
@@ -14,23 +10,6 @@ let settings: [SwiftSetting] = [
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
 ]
-
-// How the command is linked: it starts anew for every secret, so the time in which it starts is the time that
-// people wait. A shared C++ library (see the script in the folder) and relocations of 24 bytes each, of which
-// the Swift runtime has 28,000, take more of it than everything the command does itself.
-var linking = [
-  "-use-ld=lld", "-L", "\(Context.packageDirectory)/Sources/keytree/Linking", "-Xclang-linker",
-  "-static-libgcc",
-]
-#if canImport(Glibc)
-  // "glibc 2.36"; older loaders do not know the short form of relocations.
-  var name = [UInt8](repeating: 0, count: 64)
-  confstr(Int32(_CS_GNU_LIBC_VERSION), &name, name.count)
-  let version = String(decoding: name.prefix { $0 != 0 }, as: UTF8.self).dropFirst("glibc ".count)
-  if let version = Double(version), version >= 2.36 {
-    linking += ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
-  }
-#endif
 
 // Leaves first: a target imports only from what stands above it in this list.
 let package = Package(
@@ -66,8 +45,7 @@ let package = Package(
       dependencies: ["CSystem", "Arguments", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
       swiftSettings: settings),
     .executableTarget(
-      name: "keytree", dependencies: ["KeytreeCLI"], exclude: ["Linking"], swiftSettings: settings,
-      linkerSettings: [.unsafeFlags(linking, .when(platforms: [.linux], configuration: .release))]),
+      name: "keytree", dependencies: ["KeytreeCLI"], exclude: ["Linking"], swiftSettings: settings),
     // Not a product: it measures the command that stands beside it.
     .executableTarget(
       name: "keytree-benchmark", dependencies: ["CSystem", "KeyringModel"],

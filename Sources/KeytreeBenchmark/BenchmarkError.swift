@@ -17,7 +17,7 @@ enum BenchmarkError: Error {
     case .commandMissing(let path):
       """
       \(path) is not there
-      hint: swift build -c release --static-swift-stdlib
+      hint: swift build -c release --static-swift-stdlib --toolset .toolset.json
       """
     case .programMissing(let name): "\(name) is not installed"
     case .failed(let command, let status, let said): "\(command): \(status)\n\(said)"

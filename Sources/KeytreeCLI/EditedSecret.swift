@@ -4,9 +4,9 @@ internal import Secrets
 
 /// The way of an edited secret back into the store; nothing of it may be lost (threat T31).
 ///
-/// While a person edits, others may change the item. Under the store's lock its revision is compared with
-/// the one that was edited: if they differ, both versions are kept. If the store cannot be written at all,
-/// the person may try again for as long as they like.
+/// While a person edits, others may change the item. Its revision is compared with the one that was edited: if
+/// they differ, both versions are kept. If the store cannot be written at all, the person may try again for as
+/// long as they like.
 struct EditedSecret {
   /// What became of the secret.
   enum Outcome {
@@ -39,9 +39,7 @@ struct EditedSecret {
     let secret = secret
     while true {
       do throws(KeyringError) {
-        return try keyring.transaction { changes throws(KeyringError) in
-          try store(secret, &changes)
-        }
+        return try put(secret)
       } catch {
         for line in ErrorReport(error).lines { console.complain(line) }
         // No, and no answer, give the edited secret up.
@@ -51,19 +49,15 @@ struct EditedSecret {
     }
   }
 
-  private func store(
-    _ secret: borrowing SecretBytes, _ changes: inout Changes
-  ) throws(KeyringError) -> Outcome {
+  private func put(_ secret: borrowing SecretBytes) throws(KeyringError) -> Outcome {
+    if let replaced = try keyring.replaceSecret(of: record, with: secret) { return .replaced(replaced) }
     let now = try keyring.find(Query(predicates: [.id(record.id)], limit: .one)).items.first
-    if let now, now.revision == record.revision {
-      return .replaced(try changes.update(now, AttributeChanges(), secret: secret))
-    }
     var item = NewItem(
       itemClass: record.itemClass, attributes: record.attributes, group: record.group,
       isLocal: record.isLocal)
     if now == nil {
       do {
-        return .restored(try changes.add(item, secret: secret))
+        return .restored(try keyring.add(item, secret: secret))
       } catch {
         // Another item has taken the place.
         guard case .itemExists = error else { throw error }
@@ -81,6 +75,6 @@ struct EditedSecret {
     let room = AttributeSchema.maximumValueSize - mark.utf8.count
     item.attributes[name] = AttributeValue(text: old.prefix(room) + Array(mark.utf8))
     item.attributes[.conflictOf] = .string(record.id.hex)
-    return .kept(try changes.add(item, secret: secret))
+    return .kept(try keyring.add(item, secret: secret))
   }
 }

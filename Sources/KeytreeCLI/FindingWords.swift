@@ -15,6 +15,8 @@ extension Finding.Kind {
     case .notAsIndexed: "this is not the file that the index describes"
     case .damaged(let damage): damage.words
     case .bindingMismatch(let mismatch): "binding mismatch: \(mismatch.words)"
+    case .sharedID(let other):
+      "\(ErrorReport.show(other.text)) has the same id; `keytree cp` the one, then `keytree rm` it"
     case .undecryptable(let error):
       error.wordsForOneFile ?? ErrorReport(error, item: nil).message ?? "it cannot be decrypted"
     case .wrongRecipients(let found, let expected):
@@ -42,6 +44,7 @@ extension Finding.Kind {
     case .notAsIndexed: "not-as-indexed"
     case .damaged: "damaged"
     case .bindingMismatch: "binding-mismatch"
+    case .sharedID: "shared-id"
     case .undecryptable: "undecryptable"
     case .wrongRecipients, .recipientsUnknown: "recipients"
     case .unsafe: "permissions"
@@ -59,7 +62,7 @@ extension Finding.Kind {
       .unfinished:
       true
     case .damaged(let damage): damage.isForRepair
-    case .undecryptable, .wrongRecipients, .recipientsUnknown, .unsafe, .policy, .key: false
+    case .undecryptable, .wrongRecipients, .recipientsUnknown, .sharedID, .unsafe, .policy, .key: false
     }
   }
 

@@ -107,6 +107,12 @@ extension ErrorReport {
 
   private init(_ error: FileError) {
     let path = Self.show(error.path)
+    // Without these nothing can be looked at, not even by `check`.
+    let isNeeded = error.path.hasPrefix("policy.json") || error.path.hasPrefix("keys/")
+    let hint =
+      isNeeded
+      ? "restore it from git or a backup"
+      : "`keytree check` shows everything that does not belong in the store"
     switch error.reason {
     case .system(let number):
       self.init(
@@ -114,15 +120,15 @@ extension ErrorReport {
     case .notARegularFile:
       self.init(
         .damaged, "cannot \(error.operation) \(path): it is a link, a folder or a device, not a file",
-        hint: "`keytree check` shows everything that does not belong in the store")
+        hint: hint)
     case .hasOtherNames:
       self.init(
         .damaged, "cannot \(error.operation) \(path): the file has other names (hard links)",
-        hint: "`keytree check` shows everything that does not belong in the store")
+        hint: hint)
     case .tooLarge(let limit):
       self.init(
         .damaged, "cannot \(error.operation) \(path): it is larger than \(limit) bytes",
-        hint: "`keytree check` shows everything that does not belong in the store")
+        hint: hint)
     }
   }
 

@@ -77,6 +77,7 @@ import Testing
     let updated = try keyring.update(added, secret: SecretBytes(text: "t"))
     let renamed = try keyring.update(updated, Self.changes(.account, "new"))
     try keyring.duplicate(renamed, as: .login("c.example", "me"))
+    _ = try keyring.replaceSecret(of: renamed, with: SecretBytes(text: "u"))
     #expect(asked.next() > 6)
   }
 
@@ -115,16 +116,34 @@ import Testing
     #expect(try store.open().find(Query()).items.isEmpty)
   }
 
-  @Test func `a writer gives up when others change the item all the time, and nothing is lost`() throws {
+  @Test
+  func `a writer takes the lock first when others have changed the item three times, and nothing is lost`()
+    throws
+  {
     let (store, record, count) = (store, record, Counter())
     engine.onAsking {
-      let label = Self.changes(.label, "\(count.next())")
-      #expect(throws: Never.self) { try store.open().update(record, label) }
+      let number = count.next()
+      guard number <= 3 else { return }
+      #expect(throws: Never.self) { try store.open().update(record, Self.changes(.label, "\(number)")) }
     }
-    #expect(throws: KeyringError.busy(holder: nil)) {
-      try keyring.update(record, secret: SecretBytes(text: "new"))
+    let updated = try keyring.update(record, secret: SecretBytes(text: "new"))
+    #expect(count.next() == 5)
+    #expect(updated.attributes[.label] == .string("3"))
+    #expect(try store.open().text(of: updated) == "new")
+  }
+
+  @Test func `a secret that was edited replaces only the one that it was made from`() throws {
+    let (store, record, count) = (store, record, Counter())
+    engine.onAsking {
+      guard count.next() == 1 else { return }
+      #expect(throws: Never.self) { try store.open().update(record, Self.changes(.label, "meanwhile")) }
     }
-    #expect(try store.open().text(of: record) == "old")
+    let edited = try #require(try keyring.replaceSecret(of: record, with: SecretBytes(text: "edited")))
+    #expect(edited.attributes[.label] == .string("meanwhile"))
+    #expect(try keyring.replaceSecret(of: record, with: SecretBytes(text: "late")) == nil)
+    #expect(try store.open().text(of: edited) == "edited")
+    try keyring.delete([edited])
+    #expect(try keyring.replaceSecret(of: edited, with: SecretBytes(text: "late")) == nil)
   }
 
   @Test func `nothing is asked for a change that will be refused`() throws {

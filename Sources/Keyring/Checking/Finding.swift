@@ -19,6 +19,8 @@ public struct Finding: Sendable, Equatable {
     case damaged(ItemDamage)
     /// What an item says about itself does not fit the place where it is.
     case bindingMismatch(BindingMismatch)
+    /// Another item, which it names, has the same id.
+    case sharedID(ItemReference)
     /// An item is sealed to other people only, so that this user cannot look into it.
     case undecryptable(EngineError)
     /// An item is not sealed to exactly the members of its group.

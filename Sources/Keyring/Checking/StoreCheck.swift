@@ -25,6 +25,7 @@ struct StoreCheck {
     let lines = LineTable(survey.shards)
     report.items = lines.count
     report.findings += lines.missingFiles(among: survey.itemFiles)
+    report.findings += lines.sharedIDs()
     for look in try looks(at: survey.itemFiles, lines) {
       report.findings += look.findings
       if look.wasDecrypted { report.decrypted += 1 }
@@ -151,6 +152,21 @@ struct LineTable: Sendable {
   var count: Int { byFile.count }
 
   subscript(file: String) -> ItemRecord? { byFile[file] }
+
+  /// Items of different shards with one id: a merge may keep both sides of a change of the primary key. Doubles
+  /// within a shard are problems of that shard.
+  func sharedIDs() -> [Finding] {
+    let items = byFile.sorted { $0.key < $1.key }
+    var first: [ItemID: ItemRecord] = [:]
+    return items.compactMap { file, record in
+      guard let other = first[record.id] else {
+        first[record.id] = record
+        return nil
+      }
+      return other.path.shard == record.path.shard && other.isLocal == record.isLocal
+        ? nil : Finding(file, .sharedID(other.reference))
+    }
+  }
 
   func missingFiles(among files: [StoreSurvey.ItemFile]) -> [Finding] {
     let present = Set(files.map(\.file))

@@ -89,6 +89,10 @@ struct StoreRepair {
       var record = header.record(sealed: digest)
       record.isLocal = item.isLocal
       let line = hints.line(id: record.id)
+      // Somebody has put an older secret back. The line is all that tells of it, so it stays, and so does the finding.
+      if let line, line.revision != record.revision, line.secretModified > record.secretModified {
+        return .unreadable(line)
+      }
       let merged = line.map { record.merging(line: $0) } ?? record
       return .says(merged, message, isNew: merged != described)
     } catch {

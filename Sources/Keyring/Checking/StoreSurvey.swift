@@ -56,8 +56,7 @@ struct StoreSurvey {
     for name in try tree.list("") where !known.contains(name) {
       if name == StoreLayout.gitIgnore || name == StoreLayout.gitAttributes {
         _ = try isFile(name, in: tree)
-      } else if !name.hasPrefix("."), !name.hasPrefix("README") {
-        // The others are the person's own: git and where it is kept want files of their own, here.
+      } else if try isOwn(name, in: tree) == false {
         findings.append(Finding(name, .stray(.name)))
       }
     }
@@ -67,6 +66,13 @@ struct StoreSurvey {
       let path = "\(StoreLayout.local)/\(name)"
       if !parts.contains(path) { findings.append(Finding(path, .stray(.name))) }
     }
+  }
+
+  /// Whether something at the top belongs to the person: git, and where it is kept, want files of their own there.
+  /// Links and modules of git are not among them, because they lead elsewhere.
+  private func isOwn(_ name: String, in tree: FileTree) throws(FileError) -> Bool {
+    guard name.hasPrefix(".") || name.hasPrefix("README"), name != ".gitmodules" else { return false }
+    return try tree.status(name)?.kind != .link
   }
 
   private mutating func surveyKeys(_ tree: FileTree, of people: Set<Fingerprint>) throws(FileError) {

@@ -102,6 +102,8 @@ public struct Changes: ~Copyable {
   /// - Returns: the record as it is now; nil, and nothing is done, when the item is not any more as it was.
   mutating func apply(_ change: ItemChange, to base: ItemRecord) throws(KeyringError) -> ItemRecord? {
     let old = try current(base)
+    // Of two lines for one item the search may have taken the other one, and would each time.
+    try requireSound(shardKey(of: old))
     return old == base ? try apply(change, replacing: old) : nil
   }
 
@@ -288,6 +290,12 @@ public struct Changes: ~Copyable {
     let shard = Shard(parsing: bytes, number: key.number)
     shards[key] = shard
     return shard
+  }
+
+  private mutating func requireSound(_ key: ShardKey) throws(KeyringError) {
+    let shard = try shard(key)
+    guard !shard.isWritable else { return }
+    throw .shardDamaged(file: StoreLayout.shardFile(key.number, isLocal: key.isLocal), shard.problems)
   }
 
   private mutating func edit(

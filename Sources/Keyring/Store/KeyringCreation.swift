@@ -57,11 +57,18 @@ extension Keyring {
     let owner = founder.fingerprint
     var generator = SystemRandomNumberGenerator()
     let keyring = KeyringID(using: &generator)
+    let name = founder.name.isEmpty ? owner.text : founder.name
     let policy = Policy(
       keyring: keyring, generation: 1, previous: nil, signatures: signatures,
-      people: [owner: Person(name: founder.name, role: .admin, added: host.clock())],
+      people: [owner: Person(name: name, role: .admin, added: host.clock())],
       groups: [GroupName.default: [owner]])
     let policyBytes = policy.encode()
+    do throws(PolicyError) {
+      // What is written must be what can be read again.
+      _ = try Policy.parse(policyBytes)
+    } catch {
+      throw .policyNotTrusted(.unreadable(error))
+    }
     let engine = makeEngine(keyring)
     let signature: [UInt8]
     do {

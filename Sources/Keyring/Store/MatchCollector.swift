@@ -55,7 +55,8 @@ struct MatchCollector: Sendable {
   }
 
   /// Plain git may leave two lines for one item beside each other: the one that describes the item's file
-  /// is right; where neither does, the newer one speaks until `check --repair`.
+  /// is right; where neither does, the newer one speaks until `check --repair`. Two items that both describe
+  /// their files are both there, also when one was made from the other and has its id.
   private func settleDoubles(_ records: [ItemRecord], in tree: FileTree) throws(KeyringError) -> [ItemRecord]
   {
     var byID: [ItemID: Int] = [:]
@@ -63,15 +64,21 @@ struct MatchCollector: Sendable {
     var result: [ItemRecord] = []
     for record in records {
       let file = StoreLayout.itemFile(record.path, isLocal: record.isLocal)
-      guard let position = byID[record.id] ?? byFile[file] else {
-        byID[record.id] = result.count
-        byFile[file] = result.count
-        result.append(record)
-        continue
+      if let position = byFile[file] ?? byID[record.id] {
+        let isRight = try describesItsFile(record, in: tree)
+        if try describesItsFile(result[position], in: tree) {
+          if byFile[file] != nil || !isRight { continue }
+        } else {
+          if isRight || record.modified > result[position].modified {
+            result[position] = record
+            byFile[file] = position
+          }
+          continue
+        }
       }
-      if try describesItsFile(result[position], in: tree) { continue }
-      let isBetter = try describesItsFile(record, in: tree)
-      if isBetter || record.modified > result[position].modified { result[position] = record }
+      byID[record.id] = result.count
+      byFile[file] = result.count
+      result.append(record)
     }
     return result
   }

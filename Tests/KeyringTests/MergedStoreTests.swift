@@ -1,0 +1,98 @@
+import Keyring
+import KeyringModel
+import Secrets
+import TestSupport
+import Testing
+
+/// What a merge by plain git, or a backup that was put back in parts, can leave.
+@Suite struct MergedStoreTests {
+  private let store = StandInStore()
+  private let keyring: Keyring
+  private let record: ItemRecord
+
+  init() throws {
+    keyring = try store.create()
+    record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "first"))
+  }
+
+  private static func account(_ name: String) -> AttributeChanges {
+    var set = Attributes()
+    set[.account] = .string(name)
+    return AttributeChanges(set: set)
+  }
+
+  private func shard(_ record: ItemRecord) -> String {
+    StoreLayout.shardFile(record.path.shard, isLocal: false)
+  }
+
+  private func file(_ record: ItemRecord) -> String { StoreLayout.itemFile(record.path, isLocal: false) }
+
+  @Test func `a second line for an item stops changes of it with the reason`() throws {
+    let tree = try store.tree()
+    var stale = record
+    stale.attributes[.label] = "stale"
+    stale.sealed = ContentDigest(of: [])
+    let lines = try IndexLine.encode(stale) + [10] + IndexLine.encode(record) + [10]
+    try tree.replaceFile(shard(record), with: lines, temporary: "tmp")
+    let count = keyring.engineStatistics.decryptions
+    for attempt in [
+      { try keyring.update(record, secret: SecretBytes(text: "new")) },
+      { try keyring.update(record, Self.account("other")) },
+    ] {
+      #expect {
+        _ = try attempt()
+      } throws: { error in
+        guard case KeyringError.shardDamaged(shard(record), _) = error else { return false }
+        return true
+      }
+    }
+    // Worked out once, not as long as attempts last.
+    #expect(keyring.engineStatistics.decryptions - count <= 1)
+    #expect(try keyring.text(of: record) == "first")
+  }
+
+  @Test func `two items that grew from one are both found, and check tells`() throws {
+    let tree = try store.tree()
+    let oldLine = try #require(try tree.read(shard(record), limit: 1 << 20))
+    let oldFile = try #require(try tree.read(file(record), limit: 1 << 20))
+    let renamed = try keyring.update(record, Self.account("you"))
+    #expect(renamed.path.shard != record.path.shard)
+    let moved = try keyring.update(renamed, secret: SecretBytes(text: "second"))
+    // The other side had kept it where it was.
+    try tree.createFile(shard(record), oldLine)
+    try tree.createFile(file(record), oldFile)
+    let found = try keyring.find(Query()).items
+    #expect(Set(found.map(\.path)) == [record.path, moved.path])
+    #expect(try found.map { try keyring.text(of: $0) }.sorted() == ["first", "second"])
+    let findings = try keyring.check(decrypts: true).findings
+    let isShared = findings.count == 1 && [file(record), file(moved)].contains(findings[0].path)
+    #expect(isShared, "\(findings)")
+    guard case .sharedID? = findings.first?.kind else {
+      Issue.record("\(findings)")
+      return
+    }
+    // What the words for people advise.
+    let copy = try keyring.duplicate(moved, as: .login("a.example", "copy"))
+    try keyring.delete([moved])
+    #expect(try keyring.check(decrypts: true).isClean)
+    #expect(try keyring.text(of: copy) == "second" && keyring.text(of: record) == "first")
+  }
+
+  @Test func `an older secret that was put back is never accepted by a repair`() throws {
+    let tree = try store.tree()
+    let oldFile = try #require(try tree.read(file(record), limit: 1 << 20))
+    let new = try keyring.update(record, secret: SecretBytes(text: "second"))
+    try tree.replaceFile(file(record), with: oldFile, temporary: "tmp")
+    #expect(try keyring.repair().findings.map(\.kind) == [.notAsIndexed])
+    #expect(try keyring.find(Query()).items == [new])
+    #expect { _ = try keyring.text(of: new) } throws: { error in
+      guard case KeyringError.bindingMismatch(_, .olderSecret(_)) = error else { return false }
+      return true
+    }
+    // Removing the item puts the file aside; whoever wants the old secret finds it there.
+    try keyring.delete([new])
+    #expect(try keyring.check().isClean)
+    let kept = try #require(try tree.list(".keytree").first { $0.hasPrefix("quarantine-") })
+    #expect(try tree.read(".keytree/\(kept)/\(file(record))", limit: 1 << 20) == oldFile)
+  }
+}
