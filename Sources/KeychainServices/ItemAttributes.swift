@@ -75,7 +75,9 @@ extension ItemAttributes {
   }
 
   /// Whether this is one of the values of `kSecAttrAccessible`.
-  static func isProtection(_ code: String) -> Bool { words[.accessible]?.contains { $0.code == code } ?? false }
+  static func isProtection(_ code: String) -> Bool {
+    words[.accessible]?.contains { $0.code == code } ?? false
+  }
 
   /// Whether items with this protection never leave the machine.
   static func staysHere(_ protection: String) -> Bool { protection.hasSuffix("u") }

@@ -51,7 +51,9 @@ final class KeychainSession: Sendable {
     do throws(SecItemFailure) {
       return try body(keyring)
     } catch {
-      guard error.status == errSecNotAvailable || error.status == errSecMissingEntitlement else { throw error }
+      guard error.status == errSecNotAvailable || error.status == errSecMissingEntitlement else {
+        throw error
+      }
       forget()
       let fresh = try self.keyring(asks: asks)
       if fresh.policy == keyring.policy, fresh.distrust == keyring.distrust { throw error }

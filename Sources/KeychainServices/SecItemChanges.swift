@@ -14,7 +14,7 @@ struct SecItemChanges {
   init(_ dictionary: CFDictionary, of request: SecItemRequest) throws(SecItemFailure) {
     guard let itemClass = request.itemClass else { throw SecItemFailure(errSecUnimplemented) }
     let entries = NSMutableDictionary()
-    for (key, value) in dictionary {
+    for (key, value) in dictionary.plainEntries {
       guard let name = (key as? String) ?? (key as? NSString).map({ $0 as String }) else { throw .parameter }
       let isOption = name == "class" || ["r_", "m_", "u_", "v_Ref", "v_Per"].contains { name.hasPrefix($0) }
       if isOption { throw .noSuchAttribute }

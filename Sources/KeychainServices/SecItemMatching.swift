@@ -83,7 +83,9 @@ struct SecItemMatching {
     return true
   }
 
-  private static func accepts(_ name: String, _ kind: SubjectMatch, _ text: String, _ ignoresCase: Bool) -> Bool {
+  private static func accepts(_ name: String, _ kind: SubjectMatch, _ text: String, _ ignoresCase: Bool)
+    -> Bool
+  {
     let (name, text) = ignoresCase ? (name.lowercased(), text.lowercased()) : (name, text)
     return switch kind {
     case .contains: name.contains(text)

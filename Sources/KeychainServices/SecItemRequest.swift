@@ -56,7 +56,9 @@ struct SecItemRequest {
   /// The entries by name; keys that are no text are refused.
   private static func entries(of dictionary: CFDictionary) throws(SecItemFailure) -> [String: Any] {
     var entries: [String: Any] = [:]
-    for (key, value) in dictionary {
+    for (key, value) in dictionary.plainEntries {
+      // A dictionary is no value of anything here, and one that holds itself cannot be turned into Swift's.
+      if value is NSDictionary { throw .parameter }
       let name: String
       switch key {
       case let text as String: name = text
@@ -217,9 +219,15 @@ struct SecItemRequest {
     if purpose == .find, limit == .all, returns.contains(.data) { throw .parameter }
     if persistentReference != nil, !attributes.isEmpty || group != nil { throw .parameter }
     if let accessControl {
+      // The agent keeps a passphrase for a while, and nothing here makes it forget: to promise that somebody is
+      // asked each time would not be true.
+      if purpose != .find, purpose != .delete, accessControl.requiresUserPresence {
+        throw SecItemFailure(errSecUnimplemented)
+      }
       if synchronizable == .yes, accessControl.flags != [] { throw .parameter }
       if case .string(let word)? = attributes[.accessible],
-        ItemAttributes.code(for: word, of: .accessible) != accessControl.protection || accessControl.flags != []
+        ItemAttributes.code(for: word, of: .accessible) != accessControl.protection
+          || accessControl.flags != []
       {
         throw .parameter
       }
@@ -231,14 +239,17 @@ struct SecItemRequest {
 
 extension SecItemRequest {
   static func flag(_ value: Any) throws(SecItemFailure) -> Bool {
-    guard let number = value as? NSNumber, let integer = ItemAttributes.integer(number), (0...1).contains(integer)
+    guard let number = value as? NSNumber, let integer = ItemAttributes.integer(number),
+      (0...1).contains(integer)
     else { throw .parameter }
     return integer == 1
   }
 
   static func text(_ value: Any) throws(SecItemFailure) -> String {
     if let text = value as? String { return text }
-    guard let data = value as? Data, let text = String(validating: data, as: UTF8.self) else { throw .parameter }
+    guard let data = value as? Data, let text = String(validating: data, as: UTF8.self) else {
+      throw .parameter
+    }
     return text
   }
 
@@ -258,7 +269,9 @@ extension SecItemRequest {
     }
   }
 
-  private static func synchronizable(_ value: Any, _ purpose: Purpose) throws(SecItemFailure) -> Synchronizable {
+  private static func synchronizable(_ value: Any, _ purpose: Purpose) throws(SecItemFailure)
+    -> Synchronizable
+  {
     if let text = value as? String, text == kSecAttrSynchronizableAny as String {
       guard purpose != .add else { throw .parameter }
       return .any
@@ -292,4 +305,10 @@ extension ItemClass {
   private static let codes: [ItemClass: String] = [
     .genericPassword: "genp", .internetPassword: "inet", .certificate: "cert", .key: "keys",
   ]
+}
+
+extension NSDictionary {
+  /// Keys and values as the objects that they are: walking through a dictionary turns every value into a value of
+  /// Swift, and does not come back from one that holds itself.
+  var plainEntries: [(key: Any, value: Any)] { Array(zip(allKeys, allValues)) }
 }

@@ -70,7 +70,8 @@ struct SecItemResults {
     let parts = request.returns
     let der = try Self.data(of: identity.certificate, in: keyring)
     let bytes = try Self.data(of: identity.key, in: keyring)
-    guard let certificate = SecCertificate(der: der), let key = SecKey(record: identity.key.attributes, data: bytes)
+    guard let certificate = SecCertificate(der: der),
+      let key = SecKey(record: identity.key.attributes, data: bytes)
     else { throw SecItemFailure(errSecDecode) }
     let reference = SecIdentity(certificate: certificate, key: key)
     switch parts {
@@ -126,7 +127,8 @@ struct SecItemResults {
       result[code] = ItemAttributes.object(value, of: name)
     }
     let protection =
-      result[kSecAttrAccessible as String] as? String ?? ItemAttributes.defaultProtection(of: record.itemClass)
+      result[kSecAttrAccessible as String] as? String
+      ?? ItemAttributes.defaultProtection(of: record.itemClass)
     result[kSecAttrAccessible as String] = protection
     result[kSecAttrAccessControl as String] = record.accessControl(protection: protection)
     return result
@@ -142,7 +144,8 @@ extension ItemRecord {
 
   /// The conditions under which the item is given out.
   fileprivate func accessControl(protection: String) -> SecAccessControl? {
-    if let bytes = attributes[.accessControl]?.contentBytes, let control = SecAccessControl(serialized: bytes) {
+    if let bytes = attributes[.accessControl]?.contentBytes, let control = SecAccessControl(serialized: bytes)
+    {
       return control
     }
     return SecAccessControl(protection: protection, flags: [])

@@ -30,7 +30,8 @@ struct SecItemService {
     let search = SecItemSearch(request: request, keyring: keyring)
     let results = SecItemResults(request: request, keyring: keyring)
     return request.isIdentity
-      ? try results.object(try search.identities(limit: .one)) : try results.object(try search.records(limit: .one))
+      ? try results.object(try search.identities(limit: .one))
+      : try results.object(try search.records(limit: .one))
   }
 
   func update(_ dictionary: CFDictionary, _ attributes: CFDictionary) throws(SecItemFailure) {
@@ -127,7 +128,9 @@ struct SecItemService {
       }
       return try keyring.transaction { staged throws(KeyringError) in
         var records: [ItemRecord] = []
-        for item in items { records.append(try staged.add(item.item, secret: SecretBytes(copying: item.data))) }
+        for item in items {
+          records.append(try staged.add(item.item, secret: SecretBytes(copying: item.data)))
+        }
         return records
       }
     }

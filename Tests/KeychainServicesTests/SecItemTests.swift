@@ -25,7 +25,9 @@ import Testing
     return SecItemAdd(item as CFDictionary, nil)
   }
 
-  private static func text(_ object: Any?) -> String? { (object as? Data).map { String(decoding: $0, as: UTF8.self) } }
+  private static func text(_ object: Any?) -> String? {
+    (object as? Data).map { String(decoding: $0, as: UTF8.self) }
+  }
 
   @Test func `adds, finds, updates and deletes a password`() throws {
     let world = try KeychainWorld()
@@ -38,7 +40,8 @@ import Testing
     #expect(Self.text(Self.find(item).result) == "first")
 
     let query = Self.password("bot") as CFDictionary
-    let change = [kSecValueData as String: Data("second".utf8), kSecAttrLabel as String: "Mail"] as [String: Any]
+    let change =
+      [kSecValueData as String: Data("second".utf8), kSecAttrLabel as String: "Mail"] as [String: Any]
     #expect(SecItemUpdate(query, change as CFDictionary) == errSecSuccess)
     item[kSecReturnAttributes as String] = true
     let found = try #require(Self.find(item).result as? [String: Any])
@@ -65,7 +68,9 @@ import Testing
     let world = try KeychainWorld()
     defer { world.close() }
     for name in ["a", "b", "c"] { #expect(Self.add(Self.password(name), name) == errSecSuccess) }
-    let all: [String: Any] = [kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "mailer"]
+    let all: [String: Any] = [
+      kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "mailer",
+    ]
     #expect(Self.find(all).status == errSecSuccess && Self.find(all).result == nil)
     for (key, isRight) in Self.single {
       var query = all
@@ -97,12 +102,14 @@ import Testing
     defer { KeychainSettings.current = before }
     KeychainSettings.current.store = "/nonexistent/store"
     for itemClass in [
-      kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey, kSecClassIdentity,
+      kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey,
+      kSecClassIdentity,
     ] {
-      let query = [
-        kSecClass: itemClass, kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll,
-        kSecUseDataProtectionKeychain: true,
-      ] as CFDictionary
+      let query =
+        [
+          kSecClass: itemClass, kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll,
+          kSecUseDataProtectionKeychain: true,
+        ] as CFDictionary
       var result: AnyObject? = NSNumber(value: 1)
       #expect(unsafe SecItemCopyMatching(query, &result) == errSecParam)
       #expect(result == nil)
@@ -121,8 +128,11 @@ import Testing
     #expect(unsafe SecItemAdd(item as CFDictionary, &added) == errSecSuccess)
     let reference = try #require(added as? Data)
     let query = Self.password("bot") as CFDictionary
-    #expect(SecItemUpdate(query, [kSecAttrAccount: "robot", kSecAttrComment: "x"] as CFDictionary) == errSecSuccess)
-    let byReference: [String: Any] = [kSecValuePersistentRef as String: reference, kSecReturnData as String: true]
+    #expect(
+      SecItemUpdate(query, [kSecAttrAccount: "robot", kSecAttrComment: "x"] as CFDictionary) == errSecSuccess)
+    let byReference: [String: Any] = [
+      kSecValuePersistentRef as String: reference, kSecReturnData as String: true,
+    ]
     #expect(Self.text(Self.find(byReference).result) == "secret")
     #expect(SecItemDelete([kSecValuePersistentRef: reference] as CFDictionary) == errSecSuccess)
     #expect(Self.find(byReference).status == errSecItemNotFound)
@@ -145,12 +155,15 @@ import Testing
     #expect(found[kSecAttrAccount as String] as? Data == Data("bytes".utf8))
     #expect(found[kSecAttrGeneric as String] as? Data == Data([0, 255]))
     #expect(Self.add(Self.password("bytes"), "s") == errSecDuplicateItem)
-    let site = [
-      kSecClass: kSecClassInternetPassword, kSecAttrServer: "a.example", kSecAttrProtocol: kSecAttrProtocolHTTPS,
-      kSecAttrAuthenticationType: kSecAttrAuthenticationTypeHTMLForm, kSecAttrPort: 443, kSecValueData: Data("s".utf8),
-    ] as CFDictionary
-    #expect(unsafe SecItemAdd(site, nil) == errSecSuccess)
-    let index = try world.store.open().find(Query(text: "a.example")).items
+    let site =
+      [
+        kSecClass: kSecClassInternetPassword, kSecAttrServer: "a.example",
+        kSecAttrProtocol: kSecAttrProtocolHTTPS,
+        kSecAttrAuthenticationType: kSecAttrAuthenticationTypeHTMLForm, kSecAttrPort: 443,
+        kSecValueData: Data("s".utf8),
+      ] as CFDictionary
+    #expect(SecItemAdd(site, nil) == errSecSuccess)
+    let index = try world.store.open().find(Query(predicates: [.equal(.server, "a.example")])).items
     #expect(index.first?.attributes[.protocol] == .string("https"), "the store has words")
     let back = Self.find([
       kSecClass as String: kSecClassInternetPassword, kSecAttrProtocol as String: kSecAttrProtocolHTTPS,
@@ -184,7 +197,10 @@ import Testing
     var here = Self.password("here")
     here[kSecAttrAccessible as String] = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
     #expect(Self.add(here, "s") == errSecSuccess)
-    #expect(try world.store.open().find(Query(text: "here")).items.map(\.isLocal) == [true])
+    #expect(
+      try world.store.open().find(Query(predicates: [.equal(.account, "here")])).items.map(\.isLocal) == [
+        true
+      ])
     here[kSecAttrSynchronizable as String] = true
     #expect(Self.add(here, "s") == errSecParam)
   }
@@ -197,14 +213,12 @@ import Testing
     let der = try Data(contentsOf: folder.appendingPathComponent("ec-p256.der"))
     let raw = try Data(contentsOf: folder.appendingPathComponent("ec-p256-private.x963"))
     let certificate = try #require(SecCertificateCreateWithData(nil, der as CFData))
-    let key = try #require(
-      unsafe SecKeyCreateWithData(
-        raw as CFData,
-        [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeyClass: kSecAttrKeyClassPrivate]
-          as CFDictionary, nil))
+    let kind = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeyClass: kSecAttrKeyClassPrivate]
+    let created = SecKeyCreateWithData(raw as CFData, kind as CFDictionary, nil)
+    let key = try #require(created)
     for object in [certificate, key] as [AnyObject] {
-      #expect(unsafe SecItemAdd([kSecValueRef: object] as CFDictionary, nil) == errSecSuccess)
-      #expect(unsafe SecItemAdd([kSecValueRef: object] as CFDictionary, nil) == errSecDuplicateItem)
+      #expect(SecItemAdd([kSecValueRef: object] as CFDictionary, nil) == errSecSuccess)
+      #expect(SecItemAdd([kSecValueRef: object] as CFDictionary, nil) == errSecDuplicateItem)
     }
     let identity = Self.find([kSecClass as String: kSecClassIdentity, kSecReturnRef as String: true])
     #expect(identity.status == errSecSuccess)
@@ -230,7 +244,8 @@ import Testing
       (["class": "genp", "longer": "x"], errSecParam), (["class": "genp", "acct": NSNull()], errSecParam),
       (["class": "genp", "acct": [1]], errSecParam), (["class": "genp", "cdat": "x"], errSecParam),
       (["class": "genp", "r_Data": "yes"], errSecParam), (["class": "genp", "m_Limit": -1], errSecParam),
-      (["class": "genp", "m_Limit": "m_LimitSome"], errSecParam), (["class": "genp", "v_Data": "text"], errSecParam),
+      (["class": "genp", "m_Limit": "m_LimitSome"], errSecParam),
+      (["class": "genp", "v_Data": "text"], errSecParam),
       (["class": "genp", "accc": "x"], errSecParam), (["class": "genp", "pdmn": "zz"], errSecParam),
       (["class": "genp", 5: "x"], errSecParam), (["class": "genp", "u_AuthCtx": "x"], errSecParam),
       (["class": "genp", "labl": String(repeating: "x", count: 5000)], errSecParam),
@@ -239,10 +254,10 @@ import Testing
     ]
     for (query, status) in misuses {
       let query = query as NSDictionary
-      #expect(unsafe SecItemAdd(query, nil) == status, "add \(query)")
-      #expect(unsafe SecItemCopyMatching(query, nil) == status, "find \(query)")
+      #expect(SecItemAdd(query, nil) == status, "add \(query)")
+      #expect(SecItemCopyMatching(query, nil) == status, "find \(query)")
     }
-    #expect(unsafe SecItemAdd(cycle, nil) == errSecParam)
+    #expect(SecItemAdd(cycle, nil) == errSecParam)
     #expect(SecItemUpdate(cycle, [:] as CFDictionary) == errSecParam)
     let many = NSMutableDictionary()
     for number in 0..<200 { many["k\(number)"] = number }
@@ -250,7 +265,8 @@ import Testing
     #expect(SecItemDelete(many) == errSecNoSuchAttr || SecItemDelete(many) == errSecParam)
     for (key, value) in ["class": "genp", "r_Data": true, "m_Limit": "m_LimitAll"] as [String: Any] {
       #expect(
-        SecItemUpdate(["class": "genp"] as CFDictionary, [key: value] as CFDictionary) == errSecNoSuchAttr, "\(key)")
+        SecItemUpdate(["class": "genp"] as CFDictionary, [key: value] as CFDictionary) == errSecNoSuchAttr,
+        "\(key)")
     }
     #expect(try world.store.open().find(Query()).items.isEmpty)
     var odd = Self.password("n\u{0}ul")
@@ -258,6 +274,18 @@ import Testing
     #expect(Self.add(odd, "") == errSecSuccess)
     odd[kSecReturnData as String] = true
     #expect(Self.find(odd).result as? Data == Data())
+  }
+
+  @Test func `does not promise that somebody is asked each time`() throws {
+    let world = try KeychainWorld()
+    defer { world.close() }
+    var item = Self.password("bot")
+    let protection = kSecAttrAccessibleWhenUnlocked
+    item[kSecAttrAccessControl as String] = SecAccessControlCreateWithFlags(
+      nil, protection, .userPresence, nil)
+    #expect(Self.add(item, "s") == errSecUnimplemented)
+    item[kSecAttrAccessControl as String] = SecAccessControlCreateWithFlags(nil, protection, [], nil)
+    #expect(Self.add(item, "s") == errSecSuccess)
   }
 
   @Test func `may be called from many threads`() throws {
