@@ -103,4 +103,9 @@ let package = Package(
       name: "KeychainServicesTests",
       dependencies: ["Security", "KeychainServices", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
       swiftSettings: settings))
+  // As most code for Apple's keychain is compiled: an older mode of the language and none of the settings above.
+  package.targets.append(
+    .testTarget(
+      name: "KeychainServicesSwift5Tests", dependencies: ["AuthenticationServices"],
+      swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]))
 #endif
