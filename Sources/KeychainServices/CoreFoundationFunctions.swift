@@ -9,8 +9,8 @@ protocol CoreFoundationType: AnyObject {
   static var typeID: CFTypeID { get }
 }
 
-/// The numbers of Foundation's types. They hold within one process only and are not Apple's, which differ from system to
-/// system too.
+/// The numbers of Foundation's types. They hold within one process only and are not Apple's, which differ
+/// from system to system too.
 enum CoreFoundationTypeID: CFTypeID {
   /// Numbers start at 1: zero is no type.
   case string = 1

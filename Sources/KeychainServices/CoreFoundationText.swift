@@ -22,8 +22,8 @@ public func ~= (pattern: String, value: CFString) -> Bool {
   pattern == value as String
 }
 
-/// Makes a constant find its entry in `[AnyHashable: Any]`, as it does on Apple's systems: there a CFString and
-/// the Swift string of the same text are one key, on Linux they would be two.
+/// Makes a constant find its entry in `[AnyHashable: Any]`, as it does on Apple's systems: there a CFString
+/// and the Swift string of the same text are one key, on Linux they would be two.
 extension NSString: @retroactive _HasCustomAnyHashableRepresentation {
   /// The text as a key, the same as that of the Swift string.
   ///
