@@ -16,6 +16,7 @@ let package = Package(
   name: "keytree",
   products: [
     .library(name: "Keyring", targets: ["Keyring"]),
+    .library(name: "KeychainServices", targets: ["KeychainServices"]),
     .executable(name: "keytree", targets: ["keytree"]),
   ],
   targets: [
@@ -23,6 +24,7 @@ let package = Package(
       name: "CGPGME", pkgConfig: "gpgme", providers: [.apt(["libgpgme-dev"])]),
     .systemLibrary(
       name: "CGcrypt", pkgConfig: "libgcrypt", providers: [.apt(["libgcrypt20-dev"])]),
+    .systemLibrary(name: "CKsba", pkgConfig: "ksba", providers: [.apt(["libksba-dev"])]),
     .target(name: "CSystem"),
     .target(name: "Secrets", dependencies: ["CSystem"], swiftSettings: settings),
     .target(
@@ -32,6 +34,10 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "Keyring", dependencies: ["CSystem", "OpenPGP", "KeyringModel", "Secrets"],
+      swiftSettings: settings),
+    .target(
+      name: "KeychainServices",
+      dependencies: ["CSystem", "CGcrypt", "CKsba", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
       swiftSettings: settings),
     .target(name: "Arguments", swiftSettings: settings),
     .target(
@@ -62,3 +68,22 @@ let package = Package(
       swiftSettings: settings),
   ]
 )
+
+#if os(Linux)
+  // Apple's names for the same thing. A module called `Security` that was built makes `canImport(Security)` true for
+  // all that is built with it, so a package asks for these one by one; on Apple's systems they do not exist.
+  for name in ["Security", "LocalAuthentication", "AuthenticationServices"] {
+    package.products.append(.library(name: name, targets: [name]))
+    package.targets.append(.target(name: name, dependencies: ["KeychainServices"], swiftSettings: settings))
+  }
+  package.targets.append(
+    .testTarget(
+      name: "KeychainServicesTests",
+      dependencies: ["Security", "KeychainServices", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
+      swiftSettings: settings))
+  // As most code for Apple's keychain is compiled: an older mode of the language and none of the settings above.
+  package.targets.append(
+    .testTarget(
+      name: "KeychainServicesSwift5Tests", dependencies: ["AuthenticationServices"],
+      swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]))
+#endif

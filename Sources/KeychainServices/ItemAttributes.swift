@@ -1,0 +1,99 @@
+internal import Foundation
+internal import Keyring
+
+/// Apple's names of attributes and the store's.
+///
+/// The store has words; Apple's four-character codes are known here and nowhere else (semantics.md of SecItem:
+/// `SecItemSchema.c` has the classes, the store's own schema says the same in words).
+enum ItemAttributes {
+  /// The code of an attribute that is no attribute of the store, but part of every item.
+  static let group = "agrp"
+  static let created = "cdat"
+  static let modified = "mdat"
+
+  /// Apple's code and the store's name, in both directions. `type` is two attributes and stands for the one that a
+  /// class has.
+  private static let table: [(code: String, name: AttributeName)] = [
+    ("acct", .account), ("svce", .service), ("gena", .generic), ("desc", .kind), ("icmt", .comment),
+    ("crtr", .creator), ("type", .type), ("type", .keyType), ("scrp", .scriptCode), ("labl", .label),
+    ("alis", .alias), ("invi", .invisible), ("nega", .negative), ("cusi", .customIcon), ("prot", .protected),
+    ("pdmn", .accessible), ("accc", .accessControl), ("sync", .synchronizable), ("tkid", .tokenID),
+    ("vwht", .syncViewHint), ("sdmn", .securityDomain), ("srvr", .server), ("ptcl", .protocol),
+    ("atyp", .authenticationType), ("port", .port), ("path", .path), ("ctyp", .certificateType),
+    ("cenc", .certificateEncoding), ("subj", .subject), ("issr", .issuer), ("slnr", .serialNumber),
+    ("skid", .subjectKeyID), ("pkhh", .publicKeyHash), ("kcls", .keyClass), ("klbl", .applicationLabel),
+    ("atag", .applicationTag), ("bsiz", .keySize), ("esiz", .effectiveKeySize), ("sdat", .startDate),
+    ("edat", .endDate), ("perm", .permanent), ("priv", .private), ("modi", .modifiable), ("sens", .sensitive),
+    ("asen", .alwaysSensitive), ("extr", .extractable), ("next", .neverExtractable), ("encr", .canEncrypt),
+    ("decr", .canDecrypt), ("drve", .canDerive), ("sign", .canSign), ("vrfy", .canVerify),
+    ("snrc", .canSignRecover), ("vyrc", .canVerifyRecover), ("wrap", .canWrap), ("unwp", .canUnwrap),
+  ]
+
+  private static let names: [String: [AttributeName]] = Dictionary(grouping: table, by: \.code)
+    .mapValues { $0.map(\.name) }
+  private static let codes: [AttributeName: String] = Dictionary(
+    table.map { ($0.name, $0.code) }, uniquingKeysWith: { first, _ in first })
+
+  /// The store's name of an attribute that items of a class have; nil when they have none of this code.
+  static func name(of code: String, in itemClass: ItemClass) -> AttributeName? {
+    names[code]?.first { AttributeSchema.applies($0, to: itemClass) }
+  }
+
+  /// Apple's code of an attribute; nil for custom ones, which Apple's functions do not show.
+  static func code(of name: AttributeName) -> String? { codes[name] }
+}
+
+extension ItemAttributes {
+  /// Values that Apple writes as a code and the store as a word.
+  private static let words: [AttributeName: [(code: String, word: String)]] = [
+    .protocol: [
+      ("ftp ", "ftp"), ("ftpa", "ftp-account"), ("http", "http"), ("irc ", "irc"), ("nntp", "nntp"),
+      ("pop3", "pop3"), ("smtp", "smtp"), ("sox ", "socks"), ("imap", "imap"), ("ldap", "ldap"),
+      ("atlk", "appletalk"), ("afp ", "afp"), ("teln", "telnet"), ("ssh ", "ssh"), ("ftps", "ftps"),
+      ("htps", "https"), ("htpx", "http-proxy"), ("htsx", "https-proxy"), ("ftpx", "ftp-proxy"),
+      ("smb ", "smb"), ("rtsp", "rtsp"), ("rtsx", "rtsp-proxy"), ("daap", "daap"), ("eppc", "eppc"),
+      ("ipp ", "ipp"), ("ntps", "nntps"), ("ldps", "ldaps"), ("tels", "telnets"), ("imps", "imaps"),
+      ("ircs", "ircs"), ("pops", "pop3s"),
+    ],
+    .authenticationType: [
+      ("ntlm", "ntlm"), ("msna", "msn"), ("dpaa", "dpa"), ("rpaa", "rpa"), ("http", "http-basic"),
+      ("httd", "http-digest"), ("form", "html-form"), ("dflt", "default"),
+    ],
+    .accessible: [
+      ("ak", "when-unlocked"), ("ck", "after-first-unlock"), ("dk", "always"),
+      ("aku", "when-unlocked-this-device-only"), ("cku", "after-first-unlock-this-device-only"),
+      ("dku", "always-this-device-only"), ("akpu", "when-passcode-set-this-device-only"),
+    ],
+  ]
+
+  static func word(for code: String, of name: AttributeName) -> String {
+    words[name]?.first { $0.code == code }?.word ?? code
+  }
+
+  static func code(for word: String, of name: AttributeName) -> String {
+    words[name]?.first { $0.word == word }?.code ?? word
+  }
+
+  /// Whether this is one of the values of `kSecAttrAccessible`.
+  static func isProtection(_ code: String) -> Bool {
+    words[.accessible]?.contains { $0.code == code } ?? false
+  }
+
+  /// Whether items with this protection never leave the machine.
+  static func staysHere(_ protection: String) -> Bool { protection.hasSuffix("u") }
+
+  /// The protection of an item that was given none.
+  static func defaultProtection(of itemClass: ItemClass) -> String { itemClass == .certificate ? "dk" : "ak" }
+
+  /// What a missing attribute of the primary key stands for, as Apple returns it.
+  static func defaults(of itemClass: ItemClass) -> [(name: AttributeName, value: AttributeValue)] {
+    AttributeSchema.primaryKey(of: itemClass).compactMap { name in
+      switch AttributeSchema.kind(of: name) {
+      case .string, .bytes: (name, AttributeSchema.kind(of: name) == .bytes ? .bytes([]) : .string(""))
+      case .integer: (name, .integer(0))
+      case .boolean: (name, .boolean(false))
+      case .date, nil: nil
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+internal import Keyring
+internal import Synchronization
+
+/// The store that the functions of a process share: found and opened once, used by all threads.
+final class KeychainSession: Sendable {
+  static let shared = KeychainSession(KeychainSettings())
+
+  private struct State {
+    var settings: KeychainSettings
+    /// Whether a passphrase may be asked for, and the store that was opened so.
+    var keyrings: [Bool: Keyring] = [:]
+  }
+
+  private let state: Mutex<State>
+
+  init(_ settings: KeychainSettings) {
+    state = Mutex(State(settings: settings))
+  }
+
+  var settings: KeychainSettings {
+    get { state.withLock { $0.settings } }
+    set { state.withLock { $0 = State(settings: newValue) } }
+  }
+
+  /// The store, opened at the first call.
+  ///
+  /// - Parameter asks: Whether the agent may ask a person for a passphrase.
+  func keyring(asks: Bool = true) throws(SecItemFailure) -> Keyring {
+    let (settings, open) = state.withLock { ($0.settings, $0.keyrings[asks]) }
+    if let open { return open }
+    let new = try keyringStatus { () throws(KeyringError) in
+      try Keyring.open(at: settings.store, host: settings.host(asks: asks))
+    }
+    // Of two threads that opened it at once, one's is kept.
+    return state.withLock { state in
+      guard state.settings == settings else { return new }
+      let kept = state.keyrings[asks] ?? new
+      state.keyrings[asks] = kept
+      return kept
+    }
+  }
+
+  /// Forgets an open store whose policy may have changed since.
+  func forget() { state.withLock { $0.keyrings = [:] } }
+
+  /// Makes a change; when the policy was accepted anew since the store was opened, with the new one.
+  func change<R>(
+    asks: Bool, _ body: (Keyring) throws(SecItemFailure) -> R
+  ) throws(SecItemFailure) -> R {
+    let keyring = try keyring(asks: asks)
+    do throws(SecItemFailure) {
+      return try body(keyring)
+    } catch {
+      guard error.status == errSecNotAvailable || error.status == errSecMissingEntitlement else {
+        throw error
+      }
+      forget()
+      let fresh = try self.keyring(asks: asks)
+      if fresh.policy == keyring.policy, fresh.distrust == keyring.distrust { throw error }
+      return try body(fresh)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+public import Foundation
+internal import Glibc
+internal import Keyring
+internal import Synchronization
+
+/// Where the functions of the keychain find their store, and what they may do.
+///
+/// Every value comes from the environment of the process at the first call. A program that knows better sets
+/// ``current`` once, before it calls any of the functions.
+public struct KeychainSettings: Sendable, Equatable {
+  /// The folder of the store: `KEYTREE_STORE`, else `keytree` in `$XDG_DATA_HOME` (`~/.local/share`).
+  public var store: String
+  /// The access group of what is added without one: `KEYTREE_ACCESS_GROUP`, else `default`.
+  public var accessGroup: String
+  /// Whether the agent may ask a person for a passphrase; not when `KEYTREE_NO_INPUT` is set to anything but `0`.
+  public var allowsInteraction: Bool
+  /// The user's GnuPG home: `GNUPGHOME`; nil leaves the choice to GnuPG.
+  public var gnupgHome: String?
+  /// The folder for private GnuPG homes: `keytree` in `$XDG_RUNTIME_DIR`, else in `$XDG_CACHE_HOME` (`~/.cache`).
+  public var engineBase: String
+  /// The folder for what this machine has accepted: `keytree` in `$XDG_STATE_HOME` (`~/.local/state`).
+  public var stateBase: String
+  /// Where programs are looked for: `PATH`.
+  public var searchPath: String
+
+  /// Takes the settings from variables.
+  ///
+  /// - Parameter environment: The variables, those of the process unless told otherwise. Paths that are not absolute
+  ///   are taken as not set, as the XDG Base Directory Specification demands.
+  public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+    func folder(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    func text(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    let home = folder("HOME") ?? "/nonexistent"
+    store = text("KEYTREE_STORE") ?? (folder("XDG_DATA_HOME") ?? home + "/.local/share") + "/keytree"
+    accessGroup = text("KEYTREE_ACCESS_GROUP") ?? GroupName.default
+    allowsInteraction = (text("KEYTREE_NO_INPUT") ?? "0") == "0"
+    gnupgHome = text("GNUPGHOME")
+    engineBase = (folder("XDG_RUNTIME_DIR") ?? folder("XDG_CACHE_HOME") ?? home + "/.cache") + "/keytree"
+    stateBase = (folder("XDG_STATE_HOME") ?? home + "/.local/state") + "/keytree"
+    searchPath = text("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
+  }
+
+  /// The settings that the functions use. Setting them makes the next call open the store anew.
+  public static var current: KeychainSettings {
+    get { KeychainSession.shared.settings }
+    set { KeychainSession.shared.settings = newValue }
+  }
+
+  func host(asks: Bool) -> HostContext {
+    HostContext(
+      gnupgHome: gnupgHome, engineBase: engineBase, stateBase: stateBase, searchPath: searchPath,
+      interaction: asks && allowsInteraction ? .pinentry : .never
+    ) {
+      var time = timespec()
+      unsafe clock_gettime(CLOCK_REALTIME, &time)
+      return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+    }
+  }
+}

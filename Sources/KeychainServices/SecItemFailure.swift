@@ -1,0 +1,76 @@
+internal import Glibc
+internal import Keyring
+
+/// Why a call ends without success: the status that it answers.
+struct SecItemFailure: Error, Equatable {
+  let status: OSStatus
+
+  init(_ status: OSStatus) { self.status = status }
+
+  /// What the caller said makes no sense.
+  static let parameter = SecItemFailure(errSecParam)
+  /// An attribute that items of the class never have.
+  static let noSuchAttribute = SecItemFailure(errSecNoSuchAttr)
+}
+
+extension SecItemFailure {
+  /// The status that comes nearest to what went wrong in the store.
+  init(_ error: KeyringError) {
+    self.init(Self.status(of: error))
+  }
+
+  private static func status(of error: KeyringError) -> OSStatus {
+    switch error {
+    case .noStore, .storeExists, .folderNotEmpty, .unsafeFolder, .busy, .policyNotTrusted: errSecNotAvailable
+    case .file(let error): status(of: error)
+    case .invalidQuery(let error): status(of: error)
+    case .invalidAttribute(.wrongClass): errSecNoSuchAttr
+    case .invalidAttribute: errSecParam
+    case .attributesTooLarge, .secretTooLarge: errSecDataTooLarge
+    case .itemNotFound: errSecItemNotFound
+    case .itemExists: errSecDuplicateItem
+    case .itemDamaged, .bindingMismatch: errSecDecode
+    case .shardDamaged, .shardRefused, .transactionDamaged, .transactionUnknown: errSecNotAvailable
+    case .engine(let error, _): status(of: error)
+    case .unknownGroup: errSecMissingEntitlement
+    }
+  }
+
+  private static func status(of error: QueryError) -> OSStatus {
+    switch error {
+    case .wrongClass, .noSuchAttribute: errSecNoSuchAttr
+    case .secretOfAllMatches, .limitNotPositive, .notADate, .badIDPrefix: errSecParam
+    }
+  }
+
+  private static func status(of error: FileError) -> OSStatus {
+    switch error.reason {
+    case .system(ENOSPC), .system(EDQUOT): errSecDiskFull
+    case .system(EROFS), .system(EACCES), .system(EPERM): errSecReadOnly
+    case .system(ENOMEM): errSecAllocate
+    case .system: errSecIO
+    case .notARegularFile, .hasOtherNames, .tooLarge: errSecDecode
+    }
+  }
+
+  private static func status(of error: EngineError) -> OSStatus {
+    switch error {
+    case .cancelled: errSecUserCanceled
+    case .noPromptPossible: errSecInteractionNotAllowed
+    case .badPassphrase: errSecAuthFailed
+    case .notARecipient, .corrupt, .notEncrypted, .tooLarge, .message: errSecDecode
+    case .unusableKey, .noRecipients, .wrongRecipients, .agentUnreachable, .engineMissing, .engineTooOld,
+      .unsafeEngine, .other:
+      errSecNotAvailable
+    }
+  }
+}
+
+/// Runs what talks to the keyring, with its errors as a status.
+func keyringStatus<R>(_ body: () throws(KeyringError) -> R) throws(SecItemFailure) -> R {
+  do {
+    return try body()
+  } catch {
+    throw SecItemFailure(error)
+  }
+}

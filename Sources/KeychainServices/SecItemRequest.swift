@@ -1,0 +1,314 @@
+internal import Foundation
+internal import Keyring
+
+/// What a dictionary of Apple's keychain asks for, checked and in the store's words.
+struct SecItemRequest {
+  /// Which function the dictionary was handed to; some keys have a meaning in one of them only.
+  enum Purpose { case add, find, update, delete }
+
+  /// What is returned of an item.
+  struct Returns: OptionSet {
+    let rawValue: Int
+    static let data = Returns(rawValue: 1)
+    static let attributes = Returns(rawValue: 2)
+    static let reference = Returns(rawValue: 4)
+    static let persistentReference = Returns(rawValue: 8)
+  }
+
+  /// What happens to items that need a person's passphrase.
+  enum Interaction { case allow, fail, skip }
+
+  /// Which items `synchronizable` lets through.
+  enum Synchronizable { case no, yes, any }
+
+  let purpose: Purpose
+  /// The class; nil stands for identities, which are no class of the store.
+  var itemClass: ItemClass?
+  var isIdentity = false
+  var attributes = Attributes()
+  var group: String?
+  var created: AttributeValue?
+  var modified: AttributeValue?
+  var synchronizable = Synchronizable.no
+  var accessControl: SecAccessControl?
+  var limit: Query.Limit?
+  var returns: Returns = []
+  var data: Data?
+  var reference: AnyObject?
+  var persistentReference: PersistentReference?
+  var itemList: [PersistentReference]?
+  var matching = SecItemMatching()
+  var interaction = Interaction.allow
+
+  /// Reads a dictionary.
+  ///
+  /// - Throws: the status for the first thing that is wrong. Nothing has been looked up then.
+  init(_ dictionary: CFDictionary, for purpose: Purpose) throws(SecItemFailure) {
+    self.purpose = purpose
+    let entries = try Self.entries(of: dictionary)
+    try readValues(entries)
+    try readClass(entries)
+    for (key, value) in entries where !Self.isSpecial(key) { try readAttribute(key, value) }
+    try readOptions(entries)
+    try check()
+  }
+
+  /// The entries by name; keys that are no text are refused.
+  private static func entries(of dictionary: CFDictionary) throws(SecItemFailure) -> [String: Any] {
+    var entries: [String: Any] = [:]
+    for (key, value) in dictionary.plainEntries {
+      // A dictionary is no value of anything here, and one that holds itself cannot be turned into Swift's.
+      if value is NSDictionary { throw .parameter }
+      let name: String
+      switch key {
+      case let text as String: name = text
+      case let text as NSString: name = text as String
+      default: throw .parameter
+      }
+      // A date of any moment is the one value that may be left open (`kSecMatchValidOnDate`).
+      if value is NSNull, name == SecItemMatching.validOnDate {
+        entries[name] = NSNull()
+        continue
+      }
+      entries[name] = try ItemAttributes.present(value)
+    }
+    return entries
+  }
+
+  private static let prefixes = ["v_", "r_", "m_", "u_"]
+
+  /// Whether a key is no attribute.
+  private static func isSpecial(_ key: String) -> Bool {
+    key == "class" || key == "nleg" || prefixes.contains { key.hasPrefix($0) }
+  }
+
+  // MARK: The parts
+
+  private mutating func readClass(_ entries: [String: Any]) throws(SecItemFailure) {
+    guard let value = entries["class"] else {
+      if let persistentReference { itemClass = persistentReference.itemClass }
+      if isIdentity || itemClass != nil { return }
+      throw .parameter
+    }
+    guard let code = value as? String else { throw .parameter }
+    if code == kSecClassIdentity as String {
+      isIdentity = true
+      itemClass = nil
+      return
+    }
+    guard let named = ItemClass(code: code) else { throw SecItemFailure(errSecNoSuchClass) }
+    if let known = itemClass, known != named, persistentReference == nil { throw .parameter }
+    itemClass = named
+  }
+
+  private mutating func readAttribute(_ key: String, _ value: Any) throws(SecItemFailure) {
+    switch key {
+    case ItemAttributes.group:
+      group = try Self.text(value)
+      return
+    case ItemAttributes.created:
+      created = try Self.time(value)
+      return
+    case ItemAttributes.modified:
+      modified = try Self.time(value)
+      return
+    case kSecAttrSynchronizable:
+      synchronizable = try Self.synchronizable(value, purpose)
+      return
+    case kSecAttrAccessControl:
+      guard let control = value as? SecAccessControl else { throw .parameter }
+      accessControl = control
+      return
+    case kSecAttrPersistentReference:
+      throw .parameter
+    default: break
+    }
+    // An identity has the attributes of both its parts.
+    let classes: [ItemClass] = itemClass.map { [$0] } ?? [.certificate, .key]
+    guard let (itemClass, name) = Self.name(of: key, in: classes) else {
+      throw key.utf8.count == 4 ? .noSuchAttribute : .parameter
+    }
+    let stored = try ItemAttributes.stored(value, for: name)
+    if name == .accessible, !Self.isProtection(stored) { throw .parameter }
+    do throws(AttributeError) {
+      try AttributeSchema.check(name: name, value: stored, class: itemClass)
+    } catch {
+      throw SecItemFailure(.invalidAttribute(error))
+    }
+    attributes[name] = stored
+  }
+
+  private static func name(of key: String, in classes: [ItemClass]) -> (ItemClass, AttributeName)? {
+    for itemClass in classes {
+      if let name = ItemAttributes.name(of: key, in: itemClass) { return (itemClass, name) }
+    }
+    return nil
+  }
+
+  private static func isProtection(_ value: AttributeValue) -> Bool {
+    guard case .string(let word) = value else { return false }
+    return ItemAttributes.isProtection(ItemAttributes.code(for: word, of: .accessible))
+  }
+
+  private mutating func readValues(_ entries: [String: Any]) throws(SecItemFailure) {
+    if let value = entries[kSecValueData as String] {
+      guard let bytes = value as? Data else { throw .parameter }
+      data = bytes
+    }
+    if let value = entries[kSecValuePersistentRef as String] {
+      guard purpose != .add, let bytes = value as? Data else { throw .parameter }
+      guard let reference = PersistentReference(bytes) else { throw SecItemFailure(errSecItemNotFound) }
+      persistentReference = reference
+    }
+    if let value = entries[kSecValueRef as String] { try readReference(value) }
+  }
+
+  private mutating func readReference(_ value: Any) throws(SecItemFailure) {
+    switch value {
+    case let certificate as SecCertificate:
+      itemClass = .certificate
+      attributes.merge(identifying(certificate.itemAttributes, .certificate))
+      if purpose == .add { data = data ?? certificate.der }
+      reference = certificate
+    case let key as SecKey:
+      itemClass = .key
+      attributes.merge(identifying(key.itemAttributes, .key))
+      if purpose == .add { data = data ?? key.externalRepresentation }
+      reference = key
+    case let identity as SecIdentity:
+      isIdentity = true
+      reference = identity
+    default: throw .parameter
+    }
+  }
+
+  /// What a reference says of its item: everything for a new one, else what finds it.
+  private func identifying(_ attributes: Attributes, _ itemClass: ItemClass) -> Attributes {
+    if purpose == .add { return attributes }
+    var key = Attributes()
+    for name in AttributeSchema.primaryKey(of: itemClass) { key[name] = attributes[name] }
+    return key
+  }
+
+  private mutating func readOptions(_ entries: [String: Any]) throws(SecItemFailure) {
+    for (key, value) in entries where Self.isSpecial(key) {
+      switch key {
+      case "class", "nleg", "u_OpPrompt", "u_Keychain", "u_UserIndependentKeychain", "v_Data", "v_Ref",
+        "v_PersistentRef":
+        continue
+      case "r_Data": if try Self.flag(value) { returns.insert(.data) }
+      case "r_Attributes": if try Self.flag(value) { returns.insert(.attributes) }
+      case "r_Ref": if try Self.flag(value) { returns.insert(.reference) }
+      case "r_PersistentRef": if try Self.flag(value) { returns.insert(.persistentReference) }
+      case "m_Limit": limit = try Self.limit(value)
+      case "m_ItemList": itemList = try PersistentReference.list(value)
+      case "u_ItemList": throw .parameter
+      case "u_NoAuthUI": if try Self.flag(value) { interaction = .fail }
+      case "u_AuthUI": interaction = try Self.interaction(value, purpose)
+      case "u_AuthCtx":
+        guard let context = value as? LAContext else { throw .parameter }
+        if context.interactionNotAllowed { interaction = .fail }
+      default:
+        guard try matching.read(key, value) else { throw .parameter }
+      }
+    }
+  }
+
+  /// What no part can tell by itself.
+  private func check() throws(SecItemFailure) {
+    if purpose == .find, limit == .all, returns.contains(.data) { throw .parameter }
+    if persistentReference != nil, !attributes.isEmpty || group != nil { throw .parameter }
+    if let accessControl {
+      // The agent keeps a passphrase for a while, and nothing here makes it forget: to promise that somebody is
+      // asked each time would not be true.
+      if purpose != .find, purpose != .delete, accessControl.requiresUserPresence {
+        throw SecItemFailure(errSecUnimplemented)
+      }
+      if synchronizable == .yes, accessControl.flags != [] { throw .parameter }
+      if case .string(let word)? = attributes[.accessible],
+        ItemAttributes.code(for: word, of: .accessible) != accessControl.protection
+          || accessControl.flags != []
+      {
+        throw .parameter
+      }
+    }
+  }
+}
+
+// MARK: Single values
+
+extension SecItemRequest {
+  static func flag(_ value: Any) throws(SecItemFailure) -> Bool {
+    guard let number = value as? NSNumber, let integer = ItemAttributes.integer(number),
+      (0...1).contains(integer)
+    else { throw .parameter }
+    return integer == 1
+  }
+
+  static func text(_ value: Any) throws(SecItemFailure) -> String {
+    if let text = value as? String { return text }
+    guard let data = value as? Data, let text = String(validating: data, as: UTF8.self) else {
+      throw .parameter
+    }
+    return text
+  }
+
+  private static func time(_ value: Any) throws(SecItemFailure) -> AttributeValue {
+    guard let date = value as? Date else { throw .parameter }
+    return try ItemAttributes.timestamp(date)
+  }
+
+  private static func limit(_ value: Any) throws(SecItemFailure) -> Query.Limit {
+    switch value {
+    case let text as String where text == kSecMatchLimitOne as String: return .one
+    case let text as String where text == kSecMatchLimitAll as String: return .all
+    case let number as NSNumber:
+      guard let count = ItemAttributes.integer(number), count > 0 else { throw .parameter }
+      return count == 1 ? .one : .count(Int(count))
+    default: throw .parameter
+    }
+  }
+
+  private static func synchronizable(_ value: Any, _ purpose: Purpose) throws(SecItemFailure)
+    -> Synchronizable
+  {
+    if let text = value as? String, text == kSecAttrSynchronizableAny as String {
+      guard purpose != .add else { throw .parameter }
+      return .any
+    }
+    return try flag(value) ? .yes : .no
+  }
+
+  private static func interaction(_ value: Any, _ purpose: Purpose) throws(SecItemFailure) -> Interaction {
+    guard let text = value as? String else { throw .parameter }
+    switch text {
+    case kSecUseAuthenticationUIAllow: return .allow
+    case kSecUseAuthenticationUIFail: return .fail
+    case kSecUseAuthenticationUISkip:
+      guard purpose == .find else { throw .parameter }
+      return .skip
+    default: throw .parameter
+    }
+  }
+}
+
+extension ItemClass {
+  /// The class of one of Apple's codes; nil for one that Apple does not have, and for identities.
+  init?(code: String) {
+    guard let known = Self.codes.first(where: { $0.value == code })?.key else { return nil }
+    self = known
+  }
+
+  /// Apple's code.
+  var code: String { Self.codes[self] ?? rawValue }
+
+  private static let codes: [ItemClass: String] = [
+    .genericPassword: "genp", .internetPassword: "inet", .certificate: "cert", .key: "keys",
+  ]
+}
+
+extension NSDictionary {
+  /// Keys and values as the objects that they are: walking through a dictionary turns every value into a value of
+  /// Swift, and does not come back from one that holds itself.
+  var plainEntries: [(key: Any, value: Any)] { Array(zip(allKeys, allValues)) }
+}

@@ -1,0 +1,114 @@
+public import Foundation
+internal import KeyringModel
+
+/// Makes a key of its bytes.
+///
+/// - Parameters:
+///   - keyData: PKCS#1 for RSA keys. For keys of elliptic curves X9.63: `04`, X and Y, then the private number for
+///     private keys. The bytes themselves for symmetric keys.
+///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass` are needed; others are not looked at, as the bytes
+///     say the rest.
+///   - error: Receives why not, with `errSecParam`: an attribute is missing or unknown, or the bytes are not such a
+///     key. That the numbers of a key belong together is not checked.
+/// - Returns: The key, or nil with an error.
+public func SecKeyCreateWithData(
+  _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecKey? {
+  guard let type = SecKeyAttributes.number(attributes[kSecAttrKeyType]) else {
+    unsafe ErrorPointer.report(error, errSecParam, "kSecAttrKeyType is missing or no key type.")
+    return nil
+  }
+  guard let number = SecKeyAttributes.number(attributes[kSecAttrKeyClass]),
+    let keyClass = KeyMaterial.KeyClass(rawValue: number)
+  else {
+    unsafe ErrorPointer.report(error, errSecParam, "kSecAttrKeyClass is missing or no key class.")
+    return nil
+  }
+  let key = unsafe (keyData as Data).withUnsafeBytes {
+    unsafe SecKey(type: KeyMaterial.KeyType(number: type), keyClass: keyClass, bytes: $0)
+  }
+  if key == nil {
+    unsafe ErrorPointer.report(error, errSecParam, "The data is not a key of this type and class.")
+  }
+  return key
+}
+
+/// The bytes of a key, in the form that ``SecKeyCreateWithData(_:_:_:)`` reads.
+///
+/// - Parameters:
+///   - key: Any key.
+///   - error: Never set; every key here gives its bytes.
+/// - Returns: The bytes. This copy is not wiped when it goes.
+public func SecKeyCopyExternalRepresentation(
+  _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+  key.externalRepresentation as CFData
+}
+
+/// What is known about a key.
+///
+/// - Parameter key: Any key.
+/// - Returns: Attributes by their `kSecAttr...` keys, with `kSecClass`. The bytes are not among them;
+///   ``SecKeyCopyExternalRepresentation(_:_:)`` gives those.
+public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
+  SecKeyAttributes.dictionary(key.itemAttributes)
+}
+
+/// The public half of a key.
+///
+/// - Parameter key: Any key.
+/// - Returns: The public key that a private key contains; a public key itself; nil for a symmetric key.
+public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
+  key.publicKey
+}
+
+/// How many bytes an operation with a key takes at a time.
+///
+/// - Parameter key: Any key.
+/// - Returns: The bytes of the modulus or of the field; for a symmetric key the block of its cipher.
+public func SecKeyGetBlockSize(_ key: SecKey) -> Int {
+  key.material.blockSize
+}
+
+/// The number of the type of keys.
+public func SecKeyGetTypeID() -> CFTypeID {
+  SecKey.typeID
+}
+
+/// Attributes of keys in Apple's words.
+enum SecKeyAttributes {
+  /// A number that is given as a number or, as Apple's constants are, as its digits.
+  static func number(_ value: Any?) -> Int64? {
+    switch value {
+    case let text as String: Int64(text)
+    case let number as NSNumber: number as? Int64
+    default: nil
+    }
+  }
+
+  static func dictionary(_ attributes: Attributes) -> CFDictionary {
+    let result = NSMutableDictionary()
+    result[kSecClass] = kSecClassKey
+    for (name, value) in attributes.entries {
+      guard let key = names[name] else { continue }
+      switch value {
+      case .boolean(let flag): result[key as NSString] = NSNumber(value: flag)
+      case .bytes(let bytes): result[key as NSString] = Data(bytes) as NSData
+      // Apple's constants for these two are strings of digits, and code compares with the constants.
+      case .integer(let number) where name == .keyClass || name == .keyType:
+        result[key as NSString] = String(number) as NSString
+      case .integer(let number): result[key as NSString] = NSNumber(value: number)
+      case .string, .date: break
+      }
+    }
+    return result
+  }
+
+  private static let names: [AttributeName: String] = [
+    .keyClass: "kcls", .applicationLabel: "klbl", .keyType: "type", .keySize: "bsiz",
+    .effectiveKeySize: "esiz", .permanent: "perm", .private: "priv", .modifiable: "modi",
+    .sensitive: "sens", .alwaysSensitive: "asen", .extractable: "extr", .neverExtractable: "next",
+    .canEncrypt: "encr", .canDecrypt: "decr", .canDerive: "drve", .canSign: "sign", .canVerify: "vrfy",
+    .canSignRecover: "snrc", .canVerifyRecover: "vyrc", .canWrap: "wrap", .canUnwrap: "unwp",
+  ]
+}

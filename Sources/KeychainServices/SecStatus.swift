@@ -1,0 +1,130 @@
+// What the functions of the keychain answer: a number, `errSecSuccess` or why not.
+
+/// The status of a call, zero if it did what it was asked.
+public typealias OSStatus = Int32
+
+/// No error; the oldest name of ``errSecSuccess``.
+public let noErr: OSStatus = 0
+
+/// The call did what it was asked.
+public let errSecSuccess: OSStatus = 0
+/// The function or option exists only by name, such as signing with a key.
+public let errSecUnimplemented: OSStatus = -4
+/// The disk is full.
+public let errSecDiskFull: OSStatus = -34
+/// A file of the store could not be read or written.
+public let errSecIO: OSStatus = -36
+/// The file is already open for writing.
+public let errSecOpWr: OSStatus = -49
+/// A parameter is missing, of the wrong type, or not allowed here; nothing was looked up or changed.
+public let errSecParam: OSStatus = -50
+/// The file may not be written.
+public let errSecWrPerm: OSStatus = -61
+/// There is not enough memory.
+public let errSecAllocate: OSStatus = -108
+/// The person who was asked for a passphrase cancelled.
+public let errSecUserCanceled: OSStatus = -128
+/// The request or its parameters make no sense in the present state.
+public let errSecBadReq: OSStatus = -909
+/// A component of the keychain failed inside.
+public let errSecInternalComponent: OSStatus = -2070
+/// A function of CoreFoundation failed for an unknown reason.
+public let errSecCoreFoundationUnknown: OSStatus = -4960
+/// The query names an access group that this program may not use.
+public let errSecMissingEntitlement: OSStatus = -34018
+/// This program may not call the function.
+public let errSecRestrictedAPI: OSStatus = -34020
+/// There is no keychain: the store is missing or cannot be used.
+public let errSecNotAvailable: OSStatus = -25291
+/// The keychain or item can only be read.
+public let errSecReadOnly: OSStatus = -25292
+/// The passphrase was wrong, or the agent that holds the key refused.
+public let errSecAuthFailed: OSStatus = -25293
+/// There is no such keychain.
+public let errSecNoSuchKeychain: OSStatus = -25294
+/// The keychain is not a valid one.
+public let errSecInvalidKeychain: OSStatus = -25295
+/// A keychain of that name exists already.
+public let errSecDuplicateKeychain: OSStatus = -25296
+/// The callback is registered already.
+public let errSecDuplicateCallback: OSStatus = -25297
+/// The callback is not a valid one.
+public let errSecInvalidCallback: OSStatus = -25298
+/// An item with the same primary key exists already; nothing was added or changed.
+public let errSecDuplicateItem: OSStatus = -25299
+/// No item matches; an empty array is never a result.
+public let errSecItemNotFound: OSStatus = -25300
+/// The buffer is too small for the result.
+public let errSecBufferTooSmall: OSStatus = -25301
+/// The data is too large for this attribute or item.
+public let errSecDataTooLarge: OSStatus = -25302
+/// The query names an attribute that items of its class do not have.
+public let errSecNoSuchAttr: OSStatus = -25303
+/// The reference does not name an item, or no longer does.
+public let errSecInvalidItemRef: OSStatus = -25304
+/// The search is not a valid one, or is over.
+public let errSecInvalidSearchRef: OSStatus = -25305
+/// There is no such class of items.
+public let errSecNoSuchClass: OSStatus = -25306
+/// No keychain is the default one.
+public let errSecNoDefaultKeychain: OSStatus = -25307
+/// A passphrase would have to be asked for, and asking is forbidden.
+public let errSecInteractionNotAllowed: OSStatus = -25308
+/// The attribute cannot be changed.
+public let errSecReadOnlyAttr: OSStatus = -25309
+/// The item was written by another version.
+public let errSecWrongSecVersion: OSStatus = -25310
+/// Keys of this size are not allowed.
+public let errSecKeySizeNotAllowed: OSStatus = -25311
+/// No module for storing was found.
+public let errSecNoStorageModule: OSStatus = -25312
+/// No module for certificates was found.
+public let errSecNoCertificateModule: OSStatus = -25313
+/// No module for trust policies was found.
+public let errSecNoPolicyModule: OSStatus = -25314
+/// Somebody has to be asked before this can go on.
+public let errSecInteractionRequired: OSStatus = -25315
+/// The item's data cannot be had now.
+public let errSecDataNotAvailable: OSStatus = -25316
+/// The item's data cannot be changed.
+public let errSecDataNotModifiable: OSStatus = -25317
+/// No chain of certificates could be built.
+public let errSecCreateChainFailed: OSStatus = -25318
+/// The domain of preferences is not a valid one.
+public let errSecInvalidPrefsDomain: OSStatus = -25319
+/// The machine is awake in the background only, so nobody can be asked.
+public let errSecInDarkWake: OSStatus = -25320
+/// The access list is not of the simple form.
+public let errSecACLNotSimple: OSStatus = -25240
+/// The trust policy was not found.
+public let errSecPolicyNotFound: OSStatus = -25241
+/// A trust setting is not valid.
+public let errSecInvalidTrustSetting: OSStatus = -25242
+/// Nothing governs who may use the item.
+public let errSecNoAccessForItem: OSStatus = -25243
+/// The owner of an item cannot be changed this way.
+public let errSecInvalidOwnerEdit: OSStatus = -25244
+/// No result of a trust evaluation is there yet.
+public let errSecTrustNotAvailable: OSStatus = -25245
+/// The format is known but not supported.
+public let errSecUnsupportedFormat: OSStatus = -25256
+/// The format is unknown.
+public let errSecUnknownFormat: OSStatus = -25257
+/// The key leaves the keychain only encrypted.
+public let errSecKeyIsSensitive: OSStatus = -25258
+/// More than one private key was given where one is expected.
+public let errSecMultiplePrivKeys: OSStatus = -25259
+/// A passphrase is needed.
+public let errSecPassphraseRequired: OSStatus = -25260
+/// The reference to a password is not valid.
+public let errSecInvalidPasswordRef: OSStatus = -25261
+/// The stored trust settings are damaged.
+public let errSecInvalidTrustSettings: OSStatus = -25262
+/// There are no trust settings.
+public let errSecNoTrustSettings: OSStatus = -25263
+/// The PKCS #12 file is damaged, or its passphrase is another.
+public let errSecPkcs12VerifyFailure: OSStatus = -25264
+/// This certificate did not sign the message.
+public let errSecNotSigner: OSStatus = -26267
+/// The stored item is damaged, or encrypted to nobody whose key is here.
+public let errSecDecode: OSStatus = -26275

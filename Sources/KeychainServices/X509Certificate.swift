@@ -1,0 +1,214 @@
+internal import CKsba
+internal import Foundation
+internal import KeyringModel
+
+/// What an X.509 certificate says (RFC 5280), read once, when it is made.
+///
+/// libksba must accept the certificate as a whole. What it does not hand out byte for byte (names, version, the
+/// public key's bits) is read beside it by ``DERReader``, which looks first: bytes that are not DER from end to
+/// end never reach the library.
+struct X509Certificate: Sendable {
+  /// The version: 1, 2 or 3.
+  let version: Int
+  /// The content of the serial number, as the certificate holds it.
+  let serialNumber: [UInt8]
+  /// Who issued it.
+  let issuer: DistinguishedName
+  /// Whom it is for.
+  let subject: DistinguishedName
+  /// The object identifier of the public key's algorithm: its content.
+  let keyAlgorithm: [UInt8]
+  /// The bits of the public key.
+  let publicKey: [UInt8]
+  /// From when to when it is valid; nil when its dates are none, or the last lies before the first.
+  let validity: ClosedRange<Date>?
+  /// The identifier of the subject's key, from the extension; nil without one.
+  let subjectKeyID: [UInt8]?
+  /// The mail addresses of the subject's alternative names.
+  let alternativeMailAddresses: [String]
+  /// The host names of the subject's alternative names.
+  let hostNames: [String]
+
+  /// Reads a certificate.
+  ///
+  /// - Parameter der: Its DER and nothing behind it; nil comes of anything else.
+  init?(der: [UInt8]) {
+    // The library prints its complaints about damaged bytes, and lets some pass.
+    guard DER.isWellFormed(der[...]), let fields = CertificateFields(der: der) else { return nil }
+    let readable = fields.readable ?? der
+    guard let handle = CertificateHandle(der: readable) else { return nil }
+    guard let issuer = DistinguishedName(der: fields.issuer),
+      let subject = DistinguishedName(der: fields.subject)
+    else { return nil }
+    version = fields.version
+    serialNumber = fields.serialNumber
+    self.issuer = issuer
+    self.subject = subject
+    keyAlgorithm = fields.keyAlgorithm
+    publicKey = fields.publicKey
+    validity = handle.validity
+    subjectKeyID = handle.subjectKeyID
+    let names = handle.content(ofExtension: "2.5.29.17").map { GeneralNames(der: readable[$0]) }
+    alternativeMailAddresses = names?.mailAddresses ?? []
+    hostNames = names?.hostNames ?? []
+  }
+}
+
+/// The parts of a certificate that are wanted byte for byte.
+private struct CertificateFields {
+  var version = 1
+  let serialNumber: [UInt8]
+  let issuer: [UInt8]
+  let subject: [UInt8]
+  let keyAlgorithm: [UInt8]
+  let publicKey: [UInt8]
+  /// What libksba is shown instead of a certificate whose subject is empty; nil for all others.
+  ///
+  /// Such certificates are valid (RFC 5280 section 4.1.2.6), but the library (1.6.3) stops reading at the empty
+  /// name. Here the issuer's name stands in its place; validity and extensions are read from it, nothing else.
+  private(set) var readable: [UInt8]?
+
+  init?(der: [UInt8]) {
+    guard var certificate = DERReader.only(der[...], DER.sequence)?.reader,
+      let toBeSigned = certificate.next(DER.sequence),
+      let algorithmOfSignature = certificate.next(DER.sequence),
+      let signature = certificate.next(DER.bitString), certificate.isAtEnd
+    else { return nil }
+    var signed = toBeSigned.reader
+    if signed.nextTag == Self.versionTag {
+      guard var explicit = signed.next()?.reader, let number = explicit.nextUnsigned(), explicit.isAtEnd,
+        number.count == 1, let value = number.first, value <= 2
+      else { return nil }
+      version = Int(value) + 1
+    }
+    guard let serial = signed.next(DER.integer), !serial.content.isEmpty, signed.next(DER.sequence) != nil,
+      let issuer = signed.next(DER.sequence), let validity = signed.next(DER.sequence),
+      let subject = signed.next(DER.sequence), var key = signed.next(DER.sequence)?.reader,
+      var algorithm = key.next(DER.sequence)?.reader,
+      let identifier = algorithm.next(DER.objectIdentifier),
+      let bits = key.next(DER.bitString), bits.content.first == 0, key.isAtEnd
+    else { return nil }
+    // Unique identifiers and extensions: only that they are DER matters here.
+    while !signed.isAtEnd { guard signed.next() != nil else { return nil } }
+    serialNumber = Array(serial.content)
+    self.issuer = Array(issuer.whole)
+    self.subject = Array(subject.whole)
+    keyAlgorithm = Array(identifier.content)
+    publicKey = Array(bits.content.dropFirst())
+    guard subject.content.isEmpty else { return }
+    let before = der[toBeSigned.content.startIndex..<validity.whole.endIndex]
+    let after = der[subject.whole.endIndex..<toBeSigned.whole.endIndex]
+    let filled = DER.encode(DER.sequence, before + issuer.whole + after)
+    readable = DER.encode(DER.sequence, filled + algorithmOfSignature.whole + signature.whole)
+  }
+
+  /// `[0] EXPLICIT`, which stands before the version; version 1 is said by leaving it out.
+  private static let versionTag: UInt8 = 0xA0
+}
+
+/// The alternative names of a subject that are text (RFC 5280 section 4.2.1.6).
+private struct GeneralNames {
+  var mailAddresses: [String] = []
+  var hostNames: [String] = []
+
+  init(der: ArraySlice<UInt8>) {
+    guard var names = DERReader.only(der, DER.sequence)?.reader else { return }
+    while let name = names.next() {
+      // A NUL would end the name for whoever hands it to C, and make another one of it.
+      guard let text = DERText.ascii(name.content), !text.isEmpty, !text.utf8.contains(0) else { continue }
+      switch name.tag {
+      case 0x81: mailAddresses.append(text)
+      case 0x82: hostNames.append(text)
+      default: break
+      }
+    }
+  }
+}
+
+/// A certificate as libksba holds it.
+@safe private final class CertificateHandle {
+  private let handle: ksba_cert_t
+  private let size: Int
+
+  init?(der: [UInt8]) {
+    var made: ksba_cert_t?
+    guard unsafe ksba_cert_new(&made) == 0, let made = unsafe made else { return nil }
+    unsafe handle = made
+    size = der.count
+    var reader: ksba_reader_t?
+    guard unsafe ksba_reader_new(&reader) == 0, let reader = unsafe reader else { return nil }
+    defer { unsafe ksba_reader_release(reader) }
+    // The reader copies the bytes. A certificate that stops before the last of them is another one to whoever
+    // reads on.
+    guard unsafe der.withUnsafeBytes({ unsafe ksba_reader_set_mem(reader, $0.baseAddress, $0.count) }) == 0,
+      unsafe ksba_cert_read_der(made, reader) == 0, unsafe ksba_reader_tell(reader) == UInt(der.count)
+    else { return nil }
+  }
+
+  deinit { unsafe ksba_cert_release(handle) }
+
+  var validity: ClosedRange<Date>? {
+    guard let start = date(0), let end = date(1), start <= end else { return nil }
+    return start...end
+  }
+
+  /// `ksba_cert_get_validity`, whose form is `19610711T172059`.
+  private func date(_ which: CInt) -> Date? {
+    var text = [CChar](repeating: 0, count: 16)
+    let error = unsafe text.withUnsafeMutableBytes { text in
+      unsafe text.withMemoryRebound(to: ksba_isotime_t.self) { time in
+        unsafe ksba_cert_get_validity(handle, which, time.baseAddress)
+      }
+    }
+    guard error == 0 else { return nil }
+    let digits = text.prefix(15).map { UInt8(bitPattern: $0) }
+    guard digits[8] == UInt8(ascii: "T") else { return nil }
+    func part(_ range: Range<Int>) -> String { String(decoding: digits[range], as: UTF8.self) }
+    let day = "\(part(0..<4))-\(part(4..<6))-\(part(6..<8))"
+    guard let moment = Timestamp(rfc3339: "\(day)T\(part(9..<11)):\(part(11..<13)):\(part(13..<15))Z") else {
+      return nil
+    }
+    return Date(timeIntervalSince1970: Double(moment.microseconds) / 1_000_000)
+  }
+
+  var subjectKeyID: [UInt8]? {
+    var expression: ksba_sexp_t?
+    guard unsafe ksba_cert_get_subj_key_id(handle, nil, &expression) == 0, let expression = unsafe expression
+    else { return nil }
+    defer { unsafe ksba_free(expression) }
+    return unsafe Self.octets(expression)
+  }
+
+  /// The octets of a canonical S-expression with one element, `(3:abc)`; no longer than the certificate.
+  private static func octets(_ expression: ksba_sexp_t) -> [UInt8]? {
+    guard unsafe expression[0] == UInt8(ascii: "(") else { return nil }
+    var count = 0
+    var position = 1
+    // A certificate's length has at most ten digits.
+    while position <= 10, unsafe expression[position] != UInt8(ascii: ":") {
+      let digit = unsafe expression[position]
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+      count = count * 10 + Int(digit - UInt8(ascii: "0"))
+      position += 1
+    }
+    guard position > 1, unsafe expression[position] == UInt8(ascii: ":") else { return nil }
+    return unsafe Array(UnsafeBufferPointer(start: expression + position + 1, count: count))
+  }
+
+  /// Where the content of an extension lies in the certificate; nil without such an extension.
+  func content(ofExtension identifier: String) -> Range<Int>? {
+    var index: CInt = 0
+    while true {
+      var found: UnsafePointer<CChar>?
+      var offset = 0
+      var count = 0
+      let error = unsafe ksba_cert_get_extension(handle, index, &found, nil, &offset, &count)
+      guard error == 0, let found = unsafe found else { return nil }
+      if unsafe String(cString: found) == identifier {
+        guard offset <= size, count <= size - offset else { return nil }
+        return offset..<offset + count
+      }
+      index += 1
+    }
+  }
+}

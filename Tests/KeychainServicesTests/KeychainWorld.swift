@@ -1,0 +1,30 @@
+import Foundation
+import Keyring
+import KeychainServices
+import TestSupport
+
+/// A store with real GnuPG that the functions of this process use while a test runs; one test at a time.
+final class KeychainWorld {
+  private static let lock = NSRecursiveLock()
+  let store: GnuPGStore
+  private let before: KeychainSettings
+
+  init() throws {
+    Self.lock.lock()
+    before = KeychainSettings.current
+    store = GnuPGStore(try GnuPGHome(secret: [.alice]))
+    _ = try store.create()
+    var settings = KeychainSettings(environment: [:])
+    settings.store = store.path
+    settings.gnupgHome = store.host.gnupgHome
+    settings.engineBase = store.host.engineBase
+    settings.stateBase = store.host.stateBase
+    settings.searchPath = store.host.searchPath
+    KeychainSettings.current = settings
+  }
+
+  func close() {
+    KeychainSettings.current = before
+    Self.lock.unlock()
+  }
+}
