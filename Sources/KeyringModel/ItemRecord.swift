@@ -59,7 +59,9 @@ public struct ItemRecord: Sendable {
   /// - Parameter name: Any name.
   /// - Returns: The value as stored, or nil when the item has none.
   public func value(of name: AttributeName) -> AttributeValue? {
-    guard case .record(let field) = KnownNames.role(of: name) else { return attributes[name] }
+    // What every item has is never among the attributes, so the shorter search goes first.
+    if let value = attributes[name] { return value }
+    guard case .record(let field) = KnownNames.role(of: name) else { return nil }
     return switch field {
     case .itemClass: .string(itemClass.rawValue)
     case .id: .string(id.hex)

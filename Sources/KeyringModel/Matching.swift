@@ -1,5 +1,5 @@
-// How a predicate is decided on a record. QueryPlan derives its byte strings from these rules: whoever
-// changes one looks at the other.
+// How a predicate is decided on a record. QueryPlan derives its byte strings from these rules, ExactKey its
+// hashes: whoever changes one looks at the others.
 
 extension Predicate {
   /// Whether the condition holds for an item.
@@ -38,6 +38,10 @@ extension Predicate {
     case .equal(let wanted):
       return isEqual(value, wanted, of: name)
     case .prefix(let part):
+      // The usual case, without making two arrays.
+      if !ignoresCase, case .string(let value) = value, case .string(let part) = part {
+        return value.utf8.starts(with: part.utf8)
+      }
       return compareText(value, part) { $0.starts(with: $1) }
     case .suffix(let part):
       return compareText(value, part) { $0.reversed().starts(with: $1.reversed()) }

@@ -4,6 +4,8 @@ internal import Glibc
 enum CommandLineUse {
   /// The hidden verb that writes an index; for a child of this program.
   static let fill = "--fill"
+  /// The hidden verb that asks an open store many questions; for a child of this program.
+  static let ask = "--ask"
 
   private static let usage = """
     usage: keytree-benchmark [--folder DIR] [--pairs N] [--key NAME] [NAME...]
@@ -24,6 +26,7 @@ enum CommandLineUse {
     var report = Report()
     do throws(BenchmarkError) {
       if arguments.first == fill { return try fill(Array(arguments.dropFirst())) }
+      if arguments.first == ask { return try StoreQuestions.run(Array(arguments.dropFirst()), report) }
       guard let wish = Wish(arguments) else {
         report.line(usage)
         for benchmark in Benchmark.all { report.note(benchmark.name, benchmark.summary) }
@@ -47,10 +50,11 @@ enum CommandLineUse {
   }
 
   private static func fill(_ arguments: [String]) throws(BenchmarkError) -> Int32 {
-    guard arguments.count == 3, let count = Int(arguments[1]), let interval = Int(arguments[2]) else {
+    guard arguments.count == 4, let count = Int(arguments[1]), let interval = Int(arguments[2]) else {
       return 2
     }
-    try SampleIndex(count: count, escapeInterval: interval).write(to: arguments[0])
+    let isGeneric = arguments[3] == "generic"
+    try SampleIndex(count: count, escapeInterval: interval, isGeneric: isGeneric).write(to: arguments[0])
     return 0
   }
 

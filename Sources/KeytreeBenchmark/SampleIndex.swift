@@ -8,6 +8,8 @@ struct SampleIndex {
   let count: Int
   /// Every so many items have a comment of two lines, which is written with an escape.
   var escapeInterval = 200
+  /// Whether the items are generic passwords, as programs keep them, instead of those of a browser.
+  var isGeneric = false
 
   /// The server of an item; three items share one.
   static func server(_ number: Int) -> String {
@@ -44,7 +46,32 @@ struct SampleIndex {
     }
   }
 
+  /// Service and account of a generic password. Of two items one has the service of a program that keeps many
+  /// accounts, and one the account of programs that keep one each.
+  static func generic(_ number: Int) -> (service: String, account: String) {
+    number % 2 == 0
+      ? ("example.mail.accounts", "\(people[number / 2 % people.count])\(number)@mail.example")
+      : ("example.\(words[number % words.count]).tool\(number)", "default")
+  }
+
+  /// The label of a generic password.
+  static func label(_ number: Int) -> String { "\(words[number / 7 % words.count]) \(number)" }
+
+  private func genericRecord(_ number: Int, using generator: inout CountingGenerator) -> ItemRecord {
+    let (service, account) = Self.generic(number)
+    let created = Timestamp(microseconds: 1_600_000_000_000_000 + Int64(number) * 733_000_017)
+    return ItemRecord(
+      itemClass: .genericPassword, id: ItemID(using: &generator), revision: Revision(using: &generator),
+      created: created, modified: created, secretModified: created, group: "default",
+      sealed: ContentDigest(of: Array("sample \(number)".utf8)),
+      attributes: [
+        .service: .string(service), .account: .string(account), .label: .string(Self.label(number)),
+        .accessible: "ak",
+      ])
+  }
+
   private func record(_ number: Int, using generator: inout CountingGenerator) -> ItemRecord {
+    if isGeneric { return genericRecord(number, using: &generator) }
     let server = Self.server(number)
     var attributes = Attributes()
     attributes[.server] = .string(server)

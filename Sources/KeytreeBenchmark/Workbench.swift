@@ -116,9 +116,12 @@ final class Workbench {
   }
 
   /// Writes an index of many items into a store.
-  func fill(_ store: String, count: Int, escapeInterval: Int = 200) throws(BenchmarkError) {
+  func fill(
+    _ store: String, count: Int, escapeInterval: Int = 200, isGeneric: Bool = false
+  ) throws(BenchmarkError) {
     // In a process of its own, see `ChildProcess`.
-    let arguments = [CommandLineUse.fill, store, "\(count)", "\(escapeInterval)"]
+    let kind = isGeneric ? "generic" : "internet"
+    let arguments = [CommandLineUse.fill, store, "\(count)", "\(escapeInterval)", kind]
     try output(of: command(programs.benchmark, arguments))
   }
 

@@ -1,4 +1,5 @@
 import KeyringModel
+import TestSupport
 import Testing
 
 struct QueryPlanTests {
@@ -56,47 +57,6 @@ struct QueryPlanTests {
     return isSame ? Array(respelled.utf8) : line
   }
 
-  static func randomPredicate(
-    for record: ItemRecord, using generator: inout SeededGenerator
-  ) -> Predicate {
-    let own = record.attributes.entries.randomElement(using: &generator)
-    let names: [AttributeName] =
-      [.group, .itemClass, .id, .created, .synchronizable]
-      + AttributeSchema.names(of: record.itemClass) + Sample.customNames
-    let name =
-      Int.random(in: 0..<3, using: &generator) > 0 ? own?.name : names.randomElement(using: &generator)
-    var value = own?.value ?? ""
-    if let name, let stored = record.value(of: name) { value = stored }
-    switch Int.random(in: 0..<6, using: &generator) {
-    case 0: value = Sample.value(.string, using: &generator)
-    case 1: value = value.contentBytes.map(AttributeValue.bytes) ?? value
-    case 2: value = value.contentBytes.map(AttributeValue.init(text:)) ?? value
-    case 3: if case .integer(let number) = value { value = .string(String(number)) }
-    default: break
-    }
-    let content = value.contentBytes ?? Array("4".utf8)
-    let cut = Int.random(in: 0...content.count, using: &generator)
-    let end = Int.random(in: cut...content.count, using: &generator)
-    let comparison: Predicate.Comparison
-    switch Int.random(in: 0..<7, using: &generator) {
-    case 0, 1: comparison = .equal(value)
-    case 2: comparison = .prefix(AttributeValue(text: Array(content[..<cut])))
-    case 3: comparison = .suffix(AttributeValue(text: Array(content[cut...])))
-    case 4: comparison = .contains(AttributeValue(text: Array(content[cut..<end])))
-    case 5: comparison = .exists
-    default: comparison = .after(Timestamp(microseconds: 0))
-    }
-    let subject: Predicate.Subject
-    switch Int.random(in: 0..<8, using: &generator) {
-    case 0: subject = .id(prefix: String(record.id.hex.prefix(Int.random(in: 1...32, using: &generator))))
-    case 1: subject = .path(record.path)
-    case 2, 3: subject = .any
-    default: subject = .attribute(name ?? .label)
-    }
-    let ignoresCase = Int.random(in: 0..<4, using: &generator) == 0
-    return Predicate(subject: subject, comparison: comparison, ignoresCase: ignoresCase)
-  }
-
   @Test(arguments: 0..<12)
   func `every line that matches is a candidate, in the planned shard`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
@@ -109,7 +69,7 @@ struct QueryPlanTests {
     for _ in 0..<100 {
       guard let target = records.randomElement(using: &generator) else { continue }
       let predicates = (0..<Int.random(in: 1..<3, using: &generator)).map { _ in
-        Self.randomPredicate(for: target, using: &generator)
+        Sample.randomPredicate(for: target, using: &generator)
       }
       let itemClass = Bool.random(using: &generator) ? target.itemClass : nil
       let query = Query(itemClass: itemClass, predicates: predicates)

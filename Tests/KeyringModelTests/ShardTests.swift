@@ -1,4 +1,5 @@
 import KeyringModel
+import TestSupport
 import Testing
 
 struct ShardTests {

@@ -1,5 +1,6 @@
 import Foundation
 import KeyringModel
+import TestSupport
 import Testing
 
 struct TimestampTests {

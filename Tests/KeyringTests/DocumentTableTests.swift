@@ -67,6 +67,7 @@ import Testing
     try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "open sesame"))
     try keyring.add(.login("mail.example.org", "alice"), secret: SecretBytes(text: "s"))
     try DocumentedCode.readAnItem(store: store.path, host: store.host)
+    try DocumentedCode.keepTheIndex(store: store.path, of: store.host)
     try DocumentedCode.addAnItem(keyring, token: Array("token".utf8))
     try DocumentedCode.changeTwoItems(keyring, .login("mailer.example", "bot"))
     try DocumentedCode.query(keyring, lastYear: Timestamp(microseconds: 0))

@@ -24,6 +24,13 @@ enum DocumentedCode {
     _ = keyring
   }
 
+  static func keepTheIndex(store: String, of host: HostContext) throws {
+    var host = host
+    host.keepsIndex = true
+    let keyring = try Keyring.open(at: store, host: host)
+    for _ in 0..<20 { #expect(try keyring.find(Query()).items.count == 2) }
+  }
+
   static func addAnItem(_ keyring: Keyring, token: [UInt8]) throws {
     let item = NewItem(
       itemClass: .genericPassword,

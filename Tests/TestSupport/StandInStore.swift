@@ -38,6 +38,17 @@ package final class StandInStore: Sendable {
     try Keyring.open(at: path, host: host, faults: faults, engine: engine)
   }
 
+  /// Opens it for many questions, with clocks of the test's own.
+  package func openKept(clock: FileClock = FileClock()) throws -> Keyring {
+    var host = host
+    host.keepsIndex = true
+    host.fileClock = clock
+    let keyring = try Keyring.open(at: path, host: host, faults: nil, engine: engine)
+    // The first questions are answered from the files.
+    for _ in 0..<Index.patience { _ = try keyring.find(Query()) }
+    return keyring
+  }
+
   /// The folder as a tree, to look at and to damage.
   package func tree() throws -> FileTree { try FileTree(at: path) }
 }

@@ -12,9 +12,12 @@ enum FileReading {
   }
 
   /// Reads into an array whose storage is used again from call to call.
+  ///
+  /// - Returns: the status that the file had before its first byte was read.
+  @discardableResult
   static func read(
     _ name: String, in folder: Int32, path: String, limit: Int, into buffer: inout [UInt8]
-  ) throws(FileError) {
+  ) throws(FileError) -> FileStatus {
     // O_NONBLOCK: opening a pipe that stands in place of a file must not wait for a writer.
     let file = unsafe keytree_openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
     guard file >= 0 else {
@@ -51,5 +54,6 @@ enum FileReading {
       }
     }
     if let failure { throw failure }
+    return status
   }
 }

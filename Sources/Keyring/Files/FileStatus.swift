@@ -13,8 +13,11 @@ package struct FileStatus: Equatable, Sendable {
   /// Permission bits, including set-id and sticky.
   package let mode: UInt32
 
+  /// What changes with the file.
+  let stamp: FileStamp
+
   /// Device and inode, which tell one file from another of the same name.
-  let identity: [UInt64]
+  var identity: [UInt64] { stamp.identity }
 
   /// The status of what a path leads to, links followed; `stat(2)`.
   init(of path: String) throws(FileError) {
@@ -24,7 +27,7 @@ package struct FileStatus: Equatable, Sendable {
   }
 
   init(_ info: stat) {
-    identity = [UInt64(info.st_dev), UInt64(info.st_ino)]
+    stamp = FileStamp(info)
     switch info.st_mode & S_IFMT {
     case S_IFREG: kind = .regular
     case S_IFDIR: kind = .directory

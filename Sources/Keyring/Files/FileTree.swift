@@ -226,7 +226,9 @@ package final class FileTree: Sendable {
   private func withParent<R>(
     of path: String, create: Bool, _ body: (Int32, String) throws(FileError) -> R
   ) throws(FileError) -> R {
-    let parent = try openFolder(RelativePath.parent(of: path), create: create)
+    let folder = RelativePath.parent(of: path)
+    if folder.isEmpty { return try body(root, path) }
+    let parent = try openFolder(folder, create: create)
     defer { close(parent) }
     return try body(parent, RelativePath.name(of: path))
   }
@@ -234,16 +236,22 @@ package final class FileTree: Sendable {
   /// Opens a folder by walking to it; the caller closes the descriptor.
   private func openFolder(_ path: String, create: Bool) throws(FileError) -> Int32 {
     let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-    var current = unsafe keytree_openat(root, ".", flags, 0)
-    guard current >= 0 else { throw .current("open", self.path) }
-    for component in path.split(separator: "/") {
+    let components = path.split(separator: "/")
+    if components.isEmpty {
+      let folder = unsafe keytree_openat(root, ".", flags, 0)
+      guard folder >= 0 else { throw .current("open", self.path) }
+      return folder
+    }
+    var current = root
+    func leave() { if current != root { close(current) } }
+    for component in components {
       let name = String(component)
       var next = unsafe keytree_openat(current, name, flags, 0)
       if next < 0 && errno == ENOENT && create {
         do {
           try announce(.makeDirectory, path)
         } catch {
-          close(current)
+          leave()
           throw error
         }
         if unsafe mkdirat(current, name, 0o700) == 0 || errno == EEXIST {
@@ -251,7 +259,7 @@ package final class FileTree: Sendable {
         }
       }
       let code = errno
-      close(current)
+      leave()
       guard next >= 0 else {
         // A link where a folder is expected is refused by O_NOFOLLOW with one of these two.
         let isLink = code == ELOOP || (code == ENOTDIR && !path.isEmpty)

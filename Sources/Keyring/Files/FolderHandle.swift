@@ -13,17 +13,28 @@ package struct FolderHandle: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Reads a regular file of this folder into `buffer`, replacing its content; `false` when it is missing.
+  /// Reads a regular file of this folder into `buffer`, replacing its content.
   ///
+  /// - Returns: the status that the file had before it was read; `nil` when it is missing.
   /// - Throws: as `FileTree.read(_:limit:)`.
-  package func read(_ name: String, into buffer: inout [UInt8], limit: Int) throws(FileError) -> Bool {
+  package func read(
+    _ name: String, into buffer: inout [UInt8], limit: Int
+  ) throws(FileError) -> FileStatus? {
     do {
-      try FileReading.read(name, in: descriptor, path: "\(path)/\(name)", limit: limit, into: &buffer)
-      return true
+      return try FileReading.read(
+        name, in: descriptor, path: "\(path)/\(name)", limit: limit, into: &buffer)
     } catch {
-      if error.isMissing { return false }
+      if error.isMissing { return nil }
       throw error
     }
+  }
+
+  /// What stands in this folder under a name, the link itself where it is one; `nil` when nothing does.
+  func status(_ name: String) throws(FileError) -> FileStatus? {
+    var info = stat()
+    if unsafe fstatat(descriptor, name, &info, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(info) }
+    if errno == ENOENT { return nil }
+    throw .current("stat", "\(path)/\(name)")
   }
 
   /// The names in this folder, sorted by bytes.

@@ -4,19 +4,28 @@ public import KeyringModel
 ///
 /// An index has no way to decrypt anything: what is handed one can show attributes only.
 public struct Index: Sendable {
+  /// How many questions are answered from the files before the index is kept in memory, where that is wished.
+  package static let patience = 16
+
   let tree: FileTree
   private let lockTimeout: Double
+  private let cache: IndexCache?
 
-  init(tree: FileTree, lockTimeout: Double) {
+  init(tree: FileTree, host: HostContext) {
     self.tree = tree
-    self.lockTimeout = lockTimeout
+    lockTimeout = host.lockTimeout
+    cache = host.keepsIndex ? IndexCache(tree: tree, clock: host.fileClock) : nil
   }
 
   /// Opens the index of the store at a path.
   ///
+  /// - Parameters:
+  ///   - path: the store's folder.
+  ///   - host: what to know of the machine; its ``HostContext/keepsIndex`` decides whether questions are answered
+  ///     from memory.
   /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, or a file error.
   public static func open(at path: String, host: HostContext) throws(KeyringError) -> Index {
-    Index(tree: try StoreFolder.open(path), lockTimeout: host.lockTimeout)
+    Index(tree: try StoreFolder.open(path), host: host)
   }
 
   /// The items that match a query, without decrypting anything or starting a process.
@@ -24,6 +33,15 @@ public struct Index: Sendable {
   /// - Throws: `KeyringError.invalidQuery` before any file is read, `.busy` when a writer that was cut off
   ///   or is at work does not let go of the lock, or a file error.
   public func find(_ query: Query) throws(KeyringError) -> Matches {
+    try find(query, in: cache.flatMap { $0.isWorthKeeping() ? $0 : nil })
+  }
+
+  /// The same without what is kept in memory: a change is worked out on what the files say now.
+  ///
+  /// - Throws: as `find(_:)`.
+  func findInFiles(_ query: Query) throws(KeyringError) -> Matches { try find(query, in: nil) }
+
+  private func find(_ query: Query, in cache: IndexCache?) throws(KeyringError) -> Matches {
     do {
       try query.validate()
     } catch {
@@ -33,16 +51,21 @@ public struct Index: Sendable {
     for _ in 0..<3 {
       let before = try ReaderSnapshot(of: tree)
       if before.isPending { break }
+      if let cache {
+        if let matches = try cache.find(query, since: before) { return matches }
+        continue
+      }
       let matches = try IndexSearch.run(query, in: tree)
       if try ReaderSnapshot(of: tree) == before { return matches }
     }
-    return try findUnderLock(query)
+    return try findUnderLock(query, in: cache)
   }
 
   /// Looks again while no writer is at work, after finishing one that was cut off.
-  func findUnderLock(_ query: Query) throws(KeyringError) -> Matches {
+  func findUnderLock(_ query: Query, in cache: IndexCache? = nil) throws(KeyringError) -> Matches {
     let lock = try StoreLock(tree, timeout: lockTimeout)
     try Transaction.recover(in: tree, under: lock)
+    if let cache { return try cache.find(query, under: lock) }
     return try IndexSearch.run(query, in: tree)
   }
 }

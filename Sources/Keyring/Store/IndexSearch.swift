@@ -23,7 +23,7 @@ enum IndexSearch {
       throw .file(error)
     }
     var matches = try collector.finish(in: tree)
-    if matches.statistics.shardsRead == 0, try hasNoShards(tree) { matches.isIndexLost = try hasItems(tree) }
+    if matches.statistics.shardsRead == 0 { matches.isIndexLost = try isIndexLost(in: tree) }
     return matches
   }
 
@@ -61,7 +61,7 @@ enum IndexSearch {
     var buffer: [UInt8] = []
     for number in piece.numbers {
       let name = StoreLayout.shardName(number)
-      guard try folder.read(name, into: &buffer, limit: StoreLayout.shardLimit) else { continue }
+      guard try folder.read(name, into: &buffer, limit: StoreLayout.shardLimit) != nil else { continue }
       collector.scan(buffer, shard: number, isLocal: piece.isLocal)
     }
     return collector
@@ -69,8 +69,10 @@ enum IndexSearch {
 }
 
 extension IndexSearch {
-  private static func hasNoShards(_ tree: FileTree) throws(KeyringError) -> Bool {
-    try files(tree.list(StoreLayout.index)).isEmpty
+  /// Whether there are sealed items, but nothing in the folder of the index.
+  static func isIndexLost(in tree: FileTree) throws(KeyringError) -> Bool {
+    guard try files(tree.list(StoreLayout.index)).isEmpty else { return false }
+    return try hasItems(tree)
   }
 
   private static func hasItems(_ tree: FileTree) throws(KeyringError) -> Bool {

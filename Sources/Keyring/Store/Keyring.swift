@@ -25,11 +25,15 @@ public final class Keyring: Sendable {
     self.trusted = trusted
     self.engine = engine
     self.host = host
-    index = Index(tree: tree, lockTimeout: host.lockTimeout)
+    index = Index(tree: tree, host: host)
   }
 
   /// Opens the store at a path; GnuPG is not started before it is needed.
   ///
+  /// - Parameters:
+  ///   - path: the store's folder.
+  ///   - host: what to know of the machine; its ``HostContext/keepsIndex`` decides whether questions are answered
+  ///     from memory.
   /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, `.policyNotTrusted`, or a file error.
   public static func open(at path: String, host: HostContext) throws(KeyringError) -> Keyring {
     try open(at: path, host: host, faults: nil, engine: nil)

@@ -85,7 +85,7 @@ extension Keyring {
   private func exists(_ item: NewItem) throws(KeyringError) -> Bool {
     let attributes = try item.attributes.checked(for: item.itemClass)
     let key = PrimaryKey(itemClass: item.itemClass, attributes: attributes, group: item.group)
-    return try !find(.item(with: key)).items.isEmpty
+    return try !index.findInFiles(.item(with: key)).items.isEmpty
   }
 }
 

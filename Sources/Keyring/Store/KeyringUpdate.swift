@@ -85,7 +85,7 @@ extension Keyring {
   /// The item as the index has it now: where the caller saw it, or anywhere else.
   private func latest(_ record: ItemRecord) throws(KeyringError) -> ItemRecord {
     for predicates in [[.path(record.path), .id(record.id)], [.id(record.id)]] as [[Predicate]] {
-      if let found = try find(Query(predicates: predicates)).items.first { return found }
+      if let found = try index.findInFiles(Query(predicates: predicates)).items.first { return found }
     }
     throw .itemNotFound
   }

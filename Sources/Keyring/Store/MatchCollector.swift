@@ -6,11 +6,12 @@ struct MatchCollector: Sendable {
   private let plan: QueryPlan
   private var found: [ItemRecord] = []
   private var problems: [IndexProblem] = []
-  private var statistics = SearchStatistics()
+  private var statistics: SearchStatistics
 
-  init(query: Query, plan: QueryPlan) {
+  init(query: Query, plan: QueryPlan, cost: SearchStatistics = SearchStatistics()) {
     self.query = query
     self.plan = plan
+    statistics = cost
   }
 
   /// Takes the matching lines of one shard.
@@ -30,6 +31,20 @@ struct MatchCollector: Sendable {
         }
       }
     }
+  }
+
+  /// Takes a record that was read before, if it matches.
+  mutating func scan(_ record: ItemRecord) {
+    if query.matches(record) { found.append(record) }
+  }
+
+  /// Takes a line that could not be read before, if it could have matched.
+  mutating func scan(_ line: DamagedLine) {
+    var isCandidate = false
+    unsafe line.bytes.withUnsafeBytes { buffer in
+      unsafe ShardScanner.candidates(in: buffer, needles: plan.needles) { _, _ in isCandidate = true }
+    }
+    if isCandidate { problems.append(line.problem) }
   }
 
   /// Takes what another collector has gathered for the same query, behind what is here.

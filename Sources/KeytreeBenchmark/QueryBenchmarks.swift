@@ -1,0 +1,148 @@
+internal import Glibc
+internal import Keyring
+internal import KeyringModel
+
+extension Benchmark {
+  /// A process that asks an open store many questions.
+  static let queries = Benchmark(
+    name: "queries",
+    summary: "questions to one open store of \(StoreQuestions.count) generic passwords, its index in memory"
+  ) { bench, report throws(BenchmarkError) in
+    let store = try bench.makeStore("queries")
+    try bench.fill(store, count: StoreQuestions.count, isGeneric: true)
+    let arguments = [CommandLineUse.ask, store, "\(bench.folder)/state/keytree"]
+    let lines = try bench.output(of: bench.command(bench.programs.benchmark, arguments))
+    var numbers: [String: Double] = [:]
+    for line in lines.split(separator: "\n") {
+      let parts = line.split(separator: ":")
+      if parts.count == 2 { numbers[String(parts[0])] = Double(parts[1].drop { $0 == " " }) }
+    }
+    for question in StoreQuestions.all {
+      guard let time = numbers[question.name] else { throw .unexpected("not told: \(question.name)") }
+      let text = "\(Report.number(time, 1)) us"
+      if let limit = question.limit {
+        report.amount(
+          question.name, text, value: time, limit: limit, limitText: "\(Report.number(limit, 0)) us")
+      } else {
+        report.note(question.name, text)
+      }
+    }
+    report.count("processes started", numbers["processes started"].map { Int($0) }, wanted: 0)
+    for name in ["service and account, from files", "label prefix, from files", "reading all", "after a change of one shard", "memory"] {
+      let number = numbers[name] ?? 0
+      report.note(name, name == "memory" ? Report.memory(Int(number)) : "\(Report.number(number, 0)) us")
+    }
+  }
+}
+
+/// What is asked, in a child of this program.
+enum StoreQuestions {
+  /// How many items the store has.
+  static let count = 20_000
+
+  struct Question: Sendable {
+    let name: String
+    let calls: Int
+    /// The most microseconds for a call; nil for a question that looks at all items.
+    let limit: Double?
+    let query: @Sendable (_ number: Int) -> Query
+  }
+
+  static let all = [
+    Question(name: "service and account", calls: 10_000, limit: 100) { number in
+      let (service, account) = SampleIndex.generic(number)
+      return Query(
+        itemClass: .genericPassword,
+        predicates: [.equal(.service, .string(service)), .equal(.account, .string(account))], limit: .one)
+    },
+    Question(name: "nothing found", calls: 1_000, limit: 100) { number in
+      Query(
+        itemClass: .genericPassword,
+        predicates: [
+          .equal(.service, "example.mail.accounts"), .equal(.account, .string("nobody \(number)")),
+        ])
+    },
+    Question(name: "label prefix", calls: 200, limit: nil) { number in
+      let label = AttributeValue.string(SampleIndex.label(number))
+      return Query(
+        itemClass: .genericPassword,
+        predicates: [Predicate(subject: .attribute(.label), comparison: .prefix(label))])
+    },
+  ]
+
+  /// Asks all of it and prints the microseconds of each call.
+  static func run(_ arguments: [String], _ report: Report) throws(BenchmarkError) -> Int32 {
+    guard arguments.count == 2 else { return 2 }
+    do throws(KeyringError) {
+      try ask(store: arguments[0], state: arguments[1], report)
+    } catch {
+      throw .unexpected("\(error)")
+    }
+    return 0
+  }
+
+  private static func ask(store: String, state: String, _ report: Report) throws(KeyringError) {
+    var host = HostContext(engineBase: state, stateBase: state, searchPath: "") {
+      Timestamp(microseconds: 0)
+    }
+    let direct = try Keyring.open(at: store, host: host)
+    let exact = all[0]
+    for question in [exact, all[2]] {
+      report.line("\(question.name), from files: \(try time(question, 20, direct))")
+    }
+    host.keepsIndex = true
+    let keyring = try Keyring.open(at: store, host: host)
+    let memory = residentMemory()
+    report.line("reading all: \(try timeOfReading(exact, keyring))")
+    report.line("memory: \(residentMemory() - memory)")
+    // Until the stamps of the files, which were just written, are old enough to be relied on.
+    usleep(100_000)
+    _ = try keyring.find(exact.query(0))
+    for question in all { report.line("\(question.name): \(try time(question, question.calls, keyring))") }
+    // A file that another program wrote again.
+    try rewrite(store)
+    report.line("after a change of one shard: \(try time(exact, 1, keyring))")
+    report.line("processes started: \(keyring.engineStatistics.processes)")
+  }
+
+  /// Microseconds for each call; every question finds what it should.
+  private static func time(
+    _ question: Question, _ calls: Int, _ keyring: Keyring
+  ) throws(KeyringError) -> Double {
+    let queries = (0..<calls).map { question.query($0 &* 7919 % count) }
+    var found = 0
+    let start = ContinuousClock.now
+    for query in queries { found += try keyring.find(query).items.count }
+    let time = start.duration(to: .now)
+    precondition(question.name == "nothing found" ? found == 0 : found >= calls, "as many as there are")
+    return Double(time.components.attoseconds) / 1e12 / Double(calls)
+      + Double(time.components.seconds) * 1e6 / Double(calls)
+  }
+
+  /// Microseconds of the question for which everything is read: the first ones are answered from the files.
+  private static func timeOfReading(
+    _ question: Question, _ keyring: Keyring
+  ) throws(KeyringError) -> Double {
+    for _ in 0...Index.patience {
+      let start = ContinuousClock.now
+      let cost = try keyring.find(question.query(0)).statistics
+      let time = start.duration(to: .now)
+      if cost.linesParsed == count { return Double(time.components.attoseconds) / 1e12 }
+    }
+    preconditionFailure("the index is kept after a few questions")
+  }
+
+  private static func rewrite(_ store: String) throws(KeyringError) {
+    let path = "\(store)/index/00.jsonl"
+    // A benchmark that cannot do this measures an unchanged store, and its number shows it.
+    guard let bytes = try? Files.read(path) else { return }
+    _ = try? Files.write(bytes, to: "\(path).new")
+    unsafe rename("\(path).new", path)
+  }
+
+  private static func residentMemory() -> Int {
+    guard let bytes = try? Files.read("/proc/self/statm") else { return 0 }
+    let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+    return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * sysconf(Int32(_SC_PAGESIZE))
+  }
+}

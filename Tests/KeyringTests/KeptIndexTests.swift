@@ -1,0 +1,221 @@
+import Glibc
+import Keyring
+import KeyringModel
+import Secrets
+import Synchronization
+import TestSupport
+import Testing
+
+/// An index that is kept in memory gives the answers that the files give.
+@Suite struct KeptIndexTests {
+  /// Clocks that stand still unless a test moves them.
+  final class Clocks: Sendable {
+    let now = Mutex<Int64?>(nil)
+    let elapsed = Atomic<Int64>(0)
+
+    static let second: Int64 = 1_000_000_000
+
+    /// - Parameter tick: how long the clock of files stands still.
+    func clock(tick: Int64 = 1) -> FileClock {
+      var clock = FileClock()
+      let real = clock.now
+      clock.now = { self.now.withLock { $0 } ?? real() }
+      clock.elapsed = { self.elapsed.load(ordering: .relaxed) }
+      clock.tick = tick
+      return clock
+    }
+
+    /// Lets files seem old, so that nothing that changes now is hidden in the tick of an earlier change.
+    func makeFilesOld() { now.withLock { $0 = FileClock().now() + 10 * Self.second } }
+    func wait() { elapsed.add(Self.second, ordering: .relaxed) }
+  }
+
+  /// What both give, or the kind of the error.
+  struct Answer: Equatable {
+    var items: [ItemRecord] = []
+    var problems: [IndexProblem] = []
+    var isIndexLost = false
+    var error: KeyringError?
+
+    init(_ query: Query, _ keyring: Keyring) {
+      do throws(KeyringError) {
+        let matches = try keyring.find(query)
+        (items, problems, isIndexLost) = (matches.items, matches.problems, matches.isIndexLost)
+      } catch {
+        // Of several files that cannot be read, threads report the one that they met first.
+        if case .file = error {
+          self.error = .file(FileError("read", "", .notARegularFile))
+        } else {
+          self.error = error
+        }
+      }
+    }
+  }
+
+  @Test(
+    "all answers are those of the files, while these change in every way",
+    arguments: [1, 30_000_000] as [Int64], 0..<2 as Range<UInt64>)
+  func law(tick: Int64, seed: UInt64) throws {
+    let clocks = Clocks()
+    var changing = try ChangingStore(seed: seed)
+    let kept = try changing.store.openKept(clock: clocks.clock(tick: tick))
+    var (found, failed, damaged) = (0, 0, 0)
+    for round in 0..<60 {
+      for _ in 0..<round % 3 { try changing.change() }
+      // Only this may stay unseen until then.
+      if changing.isOverwritten { clocks.wait() }
+      changing.isOverwritten = false
+      for _ in 0..<3 {
+        let query = changing.query()
+        let answer = Answer(query, kept)
+        #expect(answer == Answer(query, changing.writer), "\(query)")
+        found += answer.items.count
+        failed += answer.error == nil ? 0 : 1
+        damaged += answer.problems.count
+      }
+    }
+    // Most of what can happen has happened.
+    #expect(found > 50 && failed > 0 && damaged > 0)
+  }
+
+  @Test func `the first questions read files, the later ones nothing`() throws {
+    let store = StandInStore()
+    _ = try store.create().addAll(
+      (0..<50).map { .login("host\($0).example", "me") }, secret: { _ in SecretBytes(text: "s") })
+    let clocks = Clocks()
+    clocks.makeFilesOld()
+    let kept = try store.openKept(clock: clocks.clock())
+    let query = Query(predicates: [.equal(.server, "host7.example")])
+    let first = try kept.find(query)
+    #expect(first.items.count == 1 && first.statistics.linesParsed == 50)
+    for query in [query, Query(), Query(predicates: [.id(first.items[0].id)])] {
+      let later = try kept.find(query)
+      #expect(!later.items.isEmpty && later.isFromMemory)
+    }
+    // A change costs the one shard that it is in.
+    try store.open().add(.login("new.example", "me"), secret: SecretBytes(text: "s"))
+    let fresh = try kept.find(Query())
+    #expect(fresh.items.count == 51 && fresh.statistics.shardsRead == 1)
+  }
+
+  @Test func `a file that is overwritten in place is seen after a second`() throws {
+    let changing = try ChangingStore(seed: 1)
+    let clocks = Clocks()
+    clocks.makeFilesOld()
+    let kept = try changing.store.openKept(clock: clocks.clock())
+    let record = try #require(try kept.find(Query()).items.first { !$0.isLocal })
+    let file = StoreLayout.shardFile(record.path.shard, isLocal: false)
+    try changing.overwrite(file, [])
+    #expect(try kept.find(Query(predicates: [.id(record.id)])).items.count <= 1)
+    clocks.wait()
+    #expect(try kept.find(Query(predicates: [.id(record.id)])).items.isEmpty)
+  }
+
+  @Test func `a change is worked out on the files, also when what is kept is older`() throws {
+    let store = StandInStore()
+    let changing = try store.create()
+    let record = try changing.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+    let clocks = Clocks()
+    clocks.makeFilesOld()
+    let kept = try store.openKept(clock: clocks.clock())
+    _ = try kept.find(Query())
+    var edited = record
+    edited.attributes[.label] = "by hand"
+    let path = "\(store.path)/\(StoreLayout.shardFile(record.path.shard, isLocal: false))"
+    let line = try IndexLine.encode(edited) + [10]
+    let file = unsafe open(path, O_WRONLY | O_TRUNC)
+    #expect(unsafe write(file, line, line.count) == line.count)
+    close(file)
+    let new = try kept.update(record, AttributeChanges(set: [.comment: "by program"]))
+    #expect(new.attributes[.label] == "by hand" && new.attributes[.comment] == "by program")
+    #expect(try kept.find(Query()).items == [new])
+  }
+
+  @Test func `changes within one tick of the file system's clock are seen`() throws {
+    let store = StandInStore()
+    let writer = try store.create()
+    let record = try writer.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+    // All that happens here happens in one tick, which begins now.
+    let tick = 3600 * Clocks.second
+    let clocks = Clocks()
+    let start = FileClock().now() / tick * tick
+    clocks.now.withLock { $0 = start }
+    let kept = try store.openKept(clock: clocks.clock(tick: tick))
+    let file = StoreLayout.shardFile(record.path.shard, isLocal: false)
+    for number in 0..<20 {
+      var edited = record
+      edited.attributes[.label] = .string("\(number + 100)")
+      let line = try IndexLine.encode(edited) + [10]
+      if number % 2 == 0 {
+        try store.tree().replaceFile(file, with: line, temporary: "index/new")
+      } else {
+        let descriptor = unsafe open("\(store.path)/\(file)", O_WRONLY)
+        #expect(unsafe write(descriptor, line, line.count) == line.count)
+        close(descriptor)
+      }
+      #expect(try kept.find(Query(predicates: [.equal(.server, "a.example")])).items == [edited])
+    }
+    clocks.now.withLock { $0 = start + 2 * tick }
+    _ = try kept.find(Query())
+    #expect(try kept.find(Query()).isFromMemory)
+  }
+
+  @Test func `threads see every change that was finished before they asked`() throws {
+    let store = StandInStore()
+    let writer = try store.create()
+    let record = try writer.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+    _ = try writer.addAll(
+      (0..<100).map { .login("host\($0).example", "me") }, secret: { _ in SecretBytes(text: "s") })
+    let kept = try store.openKept()
+    let done = Atomic(0)
+    let looks = Atomic(0)
+    let rounds = 150
+    try ThreadGroup.run(9) { number in
+      guard number > 0 else {
+        defer { done.store(rounds, ordering: .releasing) }
+        for round in 1...rounds {
+          // Another shard each time, so that an answer of two moments has the item twice or not at all.
+          try writer.update(
+            record,
+            AttributeChanges(set: [.server: .string("s\(round).example"), .label: .string("\(round)")]))
+          done.store(round, ordering: .releasing)
+        }
+        return
+      }
+      while done.load(ordering: .acquiring) < rounds {
+        let before = done.load(ordering: .acquiring)
+        let query = Query(
+          predicates: number % 2 == 0 ? [.id(record.id)] : [.equal(.account, "me"), .id(record.id)])
+        let items = try kept.find(query).items
+        #expect(items.count == 1)
+        guard case .string(let label) = items.first?.attributes[.label] ?? "0" else { continue }
+        #expect(try #require(Int(label)) >= before)
+        looks.add(1, ordering: .relaxed)
+      }
+    }
+    #expect(looks.load(ordering: .relaxed) > 20)
+    #expect(Answer(Query(), kept) == Answer(Query(), writer))
+  }
+
+  @Test func `what a writer that was killed has decided is finished, and seen`() throws {
+    let store = StandInStore()
+    let record = try store.create().add(.login("a.example", "me"), secret: SecretBytes(text: "old"))
+    let kept = try store.openKept()
+    #expect(try kept.find(Query()).items == [record])
+    let isDecided = Atomic(false)
+    let dying = try store.open(faults: { operation, path in
+      if isDecided.load(ordering: .relaxed) { return .fail(4) }
+      if operation == .rename && path.hasSuffix("commit.json") { isDecided.store(true, ordering: .relaxed) }
+      return nil
+    })
+    #expect(throws: KeyringError.self) { try dying.update(record, secret: SecretBytes(text: "new")) }
+    let fresh = try #require(try kept.find(Query()).items.first)
+    #expect(fresh.revision != record.revision)
+    #expect(try kept.text(of: fresh) == "new")
+    #expect(try store.tree().list(".keytree") == ["lock"])
+  }
+}
+
+extension Matches {
+  fileprivate var isFromMemory: Bool { statistics.shardsRead == 0 && statistics.linesParsed == 0 }
+}
