@@ -28,7 +28,11 @@ extension Benchmark {
       }
     }
     report.count("processes started", numbers["processes started"].map { Int($0) }, wanted: 0)
-    for name in ["service and account, from files", "label prefix, from files", "reading all", "after a change of one shard", "memory"] {
+    let notes = [
+      "service and account, from files", "label prefix, from files", "reading all",
+      "after a change of one shard", "memory",
+    ]
+    for name in notes {
       let number = numbers[name] ?? 0
       report.note(name, name == "memory" ? Report.memory(Int(number)) : "\(Report.number(number, 0)) us")
     }
