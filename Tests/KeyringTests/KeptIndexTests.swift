@@ -160,6 +160,20 @@ import Testing
     #expect(try kept.find(Query()).isFromMemory)
   }
 
+  @Test func `a change by the library is seen where no time of a folder tells of it`() throws {
+    let store = StandInStore()
+    let writer = try store.create()
+    let record = try writer.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+    let clocks = Clocks()
+    clocks.now.withLock { $0 = FileClock().now() + 7200 * Clocks.second }
+    let kept = try store.openKept(clock: clocks.clock(tick: 3600 * Clocks.second))
+    _ = try kept.find(Query())
+    for number in 0..<5 {
+      let new = try writer.update(record, AttributeChanges(set: [.label: .string("\(number)")]))
+      #expect(try kept.find(Query()).items == [new])
+    }
+  }
+
   @Test func `threads see every change that was finished before they asked`() throws {
     let store = StandInStore()
     let writer = try store.create()
