@@ -21,6 +21,8 @@ public struct Attributes: Sendable {
   /// - Parameter name: A known or custom name.
   public subscript(name: AttributeName) -> AttributeValue? {
     get {
+      // Names of few entries mostly differ in length already, which is seen faster than their order.
+      if entries.count <= 8 { return entries.first { $0.name == name }?.value }
       let index = position(of: name)
       return index < entries.count && entries[index].name == name ? entries[index].value : nil
     }

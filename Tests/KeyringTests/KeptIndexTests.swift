@@ -98,6 +98,20 @@ import Testing
     #expect(fresh.items.count == 51 && fresh.statistics.shardsRead == 1)
   }
 
+  @Test func `many records are asked on several threads, and come in the same order`() throws {
+    let store = StandInStore()
+    let writer = try store.create()
+    _ = try writer.addAll(
+      (0..<2500).map { .login("host\($0).example", "me", [.label: .string("label \($0 % 7)")]) },
+      secret: { _ in SecretBytes(text: "s") })
+    let kept = try store.openKept()
+    let prefix = Predicate(subject: .attribute(.label), comparison: .prefix("label 3"))
+    for query in [Query(), Query(predicates: [prefix]), Query(predicates: [prefix], limit: .count(5))] {
+      let answer = Answer(query, kept)
+      #expect(answer == Answer(query, writer) && answer.items.count >= 5)
+    }
+  }
+
   @Test func `a file that is overwritten in place is seen after a second`() throws {
     let changing = try ChangingStore(seed: 1)
     let clocks = Clocks()

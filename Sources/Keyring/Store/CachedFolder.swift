@@ -14,6 +14,7 @@ struct CachedFolder: Sendable {
   private var failures: [Int: FileError] = [:]
   /// Whether there is no shard at all.
   private(set) var isEmpty = true
+  private var recordCount = 0
 
   /// A folder that was not read yet.
   init(isLocal: Bool) { self.isLocal = isLocal }
@@ -42,9 +43,20 @@ struct CachedFolder: Sendable {
       if let failure = failures[number] { throw .file(failure) }
     }
     if isEmpty { return }
-    for number in filter.shards(having: keys) where numbers.contains(UInt8(number)) {
-      shards[number]?.scan(keys, into: &collector)
+    let found = filter.shards(having: keys).filter { numbers.contains(UInt8($0)) }.compactMap { shards[$0] }
+    // Asking all of many records takes longer than starting threads.
+    guard keys.isEmpty, recordCount > 2000 else {
+      for shard in found { shard.scan(keys, into: &collector) }
+      return
     }
+    let size = 32
+    let empty = collector.withoutMatches()
+    let parts = WorkerPool(workers: 0).map((found.count + size - 1) / size) { piece in
+      var part = empty
+      for shard in found[(piece * size)...].prefix(size) { shard.scan([], into: &part) }
+      return part
+    }
+    for part in parts { collector.append(part) }
   }
 
   // MARK: Reading
@@ -81,6 +93,7 @@ struct CachedFolder: Sendable {
     }
     if !new.failures.isEmpty { new.isSettled = false }
     new.isEmpty = new.shards.allSatisfy { $0 == nil }
+    new.recordCount = new.shards.reduce(0) { $0 + ($1?.records.count ?? 0) }
     return new
   }
 

@@ -47,6 +47,9 @@ struct MatchCollector: Sendable {
     if isCandidate { problems.append(line.problem) }
   }
 
+  /// A collector for a part of the same search.
+  func withoutMatches() -> MatchCollector { MatchCollector(query: query, plan: plan) }
+
   /// Takes what another collector has gathered for the same query, behind what is here.
   mutating func append(_ other: MatchCollector) {
     found += other.found
