@@ -49,7 +49,7 @@ public struct KeychainSettings: Sendable, Equatable {
   func host(asks: Bool) -> HostContext {
     HostContext(
       gnupgHome: gnupgHome, engineBase: engineBase, stateBase: stateBase, searchPath: searchPath,
-      interaction: asks && allowsInteraction ? .pinentry : .never
+      interaction: asks && allowsInteraction ? .pinentry : .never, keepsIndex: true
     ) {
       var time = timespec()
       unsafe clock_gettime(CLOCK_REALTIME, &time)
