@@ -14,7 +14,7 @@ import TestSupport
 
   /// A change to a store that has the items a (revision 1), b and c.
   enum Change: CaseIterable {
-    case add, update, updateAttributes, updateLocal, delete, rename, importMany, repair
+    case add, update, updateAttributes, updateLocal, keepHere, share, delete, rename, importMany, repair
   }
 
   /// Counts operations and interferes with one, or with all from one on.
@@ -151,7 +151,7 @@ import TestSupport
     for name in ["a", "b", "c"] {
       try keyring.add(.login("\(name).example", "me"), secret: SecretBytes(text: "old \(name)"))
     }
-    if change == .updateLocal {
+    if [.updateLocal, .share].contains(change) {
       var item = NewItem.login("l.example", "me")
       item.isLocal = true
       try keyring.add(item, secret: SecretBytes(text: "old l"))
@@ -182,6 +182,8 @@ import TestSupport
     case .update: try keyring.update(item("a"), secret: SecretBytes(text: "new a"))
     case .updateLocal: try keyring.update(item("l"), secret: SecretBytes(text: "new l"))
     case .updateAttributes: try keyring.update(item("a"), AttributeChanges(set: label))
+    case .keepHere: try keyring.update(item("a"), AttributeChanges(set: label, isLocal: true))
+    case .share: try keyring.update(item("l"), AttributeChanges(set: label, isLocal: false))
     case .delete: try keyring.delete([item("a"), item("b")])
     case .rename: try keyring.update(item("a"), AttributeChanges(set: moved))
     case .importMany:
@@ -196,8 +198,10 @@ import TestSupport
     switch change {
     case .add: after["internet-password/d.example/me"] = "new d"
     case .update: after["internet-password/a.example/me"] = "new a"
-    case .updateLocal: after["internet-password/l.example/me"] = "new l"
+    case .updateLocal: after["internet-password/l.example/me"] = "new l, here"
     case .updateAttributes: after["internet-password/a.example/me"] = "old a, labelled"
+    case .keepHere: after["internet-password/a.example/me"] = "old a, labelled, here"
+    case .share: after["internet-password/l.example/me"] = "old l, labelled"
     case .delete:
       after["internet-password/a.example/me"] = nil
       after["internet-password/b.example/me"] = nil
@@ -216,7 +220,8 @@ import TestSupport
     var contents: [String: String] = [:]
     for record in try keyring.find(Query()).items {
       let label = record.attributes[.label].map { ", \($0.text)" } ?? ""
-      contents[record.path.text] = try keyring.text(of: record) + label
+      let place = record.isLocal ? ", here" : ""
+      contents[record.path.text] = try keyring.text(of: record) + label + place
     }
     return contents
   }

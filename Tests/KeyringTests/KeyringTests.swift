@@ -73,6 +73,47 @@ import TestSupport
     #expect(try store.tree().status("items/internet-password/github.com/bob.gpg") == nil)
   }
 
+  @Test func `an item moves to this machine and back as it is, and leaves nothing behind`() throws {
+    let store = StandInStore()
+    let keyring = try store.create()
+    let shared = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
+    let here = try keyring.update(shared, AttributeChanges(isLocal: true))
+    #expect(here.isLocal && (here.id, here.revision, here.sealed) == (shared.id, shared.revision, shared.sealed))
+    #expect(try store.tree().list("items/internet-password") == [])
+    #expect(try store.tree().list("index") == [])
+    #expect(try keyring.find(Query()).items == [here])
+    #expect(try keyring.text(of: here) == "s")
+    let back = try keyring.update(here, AttributeChanges(isLocal: false))
+    #expect(!back.isLocal && back.id == shared.id)
+    #expect(try store.tree().list("local/items/internet-password") == [])
+    #expect(try store.tree().list("local/index") == [])
+    #expect(try keyring.find(Query()).items == [back])
+    #expect(try keyring.text(of: back) == "s")
+    #expect(store.engine.statistics.encryptions == 1)
+    #expect(try keyring.check(decrypts: true).isClean)
+  }
+
+  @Test func `an item moves to this machine with another secret or key, too, but not onto another item`() throws
+  {
+    let store = StandInStore()
+    let keyring = try store.create()
+    var old = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
+    old = try keyring.update(old, AttributeChanges(isLocal: true), secret: SecretBytes(text: "t"))
+    var set = Attributes()
+    set[.account] = .string("bob")
+    old = try keyring.update(old, AttributeChanges(set: set, isLocal: false))
+    #expect(try keyring.find(Query()).items == [old])
+    #expect(try keyring.text(of: old) == "t")
+    try keyring.add(.login("github.com", "carol"), secret: SecretBytes(text: "c"))
+    set[.account] = .string("carol")
+    let taking = AttributeChanges(set: set, isLocal: true)
+    #expect { try keyring.update(old, taking) } throws: { error in
+      if case KeyringError.itemExists = error { true } else { false }
+    }
+    #expect(try keyring.text(of: old) == "t")
+    #expect(try keyring.check(decrypts: true).isClean)
+  }
+
   @Test func `renaming keeps id, revision, creation and secret and leaves nothing behind`() throws {
     let store = StandInStore()
     let keyring = try store.create()

@@ -112,9 +112,13 @@ public struct Changes: ~Copyable {
   ) throws(KeyringError) -> ItemRecord {
     switch change {
     case .nothing: return old
-    case .line(let new):
+    case .line(let new) where file(of: new) == file(of: old):
       try putLine(new)
       return new
+    case .line(let new):
+      // The same message in another place.
+      guard let message = try message(of: old) else { throw .itemDamaged(old.reference, .missing) }
+      return try replace(old, with: PreparedItem(record: new, message: message))
     case .sealed(let item): return try replace(old, with: item)
     }
   }
@@ -195,7 +199,7 @@ public struct Changes: ~Copyable {
     let isOurs = touched.contains(file(of: old)) ? true : try isAsIndexed(old) == true
     guard isOurs else { throw .itemDamaged(old.reference, .notAsIndexed) }
     let isMoved = file(of: old) != file(of: new.record)
-    if isMoved { try checkFree(new.record) }
+    if isMoved { try checkFree(new.record, replacing: old) }
     try put(new)
     // In one shard the new line has replaced the old one, as both have the same id.
     let hasOldLine = shardKey(of: old) != shardKey(of: new.record)
@@ -241,11 +245,16 @@ public struct Changes: ~Copyable {
 
   /// Refuses a primary key that is taken, in the store or among the items of this machine, and a place
   /// where something stands that the index does not know.
-  private mutating func checkFree(_ record: ItemRecord) throws(KeyringError) {
+  ///
+  /// - Parameter old: An item that gives up its place, and so takes nothing.
+  private mutating func checkFree(
+    _ record: ItemRecord, replacing old: ItemRecord? = nil
+  ) throws(KeyringError) {
     for isLocal in [false, true] {
       var other = record
       other.isLocal = isLocal
       let key = ShardKey(isLocal: isLocal, number: record.path.shard)
+      if let old, file(of: old) == file(of: other) { continue }
       if try shard(key).record(path: record.path) != nil { throw .itemExists(record.reference) }
       let file = file(of: other)
       if !touched.contains(file), try files(keyring.tree.status(file)) != nil {

@@ -5,7 +5,7 @@ internal import Secrets
 enum ItemChange: Sendable {
   /// Everything is as it should be already.
   case nothing
-  /// The item gets a new line; its sealed message stays.
+  /// The item gets a new line; its sealed message stays as it is, and goes along when the item is to be kept elsewhere.
   case line(ItemRecord)
   /// The item is sealed again.
   case sealed(PreparedItem)

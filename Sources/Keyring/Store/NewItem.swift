@@ -38,12 +38,19 @@ public struct AttributeChanges: Sendable {
   public var clear: [AttributeName]
   /// The item's new group; `nil` leaves it where it is.
   public var group: String?
+  /// Whether the item is kept on this machine alone from now on; `nil` leaves it where it is.
+  ///
+  /// What was in the store before stays with whoever has fetched it: to keep it here takes nothing back.
+  public var isLocal: Bool?
 
   /// Describes changes.
-  public init(set: Attributes = Attributes(), clear: [AttributeName] = [], group: String? = nil) {
+  public init(
+    set: Attributes = Attributes(), clear: [AttributeName] = [], group: String? = nil, isLocal: Bool? = nil
+  ) {
     self.set = set
     self.clear = clear
     self.group = group
+    self.isLocal = isLocal
   }
 
   /// The record with these changes; everything else as it was.
@@ -55,6 +62,7 @@ public struct AttributeChanges: Sendable {
     for name in clear { changed.attributes[name] = nil }
     for entry in set.entries { changed.attributes[entry.name] = entry.value }
     if let group { changed.group = group }
+    if let isLocal { changed.isLocal = isLocal }
     changed.attributes = try changed.attributes.checked(for: changed.itemClass)
     return changed
   }
