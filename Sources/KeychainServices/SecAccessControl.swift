@@ -78,6 +78,12 @@ public final class SecAccessControl: NSObject, CoreFoundationType, @unchecked Se
   /// This system knows one way of asking, the passphrase of the key: it stands for fingers and passcodes, too.
   var requiresUserPresence: Bool { !flags.isDisjoint(with: .asking) }
 
+  /// Whether an item may be kept only where a passphrase protects the key, as with a device that has a passcode.
+  static func needsPassphrase(_ control: SecAccessControl?, _ protection: String) -> Bool {
+    control?.requiresUserPresence == true
+      || protection == kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly as String
+  }
+
   /// Whether the other object says the same.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? SecAccessControl else { return false }

@@ -40,8 +40,7 @@ public func SecItemCopyMatching(
 ///   - query: As for `SecItemCopyMatching`; the limit does not count.
 ///   - attributesToUpdate: Attributes and data; anything else is `errSecNoSuchAttr`.
 /// - Returns: `errSecSuccess`; `errSecItemNotFound` when nothing matches; `errSecDuplicateItem` when a primary key is
-///   taken, and nothing has changed then; `errSecUnimplemented` when an item would begin or cease to stay on this
-///   machine; as `SecItemAdd`.
+///   taken, and nothing has changed then; as `SecItemAdd`.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
   answer(nil) { () throws(SecItemFailure) in

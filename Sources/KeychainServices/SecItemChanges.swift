@@ -6,7 +6,8 @@ internal import Secrets
 struct SecItemChanges {
   private(set) var changes = AttributeChanges()
   private(set) var data: Data?
-  private(set) var isLocal: Bool?
+  /// Whether the items may become what they are to be only where a passphrase protects them.
+  private var needsPassphrase = false
 
   /// Reads the attributes of an update for items of a class.
   ///
@@ -50,15 +51,19 @@ struct SecItemChanges {
       changes.set[.accessControl] = .bytes(control.serialized)
       changes.set[.accessible] = .string(ItemAttributes.word(for: control.protection, of: .accessible))
     }
-    isLocal = protection.map(ItemAttributes.staysHere)
+    changes.isLocal = protection.map(ItemAttributes.staysHere)
+    needsPassphrase = protection.map { SecAccessControl.needsPassphrase(wanted.accessControl, $0) } ?? false
   }
 
   /// Changes items, all or none.
   func apply(to records: [ItemRecord], in keyring: Keyring) throws(SecItemFailure) {
-    for record in records {
-      // An item that stays on this machine is kept elsewhere; moving it there would make another item of it.
-      if let isLocal, isLocal != record.isLocal { throw SecItemFailure(errSecUnimplemented) }
+    // What stays on this machine is not synchronised.
+    for record in records where changes.isLocal ?? record.isLocal {
+      let isCleared = changes.clear.contains(.synchronizable)
+      let old = isCleared ? nil : record.attributes[.synchronizable]
+      if (changes.set[.synchronizable] ?? old) == .boolean(true) { throw .parameter }
     }
+    if needsPassphrase { try keyringStatus { () throws(KeyringError) in try keyring.checkPassphrase() } }
     try keyringStatus { () throws(KeyringError) in
       if let record = records.first, records.count == 1 {
         try apply(to: record, in: keyring)

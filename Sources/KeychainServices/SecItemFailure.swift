@@ -59,6 +59,8 @@ extension SecItemFailure {
     case .noPromptPossible: errSecInteractionNotAllowed
     case .badPassphrase: errSecAuthFailed
     case .notARecipient, .corrupt, .notEncrypted, .tooLarge, .message: errSecDecode
+    case .unusableKey(_, .noPassphrase): errSecAuthFailed
+    case .unusableKey(_, .onCard): errSecUnimplemented
     case .unusableKey, .noRecipients, .wrongRecipients, .agentUnreachable, .engineMissing, .engineTooOld,
       .unsafeEngine, .other:
       errSecNotAvailable

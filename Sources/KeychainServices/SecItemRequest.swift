@@ -219,9 +219,8 @@ struct SecItemRequest {
     if purpose == .find, limit == .all, returns.contains(.data) { throw .parameter }
     if persistentReference != nil, !attributes.isEmpty || group != nil { throw .parameter }
     if let accessControl {
-      // The agent keeps a passphrase for a while, and nothing here makes it forget: to promise that somebody is
-      // asked each time would not be true.
-      if purpose != .find, purpose != .delete, accessControl.requiresUserPresence {
+      // A second password, which the program adds to the person's, would have to be part of the encryption.
+      if purpose != .find, purpose != .delete, accessControl.flags.contains(.applicationPassword) {
         throw SecItemFailure(errSecUnimplemented)
       }
       if synchronizable == .yes, accessControl.flags != [] { throw .parameter }

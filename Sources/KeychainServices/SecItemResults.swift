@@ -99,7 +99,8 @@ struct SecItemResults {
   /// The content of an item, decrypted.
   static func data(of record: ItemRecord, in keyring: Keyring) throws(SecItemFailure) -> Data {
     try keyringStatus { () throws(KeyringError) in
-      let secret = try keyring.secret(for: record, matching: Query(itemClass: record.itemClass))
+      let secret = try keyring.secret(
+        for: record, matching: Query(itemClass: record.itemClass), asksAgain: record.requiresUserPresence)
       return unsafe secret.withBytes { unsafe Data($0) }
     }
   }
@@ -141,6 +142,11 @@ extension ItemRecord {
 
   /// Whether the item was given data.
   fileprivate var hasContent: Bool { attributes[SecItemResults.contentName] != SecItemResults.noContent }
+
+  /// Whether a person has to do something each time the item is given out.
+  fileprivate var requiresUserPresence: Bool {
+    accessControl(protection: ItemAttributes.defaultProtection(of: itemClass))?.requiresUserPresence == true
+  }
 
   /// The conditions under which the item is given out.
   fileprivate func accessControl(protection: String) -> SecAccessControl? {

@@ -15,6 +15,9 @@ struct SecItemService {
       for item in items where keyring.policy.groups[item.item.group] == nil {
         throw SecItemFailure(errSecMissingEntitlement)
       }
+      if items.contains(where: \.needsPassphrase) {
+        try keyringStatus { () throws(KeyringError) in try keyring.checkPassphrase() }
+      }
       let records = try add(items, to: keyring)
       let results = SecItemResults(request: request, keyring: keyring)
       if request.isIdentity, records.count == 2 {
@@ -61,6 +64,8 @@ struct SecItemService {
   private struct AddedItem {
     let item: NewItem
     let data: Data
+    /// Whether it may be added only where a passphrase protects it.
+    let needsPassphrase: Bool
   }
 
   private func newItems(_ request: SecItemRequest) throws(SecItemFailure) -> [AddedItem] {
@@ -102,7 +107,9 @@ struct SecItemService {
     let item = NewItem(
       itemClass: itemClass, attributes: attributes, group: request.group ?? session.settings.accessGroup,
       isLocal: isLocal)
-    return AddedItem(item: item, data: request.data ?? Data())
+    return AddedItem(
+      item: item, data: request.data ?? Data(),
+      needsPassphrase: SecAccessControl.needsPassphrase(request.accessControl, protection))
   }
 
   private func protect(

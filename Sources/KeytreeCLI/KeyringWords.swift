@@ -164,6 +164,8 @@ extension KeyProblem {
     case .cannotEncrypt: "it has no subkey for encryption"
     case .cannotSign: "it has no subkey for signing"
     case .noSecretKey: "its secret half is not with your agent"
+    case .noPassphrase: "it has no passphrase that could be asked for"
+    case .onCard: "it is on a card, which may not ask again"
     case .invalid: "GnuPG calls it invalid"
     }
   }

@@ -21,7 +21,7 @@ struct Context: ~Copyable, @unchecked Sendable {
   init(program: Library.Program, home: String?, interaction: Interaction) throws(EngineError) {
     let context = try unsafe Self.bare()
     // Not gpgme_ctx_set_engine_info(3), which would start `gpg --version`.
-    guard let engine = unsafe Library.engine(in: context) else {
+    guard let engine = unsafe Library.engine(GPGME_PROTOCOL_OpenPGP, in: context) else {
       unsafe gpgme_release(context)
       throw .engineMissing(detail: Library.noEngine)
     }

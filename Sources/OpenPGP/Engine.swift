@@ -13,6 +13,8 @@ package final class Engine: SealingEngine {
   let locations: EngineLocations
   let wanted: [Fingerprint]
   let counter = ProcessCounter()
+  /// What the agent calls the keys of people, as far as that was asked for.
+  let keygrips = Mutex<[Fingerprint: [Keygrip]]>([:])
   private let state = Mutex(State())
 
   private struct State {

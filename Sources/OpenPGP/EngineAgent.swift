@@ -47,7 +47,7 @@ extension EngineError {
   // gpg does not tell a missing agent from a missing key.
   fileprivate var mayBeForWantOfAnAgent: Bool {
     switch self {
-    case .notARecipient, .unusableKey(_, .noSecretKey), .other: true
+    case .notARecipient, .unusableKey(_, .noSecretKey), .agentUnreachable, .other: true
     default: false
     }
   }

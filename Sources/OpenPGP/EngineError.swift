@@ -56,6 +56,10 @@ public enum KeyProblem: Sendable, Equatable {
   case cannotSign
   /// The secret half is not with the user's agent.
   case noSecretKey
+  /// It has no passphrase, so that nobody is asked before it is used.
+  case noPassphrase
+  /// It is on a card, of which this library cannot say whether it asks again.
+  case onCard
   /// GnuPG does not accept it for another reason.
   case invalid
 }

@@ -11,22 +11,38 @@ extension Context {
   ///   could not be named in a policy.
   /// - Throws: What libgpgme reports; not "nothing found", which is an empty list.
   func keys(matching pattern: String?, secretOnly: Bool) throws(EngineError) -> [PublicKey] {
-    _ = unsafe gpgme_set_keylist_mode(pointer, gpgme_keylist_mode_t(GPGME_KEYLIST_MODE_LOCAL))
+    var keys: [PublicKey] = []
+    try unsafe forEachKey(matching: pattern, secretOnly: secretOnly) { key in
+      if let facts = unsafe PublicKey(key) { keys.append(facts) }
+    }
+    return keys
+  }
+
+  /// Lists keys of the context's home as libgpgme has them. Starts one process.
+  ///
+  /// - Parameters:
+  ///   - pattern: What GnuPG should look for, or nil for every key.
+  ///   - secretOnly: Whether only keys with a secret half are wanted.
+  ///   - mode: What to list beyond the usual, as one of `GPGME_KEYLIST_MODE_...`.
+  ///   - body: Takes each key in GnuPG's order; it is released when `body` returns.
+  /// - Throws: What libgpgme reports; not "nothing found".
+  func forEachKey(
+    matching pattern: String?, secretOnly: Bool = false, mode: Int32 = 0, _ body: (gpgme_key_t) -> Void
+  ) throws(EngineError) {
+    _ = unsafe gpgme_set_keylist_mode(pointer, gpgme_keylist_mode_t(GPGME_KEYLIST_MODE_LOCAL | mode))
     var code = unsafe gpgme_op_keylist_start(pointer, pattern, secretOnly ? 1 : 0)
     guard code == 0 else { throw EngineError(code) }
-    var keys: [PublicKey] = []
     while true {
       var next: gpgme_key_t?
       code = unsafe gpgme_op_keylist_next(pointer, &next)
       guard code == 0, let key = unsafe next else { break }
-      if let facts = unsafe PublicKey(key) { keys.append(facts) }
+      unsafe body(key)
       unsafe gpgme_key_unref(key)
     }
     guard gpgme_err_code(code) == GPG_ERR_EOF else {
       _ = unsafe gpgme_op_keylist_end(pointer)
       throw EngineError(code)
     }
-    return keys
   }
 }
 

@@ -56,7 +56,9 @@ enum Library {
   private static func ask(_ path: String, processStarted: () -> Void) throws(EngineError) -> String {
     let context = try unsafe Context.bare()
     defer { unsafe gpgme_release(context) }
-    guard let engine = unsafe engine(in: context) else { throw .engineMissing(detail: noEngine) }
+    guard let engine = unsafe engine(GPGME_PROTOCOL_OpenPGP, in: context) else {
+      throw .engineMissing(detail: noEngine)
+    }
     processStarted()
     let code = unsafe gpgme_ctx_set_engine_info(context, GPGME_PROTOCOL_OpenPGP, path, nil)
     guard code == 0, let version = unsafe engine.pointee.version, unsafe version[0] != 0 else {
@@ -68,25 +70,27 @@ enum Library {
     return text
   }
 
-  static let noEngine = "libgpgme has no place for an OpenPGP engine"
+  static let noEngine = "libgpgme has no place for an engine"
 
-  /// The description of the OpenPGP engine in a context, made when it is missing.
+  /// The description of an engine in a context, made when it is missing.
   ///
   /// The struct and its members are public; this copy belongs to the context, which frees it as a whole, and
   /// reads it at the first operation (gpgme manual, "Engine Information").
   ///
-  /// - Parameter context: A new context.
+  /// - Parameters:
+  ///   - protocol: What the engine speaks.
+  ///   - context: A new context.
   /// - Returns: The description, or nil when there is no list to add it to, or no memory.
-  static func engine(in context: gpgme_ctx_t) -> gpgme_engine_info_t? {
+  static func engine(_ protocol: gpgme_protocol_t, in context: gpgme_ctx_t) -> gpgme_engine_info_t? {
     guard var info = unsafe gpgme_ctx_get_engine_info(context) else { return nil }
     while true {
-      if unsafe info.pointee.protocol == GPGME_PROTOCOL_OpenPGP { return unsafe info }
+      if unsafe info.pointee.protocol == `protocol` { return unsafe info }
       guard let next = unsafe info.pointee.next else { break }
       unsafe info = next
     }
     guard let memory = unsafe calloc(1, MemoryLayout<_gpgme_engine_info>.size) else { return nil }
     let engine = unsafe memory.bindMemory(to: _gpgme_engine_info.self, capacity: 1)
-    unsafe engine.pointee.protocol = GPGME_PROTOCOL_OpenPGP
+    unsafe engine.pointee.protocol = `protocol`
     // libgpgme asserts that there is a name before it takes another one.
     unsafe engine.pointee.file_name = strdup("gpg")
     unsafe info.pointee.next = engine

@@ -31,6 +31,21 @@ package protocol SealingEngine: Sendable {
   ///   `notEncrypted`, `tooLarge`; what concerns prompts and the engine.
   func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage
 
+  /// Makes the user's agent forget the passphrases that it keeps, so that somebody is asked when a message is opened
+  /// next.
+  ///
+  /// - Parameter ciphertext: A binary OpenPGP message.
+  /// - Throws: `noPromptPossible` when nobody may be asked, and nothing is forgotten then; `message`;
+  ///   `notARecipient`; `unusableKey` with `noPassphrase` or `onCard` for a key of which it is not sure that somebody
+  ///   is asked; `agentUnreachable` when the agent does not answer or does not let it be done.
+  func forgetPassphrases(forOpening ciphertext: [UInt8]) throws(EngineError)
+
+  /// Makes sure that a person's key has a passphrase to be asked for.
+  ///
+  /// - Parameter person: The primary fingerprint, of a key of this user.
+  /// - Throws: `unusableKey` with `noPassphrase`, `onCard` or `noSecretKey`; what concerns the engine.
+  func checkPassphrase(of person: Fingerprint) throws(EngineError)
+
   /// Reads who can decrypt a message, from its packets alone: no key, no process.
   ///
   /// - Parameter ciphertext: A binary OpenPGP message.

@@ -9,11 +9,14 @@ final class KeychainWorld {
   let store: GnuPGStore
   private let before: KeychainSettings
 
-  init() throws {
+  /// - Parameters:
+  ///   - owner: Whose store it is.
+  ///   - agentConfiguration: Lines for the agent's configuration.
+  init(owner: GnuPGKey = .alice, agentConfiguration: [String] = []) throws {
     Self.lock.lock()
     before = KeychainSettings.current
-    store = GnuPGStore(try GnuPGHome(secret: [.alice]))
-    _ = try store.create()
+    store = GnuPGStore(try GnuPGHome(secret: [owner], agentConfiguration: agentConfiguration))
+    _ = try store.create(owner: owner)
     var settings = KeychainSettings(environment: [:])
     settings.store = store.path
     settings.gnupgHome = store.host.gnupgHome

@@ -276,18 +276,6 @@ import Testing
     #expect(Self.find(odd).result as? Data == Data())
   }
 
-  @Test func `does not promise that somebody is asked each time`() throws {
-    let world = try KeychainWorld()
-    defer { world.close() }
-    var item = Self.password("bot")
-    let protection = kSecAttrAccessibleWhenUnlocked
-    item[kSecAttrAccessControl as String] = SecAccessControlCreateWithFlags(
-      nil, protection, .userPresence, nil)
-    #expect(Self.add(item, "s") == errSecUnimplemented)
-    item[kSecAttrAccessControl as String] = SecAccessControlCreateWithFlags(nil, protection, [], nil)
-    #expect(Self.add(item, "s") == errSecSuccess)
-  }
-
   @Test func `may be called from many threads`() throws {
     let world = try KeychainWorld()
     defer { world.close() }

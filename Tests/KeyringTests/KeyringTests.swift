@@ -78,7 +78,8 @@ import TestSupport
     let keyring = try store.create()
     let shared = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
     let here = try keyring.update(shared, AttributeChanges(isLocal: true))
-    #expect(here.isLocal && (here.id, here.revision, here.sealed) == (shared.id, shared.revision, shared.sealed))
+    #expect(
+      here.isLocal && (here.id, here.revision, here.sealed) == (shared.id, shared.revision, shared.sealed))
     #expect(try store.tree().list("items/internet-password") == [])
     #expect(try store.tree().list("index") == [])
     #expect(try keyring.find(Query()).items == [here])
@@ -93,8 +94,7 @@ import TestSupport
     #expect(try keyring.check(decrypts: true).isClean)
   }
 
-  @Test func `an item moves to this machine with another secret or key, too, but not onto another item`() throws
-  {
+  @Test func `an item moves to this machine with another secret or key, but not onto another`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     var old = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))

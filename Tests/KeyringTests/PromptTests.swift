@@ -38,6 +38,12 @@ import Testing
     func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
       try base.expectedRecipients(people)
     }
+    func forgetPassphrases(forOpening ciphertext: [UInt8]) throws(EngineError) {
+      try base.forgetPassphrases(forOpening: ciphertext)
+    }
+    func checkPassphrase(of person: Fingerprint) throws(EngineError) {
+      try base.checkPassphrase(of: person)
+    }
     func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
       try base.signDetached(bytes, signer: signer)
     }

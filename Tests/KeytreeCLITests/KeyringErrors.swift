@@ -114,6 +114,7 @@ enum KeyringErrors {
 
   private static let keys: [(KeyringError, ExitCode)] =
     [
-      .missing, .expired(time), .revoked, .disabled, .cannotEncrypt, .cannotSign, .noSecretKey, .invalid,
+      .missing, .expired(time), .revoked, .disabled, .cannotEncrypt, .cannotSign, .noSecretKey, .noPassphrase,
+      .onCard, .invalid,
     ].map { (.engine(.unusableKey(person, $0), nil), .recipientUnusable) }
 }

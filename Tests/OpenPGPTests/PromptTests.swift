@@ -1,4 +1,3 @@
-import Foundation
 import KeyringModel
 import OpenPGP
 import Secrets
@@ -50,18 +49,16 @@ import Testing
   }
 
   @Test func `A dialog that is cancelled is a cancellation`() throws {
-    let script = try Self.pinentry(answering: "ERR 83886179 Operation cancelled <Pinentry>")
-    defer { try? FileManager.default.removeItem(atPath: script) }
-    let (home, sealed) = try Self.home(pinentry: script)
+    let pinentry = try Pinentry.cancelling()
+    let (home, sealed) = try Self.home(pinentry: pinentry.program)
     let engine = Engine(home, people: [.locked], interaction: .pinentry)
     #expect(throws: EngineError.cancelled) { try engine.opened(sealed) }
     #expect(throws: EngineError.cancelled) { try engine.sealed(to: [.locked], signer: .locked) }
   }
 
   @Test func `A dialog that is answered opens`() throws {
-    let script = try Self.pinentry(answering: "D \(GnuPGKey.passphrase)\nOK")
-    defer { try? FileManager.default.removeItem(atPath: script) }
-    let (home, sealed) = try Self.home(pinentry: script)
+    let pinentry = try Pinentry.answering()
+    let (home, sealed) = try Self.home(pinentry: pinentry.program)
     let engine = Engine(home, people: [.locked], interaction: .pinentry)
     #expect(try engine.opened(sealed).bytes == Array("hello".utf8))
   }
@@ -70,27 +67,5 @@ import Testing
     let (home, sealed) = try Self.home(pinentry: "/nonexistent/pinentry")
     let engine = Engine(home, people: [.locked], interaction: .pinentry)
     #expect(throws: EngineError.noPromptPossible) { try engine.opened(sealed) }
-  }
-
-  // A pinentry in a dozen lines of shell: says OK to everything, and one thing to the question for a PIN.
-  private static func pinentry(answering answer: String) throws -> String {
-    let lines = answer.split(separator: "\n").map { "echo '\($0)'" }.joined(separator: "; ")
-    let script = """
-      #!/bin/sh
-      echo 'OK ready'
-      while read -r command rest; do
-        case "$command" in
-          GETPIN) \(lines) ;;
-          GETINFO) echo "D $$"; echo OK ;;
-          BYE) echo OK; exit 0 ;;
-          *) echo OK ;;
-        esac
-      done
-
-      """
-    let path = "/tmp/ktpin\(UInt32.random(in: 0 ... .max))"
-    try script.write(toFile: path, atomically: false, encoding: .utf8)
-    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
-    return path
   }
 }

@@ -12,6 +12,7 @@ package final class StandInEngine: SealingEngine {
   private let counts = Mutex(EngineStatistics())
   private let readers: Set<Fingerprint>
   private let unusable = Mutex<[Fingerprint: KeyProblem]>([:])
+  private let forgotten = Mutex(0)
   private let refusals = Mutex<EngineError?>(nil)
 
   /// What keeps every message from being decrypted, as a passphrase that is not given does.
@@ -69,6 +70,18 @@ package final class StandInEngine: SealingEngine {
       [SignatureFact(primary: $0, key: $0, status: .good, created: Timestamp(microseconds: 0))]
     }
     return OpenedMessage(plaintext: SecretBytes(copying: plain), signatures: signatures ?? [])
+  }
+
+  /// How often the passphrases were to be forgotten.
+  package var forgetting: Int { forgotten.withLock { $0 } }
+
+  package func forgetPassphrases(forOpening ciphertext: [UInt8]) throws(EngineError) {
+    _ = try parts(of: ciphertext)
+    forgotten.withLock { $0 += 1 }
+  }
+
+  package func checkPassphrase(of person: Fingerprint) throws(EngineError) {
+    guard readers.contains(person) else { throw .unusableKey(person, .noSecretKey) }
   }
 
   package func recipients(of ciphertext: UnsafeRawBufferPointer) throws(MessageError) -> [KeyID] {

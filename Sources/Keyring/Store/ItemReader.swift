@@ -5,6 +5,8 @@ internal import Secrets
 /// Decrypts items and releases only what proves to be what was asked for.
 struct ItemReader {
   let keyring: Keyring
+  /// Whether somebody has to be asked for a passphrase, also when the agent keeps it.
+  var asksAgain = false
 
   /// Reads and decrypts the item that a record names.
   ///
@@ -50,6 +52,7 @@ struct ItemReader {
   /// Decrypts a message whose place is not known yet; the signature is checked, the binding is not.
   func unseal(_ message: [UInt8], reference: ItemReference) throws(KeyringError) -> SealedItem {
     do {
+      if asksAgain { try keyring.engine.forgetPassphrases(forOpening: message) }
       let opened = try keyring.engine.open(message, limit: StoreLayout.plaintextLimit)
       let item = try SealedItem(plaintext: opened.plaintext)
       try checkSignature(opened.signatures, group: item.header.group)

@@ -68,13 +68,31 @@ public final class Keyring: Sendable {
   ///   - record: the item, as `find` returned it.
   ///   - query: the question that found it; its conditions on primary-key attributes must hold on what the
   ///     item says about itself, because the index could lie.
+  ///   - asksAgain: whether the agent forgets the passphrases that it keeps, all of them, so that somebody is asked
+  ///     before this secret is released. A program of the person's that keeps a passphrase elsewhere, such as a
+  ///     pinentry with a password manager of its own, can still answer in their place.
   /// - Returns: the secret's exact bytes.
   /// - Throws: `KeyringError.itemDamaged`, `.bindingMismatch`, `.engine` with the reason why GnuPG could not
-  ///   decrypt, or a file error. Nothing of the content is ever part of an error.
-  public func secret(for record: ItemRecord, matching query: Query? = nil) throws(KeyringError) -> SecretBytes
-  {
-    let item = try ItemReader(keyring: self).read(record, matching: query)
+  ///   decrypt, or a file error. Nothing of the content is ever part of an error. With `asksAgain` also `.engine`
+  ///   with `noPromptPossible` when nobody may be asked, and with `unusableKey` for a key without a passphrase
+  ///   or on a card: nothing is forgotten then.
+  public func secret(
+    for record: ItemRecord, matching query: Query? = nil, asksAgain: Bool = false
+  ) throws(KeyringError) -> SecretBytes {
+    let item = try ItemReader(keyring: self, asksAgain: asksAgain).read(record, matching: query)
     return item.secret
+  }
+
+  /// Makes sure that the key of this machine's person has a passphrase to be asked for.
+  ///
+  /// - Throws: `KeyringError.engine` with `unusableKey` when it has none, is on a card, or is not there; or what
+  ///   concerns GnuPG and its agent.
+  public func checkPassphrase() throws(KeyringError) {
+    do {
+      try engine.checkPassphrase(of: trusted.signer)
+    } catch {
+      throw .engine(error, nil)
+    }
   }
 
   // MARK: Writing

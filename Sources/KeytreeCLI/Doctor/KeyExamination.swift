@@ -113,6 +113,8 @@ struct KeyExamination {
     case .cannotEncrypt: "`gpg --quick-add-key \(fingerprint.text) cv25519 encr` adds a subkey for it"
     case .cannotSign: "`gpg --quick-add-key \(fingerprint.text) ed25519 sign` adds a subkey for it"
     case .noSecretKey: "bring it over from your other machine (`gpg --export-secret-keys`)"
+    case .noPassphrase: "`gpg --change-passphrase \(fingerprint.text)` gives it one"
+    case .onCard: "keep items that have to ask each time with a key that is no card's"
     case .missing, .invalid: "restore \(file) from git or a backup"
     }
   }

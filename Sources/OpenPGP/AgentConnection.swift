@@ -1,0 +1,124 @@
+internal import CGPGME
+internal import Glibc
+
+/// A conversation with a running gpg-agent about its keys, through libgpgme's low-level Assuan protocol.
+///
+/// Starts no process. Nothing secret passes through it: what is asked for are facts, and that something be forgotten.
+@safe
+struct AgentConnection: ~Copyable {
+  private let context: gpgme_ctx_t
+
+  /// Prepares a conversation; the agent is connected to with the first question.
+  ///
+  /// - Parameter socket: The agent's socket.
+  /// - Throws: What libgpgme reports, such as running out of memory.
+  init(socket: String) throws(EngineError) {
+    let context = try unsafe Context.bare()
+    let code = unsafe gpgme_set_protocol(context, GPGME_PROTOCOL_ASSUAN)
+    guard code == 0 else {
+      unsafe gpgme_release(context)
+      throw EngineError(code)
+    }
+    guard let engine = unsafe Library.engine(GPGME_PROTOCOL_ASSUAN, in: context) else {
+      unsafe gpgme_release(context)
+      throw .engineMissing(detail: Library.noEngine)
+    }
+    unsafe free(engine.pointee.file_name)
+    unsafe engine.pointee.file_name = strdup(socket)
+    // libgpgme refuses an engine without a version, and has none of its own for a socket.
+    if unsafe engine.pointee.version == nil { unsafe engine.pointee.version = strdup("1.0") }
+    unsafe self.context = context
+  }
+
+  deinit { unsafe gpgme_release(context) }
+
+  /// The keys whose secret halves the agent has, or knows on a card.
+  ///
+  /// - Throws: `agentUnreachable` when it does not answer or refuses to tell, as one that is reached over its
+  ///   restricted socket does.
+  func keys() throws(EngineError) -> [AgentKey] {
+    let lines = StatusLines()
+    try send("KEYINFO --list", lines)
+    return lines.arguments.compactMap(AgentKey.init)
+  }
+
+  /// Makes the agent forget the passphrase of a key, if it keeps it.
+  ///
+  /// - Parameter keygrip: The key.
+  /// - Throws: As ``keys()``.
+  func forgetPassphrase(of keygrip: Keygrip) throws(EngineError) {
+    try send("CLEAR_PASSPHRASE --mode=normal \(keygrip.text)", StatusLines())
+  }
+
+  private func send(_ command: String, _ lines: StatusLines) throws(EngineError) {
+    var answer: gpgme_error_t = 0
+    let opaque = unsafe Unmanaged.passUnretained(lines).toOpaque()
+    let code = unsafe gpgme_op_assuan_transact_ext(
+      context, command, nil, nil, nil, nil, StatusLines.callback, opaque, &answer)
+    let failure = code == 0 ? answer : code
+    guard failure == 0 else {
+      throw .agentUnreachable(detail: unsafe String(cString: gpgme_strerror(failure)))
+    }
+  }
+}
+
+/// Takes the status lines of one answer.
+private final class StatusLines {
+  private(set) var arguments: [String] = []
+
+  static let callback: gpgme_assuan_status_cb_t = { hook, status, arguments in
+    guard let hook = unsafe hook, let status = unsafe status, let arguments = unsafe arguments else {
+      return 0
+    }
+    if unsafe String(cString: status) == "KEYINFO" {
+      let lines = unsafe Unmanaged<StatusLines>.fromOpaque(hook).takeUnretainedValue()
+      lines.arguments.append(unsafe String(cString: arguments))
+    }
+    return 0
+  }
+}
+
+/// What gpg-agent calls a key: a hash over its public parameters, 40 hexadecimal digits.
+struct Keygrip: Hashable, Sendable {
+  /// The digits, upper case.
+  let text: String
+
+  /// Takes exactly 40 upper-case hexadecimal digits: it becomes part of a command.
+  init?(_ text: String) {
+    let isDigits = text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x46).contains($0) }
+    guard text.utf8.count == 40, isDigits else { return nil }
+    self.text = text
+  }
+}
+
+/// What gpg-agent says of a secret key (`help KEYINFO` in a conversation with it).
+struct AgentKey: Equatable, Sendable {
+  /// Where the secret half is, and what it takes to use it.
+  enum Protection: Sendable {
+    /// On this machine, behind a passphrase.
+    case passphrase
+    /// On this machine, without one.
+    case none
+    /// On a card or a token, which has rules of its own; or of a kind that is not known here.
+    case elsewhere
+  }
+
+  let keygrip: Keygrip
+  let protection: Protection
+  /// Whether the agent keeps the passphrase at the moment.
+  let isCached: Bool
+
+  /// Reads the arguments of a status line: keygrip, type, serial number, id, cached, protection, and more.
+  init?(_ line: String) {
+    let words = line.split(separator: " ")
+    guard words.count >= 6, let keygrip = Keygrip(String(words[0])) else { return nil }
+    self.keygrip = keygrip
+    isCached = words[4] == "1"
+    protection =
+      switch (words[1], words[5]) {
+      case ("D", "P"): .passphrase
+      case ("D", "C"): .none
+      default: .elsewhere
+      }
+  }
+}

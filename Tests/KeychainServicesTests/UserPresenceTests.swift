@@ -1,0 +1,191 @@
+import Foundation
+import Keyring
+import Security
+import TestSupport
+import Testing
+
+/// Items that are given out only after somebody was asked, and those that need a device with a passcode.
+@Suite(.serialized) struct UserPresenceTests {
+  private static func item(
+    _ account: String, _ flags: SecAccessControlCreateFlags,
+    _ protection: CFString = kSecAttrAccessibleWhenUnlocked
+  ) throws -> [String: Any] {
+    let made = SecAccessControlCreateWithFlags(nil, protection, flags, nil)
+    let control = try #require(made)
+    return [
+      kSecClass as String: kSecClassGenericPassword, kSecAttrAccount as String: account,
+      kSecAttrAccessControl as String: control, kSecValueData as String: Data("hidden".utf8),
+    ]
+  }
+
+  private static func query(_ account: String) -> [String: Any] {
+    [
+      kSecClass as String: kSecClassGenericPassword, kSecAttrAccount as String: account,
+      kSecReturnData as String: true,
+    ]
+  }
+
+  private static func find(_ query: [String: Any]) -> (status: OSStatus, data: Data?) {
+    var result: CFTypeRef?
+    let status = unsafe SecItemCopyMatching(query as CFDictionary, &result)
+    return (status, result as? Data)
+  }
+
+  /// A store whose owner has a passphrase, and the dialog that knows it.
+  private static func lockedWorld() throws -> (KeychainWorld, Pinentry) {
+    let pinentry = try Pinentry.answering()
+    let world = try KeychainWorld(
+      owner: .locked, agentConfiguration: ["pinentry-program \(pinentry.program)"])
+    return (world, pinentry)
+  }
+
+  @Test(arguments: [.userPresence, .biometryAny, .devicePasscode] as [SecAccessControlCreateFlags])
+  func `the person is asked each time, for this item only`(flags: SecAccessControlCreateFlags) throws {
+    let (world, pinentry) = try Self.lockedWorld()
+    defer { world.close() }
+    #expect(SecItemAdd(try Self.item("guarded", flags) as CFDictionary, nil) == errSecSuccess)
+    #expect(SecItemAdd(try Self.item("plain", []) as CFDictionary, nil) == errSecSuccess)
+    #expect(Self.find(Self.query("plain")).data == Data("hidden".utf8))
+    let before = pinentry.count
+    for round in 1...3 {
+      #expect(Self.find(Self.query("guarded")).data == Data("hidden".utf8))
+      #expect(pinentry.count == before + round)
+      #expect(Self.find(Self.query("plain")).data == Data("hidden".utf8))
+      #expect(pinentry.count == before + round)
+    }
+  }
+
+  @Test func `attributes and references of such an item ask nobody`() throws {
+    let (world, pinentry) = try Self.lockedWorld()
+    defer { world.close() }
+    #expect(SecItemAdd(try Self.item("guarded", .userPresence) as CFDictionary, nil) == errSecSuccess)
+    let before = pinentry.count
+    var query = Self.query("guarded")
+    query[kSecReturnData as String] = nil
+    query[kSecReturnAttributes as String] = true
+    query[kSecReturnPersistentRef as String] = true
+    var result: CFTypeRef?
+    #expect(unsafe SecItemCopyMatching(query as CFDictionary, &result) == errSecSuccess)
+    let found = try #require(result as? [String: Any])
+    let control = try #require(found[kSecAttrAccessControl as String] as? SecAccessControl)
+    let given = try Self.item("guarded", .userPresence)[kSecAttrAccessControl as String]
+    #expect(control == given as? SecAccessControl)
+    #expect(pinentry.count == before)
+  }
+
+  @Test func `where nobody may be asked such an item is refused or skipped, whatever the agent keeps`() throws
+  {
+    let (world, pinentry) = try Self.lockedWorld()
+    defer { world.close() }
+    #expect(SecItemAdd(try Self.item("guarded", .userPresence) as CFDictionary, nil) == errSecSuccess)
+    #expect(Self.find(Self.query("guarded")).data == Data("hidden".utf8))
+    let before = pinentry.count
+    var query = Self.query("guarded")
+    query[kSecUseAuthenticationUI as String] = kSecUseAuthenticationUIFail
+    #expect(Self.find(query).status == errSecInteractionNotAllowed)
+    query[kSecUseAuthenticationUI as String] = kSecUseAuthenticationUISkip
+    #expect(Self.find(query).status == errSecItemNotFound)
+    query[kSecUseAuthenticationUI as String] = nil
+    let context = LAContext()
+    context.interactionNotAllowed = true
+    query[kSecUseAuthenticationContext as String] = context
+    #expect(Self.find(query).status == errSecInteractionNotAllowed)
+    #expect(pinentry.count == before)
+  }
+
+  @Test func `a dialog that is cancelled is a cancellation`() throws {
+    let pinentry = try Pinentry.answering()
+    let world = try KeychainWorld(
+      owner: .locked, agentConfiguration: ["pinentry-program \(pinentry.program)"])
+    defer { world.close() }
+    #expect(SecItemAdd(try Self.item("guarded", .userPresence) as CFDictionary, nil) == errSecSuccess)
+    let cancelling = try Pinentry.cancelling()
+    try world.store.gnupg.write(["pinentry-program \(cancelling.program)"], to: "gpg-agent.conf")
+    world.store.gnupg.stopAgent()
+    let found = Self.find(Self.query("guarded"))
+    #expect(found.status == errSecUserCanceled)
+    #expect(found.data == nil && cancelling.count == 1)
+  }
+
+  static let needing: [(SecAccessControlCreateFlags, String)] = [
+    (.userPresence, kSecAttrAccessibleWhenUnlocked as String),
+    ([], kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly as String),
+  ]
+
+  @Test(arguments: needing)
+  func `with a key that has no passphrase such an item is neither added nor made`(
+    flags: SecAccessControlCreateFlags, protection: String
+  ) throws {
+    let world = try KeychainWorld()
+    defer { world.close() }
+    let item = try Self.item("guarded", flags, protection as CFString)
+    #expect(SecItemAdd(item as CFDictionary, nil) == errSecAuthFailed)
+    #expect(SecItemAdd(try Self.item("plain", []) as CFDictionary, nil) == errSecSuccess)
+    var query = Self.query("plain")
+    query[kSecReturnData as String] = nil
+    let change = [kSecAttrAccessControl as String: try #require(item[kSecAttrAccessControl as String])]
+    #expect(SecItemUpdate(query as CFDictionary, change as CFDictionary) == errSecAuthFailed)
+    let left = try world.store.open().find(Query()).items
+    #expect(left.count == 1 && left.first?.isLocal == false)
+  }
+
+  @Test func `an item can be made to ask, and not to ask any more`() throws {
+    let (world, pinentry) = try Self.lockedWorld()
+    defer { world.close() }
+    #expect(SecItemAdd(try Self.item("plain", []) as CFDictionary, nil) == errSecSuccess)
+    var query = Self.query("plain")
+    query[kSecReturnData as String] = nil
+    for (flags, questions) in [(.userPresence, 2), ([], 0)] as [(SecAccessControlCreateFlags, Int)] {
+      let control = try #require(try Self.item("plain", flags)[kSecAttrAccessControl as String])
+      let change = [kSecAttrAccessControl as String: control] as CFDictionary
+      #expect(SecItemUpdate(query as CFDictionary, change) == errSecSuccess)
+      _ = Self.find(Self.query("plain"))
+      let before = pinentry.count
+      for _ in 0..<2 { #expect(Self.find(Self.query("plain")).status == errSecSuccess) }
+      #expect(pinentry.count == before + questions)
+    }
+  }
+
+  @Test func `a second password of the program's own is not promised`() throws {
+    let (world, _) = try Self.lockedWorld()
+    defer { world.close() }
+    let item = try Self.item("guarded", .applicationPassword)
+    #expect(SecItemAdd(item as CFDictionary, nil) == errSecUnimplemented)
+  }
+
+  @Test func `an item that is for this device only is moved there, and back`() throws {
+    let world = try KeychainWorld()
+    defer { world.close() }
+    #expect(SecItemAdd(try Self.item("plain", []) as CFDictionary, nil) == errSecSuccess)
+    var query = Self.query("plain")
+    query[kSecReturnData as String] = nil
+    for (protection, isLocal) in [
+      (kSecAttrAccessibleWhenUnlockedThisDeviceOnly, true), (kSecAttrAccessibleAfterFirstUnlock, false),
+    ] {
+      let change = [kSecAttrAccessible as String: protection] as CFDictionary
+      #expect(SecItemUpdate(query as CFDictionary, change) == errSecSuccess)
+      #expect(try world.store.open().find(Query()).items.map(\.isLocal) == [isLocal])
+      #expect(Self.find(Self.query("plain")).data == Data("hidden".utf8))
+    }
+  }
+
+  @Test func `an item that is synchronised is not for this device only`() throws {
+    let world = try KeychainWorld()
+    defer { world.close() }
+    var item = try Self.item("plain", [])
+    item[kSecAttrSynchronizable as String] = true
+    #expect(SecItemAdd(item as CFDictionary, nil) == errSecSuccess)
+    var query = Self.query("plain")
+    query[kSecReturnData as String] = nil
+    query[kSecAttrSynchronizable as String] = true
+    let here = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
+    let change = [kSecAttrAccessible as String: here] as [String: Any]
+    #expect(SecItemUpdate(query as CFDictionary, change as CFDictionary) == errSecParam)
+    var both = change
+    both[kSecAttrSynchronizable as String] = false
+    #expect(SecItemUpdate(query as CFDictionary, both as CFDictionary) == errSecSuccess)
+    query[kSecAttrSynchronizable as String] = false
+    let back = [kSecAttrSynchronizable as String: true] as CFDictionary
+    #expect(SecItemUpdate(query as CFDictionary, back) == errSecParam)
+  }
+}

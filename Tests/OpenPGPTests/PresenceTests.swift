@@ -1,0 +1,89 @@
+import OpenPGP
+import TestSupport
+import Testing
+
+/// Somebody is asked for a passphrase although the agent keeps it.
+@Suite struct PresenceTests {
+  private let pinentry: Pinentry
+  private let home: GnuPGHome
+
+  init() throws {
+    pinentry = try Pinentry.answering()
+    home = try GnuPGHome(
+      secret: [.locked, .alice], agentConfiguration: ["pinentry-program \(pinentry.program)"])
+    // Importing may leave the passphrase in the agent's cache.
+    home.stopAgent()
+  }
+
+  private func engine(_ interaction: Interaction = .pinentry, people: [GnuPGKey] = [.locked]) -> Engine {
+    Engine(home, people: people, interaction: interaction)
+  }
+
+  @Test func `The agent asks once, and again after it had to forget`() throws {
+    let engine = engine()
+    let message = try engine.sealed(to: [.locked])
+    for _ in 0..<3 { _ = try engine.opened(message) }
+    #expect(pinentry.count == 1, "it keeps what it was told")
+    for round in 2...3 {
+      try engine.forgetPassphrases(forOpening: message)
+      _ = try engine.opened(message)
+      #expect(pinentry.count == round)
+    }
+  }
+
+  @Test func `A passphrase that was given for signing does not open either`() throws {
+    let engine = engine()
+    // Both subkeys have one passphrase, which the agent tries on its own.
+    let message = try engine.sealed(to: [.locked], signer: .locked)
+    _ = try engine.opened(message)
+    #expect(pinentry.count == 1)
+    _ = try engine.signDetached([1], signer: GnuPGKey.locked.fingerprint)
+    try engine.forgetPassphrases(forOpening: message)
+    _ = try engine.opened(message)
+    #expect(pinentry.count == 2)
+  }
+
+  @Test func `Where nobody may be asked nothing is forgotten`() throws {
+    let message = try engine().sealed(to: [.locked])
+    _ = try engine().opened(message)
+    #expect(throws: EngineError.noPromptPossible) {
+      try engine(.never).forgetPassphrases(forOpening: message)
+    }
+    _ = try engine().opened(message)
+    #expect(pinentry.count == 1)
+  }
+
+  @Test func `A key without a passphrase is refused, as nobody would be asked`() throws {
+    let engine = engine(people: [.locked, .alice])
+    let error = EngineError.unusableKey(GnuPGKey.alice.fingerprint, .noPassphrase)
+    for people in [[.alice], [.locked, .alice]] as [[GnuPGKey]] {
+      let message = try engine.sealed(to: people)
+      #expect(throws: error) { try engine.forgetPassphrases(forOpening: message) }
+    }
+    #expect(throws: error) { try engine.checkPassphrase(of: GnuPGKey.alice.fingerprint) }
+    try engine.checkPassphrase(of: GnuPGKey.locked.fingerprint)
+  }
+
+  @Test func `A message for somebody else, a damaged one and a missing key are told apart`() throws {
+    let engine = engine(people: [.locked, .bob])
+    let message = try engine.sealed(to: [.bob])
+    #expect { try engine.forgetPassphrases(forOpening: message) } throws: { error in
+      if case EngineError.notARecipient = error { true } else { false }
+    }
+    #expect { try engine.forgetPassphrases(forOpening: [1, 2, 3]) } throws: { error in
+      if case EngineError.message = error { true } else { false }
+    }
+    #expect(throws: EngineError.unusableKey(GnuPGKey.bob.fingerprint, .noSecretKey)) {
+      try engine.checkPassphrase(of: GnuPGKey.bob.fingerprint)
+    }
+  }
+
+  @Test func `An agent that is not running is started`() throws {
+    let engine = engine()
+    let message = try engine.sealed(to: [.locked])
+    home.stopAgent()
+    try engine.forgetPassphrases(forOpening: message)
+    _ = try engine.opened(message)
+    #expect(pinentry.count == 1)
+  }
+}
