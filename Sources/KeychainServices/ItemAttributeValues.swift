@@ -26,12 +26,16 @@ extension ItemAttributes {
 
   /// The value of an attribute as the store keeps it.
   ///
-  /// Text, bytes and numbers are taken for text and bytes, and keep their type; a number also for a number or a yes
-  /// or no; text that is a number for a number; only a date for a date.
+  /// Text and bytes are taken for text and bytes, and keep their type; a number is taken for text as it is written;
+  /// a number and a yes or no for a number, and text that is a number or a code; 0 and 1, also as text, for a yes or
+  /// no; only a date for a date.
   ///
   /// - Throws: `parameter` for any other value.
   static func stored(_ value: Any, for name: AttributeName) throws(SecItemFailure) -> AttributeValue {
     let value = try present(value)
+    if plainTexts.contains(name) {
+      return .string(word(for: try SecItemRequest.text(value), of: name))
+    }
     let kind = AttributeSchema.kind(of: name)
     switch (kind, value) {
     case (.date, let date as Date): return try timestamp(date)
@@ -39,6 +43,8 @@ extension ItemAttributes {
     case (.boolean, let number as NSNumber):
       guard let integer = integer(number), integer == 0 || integer == 1 else { throw .parameter }
       return .boolean(integer == 1)
+    case (.boolean, "0" as String): return .boolean(false)
+    case (.boolean, "1" as String): return .boolean(true)
     case (.boolean, _): throw .parameter
     case (.integer, let number as NSNumber):
       guard let integer = integer(number) else { throw .parameter }
@@ -47,10 +53,13 @@ extension ItemAttributes {
       return AttributeSchema.normalized(name: name, value: .string(word(for: text, of: name)))
     case (.integer, _): throw .parameter
     case (_, let data as Data): return .bytes([UInt8](data))
-    case (_, let number as NSNumber): return .string(number.stringValue)
+    case (_, let number as NSNumber) where !number.isBoolean: return .string(number.stringValue)
     default: throw .parameter
     }
   }
+
+  /// Attributes that are text at Apple's, where most of what looks like text may be bytes and numbers as well.
+  private static let plainTexts: Set<AttributeName> = [.accessible, .tokenID, .syncViewHint]
 
   /// The moment, to the microsecond.
   static func timestamp(_ date: Date) throws(SecItemFailure) -> AttributeValue {
