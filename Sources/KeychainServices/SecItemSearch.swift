@@ -31,9 +31,7 @@ struct SecItemSearch {
   func identities(limit: Query.Limit) throws(SecItemFailure) -> [Identity] {
     var certificates = try find(.certificate, part(.certificate))
     if request.matching.needsCertificate { certificates = try accepted(certificates) }
-    var keyAttributes = part(.key)
-    keyAttributes[.keyClass] = .integer(1)
-    let keys = try find(.key, keyAttributes)
+    let keys = try find(.key, part(.key)).filter { $0.attributes[.keyClass] == .integer(1) }
     var identities: [Identity] = []
     for certificate in certificates {
       guard let hash = certificate.attributes[.publicKeyHash] else { continue }
@@ -64,11 +62,13 @@ struct SecItemSearch {
     }
   }
 
-  /// Those attributes of an identity that one of its parts has.
+  /// Those attributes of an identity that one of its parts has: the certificate's where both have them, as they are
+  /// returned.
   private func part(_ itemClass: ItemClass) -> Attributes {
     var part = Attributes()
-    for entry in request.attributes.entries where AttributeSchema.applies(entry.name, to: itemClass) {
-      part[entry.name] = entry.value
+    for entry in request.attributes.entries {
+      let isOfCertificate = AttributeSchema.applies(entry.name, to: .certificate)
+      if isOfCertificate == (itemClass == .certificate) { part[entry.name] = entry.value }
     }
     return part
   }
@@ -87,11 +87,13 @@ struct SecItemSearch {
       case .any: break
       }
     }
-    if let control = request.accessControl {
-      predicates.append(.equal(.accessControl, .bytes(control.serialized)))
+    if !request.isIdentity || itemClass == .certificate {
+      if let control = request.accessControl {
+        predicates.append(.equal(.accessControl, .bytes(control.serialized)))
+      }
+      if let created = request.created { predicates.append(.equal(.created, created)) }
+      if let modified = request.modified { predicates.append(.equal(.modified, modified)) }
     }
-    if let created = request.created { predicates.append(.equal(.created, created)) }
-    if let modified = request.modified { predicates.append(.equal(.modified, modified)) }
     let groups = keyring.policy.groups
     if let group = request.group {
       guard groups[group] != nil else { throw SecItemFailure(errSecMissingEntitlement) }
