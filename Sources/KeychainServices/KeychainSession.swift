@@ -5,8 +5,14 @@ internal import Synchronization
 final class KeychainSession: Sendable {
   static let shared = KeychainSession(KeychainSettings())
 
+  /// Opens the store of some settings; the flag tells whether a passphrase may be asked for.
+  typealias Opening = @Sendable (KeychainSettings, _ asks: Bool) throws(KeyringError) -> Keyring
+
   private struct State {
     var settings: KeychainSettings
+    var opening: Opening = { settings, asks throws(KeyringError) in
+      try Keyring.open(at: settings.store, host: settings.host(asks: asks))
+    }
     /// Whether a passphrase may be asked for, and the store that was opened so.
     var keyrings: [Bool: Keyring] = [:]
   }
@@ -19,18 +25,22 @@ final class KeychainSession: Sendable {
 
   var settings: KeychainSettings {
     get { state.withLock { $0.settings } }
-    set { state.withLock { $0 = State(settings: newValue) } }
+    set { state.withLock { $0 = State(settings: newValue, opening: $0.opening) } }
+  }
+
+  /// How the store is opened: a seam for tests, which put a stand-in for GnuPG there.
+  var opening: Opening {
+    get { state.withLock { $0.opening } }
+    set { state.withLock { $0 = State(settings: $0.settings, opening: newValue) } }
   }
 
   /// The store, opened at the first call.
   ///
   /// - Parameter asks: Whether the agent may ask a person for a passphrase.
   func keyring(asks: Bool = true) throws(SecItemFailure) -> Keyring {
-    let (settings, open) = state.withLock { ($0.settings, $0.keyrings[asks]) }
+    let (settings, opening, open) = state.withLock { ($0.settings, $0.opening, $0.keyrings[asks]) }
     if let open { return open }
-    let new = try keyringStatus { () throws(KeyringError) in
-      try Keyring.open(at: settings.store, host: settings.host(asks: asks))
-    }
+    let new = try keyringStatus { () throws(KeyringError) in try opening(settings, asks) }
     // Of two threads that opened it at once, one's is kept.
     return state.withLock { state in
       guard state.settings == settings else { return new }

@@ -5,7 +5,8 @@ import TestSupport
 
 /// A store with real GnuPG that the functions of this process use while a test runs; one test at a time.
 final class KeychainWorld {
-  private static let lock = NSRecursiveLock()
+  /// Held by whoever has changed the settings of this process.
+  static let lock = NSRecursiveLock()
   let store: GnuPGStore
   private let before: KeychainSettings
 

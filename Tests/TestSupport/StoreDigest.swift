@@ -1,13 +1,13 @@
 import Foundation
 import KeyringModel
 
-/// What a folder holds, to see whether a command has changed anything.
-struct StoreDigest: Equatable, CustomStringConvertible {
+/// What a folder holds, to see whether anything has changed.
+package struct StoreDigest: Equatable, CustomStringConvertible {
   /// For every path the kind and mode, and the content or the target of a link.
   private let entries: [String: String]
 
   /// Looks at a folder, which need not exist.
-  init(of folder: String) {
+  package init(of folder: String) {
     var entries: [String: String] = [:]
     let manager = FileManager.default
     for path in manager.enumerator(atPath: folder)?.allObjects as? [String] ?? [] {
@@ -28,10 +28,10 @@ struct StoreDigest: Equatable, CustomStringConvertible {
   }
 
   /// The paths that differ, for a person.
-  func difference(from other: StoreDigest) -> String {
+  package func difference(from other: StoreDigest) -> String {
     Set(entries.keys).union(other.entries.keys).sorted()
       .filter { entries[$0] != other.entries[$0] }.joined(separator: ", ")
   }
 
-  var description: String { entries.keys.sorted().joined(separator: "\n") }
+  package var description: String { entries.keys.sorted().joined(separator: "\n") }
 }

@@ -2,6 +2,7 @@ import Arguments
 import Foundation
 import Glibc
 import KeytreeCLI
+import TestSupport
 import Testing
 
 /// The built program in real terminals and pipes.

@@ -1,5 +1,6 @@
 import Arguments
 import KeytreeCLI
+import TestSupport
 import Testing
 
 /// The number of a closed descriptor goes to the next file that is opened; that must never be one of the store.

@@ -1,6 +1,7 @@
 import Arguments
 import Foundation
 import KeytreeCLI
+import TestSupport
 import Testing
 
 /// What goes in comes out, byte for byte, on every way that a secret can take.

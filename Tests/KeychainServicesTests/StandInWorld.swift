@@ -1,0 +1,56 @@
+import Foundation
+import Keyring
+import TestSupport
+
+@testable import KeychainServices
+
+/// A store with a stand-in for GnuPG that the functions of this process use while a test runs: for tables of many
+/// cases, where the cryptography does not matter. One test at a time, in turn with `KeychainWorld`.
+///
+/// There is a second group, `team`, to move items to.
+final class StandInWorld {
+  let store = StandInStore()
+  private let settings: KeychainSettings
+  private let opening: KeychainSession.Opening
+
+  init() throws {
+    KeychainWorld.lock.lock()
+    settings = KeychainSession.shared.settings
+    opening = KeychainSession.shared.opening
+    let engine = store.engine
+    var host = store.host
+    host.keepsIndex = true
+    KeychainSession.shared.settings = KeychainSettings(environment: ["KEYTREE_STORE": store.path])
+    KeychainSession.shared.opening = { [host] settings, _ throws(KeyringError) in
+      try Keyring.open(at: settings.store, host: host, faults: nil, engine: engine)
+    }
+    do {
+      try makeStore()
+    } catch {
+      close()
+      throw error
+    }
+  }
+
+  private func makeStore() throws {
+    var policy = try store.create().policy
+    policy.previous = ContentDigest(of: policy.encode())
+    policy.generation = 2
+    policy.groups["team"] = [store.owner]
+    let folder = URL(fileURLWithPath: store.path)
+    let bytes = policy.encode()
+    let signature = try store.engine.signDetached(bytes, signer: store.owner)
+    try Data(bytes).write(to: folder.appendingPathComponent("policy.json"))
+    try Data(signature).write(to: folder.appendingPathComponent("policy.json.asc"))
+    try Trust(at: store.path, host: store.host, engine: store.engine, own: [store.owner]).accept()
+  }
+
+  func close() {
+    KeychainSession.shared.opening = opening
+    KeychainSession.shared.settings = settings
+    KeychainWorld.lock.unlock()
+  }
+
+  /// What is in the store, to see whether a call has changed it.
+  var digest: StoreDigest { StoreDigest(of: store.path) }
+}
