@@ -79,7 +79,9 @@ let package = Package(
   package.targets.append(
     .testTarget(
       name: "KeychainServicesTests",
-      dependencies: ["Security", "KeychainServices", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
+      dependencies: [
+        "Security", "KeychainServices", "Keyring", "OpenPGP", "KeyringModel", "Secrets", "TestSupport",
+      ],
       swiftSettings: settings))
   // As most code for Apple's keychain is compiled: an older mode of the language and none of the settings above.
   package.targets.append(

@@ -30,17 +30,4 @@ struct PersistentReference: Equatable {
     }
     return Data(bytes)
   }
-
-  /// The references of an array of persistent ones.
-  ///
-  /// - Throws: `parameter` for anything else.
-  static func list(_ value: Any) throws(SecItemFailure) -> [PersistentReference] {
-    guard let list = value as? [Any] else { throw .parameter }
-    var references: [PersistentReference] = []
-    for entry in list {
-      guard let data = entry as? Data, let reference = PersistentReference(data) else { throw .parameter }
-      references.append(reference)
-    }
-    return references
-  }
 }

@@ -41,10 +41,11 @@ struct SecItemMatching {
       guard let text = value as? String else { throw .parameter }
       email = text.lowercased()
     case "m_Issuers":
-      guard let list = value as? [Any] else { throw .parameter }
-      let names = list.compactMap { $0 as? Data }
-      guard names.count == list.count else { throw .parameter }
-      issuers = names
+      issuers = []
+      for element in try PlainList.elements(of: value) {
+        guard let name = element as? Data else { throw .parameter }
+        issuers?.append(SecCertificate.normalizedName(name).map { Data($0) } ?? name)
+      }
     case Self.validOnDate:
       if value is NSNull {
         validOn = Date()

@@ -36,7 +36,7 @@ struct SecItemRequest {
   var data: Data?
   var reference: AnyObject?
   var persistentReference: PersistentReference?
-  var itemList: [PersistentReference]?
+  var itemList: SecItemList?
   var matching = SecItemMatching()
   var interaction = Interaction.allow
 
@@ -128,7 +128,8 @@ struct SecItemRequest {
     guard let (itemClass, name) = Self.name(of: key, in: classes) else {
       throw key.utf8.count == 4 ? .noSuchAttribute : .parameter
     }
-    let stored = try ItemAttributes.stored(value, for: name)
+    var stored = try ItemAttributes.stored(value, for: name)
+    if [.issuer, .subject].contains(name) { stored = Self.normalized(stored) }
     if name == .accessible, !Self.isProtection(stored) { throw .parameter }
     do throws(AttributeError) {
       try AttributeSchema.check(name: name, value: stored, class: itemClass)
@@ -143,6 +144,11 @@ struct SecItemRequest {
       if let name = ItemAttributes.name(of: key, in: itemClass) { return (itemClass, name) }
     }
     return nil
+  }
+
+  /// A name as certificates have it in the store; what is no DER of a name stays as it is.
+  private static func normalized(_ value: AttributeValue) -> AttributeValue {
+    value.contentBytes.flatMap { SecCertificate.normalizedName($0) }.map(AttributeValue.bytes) ?? value
   }
 
   private static func isProtection(_ value: AttributeValue) -> Bool {
@@ -184,10 +190,7 @@ struct SecItemRequest {
 
   /// What a reference says of its item: everything for a new one, else what finds it.
   private func identifying(_ attributes: Attributes, _ itemClass: ItemClass) -> Attributes {
-    if purpose == .add { return attributes }
-    var key = Attributes()
-    for name in AttributeSchema.primaryKey(of: itemClass) { key[name] = attributes[name] }
-    return key
+    purpose == .add ? attributes : attributes.primaryKey(of: itemClass)
   }
 
   private mutating func readOptions(_ entries: [String: Any]) throws(SecItemFailure) {
@@ -201,7 +204,7 @@ struct SecItemRequest {
       case "r_Ref": if try Self.flag(value) { returns.insert(.reference) }
       case "r_PersistentRef": if try Self.flag(value) { returns.insert(.persistentReference) }
       case "m_Limit": limit = try Self.limit(value)
-      case "m_ItemList": itemList = try PersistentReference.list(value)
+      case "m_ItemList": itemList = try SecItemList(value)
       case "u_ItemList": throw .parameter
       case "u_NoAuthUI": if try Self.flag(value) { interaction = .fail }
       case "u_AuthUI": interaction = try Self.interaction(value, purpose)

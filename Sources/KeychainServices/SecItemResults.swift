@@ -68,30 +68,34 @@ struct SecItemResults {
 
   private func object(_ identity: SecItemSearch.Identity) throws(SecItemFailure) -> Any {
     let parts = request.returns
-    let der = try Self.data(of: identity.certificate, in: keyring)
-    let bytes = try Self.data(of: identity.key, in: keyring)
-    guard let certificate = SecCertificate(der: der),
-      let key = SecKey(record: identity.key.attributes, data: bytes)
-    else { throw SecItemFailure(errSecDecode) }
-    let reference = SecIdentity(certificate: certificate, key: key)
-    switch parts {
-    case .data: return der
-    case .reference: return reference
-    case .persistentReference: return PersistentReference(identity.certificate).data
-    default:
-      var dictionary: [String: Any] = [:]
-      if parts.contains(.attributes) {
-        dictionary = Self.attributes(of: identity.key)
-        dictionary.merge(Self.attributes(of: identity.certificate)) { $1 }
-        dictionary[kSecClass as String] = kSecClassIdentity as String
-      }
-      if parts.contains(.data) { dictionary[kSecValueData as String] = der }
-      if parts.contains(.reference) { dictionary[kSecValueRef as String] = reference }
-      if parts.contains(.persistentReference) {
-        dictionary[kSecValuePersistentRef as String] = PersistentReference(identity.certificate).data
-      }
-      return dictionary
+    var data: Data?
+    if parts.contains(.data) || parts.contains(.reference) {
+      data = try Self.data(of: identity.certificate, in: keyring)
     }
+    var reference: SecIdentity?
+    if parts.contains(.reference), let data {
+      let bytes = try Self.data(of: identity.key, in: keyring)
+      guard let certificate = SecCertificate(der: data),
+        let key = SecKey(record: identity.key.attributes, data: bytes)
+      else { throw SecItemFailure(errSecDecode) }
+      reference = SecIdentity(certificate: certificate, key: key)
+    }
+    let persistentReference = PersistentReference(identity.certificate).data
+    if parts == .data, let data { return data }
+    if parts == .reference, let reference { return reference }
+    if parts == .persistentReference { return persistentReference }
+    var dictionary: [String: Any] = [:]
+    if parts.contains(.attributes) {
+      dictionary = Self.attributes(of: identity.key)
+      dictionary.merge(Self.attributes(of: identity.certificate)) { $1 }
+      dictionary[kSecClass as String] = kSecClassIdentity as String
+    }
+    if parts.contains(.data) { dictionary[kSecValueData as String] = data }
+    if parts.contains(.reference) { dictionary[kSecValueRef as String] = reference }
+    if parts.contains(.persistentReference) {
+      dictionary[kSecValuePersistentRef as String] = persistentReference
+    }
+    return dictionary
   }
 
   // MARK: Parts

@@ -19,7 +19,7 @@ struct SecItemSearch {
   func records(limit: Query.Limit) throws(SecItemFailure) -> [ItemRecord] {
     guard let itemClass = request.itemClass else { throw SecItemFailure(errSecInternalComponent) }
     var records = try find(itemClass, request.attributes)
-    if let list = request.itemList { records.removeAll { !list.contains(PersistentReference($0)) } }
+    if let list = request.itemList { records.removeAll { !list.contains($0) } }
     records.removeAll { !request.matching.accepts($0) }
     if request.matching.needsCertificate, itemClass == .certificate {
       records = try accepted(records)
@@ -39,7 +39,7 @@ struct SecItemSearch {
         continue
       }
       let identity = Identity(certificate: certificate, key: key)
-      if let list = request.itemList, !list.contains(PersistentReference(certificate)) { continue }
+      if let list = request.itemList, !list.contains(certificate) { continue }
       identities.append(identity)
     }
     if let wanted = request.reference as? SecIdentity {

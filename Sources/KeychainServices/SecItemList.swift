@@ -1,0 +1,64 @@
+internal import Foundation
+internal import Keyring
+
+/// The items that `kSecMatchItemList` lets through: those of persistent references, certificates, keys and identities.
+struct SecItemList {
+  private var references: [PersistentReference] = []
+  /// What objects say of the items that they were made from.
+  private var objects: [(itemClass: ItemClass, key: Attributes)] = []
+
+  /// Reads a list.
+  ///
+  /// - Throws: `parameter` for what is no list, and for one with anything else in it.
+  init(_ value: Any) throws(SecItemFailure) {
+    for element in try PlainList.elements(of: value) {
+      switch element {
+      case let data as Data:
+        guard let reference = PersistentReference(data) else { throw .parameter }
+        references.append(reference)
+      case let certificate as SecCertificate: add(certificate)
+      case let identity as SecIdentity: add(identity.certificate)
+      case let key as SecKey: objects.append((.key, key.itemAttributes.primaryKey(of: .key)))
+      default: throw .parameter
+      }
+    }
+  }
+
+  private mutating func add(_ certificate: SecCertificate) {
+    objects.append((.certificate, certificate.itemAttributes.primaryKey(of: .certificate)))
+  }
+
+  /// Whether an item is in the list. An identity is when its certificate is.
+  func contains(_ record: ItemRecord) -> Bool {
+    references.contains(PersistentReference(record))
+      || objects.contains { object in
+        object.itemClass == record.itemClass
+          && object.key.entries.allSatisfy { record.attributes[$0.name]?.isSame(as: $0.value) == true }
+      }
+  }
+}
+
+extension Attributes {
+  /// Those that are part of the primary key of a class.
+  func primaryKey(of itemClass: ItemClass) -> Attributes {
+    var key = Attributes()
+    for name in AttributeSchema.primaryKey(of: itemClass) { key[name] = self[name] }
+    return key
+  }
+}
+
+/// Lists of Foundation as they are.
+enum PlainList {
+  /// The elements of a list.
+  ///
+  /// Turning a list into one of Swift turns every element into a value of Swift as well, and does not come back from a
+  /// list that holds itself; its mirror shows the objects that it holds.
+  ///
+  /// - Throws: `parameter` for what is no list, and for a class of lists whose elements do not show.
+  static func elements(of value: Any) throws(SecItemFailure) -> [Any] {
+    guard let list = value as? NSArray else { throw .parameter }
+    let elements = Mirror(reflecting: list).children.map(\.value)
+    guard elements.count == list.count else { throw .parameter }
+    return elements
+  }
+}
