@@ -51,6 +51,11 @@ let package = Package(
       name: "keytree-benchmark", dependencies: ["CSystem", "KeyringModel", "Keyring"],
       path: "Sources/KeytreeBenchmark", swiftSettings: settings),
 
+    // Not a product either: what `keytree-benchmark` runs to measure Apple's functions, which need Foundation.
+    .executableTarget(
+      name: "secitem-benchmark", dependencies: ["OpenPGP", "KeychainServices"],
+      path: "Sources/SecItemBenchmark", swiftSettings: settings),
+
     .target(
       name: "TestSupport",
       dependencies: ["CSystem", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],

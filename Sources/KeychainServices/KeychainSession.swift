@@ -1,4 +1,5 @@
 internal import Keyring
+internal import OpenPGP
 internal import Synchronization
 
 /// The store that the functions of a process share: found and opened once, used by all threads.
@@ -47,6 +48,16 @@ final class KeychainSession: Sendable {
       let kept = state.keyrings[asks] ?? new
       state.keyrings[asks] = kept
       return kept
+    }
+  }
+
+  /// What the stores that are open now have cost.
+  var engineStatistics: EngineStatistics {
+    let open = state.withLock { $0.keyrings.values.map(\.engineStatistics) }
+    return open.reduce(into: EngineStatistics()) { sum, one in
+      sum.decryptions += one.decryptions
+      sum.encryptions += one.encryptions
+      sum.processes += one.processes
     }
   }
 

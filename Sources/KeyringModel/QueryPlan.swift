@@ -16,6 +16,9 @@ package struct QueryPlan: Sendable {
   /// What a line must contain; an empty list makes every line a candidate.
   package let needles: [Needle]
 
+  /// Whether few lines are candidates, so that the bytes of all lines are looked through faster than their values.
+  package var isSelective: Bool { needles.first.map { !$0.isCommon } ?? false }
+
   /// Plans a query.
   package init(_ query: Query) {
     var needles = query.predicates.compactMap(Needle.init)

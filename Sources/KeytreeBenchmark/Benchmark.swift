@@ -11,6 +11,6 @@ struct Benchmark: Sendable {
 
   /// All of them, in the order in which they run.
   static let all: [Benchmark] = [
-    version, find, queries, get, add, listing, bulk, processes, faults, killSweep,
+    version, find, queries, secItem, get, add, listing, bulk, processes, faults, killSweep,
   ]
 }

@@ -25,8 +25,13 @@ struct Programs {
   /// The command that is measured.
   ///
   /// - Throws: `commandMissing` when it is not built.
-  func keytree() throws(BenchmarkError) -> String {
-    let path = "\(folder)/keytree"
+  func keytree() throws(BenchmarkError) -> String { try built("keytree") }
+
+  /// A program of this package.
+  ///
+  /// - Throws: `commandMissing` when it is not built.
+  func built(_ name: String) throws(BenchmarkError) -> String {
+    let path = "\(folder)/\(name)"
     guard Files.isProgram(path) else { throw .commandMissing(path: path) }
     return path
   }

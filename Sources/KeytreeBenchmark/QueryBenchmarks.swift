@@ -11,12 +11,7 @@ extension Benchmark {
     let store = try bench.makeStore("queries")
     try bench.fill(store, count: StoreQuestions.count, isGeneric: true)
     let arguments = [CommandLineUse.ask, store, "\(bench.folder)/state/keytree"]
-    let lines = try bench.output(of: bench.command(bench.programs.benchmark, arguments))
-    var numbers: [String: Double] = [:]
-    for line in lines.split(separator: "\n") {
-      let parts = line.split(separator: ":")
-      if parts.count == 2 { numbers[String(parts[0])] = Double(parts[1].drop { $0 == " " }) }
-    }
+    let numbers = Report.numbers(in: try bench.output(of: bench.command(bench.programs.benchmark, arguments)))
     for question in StoreQuestions.all {
       guard let time = numbers[question.name] else { throw .unexpected("not told: \(question.name)") }
       let text = "\(Report.number(time, 1)) us"

@@ -60,6 +60,16 @@ struct Report {
     text + String(repeating: " ", count: max(0, width - text.utf8.count))
   }
 
+  /// The numbers that a program tells in lines of the form `name: number`.
+  static func numbers(in text: String) -> [String: Double] {
+    var numbers: [String: Double] = [:]
+    for line in text.split(separator: "\n") {
+      let parts = line.split(separator: ":")
+      if parts.count == 2 { numbers[String(parts[0])] = Double(parts[1].drop { $0 == " " }) }
+    }
+    return numbers
+  }
+
   /// A median with what it lies between, in milliseconds.
   static func time(_ samples: Samples) -> String {
     let (least, most) = (number(samples.least * 1000, 2), number(samples.most * 1000, 2))

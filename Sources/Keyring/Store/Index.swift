@@ -33,7 +33,7 @@ public struct Index: Sendable {
   /// - Throws: `KeyringError.invalidQuery` before any file is read, `.busy` when a writer that was cut off
   ///   or is at work does not let go of the lock, or a file error.
   public func find(_ query: Query) throws(KeyringError) -> Matches {
-    try find(query, in: cache.flatMap { $0.isWorthKeeping() ? $0 : nil })
+    try find(query, in: cache.flatMap { $0.isWorthKeeping() && IndexCache.isFaster(for: query) ? $0 : nil })
   }
 
   /// The same without what is kept in memory: a change is worked out on what the files say now.

@@ -34,6 +34,14 @@ final class IndexCache: Sendable {
   /// Counts a question, and tells whether there were enough of them to keep the index.
   func isWorthKeeping() -> Bool { asked.add(1, ordering: .relaxed).newValue > Index.patience }
 
+  /// Whether a query is answered from memory faster than from the files.
+  ///
+  /// Values in memory are found by what they equal. Whatever else is asked, the files are searched faster as long as
+  /// few lines have to be parsed.
+  static func isFaster(for query: Query) -> Bool {
+    query.predicates.contains { ExactKey.of($0) != nil } || !QueryPlan(query).isSelective
+  }
+
   /// Answers a query from memory, after bringing it up to date.
   ///
   /// - Parameter snapshot: taken after the question was asked; nothing may be pending in it.

@@ -1,0 +1,8 @@
+package import OpenPGP
+
+/// What the functions of this process have cost so far, for tests and measurements.
+package enum KeychainStatistics {
+  /// The work of GnuPG for the store that is open now: all zero before the first call that decrypts or changes
+  /// something.
+  package static var current: EngineStatistics { KeychainSession.shared.engineStatistics }
+}
