@@ -6,6 +6,10 @@ struct SecItemMatching {
   static let validOnDate = "m_ValidOnDate"
 
   var ignoresCase = false
+  /// Whether only certificates are wanted that somebody has found worthy of trust.
+  private(set) var needsTrust = false
+  /// What is not told apart in the subject of a certificate.
+  private var subjectOptions: String.CompareOptions = []
   /// How the subject of a certificate is compared, and with what.
   private var subjects: [(kind: SubjectMatch, text: String)] = []
   private var host: String?
@@ -30,10 +34,16 @@ struct SecItemMatching {
       return true
     }
     switch key {
-    case "m_CaseInsensitive": ignoresCase = try SecItemRequest.flag(value)
-    // Forms of letters other than their case are not told apart in a certificate, and not joined elsewhere.
-    case "m_DiacriticInsensitive", "m_WidthInsensitive", "m_TrustedOnly": _ = try SecItemRequest.flag(value)
-    case "m_Policy", "m_SearchList": break
+    case "m_CaseInsensitive":
+      ignoresCase = try SecItemRequest.flag(value)
+      if ignoresCase { subjectOptions.insert(.caseInsensitive) }
+    // Of attributes only the case of letters can be left open.
+    case "m_DiacriticInsensitive":
+      if try SecItemRequest.flag(value) { subjectOptions.insert(.diacriticInsensitive) }
+    case "m_WidthInsensitive": if try SecItemRequest.flag(value) { subjectOptions.insert(.widthInsensitive) }
+    case "m_TrustedOnly": if try SecItemRequest.flag(value) { needsTrust = true }
+    case "m_Policy": needsTrust = true
+    case "m_SearchList": break
     case "m_HostOrSubdomainOfHost":
       guard let text = value as? String else { throw .parameter }
       host = text.lowercased()
@@ -73,7 +83,7 @@ struct SecItemMatching {
   /// Whether a certificate fulfils what is asked of it.
   func accepts(_ certificate: SecCertificate) -> Bool {
     let name = certificate.commonName ?? certificate.subjectSummary
-    for (kind, text) in subjects where !Self.accepts(name, kind, text, ignoresCase) { return false }
+    for (kind, text) in subjects where !accepts(name, kind, text) { return false }
     if let email, !certificate.emailAddresses.isEmpty,
       !certificate.emailAddresses.contains(where: { $0.lowercased() == email })
     {
@@ -84,15 +94,14 @@ struct SecItemMatching {
     return true
   }
 
-  private static func accepts(_ name: String, _ kind: SubjectMatch, _ text: String, _ ignoresCase: Bool)
-    -> Bool
-  {
-    let (name, text) = ignoresCase ? (name.lowercased(), text.lowercased()) : (name, text)
+  private func accepts(_ name: String, _ kind: SubjectMatch, _ text: String) -> Bool {
+    // Nothing is in every text, also where Foundation does not find it.
+    if text.isEmpty { return kind != .whole || name.isEmpty }
     return switch kind {
-    case .contains: name.contains(text)
-    case .starts: name.hasPrefix(text)
-    case .ends: name.hasSuffix(text)
-    case .whole: name == text
+    case .contains: name.range(of: text, options: subjectOptions) != nil
+    case .starts: name.range(of: text, options: subjectOptions.union(.anchored)) != nil
+    case .ends: name.range(of: text, options: subjectOptions.union([.anchored, .backwards])) != nil
+    case .whole: name.compare(text, options: subjectOptions) == .orderedSame
     }
   }
 }

@@ -220,6 +220,10 @@ struct SecItemRequest {
   /// What no part can tell by itself.
   private func check() throws(SecItemFailure) {
     if purpose == .find, limit == .all, returns.contains(.data) { throw .parameter }
+    // To hand out a certificate that nobody has examined as one to be trusted would be worse than none.
+    if matching.needsTrust, isIdentity || itemClass == .certificate {
+      throw SecItemFailure(errSecUnimplemented)
+    }
     if persistentReference != nil, !attributes.isEmpty || group != nil { throw .parameter }
     if let accessControl {
       // A second password, which the program adds to the person's, would have to be part of the encryption.
