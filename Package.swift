@@ -82,10 +82,15 @@ let package = Package(
     package.targets.append(.target(name: name, dependencies: ["KeychainServices"], swiftSettings: settings))
   }
   package.targets.append(
+    .target(
+      name: "KeychainTestSupport", dependencies: ["KeychainServices", "Keyring", "TestSupport"],
+      path: "Tests/KeychainTestSupport", swiftSettings: settings))
+  package.targets.append(
     .testTarget(
       name: "KeychainServicesTests",
       dependencies: [
         "Security", "KeychainServices", "Keyring", "OpenPGP", "KeyringModel", "Secrets", "TestSupport",
+        "KeychainTestSupport",
       ],
       swiftSettings: settings))
   // As most code for Apple's keychain is compiled: an older mode of the language and none of the settings above.

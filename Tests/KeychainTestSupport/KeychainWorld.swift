@@ -1,19 +1,24 @@
-import Foundation
-import Keyring
-import KeychainServices
-import TestSupport
+package import Foundation
+internal import KeychainServices
+internal import Keyring
+package import TestSupport
 
 /// A store with real GnuPG that the functions of this process use while a test runs; one test at a time.
-final class KeychainWorld {
+///
+/// It belongs to the thread that made it, so a test that has one does not give its thread away with `await`.
+package final class KeychainWorld {
   /// Held by whoever has changed the settings of this process.
-  static let lock = NSRecursiveLock()
-  let store: GnuPGStore
+  package static let lock = NSRecursiveLock()
+  /// The store.
+  package let store: GnuPGStore
   private let before: KeychainSettings
 
+  /// Makes a store and takes the turn.
+  ///
   /// - Parameters:
   ///   - owner: Whose store it is.
   ///   - agentConfiguration: Lines for the agent's configuration.
-  init(owner: GnuPGKey = .alice, agentConfiguration: [String] = []) throws {
+  package init(owner: GnuPGKey = .alice, agentConfiguration: [String] = []) throws {
     Self.lock.lock()
     before = KeychainSettings.current
     store = GnuPGStore(try GnuPGHome(secret: [owner], agentConfiguration: agentConfiguration))
@@ -27,7 +32,8 @@ final class KeychainWorld {
     KeychainSettings.current = settings
   }
 
-  func close() {
+  /// Ends the use of the store; the next test may go on.
+  package func close() {
     KeychainSettings.current = before
     Self.lock.unlock()
   }
