@@ -17,6 +17,7 @@ let package = Package(
   products: [
     .library(name: "Keyring", targets: ["Keyring"]),
     .library(name: "KeychainServices", targets: ["KeychainServices"]),
+    .library(name: "KeychainPasswords", targets: ["KeychainPasswords"]),
     .executable(name: "keytree", targets: ["keytree"]),
   ],
   targets: [
@@ -38,6 +39,11 @@ let package = Package(
     .target(
       name: "KeychainServices",
       dependencies: ["CSystem", "CGcrypt", "CKsba", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
+      swiftSettings: settings),
+    // Written against Apple's functions alone, which are the system's own elsewhere.
+    .target(
+      name: "KeychainPasswords",
+      dependencies: [.target(name: "KeychainServices", condition: .when(platforms: [.linux]))],
       swiftSettings: settings),
     .target(name: "Arguments", swiftSettings: settings),
     .target(
@@ -91,6 +97,13 @@ let package = Package(
       dependencies: [
         "Security", "KeychainServices", "Keyring", "OpenPGP", "KeyringModel", "Secrets", "TestSupport",
         "KeychainTestSupport",
+      ],
+      swiftSettings: settings))
+  package.targets.append(
+    .testTarget(
+      name: "KeychainPasswordsTests",
+      dependencies: [
+        "KeychainPasswords", "KeychainServices", "Keyring", "TestSupport", "KeychainTestSupport",
       ],
       swiftSettings: settings))
   // As most code for Apple's keychain is compiled: an older mode of the language and none of the settings above.

@@ -1,0 +1,50 @@
+#if os(Linux)
+  internal import KeychainServices
+#else
+  internal import Security
+#endif
+
+/// Names a secret of a service, such as a token, and describes it.
+///
+/// Service, account, access group and synchronization are its primary key: they find the item. The details do not.
+public struct GenericPassword: PasswordItem {
+  /// What the secret is for; part of the primary key.
+  public var service: String
+  /// The account at the service, or empty; part of the primary key.
+  public var account: String
+  /// The group that shares the item, part of the primary key; nil for that of ``Passwords``.
+  public var accessGroup: AccessGroup?
+  /// Whether the item is shared between a person's devices; part of the primary key.
+  public var isSynchronizable: Bool
+  /// What describes the item without being part of its name.
+  public var details: PasswordDetails
+
+  /// Names an item.
+  ///
+  /// - Parameters:
+  ///   - service: What the secret is for.
+  ///   - account: The account at the service.
+  ///   - accessGroup: The group that shares the item; nil for that of ``Passwords``.
+  ///   - isSynchronizable: Whether the item is shared between a person's devices.
+  ///   - details: What describes it; counts where the item is saved or changed.
+  public init(
+    service: String, account: String = "", accessGroup: AccessGroup? = nil, isSynchronizable: Bool = false,
+    details: PasswordDetails = PasswordDetails()
+  ) {
+    self.service = service
+    self.account = account
+    self.accessGroup = accessGroup
+    self.isSynchronizable = isSynchronizable
+    self.details = details
+  }
+
+  /// How the keychain spells generic passwords.
+  public static let schema = PasswordSchema<GenericPassword>(kSecClassGenericPassword) { password in
+    [.service(password.service)]
+  } read: { found in
+    guard let service = found.keyText(kSecAttrService), let account = found.keyText(kSecAttrAccount) else {
+      return nil
+    }
+    return GenericPassword(service: service, account: account)
+  }
+}

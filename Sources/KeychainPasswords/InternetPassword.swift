@@ -1,0 +1,84 @@
+#if os(Linux)
+  internal import KeychainServices
+#else
+  internal import Security
+#endif
+
+/// Names a password for a server, and describes it.
+///
+/// All but the details is its primary key: the item with exactly these attributes is meant, so that a password
+/// without a protocol is another one than that for HTTPS. ``Passwords/list(_:_:)`` finds those that have some in
+/// common.
+public struct InternetPassword: PasswordItem {
+  /// The server's name or address; part of the primary key.
+  public var server: String
+  /// The account at the server, or empty; part of the primary key.
+  public var account: String
+  /// How the server is talked to; part of the primary key.
+  public var `protocol`: NetworkProtocol?
+  /// The port, 1 to 65535; part of the primary key.
+  public var port: Int?
+  /// The path of the URL, or empty; part of the primary key.
+  public var path: String
+  /// How the server is shown who is there; part of the primary key.
+  public var authenticationType: AuthenticationType?
+  /// The realm of the authentication, or empty; part of the primary key.
+  public var securityDomain: String
+  /// The group that shares the item, part of the primary key; nil for that of ``Passwords``.
+  public var accessGroup: AccessGroup?
+  /// Whether the item is shared between a person's devices; part of the primary key.
+  public var isSynchronizable: Bool
+  /// What describes the item without being part of its name.
+  public var details: PasswordDetails
+
+  /// Names an item.
+  ///
+  /// - Parameters:
+  ///   - server: The server's name or address.
+  ///   - account: The account at the server.
+  ///   - protocol: How the server is talked to.
+  ///   - port: The port, if the item is for one alone.
+  ///   - path: The path of the URL, if the item is for one alone.
+  ///   - authenticationType: How the server is shown who is there.
+  ///   - securityDomain: The realm of the authentication.
+  ///   - accessGroup: The group that shares the item; nil for that of ``Passwords``.
+  ///   - isSynchronizable: Whether the item is shared between a person's devices.
+  ///   - details: What describes it; counts where the item is saved or changed.
+  public init(
+    server: String, account: String = "", protocol: NetworkProtocol? = nil, port: Int? = nil,
+    path: String = "",
+    authenticationType: AuthenticationType? = nil, securityDomain: String = "",
+    accessGroup: AccessGroup? = nil, isSynchronizable: Bool = false,
+    details: PasswordDetails = PasswordDetails()
+  ) {
+    self.server = server
+    self.account = account
+    self.protocol = `protocol`
+    self.port = port
+    self.path = path
+    self.authenticationType = authenticationType
+    self.securityDomain = securityDomain
+    self.accessGroup = accessGroup
+    self.isSynchronizable = isSynchronizable
+    self.details = details
+  }
+
+  /// How the keychain spells internet passwords.
+  public static let schema = PasswordSchema<InternetPassword>(kSecClassInternetPassword) { password in
+    [
+      .server(password.server), .protocol(password.protocol), .port(password.port ?? 0),
+      .path(password.path), .authenticationType(password.authenticationType),
+      .securityDomain(password.securityDomain),
+    ]
+  } read: { found in
+    guard let server = found.keyText(kSecAttrServer), let account = found.keyText(kSecAttrAccount),
+      let path = found.keyText(kSecAttrPath), let domain = found.keyText(kSecAttrSecurityDomain)
+    else { return nil }
+    return InternetPassword(
+      server: server, account: account,
+      protocol: found.code(kSecAttrProtocol).map { NetworkProtocol(rawValue: $0) },
+      port: found.number(kSecAttrPort).flatMap { $0 == 0 ? nil : $0 }, path: path,
+      authenticationType: found.code(kSecAttrAuthenticationType).map { AuthenticationType(rawValue: $0) },
+      securityDomain: domain)
+  }
+}

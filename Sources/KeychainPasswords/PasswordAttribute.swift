@@ -1,0 +1,133 @@
+internal import Foundation
+
+#if os(Linux)
+  internal import KeychainServices
+#else
+  internal import Security
+#endif
+
+/// An attribute and its value, as a condition on passwords of one class.
+///
+/// Only attributes that the class has can be written: `.server("example.org")` is none of a ``GenericPassword``, and
+/// does not compile there.
+public struct PasswordAttribute<Password: PasswordItem>: Sendable, Hashable {
+  let key: String
+  let value: PasswordAttributeValue
+
+  init(_ key: CFString, _ value: PasswordAttributeValue) {
+    self.key = key as String
+    self.value = value
+  }
+}
+
+/// The values that attributes have. Texts are equal when their bytes are, as the keychain compares them.
+enum PasswordAttributeValue: Sendable, Hashable {
+  case text(String)
+  case number(Int)
+  case flag(Bool)
+
+  /// Whether a missing attribute of a primary key stands for this.
+  var isDefault: Bool {
+    switch self {
+    case .text(let text): text.isEmpty
+    case .number(let number): number == 0
+    case .flag(let flag): !flag
+    }
+  }
+
+  /// The value as a dictionary of Apple's functions has it.
+  var object: Any {
+    switch self {
+    case .text(let text): text
+    case .number(let number): number
+    case .flag(let flag): flag
+    }
+  }
+
+  static func == (first: Self, second: Self) -> Bool {
+    switch (first, second) {
+    case (.text(let first), .text(let second)): first.utf8.elementsEqual(second.utf8)
+    case (.number(let first), .number(let second)): first == second
+    case (.flag(let first), .flag(let second)): first == second
+    default: false
+    }
+  }
+
+  func hash(into hasher: inout Hasher) {
+    switch self {
+    case .text(let text): for byte in text.utf8 { hasher.combine(byte) }
+    case .number(let number): hasher.combine(number)
+    case .flag(let flag): hasher.combine(flag)
+    }
+  }
+}
+
+// MARK: What identifies
+
+extension PasswordAttribute {
+  /// The account or user name.
+  public static func account(_ account: String) -> Self { Self(kSecAttrAccount, .text(account)) }
+
+  /// The group that shares the item.
+  public static func accessGroup(_ group: AccessGroup) -> Self {
+    Self(kSecAttrAccessGroup, .text(group.rawValue))
+  }
+
+  /// Whether the item is shared between a person's devices; without this condition, both kinds match.
+  public static func synchronizable(_ isSynchronizable: Bool) -> Self {
+    Self(kSecAttrSynchronizable, .flag(isSynchronizable))
+  }
+}
+
+extension PasswordAttribute where Password == GenericPassword {
+  /// What the secret is for.
+  public static func service(_ service: String) -> Self { Self(kSecAttrService, .text(service)) }
+}
+
+extension PasswordAttribute where Password == InternetPassword {
+  /// The server's name or address.
+  public static func server(_ server: String) -> Self { Self(kSecAttrServer, .text(server)) }
+
+  /// The port; 0 for none.
+  public static func port(_ port: Int) -> Self { Self(kSecAttrPort, .number(port)) }
+
+  /// The path of the URL.
+  public static func path(_ path: String) -> Self { Self(kSecAttrPath, .text(path)) }
+
+  /// How the server is talked to; nil for passwords that do not say.
+  public static func `protocol`(_ name: InternetPassword.NetworkProtocol?) -> Self {
+    #if os(Linux)
+      let none = PasswordAttributeValue.text("")
+    #else
+      // The one attribute that Apple keeps as a number where it is missing, and as text elsewhere.
+      let none = PasswordAttributeValue.number(0)
+    #endif
+    return Self(kSecAttrProtocol, name.map { .text($0.rawValue) } ?? none)
+  }
+
+  /// How the server is shown who is there; nil for passwords that do not say.
+  public static func authenticationType(_ type: InternetPassword.AuthenticationType?) -> Self {
+    Self(kSecAttrAuthenticationType, .text(type?.rawValue ?? ""))
+  }
+
+  /// The realm of the authentication.
+  public static func securityDomain(_ domain: String) -> Self { Self(kSecAttrSecurityDomain, .text(domain)) }
+}
+
+// MARK: What describes
+
+extension PasswordAttribute {
+  /// The name that people see.
+  public static func label(_ label: String) -> Self { Self(kSecAttrLabel, .text(label)) }
+
+  /// The kind of secret in words.
+  public static func kind(_ kind: String) -> Self { Self(kSecAttrDescription, .text(kind)) }
+
+  /// A remark for people.
+  public static func comment(_ comment: String) -> Self { Self(kSecAttrComment, .text(comment)) }
+
+  /// When the item may be read.
+  public static func accessibility(_ accessibility: Accessibility) -> Self {
+    Self(kSecAttrAccessible, .text(accessibility.rawValue))
+  }
+}

@@ -1,0 +1,84 @@
+internal import Foundation
+
+#if os(Linux)
+  internal import KeychainServices
+#else
+  internal import Security
+#endif
+
+/// What describes and protects a password without being part of its name.
+///
+/// Two items of one class never differ in this alone. Everything but the secret itself is public to whoever has the
+/// store: put nothing secret here.
+public struct PasswordDetails: Sendable, Hashable {
+  /// The name that people see; nil says nothing about it.
+  public var label: String?
+  /// The kind of secret in words, such as "API token"; nil says nothing about it.
+  public var kind: String?
+  /// A remark for people; nil says nothing about it.
+  public var comment: String?
+  /// When the item may be read; nil for ``Accessibility/whenUnlocked`` where the item is new.
+  public var accessibility: Accessibility?
+  /// Whether somebody has to be asked each time the secret is read. In what the keychain returns: whether the item has
+  /// any condition of that kind.
+  public var requiresUserPresence: Bool
+
+  /// Takes what is known.
+  ///
+  /// - Parameters:
+  ///   - label: The name that people see.
+  ///   - kind: The kind of secret in words.
+  ///   - comment: A remark for people.
+  ///   - accessibility: When the item may be read.
+  ///   - requiresUserPresence: Whether somebody has to be asked each time.
+  public init(
+    label: String? = nil, kind: String? = nil, comment: String? = nil, accessibility: Accessibility? = nil,
+    requiresUserPresence: Bool = false
+  ) {
+    self.label = label
+    self.kind = kind
+    self.comment = comment
+    self.accessibility = accessibility
+    self.requiresUserPresence = requiresUserPresence
+  }
+}
+
+extension PasswordDetails {
+  /// The texts that are there.
+  func texts<P>(for itemClass: P.Type = P.self) -> [PasswordAttribute<P>] {
+    [
+      label.map { .label($0) }, kind.map { .kind($0) }, comment.map { .comment($0) },
+    ].compactMap { $0 }
+  }
+
+  /// Whether anything is said about when the item is given out.
+  var isProtected: Bool { accessibility != nil || requiresUserPresence }
+
+  /// When the item is given out, as a dictionary of Apple's functions has it.
+  ///
+  /// - Parameter fallback: The accessibility if there is none here.
+  /// - Throws: `invalidParameter` when no access control can be made of it.
+  func protection(fallback: Accessibility = .whenUnlocked) throws(KeychainError) -> [String: Any] {
+    let name = (accessibility ?? fallback).rawValue
+    guard requiresUserPresence else { return [kSecAttrAccessible as String: name] }
+    guard let control = Self.control(name, .userPresence) else { throw .invalidParameter }
+    return [kSecAttrAccessControl as String: control]
+  }
+
+  private static func control(_ name: String, _ flags: SecAccessControlCreateFlags) -> SecAccessControl? {
+    SecAccessControlCreateWithFlags(nil, name as CFString, flags, nil)
+  }
+
+  /// Reads what the keychain returned.
+  init(_ found: FoundAttributes) {
+    self.init(
+      label: found.text(kSecAttrLabel), kind: found.text(kSecAttrDescription),
+      comment: found.text(kSecAttrComment),
+      accessibility: found.text(kSecAttrAccessible).map { Accessibility(rawValue: $0) })
+    if let control = found[kSecAttrAccessControl], let accessibility {
+      // What an access control holds cannot be asked, but whether it is more than the accessibility can.
+      let plain = Self.control(accessibility.rawValue, [])
+      requiresUserPresence = !CFEqual(control as CFTypeRef, plain)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+public import Foundation
+
+#if os(Linux)
+  internal import KeychainServices
+#else
+  internal import Security
+#endif
+
+/// A value that names one password, and describes it.
+///
+/// ``GenericPassword`` and ``InternetPassword`` are all there are: the schema cannot be made elsewhere. Two are equal
+/// when all of their attributes are, byte for byte.
+public protocol PasswordItem: Sendable, Hashable {
+  /// The account or user name; part of the primary key.
+  var account: String { get set }
+  /// The group that shares the item, part of the primary key; nil for that of ``Passwords``.
+  var accessGroup: AccessGroup? { get set }
+  /// Whether the item is shared between a person's devices; part of the primary key.
+  var isSynchronizable: Bool { get set }
+  /// What describes the item without being part of its name.
+  var details: PasswordDetails { get set }
+  /// How the keychain spells items of this class.
+  static var schema: PasswordSchema<Self> { get }
+}
+
+/// How the keychain spells the items of a class.
+public struct PasswordSchema<Password: PasswordItem>: Sendable {
+  /// The value of `kSecClass`.
+  let itemClass: String
+  /// The primary key but for group and synchronization, in full: a missing attribute is its default.
+  let primaryKey: @Sendable (Password) -> [PasswordAttribute<Password>]
+  /// An item as the keychain returned it; nil when its primary key is no text.
+  let read: @Sendable (FoundAttributes) -> Password?
+
+  init(
+    _ itemClass: CFString, primaryKey: @escaping @Sendable (Password) -> [PasswordAttribute<Password>],
+    read: @escaping @Sendable (FoundAttributes) -> Password?
+  ) {
+    self.itemClass = itemClass as String
+    self.primaryKey = primaryKey
+    self.read = read
+  }
+}
+
+extension PasswordItem {
+  /// The primary key but for the group, which may be left open.
+  var primaryKey: [PasswordAttribute<Self>] {
+    Self.schema.primaryKey(self) + [.account(account), .synchronizable(isSynchronizable)]
+  }
+
+  /// Whether both name and describe an item alike, byte for byte.
+  public static func == (first: Self, second: Self) -> Bool { first.everything == second.everything }
+
+  /// Takes in what `==` compares.
+  public func hash(into hasher: inout Hasher) { hasher.combine(everything) }
+
+  private var everything: [PasswordAttribute<Self>] {
+    primaryKey + details.texts()
+      + [
+        accessGroup.map { .accessGroup($0) }, details.accessibility.map { .accessibility($0) },
+        details.requiresUserPresence ? PasswordAttribute(kSecAttrAccessControl, .flag(true)) : nil,
+      ].compactMap { $0 }
+  }
+}
+
+/// A password as the keychain has it, without its secret.
+public struct StoredPassword<Password: PasswordItem>: Sendable, Hashable {
+  /// What names and describes it, the access group among it.
+  public let password: Password
+  /// When it was added; nil where the keychain does not say.
+  public let created: Date?
+  /// When anything about it was last changed; nil where the keychain does not say.
+  public let modified: Date?
+
+  init?(_ found: FoundAttributes) {
+    guard var password = Password.schema.read(found) else { return nil }
+    password.accessGroup = found.accessGroup
+    password.isSynchronizable = found.flag(kSecAttrSynchronizable)
+    password.details = PasswordDetails(found)
+    self.password = password
+    created = found.date(kSecAttrCreationDate)
+    modified = found.date(kSecAttrModificationDate)
+  }
+}

@@ -1,0 +1,52 @@
+import Dispatch
+import Synchronization
+
+/// Runs tasks on one thread: whoever blocks it stops all of them.
+final class OneThread: TaskExecutor {
+  private let queue = DispatchQueue(label: "one thread")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+
+  /// Starts a task here; one that a task makes by itself would run on the threads that all tests share.
+  func task<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Task<Value, Never> {
+    Task(executorPreference: self) { await body() }
+  }
+
+  /// Runs a task and waits for it on the calling thread, which is not that of the tasks.
+  func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
+    let result = Mutex<Result<Value, any Error>?>(nil)
+    let isDone = DispatchSemaphore(value: 0)
+    Task(executorPreference: self) {
+      let outcome: Result<Value, any Error>
+      do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
+      result.withLock { $0 = outcome }
+      isDone.signal()
+    }
+    isDone.wait()
+    guard let outcome = result.withLock({ $0 }) else { throw CancellationError() }
+    return try outcome.get()
+  }
+}
+
+/// Holds a call back until a test lets it go.
+final class Gate: Sendable {
+  private let opening = DispatchSemaphore(value: 0)
+  private let count = Mutex(0)
+
+  /// How many calls have come to the gate.
+  var arrivals: Int { count.withLock { $0 } }
+
+  /// Blocks the thread until the gate is opened once; false when nobody does, so that a test ends all the same.
+  func pass() -> Bool {
+    count.withLock { $0 += 1 }
+    return opening.wait(timeout: .now() + 20) == .success
+  }
+
+  func open() { opening.signal() }
+
+  /// Lets other tasks run until a call has come.
+  func arrival() async { while arrivals == 0 { await Task.yield() } }
+}
