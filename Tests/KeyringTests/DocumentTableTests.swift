@@ -54,7 +54,7 @@ import Testing
 
   @Test("all Swift in the documents is compiled", arguments: MarkdownDocument.names)
   func code(_ name: String) throws {
-    let compiled = try MarkdownDocument("Tests/KeyringTests/DocumentedCode.swift").lines.map(Self.trim)
+    let compiled = try MarkdownDocument.code.flatMap { try MarkdownDocument($0).lines }.map(Self.trim)
     for block in try MarkdownDocument(name).blocks("swift").map({ $0.map(Self.trim) }) {
       let starts = compiled.indices.dropLast(block.count)
       #expect(starts.contains { compiled[$0...].starts(with: block) }, "\(block)")

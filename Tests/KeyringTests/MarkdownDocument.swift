@@ -4,9 +4,15 @@ import Foundation
 struct MarkdownDocument {
   /// The documents that this target checks.
   static let names = ["README.md", "CHANGELOG.md"] + articles
-  static let articles = ["Keyring", "GettingStarted", "StoreFormat", "Queries", "ThreatModel"]
-    .map { "Sources/Keyring/Keyring.docc/\($0).md" }
+  static let articles = [
+    "Keyring", "GettingStarted", "StoreFormat", "Queries", "ThreatModel", "TypedPasswords",
+  ]
+  .map { "Sources/Keyring/Keyring.docc/\($0).md" }
   static let format = articles[2]
+  /// The files that compile and run the Swift in the documents.
+  static let code = [
+    "Tests/KeyringTests/DocumentedCode.swift", "Tests/KeychainPasswordsTests/DocumentedUses.swift",
+  ]
 
   /// The root of the repository.
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
