@@ -1,4 +1,5 @@
 import Foundation
+import KeychainTestSupport
 import Keyring
 import Security
 import TestSupport

@@ -54,7 +54,9 @@ import Testing
 
   @Test("all Swift in the documents is compiled", arguments: MarkdownDocument.names)
   func code(_ name: String) throws {
-    let compiled = try MarkdownDocument.code.flatMap { try MarkdownDocument($0).lines }.map(Self.trim)
+    // The tests say `unsafe` where they pass pointers, as few other programs do.
+    let compiled = try MarkdownDocument.code.flatMap { try MarkdownDocument($0).lines }
+      .map { Self.trim($0).replacing("= unsafe ", with: "= ") }
     for block in try MarkdownDocument(name).blocks("swift").map({ $0.map(Self.trim) }) {
       let starts = compiled.indices.dropLast(block.count)
       #expect(starts.contains { compiled[$0...].starts(with: block) }, "\(block)")
@@ -75,6 +77,44 @@ import Testing
     #expect(throws: KeyringError.noStore(path: "/nonexistent/.local/share/keytree")) {
       try DocumentedCode.makeAContext(home: "/nonexistent", now: { Timestamp(microseconds: 0) })
     }
+  }
+
+  @Test func `the manifest in the article about code from iOS is that of a package that is built`() throws {
+    let article = try MarkdownDocument("Sources/Keyring/Keyring.docc/YourIOSCodeOnLinux.md")
+    let fixture = try MarkdownDocument("fixtures/packages/dependent/Package.swift").lines
+    let manifest = try #require(article.blocks("").first)
+    #expect(
+      manifest.map { $0.replacing("\"../keytree\"", with: "\"../../..\"") } == fixture.dropLast())
+  }
+
+  @Test(
+    "every key of a query is on the page about parity",
+    arguments: ["Class", "Match", "Return", "Value", "Use"])
+  func parity(_ kind: String) throws {
+    let page = try MarkdownDocument("Sources/Keyring/Keyring.docc/SecItemParity.md").lines.joined(
+      separator: "\n")
+    let facts = try MarkdownDocument("fixtures/secitem/constants.tsv").lines
+    // What is a value of a key and not a key itself.
+    let values = ["kSecMatchLimitOne", "kSecMatchLimitAll", "Allow", "Fail", "Skip"]
+    let keys = facts.compactMap { $0.split(separator: "\t").first.map(String.init) }
+      .filter { key in key.hasPrefix("kSec\(kind)") && !values.contains { key.hasSuffix($0) } }
+    #expect(keys.count >= 3)
+    for key in keys where key != "kSecClass" { #expect(page.contains("`\(key)`"), "\(key)") }
+  }
+
+  @Test func `the page about parity says of everything whether it is the same`() throws {
+    let page = try MarkdownDocument("Sources/Keyring/Keyring.docc/SecItemParity.md")
+    var count = 0
+    for head in ["function", "class", "attribute", "key", "case", "flag"] {
+      for (index, line) in page.lines.enumerated() where line.hasPrefix("| \(head) | |") {
+        for row in page.lines[(index + 2)...].prefix(while: { $0.hasPrefix("|") }) {
+          let cells = row.split(separator: "|").map { Self.trim(String($0)) }
+          #expect(["same", "differs", "refused"].contains(cells[1]), "\(row)")
+          count += 1
+        }
+      }
+    }
+    #expect(count > 50)
   }
 
   @Test func `every test that the threat model names exists`() throws {

@@ -6,12 +6,15 @@ struct MarkdownDocument {
   static let names = ["README.md", "CHANGELOG.md"] + articles
   static let articles = [
     "Keyring", "GettingStarted", "StoreFormat", "Queries", "ThreatModel", "TypedPasswords",
+    "YourIOSCodeOnLinux",
+    "SecItemParity",
   ]
   .map { "Sources/Keyring/Keyring.docc/\($0).md" }
   static let format = articles[2]
   /// The files that compile and run the Swift in the documents.
   static let code = [
     "Tests/KeyringTests/DocumentedCode.swift", "Tests/KeychainPasswordsTests/DocumentedUses.swift",
+    "Tests/KeychainServicesTests/DocumentedSearch.swift",
   ]
 
   /// The root of the repository.
