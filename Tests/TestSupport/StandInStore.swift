@@ -45,7 +45,8 @@ package final class StandInStore: Sendable {
     host.fileClock = clock
     let keyring = try Keyring.open(at: path, host: host, faults: nil, engine: engine)
     // The first questions are answered from the files.
-    for _ in 0..<Index.patience { _ = try keyring.find(Query()) }
+    let nothing = Query(predicates: [.equal(.label, "no item has this label")])
+    for _ in 0..<Index.patience { _ = try keyring.find(nothing) }
     return keyring
   }
 
