@@ -34,14 +34,22 @@ final class OneThread: TaskExecutor {
 /// Holds a call back until a test lets it go.
 final class Gate: Sendable {
   private let opening = DispatchSemaphore(value: 0)
-  private let count = Mutex(0)
+  private let state = Mutex((arrivals: 0, waiting: 0, most: 0))
 
   /// How many calls have come to the gate.
-  var arrivals: Int { count.withLock { $0 } }
+  var arrivals: Int { state.withLock { $0.arrivals } }
+
+  /// How many calls have waited at once, at most.
+  var most: Int { state.withLock { $0.most } }
 
   /// Blocks the thread until the gate is opened once; false when nobody does, so that a test ends all the same.
   func pass() -> Bool {
-    count.withLock { $0 += 1 }
+    state.withLock { state in
+      state.arrivals += 1
+      state.waiting += 1
+      state.most = max(state.most, state.waiting)
+    }
+    defer { state.withLock { $0.waiting -= 1 } }
     return opening.wait(timeout: .now() + 20) == .success
   }
 
