@@ -110,6 +110,26 @@ import Testing
     #expect(try passwords.attributes(of: bot)?.password.details.accessibility == item.details.accessibility)
   }
 
+  @Test func `an item with user presence asks each time for its secret, and for nothing else`() throws {
+    let pinentry = try Pinentry.answering()
+    let world = try KeychainWorld(
+      owner: .locked, agentConfiguration: ["pinentry-program \(pinentry.program)"])
+    defer { world.close() }
+    var item = bot
+    item.details.requiresUserPresence = true
+    #expect(try passwords.save([1], for: item) == .added)
+    let before = pinentry.count
+    for round in 1...2 {
+      #expect(try passwords.secret(for: bot) == Data([1]))
+      #expect(pinentry.count == before + round)
+    }
+    #expect(try passwords.list(GenericPassword.self).map(\.password.details.requiresUserPresence) == [true])
+    #expect(throws: KeychainError.interactionNotAllowed) {
+      try Passwords(interaction: .notAllowed).secret(for: bot)
+    }
+    #expect(pinentry.count == before + 2)
+  }
+
   @Test func `an item is found that another program stored with bytes for text`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
