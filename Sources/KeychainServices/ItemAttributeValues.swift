@@ -72,7 +72,9 @@ extension ItemAttributes {
 
   /// The whole number that an object holds exactly, within what the store keeps.
   static func integer(_ number: NSNumber) -> Int64? {
-    guard let integer = Int64(exactly: number.doubleValue), abs(integer) <= AttributeSchema.maximumInteger
+    guard let integer = Int64(exactly: number.doubleValue), abs(integer) <= AttributeSchema.maximumInteger,
+      // A whole number just beyond the limit is rounded to it on its way through floating point.
+      number.int64Value == integer
     else { return nil }
     return integer
   }
