@@ -60,44 +60,6 @@ import Testing
     #expect(SecItemUpdate(query, change as CFDictionary) == errSecItemNotFound)
   }
 
-  private static let single: [(String, @Sendable (Any?) -> Bool)] = [
-    ("r_Data", { $0 is Data }), ("r_Attributes", { ($0 as? [String: Any])?["acct"] != nil }),
-    ("r_PersistentRef", { ($0 as? Data)?.count == 20 }), ("r_Ref", { $0 == nil }),
-  ]
-
-  @Test func `returns every shape for every limit`() throws {
-    let world = try KeychainWorld()
-    defer { world.close() }
-    for name in ["a", "b", "c"] { #expect(Self.add(Self.password(name), name) == errSecSuccess) }
-    let all: [String: Any] = [
-      kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "mailer",
-    ]
-    #expect(Self.find(all).status == errSecSuccess && Self.find(all).result == nil)
-    for (key, isRight) in Self.single {
-      var query = all
-      query[key] = true
-      for limit in [nil, kSecMatchLimitOne, 1] as [Any?] {
-        query["m_Limit"] = limit
-        let (status, result) = Self.find(query)
-        #expect(status == errSecSuccess && isRight(result), "\(key) \(String(describing: limit))")
-      }
-      query["m_Limit"] = 2
-      let two = Self.find(query)
-      #expect(two.status == errSecSuccess)
-      #expect((two.result as? [Any])?.count == (key == "r_Ref" ? 0 : 2), "\(key)")
-      query["m_Limit"] = kSecMatchLimitAll
-      let every = Self.find(query)
-      #expect(every.status == (key == "r_Data" ? errSecParam : errSecSuccess))
-      if key != "r_Data" { #expect((every.result as? [Any])?.count == (key == "r_Ref" ? 0 : 3)) }
-    }
-    var mixed = all
-    for key in ["r_Data", "r_Attributes", "r_PersistentRef", "r_Ref"] { mixed[key] = true }
-    mixed["m_Limit"] = 3
-    let dictionaries = try #require(Self.find(mixed).result as? [[String: Any]])
-    #expect(dictionaries.map { Self.text($0["v_Data"]) } == ["a", "b", "c"], "in the order of creation")
-    #expect(dictionaries.allSatisfy { $0["v_PersistentRef"] is Data && $0["v_Ref"] == nil })
-  }
-
   @Test func `refuses the data of all matches before anything is looked up`() {
     let before = KeychainSettings.current
     defer { KeychainSettings.current = before }
@@ -176,7 +138,7 @@ import Testing
     #expect(attributes[kSecAttrAccount as String] as? String == "")
   }
 
-  @Test func `tells synchronizable items and access groups apart`() throws {
+  @Test func `tells synchronizable items and those of this machine apart`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     var shared = Self.password("bot")
@@ -190,11 +152,6 @@ import Testing
     any[kSecReturnAttributes as String] = true
     any[kSecMatchLimit as String] = kSecMatchLimitAll
     #expect((Self.find(any).result as? [Any])?.count == 2)
-    var foreign = Self.password("other")
-    foreign[kSecAttrAccessGroup as String] = "team"
-    #expect(Self.add(foreign, "s") == errSecMissingEntitlement)
-    #expect(Self.find(foreign).status == errSecMissingEntitlement)
-    #expect(SecItemDelete(foreign as CFDictionary) == errSecMissingEntitlement)
     var here = Self.password("here")
     here[kSecAttrAccessible as String] = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
     #expect(Self.add(here, "s") == errSecSuccess)
@@ -202,8 +159,6 @@ import Testing
       try world.store.open().find(Query(predicates: [.equal(.account, "here")])).items.map(\.isLocal) == [
         true
       ])
-    here[kSecAttrSynchronizable as String] = true
-    #expect(Self.add(here, "s") == errSecParam)
   }
 
   @Test func `stores certificates, keys and identities`() throws {
@@ -231,50 +186,6 @@ import Testing
     #expect(byRef.result as? Data == der)
     #expect(SecItemDelete([kSecClass: kSecClassIdentity] as CFDictionary) == errSecSuccess)
     #expect(try world.store.open().find(Query()).items.isEmpty)
-  }
-
-  @Test func `answers what makes no sense with a status, and changes nothing`() throws {
-    let world = try KeychainWorld()
-    defer { world.close() }
-    let cycle = NSMutableDictionary()
-    cycle["labl"] = cycle
-    cycle["class"] = "genp"
-    let misuses: [([AnyHashable: Any], OSStatus)] = [
-      ([:], errSecParam), (["class": 1], errSecParam), (["class": "odd"], errSecNoSuchClass),
-      (["class": "genp", "srvr": "x"], errSecNoSuchAttr), (["class": "inet", "svce": "x"], errSecNoSuchAttr),
-      (["class": "genp", "longer": "x"], errSecParam), (["class": "genp", "acct": NSNull()], errSecParam),
-      (["class": "genp", "acct": [1]], errSecParam), (["class": "genp", "cdat": "x"], errSecParam),
-      (["class": "genp", "r_Data": "yes"], errSecParam), (["class": "genp", "m_Limit": -1], errSecParam),
-      (["class": "genp", "m_Limit": "m_LimitSome"], errSecParam),
-      (["class": "genp", "v_Data": "text"], errSecParam),
-      (["class": "genp", "accc": "x"], errSecParam), (["class": "genp", "pdmn": "zz"], errSecParam),
-      (["class": "genp", 5: "x"], errSecParam), (["class": "genp", "u_AuthCtx": "x"], errSecParam),
-      (["class": "genp", "labl": String(repeating: "x", count: 5000)], errSecParam),
-      (["class": "genp", "v_Ref": "x"], errSecParam), (["class": "genp", "invi": 7], errSecParam),
-      (["class": "genp", "type": 1e300], errSecParam), (["class": "inet", "port": Double.nan], errSecParam),
-    ]
-    for (query, status) in misuses {
-      let query = query as NSDictionary
-      #expect(SecItemAdd(query, nil) == status, "add \(query)")
-      #expect(SecItemCopyMatching(query, nil) == status, "find \(query)")
-    }
-    #expect(SecItemAdd(cycle, nil) == errSecParam)
-    #expect(SecItemUpdate(cycle, [:] as CFDictionary) == errSecParam)
-    let many = NSMutableDictionary()
-    for number in 0..<200 { many["k\(number)"] = number }
-    many["class"] = "genp"
-    #expect(SecItemDelete(many) == errSecNoSuchAttr || SecItemDelete(many) == errSecParam)
-    for (key, value) in ["class": "genp", "r_Data": true, "m_Limit": "m_LimitAll"] as [String: Any] {
-      #expect(
-        SecItemUpdate(["class": "genp"] as CFDictionary, [key: value] as CFDictionary) == errSecNoSuchAttr,
-        "\(key)")
-    }
-    #expect(try world.store.open().find(Query()).items.isEmpty)
-    var odd = Self.password("n\u{0}ul")
-    odd[kSecAttrLabel as String] = Data([0xff, 0xfe])
-    #expect(Self.add(odd, "") == errSecSuccess)
-    odd[kSecReturnData as String] = true
-    #expect(Self.find(odd).result as? Data == Data())
   }
 
   @Test func `may be called from many threads`() throws {

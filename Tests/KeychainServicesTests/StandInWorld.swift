@@ -11,22 +11,26 @@ import TestSupport
 /// There is a second group, `team`, to move items to.
 final class StandInWorld {
   let store = StandInStore()
+  /// What decrypts where nobody may be asked for a passphrase.
+  let silentEngine = StandInEngine(readers: [StandInEngine.fingerprint(1)])
   private let settings: KeychainSettings
   private let opening: KeychainSession.Opening
 
-  init() throws {
+  /// - Parameter hasStore: Whether the store is made, too.
+  init(hasStore: Bool = true) throws {
     KeychainWorld.lock.lock()
     settings = KeychainSession.shared.settings
     opening = KeychainSession.shared.opening
-    let engine = store.engine
+    let (engine, silent) = (store.engine, silentEngine)
     var host = store.host
     host.keepsIndex = true
     KeychainSession.shared.settings = KeychainSettings(environment: ["KEYTREE_STORE": store.path])
-    KeychainSession.shared.opening = { [host] settings, _ throws(KeyringError) in
-      try Keyring.open(at: settings.store, host: host, faults: nil, engine: engine)
+    KeychainSession.shared.opening = { [host] settings, asks throws(KeyringError) in
+      let asks = asks && settings.allowsInteraction
+      return try Keyring.open(at: settings.store, host: host, faults: nil, engine: asks ? engine : silent)
     }
     do {
-      try makeStore()
+      if hasStore { try makeStore() }
     } catch {
       close()
       throw error
