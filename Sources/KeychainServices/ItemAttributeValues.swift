@@ -52,7 +52,10 @@ extension ItemAttributes {
     case (_, let text as String):
       return AttributeSchema.normalized(name: name, value: .string(word(for: text, of: name)))
     case (.integer, _): throw .parameter
-    case (_, let data as Data): return .bytes([UInt8](data))
+    case (_, let data as Data):
+      // Refused before it is copied.
+      guard data.count <= AttributeSchema.maximumValueSize else { throw .parameter }
+      return .bytes([UInt8](data))
     case (_, let number as NSNumber) where !number.isBoolean: return .string(number.stringValue)
     default: throw .parameter
     }
@@ -72,7 +75,8 @@ extension ItemAttributes {
 
   /// The whole number that an object holds exactly, within what the store keeps.
   static func integer(_ number: NSNumber) -> Int64? {
-    guard let integer = Int64(exactly: number.doubleValue), abs(integer) <= AttributeSchema.maximumInteger,
+    guard let integer = Int64(exactly: number.doubleValue),
+      integer.magnitude <= AttributeSchema.maximumInteger.magnitude,
       // A whole number just beyond the limit is rounded to it on its way through floating point.
       number.int64Value == integer
     else { return nil }

@@ -253,9 +253,9 @@ extension SecItemRequest {
 
   static func text(_ value: Any) throws(SecItemFailure) -> String {
     if let text = value as? String { return text }
-    guard let data = value as? Data, let text = String(validating: data, as: UTF8.self) else {
-      throw .parameter
-    }
+    guard let data = value as? Data, data.count <= AttributeSchema.maximumValueSize,
+      let text = String(validating: data, as: UTF8.self)
+    else { throw .parameter }
     return text
   }
 
@@ -316,5 +316,12 @@ extension ItemClass {
 extension NSDictionary {
   /// Keys and values as the objects that they are: walking through a dictionary turns every value into a value of
   /// Swift, and does not come back from one that holds itself.
-  var plainEntries: [(key: Any, value: Any)] { Array(zip(allKeys, allValues)) }
+  ///
+  /// A class of its own may name keys that it has no values for; their value is null.
+  var plainEntries: [(key: Any, value: Any)] {
+    if type(of: self) == NSDictionary.self || type(of: self) == NSMutableDictionary.self {
+      return Array(zip(allKeys, allValues))
+    }
+    return allKeys.map { ($0, object(forKey: $0) ?? NSNull()) }
+  }
 }

@@ -1,0 +1,166 @@
+import Foundation
+import Keyring
+import Security
+import TestSupport
+import Testing
+
+/// Whatever is handed to the functions, they answer with a status: none traps, none stores what was not meant.
+struct HostileTests {
+  /// What may be answered to a call that reads nothing it should not have written.
+  static let statuses: Set<OSStatus> = [
+    errSecSuccess, errSecParam, errSecItemNotFound, errSecDuplicateItem, errSecNoSuchAttr, errSecNoSuchClass,
+    errSecMissingEntitlement, errSecDataTooLarge, errSecUnimplemented,
+  ]
+
+  /// Keys whose values are lists. Foundation does not come back from looking into a list that holds itself.
+  private static var lists: Set<AnyHashable> { ["m_ItemList", "m_Issuers"] }
+
+  /// Every key that the functions know, and some that they do not.
+  static func keys() throws -> [String] {
+    let constants = try FactTable("constants.tsv").rows.map(\.value)
+    let known = constants.filter { $0.count == 4 || $0.contains("_") || $0 == "class" || $0 == "persistref" }
+    return Set(known + AttributeFacts.accepted.values.joined() + ["odd", "longer"]).sorted()
+  }
+
+  @Test(arguments: AttributeFacts.classes)
+  func `a hostile value of any key is answered with a status`(itemClass: String) throws {
+    let world = try StandInWorld()
+    defer { world.close() }
+    let values = HostileValues.all
+    for key in try Self.keys() {
+      for (name, value) in values {
+        if HostileValues.endless.contains(name), Self.lists.contains(key) { continue }
+        var dictionary: [AnyHashable: Any] = ["class": itemClass, "labl": "hostile"]
+        dictionary[key] = value
+        for call in [SecItemCall.find, .delete] {
+          let answer = call(dictionary)
+          #expect(Self.statuses.contains(answer.status), "\(call) \(key): \(name) \(answer.status)")
+          if answer.status != errSecSuccess { #expect(answer.result == nil, "\(key): \(name)") }
+        }
+        let update = SecItemCall.update(["class": itemClass], changes: [key: value])
+        #expect(Self.statuses.contains(update.status), "update \(key): \(name) \(update.status)")
+      }
+    }
+    #expect(try world.store.open().find(Query()).items.isEmpty)
+  }
+
+  @Test(arguments: AttributeFacts.classes)
+  func `what is added with a hostile value is found by it, or not added`(itemClass: String) throws {
+    let world = try StandInWorld()
+    defer { world.close() }
+    let values = HostileValues.all
+    for key in (AttributeFacts.accepted[itemClass] ?? []).sorted() {
+      for (name, value) in values {
+        var item: [AnyHashable: Any] = ["class": itemClass, key: value, "r_Attributes": true]
+        if itemClass == "cert" { item["v_Data"] = try CertificateFixture.bytes("ec-p256.der") }
+        let added = SecItemCall.add(item)
+        #expect(Self.statuses.contains(added.status), "add \(key): \(name) \(added.status)")
+        guard added.status == errSecSuccess else { continue }
+        guard !["cdat", "mdat", "accc"].contains(key) else { continue }
+        let found = SecItemCall.find(
+          ["class": itemClass, "sync": "syna"].merging([key: value]) { $1 })
+        #expect(found.status == errSecSuccess, "find \(key): \(name)")
+        #expect(SecItemCall.delete(["class": itemClass, "sync": "syna"]).status == errSecSuccess)
+      }
+    }
+    #expect(try world.store.open().check().findings.isEmpty)
+  }
+
+  @Test func `a key that is no text is answered with a status`() throws {
+    let world = try StandInWorld()
+    defer { world.close() }
+    for key in HostileValues.keys {
+      let dictionary: [AnyHashable: Any] = ["class": "genp", "labl": "hostile", key: "x"]
+      for call in SecItemCall.allCases {
+        let status = call(dictionary, changes: [key: "x"]).status
+        #expect(Self.statuses.contains(status), "\(call) \(key)")
+      }
+    }
+  }
+
+  @Test func `a dictionary that holds itself, or lies, is answered with a status`() throws {
+    let world = try StandInWorld()
+    defer { world.close() }
+    let cycle = NSMutableDictionary()
+    cycle["class"] = "genp"
+    cycle["labl"] = cycle
+    let many = NSMutableDictionary()
+    for number in 0..<200 { many["k\(number)"] = number }
+    many["class"] = "genp"
+    let long = NSMutableDictionary()
+    for number in 0..<200 { long["key number \(number)"] = String(repeating: "x", count: 1 << 12) }
+    for dictionary in [cycle, many, long, LoudDictionary()] as [NSDictionary] {
+      for call in SecItemCall.allCases {
+        #expect(Self.statuses.contains(call(dictionary, changes: dictionary).status), "\(call)")
+      }
+    }
+    for dictionary in [cycle, many, long] as [NSDictionary] {
+      let status = SecItemCall.update(["class": "genp"], changes: dictionary).status
+      #expect([errSecParam, errSecNoSuchAttr].contains(status))
+    }
+  }
+
+  @Test func `text with NUL and bytes that are no text are kept as they are`() throws {
+    let world = try StandInWorld()
+    defer { world.close() }
+    let item: [AnyHashable: Any] = [
+      "class": "genp", "acct": "n\u{0}ul", "labl": Data([0xff, 0xfe]), "v_Data": Data(), "r_Data": true,
+      "r_Attributes": true,
+    ]
+    #expect(SecItemCall.add(item).status == errSecSuccess)
+    let found = try #require(SecItemCall.find(item).result as? [String: Any])
+    #expect(found["acct"] as? String == "n\u{0}ul")
+    #expect(found["labl"] as? Data == Data([0xff, 0xfe]))
+    #expect(found["v_Data"] as? Data == Data())
+  }
+
+  /// A generator that gives the same numbers each time (SplitMix64).
+  private struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var bits = state
+      bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+      return bits ^ (bits >> 31)
+    }
+  }
+
+  @Test(arguments: 0..<6) func `500 random dictionaries are answered with a status`(seed: UInt64) throws {
+    let world = try StandInWorld()
+    defer { world.close() }
+    var random = Seeded(state: seed)
+    let keys = try Self.keys()
+    let values = HostileValues.all
+    func dictionary() -> [AnyHashable: Any] {
+      var dictionary: [AnyHashable: Any] = [:]
+      // Mostly a class and few keys: what is wrong in many ways is refused for the first of them.
+      if Int.random(in: 0..<20, using: &random) > 0 {
+        dictionary["class"] = AttributeFacts.classes.randomElement(using: &random)
+      }
+      for _ in 0..<Int.random(in: 0..<4, using: &random) {
+        let isOdd = Int.random(in: 0..<20, using: &random) == 0
+        let key =
+          isOdd ? HostileValues.keys.randomElement(using: &random) : keys.randomElement(using: &random)
+        guard let key, let value = values.randomElement(using: &random) else { continue }
+        let kind = (key as? String).flatMap { AttributeFacts.kind(of: $0) }
+        let usual = kind?.samples.randomElement(using: &random)?.0.given
+        if HostileValues.endless.contains(value.name), Self.lists.contains(key) { continue }
+        dictionary[key] = Bool.random(using: &random) ? usual ?? value.value : value.value
+      }
+      return dictionary
+    }
+    var counts: [OSStatus: Int] = [:]
+    for _ in 0..<500 {
+      let (first, second) = (dictionary(), dictionary())
+      let call = SecItemCall.allCases.randomElement(using: &random) ?? .find
+      let answer = call(first, changes: second)
+      counts[answer.status, default: 0] += 1
+      #expect(Self.statuses.contains(answer.status), "\(call) \(first.keys) \(second.keys): \(answer.status)")
+      if answer.status != errSecSuccess { #expect(answer.result == nil) }
+    }
+    #expect(counts[errSecSuccess, default: 0] > 10 && counts[errSecParam, default: 0] > 10)
+    #expect(try world.store.open().check(decrypts: true).findings.isEmpty)
+  }
+}
