@@ -20,7 +20,10 @@ struct SecItemChanges {
       let isOption = name == "class" || ["r_", "m_", "u_", "v_Ref", "v_Per"].contains { name.hasPrefix($0) }
       if isOption { throw .noSuchAttribute }
       // Times are the store's own to set.
-      if name == ItemAttributes.created || name == ItemAttributes.modified { continue }
+      if name == ItemAttributes.created || name == ItemAttributes.modified {
+        guard value is Date else { throw .parameter }
+        continue
+      }
       entries[name] = value
     }
     entries[kSecClass] = itemClass.code
