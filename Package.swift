@@ -109,6 +109,6 @@ let package = Package(
   // As most code for Apple's keychain is compiled: an older mode of the language and none of the settings above.
   package.targets.append(
     .testTarget(
-      name: "KeychainServicesSwift5Tests", dependencies: ["AuthenticationServices"],
+      name: "KeychainServicesSwift5Tests", dependencies: ["AuthenticationServices", "KeychainTestSupport"],
       swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]))
 #endif
