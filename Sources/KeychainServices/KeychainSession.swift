@@ -9,13 +9,19 @@ final class KeychainSession: Sendable {
   /// Opens the store of some settings; the flag tells whether a passphrase may be asked for.
   typealias Opening = @Sendable (KeychainSettings, _ asks: Bool) throws(KeyringError) -> Keyring
 
+  /// An open store, and what its policy was when it was last compared with the one on disk.
+  private struct OpenStore {
+    let keyring: Keyring
+    let stamp: TrustStamp?
+  }
+
   private struct State {
     var settings: KeychainSettings
     var opening: Opening = { settings, asks throws(KeyringError) in
       try Keyring.open(at: settings.store, host: settings.host(asks: asks))
     }
     /// Whether a passphrase may be asked for, and the store that was opened so.
-    var keyrings: [Bool: Keyring] = [:]
+    var stores: [Bool: OpenStore] = [:]
   }
 
   private let state: Mutex<State>
@@ -35,25 +41,32 @@ final class KeychainSession: Sendable {
     set { state.withLock { $0 = State(settings: $0.settings, opening: newValue) } }
   }
 
-  /// The store, opened at the first call.
+  /// The store, opened at the first call, and again when another policy was accepted since.
   ///
   /// - Parameter asks: Whether the agent may ask a person for a passphrase.
   func keyring(asks: Bool = true) throws(SecItemFailure) -> Keyring {
-    let (settings, opening, open) = state.withLock { ($0.settings, $0.opening, $0.keyrings[asks]) }
-    if let open { return open }
+    let (settings, opening, open) = state.withLock { ($0.settings, $0.opening, $0.stores[asks]) }
+    var stamp: TrustStamp?
+    if let open {
+      let now = try keyringStatus { () throws(KeyringError) in try open.keyring.trustStamp() }
+      if now == open.stamp, now.isSettled { return open.keyring }
+      stamp = now
+    }
     let new = try keyringStatus { () throws(KeyringError) in try opening(settings, asks) }
-    // Of two threads that opened it at once, one's is kept.
     return state.withLock { state in
       guard state.settings == settings else { return new }
-      let kept = state.keyrings[asks] ?? new
-      state.keyrings[asks] = kept
+      // With what it has in memory, if that still holds: also when another thread has opened it meanwhile.
+      let last = state.stores[asks]?.keyring
+      let kept = last.flatMap { $0.hasSameTrust(as: new) ? $0 : nil } ?? new
+      // The stamp was taken before the policy was read that it stands for; the first one was taken after nothing.
+      state.stores[asks] = OpenStore(keyring: kept, stamp: stamp)
       return kept
     }
   }
 
   /// What the stores that are open now have cost.
   var engineStatistics: EngineStatistics {
-    let open = state.withLock { $0.keyrings.values.map(\.engineStatistics) }
+    let open = state.withLock { $0.stores.values.map(\.keyring.engineStatistics) }
     return open.reduce(into: EngineStatistics()) { sum, one in
       sum.decryptions += one.decryptions
       sum.encryptions += one.encryptions
@@ -61,10 +74,7 @@ final class KeychainSession: Sendable {
     }
   }
 
-  /// Forgets an open store whose policy may have changed since.
-  func forget() { state.withLock { $0.keyrings = [:] } }
-
-  /// Makes a change; when the policy was accepted anew since the store was opened, with the new one.
+  /// Makes a change; once more when the policy was accepted anew between the look at it and the change.
   func change<R>(
     asks: Bool, _ body: (Keyring) throws(SecItemFailure) -> R
   ) throws(SecItemFailure) -> R {
@@ -75,9 +85,8 @@ final class KeychainSession: Sendable {
       guard error.status == errSecNotAvailable || error.status == errSecMissingEntitlement else {
         throw error
       }
-      forget()
       let fresh = try self.keyring(asks: asks)
-      if fresh.policy == keyring.policy, fresh.distrust == keyring.distrust { throw error }
+      if fresh === keyring { throw error }
       return try body(fresh)
     }
   }

@@ -2,27 +2,33 @@ internal import Foundation
 internal import Keyring
 
 /// A reference that survives changes and moves of an item: four bytes of the class and sixteen of the id.
+///
+/// That of an identity is the one of its certificate, with a class of its own.
 struct PersistentReference: Equatable {
   let itemClass: ItemClass
   let id: ItemID
+  let isIdentity: Bool
 
-  init(_ record: ItemRecord) {
+  /// The reference of an item, or of the identity that a certificate belongs to.
+  init(_ record: ItemRecord, isIdentity: Bool = false) {
     itemClass = record.itemClass
     id = record.id
+    self.isIdentity = isIdentity
   }
 
   /// Reads what ``data`` writes.
   init?(_ data: Data) {
     guard data.count == 20, let code = String(validating: data.prefix(4), as: UTF8.self),
-      let itemClass = ItemClass(code: code),
       let id = ItemID(hex: data.dropFirst(4).map { String(format: "%02x", $0) }.joined())
     else { return nil }
+    isIdentity = code == kSecClassIdentity as String
+    guard let itemClass = isIdentity ? .certificate : ItemClass(code: code) else { return nil }
     self.itemClass = itemClass
     self.id = id
   }
 
   var data: Data {
-    var bytes = Array(itemClass.code.utf8)
+    var bytes = Array((isIdentity ? kSecClassIdentity as String : itemClass.code).utf8)
     var digits = id.hex[...]
     while !digits.isEmpty {
       bytes.append(UInt8(digits.prefix(2), radix: 16) ?? 0)

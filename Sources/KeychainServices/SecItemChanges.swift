@@ -4,10 +4,11 @@ internal import Secrets
 
 /// What an update does to each item.
 struct SecItemChanges {
-  private(set) var changes = AttributeChanges()
-  private(set) var data: Data?
-  /// Whether the items may become what they are to be only where a passphrase protects them.
-  private var needsPassphrase = false
+  private var changes = AttributeChanges()
+  private var data: Data?
+  /// The value of `kSecAttrAccessible` that is set alone, so that the conditions stay.
+  private var protection: String?
+  private var accessControl: SecAccessControl?
 
   /// Reads the attributes of an update for items of a class.
   ///
@@ -30,7 +31,10 @@ struct SecItemChanges {
     let wanted = try SecItemRequest(entries, for: .update)
     changes.set = wanted.attributes
     changes.group = wanted.group
-    data = wanted.data
+    accessControl = wanted.accessControl
+    if accessControl == nil, case .string(let word)? = wanted.attributes[.accessible] {
+      protection = ItemAttributes.code(for: word, of: .accessible)
+    }
     if entries[kSecAttrSynchronizable as String] != nil {
       guard wanted.synchronizable != .any else { throw .parameter }
       if wanted.synchronizable == .yes {
@@ -39,46 +43,72 @@ struct SecItemChanges {
         changes.clear.append(.synchronizable)
       }
     }
-    try readProtection(wanted)
-    if data != nil { changes.clear.append(SecItemResults.contentName) }
+    try readData(wanted.data, itemClass)
   }
 
-  private mutating func readProtection(_ wanted: SecItemRequest) throws(SecItemFailure) {
-    var protection: String?
-    if case .string(let word)? = wanted.attributes[.accessible] {
-      protection = ItemAttributes.code(for: word, of: .accessible)
-      if wanted.accessControl == nil { changes.clear.append(.accessControl) }
-    }
-    if let control = wanted.accessControl {
-      protection = control.protection
-      changes.set[.accessControl] = .bytes(control.serialized)
-      changes.set[.accessible] = .string(ItemAttributes.word(for: control.protection, of: .accessible))
-    }
-    changes.isLocal = protection.map(ItemAttributes.staysHere)
-    needsPassphrase = protection.map { SecAccessControl.needsPassphrase(wanted.accessControl, $0) } ?? false
+  private mutating func readData(_ data: Data?, _ itemClass: ItemClass) throws(SecItemFailure) {
+    guard let data else { return }
+    self.data = data
+    changes.clear.append(SecItemResults.contentName)
+    guard itemClass == .certificate else { return }
+    // What a certificate says of itself must be what it says.
+    guard let certificate = SecCertificate(der: data) else { throw .parameter }
+    var known = certificate.itemAttributes
+    known.merge(changes.set)
+    changes.set = known
   }
 
   /// Changes items, all or none.
   func apply(to records: [ItemRecord], in keyring: Keyring) throws(SecItemFailure) {
-    // What stays on this machine is not synchronised.
-    for record in records where changes.isLocal ?? record.isLocal {
-      let isCleared = changes.clear.contains(.synchronizable)
-      let old = isCleared ? nil : record.attributes[.synchronizable]
-      if (changes.set[.synchronizable] ?? old) == .boolean(true) { throw .parameter }
-    }
-    if needsPassphrase { try keyringStatus { () throws(KeyringError) in try keyring.checkPassphrase() } }
+    var planned: [(record: ItemRecord, changes: AttributeChanges)] = []
+    for record in records { planned.append((record, try changes(for: record, in: keyring))) }
+    let plan = planned
     try keyringStatus { () throws(KeyringError) in
-      if let record = records.first, records.count == 1 {
-        try apply(to: record, in: keyring)
+      if let (record, changes) = plan.first, plan.count == 1 {
+        try apply(changes, to: record, in: keyring)
       } else {
         try keyring.transaction { staged throws(KeyringError) in
-          for record in records { try apply(to: record, &staged) }
+          for (record, changes) in plan { try apply(changes, to: record, &staged) }
         }
       }
     }
   }
 
-  private func apply(to record: ItemRecord, in keyring: Keyring) throws(KeyringError) {
+  /// The changes of one item, whose conditions may stay as they are.
+  private func changes(
+    for record: ItemRecord, in keyring: Keyring
+  ) throws(SecItemFailure) -> AttributeChanges {
+    var changes = changes
+    var control = record.accessControl
+    if let accessControl {
+      control = accessControl
+    } else if let protection, let old = control {
+      control = SecAccessControl(protection: protection, flags: old.flags)
+    }
+    if accessControl != nil || protection != nil {
+      // Conditions that a newer version wrote are not ours to carry over, nor to take away.
+      guard let control else { throw SecItemFailure(errSecUnimplemented) }
+      changes.set[.accessible] = .string(ItemAttributes.word(for: control.protection, of: .accessible))
+      if accessControl != nil || record.attributes[.accessControl] != nil {
+        changes.set[.accessControl] = .bytes(control.serialized)
+      }
+      changes.isLocal = ItemAttributes.staysHere(control.protection)
+      if SecAccessControl.needsPassphrase(control, control.protection) {
+        try keyringStatus { () throws(KeyringError) in try keyring.checkPassphrase() }
+      }
+    }
+    // What stays on this machine is not synchronised, and what somebody has to be asked for is not either.
+    let isCleared = changes.clear.contains(.synchronizable)
+    let old = isCleared ? nil : record.attributes[.synchronizable]
+    if (changes.set[.synchronizable] ?? old) == .boolean(true) {
+      if changes.isLocal ?? record.isLocal || control?.flags != [] { throw .parameter }
+    }
+    return changes
+  }
+
+  private func apply(
+    _ changes: AttributeChanges, to record: ItemRecord, in keyring: Keyring
+  ) throws(KeyringError) {
     if let data {
       try keyring.update(record, changes, secret: SecretBytes(copying: data))
     } else {
@@ -86,7 +116,9 @@ struct SecItemChanges {
     }
   }
 
-  private func apply(to record: ItemRecord, _ staged: inout Changes) throws(KeyringError) {
+  private func apply(
+    _ changes: AttributeChanges, to record: ItemRecord, _ staged: inout Changes
+  ) throws(KeyringError) {
     if let data {
       try staged.update(record, changes, secret: SecretBytes(copying: data))
     } else {

@@ -4,6 +4,8 @@ internal import Keyring
 /// Why a call ends without success: the status that it answers.
 struct SecItemFailure: Error, Equatable {
   let status: OSStatus
+  /// Whether the item was found and then gone: another look tells what is there now.
+  private(set) var isOfItemGone = false
 
   init(_ status: OSStatus) { self.status = status }
 
@@ -17,6 +19,7 @@ extension SecItemFailure {
   /// The status that comes nearest to what went wrong in the store.
   init(_ error: KeyringError) {
     self.init(Self.status(of: error))
+    if case .itemNotFound = error { isOfItemGone = true }
   }
 
   private static func status(of error: KeyringError) -> OSStatus {

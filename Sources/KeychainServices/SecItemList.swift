@@ -30,20 +30,8 @@ struct SecItemList {
 
   /// Whether an item is in the list. An identity is when its certificate is.
   func contains(_ record: ItemRecord) -> Bool {
-    references.contains(PersistentReference(record))
-      || objects.contains { object in
-        object.itemClass == record.itemClass
-          && object.key.entries.allSatisfy { record.attributes[$0.name]?.isSame(as: $0.value) == true }
-      }
-  }
-}
-
-extension Attributes {
-  /// Those that are part of the primary key of a class.
-  func primaryKey(of itemClass: ItemClass) -> Attributes {
-    var key = Attributes()
-    for name in AttributeSchema.primaryKey(of: itemClass) { key[name] = self[name] }
-    return key
+    references.contains { $0.itemClass == record.itemClass && $0.id == record.id }
+      || objects.contains { $0.itemClass == record.itemClass && record.attributes.contain($0.key) }
   }
 }
 

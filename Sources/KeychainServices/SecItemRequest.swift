@@ -15,8 +15,8 @@ struct SecItemRequest {
     static let persistentReference = Returns(rawValue: 8)
   }
 
-  /// What happens to items that need a person's passphrase.
-  enum Interaction { case allow, fail, skip }
+  /// What happens to items that need a person's passphrase; the later one is the stricter one.
+  enum Interaction: Int { case allow, skip, fail }
 
   /// Which items `synchronizable` lets through.
   enum Synchronizable { case no, yes, any }
@@ -35,6 +35,8 @@ struct SecItemRequest {
   var returns: Returns = []
   var data: Data?
   var reference: AnyObject?
+  /// The item that a key was read from, where its attributes do not tell it from others.
+  var itemID: ItemID?
   var persistentReference: PersistentReference?
   var itemList: SecItemList?
   var matching = SecItemMatching()
@@ -46,11 +48,22 @@ struct SecItemRequest {
   init(_ dictionary: CFDictionary, for purpose: Purpose) throws(SecItemFailure) {
     self.purpose = purpose
     let entries = try Self.entries(of: dictionary)
+    if purpose == .find { try Self.refuseDataOfAll(entries) }
     try readValues(entries)
     try readClass(entries)
-    for (key, value) in entries where !Self.isSpecial(key) { try readAttribute(key, value) }
-    try readOptions(entries)
+    // In one order, so that of two faults always the same one is told.
+    let sorted = entries.sorted { $0.key < $1.key }
+    for (key, value) in sorted where !Self.isSpecial(key) { try readAttribute(key, value) }
+    for (key, value) in sorted where Self.isSpecial(key) { try readOption(key, value) }
     try check()
+  }
+
+  /// Refuses the data of all matches, whatever else is asked.
+  private static func refuseDataOfAll(_ entries: [String: Any]) throws(SecItemFailure) {
+    guard let data = entries[kSecReturnData as String], let limit = entries[kSecMatchLimit as String],
+      limit as? String == kSecMatchLimitAll as String
+    else { return }
+    if try flag(data) { throw .parameter }
   }
 
   /// The entries by name; keys that are no text are refused.
@@ -85,17 +98,23 @@ struct SecItemRequest {
   // MARK: The parts
 
   private mutating func readClass(_ entries: [String: Any]) throws(SecItemFailure) {
-    guard let value = entries["class"] else {
-      if let persistentReference { itemClass = persistentReference.itemClass }
+    guard let value = entries[kSecClass as String] else {
+      if let persistentReference {
+        isIdentity = persistentReference.isIdentity
+        itemClass = isIdentity ? nil : persistentReference.itemClass
+      }
       if isIdentity || itemClass != nil { return }
       throw .parameter
     }
     guard let code = value as? String else { throw .parameter }
     if code == kSecClassIdentity as String {
+      // A certificate is no identity, and a key is none.
+      if reference != nil, !isIdentity { throw .parameter }
       isIdentity = true
       itemClass = nil
       return
     }
+    if isIdentity { throw .parameter }
     guard let named = ItemClass(code: code) else { throw SecItemFailure(errSecNoSuchClass) }
     if let known = itemClass, known != named, persistentReference == nil { throw .parameter }
     itemClass = named
@@ -174,12 +193,17 @@ struct SecItemRequest {
     case let certificate as SecCertificate:
       itemClass = .certificate
       attributes.merge(identifying(certificate.itemAttributes, .certificate))
-      if purpose == .add { data = data ?? certificate.der }
+      try take(certificate.der)
       reference = certificate
     case let key as SecKey:
       itemClass = .key
       attributes.merge(identifying(key.itemAttributes, .key))
-      if purpose == .add { data = data ?? key.externalRepresentation }
+      if purpose != .add, attributes[.applicationLabel] == nil {
+        // Many symmetric keys are alike but for their bytes, which are in no attribute.
+        guard let id = key.itemID else { throw .parameter }
+        itemID = id
+      }
+      try take(key.externalRepresentation)
       reference = key
     case let identity as SecIdentity:
       isIdentity = true
@@ -188,43 +212,57 @@ struct SecItemRequest {
     }
   }
 
+  /// Takes the content of an object that is added; other data beside it would make an item that is not what it says.
+  private mutating func take(_ content: Data) throws(SecItemFailure) {
+    guard purpose == .add else { return }
+    guard data == nil || data == content else { throw .parameter }
+    data = content
+  }
+
   /// What a reference says of its item: everything for a new one, else what finds it.
   private func identifying(_ attributes: Attributes, _ itemClass: ItemClass) -> Attributes {
     purpose == .add ? attributes : attributes.primaryKey(of: itemClass)
   }
 
-  private mutating func readOptions(_ entries: [String: Any]) throws(SecItemFailure) {
-    for (key, value) in entries where Self.isSpecial(key) {
-      switch key {
-      case "class", "nleg", "u_OpPrompt", "u_Keychain", "u_UserIndependentKeychain", "v_Data", "v_Ref",
-        "v_PersistentRef":
-        continue
-      case "r_Data": if try Self.flag(value) { returns.insert(.data) }
-      case "r_Attributes": if try Self.flag(value) { returns.insert(.attributes) }
-      case "r_Ref": if try Self.flag(value) { returns.insert(.reference) }
-      case "r_PersistentRef": if try Self.flag(value) { returns.insert(.persistentReference) }
-      case "m_Limit": limit = try Self.limit(value)
-      case "m_ItemList": itemList = try SecItemList(value)
-      case "u_ItemList": throw .parameter
-      case "u_NoAuthUI": if try Self.flag(value) { interaction = .fail }
-      case "u_AuthUI": interaction = try Self.interaction(value, purpose)
-      case "u_AuthCtx":
-        guard let context = value as? LAContext else { throw .parameter }
-        if context.interactionNotAllowed { interaction = .fail }
-      default:
-        guard try matching.read(key, value) else { throw .parameter }
-      }
+  private mutating func readOption(_ key: String, _ value: Any) throws(SecItemFailure) {
+    switch key {
+    case kSecClass, kSecValueData, kSecValueRef, kSecValuePersistentRef: return
+    // One store stands for all keychains, and the agent asks in its own words.
+    case kSecUseDataProtectionKeychain, kSecUseOperationPrompt, kSecUseKeychain,
+      kSecUseUserIndependentKeychain:
+      return
+    case kSecReturnData: if try Self.flag(value) { returns.insert(.data) }
+    case kSecReturnAttributes: if try Self.flag(value) { returns.insert(.attributes) }
+    case kSecReturnRef: if try Self.flag(value) { returns.insert(.reference) }
+    case kSecReturnPersistentRef: if try Self.flag(value) { returns.insert(.persistentReference) }
+    case kSecMatchLimit: limit = try Self.limit(value)
+    case kSecMatchItemList: itemList = try SecItemList(value)
+    case kSecUseItemList: throw .parameter
+    case kSecUseNoAuthenticationUI: if try Self.flag(value) { restrict(to: .fail) }
+    case kSecUseAuthenticationUI: restrict(to: try Self.interaction(value, purpose))
+    case kSecUseAuthenticationContext:
+      guard let context = value as? LAContext else { throw .parameter }
+      if context.isInvalidated { throw SecItemFailure(errSecAuthFailed) }
+      if context.interactionNotAllowed { restrict(to: .fail) }
+    default:
+      guard try matching.read(key, value) else { throw .parameter }
     }
+  }
+
+  /// Of several wishes about asking the strictest counts.
+  private mutating func restrict(to wish: Interaction) {
+    if wish.rawValue > interaction.rawValue { interaction = wish }
   }
 
   /// What no part can tell by itself.
   private func check() throws(SecItemFailure) {
-    if purpose == .find, limit == .all, returns.contains(.data) { throw .parameter }
     // To hand out a certificate that nobody has examined as one to be trusted would be worse than none.
     if matching.needsTrust, isIdentity || itemClass == .certificate {
       throw SecItemFailure(errSecUnimplemented)
     }
-    if persistentReference != nil, !attributes.isEmpty || group != nil { throw .parameter }
+    let hasAttributes =
+      !attributes.isEmpty || group != nil || created != nil || modified != nil || accessControl != nil
+    if persistentReference != nil, hasAttributes { throw .parameter }
     if let accessControl {
       // A second password, which the program adds to the person's, would have to be part of the encryption.
       if purpose != .find, purpose != .delete, accessControl.flags.contains(.applicationPassword) {
@@ -245,10 +283,8 @@ struct SecItemRequest {
 
 extension SecItemRequest {
   static func flag(_ value: Any) throws(SecItemFailure) -> Bool {
-    guard let number = value as? NSNumber, let integer = ItemAttributes.integer(number),
-      (0...1).contains(integer)
-    else { throw .parameter }
-    return integer == 1
+    guard let number = value as? NSNumber, number.isBoolean else { throw .parameter }
+    return number.boolValue
   }
 
   static func text(_ value: Any) throws(SecItemFailure) -> String {
@@ -282,7 +318,7 @@ extension SecItemRequest {
       guard purpose != .add else { throw .parameter }
       return .any
     }
-    return try flag(value) ? .yes : .no
+    return try ItemAttributes.stored(value, for: .synchronizable) == .boolean(true) ? .yes : .no
   }
 
   private static func interaction(_ value: Any, _ purpose: Purpose) throws(SecItemFailure) -> Interaction {

@@ -1,11 +1,13 @@
 internal import Foundation
 internal import Keyring
-internal import Secrets
 
 /// Items as the objects that a call returns.
 struct SecItemResults {
-  let request: SecItemRequest
-  let keyring: Keyring
+  let search: SecItemSearch
+  /// The content of items that the call itself has brought, so that nothing has to be decrypted for them.
+  var known: [ItemID: Data] = [:]
+
+  private var request: SecItemRequest { search.request }
 
   /// The marker of an item that was added without data, which is not the same as empty data.
   static let contentName = AttributeName("content")
@@ -13,29 +15,31 @@ struct SecItemResults {
 
   /// What a call returns: one object, or an array of them when more than one item was asked for.
   ///
-  /// - Parameter records: the items, at least one.
+  /// - Parameter found: What there is, at least one.
   /// - Returns: nil when nothing was asked for, or when nothing is there to return.
-  func object(_ records: [ItemRecord]) throws(SecItemFailure) -> CFTypeRef? {
+  /// - Throws: `errSecItemNotFound` when everything was left out because nobody may be asked.
+  func object(_ found: [SecItemSearch.Found]) throws(SecItemFailure) -> CFTypeRef? {
     guard !request.returns.isEmpty else { return nil }
     var objects: [Any] = []
-    for record in records {
+    var count = 0
+    for one in found where count < limit {
       do throws(SecItemFailure) {
-        if let object = try object(record) { objects.append(object) }
+        if let object = try object(one) { objects.append(object) }
+        count += 1
       } catch {
-        guard request.interaction == .skip, error.status == errSecInteractionNotAllowed else { throw error }
+        guard request.skips(error) else { throw error }
       }
     }
-    if returnsArray { return objects as NSArray }
-    if objects.isEmpty, request.interaction == .skip { throw SecItemFailure(errSecItemNotFound) }
-    return objects.first.map { $0 as AnyObject }
+    guard count > 0 else { throw SecItemFailure(errSecItemNotFound) }
+    return returnsArray ? objects as NSArray : objects.first.map { $0 as AnyObject }
   }
 
-  /// The same for identities.
-  func object(_ identities: [SecItemSearch.Identity]) throws(SecItemFailure) -> CFTypeRef? {
-    guard !request.returns.isEmpty else { return nil }
-    var objects: [Any] = []
-    for identity in identities { objects.append(try object(identity)) }
-    return returnsArray ? objects as NSArray : objects.first.map { $0 as AnyObject }
+  private var limit: Int {
+    switch request.limit ?? .one {
+    case .one: 1
+    case .count(let count): count
+    case .all: .max
+    }
   }
 
   private var returnsArray: Bool {
@@ -43,55 +47,22 @@ struct SecItemResults {
     return request.limit.map { $0 != .one } ?? false
   }
 
-  private func object(_ record: ItemRecord) throws(SecItemFailure) -> Any? {
+  private func object(_ found: SecItemSearch.Found) throws(SecItemFailure) -> Any? {
     let parts = request.returns
-    var data: Data?
-    if parts.contains(.data) || (parts.contains(.reference) && record.isReferable), record.hasContent {
-      data = try Self.data(of: record, in: keyring)
-    }
-    let reference = parts.contains(.reference) ? data.flatMap { Self.reference(to: record, data: $0) } : nil
+    let content = parts.contains(.data) || parts.contains(.reference) ? try content(of: found) : nil
+    let reference = parts.contains(.reference) ? try reference(to: found, content) : nil
+    let data = parts.contains(.data) ? content : nil
+    let persistentReference = self.persistentReference(to: found)
     switch parts {
     case .data: return data
-    case .attributes: return Self.attributes(of: record)
+    case .attributes: return Self.attributes(of: found)
     case .reference: return reference
-    case .persistentReference: return PersistentReference(record).data
-    default:
-      var dictionary = parts.contains(.attributes) ? Self.attributes(of: record) : [:]
-      if parts.contains(.data) { dictionary[kSecValueData as String] = data }
-      if parts.contains(.reference) { dictionary[kSecValueRef as String] = reference }
-      if parts.contains(.persistentReference) {
-        dictionary[kSecValuePersistentRef as String] = PersistentReference(record).data
-      }
-      return dictionary
+    case .persistentReference: return persistentReference
+    default: break
     }
-  }
-
-  private func object(_ identity: SecItemSearch.Identity) throws(SecItemFailure) -> Any {
-    let parts = request.returns
-    var data: Data?
-    if parts.contains(.data) || parts.contains(.reference) {
-      data = try Self.data(of: identity.certificate, in: keyring)
-    }
-    var reference: SecIdentity?
-    if parts.contains(.reference), let data {
-      let bytes = try Self.data(of: identity.key, in: keyring)
-      guard let certificate = SecCertificate(der: data),
-        let key = SecKey(record: identity.key.attributes, data: bytes)
-      else { throw SecItemFailure(errSecDecode) }
-      reference = SecIdentity(certificate: certificate, key: key)
-    }
-    let persistentReference = PersistentReference(identity.certificate).data
-    if parts == .data, let data { return data }
-    if parts == .reference, let reference { return reference }
-    if parts == .persistentReference { return persistentReference }
-    var dictionary: [String: Any] = [:]
-    if parts.contains(.attributes) {
-      dictionary = Self.attributes(of: identity.key)
-      dictionary.merge(Self.attributes(of: identity.certificate)) { $1 }
-      dictionary[kSecClass as String] = kSecClassIdentity as String
-    }
-    if parts.contains(.data) { dictionary[kSecValueData as String] = data }
-    if parts.contains(.reference) { dictionary[kSecValueRef as String] = reference }
+    var dictionary = parts.contains(.attributes) ? Self.attributes(of: found) : [:]
+    if let data { dictionary[kSecValueData as String] = data }
+    if let reference { dictionary[kSecValueRef as String] = reference }
     if parts.contains(.persistentReference) {
       dictionary[kSecValuePersistentRef as String] = persistentReference
     }
@@ -100,26 +71,58 @@ struct SecItemResults {
 
   // MARK: Parts
 
-  /// The content of an item, decrypted.
-  static func data(of record: ItemRecord, in keyring: Keyring) throws(SecItemFailure) -> Data {
-    try keyringStatus { () throws(KeyringError) in
-      let secret = try keyring.secret(
-        for: record, matching: Query(itemClass: record.itemClass), asksAgain: record.requiresUserPresence)
-      return unsafe secret.withBytes { unsafe Data($0) }
+  /// The content of an item, of an identity that of the certificate; nil for a password of which only the reference is
+  /// asked for, which there is none of, and for an item without data.
+  private func content(of found: SecItemSearch.Found) throws(SecItemFailure) -> Data? {
+    let record = found.record
+    guard request.returns.contains(.data) || record.isReferable else { return nil }
+    let data = try data(of: record)
+    // The marker says what emptiness means; whoever gave the item content since need not know of it.
+    return data.isEmpty && record.attributes[Self.contentName] == Self.noContent ? nil : data
+  }
+
+  private func data(of record: ItemRecord) throws(SecItemFailure) -> Data {
+    if let known = known[record.id] { return known }
+    return try search.secret(of: record)
+  }
+
+  /// What stands for a certificate, a key or an identity itself; passwords have nothing of the kind.
+  private func reference(
+    to found: SecItemSearch.Found, _ content: Data?
+  ) throws(SecItemFailure) -> AnyObject? {
+    guard let content, found.record.isReferable else { return nil }
+    switch found {
+    case .item(let record) where record.itemClass == .key:
+      return SecKey(record: record.attributes, data: content, itemID: record.id)
+    case .item: return SecCertificate(der: content)
+    case .identity(_, let key):
+      guard let certificate = SecCertificate(der: content),
+        let key = SecKey(record: key.attributes, data: try data(of: key), itemID: key.id)
+      else { throw SecItemFailure(errSecDecode) }
+      return SecIdentity(certificate: certificate, key: key)
     }
   }
 
-  /// What stands for a certificate or a key itself; passwords have nothing of the kind.
-  private static func reference(to record: ItemRecord, data: Data) -> AnyObject? {
-    switch record.itemClass {
-    case .certificate: SecCertificate(der: data)
-    case .key: SecKey(record: record.attributes, data: data)
-    case .genericPassword, .internetPassword: nil
+  private func persistentReference(to found: SecItemSearch.Found) -> Data {
+    switch found {
+    case .item(let record): PersistentReference(record).data
+    case .identity(let certificate, _): PersistentReference(certificate, isIdentity: true).data
+    }
+  }
+
+  /// The attributes of an item; of an identity those of both parts, the certificate's where both have one.
+  private static func attributes(of found: SecItemSearch.Found) -> [String: Any] {
+    switch found {
+    case .item(let record): return attributes(of: record)
+    case .identity(let certificate, let key):
+      var attributes = attributes(of: key).merging(attributes(of: certificate)) { $1 }
+      attributes[kSecClass as String] = kSecClassIdentity as String
+      return attributes
     }
   }
 
   /// The attributes under Apple's names, those of the primary key always among them.
-  static func attributes(of record: ItemRecord) -> [String: Any] {
+  private static func attributes(of record: ItemRecord) -> [String: Any] {
     var result: [String: Any] = [
       kSecClass as String: record.itemClass.code, ItemAttributes.group: record.group,
       ItemAttributes.created: ItemAttributes.date(record.created),
@@ -131,11 +134,8 @@ struct SecItemResults {
       guard let code = ItemAttributes.code(of: name), name != .accessControl else { continue }
       result[code] = ItemAttributes.object(value, of: name)
     }
-    let protection =
-      result[kSecAttrAccessible as String] as? String
-      ?? ItemAttributes.defaultProtection(of: record.itemClass)
-    result[kSecAttrAccessible as String] = protection
-    result[kSecAttrAccessControl as String] = record.accessControl(protection: protection)
+    result[kSecAttrAccessible as String] = record.protection
+    result[kSecAttrAccessControl as String] = record.accessControl
     return result
   }
 }
@@ -143,21 +143,4 @@ struct SecItemResults {
 extension ItemRecord {
   /// Whether there is an object that stands for the item itself.
   fileprivate var isReferable: Bool { itemClass == .certificate || itemClass == .key }
-
-  /// Whether the item was given data.
-  fileprivate var hasContent: Bool { attributes[SecItemResults.contentName] != SecItemResults.noContent }
-
-  /// Whether a person has to do something each time the item is given out.
-  fileprivate var requiresUserPresence: Bool {
-    accessControl(protection: ItemAttributes.defaultProtection(of: itemClass))?.requiresUserPresence == true
-  }
-
-  /// The conditions under which the item is given out.
-  fileprivate func accessControl(protection: String) -> SecAccessControl? {
-    if let bytes = attributes[.accessControl]?.contentBytes, let control = SecAccessControl(serialized: bytes)
-    {
-      return control
-    }
-    return SecAccessControl(protection: protection, flags: [])
-  }
 }

@@ -6,65 +6,80 @@ struct SecItemSearch {
   let request: SecItemRequest
   let keyring: Keyring
 
-  /// A certificate and its private key.
-  struct Identity {
-    let certificate: ItemRecord
-    let key: ItemRecord
+  /// Something that a query finds: an item, or a certificate and its private key.
+  enum Found {
+    case item(ItemRecord)
+    case identity(certificate: ItemRecord, key: ItemRecord)
+
+    /// The item that stands for it: of an identity, the certificate.
+    var record: ItemRecord {
+      switch self {
+      case .item(let record): record
+      case .identity(let certificate, _): certificate
+      }
+    }
   }
 
-  /// The items, in the order of their creation, as many as the request's limit lets through.
+  /// Everything that matches, whatever the limit says, in the order of creation; of identities, of the certificates.
   ///
-  /// - Parameter limit: What counts where the request says nothing.
-  /// - Throws: `errSecItemNotFound` when there is none.
-  func records(limit: Query.Limit) throws(SecItemFailure) -> [ItemRecord] {
-    guard let itemClass = request.itemClass else { throw SecItemFailure(errSecInternalComponent) }
-    var records = try find(itemClass, request.attributes)
-    if let list = request.itemList { records.removeAll { !list.contains($0) } }
-    records.removeAll { !request.matching.accepts($0) }
-    if request.matching.needsCertificate, itemClass == .certificate {
-      records = try accepted(records)
-    }
-    return try cut(records, limit)
-  }
-
-  /// The identities, in the order of the certificates' creation.
-  func identities(limit: Query.Limit) throws(SecItemFailure) -> [Identity] {
-    var certificates = try find(.certificate, part(.certificate))
-    if request.matching.needsCertificate { certificates = try accepted(certificates) }
-    let keys = try find(.key, part(.key)).filter { $0.attributes[.keyClass] == .integer(1) }
-    var identities: [Identity] = []
-    for certificate in certificates {
-      guard let hash = certificate.attributes[.publicKeyHash] else { continue }
-      guard let key = keys.first(where: { $0.attributes[.applicationLabel]?.isSame(as: hash) == true }) else {
-        continue
-      }
-      let identity = Identity(certificate: certificate, key: key)
-      if let list = request.itemList, !list.contains(certificate) { continue }
-      identities.append(identity)
-    }
-    if let wanted = request.reference as? SecIdentity {
-      let serial = wanted.certificate.itemAttributes
-      identities.removeAll { identity in
-        [.issuer, .serialNumber].contains { (name: AttributeName) in
-          identity.certificate.attributes[name] != serial[name]
-        }
-      }
-    }
-    return try cut(identities, limit)
-  }
-
-  private func cut<T>(_ found: [T], _ limit: Query.Limit) throws(SecItemFailure) -> [T] {
+  /// - Throws: `errSecItemNotFound` when there is nothing; `errSecDecode` when there is nothing, or something is to be
+  ///   changed, and a part of the index cannot be read that could have matched.
+  func matches() throws(SecItemFailure) -> [Found] {
+    let found = request.isIdentity ? try identities() : try items()
     guard !found.isEmpty else { throw SecItemFailure(errSecItemNotFound) }
-    return switch request.limit ?? limit {
-    case .one: Array(found.prefix(1))
-    case .count(let count): Array(found.prefix(count))
-    case .all: found
+    return found
+  }
+
+  private func items() throws(SecItemFailure) -> [Found] {
+    guard let itemClass = request.itemClass else { throw SecItemFailure(errSecInternalComponent) }
+    let records = try find(itemClass).filter { record in
+      request.itemList?.contains(record) != false && request.matching.accepts(record)
     }
+    return (itemClass == .certificate ? try accepted(records) : records).map { .item($0) }
+  }
+
+  private func identities() throws(SecItemFailure) -> [Found] {
+    let certificates = try accepted(find(.certificate))
+    let keys = try find(.key).filter { $0.attributes[.keyClass] == .integer(1) }
+    let wanted = (request.reference as? SecIdentity)?.certificate.itemAttributes.primaryKey(of: .certificate)
+    var identities: [Found] = []
+    for certificate in certificates where request.itemList?.contains(certificate) != false {
+      guard let hash = certificate.attributes[.publicKeyHash],
+        wanted.map(certificate.attributes.contain) != false,
+        let key = keys.first(where: { $0.attributes[.applicationLabel]?.isSame(as: hash) == true })
+      else { continue }
+      identities.append(.identity(certificate: certificate, key: key))
+    }
+    return identities
+  }
+
+  // MARK: Queries
+
+  /// What is asked of the items of a class.
+  func query(for itemClass: ItemClass) -> Query {
+    var predicates = part(itemClass).entries.map { entry in
+      Predicate.equal(entry.name, entry.value, ignoresCase: request.matching.ignoresCase)
+    }
+    // Of an identity the dates are the certificate's, as they are returned.
+    if !request.isIdentity || itemClass == .certificate {
+      if let created = request.created { predicates.append(.equal(.created, created)) }
+      if let modified = request.modified { predicates.append(.equal(.modified, modified)) }
+    }
+    if request.persistentReference == nil {
+      switch request.synchronizable {
+      case .no: predicates.append(.equal(.synchronizable, .boolean(false)))
+      case .yes: predicates.append(.equal(.synchronizable, .boolean(true)))
+      case .any: break
+      }
+    }
+    if let group = request.group { predicates.append(.equal(.group, .string(group))) }
+    return Query(itemClass: itemClass, predicates: predicates, limit: .all)
   }
 
   /// Those attributes of an identity that one of its parts has: the certificate's where both have them, as they are
   /// returned.
   private func part(_ itemClass: ItemClass) -> Attributes {
+    guard request.isIdentity else { return request.attributes }
     var part = Attributes()
     for entry in request.attributes.entries {
       let isOfCertificate = AttributeSchema.applies(entry.name, to: .certificate)
@@ -73,47 +88,104 @@ struct SecItemSearch {
     return part
   }
 
-  private func find(_ itemClass: ItemClass, _ attributes: Attributes) throws(SecItemFailure) -> [ItemRecord] {
-    var predicates = attributes.entries.map { entry in
-      Predicate.equal(entry.name, entry.value, ignoresCase: request.matching.ignoresCase)
-    }
-    if let reference = request.persistentReference {
-      guard reference.itemClass == itemClass else { return [] }
-      predicates.append(.id(reference.id))
-    } else {
-      switch request.synchronizable {
-      case .no: predicates.append(.equal(.synchronizable, .boolean(false)))
-      case .yes: predicates.append(.equal(.synchronizable, .boolean(true)))
-      case .any: break
-      }
-    }
-    if !request.isIdentity || itemClass == .certificate {
-      if let control = request.accessControl {
-        predicates.append(.equal(.accessControl, .bytes(control.serialized)))
-      }
-      if let created = request.created { predicates.append(.equal(.created, created)) }
-      if let modified = request.modified { predicates.append(.equal(.modified, modified)) }
-    }
+  private func find(_ itemClass: ItemClass) throws(SecItemFailure) -> [ItemRecord] {
     let groups = keyring.policy.groups
-    if let group = request.group {
-      guard groups[group] != nil else { throw SecItemFailure(errSecMissingEntitlement) }
-      predicates.append(.equal(.group, .string(group)))
+    if let group = request.group, groups[group] == nil { throw SecItemFailure(errSecMissingEntitlement) }
+    var query = query(for: itemClass)
+    if let reference = request.persistentReference {
+      guard reference.isIdentity == request.isIdentity else { return [] }
+      if reference.itemClass == itemClass {
+        query.predicates.append(.id(reference.id))
+      } else if !request.isIdentity {
+        return []
+      }
     }
-    let query = Query(itemClass: itemClass, predicates: predicates, limit: .all)
-    let matches = try keyringStatus { () throws(KeyringError) in try keyring.find(query) }
+    if let id = request.itemID { query.predicates.append(.id(id)) }
+    let asked = query
+    let matches = try keyringStatus { () throws(KeyringError) in try keyring.find(asked) }
     // An item in a group that nobody accepted is not there.
-    return matches.items.filter { groups[$0.group] != nil }
+    let items = matches.items.filter { groups[$0.group] != nil && hasWantedControl($0) }
+    // What is asked for may be in what cannot be read: to say that it is not there would be a guess.
+    if matches.isIndexLost || !matches.problems.isEmpty, items.isEmpty || request.purpose != .find {
+      throw SecItemFailure(errSecDecode)
+    }
+    return items
+  }
+
+  private func hasWantedControl(_ record: ItemRecord) -> Bool {
+    guard let control = request.accessControl else { return true }
+    // The key of an identity may be guarded in another way.
+    if request.isIdentity, record.itemClass == .key { return true }
+    return record.accessControl == control
   }
 
   /// Certificates are sealed as everything is, so what their content says costs a decryption each.
   private func accepted(_ records: [ItemRecord]) throws(SecItemFailure) -> [ItemRecord] {
+    guard request.matching.needsCertificate else { return records }
     var accepted: [ItemRecord] = []
     for record in records {
-      let data = try SecItemResults.data(of: record, in: keyring)
-      if let certificate = SecCertificate(der: data), request.matching.accepts(certificate) {
-        accepted.append(record)
+      do throws(SecItemFailure) {
+        let data = try secret(of: record)
+        if let certificate = SecCertificate(der: data), request.matching.accepts(certificate) {
+          accepted.append(record)
+        }
+      } catch {
+        guard request.skips(error) else { throw error }
       }
     }
     return accepted
+  }
+
+  // MARK: Secrets
+
+  /// The content of an item that this search has found, decrypted.
+  func secret(of record: ItemRecord) throws(SecItemFailure) -> Data {
+    let query = query(for: record.itemClass)
+    return try keyringStatus { () throws(KeyringError) in
+      let secret = try keyring.secret(
+        for: record, matching: query, asksAgain: record.accessControl?.requiresUserPresence ?? true)
+      return unsafe secret.withBytes { unsafe Data($0) }
+    }
+  }
+}
+
+extension SecItemRequest {
+  /// Whether an item is left out because nobody may be asked.
+  func skips(_ error: SecItemFailure) -> Bool {
+    interaction == .skip && error.status == errSecInteractionNotAllowed
+  }
+}
+
+extension ItemRecord {
+  /// The conditions under which the item is given out; nil when it has some that cannot be read, of which the strictest
+  /// is to be assumed.
+  var accessControl: SecAccessControl? {
+    guard let value = attributes[.accessControl] else {
+      return SecAccessControl(protection: protection, flags: [])
+    }
+    return value.contentBytes.flatMap { SecAccessControl(serialized: $0) }
+  }
+
+  /// The value of `kSecAttrAccessible`.
+  var protection: String {
+    guard case .string(let word)? = attributes[.accessible] else {
+      // The command leaves it open, and says in another way that an item stays here.
+      return ItemAttributes.defaultProtection(of: itemClass) + (isLocal ? "u" : "")
+    }
+    return ItemAttributes.code(for: word, of: .accessible)
+  }
+}
+
+extension Attributes {
+  /// Those that are part of the primary key of a class.
+  func primaryKey(of itemClass: ItemClass) -> Attributes {
+    var key = Attributes()
+    for name in AttributeSchema.primaryKey(of: itemClass) { key[name] = self[name] }
+    return key
+  }
+
+  /// Whether all of others are here with the same values.
+  func contain(_ others: Attributes) -> Bool {
+    others.entries.allSatisfy { self[$0.name]?.isSame(as: $0.value) == true }
   }
 }

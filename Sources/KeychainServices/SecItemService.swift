@@ -8,6 +8,9 @@ struct SecItemService {
 
   static let shared = SecItemService(session: .shared)
 
+  /// How often a call is tried because others take the items away that it has found.
+  private static let attempts = 8
+
   func add(_ dictionary: CFDictionary) throws(SecItemFailure) -> CFTypeRef? {
     let request = try SecItemRequest(dictionary, for: .add)
     let items = try newItems(request)
@@ -19,43 +22,70 @@ struct SecItemService {
         try keyringStatus { () throws(KeyringError) in try keyring.checkPassphrase() }
       }
       let records = try add(items, to: keyring)
-      let results = SecItemResults(request: request, keyring: keyring)
-      if request.isIdentity, records.count == 2 {
-        return try results.object([SecItemSearch.Identity(certificate: records[0], key: records[1])])
-      }
-      return try results.object(records)
+      // Nothing is decrypted for the result: the item is stored, whatever happens to it now.
+      let known = zip(records, items).map { ($0.id, $1.data) }
+      let results = SecItemResults(
+        search: SecItemSearch(request: request, keyring: keyring),
+        known: Dictionary(known) { first, _ in first })
+      guard request.isIdentity, records.count == 2 else { return try results.object([.item(records[0])]) }
+      return try results.object([.identity(certificate: records[0], key: records[1])])
     }
   }
 
   func find(_ dictionary: CFDictionary) throws(SecItemFailure) -> CFTypeRef? {
     let request = try SecItemRequest(dictionary, for: .find)
-    let keyring = try session.keyring(asks: request.interaction == .allow)
-    let search = SecItemSearch(request: request, keyring: keyring)
-    let results = SecItemResults(request: request, keyring: keyring)
-    return request.isIdentity
-      ? try results.object(try search.identities(limit: .one))
-      : try results.object(try search.records(limit: .one))
+    return try again { () throws(SecItemFailure) in
+      let keyring = try session.keyring(asks: request.interaction == .allow)
+      let search = SecItemSearch(request: request, keyring: keyring)
+      return try SecItemResults(search: search).object(search.matches())
+    }
   }
 
   func update(_ dictionary: CFDictionary, _ attributes: CFDictionary) throws(SecItemFailure) {
-    var request = try SecItemRequest(dictionary, for: .update)
+    let request = try SecItemRequest(dictionary, for: .update)
     let changes = try SecItemChanges(attributes, of: request)
-    // All matches, whatever the limit says.
-    request.limit = nil
-    let wanted = request
-    try session.change(asks: request.interaction == .allow) { keyring throws(SecItemFailure) in
-      let records = try SecItemSearch(request: wanted, keyring: keyring).records(limit: .all)
-      try changes.apply(to: records, in: keyring)
+    try change(request) { keyring, search throws(SecItemFailure) in
+      try changes.apply(to: search.matches().map(\.record), in: keyring)
     }
   }
 
   func delete(_ dictionary: CFDictionary) throws(SecItemFailure) {
     let request = try SecItemRequest(dictionary, for: .delete)
+    try change(request) { keyring, search throws(SecItemFailure) in
+      let matches = try cut(search.matches(), request.limit)
+      let records = request.isIdentity ? try parts(of: matches, keyring) : matches.map(\.record)
+      try keyringStatus { () throws(KeyringError) in try keyring.delete(records) }
+    }
+  }
+
+  /// Searches and changes; again when an item that was found is gone before it could be changed, until nothing is
+  /// found.
+  private func change(
+    _ request: SecItemRequest, _ body: (Keyring, SecItemSearch) throws(SecItemFailure) -> Void
+  ) throws(SecItemFailure) {
     try session.change(asks: request.interaction == .allow) { keyring throws(SecItemFailure) in
       let search = SecItemSearch(request: request, keyring: keyring)
-      let records =
-        request.isIdentity ? try parts(of: search, keyring) : try search.records(limit: .all)
-      try keyringStatus { () throws(KeyringError) in try keyring.delete(records) }
+      try again { () throws(SecItemFailure) in try body(keyring, search) }
+    }
+  }
+
+  /// Does something again as long as others take away what it has found before it is done.
+  private func again<R>(_ body: () throws(SecItemFailure) -> R) throws(SecItemFailure) -> R {
+    for _ in 1..<Self.attempts {
+      do throws(SecItemFailure) {
+        return try body()
+      } catch {
+        guard error.isOfItemGone else { throw error }
+      }
+    }
+    return try body()
+  }
+
+  private func cut<T>(_ found: [T], _ limit: Query.Limit?) -> [T] {
+    switch limit ?? .all {
+    case .one: Array(found.prefix(1))
+    case .count(let count): Array(found.prefix(count))
+    case .all: found
     }
   }
 
@@ -91,7 +121,7 @@ struct SecItemService {
   private func newItem(_ request: SecItemRequest) throws(SecItemFailure) -> AddedItem {
     guard let itemClass = request.itemClass else { throw SecItemFailure(errSecInternalComponent) }
     var attributes = request.attributes
-    if itemClass == .certificate, request.reference == nil {
+    if itemClass == .certificate, !(request.reference is SecCertificate), !request.isIdentity {
       guard let data = request.data, let certificate = SecCertificate(der: data) else { throw .parameter }
       var known = certificate.itemAttributes
       known.merge(attributes)
@@ -129,13 +159,19 @@ struct SecItemService {
   }
 
   private func add(_ items: [AddedItem], to keyring: Keyring) throws(SecItemFailure) -> [ItemRecord] {
-    try keyringStatus { () throws(KeyringError) in
-      if let only = items.first, items.count == 1 {
-        return [try keyring.add(only.item, secret: SecretBytes(copying: only.data))]
+    if let only = items.first, items.count == 1 {
+      return try keyringStatus { () throws(KeyringError) in
+        [try keyring.add(only.item, secret: SecretBytes(copying: only.data))]
       }
-      return try keyring.transaction { staged throws(KeyringError) in
-        var records: [ItemRecord] = []
-        for item in items {
+    }
+    // The certificate of an identity may be there already; its key is what makes it a new one.
+    let present = try items.first.flatMap { first throws(SecItemFailure) in
+      try certificate(like: first, in: keyring)
+    }
+    return try keyringStatus { () throws(KeyringError) in
+      try keyring.transaction { staged throws(KeyringError) in
+        var records = present.map { [$0] } ?? []
+        for item in items.dropFirst(records.count) {
           records.append(try staged.add(item.item, secret: SecretBytes(copying: item.data)))
         }
         return records
@@ -143,23 +179,36 @@ struct SecItemService {
     }
   }
 
+  /// The certificate in the store that a new one would take the place of, if it is for the same key.
+  private func certificate(
+    like new: AddedItem, in keyring: Keyring
+  ) throws(SecItemFailure) -> ItemRecord? {
+    try keyringStatus { () throws(KeyringError) in
+      let query = Query(itemClass: .certificate, predicates: [.path(try new.item.path())])
+      return try keyring.find(query).items.first { record in
+        record.attributes[.publicKeyHash] == new.item.attributes[.publicKeyHash]
+      }
+    }
+  }
+
   // MARK: Deleting
 
   /// The certificates of identities, and those of their keys that no other certificate needs.
-  private func parts(of search: SecItemSearch, _ keyring: Keyring) throws(SecItemFailure) -> [ItemRecord] {
-    let identities = try search.identities(limit: .all)
-    let certificates = identities.map(\.certificate)
+  private func parts(
+    of identities: [SecItemSearch.Found], _ keyring: Keyring
+  ) throws(SecItemFailure) -> [ItemRecord] {
+    let certificates = identities.map(\.record)
     let all = try keyringStatus { () throws(KeyringError) in
       try keyring.find(Query(itemClass: .certificate)).items
     }
     let others = all.filter { other in !certificates.contains { $0.id == other.id } }
     var keys: [ItemRecord] = []
-    for identity in identities where !keys.contains(where: { $0.id == identity.key.id }) {
-      let label = identity.key.attributes[.applicationLabel]
+    for case .identity(_, let key) in identities where !keys.contains(where: { $0.id == key.id }) {
+      let label = key.attributes[.applicationLabel]
       let isNeeded = others.contains { other in
         label.map { other.attributes[.publicKeyHash]?.isSame(as: $0) == true } ?? false
       }
-      if !isNeeded { keys.append(identity.key) }
+      if !isNeeded { keys.append(key) }
     }
     return certificates + keys
   }

@@ -11,6 +11,8 @@ public final class SecKey: NSObject, CoreFoundationType, @unchecked Sendable {
   static let typeID: CFTypeID = 0x4B02
 
   let material: KeyMaterial
+  /// The item that it was read from; nil for one that a program has made.
+  let itemID: ItemID?
   private let secret: SecretBytes
 
   /// Makes a key of bytes.
@@ -23,6 +25,7 @@ public final class SecKey: NSObject, CoreFoundationType, @unchecked Sendable {
   init?(type: KeyMaterial.KeyType, keyClass: KeyMaterial.KeyClass, bytes: UnsafeRawBufferPointer) {
     guard let material = unsafe KeyMaterial(type: type, keyClass: keyClass, bytes: bytes) else { return nil }
     self.material = material
+    itemID = nil
     secret = unsafe SecretBytes(copying: bytes)
   }
 
@@ -31,8 +34,9 @@ public final class SecKey: NSObject, CoreFoundationType, @unchecked Sendable {
   /// - Parameters:
   ///   - record: The attributes of an item of the class of keys: `keyType` and `keyClass` are read.
   ///   - data: The item's secret.
+  ///   - itemID: The item.
   /// - Returns: nil when the secret is not such a key.
-  convenience init?(record: Attributes, data: Data) {
+  convenience init?(record: Attributes, data: Data, itemID: ItemID? = nil) {
     guard let type = Self.number(record[.keyType]), let number = Self.number(record[.keyClass]),
       let keyClass = KeyMaterial.KeyClass(rawValue: number)
     else { return nil }
@@ -40,11 +44,12 @@ public final class SecKey: NSObject, CoreFoundationType, @unchecked Sendable {
       unsafe SecKey(type: KeyMaterial.KeyType(number: type), keyClass: keyClass, bytes: $0)
     }
     guard let key else { return nil }
-    self.init(copying: key)
+    self.init(copying: key, itemID: itemID)
   }
 
-  private init(copying key: SecKey) {
+  private init(copying key: SecKey, itemID: ItemID?) {
     material = key.material
+    self.itemID = itemID
     secret = key.secret.copy()
   }
 

@@ -1,4 +1,5 @@
 internal import CGPGME
+internal import Glibc
 package import KeyringModel
 internal import Synchronization
 
@@ -6,9 +7,18 @@ internal import Synchronization
 // to forget them first.
 
 extension Engine {
-  package func forgetPassphrases(forOpening ciphertext: [UInt8]) throws(EngineError) {
+  package func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage {
     // A process that may ask nobody must not make everybody else type again.
     if case .never = interaction { throw .noPromptPossible }
+    // Between two that forget and then ask, one answer would do for both.
+    let turn = try PresenceTurn(in: locations.runtimeBase)
+    try forgetPassphrases(forOpening: ciphertext)
+    let message = try open(ciphertext, limit: limit)
+    turn.end()
+    return message
+  }
+
+  private func forgetPassphrases(forOpening ciphertext: [UInt8]) throws(EngineError) {
     let recipients: [KeyID]
     do {
       recipients = try unsafe ciphertext.span.bytes.withUnsafeBytes { bytes throws(MessageError) in
@@ -24,8 +34,7 @@ extension Engine {
       let keys = try agent.keys()
       var isMine = false
       for person in people.sorted() {
-        let own = try keygrips(of: person, in: session).compactMap { grip in keys.first { $0.keygrip == grip }
-        }
+        let own = try keygrips(of: person, in: session).compactMap { grip in keys.first { $0.keygrip == grip } }
         guard !own.isEmpty else { continue }
         isMine = true
         try Self.checkPassphrase(own, of: person)
@@ -69,6 +78,30 @@ extension Engine {
     keygrips.withLock { $0[person] = found }
     return found
   }
+}
+
+/// The right to make the agent forget, until the message that it is for is open; nobody else has it meanwhile.
+private struct PresenceTurn: ~Copyable {
+  private let descriptor: Int32
+
+  /// Longer than any dialog for a passphrase stays open unnoticed.
+  private static let patience = 600.0
+
+  /// Waits for the turn.
+  ///
+  /// - Parameter folder: The runtime folder, which all engines of the user share.
+  /// - Throws: `unsafeEngine` when there can be no lock; `noPromptPossible` when somebody else has not answered.
+  init(in folder: String) throws(EngineError) {
+    let path = folder + "/presence.lock"
+    descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .unsafeEngine(path: path, reason: PrivateFolder.reason(errno)) }
+    guard FileLock.take(descriptor, .exclusive, within: Self.patience) == 0 else { throw .noPromptPossible }
+  }
+
+  /// Lets the next one have its turn. Happens also without being called.
+  consuming func end() {}
+
+  deinit { close(descriptor) }
 }
 
 extension Context {

@@ -31,14 +31,17 @@ package protocol SealingEngine: Sendable {
   ///   `notEncrypted`, `tooLarge`; what concerns prompts and the engine.
   func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage
 
-  /// Makes the user's agent forget the passphrases that it keeps, so that somebody is asked when a message is opened
-  /// next.
+  /// Decrypts as `open(_:limit:)` does, after making the user's agent forget the passphrases that it keeps, so that
+  /// somebody is asked. Of several that do this at once, in any process, each waits for the one before.
   ///
-  /// - Parameter ciphertext: A binary OpenPGP message.
-  /// - Throws: `noPromptPossible` when nobody may be asked, and nothing is forgotten then; `message`;
-  ///   `notARecipient`; `unusableKey` with `noPassphrase` or `onCard` for a key of which it is not sure that somebody
-  ///   is asked; `agentUnreachable` when the agent does not answer or does not let it be done.
-  func forgetPassphrases(forOpening ciphertext: [UInt8]) throws(EngineError)
+  /// - Parameters:
+  ///   - ciphertext: A binary OpenPGP message.
+  ///   - limit: How many bytes of plaintext are accepted at most.
+  /// - Returns: As `open(_:limit:)`.
+  /// - Throws: As `open(_:limit:)`; `noPromptPossible` when nobody may be asked, and nothing is forgotten then;
+  ///   `unusableKey` with `noPassphrase` or `onCard` for a key of which it is not sure that somebody is asked;
+  ///   `agentUnreachable` when the agent does not answer or does not let it be done.
+  func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage
 
   /// Makes sure that a person's key has a passphrase to be asked for.
   ///

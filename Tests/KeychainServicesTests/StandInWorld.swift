@@ -38,10 +38,16 @@ final class StandInWorld {
   }
 
   private func makeStore() throws {
-    var policy = try store.create().policy
+    try store.create()
+    try accept { $0.groups["team"] = [store.owner] }
+  }
+
+  /// Changes the policy, signs it, and accepts it on this machine.
+  func accept(_ change: (inout Policy) -> Void) throws {
+    var policy = try store.open().policy
     policy.previous = ContentDigest(of: policy.encode())
-    policy.generation = 2
-    policy.groups["team"] = [store.owner]
+    policy.generation += 1
+    change(&policy)
     let folder = URL(fileURLWithPath: store.path)
     let bytes = policy.encode()
     let signature = try store.engine.signDetached(bytes, signer: store.owner)

@@ -53,6 +53,27 @@ import TestSupport
     }
   }
 
+  @Test func `a second line with the id of an item does not give that item's secret out`() throws {
+    let store = StandInStore()
+    let keyring = try store.create()
+    let record = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
+    var forged = record
+    forged.attributes[.server] = .string("evil.example")
+    forged.sealed = ContentDigest(of: [1])
+    let tree = try store.tree()
+    try tree.createFile(
+      StoreLayout.shardFile(forged.path.shard, isLocal: false), try IndexLine.encode(forged) + [10])
+    let query = Query(predicates: [.equal(.server, "evil.example")])
+    let found = try #require(try keyring.find(query).items.first)
+    for asked in [nil, query, Query(itemClass: .internetPassword), Query(predicates: [.id(found.id)])] {
+      #expect { _ = try keyring.secret(for: found, matching: asked) } throws: { error in
+        guard case KeyringError.bindingMismatch(_, .primaryKey(.server)) = error else { return false }
+        return true
+      }
+    }
+    #expect(try keyring.text(of: record) == "s")
+  }
+
   @Test func `an old sealed item put back beside its newer line is refused`() throws {
     let store = StandInStore()
     let keyring = try store.create()

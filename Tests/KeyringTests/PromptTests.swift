@@ -38,8 +38,9 @@ import Testing
     func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
       try base.expectedRecipients(people)
     }
-    func forgetPassphrases(forOpening ciphertext: [UInt8]) throws(EngineError) {
-      try base.forgetPassphrases(forOpening: ciphertext)
+    func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage {
+      ask.withLock { $0 }()
+      return try base.openAskingAgain(ciphertext, limit: limit)
     }
     func checkPassphrase(of person: Fingerprint) throws(EngineError) {
       try base.checkPassphrase(of: person)

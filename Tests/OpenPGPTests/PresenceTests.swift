@@ -1,4 +1,5 @@
 import OpenPGP
+import Secrets
 import TestSupport
 import Testing
 
@@ -19,14 +20,27 @@ import Testing
     Engine(home, people: people, interaction: interaction)
   }
 
+  private func openAskingAgain(_ message: [UInt8], _ engine: Engine) throws {
+    let opened = try engine.openAskingAgain(message, limit: 1 << 20)
+    #expect(opened.plaintext.count == 5)
+  }
+
+  @Test func `One answer does not do for several that ask at once`() throws {
+    let engine = engine()
+    let message = try engine.sealed(to: [.locked])
+    try ThreadGroup.run(4) { _ in
+      for _ in 0..<3 { try openAskingAgain(message, engine) }
+    }
+    #expect(pinentry.count == 12)
+  }
+
   @Test func `The agent asks once, and again after it had to forget`() throws {
     let engine = engine()
     let message = try engine.sealed(to: [.locked])
     for _ in 0..<3 { _ = try engine.opened(message) }
     #expect(pinentry.count == 1, "it keeps what it was told")
     for round in 2...3 {
-      try engine.forgetPassphrases(forOpening: message)
-      _ = try engine.opened(message)
+      try openAskingAgain(message, engine)
       #expect(pinentry.count == round)
     }
   }
@@ -38,8 +52,7 @@ import Testing
     _ = try engine.opened(message)
     #expect(pinentry.count == 1)
     _ = try engine.signDetached([1], signer: GnuPGKey.locked.fingerprint)
-    try engine.forgetPassphrases(forOpening: message)
-    _ = try engine.opened(message)
+    try openAskingAgain(message, engine)
     #expect(pinentry.count == 2)
   }
 
@@ -47,7 +60,7 @@ import Testing
     let message = try engine().sealed(to: [.locked])
     _ = try engine().opened(message)
     #expect(throws: EngineError.noPromptPossible) {
-      try engine(.never).forgetPassphrases(forOpening: message)
+      try openAskingAgain(message, engine(.never))
     }
     _ = try engine().opened(message)
     #expect(pinentry.count == 1)
@@ -58,7 +71,7 @@ import Testing
     let error = EngineError.unusableKey(GnuPGKey.alice.fingerprint, .noPassphrase)
     for people in [[.alice], [.locked, .alice]] as [[GnuPGKey]] {
       let message = try engine.sealed(to: people)
-      #expect(throws: error) { try engine.forgetPassphrases(forOpening: message) }
+      #expect(throws: error) { try openAskingAgain(message, engine) }
     }
     #expect(throws: error) { try engine.checkPassphrase(of: GnuPGKey.alice.fingerprint) }
     try engine.checkPassphrase(of: GnuPGKey.locked.fingerprint)
@@ -67,10 +80,10 @@ import Testing
   @Test func `A message for somebody else, a damaged one and a missing key are told apart`() throws {
     let engine = engine(people: [.locked, .bob])
     let message = try engine.sealed(to: [.bob])
-    #expect { try engine.forgetPassphrases(forOpening: message) } throws: { error in
+    #expect { try openAskingAgain(message, engine) } throws: { error in
       if case EngineError.notARecipient = error { true } else { false }
     }
-    #expect { try engine.forgetPassphrases(forOpening: [1, 2, 3]) } throws: { error in
+    #expect { try openAskingAgain([1, 2, 3], engine) } throws: { error in
       if case EngineError.message = error { true } else { false }
     }
     #expect(throws: EngineError.unusableKey(GnuPGKey.bob.fingerprint, .noSecretKey)) {
@@ -82,8 +95,7 @@ import Testing
     let engine = engine()
     let message = try engine.sealed(to: [.locked])
     home.stopAgent()
-    try engine.forgetPassphrases(forOpening: message)
-    _ = try engine.opened(message)
+    try openAskingAgain(message, engine)
     #expect(pinentry.count == 1)
   }
 }

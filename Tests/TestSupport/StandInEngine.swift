@@ -13,12 +13,19 @@ package final class StandInEngine: SealingEngine {
   private let readers: Set<Fingerprint>
   private let unusable = Mutex<[Fingerprint: KeyProblem]>([:])
   private let forgotten = Mutex(0)
+  private let silence = Mutex(false)
   private let refusals = Mutex<EngineError?>(nil)
 
   /// What keeps every message from being decrypted, as a passphrase that is not given does.
   package var refusal: EngineError? {
     get { refusals.withLock { $0 } }
     set { refusals.withLock { $0 = newValue } }
+  }
+
+  /// Whether messages for which somebody has to be asked are refused, as where nobody may be.
+  package var refusesToAskAgain: Bool {
+    get { silence.withLock { $0 } }
+    set { silence.withLock { $0 = newValue } }
   }
 
   /// - Parameter readers: whose secret keys this machine has.
@@ -75,9 +82,10 @@ package final class StandInEngine: SealingEngine {
   /// How often the passphrases were to be forgotten.
   package var forgetting: Int { forgotten.withLock { $0 } }
 
-  package func forgetPassphrases(forOpening ciphertext: [UInt8]) throws(EngineError) {
-    _ = try parts(of: ciphertext)
+  package func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage {
+    if refusesToAskAgain { throw .noPromptPossible }
     forgotten.withLock { $0 += 1 }
+    return try open(ciphertext, limit: limit)
   }
 
   package func checkPassphrase(of person: Fingerprint) throws(EngineError) {

@@ -20,6 +20,14 @@ struct ItemReader {
     var byID = Query()
     byID.predicates = [.id(record.id)]
     guard let fresh = try keyring.index.findUnderLock(byID).items.first else { throw .itemNotFound }
+    if let name = fresh.primaryKey.difference(from: record.primaryKey) {
+      // Renamed since it was found; or the line that was found is another one with the same id, which would give the
+      // item's secret out under its own name (threat T10).
+      let line = Query(predicates: [.path(record.path), .id(record.id)])
+      guard try keyring.index.findUnderLock(line).items.isEmpty else {
+        throw .bindingMismatch(record.reference, .primaryKey(name))
+      }
+    }
     guard let again = try self.message(of: fresh) else { throw .itemDamaged(fresh.reference, .missing) }
     return try open(again, fresh, query)
   }
@@ -52,8 +60,10 @@ struct ItemReader {
   /// Decrypts a message whose place is not known yet; the signature is checked, the binding is not.
   func unseal(_ message: [UInt8], reference: ItemReference) throws(KeyringError) -> SealedItem {
     do {
-      if asksAgain { try keyring.engine.forgetPassphrases(forOpening: message) }
-      let opened = try keyring.engine.open(message, limit: StoreLayout.plaintextLimit)
+      let limit = StoreLayout.plaintextLimit
+      let opened =
+        try asksAgain
+        ? keyring.engine.openAskingAgain(message, limit: limit) : keyring.engine.open(message, limit: limit)
       let item = try SealedItem(plaintext: opened.plaintext)
       try checkSignature(opened.signatures, group: item.header.group)
       return item

@@ -55,7 +55,7 @@ struct SealedItem: ~Copyable {
     let own = header.primaryKey
     let wanted = record.primaryKey
     guard own == wanted, header.path == record.path else {
-      throw .primaryKey(own.firstDifference(from: wanted) ?? .itemClass)
+      throw .primaryKey(own.difference(from: wanted) ?? .itemClass)
     }
     if let query {
       for predicate in query.predicates
@@ -80,16 +80,16 @@ extension Predicate {
 
   /// Whether the predicate holds on a record, or is not about a primary-key attribute of its class.
   func holdsOnPrimaryKey(of record: ItemRecord) -> Bool {
-    guard let name = primaryKeyName, AttributeSchema.primaryKey(of: record.itemClass).contains(name) else {
-      return true
-    }
+    let names = AttributeSchema.primaryKey(of: record.itemClass) + [.group, .synchronizable]
+    guard let name = primaryKeyName, names.contains(name) else { return true }
     return Query(predicates: [self]).matches(record)
   }
 }
 
 extension PrimaryKey {
-  /// The first attribute in which two keys differ.
-  func firstDifference(from other: PrimaryKey) -> AttributeName? {
+  /// The first attribute in which two keys differ; nil when they are equal.
+  func difference(from other: PrimaryKey) -> AttributeName? {
+    if self == other { return nil }
     if itemClass != other.itemClass { return .itemClass }
     for name in AttributeSchema.primaryKey(of: itemClass) where self[name] != other[name] { return name }
     return isSynchronizable != other.isSynchronizable ? .synchronizable : .group

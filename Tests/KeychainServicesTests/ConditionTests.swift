@@ -1,0 +1,163 @@
+import Foundation
+import Keyring
+import OpenPGP
+import Secrets
+import TestSupport
+import Testing
+
+@testable import KeychainServices
+
+/// Conditions under which items are given out: which of them count, and what takes them away.
+@Suite(.serialized) struct ConditionTests {
+  private let world: StandInWorld
+
+  init() throws { world = try StandInWorld() }
+
+  private static func control(_ flags: SecAccessControlCreateFlags) throws -> SecAccessControl {
+    let made = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil)
+    return try #require(made)
+  }
+
+  /// An item that somebody has to be asked for, and one that nobody has to.
+  private func addBoth() throws {
+    for (account, flags) in [("guarded", .userPresence), ("plain", [])]
+      as [(String, SecAccessControlCreateFlags)]
+    {
+      let item: [AnyHashable: Any] = [
+        "class": "genp", "acct": account, "accc": try Self.control(flags), "v_Data": Data("s".utf8),
+      ]
+      #expect(SecItemCall.add(item).status == errSecSuccess)
+    }
+  }
+
+  private func read(_ account: String) -> OSStatus {
+    SecItemCall.find(["class": "genp", "acct": account, "r_Data": true]).status
+  }
+
+  private func isAsked(_ account: String) -> Bool {
+    let before = world.store.engine.forgetting
+    #expect(read(account) == errSecSuccess)
+    return world.store.engine.forgetting > before
+  }
+
+  @Test func `of several wishes about asking the strictest counts, in any order`() throws {
+    defer { world.close() }
+    try addBoth()
+    world.silentEngine.refusal = .noPromptPossible
+    let context = LAContext()
+    context.interactionNotAllowed = true
+    let wishes: [[AnyHashable: Any]] = [
+      ["u_AuthCtx": context, "u_AuthUI": kSecUseAuthenticationUIAllow],
+      ["u_NoAuthUI": true, "u_AuthUI": kSecUseAuthenticationUIAllow],
+      ["u_NoAuthUI": true, "u_AuthUI": kSecUseAuthenticationUISkip],
+      ["u_AuthCtx": context, "u_NoAuthUI": false, "u_AuthUI": kSecUseAuthenticationUIAllow],
+    ]
+    for wish in wishes {
+      for _ in 0..<8 {
+        let query: [AnyHashable: Any] = ["class": "genp", "acct": "plain", "r_Data": true]
+        #expect(SecItemCall.find(query.merging(wish) { $1 }).status == errSecInteractionNotAllowed)
+      }
+    }
+  }
+
+  @Test func `a context that was invalidated opens nothing`() throws {
+    defer { world.close() }
+    try addBoth()
+    let context = LAContext()
+    context.invalidate()
+    let query: [AnyHashable: Any] = ["class": "genp", "acct": "plain", "r_Data": true, "u_AuthCtx": context]
+    #expect(SecItemCall.find(query).status == errSecAuthFailed)
+  }
+
+  @Test func `what may not be asked for is skipped before the limit counts`() throws {
+    defer { world.close() }
+    try addBoth()
+    let all: [AnyHashable: Any] = [
+      "class": "genp", "r_Data": true, "u_AuthUI": kSecUseAuthenticationUISkip,
+    ]
+    world.silentEngine.refusesToAskAgain = true
+    #expect(
+      SecItemCall.find(all).result as? Data == Data("s".utf8), "the plain one, though it is not the first")
+    #expect((SecItemCall.find(all.merging(["m_Limit": 2]) { $1 }).result as? [Data])?.count == 1)
+    world.silentEngine.refusal = .noPromptPossible
+    for limit in [1, 2] {
+      #expect(SecItemCall.find(all.merging(["m_Limit": limit]) { $1 }).status == errSecItemNotFound)
+    }
+  }
+
+  @Test func `certificates that may not be asked for are skipped while their subjects are looked at`() throws
+  {
+    defer { world.close() }
+    #expect(SecItemCall.add(["v_Ref": try ItemFixture().certificate]).status == errSecSuccess)
+    world.silentEngine.refusal = .noPromptPossible
+    var query: [AnyHashable: Any] = ["class": "cert", "m_SubjectContains": "example", "r_Attributes": true]
+    query["u_AuthUI"] = kSecUseAuthenticationUISkip
+    #expect(SecItemCall.find(query).status == errSecItemNotFound)
+    query["u_AuthUI"] = kSecUseAuthenticationUIFail
+    #expect(SecItemCall.find(query).status == errSecInteractionNotAllowed)
+  }
+
+  @Test func `conditions that are not understood are taken for the strictest`() throws {
+    defer { world.close() }
+    try addBoth()
+    let record = try #require(
+      try world.store.open().find(Query(predicates: [.equal(.account, "plain")])).items.first)
+    let newer = #"{"flags":1024,"format":1,"protection":"ak"}"#
+    let changes = AttributeChanges(set: [.accessControl: .bytes(Array(newer.utf8))])
+    try world.store.open().update(record, changes)
+    #expect(isAsked("plain"))
+    let query: [AnyHashable: Any] = ["class": "genp", "acct": "plain"]
+    #expect(SecItemCall.update(query, changes: ["pdmn": "ck"]).status == errSecUnimplemented)
+    let shown = SecItemCall.find(query.merging(["r_Attributes": true]) { $1 }).result as? [String: Any]
+    #expect(shown != nil && shown?["accc"] == nil)
+    #expect(SecItemCall.update(query, changes: ["accc": try Self.control([])]).status == errSecSuccess)
+    #expect(!isAsked("plain"))
+  }
+
+  @Test func `an accessibility alone takes no condition away`() throws {
+    defer { world.close() }
+    try addBoth()
+    let query: [AnyHashable: Any] = ["class": "genp", "acct": "guarded"]
+    for protection in ["ak", "ck", "aku", "dk"] {
+      #expect(SecItemCall.update(query, changes: ["pdmn": protection]).status == errSecSuccess)
+      #expect(isAsked("guarded"), "\(protection)")
+      let shown = SecItemCall.find(query.merging(["r_Attributes": true]) { $1 }).result as? [String: Any]
+      #expect(shown?["pdmn"] as? String == protection)
+    }
+    #expect(SecItemCall.update(query, changes: ["accc": try Self.control([])]).status == errSecSuccess)
+    #expect(!isAsked("guarded"))
+  }
+
+  @Test func `what somebody has to be asked for is not synchronised, by an update either`() throws {
+    defer { world.close() }
+    try addBoth()
+    let synced: [AnyHashable: Any] = ["class": "genp", "acct": "synced", "sync": true]
+    #expect(SecItemCall.add(synced).status == errSecSuccess)
+    let guarded = try Self.control(.userPresence)
+    #expect(SecItemCall.update(synced, changes: ["accc": guarded]).status == errSecParam)
+    let query: [AnyHashable: Any] = ["class": "genp", "acct": "guarded"]
+    #expect(SecItemCall.update(query, changes: ["sync": true]).status == errSecParam)
+    #expect(SecItemCall.update(synced, changes: ["sync": false, "accc": guarded]).status == errSecSuccess)
+  }
+
+  @Test func `items without conditions are found by the control that they show`() throws {
+    defer { world.close() }
+    try addBoth()
+    #expect(SecItemCall.add(["class": "genp", "acct": "bare"]).status == errSecSuccess)
+    let shown = SecItemCall.find(["class": "genp", "acct": "bare", "r_Attributes": true]).result
+    let control = try #require((shown as? [String: Any])?["accc"])
+    let found = SecItemCall.find([
+      "class": "genp", "accc": control, "r_Attributes": true, "m_Limit": kSecMatchLimitAll,
+    ])
+    let accounts = (found.result as? [[String: Any]] ?? []).compactMap { $0["acct"] as? String }
+    #expect(accounts == ["plain", "bare"])
+  }
+
+  @Test func `an item that the command keeps here shows it`() throws {
+    defer { world.close() }
+    let item = NewItem(itemClass: .genericPassword, attributes: [.account: "here"], isLocal: true)
+    try world.store.open().add(item, secret: SecretBytes(text: "s"))
+    let query: [AnyHashable: Any] = ["class": "genp", "acct": "here", "r_Attributes": true]
+    #expect((SecItemCall.find(query).result as? [String: Any])?["pdmn"] as? String == "aku")
+  }
+}
