@@ -35,5 +35,10 @@ struct FoundAttributes {
 
   func date(_ key: CFString) -> Date? { self[key] as? Date }
 
+  /// Every keychain says it; what an item has that was given nothing, should one not.
+  var accessibility: Accessibility {
+    text(kSecAttrAccessible).map { Accessibility(rawValue: $0) } ?? .whenUnlocked
+  }
+
   var accessGroup: AccessGroup? { text(kSecAttrAccessGroup).map { AccessGroup(rawValue: $0) } }
 }

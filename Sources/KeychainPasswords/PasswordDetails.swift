@@ -17,10 +17,11 @@ public struct PasswordDetails: Sendable, Hashable {
   public var kind: String?
   /// A remark for people; nil says nothing about it.
   public var comment: String?
-  /// When the item may be read; nil for ``Accessibility/whenUnlocked`` where the item is new.
+  /// When the item may be read; nil for ``Accessibility/whenUnlocked`` where the item is new, and for what it has
+  /// where it is there.
   public var accessibility: Accessibility?
-  /// Whether somebody has to be asked each time the secret is read. In what the keychain returns: whether the item has
-  /// any condition of that kind.
+  /// Whether somebody has to be asked each time the secret is read; false says nothing about it, unless an update
+  /// starts from a name that has it. In what the keychain returns: whether the item has any condition of that kind.
   public var requiresUserPresence: Bool
 
   /// Takes what is known.
@@ -54,14 +55,26 @@ extension PasswordDetails {
   /// Whether anything is said about when the item is given out.
   var isProtected: Bool { accessibility != nil || requiresUserPresence }
 
-  /// When the item is given out, as a dictionary of Apple's functions has it.
+  /// When the item is given out, as a dictionary of Apple's functions has it. The accessibility alone leaves the
+  /// user presence of an item that is there as it is.
   ///
   /// - Parameter fallback: The accessibility if there is none here.
   /// - Throws: `invalidParameter` when no access control can be made of it.
-  func protection(fallback: Accessibility = .whenUnlocked) throws(KeychainError) -> [String: Any] {
-    let name = (accessibility ?? fallback).rawValue
-    guard requiresUserPresence else { return [kSecAttrAccessible as String: name] }
-    guard let control = Self.control(name, .userPresence) else { throw .invalidParameter }
+  func protection(fallback: Accessibility) throws(KeychainError) -> [String: Any] {
+    let accessibility = accessibility ?? fallback
+    guard requiresUserPresence else { return [kSecAttrAccessible as String: accessibility.rawValue] }
+    return try Self.control(accessibility, true)
+  }
+
+  /// Accessibility and user presence in one, which is the way to end the user presence of an item, too.
+  ///
+  /// - Throws: `invalidParameter` when no access control can be made of them.
+  static func control(
+    _ accessibility: Accessibility, _ requiresUserPresence: Bool
+  ) throws(KeychainError) -> [String: Any] {
+    guard let control = control(accessibility.rawValue, requiresUserPresence ? .userPresence : []) else {
+      throw .invalidParameter
+    }
     return [kSecAttrAccessControl as String: control]
   }
 

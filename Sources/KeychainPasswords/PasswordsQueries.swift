@@ -31,20 +31,26 @@ extension Passwords {
     let key = item.primaryKey.filter { !$0.value.isDefault }
     for attribute in key + item.details.texts() { dictionary[attribute.key] = attribute.value.object }
     if let group = group(of: item) { dictionary[kSecAttrAccessGroup as String] = group.rawValue }
-    return dictionary.merging(try protection(of: item)) { $1 }
+    guard item.details.isProtected else { return dictionary }
+    return dictionary.merging(try item.details.protection(fallback: .whenUnlocked)) { $1 }
   }
 
   /// What a save of an item that is there changes besides its secret: what the details say, and no more.
-  func description(of item: some PasswordItem) throws(KeychainError) -> [String: Any] {
-    var changes = try protection(of: item)
+  ///
+  /// - Parameters:
+  ///   - item: Names the item, and describes it.
+  ///   - found: What is known of the item.
+  func description(
+    of item: some PasswordItem, over found: FoundAttributes
+  ) throws(KeychainError) -> [String: Any] {
+    var changes: [String: Any] = [:]
+    if item.details.isProtected {
+      changes = try item.details.protection(fallback: found.accessibility)
+    }
     for attribute in item.details.texts(for: type(of: item)) {
       changes[attribute.key] = attribute.value.object
     }
     return changes
-  }
-
-  private func protection(of item: some PasswordItem) throws(KeychainError) -> [String: Any] {
-    item.details.isProtected ? try item.details.protection() : [:]
   }
 
   /// The query for the item with exactly this primary key, in all groups when none is named.
@@ -74,7 +80,14 @@ extension Passwords {
   }
 
   /// What makes one item out of another: the attributes that differ, but for those that the new one leaves open.
-  func changes<P: PasswordItem>(from old: P, to new: P) throws(KeychainError) -> [String: Any] {
+  ///
+  /// - Parameters:
+  ///   - old: What the item is taken for.
+  ///   - new: What it shall be.
+  ///   - found: What is known of the item.
+  func changes<P: PasswordItem>(
+    from old: P, to new: P, over found: FoundAttributes
+  ) throws(KeychainError) -> [String: Any] {
     let known = Set(old.primaryKey + old.details.texts())
     var changes: [String: Any] = [:]
     for attribute in new.primaryKey + new.details.texts() where !known.contains(attribute) {
@@ -83,12 +96,17 @@ extension Passwords {
     if let group = new.accessGroup, group != old.accessGroup {
       changes[kSecAttrAccessGroup as String] = group.rawValue
     }
-    let changesProtection =
-      new.details.requiresUserPresence != old.details.requiresUserPresence
-      || (new.details.accessibility != nil && new.details.accessibility != old.details.accessibility)
-    guard changesProtection else { return changes }
-    let protection = try new.details.protection(fallback: old.details.accessibility ?? .whenUnlocked)
-    return changes.merging(protection) { $1 }
+    return changes.merging(try protection(from: old.details, to: new.details, over: found)) { $1 }
+  }
+
+  private func protection(
+    from old: PasswordDetails, to new: PasswordDetails, over found: FoundAttributes
+  ) throws(KeychainError) -> [String: Any] {
+    let accessibility = new.accessibility == old.accessibility ? nil : new.accessibility
+    guard new.requiresUserPresence == old.requiresUserPresence else {
+      return try PasswordDetails.control(accessibility ?? found.accessibility, new.requiresUserPresence)
+    }
+    return accessibility.map { [kSecAttrAccessible as String: $0.rawValue] } ?? [:]
   }
 
   /// The query for the one item that a name means, and what is known of it; nil when there is none.

@@ -37,7 +37,7 @@ extension Passwords {
     for _ in 0..<Self.saveAttempts {
       // Looked up first, because an item that cannot be added has been encrypted in vain.
       if let place = try locate(item) {
-        var changes = try description(of: item)
+        var changes = try description(of: item, over: place.found)
         changes[kSecValueData as String] = data
         let status = functions.update(place.query, changes)
         if status == errSecItemNotFound { continue }
@@ -76,8 +76,8 @@ extension Passwords {
   /// - Throws: ``KeychainError/itemNotFound``; ``KeychainError/duplicateItem`` when another item has the new primary
   ///   key; ``KeychainError/ambiguousItem``; and whatever the keychain says.
   public func update<P: PasswordItem>(_ item: P, to changed: P) throws(KeychainError) {
-    let changes = try changes(from: item, to: changed)
     guard let place = try locate(item) else { throw .itemNotFound }
+    let changes = try changes(from: item, to: changed, over: place.found)
     try check(functions.update(place.query, changes))
   }
 

@@ -21,8 +21,10 @@ struct DictionaryTests {
 
   // MARK: New items
 
-  private static func presence(_ protection: CFString) -> AnyObject {
-    SecAccessControlCreateWithFlags(nil, protection, .userPresence, nil) ?? NSNull()
+  private static func presence(_ protection: CFString) -> AnyObject { control(protection, .userPresence) }
+
+  private static func control(_ protection: CFString, _ flags: SecAccessControlCreateFlags) -> AnyObject {
+    SecAccessControlCreateWithFlags(nil, protection, flags, nil) ?? NSNull()
   }
 
   private static var newGeneric: [(String, GenericPassword, [String: Any])] {
@@ -205,22 +207,41 @@ struct DictionaryTests {
         [:]
       ),
       ("accessibility", bot, bot(PasswordDetails(accessibility: .afterFirstUnlock)), ["pdmn": "ck"]),
+      ("accessibility left open", bot(PasswordDetails(accessibility: .afterFirstUnlock)), bot, [:]),
       (
-        "user presence", bot(PasswordDetails(accessibility: .afterFirstUnlock)),
-        bot(PasswordDetails(requiresUserPresence: true)), ["accc": presence("ck")]
+        "accessibility beside user presence", bot(PasswordDetails(requiresUserPresence: true)),
+        bot(PasswordDetails(accessibility: .afterFirstUnlock, requiresUserPresence: true)), ["pdmn": "ck"]
+      ),
+      ("user presence", bot, bot(PasswordDetails(requiresUserPresence: true)), ["accc": presence("cku")]),
+      (
+        "user presence, and an accessibility that was taken for the item's",
+        bot(PasswordDetails(accessibility: .afterFirstUnlock)),
+        bot(PasswordDetails(accessibility: .afterFirstUnlock, requiresUserPresence: true)),
+        ["accc": presence("cku")]
       ),
       (
-        "no more user presence",
-        bot(PasswordDetails(accessibility: .afterFirstUnlock, requiresUserPresence: true)), bot,
-        ["pdmn": "ck"]
+        "user presence and accessibility", bot,
+        bot(PasswordDetails(accessibility: .afterFirstUnlock, requiresUserPresence: true)),
+        ["accc": presence("ck")]
+      ),
+      (
+        "no more user presence", bot(PasswordDetails(requiresUserPresence: true)), bot,
+        ["accc": control("cku", [])]
+      ),
+      (
+        "no more user presence, and accessibility", bot(PasswordDetails(requiresUserPresence: true)),
+        bot(PasswordDetails(accessibility: .afterFirstUnlock)), ["accc": control("ck", [])]
       ),
     ]
   }
 
+  /// An item that stays on its machine.
+  private static let local = stored.merging(["pdmn": "cku"]) { $1 }
+
   @Test(arguments: changes.indices)
   func `an update sends what differs, and no secret`(_ row: Int) throws {
     let (name, old, new, expected) = Self.changes[row]
-    let keychain = StandInKeychain.holding(Self.stored)
+    let keychain = StandInKeychain.holding(Self.local)
     try keychain.passwords().update(old, to: new)
     let call = try #require(keychain.calls.last)
     #expect(call.function == .update)
@@ -229,18 +250,31 @@ struct DictionaryTests {
     #expect(call.query["agrp"] as? String == "default", "the one that was found")
   }
 
-  @Test func `a save of what is there sends the secret and the details that were given`() throws {
+  private static var descriptions: [(PasswordDetails, [String: Any])] {
+    [
+      (PasswordDetails(), [:]),
+      (PasswordDetails(label: "", comment: "C"), ["labl": "", "icmt": "C"]),
+      (PasswordDetails(accessibility: .afterFirstUnlock), ["pdmn": "ck"]),
+      (PasswordDetails(requiresUserPresence: true), ["accc": presence("cku")]),
+      (
+        PasswordDetails(comment: "C", accessibility: .afterFirstUnlock, requiresUserPresence: true),
+        ["icmt": "C", "accc": presence("ck")]
+      ),
+    ]
+  }
+
+  @Test(arguments: descriptions.indices)
+  func `a save of what is there sends the secret and the details that were given`(_ row: Int) throws {
+    let (details, expected) = Self.descriptions[row]
+    let keychain = StandInKeychain.holding(Self.local)
+    #expect(try keychain.passwords().save([1], for: Self.bot(details)) == .updated)
+    #expect(keychain.calls.last?.changes == Self.plus(expected, ["v_Data": Data([1])]))
+  }
+
+  @Test func `an item that says nothing of its accessibility has the usual one`() throws {
     let keychain = StandInKeychain.holding(Self.stored)
-    var item = Self.bot
-    #expect(try keychain.passwords().save([1], for: item) == .updated)
-    item.details = PasswordDetails(comment: "C", accessibility: .afterFirstUnlock, requiresUserPresence: true)
-    let other = StandInKeychain.holding(Self.stored)
-    #expect(try other.passwords().save([2], for: item) == .updated)
-    #expect(
-      [keychain.calls.last?.changes, other.calls.last?.changes] == [
-        ["v_Data": Data([1])],
-        ["v_Data": Data([2]), "icmt": "C", "accc": Self.presence("ck")],
-      ])
+    try keychain.passwords().save([], for: Self.bot(PasswordDetails(requiresUserPresence: true)))
+    #expect(keychain.calls.last?.changes == ["v_Data": Data(), "accc": Self.presence("ak")])
   }
 
   @Test func `an accessibility that nobody knows makes no access control`() {

@@ -110,6 +110,30 @@ import Testing
     #expect(try passwords.attributes(of: bot)?.password.details.accessibility == item.details.accessibility)
   }
 
+  @Test func `an item that stays on this machine stays there, whatever else becomes of it`() throws {
+    let pinentry = try Pinentry.answering()
+    let world = try KeychainWorld(
+      owner: .locked, agentConfiguration: ["pinentry-program \(pinentry.program)"])
+    defer { world.close() }
+    var (item, asking) = (bot, bot)
+    item.details.accessibility = .afterFirstUnlockThisDeviceOnly
+    asking.details.requiresUserPresence = true
+    try passwords.save([1], for: item)
+    let uses: [(name: String, asks: Bool, use: () throws -> Void)] = [
+      ("a save", false, { try passwords.save([2], for: bot) }),
+      ("a save with user presence", true, { try passwords.save([3], for: asking) }),
+      ("an update that ends it", false, { try passwords.update(asking, to: bot) }),
+      ("an update with user presence", true, { try passwords.update(bot, to: asking) }),
+    ]
+    for (name, asks, use) in uses {
+      try use()
+      let details = try #require(try passwords.attributes(of: bot)).password.details
+      #expect(details.accessibility == item.details.accessibility, "\(name)")
+      #expect(details.requiresUserPresence == asks, "\(name)")
+      #expect(try world.store.open().find(Query()).items.map(\.isLocal) == [true], "\(name)")
+    }
+  }
+
   @Test func `an item with user presence asks each time for its secret, and for nothing else`() throws {
     let pinentry = try Pinentry.answering()
     let world = try KeychainWorld(
