@@ -14,11 +14,11 @@ internal import KeyringModel
 public func SecKeyCreateWithData(
   _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
-  guard let type = SecKeyAttributes.number(attributes[kSecAttrKeyType]) else {
+  guard let type = SecKeyAttributes.number(kSecAttrKeyType, in: attributes) else {
     unsafe ErrorPointer.report(error, errSecParam, "kSecAttrKeyType is missing or no key type.")
     return nil
   }
-  guard let number = SecKeyAttributes.number(attributes[kSecAttrKeyClass]),
+  guard let number = SecKeyAttributes.number(kSecAttrKeyClass, in: attributes),
     let keyClass = KeyMaterial.KeyClass(rawValue: number)
   else {
     unsafe ErrorPointer.report(error, errSecParam, "kSecAttrKeyClass is missing or no key class.")
@@ -78,8 +78,11 @@ public func SecKeyGetTypeID() -> CFTypeID {
 /// Attributes of keys in Apple's words.
 enum SecKeyAttributes {
   /// A number that is given as a number or, as Apple's constants are, as its digits.
-  static func number(_ value: Any?) -> Int64? {
-    switch value {
+  ///
+  /// Looks at keys and objects as they are: a subscript would turn a value into one of Swift first, and not come back
+  /// from a collection that holds itself.
+  static func number(_ key: CFString, in attributes: CFDictionary) -> Int64? {
+    switch attributes.plainEntries.first(where: { ($0.key as? String) == key as String })?.value {
     case let text as String: Int64(text)
     case let number as NSNumber: number as? Int64
     default: nil
