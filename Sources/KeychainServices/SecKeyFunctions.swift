@@ -93,25 +93,13 @@ enum SecKeyAttributes {
     let result = NSMutableDictionary()
     result[kSecClass] = kSecClassKey
     for (name, value) in attributes.entries {
-      guard let key = names[name] else { continue }
+      guard let code = ItemAttributes.code(of: name) else { continue }
       switch value {
-      case .boolean(let flag): result[key as NSString] = NSNumber(value: flag)
-      case .bytes(let bytes): result[key as NSString] = Data(bytes) as NSData
       // Apple's constants for these two are strings of digits, and code compares with the constants.
-      case .integer(let number) where name == .keyClass || name == .keyType:
-        result[key as NSString] = String(number) as NSString
-      case .integer(let number): result[key as NSString] = NSNumber(value: number)
-      case .string, .date: break
+      case .integer(let number) where name == .keyClass || name == .keyType: result[code] = String(number)
+      default: result[code] = ItemAttributes.object(value, of: name)
       }
     }
     return result
   }
-
-  private static let names: [AttributeName: String] = [
-    .keyClass: "kcls", .applicationLabel: "klbl", .keyType: "type", .keySize: "bsiz",
-    .effectiveKeySize: "esiz", .permanent: "perm", .private: "priv", .modifiable: "modi",
-    .sensitive: "sens", .alwaysSensitive: "asen", .extractable: "extr", .neverExtractable: "next",
-    .canEncrypt: "encr", .canDecrypt: "decr", .canDerive: "drve", .canSign: "sign", .canVerify: "vrfy",
-    .canSignRecover: "snrc", .canVerifyRecover: "vyrc", .canWrap: "wrap", .canUnwrap: "unwp",
-  ]
 }
