@@ -9,6 +9,13 @@ struct PersistentReference: Equatable {
   let id: ItemID
   let isIdentity: Bool
 
+  /// The reference of an item of a class.
+  init(itemClass: ItemClass, id: ItemID) {
+    self.itemClass = itemClass
+    self.id = id
+    isIdentity = false
+  }
+
   /// The reference of an item, or of the identity that a certificate belongs to.
   init(_ record: ItemRecord, isIdentity: Bool = false) {
     itemClass = record.itemClass

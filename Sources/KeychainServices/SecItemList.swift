@@ -18,7 +18,15 @@ struct SecItemList {
         references.append(reference)
       case let certificate as SecCertificate: add(certificate)
       case let identity as SecIdentity: add(identity.certificate)
-      case let key as SecKey: objects.append((.key, key.itemAttributes.primaryKey(of: .key)))
+      case let key as SecKey:
+        let attributes = key.itemAttributes.primaryKey(of: .key)
+        if attributes[.applicationLabel] != nil {
+          objects.append((.key, attributes))
+        } else {
+          // As in a query: symmetric keys do not tell themselves from each other.
+          guard let id = key.itemID else { throw .parameter }
+          references.append(PersistentReference(itemClass: .key, id: id))
+        }
       default: throw .parameter
       }
     }

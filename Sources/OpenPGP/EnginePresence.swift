@@ -34,7 +34,8 @@ extension Engine {
       let keys = try agent.keys()
       var isMine = false
       for person in people.sorted() {
-        let own = try keygrips(of: person, in: session).compactMap { grip in keys.first { $0.keygrip == grip } }
+        let own = try keygrips(of: person, in: session).compactMap { grip in keys.first { $0.keygrip == grip }
+        }
         guard !own.isEmpty else { continue }
         isMine = true
         try Self.checkPassphrase(own, of: person)
