@@ -48,9 +48,9 @@ final class KeychainSession: Sendable {
     let (settings, opening, open) = state.withLock { ($0.settings, $0.opening, $0.stores[asks]) }
     var stamp: TrustStamp?
     if let open {
-      let now = try keyringStatus { () throws(KeyringError) in try open.keyring.trustStamp() }
-      if now == open.stamp, now.isSettled { return open.keyring }
-      stamp = now
+      // What cannot be looked at is opened anew, which tells why it cannot, if it cannot.
+      stamp = try? open.keyring.trustStamp()
+      if let stamp, stamp == open.stamp, stamp.isSettled { return open.keyring }
     }
     let new = try keyringStatus { () throws(KeyringError) in try opening(settings, asks) }
     return state.withLock { state in

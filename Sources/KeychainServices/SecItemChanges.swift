@@ -9,6 +9,8 @@ struct SecItemChanges {
   /// The value of `kSecAttrAccessible` that is set alone, so that the conditions stay.
   private var protection: String?
   private var accessControl: SecAccessControl?
+  /// Whether keys get new bytes.
+  private var isOfKey = false
 
   /// Reads the attributes of an update for items of a class.
   ///
@@ -49,61 +51,40 @@ struct SecItemChanges {
   private mutating func readData(_ data: Data?, _ itemClass: ItemClass) throws(SecItemFailure) {
     guard let data else { return }
     self.data = data
+    isOfKey = itemClass == .key
     changes.clear.append(SecItemResults.contentName)
     guard itemClass == .certificate else { return }
-    // What a certificate says of itself must be what it says.
+    // What a certificate says of itself must be what it says; its label is the owner's.
     guard let certificate = SecCertificate(der: data) else { throw .parameter }
     var known = certificate.itemAttributes
+    known[.label] = nil
     known.merge(changes.set)
     changes.set = known
+    if known[.subjectKeyID] == nil { changes.clear.append(.subjectKeyID) }
   }
 
-  /// Changes items, all or none.
+  /// Changes items, all or none; those that others have taken away since they were found are left out.
+  ///
+  /// - Throws: A failure that says that an item is gone, when its conditions are not those that it was found with: then
+  ///   it has to be found again.
   func apply(to records: [ItemRecord], in keyring: Keyring) throws(SecItemFailure) {
     var planned: [(record: ItemRecord, changes: AttributeChanges)] = []
-    for record in records { planned.append((record, try changes(for: record, in: keyring))) }
+    for record in records { planned.append((record, try changes(for: record))) }
     let plan = planned
+    if SecAccessControl.needsPassphrase(accessControl, accessControl?.protection ?? protection ?? "") {
+      try keyringStatus { () throws(KeyringError) in try keyring.checkPassphrase() }
+    }
     try keyringStatus { () throws(KeyringError) in
-      if let (record, changes) = plan.first, plan.count == 1 {
-        try apply(changes, to: record, in: keyring)
-      } else {
-        try keyring.transaction { staged throws(KeyringError) in
-          for (record, changes) in plan { try apply(changes, to: record, &staged) }
+      if let (record, changes) = plan.first, plan.count == 1, !dependsOnItem {
+        return try apply(changes, to: record, in: keyring)
+      }
+      try keyring.transaction { staged throws(KeyringError) in
+        for (record, _) in plan where try !staged.hasConditions(of: record) { throw .itemNotFound }
+        try SecItemService.forEachThere(plan) { planned throws(KeyringError) in
+          try apply(planned.changes, to: planned.record, &staged)
         }
       }
     }
-  }
-
-  /// The changes of one item, whose conditions may stay as they are.
-  private func changes(
-    for record: ItemRecord, in keyring: Keyring
-  ) throws(SecItemFailure) -> AttributeChanges {
-    var changes = changes
-    var control = record.accessControl
-    if let accessControl {
-      control = accessControl
-    } else if let protection, let old = control {
-      control = SecAccessControl(protection: protection, flags: old.flags)
-    }
-    if accessControl != nil || protection != nil {
-      // Conditions that a newer version wrote are not ours to carry over, nor to take away.
-      guard let control else { throw SecItemFailure(errSecUnimplemented) }
-      changes.set[.accessible] = .string(ItemAttributes.word(for: control.protection, of: .accessible))
-      if accessControl != nil || record.attributes[.accessControl] != nil {
-        changes.set[.accessControl] = .bytes(control.serialized)
-      }
-      changes.isLocal = ItemAttributes.staysHere(control.protection)
-      if SecAccessControl.needsPassphrase(control, control.protection) {
-        try keyringStatus { () throws(KeyringError) in try keyring.checkPassphrase() }
-      }
-    }
-    // What stays on this machine is not synchronised, and what somebody has to be asked for is not either.
-    let isCleared = changes.clear.contains(.synchronizable)
-    let old = isCleared ? nil : record.attributes[.synchronizable]
-    if (changes.set[.synchronizable] ?? old) == .boolean(true) {
-      if changes.isLocal ?? record.isLocal || control?.flags != [] { throw .parameter }
-    }
-    return changes
   }
 
   private func apply(
@@ -123,6 +104,81 @@ struct SecItemChanges {
       try staged.update(record, changes, secret: SecretBytes(copying: data))
     } else {
       try staged.update(record, changes)
+    }
+  }
+
+  // MARK: One item
+
+  /// Whether what is to be set depends on what the item is.
+  private var dependsOnItem: Bool {
+    accessControl != nil || protection != nil || touchesSynchronizable || isOfKey
+  }
+
+  private var touchesSynchronizable: Bool { changes.set[.synchronizable] != nil }
+
+  /// The changes of one item, whose conditions may stay as they are.
+  private func changes(for record: ItemRecord) throws(SecItemFailure) -> AttributeChanges {
+    var changes = changes
+    if isOfKey { changes.set = described(record, changes.set) }
+    if accessControl == nil, protection == nil {
+      if touchesSynchronizable { try checkSynchronizable(changes, record.accessControl, record) }
+      return changes
+    }
+    // Conditions that a newer version wrote are not ours to carry over.
+    guard let control = accessControl ?? record.accessControl.flatMap(keepingFlags) else {
+      throw SecItemFailure(errSecUnimplemented)
+    }
+    changes.set[.accessible] = .string(ItemAttributes.word(for: control.protection, of: .accessible))
+    if accessControl != nil || record.attributes[.accessControl] != nil {
+      changes.set[.accessControl] = .bytes(control.serialized)
+    }
+    changes.isLocal = ItemAttributes.staysHere(control.protection)
+    try checkSynchronizable(changes, control, record)
+    return changes
+  }
+
+  /// Conditions with the protection that is set alone.
+  private func keepingFlags(_ old: SecAccessControl) -> SecAccessControl? {
+    SecAccessControl(protection: protection ?? old.protection, flags: old.flags)
+  }
+
+  /// What stays on this machine is not synchronised, and what somebody has to be asked for is not either.
+  private func checkSynchronizable(
+    _ changes: AttributeChanges, _ control: SecAccessControl?, _ record: ItemRecord
+  ) throws(SecItemFailure) {
+    let isCleared = changes.clear.contains(.synchronizable)
+    let old = isCleared ? nil : record.attributes[.synchronizable]
+    guard (changes.set[.synchronizable] ?? old) == .boolean(true) else { return }
+    if changes.isLocal ?? record.isLocal { throw .parameter }
+    if let control, control.flags != [] { throw .parameter }
+  }
+
+  /// What new bytes of a key say about it, where they are a key at all: programs keep other things there, too.
+  private func described(_ record: ItemRecord, _ set: Attributes) -> Attributes {
+    var attributes = record.attributes
+    attributes.merge(set)
+    guard let data, let key = SecKey(record: attributes, data: data) else { return set }
+    var described = Attributes()
+    // Only what the item says already: who left it open did not want to be found by it.
+    for entry in key.itemAttributes.primaryKey(of: .key).entries where record.attributes[entry.name] != nil {
+      described[entry.name] = entry.value
+    }
+    described.merge(set)
+    return described
+  }
+}
+
+extension Changes {
+  /// Whether an item has the conditions and the place that it was found with, or is gone.
+  fileprivate mutating func hasConditions(of record: ItemRecord) throws(KeyringError) -> Bool {
+    do throws(KeyringError) {
+      let base = try latest(record)
+      return base.isLocal == record.isLocal
+        && [.accessControl, .accessible, .synchronizable].allSatisfy { (name: AttributeName) in
+          base.attributes[name] == record.attributes[name]
+        }
+    } catch .itemNotFound {
+      return true
     }
   }
 }

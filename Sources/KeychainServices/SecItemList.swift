@@ -20,12 +20,12 @@ struct SecItemList {
       case let identity as SecIdentity: add(identity.certificate)
       case let key as SecKey:
         let attributes = key.itemAttributes.primaryKey(of: .key)
-        if attributes[.applicationLabel] != nil {
-          objects.append((.key, attributes))
+        if let id = key.itemID {
+          references.append(PersistentReference(itemClass: .key, id: id))
         } else {
           // As in a query: symmetric keys do not tell themselves from each other.
-          guard let id = key.itemID else { throw .parameter }
-          references.append(PersistentReference(itemClass: .key, id: id))
+          guard attributes[.applicationLabel] != nil else { throw .parameter }
+          objects.append((.key, attributes))
         }
       default: throw .parameter
       }

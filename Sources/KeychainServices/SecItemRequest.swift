@@ -35,7 +35,7 @@ struct SecItemRequest {
   var returns: Returns = []
   var data: Data?
   var reference: AnyObject?
-  /// The item that a key was read from, where its attributes do not tell it from others.
+  /// The item that a key was read from.
   var itemID: ItemID?
   var persistentReference: PersistentReference?
   var itemList: SecItemList?
@@ -197,12 +197,11 @@ struct SecItemRequest {
       reference = certificate
     case let key as SecKey:
       itemClass = .key
-      attributes.merge(identifying(key.itemAttributes, .key))
-      if purpose != .add, attributes[.applicationLabel] == nil {
-        // Many symmetric keys are alike but for their bytes, which are in no attribute.
-        guard let id = key.itemID else { throw .parameter }
-        itemID = id
-      }
+      itemID = purpose == .add ? nil : key.itemID
+      // A key that was read stands for its item, whatever that says about it.
+      if itemID == nil { attributes.merge(identifying(key.itemAttributes, .key)) }
+      // Many symmetric keys are alike but for their bytes, which are in no attribute.
+      if itemID == nil, purpose != .add, attributes[.applicationLabel] == nil { throw .parameter }
       try take(key.externalRepresentation)
       reference = key
     case let identity as SecIdentity:

@@ -4,7 +4,7 @@ internal import Keyring
 /// Items as the objects that a call returns.
 struct SecItemResults {
   let search: SecItemSearch
-  /// The content of items that the call itself has brought, so that nothing has to be decrypted for them.
+  /// The content of items that the call has brought or decrypted already.
   var known: [ItemID: Data] = [:]
 
   private var request: SecItemRequest { search.request }
@@ -22,15 +22,18 @@ struct SecItemResults {
     guard !request.returns.isEmpty else { return nil }
     var objects: [Any] = []
     var count = 0
+    var gone: SecItemFailure?
     for one in found where count < limit {
       do throws(SecItemFailure) {
         if let object = try object(one) { objects.append(object) }
         count += 1
       } catch {
-        guard request.skips(error) else { throw error }
+        // Nobody is asked again for the others because one of them is gone.
+        if error.isOfItemGone { gone = error }
+        guard request.skips(error) || error.isOfItemGone else { throw error }
       }
     }
-    guard count > 0 else { throw SecItemFailure(errSecItemNotFound) }
+    guard count > 0 else { throw gone ?? SecItemFailure(errSecItemNotFound) }
     return returnsArray ? objects as NSArray : objects.first.map { $0 as AnyObject }
   }
 
@@ -91,14 +94,23 @@ struct SecItemResults {
     to found: SecItemSearch.Found, _ content: Data?
   ) throws(SecItemFailure) -> AnyObject? {
     guard let content, found.record.isReferable else { return nil }
+    let reference = try object(of: found, content)
+    // Not nil, which stands for success where there is nothing to return.
+    guard let reference else { throw SecItemFailure(errSecDecode) }
+    return reference
+  }
+
+  private func object(of found: SecItemSearch.Found, _ content: Data) throws(SecItemFailure) -> AnyObject? {
     switch found {
     case .item(let record) where record.itemClass == .key:
       return SecKey(record: record.attributes, data: content, itemID: record.id)
     case .item: return SecCertificate(der: content)
     case .identity(_, let key):
+      // The index, which joined them, is only a hint: what belongs together tells the content.
       guard let certificate = SecCertificate(der: content),
-        let key = SecKey(record: key.attributes, data: try data(of: key), itemID: key.id)
-      else { throw SecItemFailure(errSecDecode) }
+        let key = SecKey(record: key.attributes, data: try data(of: key), itemID: key.id),
+        certificate.publicKeyHash == key.publicKeyHash
+      else { return nil }
       return SecIdentity(certificate: certificate, key: key)
     }
   }
@@ -135,7 +147,9 @@ struct SecItemResults {
       result[code] = ItemAttributes.object(value, of: name)
     }
     result[kSecAttrAccessible as String] = record.protection
-    result[kSecAttrAccessControl as String] = record.accessControl
+    // Conditions that are not understood are taken, and so shown, for the strictest.
+    result[kSecAttrAccessControl as String] =
+      record.accessControl ?? SecAccessControl(protection: record.protection, flags: .userPresence)
     return result
   }
 }

@@ -20,26 +20,35 @@ struct SecItemSearch {
     }
   }
 
+  /// What a query has found.
+  struct Matches {
+    var found: [Found]
+    /// The content of those that had to be decrypted to tell whether they match.
+    var contents: [ItemID: Data] = [:]
+  }
+
   /// Everything that matches, whatever the limit says, in the order of creation; of identities, of the certificates.
   ///
   /// - Throws: `errSecItemNotFound` when there is nothing; `errSecDecode` when there is nothing, or something is to be
   ///   changed, and a part of the index cannot be read that could have matched.
-  func matches() throws(SecItemFailure) -> [Found] {
-    let found = request.isIdentity ? try identities() : try items()
-    guard !found.isEmpty else { throw SecItemFailure(errSecItemNotFound) }
-    return found
+  func matches() throws(SecItemFailure) -> Matches {
+    let matches = request.isIdentity ? try identities() : try items()
+    guard !matches.found.isEmpty else { throw SecItemFailure(errSecItemNotFound) }
+    return matches
   }
 
-  private func items() throws(SecItemFailure) -> [Found] {
+  private func items() throws(SecItemFailure) -> Matches {
     guard let itemClass = request.itemClass else { throw SecItemFailure(errSecInternalComponent) }
     let records = try find(itemClass).filter { record in
       request.itemList?.contains(record) != false && request.matching.accepts(record)
     }
-    return (itemClass == .certificate ? try accepted(records) : records).map { .item($0) }
+    guard itemClass == .certificate else { return Matches(found: records.map { .item($0) }) }
+    let (certificates, contents) = try accepted(records)
+    return Matches(found: certificates.map { .item($0) }, contents: contents)
   }
 
-  private func identities() throws(SecItemFailure) -> [Found] {
-    let certificates = try accepted(find(.certificate))
+  private func identities() throws(SecItemFailure) -> Matches {
+    let (certificates, contents) = try accepted(find(.certificate))
     let keys = try find(.key).filter { $0.attributes[.keyClass] == .integer(1) }
     let wanted = (request.reference as? SecIdentity)?.certificate.itemAttributes.primaryKey(of: .certificate)
     var identities: [Found] = []
@@ -50,7 +59,7 @@ struct SecItemSearch {
       else { continue }
       identities.append(.identity(certificate: certificate, key: key))
     }
-    return identities
+    return Matches(found: identities, contents: contents)
   }
 
   // MARK: Queries
@@ -120,20 +129,24 @@ struct SecItemSearch {
   }
 
   /// Certificates are sealed as everything is, so what their content says costs a decryption each.
-  private func accepted(_ records: [ItemRecord]) throws(SecItemFailure) -> [ItemRecord] {
-    guard request.matching.needsCertificate else { return records }
+  private func accepted(
+    _ records: [ItemRecord]
+  ) throws(SecItemFailure) -> ([ItemRecord], contents: [ItemID: Data]) {
+    guard request.matching.needsCertificate else { return (records, [:]) }
     var accepted: [ItemRecord] = []
+    var contents: [ItemID: Data] = [:]
     for record in records {
       do throws(SecItemFailure) {
         let data = try secret(of: record)
         if let certificate = SecCertificate(der: data), request.matching.accepts(certificate) {
           accepted.append(record)
+          contents[record.id] = data
         }
       } catch {
-        guard request.skips(error) else { throw error }
+        guard request.skips(error) || error.isOfItemGone else { throw error }
       }
     }
-    return accepted
+    return (accepted, contents)
   }
 
   // MARK: Secrets
@@ -142,8 +155,9 @@ struct SecItemSearch {
   func secret(of record: ItemRecord) throws(SecItemFailure) -> Data {
     let query = query(for: record.itemClass)
     return try keyringStatus { () throws(KeyringError) in
-      let secret = try keyring.secret(
-        for: record, matching: query, asksAgain: record.accessControl?.requiresUserPresence ?? true)
+      let secret = try keyring.secret(for: record, matching: query) { record in
+        record.accessControl?.requiresUserPresence ?? true
+      }
       return unsafe secret.withBytes { unsafe Data($0) }
     }
   }
@@ -163,16 +177,21 @@ extension ItemRecord {
     guard let value = attributes[.accessControl] else {
       return SecAccessControl(protection: protection, flags: [])
     }
-    return value.contentBytes.flatMap { SecAccessControl(serialized: $0) }
+    guard let control = value.contentBytes.flatMap({ SecAccessControl(serialized: $0) }) else { return nil }
+    return SecAccessControl(protection: onThisMachine(control.protection), flags: control.flags)
   }
 
   /// The value of `kSecAttrAccessible`.
   var protection: String {
     guard case .string(let word)? = attributes[.accessible] else {
-      // The command leaves it open, and says in another way that an item stays here.
-      return ItemAttributes.defaultProtection(of: itemClass) + (isLocal ? "u" : "")
+      return onThisMachine(ItemAttributes.defaultProtection(of: itemClass))
     }
-    return ItemAttributes.code(for: word, of: .accessible)
+    return onThisMachine(ItemAttributes.code(for: word, of: .accessible))
+  }
+
+  /// The protection with what the place of the item says: the command keeps items here in another way.
+  private func onThisMachine(_ protection: String) -> String {
+    isLocal && ItemAttributes.isProtection(protection + "u") ? protection + "u" : protection
   }
 }
 

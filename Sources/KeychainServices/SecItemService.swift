@@ -37,7 +37,8 @@ struct SecItemService {
     return try again { () throws(SecItemFailure) in
       let keyring = try session.keyring(asks: request.interaction == .allow)
       let search = SecItemSearch(request: request, keyring: keyring)
-      return try SecItemResults(search: search).object(search.matches())
+      let matches = try search.matches()
+      return try SecItemResults(search: search, known: matches.contents).object(matches.found)
     }
   }
 
@@ -45,16 +46,20 @@ struct SecItemService {
     let request = try SecItemRequest(dictionary, for: .update)
     let changes = try SecItemChanges(attributes, of: request)
     try change(request) { keyring, search throws(SecItemFailure) in
-      try changes.apply(to: search.matches().map(\.record), in: keyring)
+      try changes.apply(to: search.matches().found.map(\.record), in: keyring)
     }
   }
 
   func delete(_ dictionary: CFDictionary) throws(SecItemFailure) {
     let request = try SecItemRequest(dictionary, for: .delete)
     try change(request) { keyring, search throws(SecItemFailure) in
-      let matches = try cut(search.matches(), request.limit)
-      let records = request.isIdentity ? try parts(of: matches, keyring) : matches.map(\.record)
-      try keyringStatus { () throws(KeyringError) in try keyring.delete(records) }
+      let found = cut(try search.matches().found, request.limit)
+      let records = request.isIdentity ? try parts(of: found, keyring) : found.map(\.record)
+      try keyringStatus { () throws(KeyringError) in
+        try keyring.transaction { staged throws(KeyringError) in
+          try Self.forEachThere(records) { record throws(KeyringError) in try staged.delete(record) }
+        }
+      }
     }
   }
 
@@ -79,6 +84,24 @@ struct SecItemService {
       }
     }
     return try body()
+  }
+
+  /// Does something with items, leaving out those that others have taken away.
+  ///
+  /// - Throws: `itemNotFound` when none was left.
+  static func forEachThere<T>(
+    _ items: [T], _ body: (T) throws(KeyringError) -> Void
+  ) throws(KeyringError) {
+    var isAnyThere = false
+    for item in items {
+      do throws(KeyringError) {
+        try body(item)
+        isAnyThere = true
+      } catch .itemNotFound {
+        continue
+      }
+    }
+    if !isAnyThere { throw .itemNotFound }
   }
 
   private func cut<T>(_ found: [T], _ limit: Query.Limit?) -> [T] {
@@ -164,29 +187,20 @@ struct SecItemService {
         [try keyring.add(only.item, secret: SecretBytes(copying: only.data))]
       }
     }
-    // The certificate of an identity may be there already; its key is what makes it a new one.
-    let present = try items.first.flatMap { first throws(SecItemFailure) in
-      try certificate(like: first, in: keyring)
-    }
     return try keyringStatus { () throws(KeyringError) in
       try keyring.transaction { staged throws(KeyringError) in
-        var records = present.map { [$0] } ?? []
-        for item in items.dropFirst(records.count) {
-          records.append(try staged.add(item.item, secret: SecretBytes(copying: item.data)))
+        var records: [ItemRecord] = []
+        for item in items {
+          // The certificate of an identity may be there already; its key is what makes it a new one.
+          if item.item.itemClass == .certificate, let there = try staged.item(like: item.item),
+            there.attributes[.publicKeyHash] == item.item.attributes[.publicKeyHash]
+          {
+            records.append(there)
+          } else {
+            records.append(try staged.add(item.item, secret: SecretBytes(copying: item.data)))
+          }
         }
         return records
-      }
-    }
-  }
-
-  /// The certificate in the store that a new one would take the place of, if it is for the same key.
-  private func certificate(
-    like new: AddedItem, in keyring: Keyring
-  ) throws(SecItemFailure) -> ItemRecord? {
-    try keyringStatus { () throws(KeyringError) in
-      let query = Query(itemClass: .certificate, predicates: [.path(try new.item.path())])
-      return try keyring.find(query).items.first { record in
-        record.attributes[.publicKeyHash] == new.item.attributes[.publicKeyHash]
       }
     }
   }
@@ -199,9 +213,11 @@ struct SecItemService {
   ) throws(SecItemFailure) -> [ItemRecord] {
     let certificates = identities.map(\.record)
     let all = try keyringStatus { () throws(KeyringError) in
-      try keyring.find(Query(itemClass: .certificate)).items
+      try keyring.find(Query(itemClass: .certificate))
     }
-    let others = all.filter { other in !certificates.contains { $0.id == other.id } }
+    // What cannot be read may be a certificate that needs the key.
+    guard all.problems.isEmpty, !all.isIndexLost else { throw SecItemFailure(errSecDecode) }
+    let others = all.items.filter { other in !certificates.contains { $0.id == other.id } }
     var keys: [ItemRecord] = []
     for case .identity(_, let key) in identities where !keys.contains(where: { $0.id == key.id }) {
       let label = key.attributes[.applicationLabel]

@@ -22,6 +22,7 @@ package final class Engine: SealingEngine {
     var gpgconf = ""
     var home: EngineHome?
     var wayIsKnownToBeGood = false
+    var timesMended = 0
   }
 
   /// The largest message that is looked at: the largest secret, what GnuPG adds, and room to spare.
@@ -102,9 +103,17 @@ package final class Engine: SealingEngine {
   }
 
   /// Whether everything on the way to the user's agent was found to be as it should be, by asking gpgconf.
-  var wayIsKnownToBeGood: Bool {
-    get { state.withLock { $0.wayIsKnownToBeGood } }
-    set { state.withLock { $0.wayIsKnownToBeGood = newValue } }
+  var wayIsKnownToBeGood: Bool { state.withLock { $0.wayIsKnownToBeGood } }
+
+  /// How often the way to the agent was looked after, by any thread.
+  var timesMended: Int { state.withLock { $0.timesMended } }
+
+  /// Notes that the way to the agent was looked after.
+  func wayWasMended(isKnownToBeGood: Bool) {
+    state.withLock { state in
+      state.wayIsKnownToBeGood = isKnownToBeGood
+      state.timesMended += 1
+    }
   }
 
   /// Makes the next call load the home again, because its stamp was changed.

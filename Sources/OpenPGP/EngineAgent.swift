@@ -11,10 +11,13 @@ extension Engine {
   func withAgent<R: ~Copyable>(
     _ operation: (Session) throws(EngineError) -> R
   ) throws(EngineError) -> R {
+    let before = timesMended
     let session = try session()
     do {
       return try operation(session)
     } catch {
+      // Another thread has mended the way after this one had set out on it.
+      if error.mayBeForWantOfAnAgent, timesMended != before { return try operation(self.session()) }
       // Connecting costs nothing; asking gpgconf costs two processes.
       guard error.mayBeForWantOfAnAgent || error == .corrupt && !session.home.redirect.leadsToAnAgent,
         let mended = try mend(session)
@@ -32,8 +35,12 @@ extension Engine {
     let place = AgentRedirect(path: try gpgconf.places(home: session.home.path).agentSocket)
     let socket = try gpgconf.places(home: locations.userHome).agentSocket
     let isInPlace = place == session.home.redirect && place.socket == AgentRedirect.end(of: socket)
-    wayIsKnownToBeGood = isInPlace && place.leadsToAnAgent
-    if wayIsKnownToBeGood { return nil }
+    if isInPlace, place.leadsToAnAgent {
+      wayWasMended(isKnownToBeGood: true)
+      // It may have been started a moment ago, by another process.
+      return session
+    }
+    defer { wayWasMended(isKnownToBeGood: false) }
     if !isInPlace { try place.point(to: socket) }
     if !place.leadsToAnAgent { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
     if place == session.home.redirect { return session }

@@ -1,5 +1,4 @@
 internal import CGPGME
-internal import Glibc
 package import KeyringModel
 internal import Synchronization
 
@@ -10,15 +9,6 @@ extension Engine {
   package func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage {
     // A process that may ask nobody must not make everybody else type again.
     if case .never = interaction { throw .noPromptPossible }
-    // Between two that forget and then ask, one answer would do for both.
-    let turn = try PresenceTurn(in: locations.runtimeBase)
-    try forgetPassphrases(forOpening: ciphertext)
-    let message = try open(ciphertext, limit: limit)
-    turn.end()
-    return message
-  }
-
-  private func forgetPassphrases(forOpening ciphertext: [UInt8]) throws(EngineError) {
     let recipients: [KeyID]
     do {
       recipients = try unsafe ciphertext.span.bytes.withUnsafeBytes { bytes throws(MessageError) in
@@ -27,23 +17,56 @@ extension Engine {
     } catch {
       throw .message(error)
     }
+    // Nobody waits for a turn that he can make nothing of.
     try withAgent { session throws(EngineError) in
-      let table = session.home.table
-      let people = table.keys.keys.filter { person in recipients.contains { table.claims($0, by: person) } }
+      _ = try keysOfAgent(for: recipients, session)
+    }
+    // Between two that forget and then ask, one answer would do for both.
+    let turn = try presenceTurn()
+    defer { withExtendedLifetime(turn) {} }
+    try withAgent { session throws(EngineError) in
       let agent = try connection(session)
-      let keys = try agent.keys()
-      var isMine = false
-      for person in people.sorted() {
-        let own = try keygrips(of: person, in: session).compactMap { grip in keys.first { $0.keygrip == grip }
-        }
-        guard !own.isEmpty else { continue }
-        isMine = true
-        try Self.checkPassphrase(own, of: person)
-      }
-      guard isMine else { throw .notARecipient(recipients: recipients) }
       // All that it keeps: with the passphrase that it was given last the agent tries every key, because the subkeys
       // of one person mostly have the same.
-      for key in keys where key.isCached { try agent.forgetPassphrase(of: key.keygrip) }
+      for key in try keysOfAgent(for: recipients, session) where key.isCached {
+        try agent.forgetPassphrase(of: key.keygrip)
+      }
+    }
+    return try open(ciphertext, limit: limit)
+  }
+
+  /// All keys of the agent, after making sure that somebody is asked for those that open a message.
+  private func keysOfAgent(
+    for recipients: [KeyID], _ session: Session
+  ) throws(EngineError) -> [AgentKey] {
+    let table = session.home.table
+    let people = table.keys.keys.filter { person in recipients.contains { table.claims($0, by: person) } }
+    let keys = try connection(session).keys()
+    var isMine = false
+    for person in people.sorted() {
+      let own = try keygrips(of: person, in: session).compactMap { grip in
+        keys.first { $0.keygrip == grip }
+      }
+      guard !own.isEmpty else { continue }
+      isMine = true
+      try Self.checkPassphrase(own, of: person)
+    }
+    guard isMine else { throw .notARecipient(recipients: recipients) }
+    return keys
+  }
+
+  /// Longer than any dialog for a passphrase stays open unnoticed, in seconds.
+  private static let patience = 600.0
+
+  /// Waits for the right to make the agent forget, which nobody else has as long as the lock lives.
+  ///
+  /// - Throws: `unsafeEngine` when there can be no lock; `noPromptPossible` when somebody else has not answered.
+  private func presenceTurn() throws(EngineError) -> HomeLock {
+    while true {
+      let lock = try HomeLock(path: locations.runtimeBase + "/presence.lock")
+      guard lock.take(.exclusive, within: Self.patience) else { throw .noPromptPossible }
+      // A clean-up of the folder may have taken the file away; then others lock another one.
+      if lock.isCurrent { return lock }
     }
   }
 
@@ -79,30 +102,6 @@ extension Engine {
     keygrips.withLock { $0[person] = found }
     return found
   }
-}
-
-/// The right to make the agent forget, until the message that it is for is open; nobody else has it meanwhile.
-private struct PresenceTurn: ~Copyable {
-  private let descriptor: Int32
-
-  /// Longer than any dialog for a passphrase stays open unnoticed.
-  private static let patience = 600.0
-
-  /// Waits for the turn.
-  ///
-  /// - Parameter folder: The runtime folder, which all engines of the user share.
-  /// - Throws: `unsafeEngine` when there can be no lock; `noPromptPossible` when somebody else has not answered.
-  init(in folder: String) throws(EngineError) {
-    let path = folder + "/presence.lock"
-    descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw .unsafeEngine(path: path, reason: PrivateFolder.reason(errno)) }
-    guard FileLock.take(descriptor, .exclusive, within: Self.patience) == 0 else { throw .noPromptPossible }
-  }
-
-  /// Lets the next one have its turn. Happens also without being called.
-  consuming func end() {}
-
-  deinit { close(descriptor) }
 }
 
 extension Context {

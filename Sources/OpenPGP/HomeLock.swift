@@ -10,8 +10,14 @@ final class HomeLock: Sendable {
   ///
   /// - Parameter home: The folder.
   /// - Throws: `unsafeEngine` when the file cannot be opened.
-  init(home: String) throws(EngineError) {
-    path = home + "/lock"
+  convenience init(home: String) throws(EngineError) { try self.init(path: home + "/lock") }
+
+  /// Opens a lock file of its own, and makes it when it is missing. Takes no lock yet.
+  ///
+  /// - Parameter path: The file.
+  /// - Throws: `unsafeEngine` when the file cannot be opened.
+  init(path: String) throws(EngineError) {
+    self.path = path
     descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     if descriptor < 0 { throw .unsafeEngine(path: path, reason: PrivateFolder.reason(errno)) }
   }

@@ -109,7 +109,7 @@ import Testing
     let query: [AnyHashable: Any] = ["class": "genp", "acct": "plain"]
     #expect(SecItemCall.update(query, changes: ["pdmn": "ck"]).status == errSecUnimplemented)
     let shown = SecItemCall.find(query.merging(["r_Attributes": true]) { $1 }).result as? [String: Any]
-    #expect(shown != nil && shown?["accc"] == nil)
+    #expect(shown?["accc"] as? SecAccessControl == (try Self.control(.userPresence)))
     #expect(SecItemCall.update(query, changes: ["accc": try Self.control([])]).status == errSecSuccess)
     #expect(!isAsked("plain"))
   }
@@ -126,6 +126,64 @@ import Testing
     }
     #expect(SecItemCall.update(query, changes: ["accc": try Self.control([])]).status == errSecSuccess)
     #expect(!isAsked("guarded"))
+  }
+
+  @Test func `a condition that somebody else sets meanwhile is not overwritten`() throws {
+    defer { world.close() }
+    try addBoth()
+    let query: [AnyHashable: Any] = ["class": "genp", "acct": "plain"]
+    let keyring = try world.store.open()
+    let request = try SecItemRequest(query as NSDictionary, for: .update)
+    let found = try SecItemSearch(request: request, keyring: keyring).matches().found.map(\.record)
+    let changes = try SecItemChanges(["pdmn": "ck"] as NSDictionary, of: request)
+    #expect(
+      SecItemCall.update(query, changes: ["accc": try Self.control(.userPresence)]).status == errSecSuccess)
+    #expect { try changes.apply(to: found, in: keyring) } throws: { error in
+      (error as? SecItemFailure)?.isOfItemGone == true
+    }
+    #expect(isAsked("plain"))
+    #expect(SecItemCall.update(query, changes: ["pdmn": "ck"]).status == errSecSuccess)
+    #expect(isAsked("plain"))
+  }
+
+  @Test func `nobody is asked twice because another item is gone`() throws {
+    defer { world.close() }
+    try addBoth()
+    let query: [AnyHashable: Any] = ["class": "genp", "r_Data": true, "m_Limit": 5]
+    let keyring = try world.store.open()
+    let request = try SecItemRequest(query as NSDictionary, for: .find)
+    let search = SecItemSearch(request: request, keyring: keyring)
+    let matches = try search.matches()
+    #expect(SecItemCall.delete(["class": "genp", "acct": "plain"]).status == errSecSuccess)
+    let before = world.store.engine.forgetting
+    let result = try SecItemResults(search: search).object(matches.found)
+    #expect((result as? [Data])?.count == 1 && world.store.engine.forgetting == before + 1)
+  }
+
+  @Test func `a certificate is opened once for its subject and its content`() throws {
+    defer { world.close() }
+    let item: [AnyHashable: Any] = [
+      "v_Ref": try ItemFixture().certificate, "accc": try Self.control(.userPresence),
+    ]
+    #expect(SecItemCall.add(item).status == errSecSuccess)
+    let before = world.store.engine.forgetting
+    let query: [AnyHashable: Any] = [
+      "class": "cert", "m_SubjectContains": "example", "r_Data": true, "r_Ref": true,
+    ]
+    #expect(SecItemCall.find(query).status == errSecSuccess)
+    #expect(world.store.engine.forgetting == before + 1)
+  }
+
+  @Test func `an update of something else does not judge conditions`() throws {
+    defer { world.close() }
+    #expect(SecItemCall.add(["class": "genp", "acct": "synced", "sync": true]).status == errSecSuccess)
+    let record = try #require(try world.store.open().find(Query()).items.first)
+    for control in [try Self.control(.userPresence).serialized, [1]] {
+      let changes = AttributeChanges(set: [.accessControl: .bytes(control)])
+      try world.store.open().update(record, changes)
+      let query: [AnyHashable: Any] = ["class": "genp", "sync": true]
+      #expect(SecItemCall.update(query, changes: ["labl": "x", "v_Data": Data()]).status == errSecSuccess)
+    }
   }
 
   @Test func `what somebody has to be asked for is not synchronised, by an update either`() throws {
@@ -158,6 +216,9 @@ import Testing
     let item = NewItem(itemClass: .genericPassword, attributes: [.account: "here"], isLocal: true)
     try world.store.open().add(item, secret: SecretBytes(text: "s"))
     let query: [AnyHashable: Any] = ["class": "genp", "acct": "here", "r_Attributes": true]
+    #expect((SecItemCall.find(query).result as? [String: Any])?["pdmn"] as? String == "aku")
+    let record = try #require(try world.store.open().find(Query()).items.first)
+    try world.store.open().update(record, AttributeChanges(set: [.accessible: "when-unlocked"]))
     #expect((SecItemCall.find(query).result as? [String: Any])?["pdmn"] as? String == "aku")
   }
 }

@@ -56,6 +56,9 @@ import Testing
     try tree.remove(shard)
     #expect(find(query.merging(["r_Data": true]) { $1 }).status == errSecDecode)
     #expect(SecItemCall.delete(query).status == errSecDecode)
+    let local = NewItem(itemClass: .genericPassword, attributes: [.account: "here"], isLocal: true)
+    try world.store.open().add(local, secret: SecretBytes(text: "s"))
+    #expect(find(["class": "genp", "labl": "x"]).status == errSecDecode, "the other index is still lost")
     try tree.replaceFile(shard, with: good, temporary: "new")
     #expect(SecItemCall.delete(query).status == errSecSuccess)
   }
@@ -140,6 +143,50 @@ import Testing
     #expect(try items().isEmpty)
   }
 
+  @Test(arguments: [kSecAttrKeyTypeAES as String, kSecAttrKeyTypeECSECPrimeRandom as String])
+  func `a key that was read stands for its item, whatever that says about it`(type: String) throws {
+    defer { world.close() }
+    let isSymmetric = type == kSecAttrKeyTypeAES as String
+    let bytes = isSymmetric ? Data(count: 32) : try CertificateFixture.bytes("ec-p256-private.x963")
+    for tag in ["a", "b"] {
+      let item: [AnyHashable: Any] = [
+        "class": "keys", "kcls": isSymmetric ? 2 : 1, "type": type, "atag": Data(tag.utf8), "v_Data": bytes,
+      ]
+      #expect(SecItemCall.add(item).status == errSecSuccess)
+    }
+    let second = find(["class": "keys", "atag": Data("b".utf8), "r_Ref": true]).result
+    let key = try #require(second as? SecKey)
+    #expect(SecItemCall.update(["v_Ref": key], changes: ["labl": "second"]).status == errSecSuccess)
+    #expect(try items().map { $0.attributes[.label] } == [nil, "second"])
+    #expect(SecItemCall.delete(["class": "keys", "m_ItemList": [key]]).status == errSecSuccess)
+    #expect(try items().count == 1)
+    #expect(SecItemCall.delete(["v_Ref": key]).status == errSecItemNotFound)
+  }
+
+  @Test func `a key is not deleted while a certificate that cannot be read may need it`() throws {
+    defer { world.close() }
+    let identity = try ItemFixture().identity
+    #expect(SecItemCall.add(["v_Ref": identity, "labl": "mine"]).status == errSecSuccess)
+    let tree = try world.store.tree()
+    let free = try #require(
+      (0...255).map { StoreLayout.shardFile(UInt8($0), isLocal: false) }
+        .first { (try? tree.status($0)) == .some(nil) })
+    try tree.createFile(free, Array("{\"class\":\"certificate\",broken}\n".utf8))
+    #expect(SecItemCall.delete(["class": "idnt", "labl": "mine"]).status == errSecDecode)
+    #expect(try items().count == 2)
+  }
+
+  @Test func `a certificate and a key that do not belong together are no identity`() throws {
+    defer { world.close() }
+    #expect(SecItemCall.add(["v_Ref": try ItemFixture().key]).status == errSecSuccess)
+    let other = try CertificateFixture.bytes("rsa-2048.der")
+    #expect(SecItemCall.add(["class": "cert", "v_Data": other]).status == errSecSuccess)
+    let hash = try #require(try items().first { $0.itemClass == .key }?.attributes[.applicationLabel])
+    let certificate = try #require(try items().first { $0.itemClass == .certificate })
+    try world.store.open().update(certificate, AttributeChanges(set: [.publicKeyHash: hash]))
+    #expect(find(["class": "idnt", "r_Ref": true]).status == errSecDecode)
+  }
+
   // MARK: Content
 
   @Test func `the result of an add needs no decryption`() throws {
@@ -179,26 +226,51 @@ import Testing
     #expect(SecItemCall.update(["class": "cert"], changes: ["v_Data": other]).status == errSecSuccess)
     let found = find(["class": "cert", "slnr": Data([1]), "r_Ref": true]).result as? SecCertificate
     #expect(found.map { SecCertificateCopyData($0) as Data } == other)
+    #expect(SecItemCall.update(["class": "cert"], changes: ["labl": "CA"]).status == errSecSuccess)
+    let bare = try CertificateFixture.bytes("version-1.der")
+    #expect(SecItemCall.update(["class": "cert"], changes: ["v_Data": bare]).status == errSecSuccess)
+    let record = try #require(try items().first)
+    #expect(record.attributes[.label] == "CA" && record.attributes[.subjectKeyID] == nil)
+    let key: [AnyHashable: Any] = ["class": "keys", "kcls": 1, "type": 42, "v_Data": junk]
+    #expect(SecItemCall.add(key).status == errSecSuccess)
+    #expect(find(["class": "keys", "r_Ref": true]).status == errSecDecode)
+    #expect(find(["class": "keys", "r_Data": true]).result as? Data == junk)
   }
 
   // MARK: Others at work
 
   @Test func `everything is deleted although others delete as well`() throws {
     defer { world.close() }
-    for _ in 0..<20 {
-      for number in 0..<4 {
+    for _ in 0..<3 {
+      for number in 0..<60 {
         #expect(SecItemCall.add(["class": "genp", "acct": "\(number)"]).status == errSecSuccess)
       }
       try ThreadGroup.run(2) { member in
         if member == 0 {
+          // Whatever is still there when it is found is gone afterwards.
           let status = SecItemCall.delete(["class": "genp"]).status
           #expect([errSecSuccess, errSecItemNotFound].contains(status))
+          #expect(SecItemCall.find(["class": "genp"]).status == errSecItemNotFound)
         } else {
-          for number in 0..<4 { _ = SecItemCall.delete(["class": "genp", "acct": "\(number)"]) }
+          for number in 0..<60 { _ = SecItemCall.delete(["class": "genp", "acct": "\(number)"]) }
         }
       }
       #expect(try items().isEmpty)
     }
+  }
+
+  @Test func `a store that was moved away and replaced is left`() throws {
+    defer { world.close() }
+    let item: [AnyHashable: Any] = ["class": "genp", "acct": "bot", "v_Data": Data("s".utf8)]
+    #expect(SecItemCall.add(item).status == errSecSuccess)
+    let files = FileManager.default
+    let path = world.store.path
+    try files.moveItem(atPath: path, toPath: path + ".old")
+    #expect(find(["class": "genp"]).status == errSecNotAvailable)
+    try files.copyItem(atPath: path + ".old", toPath: path)
+    #expect(SecItemCall.delete(["class": "genp"]).status == errSecSuccess)
+    #expect(try items().isEmpty)
+    #expect(try Index.open(at: path + ".old", host: world.store.host).find(Query()).items.count == 1)
   }
 
   @Test func `another policy counts from the moment that it is accepted`() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import OpenPGP
 import Secrets
 import TestSupport
@@ -32,6 +33,16 @@ import Testing
       for _ in 0..<3 { try openAskingAgain(message, engine) }
     }
     #expect(pinentry.count == 12)
+  }
+
+  @Test func `The first one asks, also where nothing was made yet, or all was cleaned up`() throws {
+    let message = try engine().sealed(to: [.locked])
+    let base = home.locations.runtimeBase
+    for round in 1...2 {
+      try FileManager.default.removeItem(atPath: base)
+      try openAskingAgain(message, engine())
+      #expect(pinentry.count == round)
+    }
   }
 
   @Test func `The agent asks once, and again after it had to forget`() throws {

@@ -24,7 +24,7 @@ struct CachedIndex: Sendable {
     var collector = MatchCollector(query: query, plan: plan, cost: cost)
     for folder in folders { try folder.scan(plan, keys, into: &collector) }
     var matches = try collector.finish(in: tree)
-    if !folders.contains(where: { $0.hasShard(of: plan) }), folders[0].isEmpty {
+    if folders[0].isEmpty {
       matches.isIndexLost = try IndexSearch.isIndexLost(in: tree)
     }
     return matches

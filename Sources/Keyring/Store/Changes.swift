@@ -138,6 +138,25 @@ public struct Changes: ~Copyable {
     }
   }
 
+  /// The item that has the primary key of a new one, as this transaction sees it; nil when there is none.
+  ///
+  /// - Throws: `KeyringError.invalidAttribute`, or a file error.
+  package mutating func item(like new: NewItem) throws(KeyringError) -> ItemRecord? {
+    let path = try new.path()
+    for isLocal in [false, true] {
+      let key = ShardKey(isLocal: isLocal, number: path.shard)
+      if let record = try shard(key).record(path: path) { return located(record, key) }
+    }
+    return nil
+  }
+
+  /// An item as this transaction sees it, wherever it is by now.
+  ///
+  /// - Throws: `KeyringError.itemNotFound` when it is gone.
+  package mutating func latest(_ record: ItemRecord) throws(KeyringError) -> ItemRecord {
+    try current(record)
+  }
+
   // MARK: Ending
 
   /// Writes the shards and decides.

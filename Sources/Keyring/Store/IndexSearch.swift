@@ -10,20 +10,29 @@ enum IndexSearch {
     let plan = QueryPlan(query)
     var collector = MatchCollector(query: query, plan: plan)
     let pieces = try pieces(of: plan, in: tree)
+    // Items of this machine have an index of their own, which says nothing about the other one.
+    var sharedShards = 0
     do throws(FileError) {
       if pieces.count <= 2 {
-        for piece in pieces { collector.append(try scan(piece, query, plan, in: tree)) }
+        for piece in pieces {
+          let result = try scan(piece, query, plan, in: tree)
+          if !piece.isLocal { sharedShards += result.statistics.shardsRead }
+          collector.append(result)
+        }
       } else {
         let results = try WorkerPool(workers: 0).map(pieces.count) { (number) throws(FileError) in
           try scan(pieces[number], query, plan, in: tree)
         }
-        for result in results { collector.append(result) }
+        for (piece, result) in zip(pieces, results) {
+          if !piece.isLocal { sharedShards += result.statistics.shardsRead }
+          collector.append(result)
+        }
       }
     } catch {
       throw .file(error)
     }
     var matches = try collector.finish(in: tree)
-    if matches.statistics.shardsRead == 0 { matches.isIndexLost = try isIndexLost(in: tree) }
+    if sharedShards == 0 { matches.isIndexLost = try isIndexLost(in: tree) }
     return matches
   }
 

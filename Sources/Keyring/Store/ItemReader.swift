@@ -5,8 +5,8 @@ internal import Secrets
 /// Decrypts items and releases only what proves to be what was asked for.
 struct ItemReader {
   let keyring: Keyring
-  /// Whether somebody has to be asked for a passphrase, also when the agent keeps it.
-  var asksAgain = false
+  /// Whether somebody has to be asked for a passphrase, also when the agent keeps it, for an item as it is now.
+  var asksAgain: (ItemRecord) -> Bool = { _ in false }
 
   /// Reads and decrypts the item that a record names.
   ///
@@ -48,7 +48,7 @@ struct ItemReader {
 
   /// Decrypts a message and holds it against the record.
   func open(_ message: [UInt8], _ record: ItemRecord, _ query: Query?) throws(KeyringError) -> SealedItem {
-    let item = try unseal(message, reference: record.reference)
+    let item = try unseal(message, reference: record.reference, asksAgain: asksAgain(record))
     do {
       try item.verify(against: record, keyring: keyring.policy.keyring, query: query)
     } catch {
@@ -58,7 +58,9 @@ struct ItemReader {
   }
 
   /// Decrypts a message whose place is not known yet; the signature is checked, the binding is not.
-  func unseal(_ message: [UInt8], reference: ItemReference) throws(KeyringError) -> SealedItem {
+  func unseal(
+    _ message: [UInt8], reference: ItemReference, asksAgain: Bool = false
+  ) throws(KeyringError) -> SealedItem {
     do {
       let limit = StoreLayout.plaintextLimit
       let opened =

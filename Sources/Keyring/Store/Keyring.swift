@@ -79,8 +79,18 @@ public final class Keyring: Sendable {
   public func secret(
     for record: ItemRecord, matching query: Query? = nil, asksAgain: Bool = false
   ) throws(KeyringError) -> SecretBytes {
-    let item = try ItemReader(keyring: self, asksAgain: asksAgain).read(record, matching: query)
-    return item.secret
+    try secret(for: record, matching: query) { _ in asksAgain }
+  }
+
+  /// The same, where the item itself says whether somebody is asked: as it is when it is opened, which may be another
+  /// moment than when it was found.
+  package func secret(
+    for record: ItemRecord, matching query: Query?, asksAgain: (ItemRecord) -> Bool
+  ) throws(KeyringError) -> SecretBytes {
+    try withoutActuallyEscaping(asksAgain) { asksAgain throws(KeyringError) in
+      let item = try ItemReader(keyring: self, asksAgain: asksAgain).read(record, matching: query)
+      return item.secret
+    }
   }
 
   /// Makes sure that the key of this machine's person has a passphrase to be asked for.

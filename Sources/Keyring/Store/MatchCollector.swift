@@ -6,7 +6,7 @@ struct MatchCollector: Sendable {
   private let plan: QueryPlan
   private var found: [ItemRecord] = []
   private var problems: [IndexProblem] = []
-  private var statistics: SearchStatistics
+  private(set) var statistics: SearchStatistics
 
   init(query: Query, plan: QueryPlan, cost: SearchStatistics = SearchStatistics()) {
     self.query = query

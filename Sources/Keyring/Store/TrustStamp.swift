@@ -1,11 +1,14 @@
 /// What tells, without reading it, that a store's policy, or what was accepted of it, may have changed.
 package struct TrustStamp: Equatable, Sendable {
   private let stamps: [FileStamp?]
+  /// What stands at the path of the store: it may have been moved away, and another one put there.
+  private let root: [UInt64]
   /// Whether another stamp that is equal tells that nothing has changed since.
   package let isSettled: Bool
 
-  init(_ stamps: [FileStamp?], at now: Int64) {
+  init(_ stamps: [FileStamp?], root: [UInt64], at now: Int64) {
     self.stamps = stamps
+    self.root = root
     isSettled = stamps.allSatisfy { $0?.isFresh(at: now) != true }
   }
 }
@@ -25,12 +28,18 @@ extension Keyring {
     let pin = "\(host.stateBase)/\(trusted.policy.keyring.hex)/pin.json"
     // A pin that is not there, or not to be reached, is told when the store is opened anew.
     let accepted = try? FileStatus(of: pin)
-    return TrustStamp([policy.stamp, keys?.stamp, accepted?.stamp], at: now)
+    let root = try files { () throws(FileError) in try FileStatus(of: tree.path) }
+    return TrustStamp([policy.stamp, keys?.stamp, accepted?.stamp], root: root.identity, at: now)
   }
 
-  /// Whether another keyring was opened with the same policy, key files and signer, and trusts or distrusts alike.
+  /// Whether another keyring was opened on the same folder with the same policy, key files and signer, and trusts or
+  /// distrusts alike.
   package func hasSameTrust(as other: Keyring) -> Bool {
-    trusted.policy == other.trusted.policy && trusted.keys == other.trusted.keys
+    // A folder that cannot be looked at any more is not the same.
+    guard let root = try? tree.rootStatus(), root.identity == (try? other.tree.rootStatus())?.identity else {
+      return false
+    }
+    return trusted.policy == other.trusted.policy && trusted.keys == other.trusted.keys
       && trusted.signer == other.trusted.signer && trusted.distrust == other.trusted.distrust
   }
 }
