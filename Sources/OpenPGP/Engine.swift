@@ -16,6 +16,8 @@ package final class Engine: SealingEngine {
   /// What the agent calls the keys of people, as far as that was asked for.
   let keygrips = Mutex<[Fingerprint: [Keygrip]]>([:])
   private let state = Mutex(State())
+  /// Held by the thread that looks after the way to the agent.
+  let mending = Mutex<Void>(())
 
   private struct State {
     var program: Library.Program?
@@ -105,13 +107,16 @@ package final class Engine: SealingEngine {
   /// Whether everything on the way to the user's agent was found to be as it should be, by asking gpgconf.
   var wayIsKnownToBeGood: Bool { state.withLock { $0.wayIsKnownToBeGood } }
 
-  /// How often the way to the agent was looked after, by any thread.
+  /// How often the way to the agent was mended, by any thread.
   var timesMended: Int { state.withLock { $0.timesMended } }
 
-  /// Notes that the way to the agent was looked after.
-  func wayWasMended(isKnownToBeGood: Bool) {
+  /// Notes that there was nothing to mend.
+  func wayWasFoundGood() { state.withLock { $0.wayIsKnownToBeGood = true } }
+
+  /// Notes that the way to the agent was mended, so that it has to be looked at again.
+  func wayWasMended() {
     state.withLock { state in
-      state.wayIsKnownToBeGood = isKnownToBeGood
+      state.wayIsKnownToBeGood = false
       state.timesMended += 1
     }
   }

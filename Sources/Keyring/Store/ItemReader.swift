@@ -8,19 +8,38 @@ struct ItemReader {
   /// Whether somebody has to be asked for a passphrase, also when the agent keeps it, for an item as it is now.
   var asksAgain: (ItemRecord) -> Bool = { _ in false }
 
+  /// How often an item is looked up again while writers keep moving it.
+  private static let attempts = 16
+
   /// Reads and decrypts the item that a record names.
   ///
   /// When the file is not the one the record describes, a writer may have been faster: then the record is
-  /// looked up again under the lock, once.
+  /// looked up again under the lock.
   func read(_ record: ItemRecord, matching query: Query? = nil) throws(KeyringError) -> SealedItem {
-    let message = try self.message(of: record)
-    if let message, ContentDigest(of: message) == record.sealed {
-      return try open(message, record, query)
+    var current = record
+    for _ in 0..<Self.attempts {
+      let message = try self.message(of: current)
+      if let message, ContentDigest(of: message) == current.sealed {
+        return try open(message, current, asked: record, query)
+      }
+      var byID = Query()
+      byID.predicates = [.id(record.id)]
+      guard let fresh = try keyring.index.findUnderLock(byID).items.first else { throw .itemNotFound }
+      if fresh == current {
+        // What the index says has not changed: the file is not what it says.
+        guard let message else { throw .itemDamaged(fresh.reference, .missing) }
+        return try open(message, fresh, asked: record, query)
+      }
+      current = fresh
     }
-    var byID = Query()
-    byID.predicates = [.id(record.id)]
-    guard let fresh = try keyring.index.findUnderLock(byID).items.first else { throw .itemNotFound }
-    if let name = fresh.primaryKey.difference(from: record.primaryKey) {
+    throw .itemDamaged(current.reference, .missing)
+  }
+
+  /// Opens the message of a record that the one that was asked for led to.
+  private func open(
+    _ message: [UInt8], _ current: ItemRecord, asked record: ItemRecord, _ query: Query?
+  ) throws(KeyringError) -> SealedItem {
+    if let name = current.primaryKey.difference(from: record.primaryKey) {
       // Renamed since it was found; or the line that was found is another one with the same id, which would give the
       // item's secret out under its own name (threat T10).
       let line = Query(predicates: [.path(record.path), .id(record.id)])
@@ -28,8 +47,7 @@ struct ItemReader {
         throw .bindingMismatch(record.reference, .primaryKey(name))
       }
     }
-    guard let again = try self.message(of: fresh) else { throw .itemDamaged(fresh.reference, .missing) }
-    return try open(again, fresh, query)
+    return try open(message, current, query)
   }
 
   /// The sealed message of a record; `nil` when its file is missing.
