@@ -2,6 +2,7 @@ import Foundation
 import Keyring
 import OpenPGP
 import Secrets
+import Synchronization
 import TestSupport
 import Testing
 
@@ -256,6 +257,27 @@ import Testing
         }
       }
       #expect(try items().isEmpty)
+    }
+  }
+
+  @Test func `an index that is empty for a moment is not lost`() throws {
+    defer { world.close() }
+    let isDone = Atomic(false)
+    try ThreadGroup.run(3) { member in
+      guard member == 0 else {
+        while !isDone.load(ordering: .relaxed) {
+          for call in [SecItemCall.find, .delete] {
+            let status = call(["class": "genp", "acct": "nobody"]).status
+            #expect(status == errSecItemNotFound)
+          }
+        }
+        return
+      }
+      defer { isDone.store(true, ordering: .relaxed) }
+      for _ in 0..<60 {
+        #expect(SecItemCall.add(["class": "genp", "acct": "bot"]).status == errSecSuccess)
+        #expect(SecItemCall.delete(["class": "genp", "acct": "bot"]).status == errSecSuccess)
+      }
     }
   }
 

@@ -52,8 +52,10 @@ public struct Index: Sendable {
       let before = try ReaderSnapshot(of: tree)
       if before.isPending { break }
       if let cache {
-        if let matches = try cache.find(query, since: before) { return matches }
-        continue
+        guard let matches = try cache.find(query, since: before) else { continue }
+        // Items without an index are also what a writer leaves for a moment, who came after memory was asked.
+        if matches.isIndexLost { break }
+        return matches
       }
       let matches = try IndexSearch.run(query, in: tree)
       if try ReaderSnapshot(of: tree) == before { return matches }
