@@ -97,9 +97,6 @@ struct SecItemSearch {
     return part
   }
 
-  /// How often the index is looked at again before a part of it counts as damaged.
-  private static let looks = 4
-
   private func find(_ itemClass: ItemClass) throws(SecItemFailure) -> [ItemRecord] {
     let groups = keyring.policy.groups
     if let group = request.group, groups[group] == nil { throw SecItemFailure(errSecMissingEntitlement) }
@@ -114,11 +111,7 @@ struct SecItemSearch {
     }
     if let id = request.itemID { query.predicates.append(.id(id)) }
     let asked = query
-    var matches = try keyringStatus { () throws(KeyringError) in try keyring.find(asked) }
-    // Damage stays; what only looks like it, because a writer is at work, is gone at another look.
-    for _ in 0..<Self.looks where matches.isIndexLost || !matches.problems.isEmpty {
-      matches = try keyringStatus { () throws(KeyringError) in try keyring.find(asked) }
-    }
+    let matches = try keyringStatus { () throws(KeyringError) in try keyring.find(asked) }
     // An item in a group that nobody accepted is not there.
     let items = matches.items.filter { groups[$0.group] != nil && hasWantedControl($0) }
     // What is asked for may be in what cannot be read: to say that it is not there would be a guess.

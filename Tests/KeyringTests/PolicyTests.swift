@@ -109,6 +109,14 @@ import TestSupport
     #expect(try keyring.find(Query()).isIndexLost)
   }
 
+  @Test func `folders that a writer has made and not filled are no items without an index`() throws {
+    let store = StandInStore()
+    let keyring = try store.create()
+    try store.tree().makeDirectory("items/generic-password/mailer")
+    #expect(try !keyring.find(Query()).isIndexLost)
+    #expect(try !store.openKept().find(Query()).isIndexLost)
+  }
+
   @Test func `a store is made once, and not where other things are`() throws {
     let store = StandInStore()
     try store.create()

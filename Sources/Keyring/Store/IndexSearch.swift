@@ -84,10 +84,15 @@ extension IndexSearch {
     return try hasItems(tree)
   }
 
+  /// Whether there is a file where items are. Empty folders are none: a writer makes them before it decides anything.
   private static func hasItems(_ tree: FileTree) throws(KeyringError) -> Bool {
-    for folder in try files(tree.list(StoreLayout.items)) {
+    for itemClass in try files(tree.list(StoreLayout.items)) {
+      let folder = "\(StoreLayout.items)/\(itemClass)"
       // What is no folder is no item either; `check` tells.
-      if let names = try? tree.list("\(StoreLayout.items)/\(folder)"), !names.isEmpty { return true }
+      guard let containers = try? tree.list(folder) else { continue }
+      for container in containers {
+        if let names = try? tree.list("\(folder)/\(container)"), !names.isEmpty { return true }
+      }
     }
     return false
   }
