@@ -28,6 +28,7 @@ let package = Package(
     .systemLibrary(name: "CKsba", pkgConfig: "ksba", providers: [.apt(["libksba-dev"])]),
     .target(name: "CSystem"),
     .target(name: "Secrets", dependencies: ["CSystem"], swiftSettings: settings),
+    .target(name: "Subprocess", dependencies: ["CSystem"], swiftSettings: settings),
     .target(
       name: "KeyringModel", dependencies: ["CSystem", "CGcrypt"], swiftSettings: settings),
     .target(
@@ -67,6 +68,8 @@ let package = Package(
       dependencies: ["CSystem", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
       path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "SecretsTests", dependencies: ["Secrets", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "SubprocessTests", dependencies: ["Subprocess", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "KeyringModelTests", dependencies: ["KeyringModel", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "OpenPGPTests", dependencies: ["OpenPGP", "TestSupport"], swiftSettings: settings),

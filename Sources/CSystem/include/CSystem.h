@@ -1,5 +1,6 @@
 // What Glibc offers only as a GNU extension, a macro or a variadic function, in a form Swift can call.
 #pragma once
+#include <spawn.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -56,6 +57,21 @@ int keytree_signals_watch(int descriptor);
 
 // Puts back what the signals did before keytree_signals_watch.
 void keytree_signals_restore(void);
+
+// pipe2(2): a pipe whose ends are not inherited; -1 with errno on failure.
+int keytree_pipe(int ends[2]);
+
+// posix_spawn_file_actions_addchdir_np(3): the folder in which the program starts; an error number on failure.
+int keytree_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path);
+
+// posix_spawn_file_actions_addclosefrom_np(3): the program gets no descriptor from this one on.
+int keytree_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
+
+// pidfd_open(2): a descriptor that becomes readable when a process has ended; -1 with errno on failure.
+int keytree_process_descriptor(pid_t process);
+
+// write(2) that reports a broken pipe by EPIPE alone, whatever this process does about SIGPIPE.
+ssize_t keytree_write_quietly(int descriptor, const void *bytes, size_t count);
 
 #ifdef __cplusplus
 }

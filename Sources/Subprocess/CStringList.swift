@@ -1,0 +1,25 @@
+/// Strings in the form that `posix_spawn(3)` takes them: NUL-ended, and the list ended by a null pointer.
+@safe
+package final class CStringList {
+  /// The list, for as long as this object lives.
+  package let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  private let count: Int
+
+  /// Copies strings. A NUL byte in one of them is taken for its end by whoever reads it.
+  package init(_ strings: [[UInt8]]) {
+    count = strings.count
+    unsafe pointers = .allocate(capacity: count + 1)
+    for (index, bytes) in strings.enumerated() {
+      let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+      for (offset, byte) in bytes.enumerated() { unsafe copy[offset] = CChar(bitPattern: byte) }
+      unsafe copy[bytes.count] = 0
+      unsafe (pointers + index).initialize(to: copy)
+    }
+    unsafe (pointers + count).initialize(to: nil)
+  }
+
+  deinit {
+    for index in 0..<count { unsafe pointers[index]?.deallocate() }
+    unsafe pointers.deallocate()
+  }
+}

@@ -1,0 +1,139 @@
+internal import Glibc
+
+/// The time between the start of a child and its outcome: what it reads and writes, its end, and its stop.
+struct Exchange: ~Copyable {
+  private let run: ProgramRun
+  private let child: ChildWatch
+  private var feed: InputFeed
+  private var output: OutputReader
+  private var errors: OutputReader
+
+  private let timeOver: Instant?
+  private var end: Instant?
+  private var stopping: Stopping?
+
+  private typealias Instant = SuspendingClock.Instant
+
+  // A child that was told to end.
+  private struct Stopping {
+    // nil when it has written too much.
+    let reason: ProcessOutcome.Stop?
+    let killTime: Instant
+    var isKilled = false
+  }
+
+  /// How long what a child has left running may keep the streams open after its end.
+  private static let grace = Duration.milliseconds(200)
+  /// How long to wait without looking for the end of a child that has no descriptor to tell it.
+  private static let look = Duration.milliseconds(10)
+
+  /// Takes over a child that has just been started, with this process' ends of its streams.
+  init(
+    of run: ProgramRun, with child: consuming ChildWatch, input: consuming Descriptor,
+    output: consuming Descriptor, errors: consuming Descriptor
+  ) {
+    self.run = run
+    self.child = child
+    feed = InputFeed(run.input, into: input)
+    self.output = OutputReader(.output, as: run.output, from: output)
+    self.errors = OutputReader(.errors, as: run.errors, from: errors)
+    timeOver = run.timeout.map { SuspendingClock.now + $0 }
+  }
+
+  /// Reads and writes until the child has ended, by itself or because it was told to.
+  mutating func untilEnd(_ eachLine: (ProcessStream, ArraySlice<UInt8>) -> Void) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
+    defer { unsafe buffer.deallocate() }
+    while true {
+      let now = SuspendingClock.now
+      look(now)
+      if end != nil, output.hasEnded && errors.hasEnded || now >= (nextStep ?? now) { break }
+      stopWhenDue(now)
+      unsafe wait(now, with: buffer, eachLine)
+    }
+    unsafe output.finish(with: buffer, eachLine: eachLine)
+    unsafe errors.finish(with: buffer, eachLine: eachLine)
+    // What a child that had to end has started has had its time, too.
+    if stopping != nil { child.signal(SIGKILL) }
+  }
+
+  /// The outcome of a child that has ended. To be called once.
+  ///
+  /// - Throws: `tooMuchOutput`; `systemCall` when the status is lost.
+  func outcome() throws(ProcessError) -> ProcessOutcome {
+    let ending = try child.status()
+    let stop = stopping?.reason
+    if stop == nil {
+      for (stream, isOver, limit) in [
+        (ProcessStream.output, output.isOverLimit, output.limit), (.errors, errors.isOverLimit, errors.limit),
+      ] where isOver {
+        throw .tooMuchOutput(program: run.program, stream: stream, limit: limit)
+      }
+    }
+    return ProcessOutcome(
+      ending: ending, output: output.bytes, errors: errors.bytes, stop: stop,
+      isComplete: output.isComplete && errors.isComplete)
+  }
+
+  /// Notices the end of the child.
+  private mutating func look(_ now: Instant) {
+    guard end == nil, child.hasEnded else { return }
+    end = now
+    feed.end()
+  }
+
+  /// When something is to be done though nothing has happened.
+  private var nextStep: Instant? {
+    if let stopping, !stopping.isKilled { return stopping.killTime }
+    if let end { return end + Self.grace }
+    return stopping == nil ? timeOver : nil
+  }
+
+  private mutating func stopWhenDue(_ now: Instant) {
+    guard end == nil else { return }
+    if let killTime = stopping?.killTime {
+      if now >= killTime, stopping?.isKilled == false {
+        child.signal(SIGKILL)
+        stopping?.isKilled = true
+      }
+    } else if output.isOverLimit || errors.isOverLimit {
+      stop(nil, now)
+    } else if let timeOver, now >= timeOver {
+      stop(.timeout, now)
+    }
+  }
+
+  private mutating func stop(_ reason: ProcessOutcome.Stop?, _ now: Instant) {
+    stopping = Stopping(reason: reason, killTime: now + run.patience)
+    child.terminate()
+  }
+
+  /// Waits for the next thing to happen, and takes it.
+  private mutating func wait(
+    _ now: Instant, with buffer: UnsafeMutableRawBufferPointer,
+    _ eachLine: (ProcessStream, ArraySlice<UInt8>) -> Void
+  ) {
+    // A negative number is passed over.
+    let numbers = [
+      (feed.number, POLLOUT), (output.number, POLLIN), (errors.number, POLLIN),
+      (end == nil ? child.number : -1, POLLIN),
+      (end == nil && stopping == nil ? run.interruption ?? -1 : -1, POLLIN),
+    ]
+    var requests = numbers.map { pollfd(fd: $0, events: Int16($1), revents: 0) }
+    var time = nextStep.map { $0 - now }
+    if end == nil, child.number < 0 { time = min(time ?? Self.look, Self.look) }
+    guard unsafe poll(&requests, nfds_t(requests.count), Self.milliseconds(time)) > 0 else { return }
+    if requests[0].revents != 0 { feed.feed() }
+    if requests[1].revents != 0 { unsafe output.read(with: buffer, eachLine: eachLine) }
+    if requests[2].revents != 0 { unsafe errors.read(with: buffer, eachLine: eachLine) }
+    if requests[4].revents != 0 { stop(.interruption, now) }
+  }
+
+  /// A time as `poll(2)` takes it: rounded up, so that it is over afterwards, and -1 for as long as it takes.
+  private static func milliseconds(_ time: Duration?) -> Int32 {
+    guard let time else { return -1 }
+    let (seconds, attoseconds) = time.components
+    guard seconds < 1_000_000 else { return 1_000_000_000 }
+    return Int32(max(0, seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
+  }
+}

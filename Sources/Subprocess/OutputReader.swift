@@ -1,0 +1,98 @@
+internal import Glibc
+
+/// What a program has written to one of its streams, and the pipe from it.
+struct OutputReader: ~Copyable {
+  /// What was collected; for lines, the beginning of the one that has not ended.
+  private(set) var bytes: [UInt8] = []
+  /// Whether there was more than the limit. What comes after is thrown away.
+  private(set) var isOverLimit = false
+  private var pipe: Descriptor
+  private let stream: ProcessStream
+  private let takesLines: Bool
+  /// The limit of the stream, or of a line; 0 when nothing is read.
+  let limit: Int
+
+  /// The largest buffer of a pipe that nobody with special rights has enlarged; `pipe(7)`.
+  private static let largestPipe = 1 << 20
+
+  /// A reader without a pipe is at its end from the beginning.
+  init(_ stream: ProcessStream, as output: ProgramRun.Output, from pipe: consuming Descriptor) {
+    self.stream = stream
+    self.pipe = pipe
+    switch output {
+    case .collected(let limit): (takesLines, self.limit) = (false, limit)
+    case .lines(let limit): (takesLines, self.limit) = (true, limit)
+    case .discarded, .descriptor: (takesLines, limit) = (false, 0)
+    }
+    self.pipe.neverWait()
+  }
+
+  /// The descriptor to poll for reading; negative when the stream has ended.
+  var number: Int32 { pipe.number }
+
+  /// Whether the stream was read to its end.
+  var hasEnded: Bool { !pipe.isOpen }
+
+  /// Whether all that was written to it was taken.
+  var isComplete: Bool { hasEnded && !isOverLimit }
+
+  /// Reads once, what is there.
+  ///
+  /// - Returns: How many bytes; 0 at the end of the stream, or when nothing is there.
+  @discardableResult
+  mutating func read(
+    with buffer: UnsafeMutableRawBufferPointer, eachLine: (ProcessStream, ArraySlice<UInt8>) -> Void
+  ) -> Int {
+    guard pipe.isOpen else { return 0 }
+    var count = -1
+    repeat {
+      count = unsafe Glibc.read(pipe.number, buffer.baseAddress, buffer.count)
+    } while count < 0 && errno == EINTR
+    if count > 0 {
+      unsafe take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), eachLine)
+      return count
+    }
+    if count == 0 || errno != EAGAIN { pipe.close() }
+    return 0
+  }
+
+  /// Takes what is in the pipe when nobody waits any longer, and the line that has no end.
+  ///
+  /// All that the program itself has written is among it: a pipe gives first what came first.
+  mutating func finish(
+    with buffer: UnsafeMutableRawBufferPointer, eachLine: (ProcessStream, ArraySlice<UInt8>) -> Void
+  ) {
+    var taken = 0
+    while taken < Self.largestPipe {
+      let count = unsafe read(with: buffer, eachLine: eachLine)
+      if count == 0 { break }
+      taken += count
+    }
+    if takesLines, !isOverLimit, !bytes.isEmpty { eachLine(stream, bytes[...]) }
+    if takesLines { bytes = [] }
+  }
+
+  private mutating func take(
+    _ new: UnsafeRawBufferPointer, _ eachLine: (ProcessStream, ArraySlice<UInt8>) -> Void
+  ) {
+    if isOverLimit { return }
+    var rest = unsafe new[...]
+    while takesLines, let end = unsafe rest.firstIndex(of: UInt8(ascii: "\n")) {
+      unsafe append(rest[..<end])
+      if isOverLimit { return }
+      eachLine(stream, bytes[...])
+      bytes.removeAll(keepingCapacity: true)
+      unsafe rest = rest[(end + 1)...]
+    }
+    unsafe append(rest)
+  }
+
+  private mutating func append(_ new: Slice<UnsafeRawBufferPointer>) {
+    if unsafe bytes.count + new.count > limit {
+      isOverLimit = true
+      bytes = []
+    } else {
+      unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: new))
+    }
+  }
+}

@@ -1,0 +1,71 @@
+internal import CSystem
+internal import Glibc
+
+extension ProgramRun {
+  /// Starts the program.
+  ///
+  /// - Parameters:
+  ///   - input: Becomes its standard input. This process keeps none of the three.
+  ///   - output: Becomes its standard output.
+  ///   - errors: Becomes its standard error.
+  /// - Returns: The number of the process.
+  /// - Throws: `notFound`, `notExecutable`, `containsNUL`, `systemCall`.
+  func spawn(
+    input: consuming Descriptor, output: consuming Descriptor, errors: consuming Descriptor
+  ) throws(ProcessError) -> pid_t {
+    let words = [Array(program.utf8)] + arguments
+    let texts = words + environment.entries + [Array((folder ?? "").utf8)]
+    guard !texts.contains(where: { $0.contains(0) }) else { throw .containsNUL(program: program) }
+    // The system would look for it in the folder of the child.
+    guard program.hasPrefix("/") else { throw .notFound(program: program) }
+
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_adddup2(&actions, input.number, 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, output.number, 1)
+    unsafe posix_spawn_file_actions_adddup2(&actions, errors.number, 2)
+    unsafe keytree_spawn_close_from(&actions, Descriptor.firstFree)
+    if let folder { _ = unsafe keytree_spawn_chdir(&actions, folder) }
+
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    setSignalsAndGroup(of: &attributes)
+
+    let (list, variables) = (CStringList(words), CStringList(environment.entries))
+    var process: pid_t = 0
+    let problem = unsafe posix_spawn(
+      &process, program, &actions, &attributes, list.pointers, variables.pointers)
+    guard problem == 0 else { throw failure(problem) }
+    return process
+  }
+
+  private func setSignalsAndGroup(of attributes: inout posix_spawnattr_t) {
+    var (none, defaults) = (sigset_t(), sigset_t())
+    unsafe sigemptyset(&none)
+    unsafe sigfillset(&defaults)
+    // What the keyboard and the end of a terminal send: whoever ignores it means it for children, too.
+    for signal in [SIGHUP, SIGINT, SIGQUIT] { unsafe sigdelset(&defaults, signal) }
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+    unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    let group = self.group == .own ? POSIX_SPAWN_SETPGROUP : 0
+    unsafe posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group))
+  }
+
+  /// What an error number of `posix_spawn(3)` means, which may come from any step in the child.
+  private func failure(_ number: Int32) -> ProcessError {
+    if let folder, unsafe access(folder.isEmpty ? "" : folder + "/.", X_OK) != 0 {
+      return .systemCall(action: "enter", path: folder, errno: errno)
+    }
+    switch number {
+    case ENOENT where unsafe access(program, F_OK) != 0, ENOTDIR: return .notFound(program: program)
+    // A file that is there and cannot be found is a script whose interpreter is missing.
+    case ENOENT, EACCES, ENOEXEC, ELIBBAD, ETXTBSY, ELOOP:
+      return .notExecutable(program: program, errno: number)
+    default: return .systemCall(action: "start", path: program, errno: number)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Subprocess
+
+/// The descriptors of this process: none is lost, and those that are closed do no harm.
+@Suite struct DescriptorTests {
+  private static func oneOfEach(_ number: Int) {
+    var run = ProgramRun.script(
+      ["echo 1", "exit 3", "kill -9 $$", "cat", "head -c 2000000 /dev/zero"][number % 5])
+    run.input = number % 2 == 0 ? .bytes([UInt8](repeating: 0, count: 100_000)) : .none
+    if number % 3 == 0 { run.output = .lines(limit: 5) }
+    if number % 7 == 0 { run.folder = "/nonexistent" }
+    if number % 11 == 0 { run.program = "/nonexistent" }
+    if number % 13 == 0 { run.errors = .descriptor(1000) }
+    // Failures are part of the table.
+    _ = try? run.run()
+  }
+
+  @Test func `No descriptor is left open after 200 runs of every kind`() throws {
+    let numbers = try OwnDescriptors.run {
+      for number in 0..<200 { Self.oneOfEach(number) }
+      return OwnDescriptors.numbers
+    }
+    #expect(numbers == [0, 1, 2])
+  }
+
+  @Test(arguments: [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]] as [[Int32]])
+  func `Standard streams that this process has closed do no harm`(closed: [Int32]) throws {
+    let (outcome, listed) = try OwnDescriptors.run {
+      for number in closed { close(number) }
+      var run = ProgramRun.script("cat; echo errors >&2; ls /proc/self/fd")
+      run.input = .bytes(Array("input\n".utf8))
+      return (try run.run(), OwnDescriptors.numbers)
+    }
+    #expect(outcome.text == "input\n0\n1\n2\n3\n")
+    #expect(outcome.errorText == "errors\n")
+    #expect(listed == [0, 1, 2].filter { !closed.contains($0) })
+  }
+
+  @Test func `A closed descriptor cannot be passed on`() throws {
+    for number: Int32 in [0, 1, 2] {
+      let errors = try OwnDescriptors.run {
+        close(number)
+        return [ProgramRun.Input.descriptor(number)].map { input -> ProcessError? in
+          var run = ProgramRun.script("true")
+          run.input = input
+          do throws(ProcessError) {
+            _ = try run.run()
+            return nil
+          } catch {
+            return error
+          }
+        }
+      }
+      #expect(errors == [.systemCall(action: "copy", path: "descriptor \(number)", errno: EBADF)])
+    }
+  }
+
+  @Test func `Streams can be passed on crosswise`() throws {
+    let seen = try OwnDescriptors.run {
+      let (first, second) = (TestPipe(), TestPipe())
+      dup2(first.writeEnd, 1)
+      dup2(second.writeEnd, 2)
+      var run = ProgramRun.script("echo output; echo errors >&2")
+      (run.output, run.errors) = (.descriptor(2), .descriptor(1))
+      _ = try run.run()
+      return [first.read(), second.read()]
+    }
+    #expect(seen == ["errors\n", "output\n"])
+  }
+
+  @Test func `Without descriptors left a run is an error, and none is lost`() throws {
+    let results = try OwnDescriptors.run {
+      // As many descriptors as there may be, but for some that are free again.
+      var last: Int32 = 0
+      while case let next = dup(0), next >= 0 { last = next }
+      return (0..<16).map { free -> (hasStarted: Bool, lost: Int) in
+        for number in 0..<Int32(free) { close(last - number) }
+        var run = ProgramRun.script("cat")
+        run.input = .bytes([1])
+        let outcome = try? run.run()
+        var lost = free
+        while dup(0) >= 0 { lost -= 1 }
+        return (outcome?.output == [1], lost)
+      }
+    }
+    #expect(results.map(\.lost) == [Int](repeating: 0, count: 16))
+    // Three pipes take six descriptors; the one that tells the end can be done without.
+    #expect(results.map(\.hasStarted) == (0..<16).map { $0 >= 6 })
+  }
+
+  @Test func `Many threads may run programs at once`() throws {
+    try ThreadGroup.run(16) { thread in
+      for round in 0..<10 {
+        var run = ProgramRun("/bin/cat", [String](), environment: plain)
+        let input = [UInt8](repeating: UInt8(thread * 10 + round), count: 200_000)
+        run.input = .bytes(input)
+        let outcome = try run.run()
+        #expect(outcome.output == input)
+        #expect(outcome.isComplete)
+      }
+    }
+  }
+}
