@@ -39,6 +39,19 @@ import Testing
     #expect(listed == [0, 1, 2].filter { !closed.contains($0) })
   }
 
+  @Test func `A stream that takes the number of a closed one is not mixed up with it`() throws {
+    let links = try OwnDescriptors.run {
+      let source = TestPipe()
+      close(0)
+      var run = ProgramRun.script("readlink /proc/$$/fd/0 /proc/$$/fd/1 >&2")
+      (run.input, run.output) = (.descriptor(source.readEnd), .discarded)
+      return try run.run().errorText.split(separator: "\n")
+    }
+    #expect(links.count == 2)
+    #expect(links.first?.hasPrefix("pipe:") == true)
+    #expect(links.last == "/dev/null")
+  }
+
   @Test func `A closed descriptor cannot be passed on`() throws {
     for number: Int32 in [0, 1, 2] {
       let errors = try OwnDescriptors.run {

@@ -150,6 +150,20 @@ import Testing
     #expect(outcome.succeeded)
   }
 
+  @Test func `What is in a pipe at the end is taken, by however many reads`() throws {
+    let pipe = TestPipe()
+    let written: [UInt8] = (0..<60_000).map { $0 % 10 == 9 ? UInt8(ascii: "\n") : UInt8(ascii: "x") }
+    try #require(unsafe write(pipe.writeEnd, written, written.count) == written.count)
+    var reader = OutputReader(.output, as: .lines(limit: 10), from: try Descriptor(copying: pipe.readEnd))
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 512, alignment: 1)
+    defer { unsafe buffer.deallocate() }
+    var lines = 0
+    unsafe reader.finish(with: buffer) { _, line in lines += line.count == 9 ? 1 : 0 }
+    #expect(lines == 6000)
+    let hasEnded = reader.hasEnded
+    #expect(!hasEnded)
+  }
+
   @Test(arguments: [(4, false), (3, true)])
   func `One byte more than the limit of a line is an error`(limit: Int, isError: Bool) throws {
     for text in ["1\\n1234\\n1", "1\\n1234"] {
