@@ -14,7 +14,12 @@ struct ChildWatch: ~Copyable {
   ///   - run: What it was started for.
   init(_ process: pid_t, of run: ProgramRun) {
     (self.process, leadsGroup, program) = (process, run.group == .own, run.program)
-    descriptor = run.usesDescriptor ? Descriptor.watching(process) : Descriptor()
+    do throws(ProcessError) {
+      descriptor = run.usesDescriptor ? try Descriptor.watching(process) : Descriptor()
+    } catch {
+      // An old kernel, or no descriptors left: the end is looked for every now and then.
+      descriptor = Descriptor()
+    }
   }
 
   /// The descriptor that becomes readable when the child has ended; negative where the kernel does not offer it.

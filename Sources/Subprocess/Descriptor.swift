@@ -15,27 +15,34 @@ struct Descriptor: ~Copyable {
   /// Nothing open.
   init() { number = -1 }
 
+  fileprivate init(_ number: Int32) { self.number = number }
+
   /// Opens a file; `open(2)`.
-  init(opening path: String, _ flags: Int32) throws(ProcessError) {
+  static func opening(_ path: String, _ flags: Int32) throws(ProcessError) -> Descriptor {
     let opened = unsafe open(path, flags | O_CLOEXEC)
     guard opened >= 0 else { throw .systemCall(action: "open", path: path, errno: errno) }
-    number = try Self.raise(opened)
+    return try Descriptor(opened).raised()
   }
 
   /// A second descriptor for what another one is open for.
-  init(copying other: Int32) throws(ProcessError) { number = try Self.copy(other) }
-
-  fileprivate init(_ number: Int32) { self.number = number }
-
-  deinit { if isOpen { Glibc.close(number) } }
-
-  /// A descriptor that becomes readable when a process has ended; not open where the kernel offers none.
-  static func watching(_ process: pid_t) -> Descriptor {
-    let opened = keytree_process_descriptor(process)
-    // No descriptors are left when it cannot be raised, which is no reason to fail either.
-    guard opened >= 0, let number = try? raise(opened) else { return Descriptor() }
+  static func copying(_ other: Int32) throws(ProcessError) -> Descriptor {
+    let number = fcntl(other, F_DUPFD_CLOEXEC, firstFree)
+    guard number >= 0 else {
+      throw .systemCall(action: "copy", path: "descriptor \(other)", errno: errno)
+    }
     return Descriptor(number)
   }
+
+  /// A descriptor that becomes readable when a process has ended; `pidfd_open(2)`.
+  static func watching(_ process: pid_t) throws(ProcessError) -> Descriptor {
+    let opened = keytree_process_descriptor(process)
+    guard opened >= 0 else {
+      throw .systemCall(action: "watch", path: "process \(process)", errno: errno)
+    }
+    return try Descriptor(opened).raised()
+  }
+
+  deinit { if isOpen { Glibc.close(number) } }
 
   /// Whether it has not been closed.
   var isOpen: Bool { number >= 0 }
@@ -49,19 +56,10 @@ struct Descriptor: ~Copyable {
   /// Lets reads and writes return when there is nothing to read, or no room.
   func neverWait() { _ = fcntl(number, F_SETFL, O_NONBLOCK) }
 
-  // Moves what was opened above the standard streams; it is closed when that fails.
-  fileprivate static func raise(_ opened: Int32) throws(ProcessError) -> Int32 {
-    guard opened < firstFree else { return opened }
-    defer { Glibc.close(opened) }
-    return try copy(opened)
-  }
-
-  private static func copy(_ other: Int32) throws(ProcessError) -> Int32 {
-    let number = fcntl(other, F_DUPFD_CLOEXEC, firstFree)
-    guard number >= 0 else {
-      throw .systemCall(action: "copy", path: "descriptor \(other)", errno: errno)
-    }
-    return number
+  // Above the standard streams.
+  fileprivate consuming func raised() throws(ProcessError) -> Descriptor {
+    if number >= Self.firstFree { return self }
+    return try Self.copying(number)
   }
 }
 
@@ -73,24 +71,14 @@ struct Pipe: ~Copyable {
   let writeEnd: Descriptor
 
   /// Makes a pipe.
-  init() throws(ProcessError) {
+  static func make() throws(ProcessError) -> Pipe {
     var ends: [Int32] = [-1, -1]
     guard unsafe keytree_pipe(&ends) == 0 else {
       throw .systemCall(action: "make", path: "a pipe", errno: errno)
     }
-    do throws(ProcessError) {
-      ends[0] = try Descriptor.raise(ends[0])
-    } catch {
-      close(ends[1])
-      throw error
-    }
-    do throws(ProcessError) {
-      ends[1] = try Descriptor.raise(ends[1])
-    } catch {
-      close(ends[0])
-      throw error
-    }
-    readEnd = Descriptor(ends[0])
-    writeEnd = Descriptor(ends[1])
+    // Both have an owner before anything can fail.
+    let readEnd = Descriptor(ends[0])
+    let writeEnd = Descriptor(ends[1])
+    return Pipe(readEnd: try readEnd.raised(), writeEnd: try writeEnd.raised())
   }
 }

@@ -11,14 +11,14 @@ struct StreamEnds: ~Copyable {
   init(_ input: ProgramRun.Input) throws(ProcessError) {
     switch input {
     case .none:
-      child = try Descriptor(opening: "/dev/null", O_RDONLY)
+      child = try Descriptor.opening("/dev/null", O_RDONLY)
       own = Descriptor()
     case .bytes:
-      let pipe = try Pipe()
+      let pipe = try Pipe.make()
       child = pipe.readEnd
       own = pipe.writeEnd
     case .descriptor(let number):
-      child = try Descriptor(copying: number)
+      child = try Descriptor.copying(number)
       own = Descriptor()
     }
   }
@@ -27,14 +27,14 @@ struct StreamEnds: ~Copyable {
   init(_ output: ProgramRun.Output) throws(ProcessError) {
     switch output {
     case .discarded:
-      child = try Descriptor(opening: "/dev/null", O_WRONLY)
+      child = try Descriptor.opening("/dev/null", O_WRONLY)
       own = Descriptor()
     case .collected, .lines:
-      let pipe = try Pipe()
+      let pipe = try Pipe.make()
       child = pipe.writeEnd
       own = pipe.readEnd
     case .descriptor(let number):
-      child = try Descriptor(copying: number)
+      child = try Descriptor.copying(number)
       own = Descriptor()
     }
   }

@@ -43,7 +43,7 @@ import Testing
     let links = try OwnDescriptors.run {
       let source = TestPipe()
       close(0)
-      var run = ProgramRun.script("readlink /proc/$$/fd/0 /proc/$$/fd/1 >&2")
+      var run = ProgramRun.script("links=$(readlink /proc/$$/fd/0 /proc/$$/fd/1); echo \"$links\" >&2")
       (run.input, run.output) = (.descriptor(source.readEnd), .discarded)
       return try run.run().errorText.split(separator: "\n")
     }
@@ -84,24 +84,28 @@ import Testing
     #expect(seen == ["errors\n", "output\n"])
   }
 
-  @Test func `Without descriptors left a run is an error, and none is lost`() throws {
+  @Test(arguments: [[], [0], [1, 2], [0, 1, 2]] as [[Int32]])
+  func `Without descriptors left a run is an error, and none is lost`(closed: [Int32]) throws {
     let results = try OwnDescriptors.run {
       // As many descriptors as there may be, but for some that are free again.
+      let source = dup(0)
       var last: Int32 = 0
-      while case let next = dup(0), next >= 0 { last = next }
+      while case let next = dup(source), next >= 0 { last = next }
+      let numbers = closed + (0..<16).map { last - $0 }
       return (0..<16).map { free -> (hasStarted: Bool, lost: Int) in
-        for number in 0..<Int32(free) { close(last - number) }
+        for number in numbers.prefix(free) { close(number) }
         var run = ProgramRun.script("cat")
         run.input = .bytes([1])
         let outcome = try? run.run()
         var lost = free
-        while dup(0) >= 0 { lost -= 1 }
+        while dup(source) >= 0 { lost -= 1 }
         return (outcome?.output == [1], lost)
       }
     }
     #expect(results.map(\.lost) == [Int](repeating: 0, count: 16))
-    // Three pipes take six descriptors; the one that tells the end can be done without.
-    #expect(results.map(\.hasStarted) == (0..<16).map { $0 >= 6 })
+    // Three pipes take six descriptors above the standard streams; the one that tells the end can be done without.
+    let needed = 6 + closed.count
+    #expect(results.map(\.hasStarted) == (0..<16).map { $0 >= needed })
   }
 
   @Test func `Many threads may run programs at once`() throws {

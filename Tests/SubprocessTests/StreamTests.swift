@@ -154,7 +154,7 @@ import Testing
     let pipe = TestPipe()
     let written: [UInt8] = (0..<60_000).map { $0 % 10 == 9 ? UInt8(ascii: "\n") : UInt8(ascii: "x") }
     try #require(unsafe write(pipe.writeEnd, written, written.count) == written.count)
-    var reader = OutputReader(.output, as: .lines(limit: 10), from: try Descriptor(copying: pipe.readEnd))
+    var reader = OutputReader(.output, as: .lines(limit: 10), from: try Descriptor.copying(pipe.readEnd))
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 512, alignment: 1)
     defer { unsafe buffer.deallocate() }
     var lines = 0
