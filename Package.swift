@@ -49,7 +49,7 @@ let package = Package(
     .target(name: "Arguments", swiftSettings: settings),
     .target(
       name: "KeytreeCLI",
-      dependencies: ["CSystem", "Arguments", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
+      dependencies: ["CSystem", "Arguments", "Keyring", "OpenPGP", "KeyringModel", "Secrets", "Subprocess"],
       swiftSettings: settings),
     .executableTarget(
       name: "keytree", dependencies: ["KeytreeCLI"], exclude: ["Linking"], swiftSettings: settings),

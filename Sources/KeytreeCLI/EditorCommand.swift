@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Subprocess
 
 /// The command that starts an editor, with what keeps it from writing the secret anywhere else.
 ///
@@ -108,18 +109,8 @@ package struct EditorCommand: Equatable, Sendable {
 
   /// The file of a program; nil when there is none that may be run.
   private static func locate(_ program: String, in searchPath: String) -> String? {
-    if program.contains("/") { return isProgram(program) ? program : nil }
-    for folder in searchPath.split(separator: ":") where folder.hasPrefix("/") {
-      let path = folder + "/" + program
-      if isProgram(String(path)) { return String(path) }
-    }
-    return nil
-  }
-
-  private static func isProgram(_ path: String) -> Bool {
-    var facts = stat()
-    guard unsafe stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return false }
-    return unsafe access(path, X_OK) == 0
+    guard program.contains("/") else { return ProgramSearch.path(of: program, in: searchPath) }
+    return ProgramSearch.isProgram(program) ? program : nil
   }
 
   /// The file a path leads to after all links; the path itself when that cannot be told. `realpath(3)`.

@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import Subprocess
 
 /// A running editor and the signals that come while it runs.
 ///
@@ -115,29 +116,5 @@ struct EditorProcess {
         kill(process, signal)
       }
     }
-  }
-}
-
-/// Strings in the form that `posix_spawn(3)` takes them: NUL-ended, and the list ended by a null pointer.
-@safe
-private final class CStringList {
-  let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-  private let count: Int
-
-  init(_ strings: [[UInt8]]) {
-    count = strings.count
-    unsafe pointers = .allocate(capacity: count + 1)
-    for (index, bytes) in strings.enumerated() {
-      let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
-      for (offset, byte) in bytes.enumerated() { unsafe copy[offset] = CChar(bitPattern: byte) }
-      unsafe copy[bytes.count] = 0
-      unsafe (pointers + index).initialize(to: copy)
-    }
-    unsafe (pointers + count).initialize(to: nil)
-  }
-
-  deinit {
-    for index in 0..<count { unsafe pointers[index]?.deallocate() }
-    unsafe pointers.deallocate()
   }
 }
