@@ -38,6 +38,9 @@ let package = Package(
       name: "Keyring", dependencies: ["CSystem", "OpenPGP", "KeyringModel", "Secrets"],
       swiftSettings: settings),
     .target(
+      name: "Sync", dependencies: ["CSystem", "Subprocess", "Keyring", "KeyringModel"],
+      swiftSettings: settings),
+    .target(
       name: "KeychainServices",
       dependencies: ["CSystem", "CGcrypt", "CKsba", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
       swiftSettings: settings),
@@ -49,7 +52,9 @@ let package = Package(
     .target(name: "Arguments", swiftSettings: settings),
     .target(
       name: "KeytreeCLI",
-      dependencies: ["CSystem", "Arguments", "Keyring", "OpenPGP", "KeyringModel", "Secrets", "Subprocess"],
+      dependencies: [
+        "CSystem", "Arguments", "Keyring", "OpenPGP", "KeyringModel", "Secrets", "Subprocess", "Sync",
+      ],
       swiftSettings: settings),
     .executableTarget(
       name: "keytree", dependencies: ["KeytreeCLI"], exclude: ["Linking"], swiftSettings: settings),
@@ -76,9 +81,12 @@ let package = Package(
     .testTarget(
       name: "KeyringTests", dependencies: ["Keyring", "KeyringModel", "OpenPGP", "Secrets", "TestSupport"],
       swiftSettings: settings),
+    .testTarget(
+      name: "SyncTests", dependencies: ["Sync", "Subprocess", "Keyring", "KeyringModel", "TestSupport"],
+      swiftSettings: settings),
     .testTarget(name: "ArgumentsTests", dependencies: ["Arguments"], swiftSettings: settings),
     .testTarget(
-      name: "KeytreeCLITests", dependencies: ["KeytreeCLI", "Keyring", "TestSupport", "keytree"],
+      name: "KeytreeCLITests", dependencies: ["KeytreeCLI", "Keyring", "Sync", "TestSupport", "keytree"],
       swiftSettings: settings),
   ]
 )

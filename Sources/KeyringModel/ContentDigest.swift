@@ -65,5 +65,5 @@ public struct ContentDigest: Hashable, Sendable {
   }
 
   // libgcrypt wants this call before any other (its manual, "Initializing the library").
-  private static let libraryIsReady = unsafe gcry_check_version(nil) != nil
+  static let libraryIsReady = unsafe gcry_check_version(nil) != nil
 }

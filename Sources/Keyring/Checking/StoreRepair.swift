@@ -58,7 +58,7 @@ struct StoreRepair {
       transaction.abandon()
       throw error
     }
-    try transaction.commit(under: lock)
+    try transaction.commit(under: lock, subject: "repair the keyring")
     return repairs
   }
 

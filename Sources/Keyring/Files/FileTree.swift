@@ -194,6 +194,26 @@ package final class FileTree: Sendable {
     try synchronizeDirectory(RelativePath.parent(of: path))
   }
 
+  /// Replaces a file as a whole without bringing it to disk: after a crash of the machine it may be the old one, the
+  /// new one, or spoiled.
+  func replaceFileLater(_ path: String, with bytes: [UInt8], temporary: String) throws(FileError) {
+    try remove(temporary)
+    try appendFile(temporary, bytes)
+    try rename(temporary, to: path)
+  }
+
+  /// Adds bytes at the end of a file, which is made when it is missing; nothing is brought to disk.
+  func appendFile(_ path: String, _ bytes: [UInt8]) throws(FileError) {
+    try withParent(of: path, create: true) { (parent, name) throws(FileError) in
+      try announce(.createFile, path)
+      let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC
+      let file = unsafe keytree_openat(parent, name, flags, 0o600)
+      guard file >= 0 else { throw .current("open", path) }
+      defer { close(file) }
+      try write(bytes, to: file, path: path)
+    }
+  }
+
   /// Opens a file for the lock, making it when it is missing.
   package func openForLock(_ path: String) throws(FileError) -> Int32 {
     try withParent(of: path, create: true) { (parent, name) throws(FileError) in

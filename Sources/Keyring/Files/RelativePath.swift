@@ -11,4 +11,11 @@ enum RelativePath {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
     return String(path[path.utf8.index(after: slash)...])
   }
+
+  /// Whether a path stays below the store, and outside of a repository.
+  static func isPlain(_ path: String) -> Bool {
+    !path.utf8.contains(0) && !path.isEmpty
+      && path.split(separator: "/", omittingEmptySubsequences: false)
+        .allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && $0 != ".git" }
+  }
 }

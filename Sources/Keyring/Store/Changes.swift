@@ -12,6 +12,7 @@ public struct Changes: ~Copyable {
   /// Items that this transaction has put somewhere or taken away, by file: what is on disk is older.
   private var touched: Set<String> = []
   private var quarantine: String?
+  private var subject = ChangeSubject()
   /// An error that struck between the first and the last step of one change: then nothing can be decided any
   /// more, also when the error was caught.
   private var failure: KeyringError?
@@ -69,6 +70,7 @@ public struct Changes: ~Copyable {
   mutating func add(_ item: PreparedItem) throws(KeyringError) -> ItemRecord {
     try checkFree(item.record)
     try put(item)
+    subject.note(nil, item.record)
     return item.record
   }
 
@@ -114,6 +116,7 @@ public struct Changes: ~Copyable {
     case .nothing: return old
     case .line(let new) where file(of: new) == file(of: old):
       try putLine(new)
+      subject.note(old, new)
       return new
     case .line(let new):
       // The same message in another place.
@@ -136,6 +139,7 @@ public struct Changes: ~Copyable {
         transaction.remove(file)
       }
     }
+    subject.note(old, nil)
   }
 
   /// The item that has the primary key of a new one, as this transaction sees it; nil when there is none.
@@ -161,8 +165,9 @@ public struct Changes: ~Copyable {
 
   /// Writes the shards and decides.
   ///
+  /// - Parameter words: what the history says about it; nil for what the changes themselves say.
   /// - Throws: the error of a change that failed halfway and was caught; then nothing happens.
-  consuming func commit() throws(KeyringError) {
+  consuming func commit(subject words: String? = nil) throws(KeyringError) {
     if let failure {
       transaction.abandon()
       throw failure
@@ -181,7 +186,7 @@ public struct Changes: ~Copyable {
         throw error
       }
     }
-    try transaction.commit(under: lock)
+    try transaction.commit(under: lock, subject: words ?? subject.text)
   }
 
   /// Gives up; nothing has happened.
@@ -223,6 +228,7 @@ public struct Changes: ~Copyable {
     // In one shard the new line has replaced the old one, as both have the same id.
     let hasOldLine = shardKey(of: old) != shardKey(of: new.record)
     if isMoved { try take(old, withLine: hasOldLine) { transaction, file in transaction.remove(file) } }
+    subject.note(old, new.record)
     return new.record
   }
 

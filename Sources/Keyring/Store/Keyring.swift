@@ -153,6 +153,15 @@ public final class Keyring: Sendable {
   public func transaction<R>(
     _ body: (inout Changes) throws(KeyringError) -> R
   ) throws(KeyringError) -> R {
+    try transaction(subject: nil, body)
+  }
+
+  /// Does the same, with words of the caller's own for the history.
+  ///
+  /// - Parameter subject: one line of printable ASCII without a secret; nil for what the changes themselves say.
+  package func transaction<R>(
+    subject: String?, _ body: (inout Changes) throws(KeyringError) -> R
+  ) throws(KeyringError) -> R {
     var changes = try Changes(keyring: self)
     let result: R
     do {
@@ -161,7 +170,7 @@ public final class Keyring: Sendable {
       changes.abandon()
       throw error
     }
-    try changes.commit()
+    try changes.commit(subject: subject)
     return result
   }
 }

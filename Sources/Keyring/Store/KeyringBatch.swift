@@ -38,6 +38,14 @@ extension Keyring {
     secret: @escaping @Sendable (Int) -> SecretBytes,
     progress: @escaping @Sendable (Int) -> Void = { _ in }
   ) throws(KeyringError) -> [AddOutcome] {
+    try addAll(items, updating: updates, subject: nil, secret: secret, progress: progress)
+  }
+
+  /// Does the same, with words of the caller's own for the history.
+  package func addAll(
+    _ items: [NewItem], updating updates: [PlannedUpdate], subject: String?,
+    secret: @escaping @Sendable (Int) -> SecretBytes, progress: @escaping @Sendable (Int) -> Void
+  ) throws(KeyringError) -> [AddOutcome] {
     var wanted: [Int] = []
     for (position, item) in items.enumerated() where try !exists(item) { wanted.append(position) }
     let positions = wanted
@@ -57,7 +65,7 @@ extension Keyring {
     prepared += try pool.map(max(0, positions.count - 1)) { number throws(KeyringError) in
       try seal(number + 1)
     }
-    return try transaction { changes throws(KeyringError) in
+    return try transaction(subject: subject) { changes throws(KeyringError) in
       var outcomes = try items.map { item throws(KeyringError) -> AddOutcome in
         .exists(.path(try item.path()))
       }

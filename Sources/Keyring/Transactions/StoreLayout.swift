@@ -52,4 +52,14 @@ package enum StoreLayout {
     let digits = String(number, radix: 16)
     return "\(digits.utf8.count == 1 ? "0" : "")\(digits).jsonl"
   }
+
+  /// The files at the top and the folders whose history is kept.
+  package static let trackedFiles = [policy, policySignature, gitAttributes, gitIgnore]
+  package static let trackedFolders = [index, items, keys]
+
+  /// Whether a file's history is kept: it is part of the store, and does not stay on this machine.
+  package static func isTracked(_ path: String) -> Bool {
+    guard RelativePath.isPlain(path) else { return false }
+    return trackedFiles.contains(path) || trackedFolders.contains { path.hasPrefix("\($0)/") }
+  }
 }

@@ -51,10 +51,13 @@ struct StoreLock: ~Copyable {
   }
 
   /// Counts one more applied transaction.
-  func countTransaction() throws(KeyringError) {
-    let count = LockRecord(reading: descriptor)?.count ?? 0
-    let record = LockRecord(count: count &+ 1, holder: getpid())
+  ///
+  /// - Returns: the count with it.
+  func countTransaction() throws(KeyringError) -> UInt64 {
+    let count = (LockRecord(reading: descriptor)?.count ?? 0) &+ 1
+    let record = LockRecord(count: count, holder: getpid())
     try files(tree.write(record.bytes, to: descriptor, path: StoreLayout.lock))
+    return count
   }
 
   deinit { close(descriptor) }

@@ -60,10 +60,13 @@ struct Transaction: ~Copyable {
   /// happened. A rename may still need room in a folder: an error after the decision leaves a change that stands,
   /// and is not finished before somebody takes the lock while there is room again.
   ///
+  /// - Parameters:
+  ///   - lock: the store's lock.
+  ///   - subject: what the transaction does, for the history; no secret.
   /// - Throws: `KeyringError.unsafeFolder` when others can write to a folder that a file would go to, and nothing
   ///   has happened; or a file error. Whether the change exists then depends on whether it was decided; in both
   ///   cases every file is its old or its new version after the next `recover`.
-  consuming func commit(under lock: borrowing StoreLock) throws(KeyringError) {
+  consuming func commit(under lock: borrowing StoreLock, subject: String) throws(KeyringError) {
     guard !steps.isEmpty else { return }
     do {
       try checkFolders()
@@ -88,7 +91,8 @@ struct Transaction: ~Copyable {
       try? Self.discard(folder, in: tree)
       throw .file(error)
     }
-    try Self.apply(TransactionRecord(steps: steps), folder: folder, in: tree, under: lock)
+    try Self.apply(
+      TransactionRecord(steps: steps), folder: folder, in: tree, under: lock, subject: subject)
   }
 
   /// Gives up a transaction that was not decided.
@@ -149,7 +153,7 @@ struct Transaction: ~Copyable {
         continue
       }
       try keepLocalFiles(record, folder: folder, in: tree)
-      try apply(record, folder: folder, in: tree, under: lock)
+      try apply(record, folder: folder, in: tree, under: lock, subject: "finish a change that was cut off")
     }
   }
 
@@ -199,7 +203,8 @@ struct Transaction: ~Copyable {
   }
 
   private static func apply(
-    _ record: TransactionRecord, folder: String, in tree: FileTree, under lock: borrowing StoreLock
+    _ record: TransactionRecord, folder: String, in tree: FileTree, under lock: borrowing StoreLock,
+    subject: String
   ) throws(KeyringError) {
     do {
       var touched: Set<String> = []
@@ -227,7 +232,8 @@ struct Transaction: ~Copyable {
       if error.reason == .system(ENODATA) { throw .transactionDamaged(folder: folder) }
       throw .file(error)
     }
-    try lock.countTransaction()
+    let count = try lock.countTransaction()
+    CommitJournal(of: tree).append(count: count, paths: record.paths, subject: subject)
     try files { () throws(FileError) in
       try tidy(record, in: tree)
       try discard(folder, in: tree)

@@ -17,6 +17,15 @@ struct TransactionRecord: Equatable, Sendable {
 
   var steps: [Step]
 
+  /// Every file that the steps place, remove or move away.
+  var paths: [String] {
+    steps.map { step in
+      switch step {
+      case .place(_, let path), .remove(let path), .move(let path, _): path
+      }
+    }
+  }
+
   /// The record as canonical JSON and LF.
   var bytes: [UInt8] {
     let list = steps.map { step in
@@ -100,21 +109,18 @@ extension TransactionRecord.Step {
     isPlain(path) && path.hasPrefix("\(StoreLayout.work)/\(StoreLayout.quarantinePrefix)")
   }
 
-  /// Below the store, and not in a repository.
-  private static func isPlain(_ path: String) -> Bool {
-    !path.utf8.contains(0) && !path.isEmpty
-      && path.split(separator: "/", omittingEmptySubsequences: false)
-        .allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && $0 != ".git" }
-  }
+  private static func isPlain(_ path: String) -> Bool { RelativePath.isPlain(path) }
 }
 
 extension JSONValue {
-  fileprivate subscript(name: String) -> JSONValue? {
+  /// The value of a member of an object.
+  subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }
 
-  fileprivate func text(_ name: String) -> String? {
+  /// The text of a member of an object.
+  func text(_ name: String) -> String? {
     guard case .string(let text) = self[name] else { return nil }
     return text
   }

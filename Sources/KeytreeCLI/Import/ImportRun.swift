@@ -86,8 +86,10 @@ struct ImportRun {
     }
     let progress = WorkProgress("seal", total: items.count, console: console)
     defer { progress.finish() }
+    let count = items.count + updates.count
     let outcomes = try keyring.addAll(
-      items, updating: updates, secret: { secrets[$0].copy() }, progress: { _ in progress.step() })
+      items, updating: updates, subject: "import \(count) \(count == 1 ? "item" : "items")",
+      secret: { secrets[$0].copy() }, progress: { _ in progress.step() })
     return outcomes.count { if case .exists = $0 { true } else { false } }
   }
 

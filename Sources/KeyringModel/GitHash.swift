@@ -1,0 +1,28 @@
+internal import CGcrypt
+
+/// How a repository names what is in it.
+package enum GitHash: String, Sendable {
+  case sha1
+  case sha256
+
+  /// The characters of a name.
+  package var length: Int { self == .sha1 ? 40 : 64 }
+
+  /// The name that stands for nothing.
+  package var zero: String { String(repeating: "0", count: length) }
+
+  /// The name of a file's content: the digest of `blob`, its size and its bytes.
+  package func blobName(of bytes: [UInt8]) -> String {
+    let (algorithm, size) = self == .sha1 ? (GCRY_MD_SHA1, 20) : (GCRY_MD_SHA256, 32)
+    let object = Array("blob \(bytes.count)\0".utf8) + bytes
+    var digest = [UInt8](repeating: 0, count: size)
+    precondition(ContentDigest.libraryIsReady, "libgcrypt refused its own header's version")
+    unsafe digest.withUnsafeMutableBytes { digest in
+      unsafe object.withUnsafeBytes { object in
+        unsafe gcry_md_hash_buffer(
+          CInt(algorithm.rawValue), digest.baseAddress, object.baseAddress, object.count)
+      }
+    }
+    return Hexadecimal.text(digest)
+  }
+}

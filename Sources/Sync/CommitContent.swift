@@ -1,0 +1,94 @@
+internal import KeyringModel
+
+/// The files of one commit: what each of them becomes.
+struct CommitContent {
+  /// One file.
+  enum File {
+    /// Its bytes.
+    case bytes([UInt8])
+    /// The name of content that the repository has already.
+    case name(String)
+    /// It is gone.
+    case removed
+  }
+
+  /// By path from the top of the work tree.
+  var files: [String: File] = [:]
+
+  var isEmpty: Bool { files.isEmpty }
+
+  /// How many bytes are to be stored.
+  var size: Int {
+    files.values.reduce(0) { if case .bytes(let bytes) = $1 { $0 + bytes.count } else { $0 } }
+  }
+
+  /// The commit for `git fast-import`.
+  ///
+  /// - Parameters:
+  ///   - message: Its message.
+  ///   - committer: Name, mail and time, as git writes them.
+  ///   - isFirst: Whether the branch has no commit yet.
+  func stream(message: String, committer: String, isFirst: Bool) -> [UInt8] {
+    var stream: [UInt8] = []
+    stream.reserveCapacity(size + 256 * files.count)
+    // Without its end the stream counts as broken off, and nothing happens.
+    stream += "feature done\ncommit HEAD\ncommitter \(committer)\n".utf8
+    stream += "data \(message.utf8.count)\n\(message)\n".utf8
+    if !isFirst { stream += "from HEAD^0\n".utf8 }
+    for (path, file) in files.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      switch file {
+      case .bytes(let bytes):
+        stream += "M 100644 inline \(Self.quoted(path))\ndata \(bytes.count)\n".utf8
+        stream += bytes
+        stream.append(UInt8(ascii: "\n"))
+      case .name(let name): stream += "M 100644 \(name) \(Self.quoted(path))\n".utf8
+      case .removed: stream += "D \(Self.quoted(path))\n".utf8
+      }
+    }
+    stream += "\ndone\n".utf8
+    return stream
+  }
+
+  /// Content alone, for `git fast-import`, ahead of a commit that is too large for one piece.
+  static func stream(blobs: [[UInt8]]) -> [UInt8] {
+    var stream = Array("feature done\n".utf8)
+    for bytes in blobs {
+      stream += "blob\ndata \(bytes.count)\n".utf8
+      stream += bytes
+      stream.append(UInt8(ascii: "\n"))
+    }
+    stream += "done\n".utf8
+    return stream
+  }
+
+  /// The same files for `git update-index --index-info -z`.
+  func indexEntries(_ hash: GitHash) -> [UInt8] {
+    var entries: [UInt8] = []
+    for (path, file) in files.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      switch file {
+      case .bytes(let bytes): entries += "100644 \(hash.blobName(of: bytes))".utf8
+      case .name(let name): entries += "100644 \(name)".utf8
+      case .removed: entries += "0 \(hash.zero)".utf8
+      }
+      entries.append(UInt8(ascii: "\t"))
+      entries += path.utf8
+      entries.append(0)
+    }
+    return entries
+  }
+
+  /// A path between quotation marks, with escapes as in C; `git-fast-import(1)`.
+  static func quoted(_ path: String) -> String {
+    var text = "\""
+    for byte in path.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): text += "\\" + String(UnicodeScalar(byte))
+      case 0x20..<0x7F: text += String(UnicodeScalar(byte))
+      default:
+        let digits = String(byte, radix: 8)
+        text += "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+      }
+    }
+    return text + "\""
+  }
+}

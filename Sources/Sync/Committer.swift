@@ -1,0 +1,215 @@
+package import Keyring
+internal import KeyringModel
+
+/// Brings the changes of a store into its history, one commit for what waits.
+///
+/// Git neither looks at the store's files nor at its settings for them: the bytes are read under the store's lock and
+/// handed over, so a commit is what the store was at one moment, no filter or attribute can change it, and whatever
+/// else somebody has staged stays staged. One process has the right to commit at a time.
+package struct Committer {
+  /// What became of the changes.
+  package enum Outcome: Equatable, Sendable {
+    /// Nothing waited.
+    case nothing
+    /// All that waited is in the history now.
+    case committed(subject: String)
+  }
+
+  let repository: Repository
+  let tree: FileTree
+  let journal: CommitJournal
+  let timeout: Double
+  let author: () -> String?
+
+  /// How much content is handed over in one piece, in bytes.
+  private static let pieceSize = 32 << 20
+
+  /// A committer for a store.
+  ///
+  /// - Parameters:
+  ///   - repository: Where its history is.
+  ///   - tree: The store's folder.
+  ///   - timeout: How long to wait for other writers, in seconds.
+  ///   - author: Who made the changes, as in a key's user id, for where git knows no name; nil for nobody.
+  package init(
+    repository: Repository, tree: FileTree, timeout: Double, author: @escaping () -> String?
+  ) {
+    (self.repository, self.tree, self.timeout, self.author) = (repository, tree, timeout, author)
+    journal = CommitJournal(of: tree)
+  }
+
+  /// Commits what waits.
+  ///
+  /// - Throws: `git` when git fails; then all that waits goes on waiting. `keyring` with `busy` and file errors.
+  package func commitPending() throws(SyncError) -> Outcome {
+    let identity = repository.identity
+    if try store({ () throws(KeyringError) in try journal.isSettled(for: identity) }) { return .nothing }
+    let lock = try store { () throws(KeyringError) in try journal.lockCommits(timeout: timeout) }
+    defer { withExtendedLifetime(lock) {} }
+    // Somebody else may have done it meanwhile.
+    if try store({ () throws(KeyringError) in try journal.isSettled(for: identity) }) { return .nothing }
+    try git { () throws(GitError) in try repository.requireQuiet() }
+    let plan = try plan(for: identity)
+    var marker = CommitJournal.Marker(count: plan.count, repository: identity, hash: plan.hash)
+    if !plan.content.isEmpty {
+      marker.isTrying = true
+      marker.count = plan.base
+      try store { () throws(KeyringError) in try journal.write(marker) }
+      try git { () throws(GitError) in try write(plan) }
+      repository.synchronizeFolders()
+    }
+    marker = CommitJournal.Marker(count: plan.count, repository: identity, hash: plan.hash)
+    let done = marker
+    try store { () throws(KeyringError) in try journal.finish(done, timeout: timeout) }
+    return plan.content.isEmpty ? .nothing : .committed(subject: plan.subject)
+  }
+
+  // MARK: Planning
+
+  /// One commit, worked out.
+  private struct Plan {
+    /// The store's count with everything that is in it.
+    let count: UInt64
+    /// The count that the history has already.
+    let base: UInt64
+    let hash: GitHash
+    let content: CommitContent
+    let message: String
+    let isFirst: Bool
+    var subject: String { message.split(separator: "\n").first.map(String.init) ?? "" }
+  }
+
+  /// What the last commit has, as far as it was asked for.
+  private struct Head {
+    /// nil for everything that belongs to the store.
+    var paths: Set<String>?
+    var history: History
+
+    /// Whether enough was asked for.
+    func covers(_ wanted: Set<String>?) -> Bool {
+      guard let paths else { return true }
+      return wanted.map { $0.isSubset(of: paths) } ?? false
+    }
+  }
+
+  private func plan(for identity: String) throws(SyncError) -> Plan {
+    var head: Head?
+    while true {
+      var missing: Set<String>?
+      let plan = try store { () throws(KeyringError) -> Plan? in
+        try journal.withLock(timeout: timeout) { pending throws(KeyringError) in
+          let entries = pending.marker?.repository == identity ? pending.entries : nil
+          if let entries, entries.count == 1, let marker = pending.marker, !marker.isTrying {
+            return try onePlan(entries[0], marker)
+          }
+          let paths = entries.map { Set($0.flatMap(\.paths)) }
+          if let head, head.covers(paths) { return try comparedPlan(pending, entries, paths, head) }
+          missing = paths
+          return nil
+        }
+      }
+      if let plan { return plan }
+      // Asked for while others may write; the second time for everything, so that there is no third.
+      let paths = head == nil ? missing : nil
+      head = Head(paths: paths, history: try history(of: paths))
+    }
+  }
+
+  /// The usual case: one change, and nothing else since the last commit.
+  private func onePlan(
+    _ entry: CommitJournal.Entry, _ marker: CommitJournal.Marker
+  ) throws(KeyringError) -> Plan {
+    var content = CommitContent()
+    for path in entry.paths { content.files[repository.prefix + path] = try read(path) ?? .removed }
+    return Plan(
+      count: entry.count, base: marker.count, hash: marker.hash, content: content,
+      message: entry.subject + "\n", isFirst: false)
+  }
+
+  /// What differs from the last commit, among some files or all of them.
+  private func comparedPlan(
+    _ pending: CommitJournal.Pending, _ entries: [CommitJournal.Entry]?, _ paths: Set<String>?, _ head: Head
+  ) throws(KeyringError) -> Plan {
+    let files = if let paths { paths } else { try StoreFiles(in: tree).all().union(head.history.files.keys) }
+    var content = CommitContent()
+    for path in files {
+      guard let file = try read(path) else { continue }
+      let old = head.history.files[path]
+      switch file {
+      case .bytes(let bytes) where head.history.hash.blobName(of: bytes) != old: break
+      case .removed where old != nil: break
+      default: continue
+      }
+      content.files[repository.prefix + path] = file
+    }
+    return Plan(
+      count: pending.count, base: pending.marker?.count ?? 0, hash: head.history.hash, content: content,
+      message: message(entries, isFirst: head.history.isNew), isFirst: head.history.isUnborn)
+  }
+
+  private func message(_ entries: [CommitJournal.Entry]?, isFirst: Bool) -> String {
+    if isFirst { return "make the keyring\n" }
+    guard let entries, let first = entries.first else { return "change the keyring\n" }
+    if entries.count == 1 { return first.subject + "\n" }
+    let named = entries.prefix(100).map(\.subject).joined(separator: "\n")
+    let rest = entries.count > 100 ? "\nand \(entries.count - 100) more" : ""
+    return "change \(entries.count) times\n\n\(named)\(rest)\n"
+  }
+
+  /// What a file becomes; nil for what is no file of a store and stays as it is in the history.
+  private func read(_ path: String) throws(KeyringError) -> CommitContent.File? {
+    do throws(FileError) {
+      guard let bytes = try tree.read(path, limit: StoreFiles.sizeLimit) else { return .removed }
+      return .bytes(bytes)
+    } catch {
+      switch error.reason {
+      // A link, or what is too large for an item: `check` tells of it.
+      case .notARegularFile, .hasOtherNames, .tooLarge: return nil
+      case .system: throw .file(error)
+      }
+    }
+  }
+
+  // MARK: Writing
+
+  private func write(_ plan: Plan) throws(GitError) {
+    let committer = try Identity(in: repository.git, fallback: author()).line
+    var content = plan.content
+    if content.size > Self.pieceSize { try store(&content, plan.hash) }
+    try repository.git.run(
+      ["fast-import", "--quiet"],
+      input: content.stream(message: plan.message, committer: committer, isFirst: plan.isFirst))
+    try repository.git.run(
+      ["update-index", "-z", "--index-info"], input: content.indexEntries(plan.hash))
+  }
+
+  /// Hands over content in pieces ahead of the commit, which then needs its names alone.
+  private func store(_ content: inout CommitContent, _ hash: GitHash) throws(GitError) {
+    var piece: [[UInt8]] = []
+    var size = 0
+    for (path, file) in content.files {
+      guard case .bytes(let bytes) = file else { continue }
+      content.files[path] = .name(hash.blobName(of: bytes))
+      piece.append(bytes)
+      size += bytes.count
+      if size < Self.pieceSize { continue }
+      try repository.git.run(["fast-import", "--quiet"], input: CommitContent.stream(blobs: piece))
+      (piece, size) = ([], 0)
+    }
+    if !piece.isEmpty {
+      try repository.git.run(["fast-import", "--quiet"], input: CommitContent.stream(blobs: piece))
+    }
+  }
+
+  private func history(of paths: Set<String>?) throws(SyncError) -> History {
+    try git { () throws(GitError) in try History(of: repository, paths: paths) }
+  }
+
+  private func git<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {
+    do throws(GitError) { return try body() } catch { throw .git(error) }
+  }
+
+  private func store<R: ~Copyable>(_ body: () throws(KeyringError) -> R) throws(SyncError) -> R {
+    do throws(KeyringError) { return try body() } catch { throw .keyring(error) }
+  }
+}

@@ -1,0 +1,133 @@
+package import Subprocess
+
+/// Git in a folder: the program, its variables, and how it is run.
+package struct Git: Sendable {
+  /// The oldest version whose options are all known to work.
+  package static let oldestVersion = (2, 38)
+  /// How long a command may take that uses no network.
+  package static let usualTimeout = Duration.seconds(600)
+
+  /// The absolute path of the program.
+  package let program: String
+  /// The variables of the person, from which those of git are made.
+  package let outerEnvironment: ProcessEnvironment
+  /// The top of the work tree.
+  package var folder: String
+  /// How long a command may take.
+  package var timeout: Duration? = usualTimeout
+
+  /// Git in a folder.
+  ///
+  /// - Parameters:
+  ///   - folder: An absolute path without links; git looks for a repository here and nowhere above.
+  ///   - searchPath: Folders in which the program is looked for, as in `PATH`.
+  ///   - environment: The variables of the person.
+  /// - Throws: `notInstalled`.
+  package init(
+    in folder: String, searchPath: String, environment: ProcessEnvironment
+  ) throws(GitError) {
+    guard let program = ProgramSearch.path(of: "git", in: searchPath) else { throw .notInstalled }
+    (self.program, self.folder, outerEnvironment) = (program, folder, environment)
+  }
+
+  /// Its version as it says itself, such as `2.39.5`.
+  ///
+  /// - Throws: `tooOld` for one that keytree does not rely on, and as `run`.
+  package func version() throws(GitError) -> String {
+    let words = String(decoding: try run(["version"]), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+    guard words.count >= 3 else { throw .unexpectedOutput(command: "version") }
+    let numbers = words[2].split(separator: ".").prefix(2).compactMap { Int($0) }
+    guard numbers.count == 2 else { throw .unexpectedOutput(command: "version") }
+    guard (numbers[0], numbers[1]) >= Self.oldestVersion else { throw .tooOld(version: String(words[2])) }
+    return String(words[2])
+  }
+
+  /// Runs a command that has to succeed.
+  ///
+  /// - Parameters:
+  ///   - arguments: The command and its arguments.
+  ///   - input: What it reads.
+  ///   - limit: The most bytes that it may print.
+  /// - Returns: What it has printed.
+  /// - Throws: every case of `GitError` that git itself can cause.
+  @discardableResult
+  package func run(
+    _ arguments: [String], input: [UInt8] = [], limit: Int = 1 << 20
+  ) throws(GitError) -> [UInt8] {
+    let outcome = try outcome(of: arguments, input: input, limit: limit)
+    guard outcome.ending == .exited(status: 0) else { throw failure(arguments, outcome) }
+    return outcome.output
+  }
+
+  /// Runs a command whose status is an answer.
+  ///
+  /// - Returns: How it ended, with any status.
+  /// - Throws: `process`, `timedOut`, `killed`.
+  package func outcome(
+    of arguments: [String], input: [UInt8] = [], limit: Int = 1 << 20
+  ) throws(GitError) -> ProcessOutcome {
+    var run = ProgramRun(
+      program, placeOptions + GitOptions.fixed + arguments, environment: environment)
+    run.folder = folder
+    run.input = input.isEmpty ? .none : .bytes(input)
+    run.output = .collected(limit: limit)
+    run.timeout = timeout
+    let outcome: ProcessOutcome
+    do {
+      outcome = try run.run()
+    } catch {
+      throw .process(error)
+    }
+    let command = arguments.first ?? ""
+    guard outcome.stop == nil else { throw .timedOut(command: command) }
+    if case .signaled(let signal) = outcome.ending { throw .killed(command: command, signal: signal) }
+    return outcome
+  }
+
+  /// Runs a command that prints records, each ended by NUL.
+  ///
+  /// - Parameter limit: The most bytes that it may print.
+  /// - Returns: The records, without NUL.
+  /// - Throws: as `run`.
+  package func records(
+    _ arguments: [String], input: [UInt8] = [], limit: Int = 1 << 28
+  ) throws(GitError) -> [ArraySlice<UInt8>] {
+    try run(arguments, input: input, limit: limit).split(separator: 0)
+  }
+
+  /// The error that another status than 0 is.
+  package func failure(_ arguments: [String], _ outcome: ProcessOutcome) -> GitError {
+    let message = String(decoding: outcome.errors.prefix(4096), as: UTF8.self)
+    let command = arguments.first { !$0.hasPrefix("-") } ?? "git"
+    guard case .exited(let status) = outcome.ending else { return .timedOut(command: command) }
+    // With LC_ALL=C these are git's own words, unchanged for many versions.
+    if message.contains("detected dubious ownership") { return .unsafeOwner(path: folder) }
+    if message.contains("not a git repository") { return .notARepository(path: folder) }
+    if message.contains(".lock': File exists") { return .locked(path: Self.quoted(in: message) ?? folder) }
+    let line = message.split(separator: "\n").last { $0.hasPrefix("fatal: ") || $0.hasPrefix("error: ") }
+    let words = line ?? message.split(separator: "\n").last ?? ""
+    return .failed(command: command, status: status, message: String(words))
+  }
+
+  /// The options that say which repository is meant: the one whose folder was entered, whatever work tree its own
+  /// configuration names.
+  package var placeOptions: [String] { ["--work-tree=\(folder)"] }
+
+  /// The variables for our own use.
+  private var environment: ProcessEnvironment {
+    var environment = GitOptions.environment(outerEnvironment)
+    environment.set("GIT_CEILING_DIRECTORIES", to: Self.parent(of: folder))
+    return environment
+  }
+
+  /// The folder above another one.
+  static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+    return String(path[..<slash])
+  }
+
+  private static func quoted(in message: String) -> String? {
+    let parts = message.split(separator: "'", omittingEmptySubsequences: false)
+    return parts.first { $0.hasSuffix(".lock") }.map(String.init)
+  }
+}

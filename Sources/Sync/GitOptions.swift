@@ -1,0 +1,53 @@
+package import Subprocess
+
+/// How git is always run: nothing of what a repository brings along may start a program, change a byte, or ask.
+///
+/// The variables that steer git are removed, and these options outrank every configuration file. Threats T18 and T19.
+package enum GitOptions {
+  /// The options before every command, for our own use of git.
+  package static let fixed: [String] = ["--no-pager"] + forPerson + settings(own)
+
+  /// Those that also hold where a person uses git, who may be shown pages.
+  package static let forPerson: [String] = ["--no-replace-objects"] + settings(safe)
+
+  // What a repository could use to run a program or to change what is stored.
+  private static let safe: [(String, String)] = [
+    ("core.hooksPath", "/dev/null"), ("core.fsmonitor", "false"), ("core.symlinks", "false"),
+    ("core.autocrlf", "false"), ("core.safecrlf", "false"), ("core.askPass", ""),
+    ("core.sparseCheckout", "false"), ("core.fsync", "all"), ("diff.external", ""),
+    ("diff.ignoreSubmodules", "none"),
+    ("submodule.recurse", "false"), ("fetch.recurseSubmodules", "false"), ("protocol.ext.allow", "never"),
+    ("log.showSignature", "false"), ("rerere.enabled", "false"), ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+  ]
+
+  // What only gets in the way of a program.
+  private static let own: [(String, String)] = [
+    ("core.editor", "true"), ("sequence.editor", "true"), ("core.quotePath", "true"),
+    ("commit.gpgSign", "false"),
+    ("tag.gpgSign", "false"), ("advice.detachedHead", "false"), ("core.attributesFile", "/dev/null"),
+    ("merge.renames", "false"),
+  ]
+
+  private static func settings(_ list: [(String, String)]) -> [String] {
+    list.flatMap { ["-c", "\($0)=\($1)"] }
+  }
+
+  /// The variables for our own use of git.
+  ///
+  /// - Parameter outer: Those of the person.
+  package static func environment(_ outer: ProcessEnvironment) -> ProcessEnvironment {
+    var environment = environmentForPerson(outer)
+    environment.set("LC_ALL", to: "C")
+    environment.set("GIT_TERMINAL_PROMPT", to: "0")
+    environment.set("GIT_LITERAL_PATHSPECS", to: "1")
+    return environment
+  }
+
+  /// The variables where a person uses git: language and prompts stay as they are.
+  package static func environmentForPerson(_ outer: ProcessEnvironment) -> ProcessEnvironment {
+    var environment = outer
+    environment.removeAll(prefix: "GIT_")
+    return environment
+  }
+}

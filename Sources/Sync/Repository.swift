@@ -1,0 +1,141 @@
+internal import CSystem
+internal import Glibc
+internal import Keyring
+internal import Subprocess
+
+/// The repository that keeps a store's history.
+package struct Repository: Sendable {
+  /// The top of its work tree, without links.
+  package let top: String
+  /// Where the store is in it: empty when it is the top, else a path that ends with `/`.
+  package let prefix: String
+  /// The folder of the repository, as this work tree has it.
+  package let gitFolder: String
+  /// The folder that all work trees of it share.
+  package let commonFolder: String
+  /// Git in it.
+  package let git: Git
+
+  /// Looks for the repository of a store.
+  ///
+  /// A store uses git when its folder has a repository, or lies in the work tree of one that has its policy. So a
+  /// store without git in somebody's home folder, which is kept in git, stays without.
+  ///
+  /// - Parameters:
+  ///   - store: The store's folder.
+  ///   - makeGit: Git in a folder; called only when there is something like a repository.
+  /// - Returns: nil when the store uses none.
+  /// - Throws: what looking for the policy throws.
+  package static func find(
+    store: String, git makeGit: (String) throws(GitError) -> Git
+  ) throws(GitError) -> Repository? {
+    guard let found = try around(store: store, git: makeGit) else { return nil }
+    if found.prefix.isEmpty { return found }
+    let path = "\(found.prefix)policy.json"
+    let listed = try found.git.records(["ls-files", "-z", "--cached", "--", path])
+    return listed.contains { $0.elementsEqual(path.utf8) } ? found : nil
+  }
+
+  /// Looks for a repository in whose work tree a store lies, whether it has the store in it or not.
+  ///
+  /// - Throws: `notARepository` when what is found is none.
+  package static func around(
+    store: String, git makeGit: (String) throws(GitError) -> Git
+  ) throws(GitError) -> Repository? {
+    guard let real = realPath(store) else { return nil }
+    var top = real
+    while !exists("\(top)/.git") {
+      if top == "/" { return nil }
+      top = Git.parent(of: top)
+    }
+    let prefix = top == real ? "" : String(real.utf8.dropFirst(top == "/" ? 1 : top.utf8.count + 1)) ?? ""
+    let git = try makeGit(top)
+    guard let folder = try gitFolder(of: top) else { throw .notARepository(path: top) }
+    return Repository(
+      top: top, prefix: prefix.isEmpty ? "" : "\(prefix)/", gitFolder: folder,
+      commonFolder: try commonFolder(of: folder), git: git)
+  }
+
+  /// What tells this repository from another one that is put in its place: its device and inode.
+  package var identity: String {
+    var facts = stat()
+    guard unsafe stat(commonFolder, &facts) == 0 else { return "unknown" }
+    return "\(facts.st_dev)-\(facts.st_ino)"
+  }
+
+  /// What was begun in the repository and not ended yet.
+  package var operation: RepositoryOperation? {
+    let signs: [(String, RepositoryOperation)] = [
+      ("rebase-merge", .rebase), ("rebase-apply", .rebase), ("MERGE_HEAD", .merge),
+      ("CHERRY_PICK_HEAD", .cherryPick), ("REVERT_HEAD", .revert), ("BISECT_LOG", .bisect),
+    ]
+    return signs.first { Self.exists("\(gitFolder)/\($0.0)") }?.1
+  }
+
+  /// Refuses to commit while something else goes on in the repository.
+  ///
+  /// - Throws: `inProgress`, `locked`.
+  package func requireQuiet() throws(GitError) {
+    if let operation { throw .inProgress(operation) }
+    let lock = "\(gitFolder)/index.lock"
+    if Self.exists(lock) { throw .locked(path: lock) }
+  }
+
+  /// The name of the branch that is checked out; nil when there is none.
+  ///
+  /// - Throws: as `Git.run`.
+  package func branch() throws(GitError) -> String? {
+    let arguments = ["symbolic-ref", "--quiet", "--short", "HEAD"]
+    let outcome = try git.outcome(of: arguments)
+    switch outcome.ending {
+    case .exited(status: 0):
+      return String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first.map(String.init)
+    case .exited(status: 1): return nil
+    default: throw git.failure(arguments, outcome)
+    }
+  }
+
+  // MARK: Files
+
+  /// The folder of the repository of a work tree: `.git` itself, or what a file of that name leads to.
+  private static func gitFolder(of top: String) throws(GitError) -> String? {
+    var facts = stat()
+    guard unsafe stat("\(top)/.git", &facts) == 0 else { return nil }
+    if facts.st_mode & S_IFMT == S_IFDIR { return realPath("\(top)/.git") }
+    guard let text = line(of: "\(top)/.git"), text.hasPrefix("gitdir: ") else { return nil }
+    return realPath(absolute(String(text.dropFirst("gitdir: ".count)), from: top))
+  }
+
+  private static func commonFolder(of gitFolder: String) throws(GitError) -> String {
+    guard let text = line(of: "\(gitFolder)/commondir") else { return gitFolder }
+    guard let folder = realPath(absolute(text, from: gitFolder)) else {
+      throw .notARepository(path: gitFolder)
+    }
+    return folder
+  }
+
+  private static func absolute(_ path: String, from folder: String) -> String {
+    path.hasPrefix("/") ? path : "\(folder)/\(path)"
+  }
+
+  /// The first line of a small file; nil when there is none.
+  private static func line(of path: String) -> String? {
+    // What cannot be read is no repository, and git says so in its own words.
+    guard let tree = try? FileTree(at: Git.parent(of: path)),
+      let name = path.split(separator: "/").last,
+      let bytes = try? tree.read(String(name), limit: 1 << 16)
+    else { return nil }
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)
+  }
+
+  static func exists(_ path: String) -> Bool {
+    var facts = stat()
+    return unsafe lstat(path, &facts) == 0
+  }
+
+  static func realPath(_ path: String) -> String? {
+    guard let resolved = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(resolved) }
+    return unsafe String(cString: resolved)
+  }
+}

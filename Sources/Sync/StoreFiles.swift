@@ -1,0 +1,50 @@
+internal import Keyring
+
+/// The files of a store whose history is kept.
+struct StoreFiles {
+  /// The largest file that gets into the history, in bytes.
+  static let sizeLimit = max(StoreLayout.shardLimit, StoreLayout.sealedItemLimit)
+
+  private let tree: FileTree
+
+  init(in tree: FileTree) { self.tree = tree }
+
+  /// Where they are in a repository.
+  static func roots(below prefix: String) -> [String] {
+    (StoreLayout.trackedFiles + StoreLayout.trackedFolders).map { prefix + $0 }
+  }
+
+  /// All paths that have the form of a file of a store. Anything else that lies about, such as a copy that an editor
+  /// has left, may hold a secret in the open.
+  func all() throws(KeyringError) -> Set<String> {
+    var found: Set<String> = []
+    do throws(FileError) {
+      for path in StoreLayout.trackedFiles where try tree.status(path)?.kind == .regular {
+        found.insert(path)
+      }
+      for (folder, ending) in [
+        (StoreLayout.index, ".jsonl"), (StoreLayout.items, ".gpg"), (StoreLayout.keys, ".asc"),
+      ] where try tree.status(folder)?.kind == .directory {
+        try collect(folder, ending, into: &found)
+      }
+    } catch {
+      throw .file(error)
+    }
+    return found
+  }
+
+  private func collect(
+    _ folder: String, _ ending: String, into found: inout Set<String>
+  ) throws(FileError) {
+    for name in try tree.list(folder) {
+      let path = "\(folder)/\(name)"
+      // A repository within the store is not part of it.
+      if name == ".git" { continue }
+      switch try tree.status(path)?.kind {
+      case .directory: try collect(path, ending, into: &found)
+      case .regular where name.hasSuffix(ending): found.insert(path)
+      default: continue
+      }
+    }
+  }
+}

@@ -1,0 +1,250 @@
+import Foundation
+import Keyring
+import KeyringModel
+import OpenPGP
+import Secrets
+import Sync
+import TestSupport
+import Testing
+
+@Suite("Commits")
+struct CommitterTests {
+  /// Changes that one transaction makes, and the words of the history for them.
+  static let changes: [(@Sendable (SyncWorld, ItemRecord) throws -> Void, String)] = [
+    ({ world, _ in try world.add("new.example", "bob") }, "add internet-password/new.example/bob"),
+    (
+      { world, item in
+        let changes = AttributeChanges(set: [.label: "L"])
+        try world.store.open().update(item, changes)
+      }, "change internet-password/old.example/alice"
+    ),
+    (
+      { world, item in try world.store.open().update(item, secret: SecretBytes(text: "other")) },
+      "change internet-password/old.example/alice"
+    ),
+    (
+      { world, item in try world.store.open().update(item, AttributeChanges(set: [.account: "carol"])) },
+      "rename internet-password/old.example/alice to internet-password/old.example/carol"
+    ),
+    ({ world, item in try world.store.open().delete([item]) }, "remove internet-password/old.example/alice"),
+    (
+      { world, _ in
+        _ = try world.store.open().addAll(
+          [.login("a.example", "x"), .login("b.example", "x"), .login("c.example", "x")],
+          secret: { _ in SecretBytes(text: "s") })
+      }, "add 3 items"
+    ),
+    (
+      { world, _ in
+        _ = try world.store.open().addAll(
+          [.login("a.example", "x")], updating: [], subject: "import 1 item",
+          secret: { _ in SecretBytes(text: "s") }, progress: { _ in })
+      }, "import 1 item"
+    ),
+    (
+      { world, item in
+        try world.store.open().transaction { changes throws(KeyringError) in
+          try changes.delete(item)
+          try changes.add(.login("a.example", "x"), secret: SecretBytes(text: "s"))
+        }
+      }, "change 2 items"
+    ),
+    (
+      { world, item in try world.store.open().update(item, AttributeChanges(isLocal: true)) },
+      "remove internet-password/old.example/alice"
+    ),
+  ]
+
+  @Test(arguments: changes.indices)
+  func `one change is one commit with a subject that tells a verb and paths`(index: Int) throws {
+    let (change, subject) = Self.changes[index]
+    let world = try SyncWorld.withHistory()
+    let item = try world.add("old.example", "alice")
+    try world.commit()
+    try change(world, item)
+    #expect(try world.commit() == .committed(subject: subject))
+    let expected = [subject, "add internet-password/old.example/alice", "make the keyring"]
+    #expect(try world.subjects() == expected)
+    let (head, files) = try world.compare()
+    #expect(head == files)
+    #expect(try world.git(["status", "--porcelain"]) == "")
+    #expect(try world.commit() == .nothing)
+    #expect(try world.subjects().count == 3)
+    try world.git(["fsck", "--strict"])
+  }
+
+  @Test func `what stays on this machine is in no commit, also after it came and went`() throws {
+    let world = try SyncWorld.withHistory()
+    let item = try world.add("here.example", "alice", isLocal: true)
+    #expect(try world.commit() == .nothing)
+    let keyring = try world.store.open()
+    let moved = try keyring.update(item, AttributeChanges(set: [.account: "bob"]))
+    #expect(try world.commit() == .nothing)
+    let shared = try keyring.update(moved, AttributeChanges(isLocal: false))
+    #expect(try world.commit() == .committed(subject: "add internet-password/here.example/bob"))
+    try keyring.update(shared, AttributeChanges(isLocal: true))
+    #expect(try world.commit() == .committed(subject: "remove internet-password/here.example/bob"))
+    let names = Set(try world.lines("log", "--format=", "--name-only", "--no-renames"))
+    #expect(!names.contains { $0.hasPrefix("local/") || $0.hasPrefix(".keytree/") || $0.contains("alice") })
+    #expect(try world.git(["log", "--format=%B"]).contains("alice") == false)
+    let (head, files) = try world.compare()
+    #expect(head == files)
+  }
+
+  /// What may be wrong with the journal after a crash, and the subject of the commit that mends it.
+  static let crashes: [(@Sendable (SyncWorld) throws -> Void, String)] = [
+    ({ _ in }, "change 2 times"),
+    ({ try FileManager.default.removeItem(atPath: "\($0.path)/.keytree/uncommitted") }, "change the keyring"),
+    ({ try FileManager.default.removeItem(atPath: "\($0.path)/.keytree/committed") }, "change the keyring"),
+    ({ try FileManager.default.removeItem(atPath: "\($0.path)/.keytree") }, "change the keyring"),
+    ({ try Data().write(to: URL(fileURLWithPath: "\($0.path)/.keytree/committed")) }, "change the keyring"),
+    (
+      { world in
+        let file = URL(fileURLWithPath: "\(world.path)/.keytree/uncommitted")
+        let bytes = try Data(contentsOf: file)
+        try bytes.dropLast(30).write(to: file)
+      }, "change the keyring"
+    ),
+    (
+      { world in
+        let file = URL(fileURLWithPath: "\(world.path)/.keytree/uncommitted")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        try text.replacingOccurrences(of: "\"index/", with: "\"../index/").write(
+          to: file, atomically: true, encoding: .utf8)
+      }, "change the keyring"
+    ),
+  ]
+
+  @Test(arguments: crashes.indices)
+  func `after a crash the next commit has everything`(index: Int) throws {
+    let (damage, subject) = Self.crashes[index]
+    let world = try SyncWorld.withHistory()
+    let gone = try world.add("gone.example", "alice")
+    try world.commit()
+    try world.add("new.example", "bob")
+    try world.store.open().delete([gone])
+    try damage(world)
+    #expect(try world.commit() == .committed(subject: subject))
+    let (head, files) = try world.compare()
+    #expect(head == files)
+    #expect(try world.git(["status", "--porcelain"]) == "")
+    #expect(try world.subjects().count == 3)
+    #expect(try world.commit() == .nothing)
+  }
+
+  @Test func `several changes are one commit that names each of them`() throws {
+    let world = try SyncWorld.withHistory()
+    for number in 0..<3 { try world.add("h\(number).example", "a") }
+    try world.commit()
+    let body = try world.git(["log", "-1", "--format=%b"])
+    let words = (0..<3).map { "add internet-password/h\($0).example/a" }
+    #expect(body.split(separator: "\n").map(String.init) == words)
+  }
+
+  @Test func `a commit that was made and not noted is not made twice`() throws {
+    let world = try SyncWorld.withHistory()
+    let marker = URL(fileURLWithPath: "\(world.path)/.keytree/committed")
+    let journal = URL(fileURLWithPath: "\(world.path)/.keytree/uncommitted")
+    let before = try String(contentsOf: marker, encoding: .utf8)
+    try world.add("a.example", "a")
+    let line = try Data(contentsOf: journal)
+    try world.commit()
+    // As a kill between git's commit and the note leaves it.
+    try before.replacingOccurrences(of: "\"trying\":false", with: "\"trying\":true").write(
+      to: marker, atomically: true, encoding: .utf8)
+    try line.write(to: journal)
+    #expect(try world.commit() == .nothing)
+    #expect(try world.subjects().count == 2)
+  }
+
+  @Test func `another repository in the place of the old one gets everything`() throws {
+    let world = try SyncWorld.withHistory()
+    try world.add("a.example", "a")
+    try world.commit()
+    try FileManager.default.moveItem(atPath: "\(world.path)/.git", toPath: "\(world.path)/../old.git")
+    try world.git(["init", "-q", "-b", "main"])
+    #expect(try world.commit() == .committed(subject: "make the keyring"))
+    let (head, files) = try world.compare()
+    #expect(head == files)
+  }
+
+  @Test func `what somebody has staged stays staged`() throws {
+    let world = try SyncWorld.withHistory()
+    try Data("mine\n".utf8).write(to: URL(fileURLWithPath: "\(world.path)/README.md"))
+    try world.git(["add", "README.md"])
+    try world.add("a.example", "a")
+    try world.commit()
+    #expect(try world.lines("status", "--porcelain") == ["A  README.md"])
+    #expect(!(try world.lines("show", "--format=", "--name-only").contains("README.md")))
+  }
+
+  @Test(
+    "`repositories of every kind take commits`",
+    arguments: ["sha256", "worktree", "folder", "detached", "reflogless"])
+  func kinds(kind: String) throws {
+    let world: SyncWorld
+    switch kind {
+    case "sha256": world = try SyncWorld.withHistory("--object-format=sha256")
+    case "worktree":
+      world = try SyncWorld()
+      let main = "\(world.path)/../main"
+      try FileManager.default.createDirectory(atPath: main, withIntermediateDirectories: false)
+      try world.git(["init", "-q", "-b", "main"], in: main)
+      try world.git(["commit", "-q", "--allow-empty", "-m", "first"], in: main)
+      try world.git(["worktree", "add", "-q", "../tree"], in: main)
+      try FileManager.default.moveItem(atPath: "\(world.path)/../tree/.git", toPath: "\(world.path)/.git")
+      try world.git(["worktree", "repair", world.path], in: main)
+      #expect(try world.commit() == .committed(subject: "make the keyring"))
+    case "folder":
+      world = try SyncWorld()
+      let top = world.store.folder.path
+      try world.git(["init", "-q", "-b", "main"], in: top)
+      #expect(try world.repository() == nil)
+      try world.git(["add", "store/policy.json"], in: top)
+      #expect(try world.repository()?.prefix == "store/")
+      #expect(try world.commit() == .committed(subject: "make the keyring"))
+    case "detached":
+      world = try SyncWorld.withHistory()
+      try world.git(["checkout", "-q", "--detach"])
+    default:
+      world = try SyncWorld.withHistory()
+      try world.git(["config", "core.logAllRefUpdates", "false"])
+    }
+    try world.add("a.example", "a")
+    #expect(try world.commit() == .committed(subject: "add internet-password/a.example/a"))
+    let (head, files) = try world.compare()
+    #expect(head == files)
+    let status = try world.git(["status", "--porcelain", "--", world.path])
+    #expect(status == "")
+    try world.git(["fsck", "--strict"])
+  }
+
+  @Test func `many changes at once come into the history, each of them`() throws {
+    let world = try SyncWorld.withHistory()
+    try ThreadGroup.run(8) { thread in
+      for number in 0..<5 {
+        try world.add("h\(thread).example", "a\(number)")
+        try world.commit()
+      }
+    }
+    let (head, files) = try world.compare()
+    #expect(head == files)
+    #expect(files.keys.count { $0.hasPrefix("items/") } == 40)
+    #expect(try world.git(["status", "--porcelain"]) == "")
+    try world.git(["fsck", "--strict"])
+  }
+
+  @Test func `content of more than one piece gets into one commit`() throws {
+    let world = try SyncWorld()
+    try world.git(["init", "-q"])
+    let keyring = try world.store.open()
+    let large = SecretBytes(copying: [UInt8](repeating: 7, count: 1 << 20))
+    let items = (0..<40).map { NewItem.login("h\($0).example", "a") }
+    _ = try keyring.addAll(items, secret: { _ in large.copy() })
+    try world.commit()
+    let (head, files) = try world.compare()
+    #expect(head == files)
+    #expect(try world.subjects() == ["make the keyring"])
+    try world.git(["fsck", "--strict"])
+  }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Keyring
+import KeyringModel
+import OpenPGP
+import Secrets
+import Subprocess
+import Sync
+import TestSupport
+
+/// A store with a stand-in for GnuPG, and real git around it.
+final class SyncWorld: Sendable {
+  let store = StandInStore()
+  let variables: [String: String]
+
+  /// Makes the store; `git init` is up to the test.
+  init(variables: [String: String] = [:]) throws {
+    let home = "\(store.folder.path)/home"
+    self.variables = ["HOME": home, "PATH": "/usr/local/bin:/usr/bin:/bin"].merging(variables) { $1 }
+    try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+    try store.create()
+  }
+
+  /// A world with a repository in the store, and its first commit made.
+  static func withHistory(_ words: String...) throws -> SyncWorld {
+    let world = try SyncWorld()
+    try world.git(["init", "-q", "-b", "main"] + words)
+    try world.commit()
+    return world
+  }
+
+  var path: String { store.path }
+  var environment: ProcessEnvironment { ProcessEnvironment(variables, locale: nil) }
+
+  /// Something went wrong with git itself.
+  struct GitFailed: Error { let words: String }
+
+  /// Runs git as a person would, in the store or elsewhere.
+  @discardableResult
+  func git(
+    _ words: [String], in folder: String? = nil, input: String = "", status: Int32 = 0
+  ) throws -> String {
+    var run = ProgramRun(
+      "/usr/bin/git", ["-c", "user.name=P", "-c", "user.email=p@example.org"] + words,
+      environment: ProcessEnvironment(variables))
+    run.folder = folder ?? path
+    run.input = .bytes(Array(input.utf8))
+    run.timeout = .seconds(120)
+    let outcome = try run.run()
+    let text = String(decoding: outcome.output, as: UTF8.self)
+    guard outcome.ending == .exited(status: status) else {
+      throw GitFailed(words: "\(words): \(text)\(String(decoding: outcome.errors, as: UTF8.self))")
+    }
+    return text
+  }
+
+  func lines(_ words: String..., in folder: String? = nil) throws -> [String] {
+    try git(words, in: folder).split(separator: "\n").map(String.init)
+  }
+
+  func makeGit(_ folder: String) throws(GitError) -> Git {
+    try Git(in: folder, searchPath: variables["PATH"] ?? "", environment: environment)
+  }
+
+  func repository() throws -> Repository? { try Repository.find(store: path, git: makeGit) }
+
+  /// Commits what waits, as the command does after each change.
+  @discardableResult
+  func commit(author: String? = "Alice Example <alice@example.org>") throws -> Committer.Outcome {
+    guard let repository = try repository() else { throw GitFailed(words: "the store uses no git") }
+    let tree = try FileTree(at: path)
+    return try Committer(repository: repository, tree: tree, timeout: 60, author: { author }).commitPending()
+  }
+
+  /// Adds an item, and commits nothing.
+  @discardableResult
+  func add(_ server: String, _ account: String, isLocal: Bool = false) throws -> ItemRecord {
+    var item = NewItem.login(server, account)
+    item.isLocal = isLocal
+    return try store.open().add(item, secret: SecretBytes(text: "secret"))
+  }
+
+  /// The subjects of all commits, the last one first.
+  func subjects() throws -> [String] { try lines("log", "--format=%s") }
+
+  /// What the last commit has, and what the store's folder has: path and content.
+  func compare() throws -> (head: [String: String], files: [String: String]) {
+    var head: [String: String] = [:]
+    let prefix = try repository()?.prefix ?? ""
+    let top = try repository()?.top
+    for record in try git(["ls-tree", "-r", "-z", "HEAD"], in: top).split(separator: "\0") {
+      let parts = record.split(separator: "\t", maxSplits: 1)
+      guard parts[1].hasPrefix(prefix) else { continue }
+      let name = parts[0].split(separator: " ")
+      let path = String(parts[1].dropFirst(prefix.count))
+      head[path] = name[0] == "100644" ? String(name[2]) : "mode \(name[0])"
+    }
+    var files: [String: String] = [:]
+    for path in try FileManager.default.subpathsOfDirectory(atPath: self.path) {
+      let isOurs = ["index/", "items/", "keys/"].contains { path.hasPrefix($0) }
+      guard isOurs || StoreLayout.trackedFiles.contains(path) else { continue }
+      guard let bytes = FileManager.default.contents(atPath: "\(self.path)/\(path)") else { continue }
+      var isFolder: ObjCBool = false
+      _ = unsafe FileManager.default.fileExists(atPath: "\(self.path)/\(path)", isDirectory: &isFolder)
+      if isFolder.boolValue { continue }
+      let hash: GitHash = head.values.first?.utf8.count == 64 ? .sha256 : .sha1
+      files[path] = hash.blobName(of: Array(bytes))
+    }
+    return (head, files)
+  }
+}
