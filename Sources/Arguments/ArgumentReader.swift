@@ -47,6 +47,12 @@ package struct ArgumentReader: Sendable {
     self.words = words
   }
 
+  /// All words that were not read yet, as they stand.
+  package mutating func rest() -> ArraySlice<Word> {
+    defer { position = words.count }
+    return words[position...]
+  }
+
   /// The next token, or nil at the end.
   ///
   /// - Throws: `unexpectedValue` when the option before has an attached value that was not taken.

@@ -72,13 +72,15 @@ package struct CommandDeclaration: Equatable, Sendable {
   package let exitCodes: [Int32]
   /// True when help and completions do not show it.
   package let isHidden: Bool
+  /// True when every word after the name is an operand, whatever it begins with: they are another program's.
+  package let takesRest: Bool
 
   /// A command; everything but its name and summary has an empty default.
   package init(
     name: String, aliases: [String] = [], summary: String, details: [String] = [],
     operands: [OperandDeclaration] = [], options: [OptionDeclaration] = [],
     subcommands: [CommandDeclaration] = [], examples: [Example] = [], exitCodes: [Int32] = [],
-    isHidden: Bool = false
+    isHidden: Bool = false, takesRest: Bool = false
   ) {
     self.name = name
     self.aliases = aliases
@@ -90,6 +92,7 @@ package struct CommandDeclaration: Equatable, Sendable {
     self.examples = examples
     self.exitCodes = exitCodes
     self.isHidden = isHidden
+    self.takesRest = takesRest
   }
 
   /// True when a word calls this command.

@@ -73,7 +73,9 @@ private struct CommandParser {
   /// Takes a word that is no option: the name of a command, or an operand of the one found.
   private mutating func take(_ word: Word) throws(UsageError) {
     guard let command = path.last else {
-      path.append(try program.command(word, below: path))
+      let command = try program.command(word, below: path)
+      path.append(command)
+      if command.takesRest { for word in reader.rest() { arguments.add(operand: word) } }
       return
     }
     if !command.subcommands.isEmpty, arguments.operands.isEmpty {

@@ -6,12 +6,18 @@ package import KeyringModel
 package protocol Command: Sendable {
   /// Its name, operands, options, examples and exit codes.
   static var declaration: CommandDeclaration { get }
+  /// When the store's history is brought up to date; never, unless a command says otherwise.
+  static var history: HistoryUse { get }
   /// Does it.
   ///
   /// - Parameter call: the command line and the world it was typed in.
   /// - Returns: the exit code, which need not be success: `check` fails by finding something.
   /// - Throws: what `ErrorReport` has words for.
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode
+}
+
+extension Command {
+  package static var history: HistoryUse { .none }
 }
 
 /// A command line that follows its declaration, with the world it was typed in.

@@ -37,6 +37,10 @@ package struct ErrorReport: Equatable, Sendable {
       self.init(error)
     case .keyring(let error):
       self.init(error)
+    case .git(let error):
+      self.init(error)
+    case .notCommitted(let error):
+      self.init(notCommitted: error)
     case .file(let action, let path, let number):
       self.init(
         Self.exitCode(number), "cannot \(action) \(Self.show(path)): \(Self.words(number))",
@@ -78,7 +82,7 @@ package struct ErrorReport: Equatable, Sendable {
       self.init(
         .failure, "cannot write standard output: \(Self.words(number))",
         hint: "send it to a pipe, or to a file on a disk with room")
-    case .outputClosed:
+    case .outputClosed, .exit:
       self.init(silent: .failure)
     case .noMatch(let name):
       self.init(

@@ -2,6 +2,7 @@ package import Arguments
 package import Keyring
 package import KeyringModel
 package import Secrets
+package import Sync
 
 /// Why a command ends without having done what it was asked to do.
 ///
@@ -52,6 +53,12 @@ package enum Failure: Error, Equatable {
   case editedMeanwhile(ItemReference, keptAs: ItemReference)
   /// The keyring could not do it.
   case keyring(KeyringError)
+  /// Another program has said what there is to say; its status becomes that of this one.
+  case exit(status: Int32)
+  /// Git could not do it.
+  case git(GitError)
+  /// The change is stored, but did not get into the history.
+  case notCommitted(SyncError)
   /// A file of the person, outside of the store, could not be used.
   case file(action: String, path: String, errno: Int32)
   /// Anything else that has no kind of its own.

@@ -1,6 +1,7 @@
 package import Arguments
 internal import Glibc
 internal import Secrets
+internal import Sync
 
 /// The program: from words and an environment to an exit code.
 package enum Program {
@@ -11,8 +12,9 @@ package enum Program {
   static let commands: [any (Command & SendableMetatype).Type] = [
     InitCommand.self, AddCommand.self, GetCommand.self, FindCommand.self, SetCommand.self, EditCommand.self,
     GenerateCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self, StatusCommand.self,
-    CheckCommand.self, DoctorCommand.self, TrustCommand.self, ImportCommand.self, DemoCommand.self,
-    HelpCommand.self, VersionCommand.self, CompletionsCommand.self,
+    CheckCommand.self, DoctorCommand.self, TrustCommand.self, GitCommand.self, ImportCommand.self,
+    DemoCommand.self,
+    HelpCommand.self, VersionCommand.self, CompletionsCommand.self, TextconvCommand.self,
   ]
 
   /// The declaration that parsing, help, completions and manual come from.
@@ -48,7 +50,7 @@ package enum Program {
       let bytes = unsafe UnsafeRawBufferPointer(start: start, count: end)
       unsafe arguments.append(Word(bytes))
     }
-    return run(arguments, environment: .ofProcess(), console: .ofProcess()).rawValue
+    return status(of: arguments, environment: .ofProcess(), console: .ofProcess())
   }
 
   /// Runs the program.
@@ -59,16 +61,22 @@ package enum Program {
   ///   - console: where it reads and writes.
   /// - Returns: the exit code; everything there was to say has been said.
   package static func run(_ words: [Word], environment: Environment, console: Console) -> ExitCode {
+    ExitCode(rawValue: status(of: words, environment: environment, console: console)) ?? .failure
+  }
+
+  /// Does the same, and returns the status for the system, which may be that of another program.
+  package static func status(of words: [Word], environment: Environment, console: Console) -> Int32 {
     do throws(Failure) {
       let code = try dispatch(words, environment: environment, console: console)
       try console.finish()
-      return code
+      return code.rawValue
     } catch {
       // What was already printed belongs to the caller, also when the command failed later.
       console.flush()
+      if case .exit(let status) = error { return status }
       let report = ErrorReport(error)
       for line in report.lines { console.complain(line) }
-      return report.exitCode
+      return report.exitCode.rawValue
     }
   }
 
@@ -97,9 +105,47 @@ package enum Program {
       console.writeTalk(HelpText(declaration, width: console.talkWidth).short())
       return .usage
     }
-    return try command.run(
-      CommandCall(
-        path: parsed.path, arguments: parsed.arguments, globals: globals, environment: environment,
-        console: console))
+    let call = CommandCall(
+      path: parsed.path, arguments: parsed.arguments, globals: globals, environment: environment,
+      console: console)
+    return try run(command, call)
+  }
+
+  /// Runs a command, and commits what waits: the one place where a store's history grows.
+  private static func run(
+    _ command: any (Command & SendableMetatype).Type, _ call: CommandCall
+  ) throws(Failure) -> ExitCode {
+    switch command.history {
+    case .none: return try command.run(call)
+    case .before:
+      let problem = commitPending(call)
+      let code = try command.run(call)
+      return code == .done ? problem ?? .done : code
+    case .after:
+      let code: ExitCode
+      do {
+        code = try command.run(call)
+      } catch {
+        // It may have changed something, or what an earlier one left may wait.
+        _ = commitPending(call)
+        throw error
+      }
+      try call.commitPending()
+      return code
+    }
+  }
+
+  /// Commits what waits; a failure is told, and is not the command's.
+  private static func commitPending(_ call: CommandCall) -> ExitCode? {
+    do {
+      try call.commitPending()
+      return nil
+    } catch {
+      // A store that can only be read can be looked at, too.
+      if case .notCommitted(.keyring(_)) = error { return nil }
+      let report = ErrorReport(error)
+      for line in report.lines { call.console.complain(line) }
+      return report.exitCode
+    }
   }
 }

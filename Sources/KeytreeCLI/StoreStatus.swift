@@ -13,6 +13,7 @@ struct StoreStatus {
   private let localCount: Int
   private let damage: [IndexProblem]
   private let expiring: [(fingerprint: Fingerprint, expires: Timestamp)]
+  private let history: HistoryFacts
   let statistics: SearchStatistics
 
   /// How long before its end a key is worth a word: 60 days, in microseconds.
@@ -30,6 +31,7 @@ struct StoreStatus {
     localCount = matches.items.count(where: \.isLocal)
     damage = matches.problems
     statistics = matches.statistics
+    history = HistoryFacts(call)
     do {
       let keyring = try Keyring.open(at: path, host: host)
       distrust = keyring.distrust
@@ -51,6 +53,7 @@ struct StoreStatus {
     list.add("store", ErrorReport.show(path))
     if let keyring { list.add("keyring", keyring.policy.keyring.hex) }
     list.add("items", countWords)
+    list.add("git", history.words)
     list.add("policy", policyWords)
     keyring?.policy.addFacts(to: &list, me: keyring?.ownFingerprint)
     for (fingerprint, expires) in expiring {
@@ -91,7 +94,7 @@ struct StoreStatus {
         .object(
           ItemClass.allCases.map { JSONMember($0.rawValue, .integer(Int64(counts[$0] ?? 0))) }
             + [JSONMember("local", .integer(Int64(localCount)))])),
-      JSONMember("trusted", .bool(distrust == nil)),
+      JSONMember("git", history.json), JSONMember("trusted", .bool(distrust == nil)),
       JSONMember("unfinished", .array(unfinished.map { .string($0) })),
       JSONMember("quarantines", .array(quarantines.map { .string($0) })),
       JSONMember(

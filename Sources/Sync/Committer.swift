@@ -55,6 +55,7 @@ package struct Committer {
       marker.isTrying = true
       marker.count = plan.base
       try store { () throws(KeyringError) in try journal.write(marker) }
+      _ = try repository.protectFiles()
       try git { () throws(GitError) in try write(plan) }
       repository.synchronizeFolders()
     }

@@ -7,14 +7,20 @@ package struct Git: Sendable {
   /// How long a command may take that uses no network.
   package static let usualTimeout = Duration.seconds(600)
 
-  /// The absolute path of the program.
-  package let program: String
+  /// The absolute path of the program; nil when there is none, which shows when it is run.
+  package let program: String?
   /// The variables of the person, from which those of git are made.
   package let outerEnvironment: ProcessEnvironment
   /// The top of the work tree.
   package var folder: String
   /// How long a command may take.
   package var timeout: Duration? = usualTimeout
+  /// Whether the folder is the top of a work tree; else nothing is said about where a repository is.
+  package var isInWorkTree = true
+  /// Whether every path stands for itself alone, which some commands do not take.
+  package var takesPathsLiterally = true
+  /// Whether it may talk to other machines; `refuseForeignPrograms` comes first.
+  package var usesNetwork = false
 
   /// Git in a folder.
   ///
@@ -22,12 +28,9 @@ package struct Git: Sendable {
   ///   - folder: An absolute path without links; git looks for a repository here and nowhere above.
   ///   - searchPath: Folders in which the program is looked for, as in `PATH`.
   ///   - environment: The variables of the person.
-  /// - Throws: `notInstalled`.
-  package init(
-    in folder: String, searchPath: String, environment: ProcessEnvironment
-  ) throws(GitError) {
-    guard let program = ProgramSearch.path(of: "git", in: searchPath) else { throw .notInstalled }
-    (self.program, self.folder, outerEnvironment) = (program, folder, environment)
+  package init(in folder: String, searchPath: String, environment: ProcessEnvironment) {
+    program = ProgramSearch.path(of: "git", in: searchPath)
+    (self.folder, outerEnvironment) = (folder, environment)
   }
 
   /// Its version as it says itself, such as `2.39.5`.
@@ -62,12 +65,14 @@ package struct Git: Sendable {
   /// Runs a command whose status is an answer.
   ///
   /// - Returns: How it ended, with any status.
-  /// - Throws: `process`, `timedOut`, `killed`.
+  /// - Throws: `notInstalled`, `process`, `timedOut`, `killed`.
   package func outcome(
     of arguments: [String], input: [UInt8] = [], limit: Int = 1 << 20
   ) throws(GitError) -> ProcessOutcome {
+    guard let program else { throw .notInstalled }
     var run = ProgramRun(
-      program, placeOptions + GitOptions.fixed + arguments, environment: environment)
+      program, placeOptions + GitOptions.fixed + (usesNetwork ? [] : GitOptions.offline) + arguments,
+      environment: environment)
     run.folder = folder
     run.input = input.isEmpty ? .none : .bytes(input)
     run.output = .collected(limit: limit)
@@ -109,13 +114,44 @@ package struct Git: Sendable {
     return .failed(command: command, status: status, message: String(words))
   }
 
+  /// Runs a command for a person, with the streams and the terminal of this process.
+  ///
+  /// - Parameters:
+  ///   - arguments: The command and its arguments, as they were typed.
+  ///   - place: The folder to start in.
+  ///   - pager: What shows long output, where a person reads it; nil where nobody does.
+  /// - Returns: Git's own status; 128 and the signal for one that ended it, as shells have it.
+  /// - Throws: `notInstalled`, `process`.
+  package func runForPerson(
+    _ arguments: [[UInt8]], in place: String, pager: String?
+  ) throws(GitError) -> Int32 {
+    guard let program else { throw .notInstalled }
+    var environment = GitOptions.environmentForPerson(outerEnvironment)
+    environment.set("GIT_CEILING_DIRECTORIES", to: Self.parent(of: folder))
+    if let pager { environment.set("GIT_PAGER", to: pager) }
+    let options = placeOptions + (pager == nil ? ["--no-pager"] : []) + GitOptions.forPerson
+    var run = ProgramRun(program, options.map { Array($0.utf8) } + arguments, environment: environment)
+    run.folder = place
+    (run.input, run.output, run.errors) = (.descriptor(0), .descriptor(1), .descriptor(2))
+    run.group = .shared
+    do {
+      switch try run.run().ending {
+      case .exited(let status): return status
+      case .signaled(let signal): return 128 + signal
+      }
+    } catch {
+      throw .process(error)
+    }
+  }
+
   /// The options that say which repository is meant: the one whose folder was entered, whatever work tree its own
   /// configuration names.
-  package var placeOptions: [String] { ["--work-tree=\(folder)"] }
+  private var placeOptions: [String] { isInWorkTree ? ["--work-tree=\(folder)"] : [] }
 
   /// The variables for our own use.
   private var environment: ProcessEnvironment {
     var environment = GitOptions.environment(outerEnvironment)
+    if takesPathsLiterally { environment.set("GIT_LITERAL_PATHSPECS", to: "1") }
     environment.set("GIT_CEILING_DIRECTORIES", to: Self.parent(of: folder))
     return environment
   }

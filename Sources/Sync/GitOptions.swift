@@ -21,6 +21,12 @@ package enum GitOptions {
     ("maintenance.auto", "false"),
   ]
 
+  /// Those that keep git from talking to other machines, which it does even for a look at a commit where a repository
+  /// says that objects are to be fetched when they are needed.
+  package static let offline = settings(
+    [("protocol.allow", "never")]
+      + ["file", "git", "ssh", "http", "https"].map { ("protocol.\($0).allow", "never") })
+
   // What only gets in the way of a program.
   private static let own: [(String, String)] = [
     ("core.editor", "true"), ("sequence.editor", "true"), ("core.quotePath", "true"),
@@ -40,7 +46,6 @@ package enum GitOptions {
     var environment = environmentForPerson(outer)
     environment.set("LC_ALL", to: "C")
     environment.set("GIT_TERMINAL_PROMPT", to: "0")
-    environment.set("GIT_LITERAL_PATHSPECS", to: "1")
     return environment
   }
 

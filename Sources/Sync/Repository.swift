@@ -27,7 +27,7 @@ package struct Repository: Sendable {
   /// - Returns: nil when the store uses none.
   /// - Throws: what looking for the policy throws.
   package static func find(
-    store: String, git makeGit: (String) throws(GitError) -> Git
+    store: String, git makeGit: (String) -> Git
   ) throws(GitError) -> Repository? {
     guard let found = try around(store: store, git: makeGit) else { return nil }
     if found.prefix.isEmpty { return found }
@@ -40,7 +40,7 @@ package struct Repository: Sendable {
   ///
   /// - Throws: `notARepository` when what is found is none.
   package static func around(
-    store: String, git makeGit: (String) throws(GitError) -> Git
+    store: String, git makeGit: (String) -> Git
   ) throws(GitError) -> Repository? {
     guard let real = realPath(store) else { return nil }
     var top = real
@@ -49,7 +49,7 @@ package struct Repository: Sendable {
       top = Git.parent(of: top)
     }
     let prefix = top == real ? "" : String(real.utf8.dropFirst(top == "/" ? 1 : top.utf8.count + 1)) ?? ""
-    let git = try makeGit(top)
+    let git = makeGit(top)
     guard let folder = try gitFolder(of: top) else { throw .notARepository(path: top) }
     return Repository(
       top: top, prefix: prefix.isEmpty ? "" : "\(prefix)/", gitFolder: folder,
@@ -128,12 +128,16 @@ package struct Repository: Sendable {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)
   }
 
+  /// The file of the program that runs; `proc(5)`.
+  package static var ownProgram: String? { realPath("/proc/self/exe") }
+
   static func exists(_ path: String) -> Bool {
     var facts = stat()
     return unsafe lstat(path, &facts) == 0
   }
 
-  static func realPath(_ path: String) -> String? {
+  /// The path without links; `realpath(3)`. nil when nothing is there.
+  package static func realPath(_ path: String) -> String? {
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }
     return unsafe String(cString: resolved)

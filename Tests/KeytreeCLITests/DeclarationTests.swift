@@ -19,7 +19,7 @@ struct DeclarationTests {
     #expect(
       Set(names) == [
         "init", "add", "get", "find", "ls", "set", "edit", "generate", "rm", "mv", "cp", "check", "doctor",
-        "status", "trust", "import", "demo", "help", "version", "completions",
+        "status", "trust", "git", "textconv", "import", "demo", "help", "version", "completions",
       ])
     #expect(names.count == Set(names).count)
   }

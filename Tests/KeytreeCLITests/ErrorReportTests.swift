@@ -9,7 +9,7 @@ struct ErrorReportTests {
   /// A name that would do harm if it reached a terminal.
   static let evil = "e\u{1B}]0;x\u{7}\u{202E}\nl"
 
-  static var failures: [(Failure, ExitCode)] { plain + files + imports }
+  static var failures: [(Failure, ExitCode)] { plain + files + imports + GitErrors.all }
 
   private static let plain: [(Failure, ExitCode)] = [
     (.usage(UsageError(.unknownCommand(Word(evil), suggestion: nil), command: [])), .usage),

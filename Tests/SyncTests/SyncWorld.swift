@@ -57,8 +57,8 @@ final class SyncWorld: Sendable {
     try git(words, in: folder).split(separator: "\n").map(String.init)
   }
 
-  func makeGit(_ folder: String) throws(GitError) -> Git {
-    try Git(in: folder, searchPath: variables["PATH"] ?? "", environment: environment)
+  func makeGit(_ folder: String) -> Git {
+    Git(in: folder, searchPath: variables["PATH"] ?? "", environment: environment)
   }
 
   func repository() throws -> Repository? { try Repository.find(store: path, git: makeGit) }

@@ -98,3 +98,12 @@ extension Pin {
       .map(\.key).sorted()
   }
 }
+
+extension Keyring {
+  /// The name of the person at this machine, as the accepted policy has it; nil when nothing was accepted.
+  package static func ownName(in tree: FileTree, host: HostContext) -> String? {
+    // Without it git has to know the person, and says so.
+    guard let trusted = try? TrustedPolicy(in: tree, stateBase: host.stateBase) else { return nil }
+    return trusted.policy.people[trusted.signer]?.name
+  }
+}

@@ -4,6 +4,7 @@ internal import Secrets
 
 /// `keytree add`: stores a new secret.
 enum AddCommand: Command {
+  static let history = HistoryUse.after
   static let item = OperandDeclaration(
     "ITEM", .bytes, count: .optional, help: "`container/account` or `container`; options can stand for it")
   static let generate = OptionDeclaration(
@@ -32,7 +33,7 @@ enum AddCommand: Command {
       Example("keytree add github.com/alice --generate -l GitHub", "makes a secret of 24 characters"),
       Example("printf %s \"$TOKEN\" | keytree add generic:mailer/bot", "takes it from standard input"),
     ],
-    exitCodes: [3, 5, 9, 10, 12])
+    exitCodes: [3, 5, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let storage = try NewItemStorage(

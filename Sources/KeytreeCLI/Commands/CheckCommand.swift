@@ -4,6 +4,7 @@ internal import KeyringModel
 
 /// `keytree check`: compares index, files and policy.
 enum CheckCommand: Command {
+  static let history = HistoryUse.after
   static let repair = OptionDeclaration(
     "repair", help: "rebuild lines from sealed items, and put strays into a folder; nothing is deleted")
   static let decrypt = OptionDeclaration("decrypt", help: "decrypt every item and look inside")
@@ -21,7 +22,7 @@ enum CheckCommand: Command {
       Example("keytree check", "looks, changes nothing"),
       Example("keytree check --repair", "settles what can be settled without losing anything"),
     ],
-    exitCodes: [3, 4, 7, 8, 9, 12, 13])
+    exitCodes: [3, 4, 7, 8, 9, 11, 12, 13])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let keyring = try call.openKeyring()

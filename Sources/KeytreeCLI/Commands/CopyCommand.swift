@@ -4,6 +4,7 @@ internal import KeyringModel
 
 /// `keytree cp`: duplicates an item.
 enum CopyCommand: Command {
+  static let history = HistoryUse.after
   static let declaration = CommandDeclaration(
     name: "cp", summary: "copy an item under another name",
     details: [
@@ -16,7 +17,7 @@ enum CopyCommand: Command {
     ],
     options: AttributeOptions.forChange,
     examples: [Example("keytree cp github.com/alice gist.github.com", "the same account, another server")],
-    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 12])
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let selection = try call.selection(try call.itemName(0), of: GivenAttributes())

@@ -5,6 +5,7 @@ internal import OpenPGP
 
 /// `keytree doctor`: tries everything the program depends on.
 enum DoctorCommand: Command {
+  static let history = HistoryUse.before
   static let declaration = CommandDeclaration(
     name: "doctor", summary: "try everything keytree depends on",
     details: [
@@ -12,9 +13,11 @@ enum DoctorCommand: Command {
         + "encrypts and decrypts a few bytes. Without a store it looks at GnuPG alone.",
       "Each line begins with `ok`, with `note` for what is worth knowing, or with `wrong`; what to do stands "
         + "below it.",
+      "Of git it names the program and the repository, and puts in place what a clone needs: attributes that nothing "
+        + "pushed can overrule, and keytree itself for merging and showing. What was done is said.",
     ],
     examples: [Example("keytree doctor", "says what works and what does not")],
-    exitCodes: [13])
+    exitCodes: [11, 13])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     var spent = EngineStatistics()
@@ -42,7 +45,8 @@ enum DoctorCommand: Command {
     let store = StoreExamination(at: path, host: host)
     let list = examine(store, host, call, &spent)
     if let keyring = store.keyring { spent = spent + keyring.engineStatistics }
-    return [.ok("keytree", "version \(Program.version)")] + list + leftovers(call.environment)
+    let history = GitExamination(call).diagnoses(hasStore: store.keyring != nil)
+    return [.ok("keytree", "version \(Program.version)")] + list + history + leftovers(call.environment)
   }
 
   /// What edits that were killed have left in memory.

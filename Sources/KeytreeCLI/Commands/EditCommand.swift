@@ -5,6 +5,7 @@ internal import Secrets
 
 /// `keytree edit`: opens a secret in an editor.
 enum EditCommand: Command {
+  static let history = HistoryUse.after
   static let declaration = CommandDeclaration(
     name: "edit", summary: "change the secret of an item in your editor",
     details: [
@@ -21,7 +22,7 @@ enum EditCommand: Command {
     ],
     options: AttributeOptions.all,
     examples: [Example("keytree edit generic:notes/router", "opens the secret in your editor")],
-    exitCodes: [3, 4, 6, 7, 8, 9, 10, 12])
+    exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let selection = try call.selection(0)

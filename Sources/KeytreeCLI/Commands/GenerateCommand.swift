@@ -2,6 +2,7 @@ internal import Arguments
 
 /// `keytree generate`: stores a secret made by chance.
 enum GenerateCommand: Command {
+  static let history = HistoryUse.after
   static let item = OperandDeclaration(
     "ITEM", .bytes, completion: .item, help: "the item: a new one, or with `--update` one that exists")
   static let count = OperandDeclaration(
@@ -30,7 +31,7 @@ enum GenerateCommand: Command {
       Example("keytree generate wifi/home 6 --words", "six words, 62 bits"),
       Example("keytree generate bank.example/4711 12 --charset letters,digits,=-_", "what the bank allows"),
     ],
-    exitCodes: [3, 5, 9, 10, 12])
+    exitCodes: [3, 5, 9, 10, 11, 12])
 
   /// The generator that the operands and options ask for.
   ///

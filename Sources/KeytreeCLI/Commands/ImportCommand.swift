@@ -6,6 +6,7 @@ internal import Secrets
 
 /// `keytree import`: brings secrets over from other programs.
 enum ImportCommand: Command {
+  static let history = HistoryUse.after
   static let dryRun = OptionDeclaration(
     "dry-run", help: "only report what becomes what, and what would be lost; nothing is changed")
   static let acceptLoss = OptionDeclaration(
@@ -33,7 +34,7 @@ enum ImportCommand: Command {
       Example("keytree import pass ~/.password-store --dry-run", "reports, changes nothing"),
       Example("keytree import pass ~/.password-store", "imports everything, or nothing"),
     ],
-    exitCodes: [3, 4, 7, 8, 9, 10, 12])
+    exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
   static let csv = CommandDeclaration(
     name: "csv", summary: "bring a CSV file over",
     details: [
@@ -51,7 +52,7 @@ enum ImportCommand: Command {
         "keytree import csv vault.csv --map login=account --map pw=secret --map site=url",
         "the columns of another program"),
     ],
-    exitCodes: [3, 4, 7, 8, 9, 10, 12])
+    exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
 
   static let declaration = CommandDeclaration(
     name: "import", summary: "bring secrets over from another program",

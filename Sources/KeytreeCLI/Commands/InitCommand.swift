@@ -3,14 +3,16 @@ internal import Glibc
 internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
+internal import Sync
 
 /// `keytree init`: makes a store.
 enum InitCommand: Command {
+  static let history = HistoryUse.after
   static let key = OptionDeclaration(
     "key", .required(ValueDeclaration("FPR|MAIL", .text)),
     help: "the key of the owner, by fingerprint or mail address; not needed when there is only one")
   static let noGit = OptionDeclaration(
-    "no-git", help: "make no git repository of the store; this version never makes one")
+    "no-git", help: "keep no history: make no git repository of the store")
   static let noSign = OptionDeclaration("no-sign", help: "do not sign items")
 
   static let declaration = CommandDeclaration(
@@ -19,14 +21,17 @@ enum InitCommand: Command {
       "Makes the folder, the policy with you as its only person, and the pin that says that this machine "
         + "trusts it. Without `--key` the one usable secret key of your GnuPG home is taken; with several, "
         + "you have to choose. A key is usable when it can encrypt and sign, and is neither expired, revoked "
-        + "nor disabled."
+        + "nor disabled.",
+      "Git keeps the history, with one commit for every change: in a repository of its own, unless the folder "
+        + "lies in the work tree of another one that does not ignore it. A commit says which items changed, "
+        + "as the index does. It is by the person whom git knows, else by the owner of the key.",
     ],
     options: [key, noGit, noSign],
     examples: [
       Example("keytree init", "makes the store in the usual place"),
       Example("keytree init --store ~/work.keytree --key alice@example.org", "another place, a named key"),
     ],
-    exitCodes: [3, 5, 6, 10])
+    exitCodes: [3, 5, 6, 10, 11])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let (path, host) = (try call.storePath(), try call.host())
@@ -45,7 +50,28 @@ enum InitCommand: Command {
     }
     call.console.say("Made the store \(ErrorReport.show(path)).")
     call.console.say("Its owner is \(show(owner)).")
+    for line in try makeHistory(call, path) { call.console.say(line) }
     return .done
+  }
+
+  /// Sees to it that the store has a repository, unless that was declined.
+  ///
+  /// - Returns: what there is to say about it.
+  private static func makeHistory(_ call: CommandCall, _ path: String) throws(Failure) -> [String] {
+    if call.arguments.has(noGit) { return [] }
+    guard call.git(in: path).program != nil else {
+      return [
+        "It has no history: git is not installed.",
+        "hint: `apt install git`, then `keytree git init` begins one.",
+      ]
+    }
+    do {
+      return try call.makeHistory(path)
+    } catch {
+      // The store is made.
+      guard case .git(let error) = error else { throw error }
+      throw .notCommitted(.git(error))
+    }
   }
 
   /// Says that there is a store before anything is asked of GnuPG, whatever keys there are.

@@ -4,6 +4,7 @@ internal import KeyringModel
 
 /// `keytree mv`: renames an item.
 enum MoveCommand: Command {
+  static let history = HistoryUse.after
   static let declaration = CommandDeclaration(
     name: "mv", summary: "rename an item",
     details: [
@@ -17,7 +18,7 @@ enum MoveCommand: Command {
     ],
     options: AttributeOptions.forChange,
     examples: [Example("keytree mv github.com/alice github.com/alice-work", "changes the account")],
-    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 12])
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let selection = try call.selection(try call.itemName(0), of: GivenAttributes())

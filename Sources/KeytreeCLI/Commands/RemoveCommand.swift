@@ -4,6 +4,7 @@ internal import KeyringModel
 
 /// `keytree rm`: removes items.
 enum RemoveCommand: Command {
+  static let history = HistoryUse.after
   static let declaration = CommandDeclaration(
     name: "rm", summary: "remove items",
     details: [
@@ -17,7 +18,7 @@ enum RemoveCommand: Command {
     ],
     options: AttributeOptions.all,
     examples: [Example("keytree rm github.com/alice github.com/bob", "removes both, or none")],
-    exitCodes: [4, 6, 8, 9, 12])
+    exitCodes: [4, 6, 8, 9, 11, 12])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let given = try call.givenAttributes()

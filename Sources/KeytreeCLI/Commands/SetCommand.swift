@@ -5,6 +5,7 @@ internal import Secrets
 
 /// `keytree set`: changes attributes or the secret of an item.
 enum SetCommand: Command {
+  static let history = HistoryUse.after
   static let item = OperandDeclaration(
     "ITEM", .bytes, completion: .item, help: "the item to change")
   static let secret = OptionDeclaration(
@@ -25,7 +26,7 @@ enum SetCommand: Command {
       Example("keytree set github.com/alice -l GitHub --clear comment", "changes the label"),
       Example("keytree set github.com/alice --secret", "asks for the new secret"),
     ],
-    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 12])
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let cleared = try clearedNames(call)

@@ -4,6 +4,7 @@ internal import KeyringModel
 
 /// `keytree status`: says what the store holds and what waits to be done.
 enum StatusCommand: Command {
+  static let history = HistoryUse.before
   static let declaration = CommandDeclaration(
     name: "status", summary: "say what the store holds and what waits to be done",
     details: [
@@ -11,7 +12,7 @@ enum StatusCommand: Command {
         + "expire, as far as it can be seen without starting GnuPG. `keytree check` looks closer."
     ],
     examples: [Example("keytree status", "one look at the store")],
-    exitCodes: [4, 8, 9, 12])
+    exitCodes: [4, 8, 9, 11, 12])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let status = try StoreStatus(call)

@@ -1,0 +1,74 @@
+internal import Arguments
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+
+/// `keytree textconv`: what git shows of a store's files. It decrypts nothing, starts nothing, and never fails because
+/// of what is in a file.
+enum TextconvCommand: Command {
+  static let kind = OperandDeclaration("KIND", .choice(["index", "item"]), help: "index or item")
+
+  static let declaration = CommandDeclaration(
+    name: "textconv", summary: "show a file of a store as text, for git",
+    operands: [kind, OperandDeclaration("FILE", .text, completion: .file, help: "the file")],
+    examples: [Example("keytree textconv index FILE", "one block of lines for each item")],
+    isHidden: true)
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    guard let file = call.arguments.operand(1)?.text else { throw call.misuse(.missingOperand("FILE")) }
+    let isIndex = call.arguments.operand(0)?.text == "index"
+    let limit = isIndex ? StoreLayout.shardLimit : StoreLayout.sealedItemLimit
+    let bytes: [UInt8]
+    do {
+      let content = try UserFile.read(file, limit: limit)
+      bytes = unsafe content.withBytes { unsafe Array($0) }
+    } catch {
+      guard case .file(_, _, let number) = error else { throw error }
+      call.console.print("unreadable: \(ErrorReport.words(number))")
+      return .done
+    }
+    let lines = isIndex ? ShownFile.index(bytes) : [ShownFile.item(bytes)]
+    for line in lines { call.console.print(line) }
+    return .done
+  }
+}
+
+/// Files of a store in a form that people can compare.
+enum ShownFile {
+  /// The lines of a shard: for each item its path, and its facts below it, sorted.
+  static func index(_ bytes: [UInt8]) -> [String] {
+    Shard(parsing: bytes, number: 0).lines.flatMap { line -> [String] in
+      guard let record = line.record else {
+        return ["unreadable line: \(Escaping.terminal.show(line.bytes))"]
+      }
+      let facts = RecordMembers.of(record).flatMap { member -> [String] in
+        guard member.name == "custom", case .object(let members) = member.value else { return [fact(member)] }
+        return members.map(fact)
+      }
+      return [Escaping.terminal.show(record.path.text)] + facts.sorted().map { "  \($0)" }
+    }
+  }
+
+  private static func fact(_ member: JSONMember) -> String {
+    let value: String
+    if case .string(let text) = member.value {
+      value = text
+    } else {
+      value = String(decoding: member.value.canonicalBytes, as: UTF8.self)
+    }
+    return "\(Escaping.terminal.show(member.name)): \(Escaping.terminal.show(value))"
+  }
+
+  /// A sealed item: its size, and the keys that open it.
+  static func item(_ bytes: [UInt8]) -> String {
+    do throws(MessageError) {
+      let header = unsafe try bytes.span.withUnsafeBytes { bytes throws(MessageError) in
+        unsafe try MessageHeader.parse(bytes, limit: StoreLayout.sealedItemLimit)
+      }
+      let keys = header.recipients.map(\.text).joined(separator: " ")
+      return "sealed item, \(bytes.count) bytes, for \(keys)"
+    } catch {
+      return "no sealed item, \(bytes.count) bytes: \(error.words)"
+    }
+  }
+}

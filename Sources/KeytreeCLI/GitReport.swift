@@ -1,0 +1,81 @@
+internal import Subprocess
+internal import Sync
+
+/// The words and hints for what git did not do; the exit code is always the same.
+extension ErrorReport {
+  /// The report of what git did not do.
+  init(_ error: GitError) {
+    self.init(.gitFailed, Self.words(error), hint: Self.hint(error))
+  }
+
+  /// The report of a change that is stored and not in the history.
+  init(notCommitted error: SyncError) {
+    switch error {
+    case .git(let error):
+      self.init(.gitFailed, "stored, but not committed: \(Self.words(error))", hint: Self.hint(error))
+    case .keyring(let error):
+      let report = ErrorReport(error)
+      self.init(
+        .gitFailed, "stored, but not committed: \(report.message ?? "it failed")", hint: report.hint ?? "")
+    }
+  }
+
+  /// What went wrong, without what it means for the command.
+  static func words(_ error: GitError) -> String {
+    switch error {
+    case .notInstalled: "git is not installed"
+    case .tooOld(let version):
+      "cannot use git \(show(version)): it must be \(Git.oldestVersion.0).\(Git.oldestVersion.1) or newer"
+    case .process(let error): "cannot run git: \(words(error))"
+    case .failed(let command, let status, ""): "`git \(show(command))` failed (status \(status))"
+    case .failed(let command, _, let message): "`git \(show(command))` says: \(show(message.trimmed))"
+    case .killed(let command, let signal): "`git \(show(command))` was ended by signal \(signal)"
+    case .timedOut(let command): "`git \(show(command))` took too long"
+    case .unexpectedOutput(let command): "what `git \(show(command))` printed cannot be read"
+    case .unsafeOwner(let path): "git refuses the repository in \(show(path)): it belongs to somebody else"
+    case .unsafeConfiguration(let keys):
+      "the configuration of the repository runs programs: \(keys.map(show).joined(separator: ", "))"
+    case .inProgress(let operation): "a \(operation.rawValue) is in progress in the repository"
+    case .locked(let path): "another git is at work, or was killed: there is \(show(path))"
+    case .notARepository(let path): "what is in \(show(path)) is no repository"
+    case .noRepository(let store): "the store \(show(store)) uses no git"
+    }
+  }
+
+  private static func words(_ error: ProcessError) -> String {
+    switch error {
+    case .notFound(let program): "there is no \(show(program))"
+    case .notExecutable(let program, let number): "\(show(program)): \(words(number))"
+    case .containsNUL: "a word holds a NUL character"
+    case .tooMuchOutput(_, _, let limit): "it printed more than \(limit) bytes"
+    case .systemCall(let action, let path, let number): "cannot \(action) \(show(path)): \(words(number))"
+    }
+  }
+
+  private static func hint(_ error: GitError) -> String {
+    switch error {
+    case .notInstalled: "`apt install git`; the next command that changes the store commits what waits"
+    case .tooOld: "a newer one, first in `PATH`, is taken"
+    case .unsafeOwner(let path):
+      "if it is yours, `git config --global --add safe.directory \(show(path))` says so"
+    case .unsafeConfiguration:
+      "take them out of the repository; what you want of them belongs into your own (`git config --global`)"
+    case .inProgress(let operation) where operation == .bisect: "`keytree git bisect reset` ends it"
+    case .inProgress(let operation):
+      "end it with `keytree git \(operation.rawValue) --continue` or `--abort`"
+    case .locked: "try again when it is done; `rm` that file if no git runs"
+    case .notARepository: "move `.git` away; `keytree doctor` makes a new history"
+    case .noRepository: "`keytree git init` makes a repository of it"
+    case .failed(_, _, let message)
+    where message.contains("tell me who you are") || message.contains("auto-detection"):
+      "`git config --global user.name` and `user.email` tell git who you are"
+    case .process, .failed, .killed, .timedOut, .unexpectedOutput:
+      "`keytree doctor` looks at git and the repository"
+    }
+  }
+}
+
+extension String {
+  /// Without a full stop at the end: what git says becomes a part of a sentence.
+  fileprivate var trimmed: String { hasSuffix(".") ? String(dropLast()) : self }
+}

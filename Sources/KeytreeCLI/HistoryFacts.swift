@@ -1,0 +1,58 @@
+internal import Keyring
+internal import KeyringModel
+internal import Sync
+
+/// What `status` says about a store's history.
+struct HistoryFacts {
+  private enum State {
+    case none
+    case kept(branch: String?, top: String?, waiting: Int?)
+    case unknown(String)
+  }
+
+  private let state: State
+
+  /// Looks at the repository of a store.
+  init(_ call: CommandCall) {
+    do {
+      guard let repository = try call.repository() else {
+        state = .none
+        return
+      }
+      let branch = try call.gitCall { () throws(GitError) in try repository.branch() }
+      let path = try call.storePath()
+      let tree = try keyringCall(StoreFolder.open(path))
+      let waiting = try keyringCall(CommitJournal(of: tree).waiting(for: repository.identity))
+      state = .kept(
+        branch: branch, top: repository.prefix.isEmpty ? nil : repository.top, waiting: waiting)
+    } catch {
+      state = .unknown(ErrorReport(error).message ?? "it failed")
+    }
+  }
+
+  /// For people; escaped.
+  var words: String {
+    switch state {
+    case .none: return "none"
+    case .unknown(let reason): return reason
+    case .kept(let branch, let top, let waiting):
+      let place = branch.map { "on the branch \(ErrorReport.show($0))" } ?? "on no branch"
+      let around = top.map { " of \(ErrorReport.show($0))" } ?? ""
+      switch waiting {
+      case 0: return place + around
+      case 1: return place + around + "; 1 change is not committed"
+      case let count?: return place + around + "; \(count) changes are not committed"
+      case nil: return place + around + "; changes are not committed"
+      }
+    }
+  }
+
+  /// For programs.
+  var json: JSONValue {
+    guard case .kept(let branch, _, let waiting) = state else { return .null }
+    return .object([
+      JSONMember("branch", branch.map { .string($0) } ?? .null),
+      JSONMember("uncommitted", waiting.map { .integer(Int64($0)) } ?? .null),
+    ])
+  }
+}

@@ -1,0 +1,116 @@
+internal import Keyring
+package import Sync
+internal import Subprocess
+
+/// The history of a store, as commands use it.
+extension CommandCall {
+  /// Git in a folder.
+  package func git(in folder: String) -> Git {
+    Git(
+      in: folder, searchPath: environment.searchPath,
+      environment: ProcessEnvironment(entries: environment.entries, locale: nil))
+  }
+
+  /// The repository of the store; nil when it uses none.
+  package func repository() throws(Failure) -> Repository? {
+    let path = try storePath()
+    return try gitCall { () throws(GitError) in try Repository.find(store: path, git: git(in:)) }
+  }
+
+  /// Puts in place what a clone needs: attributes, and keytree itself for merging and showing.
+  ///
+  /// - Returns: Whether anything was missing.
+  @discardableResult
+  package func setUp(_ repository: Repository) throws(Failure) -> Bool {
+    let setup = RepositorySetup(repository, program: ownProgram, searchPath: environment.searchPath)
+    do {
+      return try setup.apply()
+    } catch {
+      switch error {
+      case .git(let error): throw .git(error)
+      case .keyring(let error): throw .keyring(error)
+      }
+    }
+  }
+
+  /// Commits what waits in the store, if it uses git.
+  ///
+  /// - Throws: `notCommitted`; what waits goes on waiting.
+  package func commitPending() throws(Failure) {
+    let (path, host) = (try storePath(), try host())
+    do throws(SyncError) {
+      let tree: FileTree
+      do {
+        tree = try StoreFolder.open(path)
+      } catch {
+        // There is no store, or none to be trusted with anything: the command has its own words for it.
+        return
+      }
+      let repository: Repository?
+      do {
+        repository = try Repository.find(store: path, git: git(in:))
+      } catch {
+        throw .git(error)
+      }
+      guard let repository else { return }
+      let committer = Committer(repository: repository, tree: tree, timeout: host.lockTimeout) {
+        Keyring.ownName(in: tree, host: host)
+      }
+      _ = try committer.commitPending()
+    } catch {
+      throw .notCommitted(error)
+    }
+  }
+
+  /// Makes a repository of the store, or takes the one around it.
+  ///
+  /// - Returns: What there is to say about it, one line each.
+  func makeHistory(_ path: String) throws(Failure) -> [String] {
+    let around = try gitCall { () throws(GitError) -> Repository? in
+      var program = git(in: path)
+      program.isInWorkTree = false
+      _ = try program.version()
+      let found = try Repository.around(store: path, git: git(in:))
+      guard let found, !found.prefix.isEmpty else { return found }
+      return try found.ignoresStore() ? nil : found
+    }
+    if around == nil {
+      try gitCall { () throws(GitError) in
+        try Repository.make(in: Repository.realPath(path) ?? path, git: git(in: path))
+      }
+    }
+    let repository = try gitCall { () throws(GitError) in
+      try Repository.around(store: path, git: git(in:))
+    }
+    guard let repository else { throw .git(.notARepository(path: path)) }
+    try setUp(repository)
+    if !repository.prefix.isEmpty {
+      // From now on it counts as the store's own.
+      try gitCall { () throws(GitError) in try repository.beginStore() }
+      return ["Its history is kept in the repository \(ErrorReport.show(repository.top))."]
+    }
+    let branch = try gitCall { () throws(GitError) in try repository.branch() }
+    return ["Its history is kept by git, on the branch \(ErrorReport.show(branch ?? "HEAD"))."]
+  }
+
+  /// This program, for git to call.
+  private var ownProgram: String { Repository.ownProgram ?? "/usr/bin/keytree" }
+
+  func gitCall<R>(_ body: () throws(GitError) -> R) throws(Failure) -> R {
+    do throws(GitError) {
+      return try body()
+    } catch {
+      throw .git(error)
+    }
+  }
+}
+
+/// When the history of a store is brought up to date around a command.
+package enum HistoryUse: Sendable {
+  /// Never: the command only reads.
+  case none
+  /// Before it, since it shows or uses the history. What fails is told, and the command runs.
+  case before
+  /// After it, also when it failed: it may have changed something.
+  case after
+}

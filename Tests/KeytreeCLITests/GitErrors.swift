@@ -1,0 +1,29 @@
+import Keyring
+import Subprocess
+import Sync
+
+@testable import KeytreeCLI
+
+/// Every error that git can cause, with texts that would do harm on a terminal.
+enum GitErrors {
+  private static let evil = ErrorReportTests.evil
+
+  static var all: [(Failure, ExitCode)] {
+    (errors + operations).flatMap { [(.git($0), .gitFailed), (.notCommitted(.git($0)), .gitFailed)] }
+      + [(.notCommitted(.keyring(.busy(holder: nil))), .gitFailed)]
+  }
+
+  private static let errors: [GitError] = [
+    .notInstalled, .tooOld(version: evil), .process(.notFound(program: evil)),
+    .process(.notExecutable(program: evil, errno: 13)), .process(.containsNUL(program: evil)),
+    .process(.tooMuchOutput(program: evil, stream: .output, limit: 1)),
+    .process(.systemCall(action: "start", path: evil, errno: 12)),
+    .failed(command: evil, status: 1, message: ""), .failed(command: evil, status: 128, message: evil),
+    .failed(command: "var", status: 128, message: "Please tell me who you are."),
+    .killed(command: evil, signal: 9), .timedOut(command: evil), .unexpectedOutput(command: evil),
+    .unsafeOwner(path: evil), .unsafeConfiguration(keys: [evil, evil]), .locked(path: evil),
+    .notARepository(path: evil), .noRepository(store: evil),
+  ]
+
+  private static let operations = RepositoryOperation.allCases.map { GitError.inProgress($0) }
+}

@@ -1,0 +1,124 @@
+import Arguments
+import Foundation
+import KeyringModel
+import KeytreeCLI
+import TestSupport
+import Testing
+
+@Suite("keytree git")
+struct GitCommandTests {
+  /// A command of git, its status and a part of what it prints.
+  static let commands: [([String], Int32, String)] = [
+    (["log", "--format=%s", "-1"], 0, "add internet-password/a.example/alice\n"),
+    (["diff", "--quiet", "HEAD~1"], 1, ""), (["nonsense"], 1, ""), (["rev-parse", "--verify", "x"], 128, ""),
+    (["log", "-p", "--format=", "HEAD~1..", "--", "index"], 0, "+  account: alice\n"),
+    (["log", "-p", "--format=", "HEAD~1..", "--", "items"], 0, "+sealed item, "),
+    (["--version"], 0, "git version "),
+    (["ls-files", "items/*.gpg"], 0, "items/internet-password/a.example/alice.gpg\n"),
+  ]
+
+  @Test(arguments: commands)
+  func `hands over words, streams and status`(words: [String], status: Int32, text: String) throws {
+    let program = try Self.program()
+    let outcome = try program.run(["git"] + words)
+    #expect(outcome.status == status, "\(outcome.errors)")
+    #expect(text.isEmpty ? outcome.text.isEmpty : outcome.text.contains(text), "\(outcome.text)")
+  }
+
+  @Test func `commits what waits before it shows anything`() throws {
+    let program = try Self.program()
+    let lock = "\(program.store)/.git/index.lock"
+    try Data().write(to: URL(fileURLWithPath: lock))
+    #expect(try program.run(["add", "b.example/bob"], input: "s").status == 11)
+    try FileManager.default.removeItem(atPath: lock)
+    #expect(
+      try program.succeed(["git", "log", "-1", "--format=%s"]) == "add internet-password/b.example/bob\n")
+  }
+
+  @Test func `refuses a repository whose settings run programs`() throws {
+    let program = try Self.program()
+    try program.succeed(["git", "config", "alias.x", "!touch PWNED"])
+    let outcome = try program.run(["git", "x"])
+    #expect(outcome.status == 11)
+    #expect(outcome.errors.contains("alias.x"))
+    #expect(!FileManager.default.fileExists(atPath: "\(program.store)/PWNED"))
+  }
+
+  @Test func `asks for no page where nobody reads, and takes the person's program where somebody does`()
+    throws
+  {
+    let program = try Self.program()
+    let pager = ["PAGER": "sed s/^/page:/"]
+    #expect(try !program.run(["git", "log", "--format=%s"], variables: pager).text.contains("page:"))
+    let shown = try program.run(["git", "log", "--format=%s"], variables: pager, onTerminal: true)
+    #expect(shown.text.contains("page:add internet-password/a.example/alice"))
+  }
+
+  /// Files that are none of a store's, or damaged, and what is shown of them.
+  static let files: [(String, [UInt8], String)] = [
+    ("index", [], ""), ("index", Array("{\"a\":\u{1B}[1m\n".utf8), "unreadable line: {\"a\":\\x1b[1m\n"),
+    ("index", [0xFF, 0x00, 0x0A], "unreadable line: \\xff\\x00\n"),
+    ("item", [], "no sealed item, 0 bytes: "), ("item", [1, 2, 3], "no sealed item, 3 bytes: "),
+  ]
+
+  @Test(arguments: files)
+  func `shows any file in harmless words`(kind: String, bytes: [UInt8], text: String) throws {
+    let folder = ScratchFolder()
+    let file = "\(folder.path)/file"
+    try Data(bytes).write(to: URL(fileURLWithPath: file))
+    let memory = MemoryConsole([])
+    let code = Program.run(
+      ["textconv", Word(kind), Word(file)], environment: Environment([:]), console: memory.console)
+    #expect(code == .done)
+    #expect(memory.output.text.hasPrefix(text), "\(memory.output.text)")
+    #expect(memory.output.text.isEmpty == text.isEmpty)
+  }
+
+  private static func program() throws -> ProcessesProgram {
+    let program = try ProcessesProgram()
+    try program.succeed(["init"])
+    try program.succeed(["add", "a.example/alice"], input: "secret")
+    return program
+  }
+}
+
+@Suite("Processes with a history")
+struct ProcessesHistoryTests {
+  @Test func `all that eight processes add at once is in the history`() throws {
+    let program = try ProcessesProgram()
+    try program.succeed(["init"])
+    try ThreadGroup.run(8) { thread in
+      for number in 0..<10 { try program.succeed(["add", "h\(thread).example/a\(number)"], input: "s") }
+    }
+    let files = try program.succeed(["git", "ls-tree", "-r", "--name-only", "HEAD", "items"])
+    #expect(files.split(separator: "\n").count == 80)
+    #expect(try program.succeed(["git", "status", "--porcelain"]) == "")
+    #expect(try program.succeed(["git", "fsck", "--strict"]) == "")
+    let words = try program.succeed(["git", "log", "--format=%B"]).split(separator: "\n")
+    #expect(words.count { $0.hasPrefix("add internet-password/h") } == 80)
+  }
+
+  /// A command in a store with history, and the programs that it starts.
+  static let starts: [([String], [String])] = [
+    (["get", "a.example"], ["gpg"]), (["find"], []), (["get", "a.example", "--attributes"], []),
+    (["set", "a.example", "-l", "L"], ["git", "git", "git", "git"]), (["set", "a.example", "-l", "A"], []),
+  ]
+
+  @Test(
+    .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), arguments: starts)
+  func `a command starts git only when there is something to commit`(words: [String], programs: [String])
+    throws
+  {
+    let program = try ProcessesProgram()
+    try program.succeed(["init"])
+    try program.succeed(["add", "a.example/alice", "-l", "A"], input: "secret")
+    let log = "\(program.folder)/strace.log"
+    let strace = try #require(ProcessesTracer.strace)
+    try program.succeed(
+      words, tracer: [strace, "-f", "-qq", "-e", "signal=none", "-e", "trace=execve", "-o", log])
+    let started = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+      .filter { $0.contains("execve(") && $0.hasSuffix("= 0") }.dropFirst()
+      .compactMap { $0.split(separator: "\"").dropFirst().first?.split(separator: "/").last.map(String.init) }
+    #expect(started == programs)
+  }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Glibc
+import Keyring
+import Subprocess
+import Sync
+import TestSupport
+import Testing
+
+@Suite("Git")
+struct GitTests {
+  /// What a program that is called git prints for its version, and what becomes of it.
+  static let versions: [(String, GitError?)] = [
+    ("git version 2.38.0", nil), ("git version 2.39.5 (Apple Git-154)", nil), ("git version 3.0.0-rc1", nil),
+    ("git version 2.37.9", .tooOld(version: "2.37.9")), ("git version 1.9.1", .tooOld(version: "1.9.1")),
+    ("git", .unexpectedOutput(command: "version")),
+    ("git version new", .unexpectedOutput(command: "version")),
+  ]
+
+  @Test(arguments: versions)
+  func `an old git is refused`(text: String, error: GitError?) throws {
+    let folder = ScratchFolder()
+    try Data("#!/bin/sh\necho '\(text)'\n".utf8).write(to: URL(fileURLWithPath: "\(folder.path)/git"))
+    _ = unsafe chmod("\(folder.path)/git", 0o700)
+    let git = Git(in: folder.path, searchPath: folder.path, environment: ProcessEnvironment([:]))
+    if let error {
+      #expect(throws: error) { try git.version() }
+    } else {
+      #expect(try git.version() == text.split(separator: " ")[2])
+    }
+  }
+
+  @Test func `git that is not there is missed when it is run`() {
+    let git = Git(in: "/", searchPath: "/nowhere", environment: ProcessEnvironment([:]))
+    #expect(throws: GitError.notInstalled) { try git.version() }
+  }
+
+  @Test func `nothing of the variables that steer git gets through`() throws {
+    let outer = ProcessEnvironment(
+      [
+        "GIT_DIR": "/x", "GIT_SSH_COMMAND": "evil", "GIT_CONFIG_COUNT": "1", "HOME": "/h",
+        "SSH_AUTH_SOCK": "/s",
+      ],
+      locale: nil)
+    let environment = GitOptions.environment(outer)
+    #expect(environment.value("HOME") != nil && environment.value("SSH_AUTH_SOCK") != nil)
+    let names = environment.entries.map {
+      String(decoding: $0.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
+    }
+    #expect(
+      names.filter { $0.hasPrefix("GIT_") }.sorted() == ["GIT_TERMINAL_PROMPT"])
+  }
+
+  /// What may stand in the way of a commit, and the error.
+  static let obstacles: [(@Sendable (SyncWorld) throws -> Void, GitError)] =
+    [
+      ("MERGE_HEAD", RepositoryOperation.merge), ("rebase-merge", .rebase), ("rebase-apply", .rebase),
+      ("CHERRY_PICK_HEAD", .cherryPick), ("REVERT_HEAD", .revert), ("BISECT_LOG", .bisect),
+    ].map { name, operation in
+      ({ try Data().write(to: URL(fileURLWithPath: "\($0.path)/.git/\(name)")) }, .inProgress(operation))
+    }
+
+  @Test(arguments: obstacles.indices)
+  func `what somebody has begun is not disturbed and what waits is committed later`(index: Int) throws {
+    let (obstruct, error) = Self.obstacles[index]
+    let world = try SyncWorld.withHistory()
+    let before = Set(try FileManager.default.contentsOfDirectory(atPath: "\(world.path)/.git"))
+    try obstruct(world)
+    try world.add("a.example", "x")
+    #expect(throws: SyncError.git(error)) { try world.commit() }
+    #expect(try world.subjects().count == 1)
+    for name in Set(try FileManager.default.contentsOfDirectory(atPath: "\(world.path)/.git")).subtracting(
+      before)
+    {
+      try FileManager.default.removeItem(atPath: "\(world.path)/.git/\(name)")
+    }
+    #expect(try world.commit() == .committed(subject: "add internet-password/a.example/x"))
+  }
+
+  /// Locks of git that a killed one leaves, before and after the commit is made.
+  @Test(arguments: [".git/index.lock", ".git/refs/heads/main.lock"])
+  func `a lock of git keeps the change waiting`(name: String) throws {
+    let world = try SyncWorld.withHistory()
+    let lock = "\(world.path)/\(name)"
+    try Data().write(to: URL(fileURLWithPath: lock))
+    try world.add("a.example", "x")
+    #expect(throws: SyncError.self) { try world.commit() }
+    try FileManager.default.removeItem(atPath: lock)
+    try world.commit()
+    #expect(try world.subjects().first == "add internet-password/a.example/x")
+    let (head, files) = try world.compare()
+    #expect(head == files)
+    #expect(try world.git(["status", "--porcelain"]) == "")
+  }
+
+  /// User ids of keys, and who commits where git knows nobody.
+  static let people: [(String?, String?)] = [
+    ("Alice Example <alice@example.org>", "Alice Example <alice@example.org>"),
+    ("Alice", "Alice <keytree@localhost>"), ("<a@b>", "keytree <a@b>"),
+    ("E\nve <x>y> \u{1B}[1m <z>", "Eve <x>"), ("", "keytree <keytree@localhost>"), (nil, nil),
+  ]
+
+  @Test(arguments: people)
+  func `where git knows nobody the owner of the key commits`(name: String?, author: String?) throws {
+    let world = try SyncWorld.withHistory()
+    try world.add("a.example", "x")
+    guard let author else {
+      #expect(throws: SyncError.self) { try world.commit(author: nil) }
+      #expect(try world.subjects().count == 1)
+      return
+    }
+    try world.commit(author: name)
+    #expect(try world.lines("log", "-1", "--format=%an <%ae>|%cn <%ce>") == ["\(author)|\(author)"])
+  }
+
+  @Test func `whom git knows commits, and nothing is signed`() throws {
+    let world = try SyncWorld.withHistory()
+    for (key, value) in [
+      ("user.name", "Known"), ("user.email", "k@example.org"), ("commit.gpgSign", "true"),
+      ("gpg.program", "/bin/false"),
+    ] {
+      try world.git(["config", "--file", "\(world.variables["HOME"] ?? "")/.gitconfig", key, value])
+    }
+    try world.add("a.example", "x")
+    try world.commit()
+    #expect(try world.lines("log", "-1", "--format=%an <%ae>") == ["Known <k@example.org>"])
+    #expect(!(try world.git(["cat-file", "commit", "HEAD"]).contains("gpgsig")))
+  }
+
+  @Test func `a folder that is called like a repository is none`() throws {
+    let world = try SyncWorld()
+    try FileManager.default.createDirectory(atPath: "\(world.path)/.git", withIntermediateDirectories: false)
+    try world.git(["init", "-q"], in: world.store.folder.path)
+    #expect(throws: SyncError.git(.notARepository(path: world.path))) { try world.commit() }
+  }
+
+  @Test func `a store without git in somebody else's repository stays without`() throws {
+    let world = try SyncWorld()
+    try world.git(["init", "-q"], in: world.store.folder.path)
+    #expect(try world.repository() == nil)
+  }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import Glibc
+import Keyring
+import Sync
+import TestSupport
+import Testing
+
+@Suite("Hostile repositories")
+struct HostileTests {
+  /// Settings that make plain git run a program, and the plain command that shows it.
+  static let settings: [(key: String, value: String, command: [String])] = [
+    ("core.fsmonitor", "sh -c 'touch PWNED; false' #", ["status"]),
+    ("core.hooksPath", "evil-hooks", ["commit", "-q", "--allow-empty", "-m", "x"]),
+    ("filter.evil.clean", "sh -c 'touch PWNED; cat'", ["add", "bait"]),
+    ("diff.external", "touch PWNED #", ["diff", "HEAD~1", "HEAD", "--ext-diff"]),
+    ("diff.evil.textconv", "touch PWNED; cat", ["diff", "HEAD~1", "HEAD"]),
+    ("diff.evil.command", "touch PWNED; true", ["diff", "HEAD~1", "HEAD"]),
+    ("core.editor", "touch PWNED; true", ["commit", "-q", "--allow-empty"]),
+    ("gpg.program", "/EVIL", ["commit", "-q", "--allow-empty", "-S", "-m", "x"]),
+    ("alias.bait", "!touch PWNED", ["bait"]),
+  ]
+
+  @Test(arguments: settings.indices)
+  func `settings that run programs do nothing when changes are committed, and are named`(index: Int) throws {
+    let setting = Self.settings[index]
+    let world = try HostileWorld()
+    try world.sync.git(["config", setting.key, setting.value.replacing("/EVIL", with: "\(world.path)/evil")])
+    // The trap works: without this the rest would prove nothing. Some commands fail, as git takes it.
+    try world.spring(setting.command)
+    #expect(world.isSprung, "\(setting.key) does nothing by itself")
+    world.clear()
+    try world.everything()
+    #expect(!world.isSprung)
+    let git = world.sync.makeGit(world.path)
+    #expect(throws: GitError.unsafeConfiguration(keys: [setting.key.lowercased()])) {
+      try git.refuseForeignPrograms()
+    }
+  }
+
+  @Test func `hooks of the repository do not run`() throws {
+    let world = try HostileWorld()
+    for name in [
+      "pre-commit", "post-commit", "reference-transaction", "post-index-change", "commit-msg",
+      "prepare-commit-msg",
+      "pre-auto-gc", "post-rewrite", "fsmonitor-watchman",
+    ] {
+      try world.writeProgram(".git/hooks/\(name)")
+    }
+    try world.spring(["commit", "-q", "--allow-empty", "-m", "x"])
+    #expect(world.isSprung)
+    world.clear()
+    try world.everything()
+    #expect(!world.isSprung)
+  }
+
+  @Test func `an object that is missing is not fetched`() throws {
+    let world = try HostileWorld()
+    for (key, value) in [
+      ("core.repositoryFormatVersion", "1"), ("extensions.partialClone", "evil"),
+      ("remote.evil.promisor", "true"),
+      ("remote.evil.url", "ssh://evil.invalid/x"), ("core.sshCommand", "touch \(world.path)/PWNED #"),
+      ("protocol.ssh.allow", "always"),
+    ] {
+      try world.sync.git(["config", key, value])
+    }
+    let tree = try world.sync.git(["rev-parse", "HEAD:index"]).dropLast()
+    try FileManager.default.removeItem(
+      atPath: "\(world.path)/.git/objects/\(tree.prefix(2))/\(tree.dropFirst(2))")
+    try world.spring(["ls-tree", "-r", "HEAD"])
+    #expect(world.isSprung)
+    world.clear()
+    try world.sync.add("new.example", "x")
+    #expect(throws: SyncError.self) { try world.sync.commit() }
+    #expect(!world.isSprung)
+  }
+
+  @Test func `links, modules and repositories within the store are not followed, and are named`() throws {
+    let world = try HostileWorld()
+    let path = world.path
+    try Data("outside".utf8).write(to: URL(fileURLWithPath: "\(path)/../outside.gpg"))
+    let folder = "\(path)/items/internet-password/evil.example"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(folder)/link.gpg", withDestinationPath: "../../../../outside.gpg")
+    try world.sync.git(["init", "-q", "inner"], in: folder)
+    try world.sync.git(["commit", "-q", "--allow-empty", "-m", "x"], in: "\(folder)/inner")
+    try Data("[submodule \"x\"]\n".utf8).write(to: URL(fileURLWithPath: "\(path)/.gitmodules"))
+    try Data("* filter=evil\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/.gitattributes"))
+    try world.writeProgram("items/run.gpg")
+    try world.sync.git(["-c", "advice.addEmbeddedRepo=false", "add", "-f", "items", ".gitmodules"])
+    let repository = try #require(try world.sync.repository())
+    let found = try repository.strangers().map { "\($0.path) \($0.kind)" }
+    #expect(
+      found == [
+        ".gitmodules modules", "items/internet-password/evil.example/.gitattributes attributes",
+        "items/internet-password/evil.example/inner repository",
+        "items/internet-password/evil.example/link.gpg link", "items/run.gpg executable",
+      ])
+    try world.sync.git(["rm", "-r", "-q", "-f", "--cached", "items"])
+    try FileManager.default.removeItem(atPath: "\(path)/.keytree/committed")
+    try world.everything()
+    let (head, _) = try world.sync.compare()
+    #expect(
+      head.keys.allSatisfy { !$0.contains("link") && !$0.contains("inner") && !$0.contains("attributes/") })
+    #expect(!world.isSprung)
+  }
+
+  @Test func `attributes and line ends of a push change no byte`() throws {
+    let world = try HostileWorld()
+    try Data("* text=auto eol=crlf ident working-tree-encoding=UTF-16\n".utf8).write(
+      to: URL(fileURLWithPath: "\(world.path)/.gitattributes"))
+    try world.sync.git(["config", "core.autocrlf", "true"])
+    try FileManager.default.removeItem(atPath: "\(world.path)/.keytree/committed")
+    try world.everything()
+    let (head, files) = try world.sync.compare()
+    #expect(head == files)
+  }
+
+  @Test func `a work tree that the configuration puts elsewhere is not taken`() throws {
+    let world = try HostileWorld()
+    let other = "\(world.path)/../other"
+    try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+    try world.sync.git(["config", "core.worktree", other], in: world.path)
+    try world.sync.add("new.example", "x")
+    try world.sync.commit()
+    try world.sync.git(
+      ["config", "--file", "\(world.path)/.git/config", "--unset", "core.worktree"], in: "/")
+    let (head, files) = try world.sync.compare()
+    #expect(head == files)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: other).isEmpty)
+  }
+}
+
+/// A store with history, in whose repository somebody has laid traps.
+final class HostileWorld: Sendable {
+  let sync: SyncWorld
+  var path: String { sync.path }
+
+  init() throws {
+    sync = try SyncWorld.withHistory()
+    try sync.add("bait.example", "x")
+    try sync.commit()
+    try Data("bait".utf8).write(to: URL(fileURLWithPath: "\(path)/bait"))
+    try FileManager.default.createDirectory(
+      atPath: "\(path)/.git/info", withIntermediateDirectories: true)
+    try Data("* filter=evil diff=evil merge=evil\n".utf8).write(
+      to: URL(fileURLWithPath: "\(path)/.git/info/attributes"))
+    try writeProgram("evil")
+    try writeProgram("evil-hooks/pre-commit")
+    try writeProgram("evil-hooks/reference-transaction")
+  }
+
+  func writeProgram(_ name: String) throws {
+    let url = URL(fileURLWithPath: "\(path)/\(name)")
+    try FileManager.default.createDirectory(
+      at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data("#!/bin/sh\ntouch '\(path)/PWNED'\nexit 1\n".utf8).write(to: url)
+    _ = unsafe chmod(url.path, 0o700)
+  }
+
+  var isSprung: Bool { FileManager.default.fileExists(atPath: "\(path)/PWNED") }
+
+  func clear() { _ = unsafe unlink("\(path)/PWNED") }
+
+  /// Runs git as somebody does who knows nothing of traps; what comes of it does not matter.
+  func spring(_ words: [String]) throws {
+    do { try sync.git(words) } catch is SyncWorld.GitFailed {}
+  }
+
+  /// Every way in which keytree uses git for itself.
+  func everything() throws {
+    try sync.add("new.example", "one")
+    try sync.commit()
+    try sync.add("new.example", "two")
+    try sync.add("new.example", "three")
+    try sync.commit()
+    try FileManager.default.removeItem(atPath: "\(path)/.keytree/committed")
+    try sync.add("new.example", "four")
+    try sync.commit()
+    let repository = try #require(try sync.repository())
+    _ = try repository.branch()
+    _ = try repository.strangers()
+    _ = try repository.ignoresStore()
+    try RepositorySetup(repository, program: "/opt/keytree", searchPath: "/usr/bin").apply()
+  }
+}
