@@ -36,29 +36,31 @@ public struct ItemPath: Hashable, Comparable, Sendable {
       name: String(decoding: name, as: UTF8.self))
   }
 
-  /// Accepts a path that ``init(_:)`` could have made, and nothing else.
+  /// Accepts a path that ``init(_:)`` could have made, or that of a conflict copy, and nothing else.
   ///
   /// - Parameter text: A path as in ``text``; nil for a bad class, a part that is missing, too long, empty or
   ///   has other characters than `[a-z0-9._@-]` (and `+`, `~` in names), or is not safe as a file name.
   public init?(validating text: String) {
     let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     guard parts.count == 3, let itemClass = ItemClass(rawValue: String(decoding: parts[0], as: UTF8.self)),
-      ReadableComponent.isValid(parts[1], isName: false), ReadableComponent.isValid(parts[2], isName: true)
+      ReadableComponent.isValid(parts[1], isName: false),
+      ReadableComponent.isValid(ItemPath.originalName(parts[2]), isName: true)
     else { return nil }
     self.init(
       itemClass: itemClass, container: String(decoding: parts[1], as: UTF8.self),
       name: String(decoding: parts[2], as: UTF8.self))
   }
 
-  private init(itemClass: ItemClass, container: String, name: String) {
+  init(itemClass: ItemClass, container: String, name: String) {
     text = "\(itemClass.rawValue)/\(container)/\(name)"
     self.itemClass = itemClass
     self.container = container
     self.name = name
   }
 
-  /// The number of the index shard that holds the item: the first byte of the SHA-256 of ``text``.
-  public var shard: UInt8 { ContentDigest(of: Array(text.utf8)).bytes[0] }
+  /// The number of the index shard that holds the item: the first byte of the SHA-256 of ``text``, for a conflict
+  /// copy that of the path which it is a copy of.
+  public var shard: UInt8 { ContentDigest(of: Array(original.text.utf8)).bytes[0] }
 
   /// Whether the container and the account are shown exactly, without a digest.
   var isExact: Bool { !name.utf8.contains(UInt8(ascii: "~")) }

@@ -48,7 +48,10 @@ public struct ItemRecord: Sendable {
   }
 
   /// Where the item lives; derived anew on each call.
-  public var path: ItemPath { ItemPath(primaryKey) }
+  public var path: ItemPath {
+    let path = ItemPath(primaryKey)
+    return isConflictCopy ? path.conflictCopy(id) : path
+  }
 
   /// The reference that names this item by its path.
   public var reference: ItemReference { .path(path) }

@@ -34,6 +34,9 @@ public struct Query: Sendable {
   public var limit: Limit
   /// What to return of each.
   public var returns: Returns
+  /// Whether conflict copies are among the matches, too. They always are when a condition names one by id or path,
+  /// or is about `conflictOf`.
+  public var includesConflictCopies = false
 
   /// Makes a query.
   ///
@@ -66,7 +69,9 @@ public struct Query: Sendable {
   /// - Parameter record: The item's record.
   public func matches(_ record: ItemRecord) -> Bool {
     if let itemClass, itemClass != record.itemClass { return false }
-    return predicates.allSatisfy { $0.matches(record) }
+    guard predicates.allSatisfy({ $0.matches(record) }) else { return false }
+    guard record.isConflictCopy, !includesConflictCopies else { return true }
+    return predicates.contains(where: \.namesConflictCopies)
   }
 }
 
@@ -87,6 +92,14 @@ public enum QueryError: Error, Hashable, Sendable {
 }
 
 extension Predicate {
+  /// Whether whoever asks this knows of a conflict copy already.
+  fileprivate var namesConflictCopies: Bool {
+    switch subject {
+    case .id, .path, .attribute(.conflictOf): true
+    case .attribute, .any: false
+    }
+  }
+
   fileprivate func validate(itemClass: ItemClass?) throws(QueryError) {
     switch subject {
     case .any, .path: return

@@ -51,10 +51,11 @@ struct SealedItem: ~Copyable {
     against record: ItemRecord, keyring: KeyringID, query: Query?
   ) throws(BindingMismatch) {
     guard header.keyring == keyring else { throw .keyring }
-    guard header.id == record.id else { throw .item }
+    // A conflict copy is the message of a side of a merge as it was, which knows nothing of its being a copy.
+    guard header.id == record.id || header.id == record.conflictOf else { throw .item }
     let own = header.primaryKey
     let wanted = record.primaryKey
-    guard own == wanted, header.path == record.path else {
+    guard own == wanted, header.path.original == record.path.original else {
       throw .primaryKey(own.difference(from: wanted) ?? .itemClass)
     }
     if let query {
