@@ -11,10 +11,15 @@ package enum GitHash: String, Sendable {
   /// The name that stands for nothing.
   package var zero: String { String(repeating: "0", count: length) }
 
+  /// The name of a tree without files.
+  package var emptyTree: String { name(of: [], kind: "tree") }
+
   /// The name of a file's content: the digest of `blob`, its size and its bytes.
-  package func blobName(of bytes: [UInt8]) -> String {
+  package func blobName(of bytes: [UInt8]) -> String { name(of: bytes, kind: "blob") }
+
+  private func name(of bytes: [UInt8], kind: String) -> String {
     let (algorithm, size) = self == .sha1 ? (GCRY_MD_SHA1, 20) : (GCRY_MD_SHA256, 32)
-    let object = Array("blob \(bytes.count)\0".utf8) + bytes
+    let object = Array("\(kind) \(bytes.count)\0".utf8) + bytes
     var digest = [UInt8](repeating: 0, count: size)
     precondition(ContentDigest.libraryIsReady, "libgcrypt refused its own header's version")
     unsafe digest.withUnsafeMutableBytes { digest in

@@ -63,18 +63,10 @@ struct EditedSecret {
         guard case .itemExists = error else { throw error }
       }
     }
-    // A primary key of its own: the last part of the name says when.
-    let name: AttributeName =
-      switch record.itemClass {
-      case .genericPassword, .internetPassword: .account
-      case .certificate: .serialNumber
-      case .key: .applicationLabel
-      }
-    let mark = " (edited \(SystemClock.now().rfc3339))"
-    let old = record.attributes[name]?.shownBytes ?? []
-    let room = AttributeSchema.maximumValueSize - mark.utf8.count
-    item.attributes[name] = AttributeValue(text: old.prefix(room) + Array(mark.utf8))
-    item.attributes[.conflictOf] = .string(record.id.hex)
+    // Kept as a merge keeps what gives way.
+    let place = try item.path()
+    let rival = try now ?? keyring.find(Query(predicates: [.path(place)], limit: .one)).items.first
+    item.attributes[.conflictOf] = .string((rival?.id ?? record.id).hex)
     return .kept(try keyring.add(item, secret: secret))
   }
 }

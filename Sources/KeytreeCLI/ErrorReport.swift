@@ -109,7 +109,7 @@ package struct ErrorReport: Equatable, Sendable {
         .failure,
         "\(Self.show(reference.text)) was changed while you edited it: your version is kept as "
           + Self.show(copy.text),
-        hint: "compare both with `keytree get`, then `keytree rm` the copy")
+        hint: "`keytree resolve` shows both, and keeps the one that you choose")
     case .ambiguous(let name, let candidates):
       self.init(
         .ambiguous, "\(candidates.count) items match \(Self.show(name))",

@@ -14,6 +14,8 @@ struct CommitContent {
 
   /// By path from the top of the work tree.
   var files: [String: File] = [:]
+  /// The kinds of the files that are not plain ones, as git writes them.
+  var modes: [String: String] = [:]
 
   var isEmpty: Bool { files.isEmpty }
 
@@ -28,20 +30,25 @@ struct CommitContent {
   ///   - message: Its message.
   ///   - committer: Name, mail and time, as git writes them.
   ///   - isFirst: Whether the branch has no commit yet.
-  func stream(message: String, committer: String, isFirst: Bool) -> [UInt8] {
+  ///   - other: The commit that is merged, if any.
+  func stream(
+    message: String, committer: String, isFirst: Bool, merging other: String? = nil
+  ) -> [UInt8] {
     var stream: [UInt8] = []
     stream.reserveCapacity(size + 256 * files.count)
     // Without its end the stream counts as broken off, and nothing happens.
     stream += "feature done\ncommit HEAD\ncommitter \(committer)\n".utf8
     stream += "data \(message.utf8.count)\n\(message)\n".utf8
     if !isFirst { stream += "from HEAD^0\n".utf8 }
+    if let other { stream += "merge \(other)\n".utf8 }
     for (path, file) in files.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
       switch file {
       case .bytes(let bytes):
         stream += "M 100644 inline \(Self.quoted(path))\ndata \(bytes.count)\n".utf8
         stream += bytes
         stream.append(UInt8(ascii: "\n"))
-      case .name(let name): stream += "M 100644 \(name) \(Self.quoted(path))\n".utf8
+      case .name(let name):
+        stream += "M \(modes[path] ?? "100644") \(name) \(Self.quoted(path))\n".utf8
       case .removed: stream += "D \(Self.quoted(path))\n".utf8
       }
     }
@@ -67,7 +74,7 @@ struct CommitContent {
     for (path, file) in files.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
       switch file {
       case .bytes(let bytes): entries += "100644 \(hash.blobName(of: bytes))".utf8
-      case .name(let name): entries += "100644 \(name)".utf8
+      case .name(let name): entries += "\(modes[path] ?? "100644") \(name)".utf8
       case .removed: entries += "0 \(hash.zero)".utf8
       }
       entries.append(UInt8(ascii: "\t"))

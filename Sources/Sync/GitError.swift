@@ -1,4 +1,5 @@
 package import Keyring
+package import KeyringModel
 package import Subprocess
 
 /// Why git did not do what it was asked.
@@ -27,6 +28,8 @@ package enum GitError: Error, Equatable, Sendable {
   case locked(path: String)
   /// What stands where a repository should be is none.
   case notARepository(path: String)
+  /// No branch is checked out.
+  case detached
   /// The store uses no git.
   case noRepository(store: String)
 }
@@ -44,4 +47,24 @@ package enum RepositoryOperation: String, CaseIterable, Sendable {
 package enum SyncError: Error, Equatable, Sendable {
   case git(GitError)
   case keyring(KeyringError)
+  /// A commit has something where it must not have anything, or of a kind that is no part of a store: a link, a
+  /// module, a file where keytree keeps its own.
+  case unsafePath(String)
+  /// Files that are no items, such as a policy or a README, were changed on both sides.
+  case bothChanged([String])
+  /// Files are not what the history says they are, and a merge would replace them.
+  case uncommitted([String])
+  /// There is no other repository to synchronize with.
+  case noRemote
+  /// The branch has no commit yet.
+  case noCommit
+  /// The branch over there does not have commits any more that it had; the last one that was seen, and the last one
+  /// that is there now.
+  case rewritten(seen: String, now: String)
+  /// The policy over there is not one of this keyring.
+  case foreignPolicy
+  /// Others kept being faster.
+  case tooBusy(attempts: Int)
+  /// The merged lines do not fit into a file of the index.
+  case indexRefused(file: String, ShardError)
 }

@@ -35,9 +35,10 @@ struct StoreRepair {
       moves.append((stray.path, "\(quarantine)/\(stray.path)"))
     }
     let hints = LineHints(survey.shards)
-    let outcome = try RepairPlan(survey.itemFiles) { [self] item throws(KeyringError) in
+    var outcome = try RepairPlan(survey.itemFiles) { [self] item throws(KeyringError) in
       try look(at: item, hints)
     }(progress)
+    try settleSharedIDs(&outcome)
 
     var transaction = Transaction(in: keyring.tree)
     do {
@@ -86,7 +87,7 @@ struct StoreRepair {
       guard header.keyring == keyring.policy.keyring else {
         return described.map { .unreadable($0) } ?? .foreign
       }
-      var record = header.record(sealed: digest)
+      var record = Self.record(header.record(sealed: digest), at: item, hints)
       record.isLocal = item.isLocal
       let line = hints.line(id: record.id)
       // Somebody has put an older secret back. The line is all that tells of it, so it stays, and so does the finding.
@@ -102,6 +103,54 @@ struct StoreRepair {
       case .itemDamaged: return lines.first.map { .unreadable($0) } ?? .foreign
       case .engine(let error, _) where error.isAboutTheItem: return .unreadable(lines.first)
       default: throw error
+      }
+    }
+  }
+
+  /// The record for a header at the place where it was found: in a conflict copy's it is a copy of what the header
+  /// says.
+  private static func record(
+    _ said: ItemRecord, at item: StoreSurvey.ItemFile, _ hints: LineHints
+  ) -> ItemRecord {
+    let place = item.path.original
+    guard let copyID = item.path.copyID, !said.isConflictCopy, said.path == place else { return said }
+    if said.id == copyID {
+      let holder = hints.lines(for: StoreLayout.itemFile(place, isLocal: item.isLocal)).first
+      let line = hints.line(id: copyID)
+      return said.conflicting(with: line?.conflictOf ?? holder?.id ?? copyID)
+    }
+    var copy = said.conflicting(with: said.id)
+    copy.id = copyID
+    return copy
+  }
+
+  /// Makes conflict copies of items that have the id of another one: plain git keeps both sides of a change of the
+  /// primary key.
+  private func settleSharedIDs(_ outcome: inout RepairPlan.Outcome) throws(KeyringError) {
+    for (_, versions) in Dictionary(grouping: outcome.records, by: \.id) where versions.count > 1 {
+      let sorted = versions.sorted { $0.isLater(than: $1, bySecret: true) }
+      for version in sorted.dropFirst() where version.isLocal == sorted[0].isLocal {
+        let file = StoreLayout.itemFile(version.path, isLocal: version.isLocal)
+        let moved = outcome.moved.firstIndex { $0.to == file }
+        let message =
+          if let moved { outcome.moved[moved].message } else {
+            try files { () throws(FileError) in
+              try keyring.tree.read(file, limit: StoreLayout.sealedItemLimit)
+            }
+          }
+        // Without its file there is no version to keep.
+        guard let message else { continue }
+        var copy = version.conflictCopy
+        copy.isLocal = version.isLocal
+        let target = StoreLayout.itemFile(copy.path, isLocal: copy.isLocal)
+        if let moved {
+          outcome.moved[moved] = RepairPlan.Move(
+            from: outcome.moved[moved].from, to: target, message: message)
+        } else {
+          outcome.moved.append(RepairPlan.Move(from: file, to: target, message: message))
+        }
+        outcome.records.removeAll { $0 == version }
+        outcome.records.append(copy)
       }
     }
   }

@@ -1,5 +1,5 @@
 /// The two ends of a path relative to the store.
-enum RelativePath {
+package enum RelativePath {
   /// Everything before the last `/`; empty for a name without one.
   static func parent(of path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
@@ -13,7 +13,7 @@ enum RelativePath {
   }
 
   /// Whether a path stays below the store, and outside of a repository.
-  static func isPlain(_ path: String) -> Bool {
+  package static func isPlain(_ path: String) -> Bool {
     !path.utf8.contains(0) && !path.isEmpty
       && path.split(separator: "/", omittingEmptySubsequences: false)
         .allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." && $0 != ".git" }

@@ -25,7 +25,8 @@ extension ItemSealer {
     var new = try changes.applied(to: old)
     if new == old { return .nothing }
     new.modified = keyring.host.time(after: old)
-    if new.primaryKey == old.primaryKey { return .line(new) }
+    // What is no conflict copy any more is sealed under its own id.
+    if new.primaryKey == old.primaryKey, new.conflictOf == old.conflictOf { return .line(new) }
     // The same secret, so the same revision.
     let secret = try secret()
     return .sealed(try seal(new, secret: secret))

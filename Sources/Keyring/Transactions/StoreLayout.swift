@@ -53,6 +53,12 @@ package enum StoreLayout {
     return "\(digits.utf8.count == 1 ? "0" : "")\(digits).jsonl"
   }
 
+  /// The number of the shard whose file has a name; nil for any other name.
+  package static func shardNumber(_ name: String) -> UInt8? {
+    guard let number = UInt8(name.prefix(2), radix: 16), shardName(number) == name else { return nil }
+    return number
+  }
+
   /// The files at the top and the folders whose history is kept.
   package static let trackedFiles = [policy, policySignature, gitAttributes, gitIgnore]
   package static let trackedFolders = [index, items, keys]

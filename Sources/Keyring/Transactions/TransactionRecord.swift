@@ -97,12 +97,10 @@ extension TransactionRecord.Step {
     }
   }
 
-  /// Items and shards, those of this machine too.
+  /// Items and shards, those of this machine too, and what a merge brings along with them.
   private static func isContent(_ path: String) -> Bool {
-    let folders = [false, true].flatMap { isLocal in
-      [StoreLayout.itemsFolder(isLocal: isLocal), StoreLayout.indexFolder(isLocal: isLocal)]
-    }
-    return isPlain(path) && folders.contains { path.hasPrefix("\($0)/") }
+    let folders = [StoreLayout.itemsFolder(isLocal: true), StoreLayout.indexFolder(isLocal: true)]
+    return StoreLayout.isTracked(path) || isPlain(path) && folders.contains { path.hasPrefix("\($0)/") }
   }
 
   private static func isQuarantine(_ path: String) -> Bool {

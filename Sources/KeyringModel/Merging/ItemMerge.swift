@@ -96,6 +96,15 @@ extension ItemRecord {
     unknown.first { $0.name.hasSameBytes(as: name) }
   }
 
+  /// Whether this version counts as the later one of two; never both ways round, and alike on every clone.
+  ///
+  /// - Parameters:
+  ///   - other: the other one.
+  ///   - bySecret: whether the time of the secret decides, or that of the last change.
+  package func isLater(than other: ItemRecord, bySecret: Bool) -> Bool {
+    ItemMerge.isLater(self, than: other, bySecret: bySecret)
+  }
+
   /// Bytes to put versions in order by which say the same of their times.
   fileprivate var order: [UInt8] {
     var plain = self

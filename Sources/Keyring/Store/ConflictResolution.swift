@@ -1,0 +1,79 @@
+public import KeyringModel
+internal import Secrets
+
+/// Which version of an item stays when a conflict is settled.
+public enum ConflictChoice: String, Sendable, CaseIterable {
+  /// The version that has the place; the copy goes.
+  case ours
+  /// The version of the copy, which gets the place.
+  case theirs
+  /// Both: the copy becomes an item of its own.
+  case both
+}
+
+extension Keyring {
+  /// The conflict copies of the store, in the order of their creation.
+  ///
+  /// - Parameter item: The item that they are in conflict with; nil for those of all items.
+  /// - Throws: as `find(_:)`.
+  public func conflictCopies(of item: ItemRecord? = nil) throws(KeyringError) -> [ItemRecord] {
+    let condition: Predicate =
+      item.map { .equal(.conflictOf, .string($0.id.hex)) }
+      ?? Predicate(subject: .attribute(.conflictOf), comparison: .exists)
+    return try find(Query(predicates: [condition])).items.filter(\.isConflictCopy)
+  }
+
+  /// Settles a conflict, in one step.
+  ///
+  /// - Parameters:
+  ///   - copy: The conflict copy.
+  ///   - choice: What stays. Where the item that the copy is in conflict with is gone, `theirs` gives the copy its
+  ///     place. With `both` the copy gets a number behind its account where its own place is taken.
+  /// - Returns: The item that has the place now, and the one that was made for `both`; `ours` may leave none.
+  /// - Throws: `KeyringError.itemExists` when `both` is wished and the item would have no place of its own, since
+  ///   certificates and keys cannot get another name; `.itemNotFound` when the copy is gone; and as
+  ///   `secret(for:matching:)` and `update(_:_:secret:)`.
+  @discardableResult
+  public func resolve(
+    _ copy: ItemRecord, keeping choice: ConflictChoice
+  ) throws(KeyringError) -> [ItemRecord] {
+    guard let id = copy.conflictOf else { throw .itemNotFound }
+    let holder = try find(Query(predicates: [.id(id)], limit: .one)).items.first
+    if choice == .ours {
+      try delete([copy])
+      return holder.map { [$0] } ?? []
+    }
+    var version = NewItem(
+      itemClass: copy.itemClass, attributes: copy.attributes, group: copy.group, isLocal: copy.isLocal)
+    version.attributes[.conflictOf] = nil
+    // Decrypted, and the passphrase asked for, before anybody has to wait.
+    let secret = try secret(for: copy)
+    if choice == .both { version = try withFreePlace(version) }
+    let item = version
+    return try transaction { changes throws(KeyringError) in
+      try changes.delete(copy)
+      guard choice == .theirs, let holder else {
+        let added = try changes.add(item, secret: secret)
+        return (holder.map { [$0] } ?? []) + [added]
+      }
+      let gone = holder.attributes.names.filter { item.attributes[$0] == nil }
+      let change = AttributeChanges(set: item.attributes, clear: gone, group: item.group)
+      return [try changes.update(holder, change, secret: secret)]
+    }
+  }
+
+  /// An item under a name that is free: its own, or one with a number behind the account.
+  private func withFreePlace(_ item: NewItem) throws(KeyringError) -> NewItem {
+    var candidate = item
+    for number in 2...1000 {
+      let path = try candidate.path()
+      if try find(Query(predicates: [.path(path)], limit: .one)).items.isEmpty { return candidate }
+      guard item.itemClass == .genericPassword || item.itemClass == .internetPassword else {
+        throw .itemExists(.path(path))
+      }
+      let account = item.attributes[.account]?.contentBytes ?? []
+      candidate.attributes[.account] = AttributeValue(text: account + Array(" \(number)".utf8))
+    }
+    throw .itemExists(.path(try item.path()))
+  }
+}

@@ -1,0 +1,69 @@
+package import KeyringModel
+
+/// Messages that a merge by plain git had no place for: `.keytree/merged/<digest>.gpg`.
+///
+/// A merge driver is told of one file at a time and can write to that file alone, so a version of an item that gives
+/// way waits here until the next command finds its line, or makes one. A file `<digest>.yields` says that a message
+/// gave way to another one with the same secret, so that the line of the item follows.
+package struct KeptMessages: Sendable {
+  static let folder = "\(StoreLayout.work)/merged"
+  private static let ending = ".gpg"
+  private static let mark = ".yields"
+  let tree: FileTree
+
+  /// Those of the store in a folder.
+  package init(of tree: FileTree) { self.tree = tree }
+
+  /// Keeps a message.
+  ///
+  /// - Throws: a file error.
+  package func keep(_ message: [UInt8]) throws(KeyringError) {
+    try write("\(ContentDigest(of: message).base64url)\(Self.ending)", message)
+  }
+
+  /// Notes that a message gave way.
+  ///
+  /// - Throws: a file error.
+  package func note(yielding digest: ContentDigest) throws(KeyringError) {
+    try write("\(digest.base64url)\(Self.mark)", [])
+  }
+
+  /// Whether a message gave way to another one with the same secret.
+  package func yields(_ digest: ContentDigest) -> Bool {
+    // Without the note the choice is made as on every clone; `check` compares afterwards.
+    (try? tree.status("\(Self.folder)/\(digest.base64url)\(Self.mark)")) ?? nil != nil
+  }
+
+  /// Whether anything is kept, or noted.
+  package var isEmpty: Bool {
+    get throws(KeyringError) { try files(tree.list(Self.folder)).isEmpty }
+  }
+
+  /// The kept messages by their digests.
+  func messages() throws(KeyringError) -> [ContentDigest: [UInt8]] {
+    var result: [ContentDigest: [UInt8]] = [:]
+    for name in try files(tree.list(Self.folder)) where name.hasSuffix(Self.ending) {
+      let message = try files { () throws(FileError) in
+        try tree.read("\(Self.folder)/\(name)", limit: StoreLayout.sealedItemLimit)
+      }
+      // The name is a hint: what is in the file counts.
+      if let message { result[ContentDigest(of: message)] = message }
+    }
+    return result
+  }
+
+  /// Forgets messages that have their place, and all notes.
+  func remove(_ digests: [ContentDigest]) throws(KeyringError) {
+    let done = Set(digests.map { $0.base64url + Self.ending })
+    for name in try files(tree.list(Self.folder)) where done.contains(name) || name.hasSuffix(Self.mark) {
+      try files(tree.remove("\(Self.folder)/\(name)"))
+    }
+  }
+
+  private func write(_ name: String, _ bytes: [UInt8]) throws(KeyringError) {
+    try files { () throws(FileError) in
+      try tree.makeDirectory(Self.folder)
+      try tree.replaceFile("\(Self.folder)/\(name)", with: bytes, temporary: "\(Self.folder)/\(name).new")
+    }
+  }
+}

@@ -1,0 +1,153 @@
+internal import Keyring
+internal import KeyringModel
+internal import Subprocess
+
+/// Brings a merge into the store and into its history.
+struct MergeCommit {
+  let repository: Repository
+  let keyring: Keyring
+  let journal: CommitJournal
+  let author: () -> String?
+
+  /// The commit that is merged into, which the store is as it was last seen.
+  let ours: String
+  /// The commit that is merged.
+  let theirs: String
+
+  /// Puts the files in place and commits them.
+  ///
+  /// The store comes first, as one transaction; from then on nothing is lost when the rest fails: what is not committed
+  /// as a merge is committed by the next command as a change, and merging once more comes to the same.
+  ///
+  /// - Parameters:
+  ///   - files: What the merge came to.
+  ///   - marker: Up to where the history goes, which is all there is.
+  ///   - subject: The first line of the message.
+  ///   - isFastForward: Whether their commit is the result, and no other is made.
+  ///   - timeout: How long to wait for writers, in seconds.
+  /// - Returns: False, and nothing has happened, when the store is not any more what it was.
+  /// - Throws: `uncommitted` when a file that would be replaced is not what the history says; and what git and the
+  ///   store can throw.
+  func make(
+    _ files: MergedFiles, after marker: CommitJournal.Marker, subject: String, isFastForward: Bool,
+    timeout: Double
+  ) throws(SyncError) -> Bool {
+    try requireUntouched(Array(files.others.keys))
+    let names = try names(of: Set(files.store.keys))
+    var strangers: [String] = []
+    let count = try store { () throws(KeyringError) in
+      try keyring.replace(files.store, ifCountIs: marker.count, subject: subject) { path, bytes in
+        let isKnown = bytes.map(marker.hash.blobName) == names[path]
+        if !isKnown { strangers.append(path) }
+        return isKnown
+      }
+    }
+    guard let count else {
+      guard strangers.isEmpty else { throw .uncommitted(strangers.sorted()) }
+      return false
+    }
+    var trying = marker
+    trying.isTrying = true
+    let begun = trying
+    try store { () throws(KeyringError) in try journal.write(begun) }
+    var content = CommitContent()
+    for (path, file) in files.store {
+      content.files[repository.prefix + path] =
+        switch file {
+        case .bytes(let bytes): .bytes(bytes)
+        case .removed: .removed
+        }
+    }
+    do throws(GitError) {
+      try commit(content, files.others, marker.hash, subject: subject, isFastForward: isFastForward)
+    } catch {
+      throw .git(error)
+    }
+    repository.synchronizeFolders()
+    var done = marker
+    done.count = count
+    let finished = done
+    try store { () throws(KeyringError) in try journal.finish(finished, timeout: timeout) }
+    return true
+  }
+
+  private func commit(
+    _ content: CommitContent, _ others: [String: OtherFile], _ hash: GitHash, subject: String,
+    isFastForward: Bool
+  ) throws(GitError) {
+    let git = repository.git
+    if isFastForward {
+      try git.run(["update-ref", "-m", subject, "HEAD", theirs, ours])
+    } else {
+      var whole = content
+      for (path, file) in others {
+        whole.files[path] = file.name.map { .name($0) } ?? .removed
+        whole.modes[path] = file.mode
+      }
+      try git.run(
+        ["fast-import", "--quiet"],
+        input: whole.stream(
+          message: subject + "\n", committer: try Identity(in: git, fallback: author()).line, isFirst: false,
+          merging: theirs))
+    }
+    try git.run(["update-index", "-z", "--index-info"], input: content.indexEntries(hash))
+    if others.isEmpty { return }
+    try git.run(
+      [
+        "restore", "--source=HEAD", "--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul",
+      ],
+      input: others.keys.sorted().flatMap { Array($0.utf8) + [0] })
+  }
+
+  /// The names of the contents that our commit has at some paths of the store.
+  private func names(of paths: Set<String>) throws(SyncError) -> [String: String] {
+    var names: [String: String] = [:]
+    for entry in try listing(paths.map { repository.prefix + $0 }) {
+      names[String(entry.path.dropFirst(repository.prefix.count))] = entry.name
+    }
+    return names
+  }
+
+  private func listing(_ paths: [String]) throws(SyncError) -> [(path: String, name: String)] {
+    if paths.isEmpty { return [] }
+    let input = paths.sorted().flatMap { Array("\(ours):\($0)\n".utf8) }
+    let output: [UInt8]
+    do throws(GitError) {
+      output = try repository.git.run(
+        ["cat-file", "--batch-check=%(objectname) %(objecttype)"], input: input, limit: 1 << 28)
+    } catch {
+      throw .git(error)
+    }
+    let lines = output.split(separator: UInt8(ascii: "\n"))
+    guard lines.count == paths.count else { throw .git(.unexpectedOutput(command: "cat-file")) }
+    return zip(paths.sorted(), lines).compactMap { path, line in
+      guard line.suffix(5).elementsEqual(" blob".utf8) else { return nil }
+      return (path, String(decoding: line.dropLast(5), as: UTF8.self))
+    }
+  }
+
+  /// Refuses to replace what somebody has changed beside the store and not committed.
+  private func requireUntouched(_ others: [String]) throws(SyncError) {
+    if others.isEmpty { return }
+    let known = Dictionary(
+      uniqueKeysWithValues: try listing(others).map { ($0.path, $0.name) })
+    var changed: [String] = []
+    do throws(GitError) {
+      // Its status says whether anything differs, which is asked next.
+      _ = try repository.git.outcome(of: ["update-index", "-q", "--refresh"])
+      let differing = Set(
+        try repository.git.records(["diff-index", "-z", "--name-only", ours, "--"])
+          .map { String(decoding: $0, as: UTF8.self) })
+      changed = others.filter { path in
+        known[path] == nil ? Repository.exists("\(repository.top)/\(path)") : differing.contains(path)
+      }
+    } catch {
+      throw .git(error)
+    }
+    guard changed.isEmpty else { throw .uncommitted(changed.sorted()) }
+  }
+
+  private func store<R: ~Copyable>(_ body: () throws(KeyringError) -> R) throws(SyncError) -> R {
+    do throws(KeyringError) { return try body() } catch { throw .keyring(error) }
+  }
+}

@@ -1,0 +1,40 @@
+/// Reads contents out of a repository, many with one process.
+struct ObjectReader {
+  let git: Git
+
+  /// The most bytes that are read at once.
+  private static let limit = 1 << 30
+
+  /// The contents that some names stand for.
+  ///
+  /// - Parameter names: Names of contents, or `<commit>:<path>`; without line feeds.
+  /// - Returns: The bytes by name; a name that stands for nothing, or for something else than a file, is not there.
+  /// - Throws: as `Git.run`.
+  func contents(of names: some Collection<String>) throws(SyncError) -> [String: [UInt8]] {
+    if names.isEmpty { return [:] }
+    let wanted = Array(names)
+    let input = wanted.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }
+    let output: [UInt8]
+    do throws(GitError) {
+      output = try git.run(["cat-file", "--batch"], input: input, limit: Self.limit)
+    } catch {
+      throw .git(error)
+    }
+    var result: [String: [UInt8]] = [:]
+    var rest = output[...]
+    for name in wanted {
+      guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
+        throw .git(.unexpectedOutput(command: "cat-file"))
+      }
+      // `<name> <type> <size>`, or `<what was asked for> missing`; what was asked for may have spaces in it.
+      let words = rest[..<end].split(separator: UInt8(ascii: " "))
+      rest = rest[(end + 1)...]
+      if words.last?.elementsEqual("missing".utf8) ?? true { continue }
+      guard words.count == 3, let size = Int(String(decoding: words[2], as: UTF8.self)), size < rest.count
+      else { throw .git(.unexpectedOutput(command: "cat-file")) }
+      if words[1].elementsEqual("blob".utf8) { result[name] = Array(rest.prefix(size)) }
+      rest = rest.dropFirst(size + 1)
+    }
+    return result
+  }
+}

@@ -1,0 +1,157 @@
+internal import Subprocess
+
+/// The branch of another repository that a store is synchronized with.
+package struct Remote: Sendable, Equatable {
+  /// What git calls the repository, such as `origin`.
+  package let name: String
+  /// The full name of the branch over there, such as `refs/heads/main`.
+  package let reference: String
+  /// The branch here.
+  package let branch: String
+  /// Whether git was told that the two belong together.
+  package let isConfigured: Bool
+
+  /// Where the last commit that was fetched is kept.
+  var fetched: String { "refs/keytree/fetched/\(name)/\(branch)" }
+  /// Where the last commit that was seen over there is kept, to notice when it is taken back (threat T2).
+  var seen: String { "refs/keytree/seen/\(name)/\(branch)" }
+  /// Where git keeps it for everybody else.
+  private var tracking: String { "refs/remotes/\(name)/\(Self.short(reference))" }
+
+  /// Finds the branch that the one which is checked out belongs to: the configured one, else the same branch of the
+  /// only other repository that is known.
+  ///
+  /// - Returns: nil when there is none.
+  /// - Throws: `detached` when no branch is checked out, and as `Git.run`.
+  package static func find(in repository: Repository) throws(GitError) -> Remote? {
+    let git = repository.git
+    guard let branch = try repository.branch() else { throw .detached }
+    if let name = try git.setting("branch.\(branch).remote"), name != ".",
+      let reference = try git.setting("branch.\(branch).merge")
+    {
+      return Remote(name: name, reference: reference, branch: branch, isConfigured: true)
+    }
+    let names = String(decoding: try git.run(["remote"]), as: UTF8.self).split(separator: "\n").map(
+      String.init)
+    guard let name = names.count == 1 ? names[0] : names.first(where: { $0 == "origin" }) else { return nil }
+    return Remote(name: name, reference: "refs/heads/\(branch)", branch: branch, isConfigured: false)
+  }
+
+  /// Fetches the branch.
+  ///
+  /// - Parameter git: Git that may use the network.
+  /// - Returns: Its last commit; nil when it does not exist over there.
+  /// - Throws: as `Git.run`.
+  func fetch(_ git: Git) throws(GitError) -> String? {
+    let arguments =
+      [
+        "-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+        "--end-of-options", name,
+      ]
+      + ["+\(reference):\(fetched)", "+\(reference):\(tracking)"]
+    let outcome = try git.outcome(of: arguments)
+    if outcome.succeeded { return try git.commit(fetched) }
+    let message = String(decoding: outcome.errors.prefix(4096), as: UTF8.self)
+    if message.contains("couldn't find remote ref") { return nil }
+    throw git.failure(arguments, outcome)
+  }
+
+  /// Sends our branch.
+  ///
+  /// - Parameter git: Git that may use the network.
+  /// - Returns: False when the branch over there has moved meanwhile.
+  /// - Throws: as `Git.run`, also when the other side refuses the commits.
+  func push(_ git: Git) throws(GitError) -> Bool {
+    let arguments =
+      ["push", "--quiet", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"]
+      + (isConfigured ? [] : ["--set-upstream"]) + ["--end-of-options", name, "HEAD:\(reference)"]
+    let outcome = try git.outcome(of: arguments)
+    if outcome.succeeded { return true }
+    let lines = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n")
+    if lines.contains(where: { $0.hasPrefix("!") && $0.contains("[rejected]") }) { return false }
+    // Two who push at the same moment: one finds the name locked, or changed since it looked.
+    let refusals = lines.filter { $0.hasPrefix("!") && $0.contains("[remote rejected]") }
+    let isRace = { (line: Substring) in
+      ["failed to update ref", "cannot lock ref", "incorrect old value provided"].contains {
+        line.contains($0)
+      }
+    }
+    if !refusals.isEmpty, refusals.allSatisfy(isRace) { return false }
+    if let refusal = refusals.first {
+      throw .failed(command: "push", status: 1, message: String(refusal.dropFirst(1)))
+    }
+    throw git.failure(arguments, outcome)
+  }
+
+  private static func short(_ reference: String) -> String {
+    reference.hasPrefix("refs/heads/") ? String(reference.dropFirst("refs/heads/".count)) : reference
+  }
+}
+
+extension Git {
+  /// A setting of any configuration file; nil when it is not set.
+  ///
+  /// - Throws: as `run`.
+  package func setting(_ key: String) throws(GitError) -> String? {
+    let arguments = ["config", "--get", "-z", key]
+    let outcome = try outcome(of: arguments)
+    switch outcome.ending {
+    case .exited(status: 0): return String(decoding: outcome.output.prefix { $0 != 0 }, as: UTF8.self)
+    case .exited(status: 1): return nil
+    default: throw failure(arguments, outcome)
+    }
+  }
+
+  /// The full name of the commit that a name stands for; nil when there is none.
+  ///
+  /// - Throws: as `run`.
+  package func commit(_ name: String) throws(GitError) -> String? {
+    let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", "\(name)^{commit}"]
+    let outcome = try outcome(of: arguments)
+    switch outcome.ending {
+    case .exited(status: 0):
+      return String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first.map(String.init)
+    case .exited(status: 1), .exited(status: 128): return nil
+    default: throw failure(arguments, outcome)
+    }
+  }
+
+  /// Whether one commit is the other one or comes before it.
+  ///
+  /// - Throws: as `run`.
+  package func isAncestor(_ old: String, of new: String) throws(GitError) -> Bool {
+    if old == new { return true }
+    let arguments = ["merge-base", "--is-ancestor", old, new]
+    let outcome = try outcome(of: arguments)
+    switch outcome.ending {
+    case .exited(status: 0): return true
+    case .exited(status: 1): return false
+    default: throw failure(arguments, outcome)
+    }
+  }
+
+  /// The best common ancestors of two commits; none when they have nothing in common.
+  ///
+  /// - Throws: as `run`.
+  package func mergeBases(_ left: String, _ right: String) throws(GitError) -> [String] {
+    let arguments = ["merge-base", "--all", left, right]
+    let outcome = try outcome(of: arguments)
+    switch outcome.ending {
+    case .exited(status: 0):
+      return String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").map(String.init)
+    case .exited(status: 1): return []
+    default: throw failure(arguments, outcome)
+    }
+  }
+
+  /// How many commits one commit has before it that another one has not.
+  ///
+  /// - Throws: as `run`.
+  package func count(from old: String, to new: String) throws(GitError) -> Int {
+    let text = String(decoding: try run(["rev-list", "--count", "\(old)..\(new)", "--"]), as: UTF8.self)
+    guard let count = Int(text.split(separator: "\n").first ?? "") else {
+      throw .unexpectedOutput(command: "rev-list")
+    }
+    return count
+  }
+}

@@ -1,0 +1,180 @@
+package import Keyring
+internal import KeyringModel
+
+/// Brings a store and a branch of another repository together: commit, fetch, merge, push.
+package struct Synchronization {
+  /// What is wished.
+  package struct Options: Sendable {
+    /// Whether nothing is sent.
+    package var pullsOnly = false
+    /// Whether a branch over there that has lost commits is merged all the same.
+    package var acceptsRewritten = false
+    /// How often to begin again when somebody else is faster.
+    package var attempts = 10
+    package init() {}
+  }
+
+  /// What was done.
+  package struct Report: Sendable, Equatable {
+    /// How many commits were fetched and merged.
+    package var received = 0
+    /// How many commits were sent.
+    package var sent = 0
+    /// Whether a commit was made that has both sides.
+    package var hasMerged = false
+    /// How many conflict copies the merge has made.
+    package var newCopies = 0
+    /// How many secrets were sealed again for an item that was renamed on the other side.
+    package var resealed = 0
+    /// Whether the policy came in and is not what this machine has accepted.
+    package var hasNewPolicy = false
+  }
+
+  private let repository: Repository
+  private let keyring: Keyring
+  private let tree: FileTree
+  private let timeout: Double
+  private let options: Options
+  private let author: () -> String?
+
+  /// Prepares a synchronization.
+  ///
+  /// - Parameters:
+  ///   - keyring: The store.
+  ///   - tree: Its folder.
+  ///   - repository: Its repository.
+  ///   - timeout: How long to wait for other writers, in seconds.
+  ///   - author: Who makes the commits, for where git knows no name.
+  package init(
+    _ keyring: Keyring, tree: FileTree, repository: Repository, timeout: Double, options: Options,
+    author: @escaping () -> String?
+  ) {
+    (self.keyring, self.tree, self.repository) = (keyring, tree, repository)
+    (self.timeout, self.options, self.author) = (timeout, options, author)
+  }
+
+  /// Does it.
+  ///
+  /// - Returns: What was done; nothing more is to be done then.
+  /// - Throws: `noRemote`; `rewritten` when commits that were over there are not any more; `tooBusy` when others
+  ///   kept being faster; `foreignPolicy`; and what merging, git and the store can throw. What was done before an
+  ///   error stays done.
+  package func run() throws(SyncError) -> Report {
+    var report = Report()
+    let remote = try git { () throws(GitError) in try Remote.find(in: repository) }
+    guard let remote else { throw .noRemote }
+    try git { () throws(GitError) in try repository.git.refuseForeignPrograms() }
+    var network = repository.git
+    network.usesNetwork = true
+    for _ in 0..<options.attempts {
+      try commitPending()
+      let theirs = try git { () throws(GitError) in try remote.fetch(network) }
+      if let theirs {
+        try checkHistory(remote, theirs)
+        guard try merge(theirs, &report) else { continue }
+      }
+      let tip = try git { () throws(GitError) in try repository.git.commit("HEAD") }
+      guard let tip else { throw .noCommit }
+      if tip != theirs, !options.pullsOnly {
+        let count = try git { () throws(GitError) in
+          if let theirs { return try repository.git.count(from: theirs, to: tip) }
+          return try repository.git.countAll(tip)
+        }
+        guard try git({ () throws(GitError) in try remote.push(network) }) else { continue }
+        report.sent = count
+      }
+      try git { () throws(GitError) in
+        if let last = options.pullsOnly ? theirs : tip {
+          try repository.git.run(["update-ref", remote.seen, last])
+        }
+      }
+      return report
+    }
+    throw .tooBusy(attempts: options.attempts)
+  }
+
+  private func commitPending() throws(SyncError) {
+    let committer = Committer(repository: repository, tree: tree, timeout: timeout, author: author)
+    _ = try committer.commitPending()
+  }
+
+  /// Whoever can push can also take back what was there: an old policy, an old secret (threat T2).
+  private func checkHistory(_ remote: Remote, _ theirs: String) throws(SyncError) {
+    if options.acceptsRewritten { return }
+    try git { () throws(GitError) in try repository.git.commit(remote.seen) }
+      .map { (seen) throws(SyncError) in
+        let isKept = try git { () throws(GitError) in try repository.git.isAncestor(seen, of: theirs) }
+        guard isKept else { throw SyncError.rewritten(seen: seen, now: theirs) }
+      }
+  }
+
+  /// Merges a commit.
+  ///
+  /// - Returns: False when the store has changed meanwhile, so that all is to be done again.
+  private func merge(_ theirs: String, _ report: inout Report) throws(SyncError) -> Bool {
+    let journal = CommitJournal(of: tree)
+    let lock = try store { () throws(KeyringError) in try journal.lockCommits(timeout: timeout) }
+    defer { withExtendedLifetime(lock) {} }
+    let head = try git { () throws(GitError) in
+      try repository.requireQuiet()
+      return try repository.git.commit("HEAD")
+    }
+    guard let head else { throw .noCommit }
+    if try git({ () throws(GitError) in try repository.git.isAncestor(theirs, of: head) }) { return true }
+    let settled = try store { () throws(KeyringError) in
+      try journal.isSettled(for: repository.identity) ? try journal.readMarker() : nil
+    }
+    guard let marker = settled else { return false }
+    let bases = try git { () throws(GitError) in try repository.git.mergeBases(head, theirs) }
+    let isFastForward = bases == [head]
+    let merge = try TreeMerge(
+      bases: bases.isEmpty ? [marker.hash.emptyTree] : bases, ours: head, theirs: theirs, in: repository,
+      keyring: keyring)
+    let files = try merge.files()
+    try checkPolicy(files)
+    let count = try git { () throws(GitError) in try repository.git.count(from: head, to: theirs) }
+    let commit = MergeCommit(
+      repository: repository, keyring: keyring, journal: journal, author: author, ours: head, theirs: theirs)
+    guard
+      try commit.make(
+        files, after: marker, subject: "merge \(count == 1 ? "1 change" : "\(count) changes")",
+        isFastForward: isFastForward, timeout: timeout)
+    else { return false }
+    report.received += count
+    report.hasMerged = report.hasMerged || !isFastForward
+    report.newCopies += files.newCopies
+    report.resealed += files.resealed
+    report.hasNewPolicy = report.hasNewPolicy || files.store[StoreLayout.policy] != nil
+    return true
+  }
+
+  /// Refuses what would make another store of this one. Any other policy comes in, and then nothing can be written
+  /// before somebody has accepted it.
+  private func checkPolicy(_ files: MergedFiles) throws(SyncError) {
+    switch files.store[StoreLayout.policy] {
+    case nil: return
+    case .removed: throw .foreignPolicy
+    case .bytes(let bytes):
+      // Why it cannot be read does not matter: it is not the policy of this keyring.
+      guard let policy = try? Policy.parse(bytes), policy.keyring == keyring.policy.keyring else {
+        throw .foreignPolicy
+      }
+    }
+  }
+
+  private func git<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {
+    do throws(GitError) { return try body() } catch { throw .git(error) }
+  }
+
+  private func store<R: ~Copyable>(_ body: () throws(KeyringError) -> R) throws(SyncError) -> R {
+    do throws(KeyringError) { return try body() } catch { throw .keyring(error) }
+  }
+}
+
+extension Git {
+  /// How many commits lead to one.
+  fileprivate func countAll(_ commit: String) throws(GitError) -> Int {
+    let text = String(decoding: try run(["rev-list", "--count", commit, "--"]), as: UTF8.self)
+    return Int(text.split(separator: "\n").first ?? "") ?? 0
+  }
+}
