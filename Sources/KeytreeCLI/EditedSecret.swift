@@ -65,8 +65,8 @@ struct EditedSecret {
     }
     // Kept as a merge keeps what gives way.
     let place = try item.path()
-    let rival = try now ?? keyring.find(Query(predicates: [.path(place)], limit: .one)).items.first
-    item.attributes[.conflictOf] = .string((rival?.id ?? record.id).hex)
+    let holder = try keyring.find(Query(predicates: [.path(place)], limit: .one)).items.first
+    item.attributes[.conflictOf] = .string((now ?? holder ?? record).id.hex)
     return .kept(try keyring.add(item, secret: secret))
   }
 }

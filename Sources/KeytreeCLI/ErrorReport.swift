@@ -39,6 +39,8 @@ package struct ErrorReport: Equatable, Sendable {
       self.init(error)
     case .git(let error):
       self.init(error)
+    case .sync(let error):
+      self.init(error)
     case .notCommitted(let error):
       self.init(notCommitted: error)
     case .file(let action, let path, let number):

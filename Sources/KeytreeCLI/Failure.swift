@@ -57,6 +57,8 @@ package enum Failure: Error, Equatable {
   case exit(status: Int32)
   /// Git could not do it.
   case git(GitError)
+  /// The store and another repository could not be brought together.
+  case sync(SyncError)
   /// The change is stored, but did not get into the history.
   case notCommitted(SyncError)
   /// A file of the person, outside of the store, could not be used.

@@ -10,14 +10,9 @@ extension ErrorReport {
 
   /// The report of a change that is stored and not in the history.
   init(notCommitted error: SyncError) {
-    switch error {
-    case .git(let error):
-      self.init(.gitFailed, "stored, but not committed: \(Self.words(error))", hint: Self.hint(error))
-    case .keyring(let error):
-      let report = ErrorReport(error)
-      self.init(
-        .gitFailed, "stored, but not committed: \(report.message ?? "it failed")", hint: report.hint ?? "")
-    }
+    let report = ErrorReport(error)
+    self.init(
+      .gitFailed, "stored, but not committed: \(report.message ?? "it failed")", hint: report.hint ?? "")
   }
 
   /// What went wrong, without what it means for the command.
@@ -38,6 +33,7 @@ extension ErrorReport {
     case .inProgress(let operation): "a \(operation.rawValue) is in progress in the repository"
     case .locked(let path): "another git is at work, or was killed: there is \(show(path))"
     case .notARepository(let path): "what is in \(show(path)) is no repository"
+    case .detached: "no branch is checked out"
     case .noRepository(let store): "the store \(show(store)) uses no git"
     }
   }
@@ -65,6 +61,7 @@ extension ErrorReport {
       "end it with `keytree git \(operation.rawValue) --continue` or `--abort`"
     case .locked: "try again when it is done; `rm` that file if no git runs"
     case .notARepository: "move `.git` away; `keytree doctor` makes a new history"
+    case .detached: "`keytree git switch BRANCH` checks one out"
     case .noRepository: "`keytree git init` makes a repository of it"
     case .failed(_, _, let message)
     where message.contains("tell me who you are") || message.contains("auto-detection"):

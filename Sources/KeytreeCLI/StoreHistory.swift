@@ -26,10 +26,7 @@ extension CommandCall {
     do {
       return try setup.apply()
     } catch {
-      switch error {
-      case .git(let error): throw .git(error)
-      case .keyring(let error): throw .keyring(error)
-      }
+      throw .sync(error)
     }
   }
 

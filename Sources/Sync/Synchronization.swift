@@ -26,8 +26,9 @@ package struct Synchronization {
     package var newCopies = 0
     /// How many secrets were sealed again for an item that was renamed on the other side.
     package var resealed = 0
-    /// Whether the policy came in and is not what this machine has accepted.
+    /// Whether another policy came in.
     package var hasNewPolicy = false
+    package init() {}
   }
 
   private let repository: Repository

@@ -1,0 +1,59 @@
+internal import KeyringModel
+internal import Sync
+
+extension ErrorReport {
+  /// The report of what did not come together.
+  init(_ error: SyncError) {
+    switch error {
+    case .git(let error): self.init(error)
+    case .keyring(let error): self.init(error)
+    case .unsafePath(let path):
+      self.init(
+        .damaged, "nothing was merged: the other side has \(Self.show(path)), which is no part of a store",
+        hint: "somebody pushed a link, a module, or a file where keytree keeps its own; take it out over there")
+    case .bothChanged(let paths):
+      self.init(
+        .gitFailed, "nothing was merged: both sides have changed \(Self.list(paths))",
+        hint: "`keytree git pull --no-rebase` merges them; settle what it names, commit, and run it again")
+    case .uncommitted(let paths):
+      self.init(
+        .gitFailed, "nothing was merged: \(Self.list(paths)) was changed, but not by keytree",
+        hint: "`keytree git diff` shows it; `keytree check` looks at the store; commit it or take it back")
+    case .noRemote:
+      self.init(
+        .gitFailed, "there is no repository to synchronize with",
+        hint: "`keytree git remote add origin URL` names one")
+    case .noCommit:
+      self.init(.gitFailed, "the branch has no commit", hint: "`keytree doctor` looks at the repository")
+    case .rewritten(let seen, let now):
+      self.init(
+        .gitFailed,
+        "the branch over there has lost commits: it was at \(Self.show(seen)) and is now at \(Self.show(now))",
+        hint: "ask who did that and why; `keytree sync --accept-rewritten` merges what is there now")
+    case .foreignPolicy:
+      self.init(
+        .policyNotTrusted, "nothing was merged: the policy over there is not one of this keyring",
+        hint: "`keytree git remote -v` shows where that is; ask an admin you know")
+    case .tooBusy(let attempts):
+      self.init(
+        .gitFailed, "others were faster \(attempts) times: your changes are committed and not sent",
+        hint: "run it again")
+    case .indexRefused(let file, let error):
+      let reason: String =
+        switch error {
+        case .full(let limit): "it would have more than \(limit) bytes"
+        case .line(let error): error.words
+        case .damaged, .wrongShard: "it is damaged"
+        }
+      self.init(
+        .damaged, "nothing was merged: \(Self.show(file)): \(reason)",
+        hint: "`keytree check --repair` settles what is wrong on this side")
+    }
+  }
+
+  /// Some paths, and how many more there are.
+  private static func list(_ paths: [String]) -> String {
+    let shown = paths.prefix(5).map(show).joined(separator: ", ")
+    return paths.count > 5 ? "\(shown) and \(paths.count - 5) more" : shown
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Keyring
+import KeyringModel
+import Secrets
+import Subprocess
+import Sync
+import TestSupport
+import Testing
+
+/// Clones of one store around a bare repository, all of one person on one machine.
+final class SyncClones: Sendable {
+  let world: SyncWorld
+  let paths: [String]
+
+  /// Makes the store, sends it to the bare repository, and clones it.
+  ///
+  /// - Parameters:
+  ///   - count: How many clones there are, the first one included.
+  ///   - words: For `git init` of all of them.
+  init(_ count: Int = 2, _ words: String...) throws {
+    world = try SyncWorld()
+    let folder = world.store.folder.path
+    try world.git(["init", "-q", "-b", "main"] + words)
+    try world.commit()
+    try world.git(["init", "-q", "--bare", "-b", "main"] + words + ["\(folder)/hub.git"])
+    try world.git(["remote", "add", "origin", "\(folder)/hub.git"])
+    try world.git(["push", "-q", "origin", "main"])
+    var paths = [world.path]
+    for number in 1..<count {
+      let path = "\(folder)/clone\(number)"
+      try world.git(["clone", "-q", "\(folder)/hub.git", path])
+      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+      paths.append(path)
+    }
+    self.paths = paths
+  }
+
+  var hub: String { "\(world.store.folder.path)/hub.git" }
+
+  func open(_ clone: Int) throws -> Keyring {
+    try Keyring.open(at: paths[clone], host: world.store.host, faults: nil, engine: world.store.engine)
+  }
+
+  /// Opens a clone whose person has no secret key.
+  func openWithoutKey(_ clone: Int) throws -> Keyring {
+    try Keyring.open(
+      at: paths[clone], host: world.store.host, faults: nil, engine: StandInEngine(readers: []))
+  }
+
+  @discardableResult
+  func sync(
+    _ clone: Int, _ options: Synchronization.Options = .init(), with keyring: Keyring? = nil
+  ) throws -> Synchronization.Report {
+    let keyring = try keyring ?? open(clone)
+    let repository = try #require(try Repository.find(store: paths[clone], git: world.makeGit))
+    return try Synchronization(
+      keyring, tree: try FileTree(at: paths[clone]), repository: repository, timeout: 30, options: options,
+      author: { "Alice <alice@example.org>" }
+    ).run()
+  }
+
+  @discardableResult
+  func add(_ clone: Int, _ server: String, _ account: String, _ secret: String = "s") throws -> ItemRecord {
+    try open(clone).add(.login(server, account), secret: SecretBytes(text: secret))
+  }
+
+  func find(_ clone: Int, _ server: String? = nil) throws -> [ItemRecord] {
+    try open(clone).find(Query(predicates: server.map { [.equal(.server, .string($0))] } ?? [])).items
+  }
+
+  /// The one item of a server.
+  func item(_ clone: Int, _ server: String) throws -> ItemRecord {
+    let items = try find(clone, server)
+    return try #require(items.count == 1 ? items[0] : nil, "\(items)")
+  }
+
+  func git(_ clone: Int, _ words: String..., status: Int32 = 0) throws -> String {
+    try world.git(words, in: paths[clone], status: status)
+  }
+
+  /// Everything in a clone is what its last commit has, its lines and files agree, and every item can be read.
+  func expectSound(_ clone: Int, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation) throws {
+    let report = try open(clone).check(decrypts: true)
+    let texts = report.findings.map { "\($0)" }
+    #expect(texts.isEmpty, comment, sourceLocation: location)
+    let status = try git(clone, "status", "--porcelain")
+    #expect(status == "", comment, sourceLocation: location)
+    _ = try git(clone, "fsck", "--strict")
+  }
+
+  /// Two clones have the same in their last commits.
+  func expectEqual(_ comment: Comment? = nil, location: SourceLocation = #_sourceLocation) throws {
+    let trees = try paths.indices.map { try git($0, "rev-parse", "HEAD^{tree}") }
+    #expect(Set(trees).count == 1, comment, sourceLocation: location)
+  }
+}

@@ -1,0 +1,248 @@
+import Foundation
+import Keyring
+import KeyringModel
+import Secrets
+import Sync
+import TestSupport
+import Testing
+
+@Suite struct SynchronizationTests {
+  private static func set(_ name: AttributeName, _ value: String) -> AttributeChanges {
+    var attributes = Attributes()
+    attributes[name] = .string(value)
+    return AttributeChanges(set: attributes)
+  }
+
+  @Test(arguments: ["sha1", "sha256"])
+  func `what clones add comes together, and a second time changes nothing`(format: String) throws {
+    let clones = try SyncClones(3, "--object-format=\(format)")
+    for clone in 0..<3 {
+      for number in 0..<5 { try clones.add(clone, "\(clone)-\(number).example", "me") }
+    }
+    #expect(try clones.sync(0).sent == 1)
+    #expect(try clones.sync(1).hasMerged)
+    #expect(try clones.sync(2).received == 3)
+    for clone in [0, 1] { #expect(try !clones.sync(clone).hasMerged) }
+    try clones.expectEqual()
+    for clone in 0..<3 {
+      #expect(try clones.find(clone).count == 15)
+      try clones.expectSound(clone)
+      #expect(try clones.sync(clone) == Synchronization.Report())
+    }
+  }
+
+  @Test func `a rename on one side and a new secret on the other become one item`() throws {
+    let clones = try SyncClones()
+    let item = try clones.add(0, "a.example", "me", "old")
+    try clones.sync(0)
+    try clones.sync(1)
+    try clones.open(0).update(item, Self.set(.server, "b.example"))
+    try clones.open(1).update(item, Self.set(.label, "L"), secret: SecretBytes(text: "new"))
+    try clones.sync(1)
+    let report = try clones.sync(0)
+    #expect(report.resealed == 1 && report.newCopies == 0)
+    try clones.sync(1)
+    try clones.expectEqual()
+    for clone in 0..<2 {
+      let merged = try clones.item(clone, "b.example")
+      #expect(merged.id == item.id && merged.attributes[.label] == "L")
+      #expect(try clones.open(clone).text(of: merged) == "new")
+      #expect(try clones.find(clone).count == 1)
+      try clones.expectSound(clone)
+    }
+  }
+
+  @Test func `who cannot decrypt never guesses, and what needs a key is left as a conflict copy`() throws {
+    let clones = try SyncClones()
+    let item = try clones.add(0, "a.example", "me", "old")
+    let other = try clones.add(0, "c.example", "me", "other")
+    try clones.sync(0)
+    try clones.sync(1)
+    try clones.open(0).update(item, Self.set(.server, "b.example"))
+    try clones.open(0).update(other, Self.set(.label, "mine"))
+    try clones.open(1).update(item, secret: SecretBytes(text: "new"))
+    try clones.open(1).update(other, Self.set(.comment, "theirs"))
+    try clones.sync(1)
+    let report = try clones.sync(0, with: clones.openWithoutKey(0))
+    #expect(report.resealed == 0 && report.newCopies == 1)
+    // What needs no key is merged.
+    let merged = try clones.item(0, "c.example")
+    #expect(merged.attributes[.label] == "mine" && merged.attributes[.comment] == "theirs")
+    let winner = try clones.item(0, "a.example")
+    #expect(try clones.open(0).text(of: winner) == "new")
+    let copies = try clones.open(0).conflictCopies()
+    #expect(copies.map(\.conflictOf) == [item.id])
+    #expect(copies.map { $0.attributes[.server] } == ["b.example"])
+    #expect(try clones.open(0).text(of: copies[0]) == "old")
+    try clones.expectSound(0)
+  }
+
+  @Test(arguments: ConflictChoice.allCases)
+  func `two new secrets are both kept, and the choice settles it everywhere`(choice: ConflictChoice) throws {
+    let clones = try SyncClones()
+    let item = try clones.add(0, "a.example", "me", "old")
+    try clones.sync(0)
+    try clones.sync(1)
+    try clones.open(0).update(item, secret: SecretBytes(text: "first"))
+    try clones.open(1).update(item, Self.set(.label, "L"), secret: SecretBytes(text: "second"))
+    try clones.sync(0)
+    #expect(try clones.sync(1).newCopies == 1)
+    try clones.sync(0)
+    try clones.expectEqual()
+    let keyring = try clones.open(0)
+    let winner = try clones.item(0, "a.example")
+    #expect(try keyring.text(of: winner) == "second")
+    let copy = try #require(try keyring.conflictCopies(of: winner).first)
+    #expect(try keyring.text(of: copy) == "first")
+    try clones.expectSound(0)
+    try keyring.resolve(copy, keeping: choice)
+    try clones.sync(0)
+    try clones.sync(1)
+    try clones.expectEqual()
+    #expect(try clones.open(1).conflictCopies().isEmpty)
+    let secrets = try clones.find(1).map { try clones.open(1).text(of: $0) }
+    switch choice {
+    case .ours: #expect(secrets == ["second"])
+    case .theirs: #expect(secrets == ["first"])
+    case .both: #expect(secrets.sorted() == ["first", "second"])
+    }
+    if choice == .theirs {
+      // The version as a whole: it had no label.
+      #expect(try clones.item(1, "a.example").attributes[.label] == nil)
+    }
+    try clones.expectSound(1)
+  }
+
+  @Test func `two items of one name are both kept`() throws {
+    let clones = try SyncClones()
+    try clones.add(0, "a.example", "me", "first")
+    try clones.add(1, "a.example", "me", "second")
+    try clones.sync(0)
+    #expect(try clones.sync(1).newCopies == 1)
+    try clones.sync(0)
+    try clones.expectEqual()
+    let keyring = try clones.open(0)
+    #expect(try keyring.text(of: clones.item(0, "a.example")) == "second")
+    #expect(try keyring.conflictCopies().map { try keyring.text(of: $0) } == ["first"])
+    try clones.expectSound(0)
+  }
+
+  @Test(arguments: [true, false])
+  func `a change outlives a deletion, and a deletion alone is one`(isChanged: Bool) throws {
+    let clones = try SyncClones()
+    let item = try clones.add(0, "a.example", "me", "old")
+    try clones.sync(0)
+    try clones.sync(1)
+    try clones.open(0).delete([item])
+    if isChanged { try clones.open(1).update(item, Self.set(.label, "L")) }
+    try clones.add(1, "b.example", "me")
+    try clones.sync(1)
+    try clones.sync(0)
+    try clones.sync(1)
+    try clones.expectEqual()
+    #expect(try clones.find(0, "a.example").count == (isChanged ? 1 : 0))
+    try clones.expectSound(0)
+  }
+
+  @Test func `items of this machine stay on it, also after they were renamed`() throws {
+    let clones = try SyncClones()
+    var item = NewItem.login("here.example", "me")
+    item.isLocal = true
+    let record = try clones.open(0).add(item, secret: SecretBytes(text: "s"))
+    try clones.open(0).update(record, Self.set(.server, "there.example"))
+    try clones.add(0, "a.example", "me")
+    try clones.sync(0)
+    try clones.sync(1)
+    #expect(try clones.find(1).map { $0.attributes[.server] } == ["a.example"])
+    let names = try clones.git(0, "log", "--all", "--format=", "--name-only")
+    #expect(!names.contains("local/"))
+    #expect(try clones.find(0).count == 2)
+  }
+
+  @Test func `a branch that lost commits stops it, until it is told otherwise`() throws {
+    let clones = try SyncClones()
+    try clones.add(0, "a.example", "me")
+    try clones.sync(0)
+    try clones.sync(1)
+    let seen = try clones.git(1, "rev-parse", "HEAD").trimmingCharacters(in: .whitespacesAndNewlines)
+    _ = try clones.git(0, "reset", "-q", "--hard", "HEAD^")
+    _ = try clones.git(0, "push", "-q", "--force", "origin", "main")
+    let now = try clones.git(0, "rev-parse", "HEAD").trimmingCharacters(in: .whitespacesAndNewlines)
+    try clones.add(1, "b.example", "me")
+    #expect(throws: SyncError.rewritten(seen: seen, now: now)) { try clones.sync(1) }
+    #expect(try clones.find(1).count == 2)
+    var options = Synchronization.Options()
+    options.acceptsRewritten = true
+    try clones.sync(1, options)
+    #expect(try clones.find(1).count == 2)
+    try clones.expectSound(1)
+  }
+
+  @Test func `a file that somebody has changed beside the store is not overwritten`() throws {
+    let clones = try SyncClones()
+    let item = try clones.add(0, "a.example", "me")
+    try clones.sync(0)
+    try clones.sync(1)
+    try clones.open(0).update(item, Self.set(.label, "L"))
+    try clones.sync(0)
+    let shard = "index/" + StoreLayout.shardName(item.path.shard)
+    let file = URL(fileURLWithPath: "\(clones.paths[1])/\(shard)")
+    let bytes = try Data(contentsOf: file)
+    try (bytes + Data("my own note\n".utf8)).write(to: file)
+    #expect(throws: SyncError.uncommitted([shard])) { try clones.sync(1) }
+    #expect(try Data(contentsOf: file) == bytes + Data("my own note\n".utf8))
+    try bytes.write(to: file)
+    #expect(try clones.sync(1).received == 1)
+  }
+
+  @Test func `what a push must not bring is refused, and nothing is touched`() throws {
+    let clones = try SyncClones()
+    try clones.add(0, "a.example", "me")
+    try clones.sync(0)
+    try clones.sync(1)
+    let before = try clones.git(1, "rev-parse", "HEAD")
+    let blob = try clones.world.git(["hash-object", "-w", "--stdin"], in: clones.hub, input: "/etc/passwd")
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+    let head = try clones.git(0, "rev-parse", "HEAD").trimmingCharacters(in: .whitespacesAndNewlines)
+    let bad = [
+      ("100644", ".keytree/transaction-1/commit.json"), ("100644", "local/items/x.gpg"), ("100644", ".KEYTREE/lock"),
+      ("120000", "items/internet-password/a.example/link.gpg"), ("120000", "items"),
+      ("160000", "items/internet-password/module"), ("100644", "items/.git/config"),
+    ]
+    for (mode, path) in bad {
+      let name = mode == "160000" ? head : blob
+      let stream =
+        "commit refs/heads/main\ncommitter X <x@example.org> 1 +0000\ndata 1\nx\nfrom \(head)\n"
+        + (path == "items" ? "D items\n" : "") + "M \(mode) \(name) \(path)\ndone\n"
+      // Git itself does not take some of these names.
+      let isTaken = (try? clones.world.git(["fast-import", "--quiet", "--force", "--done"], in: clones.hub, input: stream)) != nil
+      if !isTaken { continue }
+      #expect(throws: (any Error).self, "\(path)") { try clones.sync(1) }
+      #expect(try clones.git(1, "rev-parse", "HEAD") == before)
+      try clones.expectSound(1, "\(path)")
+      _ = try clones.world.git(["update-ref", "refs/heads/main", head], in: clones.hub)
+    }
+  }
+
+  @Test func `four clones that synchronize at the same moment all come through`() async throws {
+    let clones = try SyncClones(4)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for clone in 0..<4 {
+        group.addTask {
+          for number in 0..<3 {
+            try clones.add(clone, "\(clone)-\(number).example", "me")
+            try clones.sync(clone)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    for clone in 0..<4 { try clones.sync(clone) }
+    for clone in 0..<4 { try clones.sync(clone) }
+    try clones.expectEqual()
+    for clone in 0..<4 {
+      #expect(try clones.find(clone).count == 12)
+      try clones.expectSound(clone)
+    }
+  }
+}
