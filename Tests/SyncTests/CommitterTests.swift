@@ -132,6 +132,17 @@ struct CommitterTests {
     #expect(try world.commit() == .nothing)
   }
 
+  @Test func `a journal that cannot be written takes nothing from the change`() throws {
+    let world = try SyncWorld.withHistory()
+    let keyring = try world.store.open { _, path in
+      path == ".keytree/uncommitted" ? .fail(28) : nil
+    }
+    try keyring.add(.login("new.example", "bob"), secret: SecretBytes(text: "s"))
+    #expect(try world.commit() == .committed(subject: "change the keyring"))
+    let (head, files) = try world.compare()
+    #expect(head == files)
+  }
+
   @Test func `several changes are one commit that names each of them`() throws {
     let world = try SyncWorld.withHistory()
     for number in 0..<3 { try world.add("h\(number).example", "a") }

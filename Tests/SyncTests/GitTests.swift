@@ -133,6 +133,14 @@ struct GitTests {
     #expect(throws: SyncError.git(.notARepository(path: world.path))) { try world.commit() }
   }
 
+  @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
+  func `a repository of somebody else is refused by git's own rule`() throws {
+    let world = try SyncWorld.withHistory()
+    _ = unsafe chown("\(world.path)/.git", 65534, 65534)
+    try world.add("a.example", "x")
+    #expect(throws: SyncError.git(.unsafeOwner(path: world.path))) { try world.commit() }
+  }
+
   @Test func `a store without git in somebody else's repository stays without`() throws {
     let world = try SyncWorld()
     try world.git(["init", "-q"], in: world.store.folder.path)

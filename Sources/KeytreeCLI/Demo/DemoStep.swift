@@ -46,7 +46,9 @@ struct DemoStep {
       "An item can be renamed; it keeps its id and its secret.",
       ["mv", "github.com/alice", "github.com/alice-smith"]),
     DemoStep("What is known about it now:", ["get", "github.com", "--attributes"]),
-    DemoStep("What is removed is gone, unless there is git or a backup.", ["rm", "bank.example/4711"]),
+    DemoStep(
+      "Every change is a commit of git, so that what is removed stays in the history; only a key opens it.",
+      ["rm", "bank.example/4711"]),
     DemoStep(
       "`check` holds index, files, recipients and signatures against each other.", ["check", "--decrypt"]),
   ]
