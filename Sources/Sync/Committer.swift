@@ -1,3 +1,4 @@
+internal import Glibc
 package import Keyring
 internal import KeyringModel
 
@@ -23,6 +24,9 @@ package struct Committer {
 
   /// How much content is handed over in one piece, in bytes.
   private static let pieceSize = 32 << 20
+  /// The most files whose objects are fewer than git keeps in a pack (`fastimport.unpackLimit`, 100 by default): each
+  /// has at most four folders above it in a store.
+  private static let smallCommit = 15
 
   /// A committer for a store.
   ///
@@ -56,8 +60,9 @@ package struct Committer {
       marker.count = plan.base
       try store { () throws(KeyringError) in try journal.write(marker) }
       _ = try repository.protectFiles()
+      let start = time(nil)
       try git { () throws(GitError) in try write(plan) }
-      repository.synchronizeFolders()
+      repository.synchronizeFolders(changedSince: start)
     }
     marker = CommitJournal.Marker(count: plan.count, repository: identity, hash: plan.hash)
     let done = marker
@@ -177,8 +182,10 @@ package struct Committer {
     let committer = try Identity(in: repository.git, fallback: author()).line
     var content = plan.content
     if content.size > Self.pieceSize { try store(&content, plan.hash) }
+    // The objects of a small commit are stored one by one, and the pack they came in is thrown away.
+    let isSmall = content.files.count <= Self.smallCommit
     try repository.git.run(
-      ["fast-import", "--quiet"],
+      (isSmall ? ["-c", "core.fsync=all,-pack,-pack-metadata"] : []) + ["fast-import", "--quiet"],
       input: content.stream(message: plan.message, committer: committer, isFirst: plan.isFirst))
     try repository.git.run(
       ["update-index", "-z", "--index-info"], input: content.indexEntries(plan.hash))

@@ -18,6 +18,7 @@ package enum GitOptions {
     ("diff.ignoreSubmodules", "none"),
     ("submodule.recurse", "false"), ("fetch.recurseSubmodules", "false"), ("protocol.ext.allow", "never"),
     ("log.showSignature", "false"), ("rerere.enabled", "false"), ("gc.auto", "0"),
+    ("fastimport.unpackLimit", "100"),
     ("maintenance.auto", "false"),
   ]
 
