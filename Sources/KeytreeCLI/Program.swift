@@ -12,9 +12,9 @@ package enum Program {
   static let commands: [any (Command & SendableMetatype).Type] = [
     InitCommand.self, AddCommand.self, GetCommand.self, FindCommand.self, SetCommand.self, EditCommand.self,
     GenerateCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self, StatusCommand.self,
-    CheckCommand.self, DoctorCommand.self, TrustCommand.self, GitCommand.self, ImportCommand.self,
-    DemoCommand.self,
-    HelpCommand.self, VersionCommand.self, CompletionsCommand.self, TextconvCommand.self,
+    ResolveCommand.self, CheckCommand.self, DoctorCommand.self, TrustCommand.self, CloneCommand.self,
+    SyncCommand.self, GitCommand.self, ImportCommand.self, DemoCommand.self, HelpCommand.self,
+    VersionCommand.self, CompletionsCommand.self, TextconvCommand.self, MergeDriverCommand.self,
   ]
 
   /// The declaration that parsing, help, completions and manual come from.

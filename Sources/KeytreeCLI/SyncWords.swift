@@ -10,7 +10,8 @@ extension ErrorReport {
     case .unsafePath(let path):
       self.init(
         .damaged, "nothing was merged: the other side has \(Self.show(path)), which is no part of a store",
-        hint: "somebody pushed a link, a module, or a file where keytree keeps its own; take it out over there")
+        hint:
+          "somebody pushed a link, a module, or a file where keytree keeps its own; take it out over there")
     case .bothChanged(let paths):
       self.init(
         .gitFailed, "nothing was merged: both sides have changed \(Self.list(paths))",
@@ -19,6 +20,10 @@ extension ErrorReport {
       self.init(
         .gitFailed, "nothing was merged: \(Self.list(paths)) was changed, but not by keytree",
         hint: "`keytree git diff` shows it; `keytree check` looks at the store; commit it or take it back")
+    case .noStoreInClone(let url):
+      self.init(
+        .notFound, "there is no store at the top of \(Self.show(url)); nothing was made",
+        hint: "a store in a folder of a larger repository is cloned with git and named with `--store`")
     case .noRemote:
       self.init(
         .gitFailed, "there is no repository to synchronize with",

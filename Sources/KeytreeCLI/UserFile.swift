@@ -25,6 +25,24 @@ enum UserFile {
     }
   }
 
+  /// Replaces what is in a file that is there; what it holds is no secret.
+  ///
+  /// - Throws: `file` with what the system said.
+  static func overwrite(_ path: String, _ bytes: [UInt8]) throws(Failure) {
+    let file = unsafe keytree_openat(AT_FDCWD, path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0)
+    guard file >= 0 else { throw .file(action: "open", path: path, errno: errno) }
+    defer { close(file) }
+    var written = 0
+    while written < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe Glibc.write(file, buffer.baseAddress.map { unsafe $0 + written }, bytes.count - written)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw .file(action: "write", path: path, errno: errno) }
+      written += count
+    }
+  }
+
   /// The text of a small file that holds no secret; nil when it cannot be read, which for a file of settings
   /// means that it says nothing.
   static func text(_ path: String) -> String? {

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Removes what is in a folder, without following links.
-enum FolderRemoval {
+package enum FolderRemoval {
   /// Removes the content of a folder of ours.
   ///
   /// What cannot be removed stays: a half-empty engine home has no stamp and is made anew.
@@ -9,7 +9,7 @@ enum FolderRemoval {
   /// - Parameters:
   ///   - path: The folder.
   ///   - kept: The name of an entry to leave alone, or nil.
-  static func removeContent(of path: String, except kept: String? = nil) {
+  package static func removeContent(of path: String, except kept: String? = nil) {
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }

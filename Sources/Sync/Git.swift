@@ -20,7 +20,11 @@ package struct Git: Sendable {
   /// Whether every path stands for itself alone, which some commands do not take.
   package var takesPathsLiterally = true
   /// Whether it may talk to other machines; `refuseForeignPrograms` comes first.
-  package var usesNetwork = false
+  package private(set) var usesNetwork = false
+  /// Whether it may ask the person at the terminal, for the passphrase of a key of ssh or for a password.
+  private var asksPerson = false
+  /// Options for talking to other machines.
+  private var networkOptions: [String] = []
 
   /// Git in a folder.
   ///
@@ -31,6 +35,26 @@ package struct Git: Sendable {
   package init(in folder: String, searchPath: String, environment: ProcessEnvironment) {
     program = ProgramSearch.path(of: "git", in: searchPath)
     (self.folder, outerEnvironment) = (folder, environment)
+  }
+
+  /// How long talking to another machine may take.
+  package static let networkTimeout = Duration.seconds(300)
+
+  /// The same git, which may talk to other machines.
+  ///
+  /// - Parameter asksPerson: Whether it may ask at the terminal; else it fails where it would have to.
+  /// - Throws: as `run`.
+  package func forNetwork(asksPerson: Bool) throws(GitError) -> Git {
+    var git = self
+    git.usesNetwork = true
+    git.asksPerson = asksPerson
+    git.timeout = Self.networkTimeout
+    if !asksPerson {
+      // ssh asks at the terminal itself, whatever git was told.
+      let command = try setting("core.sshCommand") ?? "ssh"
+      git.networkOptions = ["-c", "core.sshCommand=\(command) -o BatchMode=yes"]
+    }
+    return git
   }
 
   /// Its version as it says itself, such as `2.39.5`.
@@ -71,9 +95,11 @@ package struct Git: Sendable {
   ) throws(GitError) -> ProcessOutcome {
     guard let program else { throw .notInstalled }
     var run = ProgramRun(
-      program, placeOptions + GitOptions.fixed + (usesNetwork ? [] : GitOptions.offline) + arguments,
+      program,
+      placeOptions + GitOptions.fixed + (usesNetwork ? networkOptions : GitOptions.offline) + arguments,
       environment: environment)
     run.folder = folder
+    if asksPerson { run.group = .shared }
     run.input = input.isEmpty ? .none : .bytes(input)
     run.output = .collected(limit: limit)
     run.timeout = timeout
@@ -152,6 +178,7 @@ package struct Git: Sendable {
   private var environment: ProcessEnvironment {
     var environment = GitOptions.environment(outerEnvironment)
     if takesPathsLiterally { environment.set("GIT_LITERAL_PATHSPECS", to: "1") }
+    if asksPerson { environment.remove("GIT_TERMINAL_PROMPT") }
     environment.set("GIT_CEILING_DIRECTORIES", to: Self.parent(of: folder))
     return environment
   }

@@ -54,6 +54,8 @@ package enum SyncError: Error, Equatable, Sendable {
   case bothChanged([String])
   /// Files are not what the history says they are, and a merge would replace them.
   case uncommitted([String])
+  /// What was cloned has no store at its top.
+  case noStoreInClone(url: String)
   /// There is no other repository to synchronize with.
   case noRemote
   /// The branch has no commit yet.

@@ -9,6 +9,8 @@ package struct Synchronization {
     package var pullsOnly = false
     /// Whether a branch over there that has lost commits is merged all the same.
     package var acceptsRewritten = false
+    /// Whether git and ssh may ask at the terminal.
+    package var asksPerson = false
     /// How often to begin again when somebody else is faster.
     package var attempts = 10
     package init() {}
@@ -65,8 +67,9 @@ package struct Synchronization {
     let remote = try git { () throws(GitError) in try Remote.find(in: repository) }
     guard let remote else { throw .noRemote }
     try git { () throws(GitError) in try repository.git.refuseForeignPrograms() }
-    var network = repository.git
-    network.usesNetwork = true
+    let network = try git { () throws(GitError) in
+      try repository.git.forNetwork(asksPerson: options.asksPerson)
+    }
     for _ in 0..<options.attempts {
       try commitPending()
       let theirs = try git { () throws(GitError) in try remote.fetch(network) }

@@ -79,7 +79,9 @@ final class SyncClones: Sendable {
   }
 
   /// Everything in a clone is what its last commit has, its lines and files agree, and every item can be read.
-  func expectSound(_ clone: Int, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation) throws {
+  func expectSound(_ clone: Int, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation)
+    throws
+  {
     let report = try open(clone).check(decrypts: true)
     let texts = report.findings.map { "\($0)" }
     #expect(texts.isEmpty, comment, sourceLocation: location)

@@ -205,7 +205,8 @@ import Testing
       .trimmingCharacters(in: .whitespacesAndNewlines)
     let head = try clones.git(0, "rev-parse", "HEAD").trimmingCharacters(in: .whitespacesAndNewlines)
     let bad = [
-      ("100644", ".keytree/transaction-1/commit.json"), ("100644", "local/items/x.gpg"), ("100644", ".KEYTREE/lock"),
+      ("100644", ".keytree/transaction-1/commit.json"), ("100644", "local/items/x.gpg"),
+      ("100644", ".KEYTREE/lock"),
       ("120000", "items/internet-password/a.example/link.gpg"), ("120000", "items"),
       ("160000", "items/internet-password/module"), ("100644", "items/.git/config"),
     ]
@@ -215,7 +216,9 @@ import Testing
         "commit refs/heads/main\ncommitter X <x@example.org> 1 +0000\ndata 1\nx\nfrom \(head)\n"
         + (path == "items" ? "D items\n" : "") + "M \(mode) \(name) \(path)\ndone\n"
       // Git itself does not take some of these names.
-      let isTaken = (try? clones.world.git(["fast-import", "--quiet", "--force", "--done"], in: clones.hub, input: stream)) != nil
+      let isTaken =
+        (try? clones.world.git(
+          ["fast-import", "--quiet", "--force", "--done"], in: clones.hub, input: stream)) != nil
       if !isTaken { continue }
       #expect(throws: (any Error).self, "\(path)") { try clones.sync(1) }
       #expect(try clones.git(1, "rev-parse", "HEAD") == before)

@@ -60,7 +60,8 @@ enum TrustCommand: Command {
     return .done
   }
 
-  private static func expectedAdmin(_ call: CommandCall) throws(Failure) -> Fingerprint? {
+  /// The admin whom `--fingerprint` names.
+  static func expectedAdmin(_ call: CommandCall) throws(Failure) -> Fingerprint? {
     guard let text = call.arguments.text(fingerprint) else { return nil }
     let compact = text.filter { $0 != " " }.uppercased()
     guard let expected = Fingerprint(compact) else {
@@ -70,7 +71,7 @@ enum TrustCommand: Command {
   }
 
   /// A policy that nobody can accept: here the usual hint would lead in a circle.
-  private static func refusal(_ reason: PolicyDistrust) -> Failure {
+  static func refusal(_ reason: PolicyDistrust) -> Failure {
     .other(
       .policyNotTrusted,
       message: "the policy of the store is not trusted: \(ErrorReport.show(reason.words))",

@@ -59,7 +59,7 @@ package struct TreeMerge {
 
   /// Refuses what must never come out of a repository: what would be taken for keytree's own or for a way out of the
   /// store (threat T20).
-  private static func check(
+  static func check(
     _ path: String, _ entry: TreeDifference.Entry, below prefix: String
   ) throws(SyncError) {
     guard path.hasPrefix(prefix), entry.name != nil else { return }

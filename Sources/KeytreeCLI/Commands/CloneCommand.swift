@@ -1,0 +1,105 @@
+internal import Arguments
+internal import Glibc
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+internal import Sync
+
+/// `keytree clone`: copies a store from another repository, and asks whether to trust it.
+enum CloneCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "clone", summary: "copy a store from another repository",
+    details: [
+      "Fetches the history, sees to it that git merges and shows items by keytree and runs nothing that came "
+        + "with the store, puts the files in place, and shows who can read it: compare the fingerprints with "
+        + "those that you know from elsewhere.",
+      "DIR is the folder of the store, else the one that `--store`, `KEYTREE_STORE` or the usual place name. It "
+        + "must be empty, or not be there yet.",
+    ],
+    operands: [
+      OperandDeclaration("URL", .bytes, help: "where the repository is, as for `git clone`"),
+      OperandDeclaration(
+        "DIR", .bytes, count: .optional, completion: .folder, help: "the folder of the store"),
+    ],
+    options: [TrustCommand.fingerprint],
+    examples: [
+      Example("keytree clone git@example.org:team/keys.git", "to the usual place"),
+      Example("keytree clone https://example.org/keys.git ~/work.keytree", "to another one"),
+    ],
+    exitCodes: [3, 4, 5, 7, 8, 9, 11])
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    let expected = try TrustCommand.expectedAdmin(call)
+    let url = try text(0, call) ?? ""
+    let folder = try text(1, call)
+    let path = if let folder { folder } else { try call.storePath() }
+    let host = try call.host()
+    try requireFree(path)
+    let isNew = Repository.realPath(path) == nil
+    try keyringCall(StoreFolder.makeFolder(path))
+    guard let real = Repository.realPath(path) else { throw .keyring(.noStore(path: path)) }
+    do {
+      try clone(address(url), to: real, call)
+    } catch {
+      // Nothing of it was there before.
+      FolderRemoval.removeContent(of: real)
+      if isNew { _ = unsafe rmdir(real) }
+      throw error
+    }
+    call.console.say("Cloned the store to \(ErrorReport.show(path)).")
+    let trust: Trust
+    do {
+      trust = try Trust(at: path, host: host)
+    } catch {
+      if case .policyNotTrusted(let reason) = error { throw TrustCommand.refusal(reason) }
+      throw .keyring(error)
+    }
+    defer { call.explain(trust.engineStatistics) }
+    return try TrustCommand.decide(trust, expected: expected, call)
+  }
+
+  private static func clone(_ url: String, to path: String, _ call: CommandCall) throws(Failure) {
+    let clone = StoreClone(url, to: path, git: call.git(in:))
+    try call.gitCall { () throws(GitError) in try clone.fetch(asksPerson: call.mayAsk) }
+    let found = try call.gitCall { () throws(GitError) in
+      try Repository.around(store: path, git: call.git(in:))
+    }
+    guard let repository = found, repository.prefix.isEmpty else { throw .git(.notARepository(path: path)) }
+    try call.setUp(repository)
+    do {
+      try clone.checkOut(repository)
+    } catch {
+      throw .sync(error)
+    }
+  }
+
+  private static func text(_ index: Int, _ call: CommandCall) throws(Failure) -> String? {
+    guard let word = call.arguments.operand(index) else { return nil }
+    guard let text = word.text, !text.isEmpty else {
+      throw call.misuse(.other("an operand is empty or not UTF-8"))
+    }
+    return text
+  }
+
+  /// A path as git will find it, which starts elsewhere; any other address as it is.
+  private static func address(_ url: String) -> String {
+    let isPath = !url.contains("://") && !(url.prefix { $0 != "/" }.contains(":"))
+    return isPath ? Repository.realPath(url) ?? url : url
+  }
+
+  /// Refuses a folder that has anything in it.
+  private static func requireFree(_ path: String) throws(Failure) {
+    var facts = stat()
+    guard unsafe stat(path, &facts) == 0 else { return }
+    guard facts.st_mode & S_IFMT == S_IFDIR else {
+      throw .file(action: "make the folder", path: path, errno: EEXIST)
+    }
+    let names: [String]
+    do {
+      names = try FileTree(at: path).list("")
+    } catch {
+      throw .keyring(.file(error))
+    }
+    guard names.isEmpty else { throw .keyring(.folderNotEmpty(path: path)) }
+  }
+}

@@ -1,0 +1,118 @@
+internal import Arguments
+internal import Keyring
+internal import KeyringModel
+internal import Sync
+
+/// `keytree sync`: brings the store and another repository together.
+enum SyncCommand: Command {
+  static let pullOnly = OptionDeclaration("pull-only", help: "fetch and merge, and send nothing")
+  static let acceptRewritten = OptionDeclaration(
+    "accept-rewritten", help: "merge a branch that has lost commits since the last time")
+
+  static let declaration = CommandDeclaration(
+    name: "sync", summary: "commit, fetch, merge and push",
+    details: [
+      "Commits what waits, fetches the branch that yours belongs to, merges it item by item and sends the "
+        + "result; when somebody else was faster, it begins again. Files never conflict: of two new secrets the "
+        + "later one has the place, and the other one is kept as a conflict copy, which `keytree status` lists "
+        + "and `keytree resolve` settles.",
+      "A branch that has lost commits since the last time stops it: somebody may have taken back a removal. "
+        + "Nothing is asked when it does not run on a terminal, or with `--no-input`.",
+    ],
+    options: [pullOnly, acceptRewritten],
+    examples: [
+      Example("keytree sync", "after this both sides have the same"),
+      Example("keytree sync --pull-only --no-input", "for a machine that only reads"),
+    ],
+    exitCodes: [4, 8, 9, 11, 12])
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    guard let repository = try call.repository() else {
+      throw .git(.noRepository(store: try call.storePath()))
+    }
+    try call.setUp(repository)
+    try call.settleMerges(keyring, repository)
+    var options = Synchronization.Options()
+    options.pullsOnly = call.arguments.has(pullOnly)
+    options.acceptsRewritten = call.arguments.has(acceptRewritten)
+    options.asksPerson = call.mayAsk
+    let report = try synchronize(call, keyring, repository, options)
+    if call.globals.json {
+      call.console.write(json(report))
+    } else {
+      for line in lines(report) { call.console.say(line) }
+    }
+    return try checkPolicy(report, call)
+  }
+
+  private static func synchronize(
+    _ call: CommandCall, _ keyring: Keyring, _ repository: Repository, _ options: Synchronization.Options
+  ) throws(Failure) -> Synchronization.Report {
+    let (path, host) = (try call.storePath(), try call.host())
+    let tree = try keyringCall(StoreFolder.open(path))
+    do {
+      return try Synchronization(
+        keyring, tree: tree, repository: repository, timeout: host.lockTimeout, options: options,
+        author: { Keyring.ownName(in: tree, host: host) }
+      ).run()
+    } catch {
+      throw .sync(error)
+    }
+  }
+
+  /// What came in may be a policy that nobody has accepted here.
+  private static func checkPolicy(
+    _ report: Synchronization.Report, _ call: CommandCall
+  ) throws(Failure) -> ExitCode {
+    guard report.hasNewPolicy else { return .done }
+    let keyring = try call.openKeyring()
+    guard let distrust = keyring.distrust else { return .done }
+    throw .keyring(.policyNotTrusted(distrust))
+  }
+
+  private static func lines(_ report: Synchronization.Report) -> [String] {
+    var lines: [String] = []
+    if report.received > 0 { lines.append("Received \(count(report.received, "change")).") }
+    if report.sent > 0 { lines.append("Sent \(count(report.sent, "change")).") }
+    if lines.isEmpty { lines.append("Nothing to do: both sides have the same.") }
+    if report.resealed > 0 { lines.append("Sealed \(count(report.resealed, "item")) again.") }
+    if report.newCopies > 0 {
+      lines.append(
+        "Kept \(report.newCopies == 1 ? "1 conflict copy" : "\(report.newCopies) conflict copies").")
+      lines.append("hint: `keytree resolve` lists what is in conflict.")
+    }
+    return lines
+  }
+
+  private static func count(_ number: Int, _ noun: String) -> String {
+    number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
+  }
+
+  private static func json(_ report: Synchronization.Report) -> [JSONMember] {
+    [
+      JSONMember("conflictCopies", .integer(Int64(report.newCopies))),
+      JSONMember("merged", .bool(report.hasMerged)),
+      JSONMember("received", .integer(Int64(report.received))),
+      JSONMember("resealed", .integer(Int64(report.resealed))),
+      JSONMember("sent", .integer(Int64(report.sent))),
+    ]
+  }
+}
+
+extension CommandCall {
+  /// Whether a program may ask at the terminal.
+  var mayAsk: Bool { !globals.noInput && console.inputIsTerminal }
+
+  /// Gives their places to messages that a merge by plain git has put aside, unless such a merge is still going on.
+  ///
+  /// - Throws: as the library; what waits goes on waiting.
+  func settleMerges(_ keyring: Keyring, _ repository: Repository) throws(Failure) {
+    guard repository.operation == nil, keyring.distrust == nil else { return }
+    let settlement = try keyringCall(keyring.settleMerges())
+    guard settlement.waiting > 0 else { return }
+    console.complain(
+      "keytree: warning: \(settlement.waiting) versions of a merge wait for somebody who can decrypt them")
+  }
+}

@@ -1,0 +1,55 @@
+internal import Keyring
+internal import KeyringModel
+
+/// A store that is copied from another repository, for the first time on this machine.
+package struct StoreClone {
+  private let url: String
+  private let git: Git
+
+  /// Prepares a clone.
+  ///
+  /// - Parameters:
+  ///   - url: Where the repository is, as git takes it.
+  ///   - path: The folder of the store to be: there already, and empty.
+  ///   - git: Git in that folder.
+  package init(_ url: String, to path: String, git: (String) -> Git) {
+    self.url = url
+    var git = git(path)
+    git.isInWorkTree = false
+    self.git = git
+  }
+
+  /// Fetches the history, and no file yet: before there are attributes of ours, those that come with the store could
+  /// have programs of this machine run over its files (threat T18).
+  ///
+  /// - Parameter asksPerson: Whether git and ssh may ask at the terminal.
+  /// - Throws: as `Git.run`.
+  package func fetch(asksPerson: Bool) throws(GitError) {
+    try git.forNetwork(asksPerson: asksPerson).run(
+      ["-c", "transfer.fsckObjects=true", "clone", "--quiet", "--no-checkout", "--no-local", "--template="]
+        + ["--no-recurse-submodules", "--config", "core.symlinks=false", "--", url, "."])
+  }
+
+  /// Puts the files in place.
+  ///
+  /// - Parameter repository: The clone, with our attributes.
+  /// - Throws: `noStoreInClone`; `unsafePath` when there is something that is no part of a store; as `Git.run`.
+  package func checkOut(_ repository: Repository) throws(SyncError) {
+    let head = try call { () throws(GitError) in try repository.git.commit("HEAD") }
+    guard let head else { throw .noStoreInClone(url: url) }
+    let hash: GitHash = head.utf8.count == GitHash.sha1.length ? .sha1 : .sha256
+    let files = try TreeDifference(from: hash.emptyTree, to: head, in: repository.git)
+    guard files.entries[StoreLayout.policy] != nil else { throw .noStoreInClone(url: url) }
+    for (path, entry) in files.entries { try TreeMerge.check(path, entry, below: "") }
+    try call { () throws(GitError) in
+      try repository.git.run(["reset", "--quiet", "--hard", "HEAD"])
+      if let remote = try Remote.find(in: repository) {
+        try repository.git.run(["update-ref", remote.seen, head])
+      }
+    }
+  }
+
+  private func call<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {
+    do throws(GitError) { return try body() } catch { throw .git(error) }
+  }
+}
