@@ -6,7 +6,7 @@ internal import Sync
 struct HistoryFacts {
   private enum State {
     case none
-    case kept(branch: String?, top: String?, waiting: Int?)
+    case kept(branch: String?, top: String?, waiting: Int?, distance: Distance?)
     case unknown(String)
   }
 
@@ -24,7 +24,8 @@ struct HistoryFacts {
       let tree = try keyringCall(StoreFolder.open(path))
       let waiting = try keyringCall(CommitJournal(of: tree).waiting(for: repository.identity))
       state = .kept(
-        branch: branch, top: repository.prefix.isEmpty ? nil : repository.top, waiting: waiting)
+        branch: branch, top: repository.prefix.isEmpty ? nil : repository.top, waiting: waiting,
+        distance: try call.gitCall { () throws(GitError) in try Distance(in: repository) })
     } catch {
       state = .unknown(ErrorReport(error).message ?? "it failed")
     }
@@ -35,9 +36,9 @@ struct HistoryFacts {
     switch state {
     case .none: return "none"
     case .unknown(let reason): return reason
-    case .kept(let branch, let top, let waiting):
+    case .kept(let branch, let top, let waiting, let distance):
       let place = branch.map { "on the branch \(ErrorReport.show($0))" } ?? "on no branch"
-      let around = top.map { " of \(ErrorReport.show($0))" } ?? ""
+      let around = (top.map { " of \(ErrorReport.show($0))" } ?? "") + (distance.map(Self.words) ?? "")
       switch waiting {
       case 0: return place + around
       case 1: return place + around + "; 1 change is not committed"
@@ -47,10 +48,19 @@ struct HistoryFacts {
     }
   }
 
+  private static func words(_ distance: Distance) -> String {
+    let parts = [(distance.ahead, "ahead of"), (distance.behind, "behind")].filter { $0.0 > 0 }
+      .map { "\($0.0) \($0.1)" }
+    let place = ErrorReport.show(distance.remote)
+    return parts.isEmpty ? ", as \(place) was" : ", \(parts.joined(separator: " and ")) \(place) as it was"
+  }
+
   /// For programs.
   var json: JSONValue {
-    guard case .kept(let branch, _, let waiting) = state else { return .null }
+    guard case .kept(let branch, _, let waiting, let distance) = state else { return .null }
     return .object([
+      JSONMember("ahead", distance.map { .integer(Int64($0.ahead)) } ?? .null),
+      JSONMember("behind", distance.map { .integer(Int64($0.behind)) } ?? .null),
       JSONMember("branch", branch.map { .string($0) } ?? .null),
       JSONMember("uncommitted", waiting.map { .integer(Int64($0)) } ?? .null),
     ])

@@ -115,6 +115,7 @@ package enum Program {
   private static func run(
     _ command: any (Command & SendableMetatype).Type, _ call: CommandCall
   ) throws(Failure) -> ExitCode {
+    if command.history != .none { call.settleMerges() }
     switch command.history {
     case .none: return try command.run(call)
     case .before:

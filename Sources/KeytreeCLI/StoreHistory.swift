@@ -59,6 +59,24 @@ extension CommandCall {
     }
   }
 
+  /// Gives their places to messages that a merge by plain git has put aside, unless such a merge is still going on.
+  /// What fails is told; no command depends on it, and the next one tries again.
+  package func settleMerges() {
+    do throws(Failure) {
+      let path = try storePath()
+      // Without a store there is nothing to settle, and the command has its own words for it.
+      guard let tree = try? StoreFolder.open(path) else { return }
+      guard try !keyringCall(KeptMessages(of: tree).isEmpty), try repository()?.operation == nil else { return }
+      let keyring = try openKeyring()
+      let settlement = try keyringCall(keyring.settleMerges())
+      guard settlement.waiting > 0 else { return }
+      let versions = settlement.waiting == 1 ? "1 version waits" : "\(settlement.waiting) versions wait"
+      console.complain("keytree: warning: \(versions) from a merge for somebody who can decrypt")
+    } catch {
+      for line in ErrorReport(error).lines { console.complain(line) }
+    }
+  }
+
   /// Makes a repository of the store, or takes the one around it.
   ///
   /// - Returns: What there is to say about it, one line each.

@@ -11,6 +11,7 @@ struct StoreStatus {
   private let quarantines: [String]
   private let counts: [ItemClass: Int]
   private let localCount: Int
+  private let conflictCopies: Int
   private let damage: [IndexProblem]
   private let expiring: [(fingerprint: Fingerprint, expires: Timestamp)]
   private let history: HistoryFacts
@@ -26,9 +27,13 @@ struct StoreStatus {
     // Before the search, which finishes what was decided.
     unfinished = try keyringCall(index.unfinishedChanges())
     quarantines = try keyringCall(index.quarantines())
-    let matches = try keyringCall(index.find(Query()))
-    counts = matches.items.reduce(into: [:]) { $0[$1.itemClass, default: 0] += 1 }
-    localCount = matches.items.count(where: \.isLocal)
+    var all = Query()
+    all.includesConflictCopies = true
+    let matches = try keyringCall(index.find(all))
+    let items = matches.items.filter { !$0.isConflictCopy }
+    counts = items.reduce(into: [:]) { $0[$1.itemClass, default: 0] += 1 }
+    localCount = items.count(where: \.isLocal)
+    conflictCopies = matches.items.count - items.count
     damage = matches.problems
     statistics = matches.statistics
     history = HistoryFacts(call)
@@ -54,6 +59,10 @@ struct StoreStatus {
     if let keyring { list.add("keyring", keyring.policy.keyring.hex) }
     list.add("items", countWords)
     list.add("git", history.words)
+    if conflictCopies > 0 {
+      let copies = conflictCopies == 1 ? "1 conflict copy" : "\(conflictCopies) conflict copies"
+      list.add("conflicts", "\(copies); `keytree resolve` lists them")
+    }
     list.add("policy", policyWords)
     keyring?.policy.addFacts(to: &list, me: keyring?.ownFingerprint)
     for (fingerprint, expires) in expiring {

@@ -61,7 +61,28 @@ final class ProcessesProgram: Sendable {
     _ arguments: [String], input: String = "", tracer: [String] = [], variables: [String: String] = [:],
     onTerminal: Bool = false
   ) throws -> Outcome {
-    var words = tracer + [Self.path] + arguments
+    try run(
+      words: tracer + [Self.path] + arguments, input: input, variables: variables, onTerminal: onTerminal)
+  }
+
+  /// Runs git as the person would, with her own variables.
+  ///
+  /// - Returns: What it printed.
+  @discardableResult
+  func git(_ arguments: [String], in folder: String? = nil, status: Int32 = 0) throws -> String {
+    let person = ["-c", "user.name=P", "-c", "user.email=p@example.org"]
+    let outcome = try run(words: ["/usr/bin/git", "-C", folder ?? store] + person + arguments)
+    guard outcome.status == status else {
+      throw ProcessesFailure(
+        description: "git \(arguments): exit \(outcome.status): \(outcome.text)\(outcome.errors)")
+    }
+    return outcome.text
+  }
+
+  private func run(
+    words: [String], input: String = "", variables: [String: String] = [:], onTerminal: Bool = false
+  ) throws -> Outcome {
+    var words = words
     if onTerminal {
       // None of the words has a quote in it.
       words = ["/usr/bin/script", "-qec", words.map { "'\($0)'" }.joined(separator: " "), "/dev/null"]

@@ -13,7 +13,7 @@ enum EditCommand: Command {
         + "memory nothing is edited. vim, neovim, nano and Emacs are told to keep no copies. The editor is "
         + "`$VISUAL`, else `$EDITOR`, else vi; no shell is started.",
       "When the item was changed while it was open in the editor, nothing is overwritten: what was edited is "
-        + "kept as an item of its own, whose attribute `conflictOf` is the id of the other.",
+        + "kept as a conflict copy, which `keytree resolve` shows and settles.",
       "When the secret had no line feed at its end, one that the editor added is taken off again.",
     ],
     operands: [

@@ -9,6 +9,8 @@ enum SyncCommand: Command {
   static let acceptRewritten = OptionDeclaration(
     "accept-rewritten", help: "merge a branch that has lost commits since the last time")
 
+  static let history = HistoryUse.before
+
   static let declaration = CommandDeclaration(
     name: "sync", summary: "commit, fetch, merge and push",
     details: [
@@ -33,7 +35,6 @@ enum SyncCommand: Command {
       throw .git(.noRepository(store: try call.storePath()))
     }
     try call.setUp(repository)
-    try call.settleMerges(keyring, repository)
     var options = Synchronization.Options()
     options.pullsOnly = call.arguments.has(pullOnly)
     options.acceptsRewritten = call.arguments.has(acceptRewritten)
@@ -104,15 +105,4 @@ enum SyncCommand: Command {
 extension CommandCall {
   /// Whether a program may ask at the terminal.
   var mayAsk: Bool { !globals.noInput && console.inputIsTerminal }
-
-  /// Gives their places to messages that a merge by plain git has put aside, unless such a merge is still going on.
-  ///
-  /// - Throws: as the library; what waits goes on waiting.
-  func settleMerges(_ keyring: Keyring, _ repository: Repository) throws(Failure) {
-    guard repository.operation == nil, keyring.distrust == nil else { return }
-    let settlement = try keyringCall(keyring.settleMerges())
-    guard settlement.waiting > 0 else { return }
-    console.complain(
-      "keytree: warning: \(settlement.waiting) versions of a merge wait for somebody who can decrypt them")
-  }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Keyring
 internal import KeyringModel
 internal import Subprocess
@@ -46,6 +47,9 @@ struct MergeCommit {
       guard strangers.isEmpty else { throw .uncommitted(strangers.sorted()) }
       return false
     }
+    // Git may look at files whenever it writes its index.
+    _ = try repository.protectFiles()
+    let start = time(nil)
     var trying = marker
     trying.isTrying = true
     let begun = trying
@@ -63,7 +67,7 @@ struct MergeCommit {
     } catch {
       throw .git(error)
     }
-    repository.synchronizeFolders()
+    repository.synchronizeFolders(changedSince: start)
     var done = marker
     done.count = count
     let finished = done

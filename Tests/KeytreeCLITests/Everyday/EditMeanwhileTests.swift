@@ -12,12 +12,14 @@ struct EditMeanwhileTests {
     #expect(result.code == .failure)
     #expect(result.talkText.contains("was changed while you edited it: your version is kept as keytree://"))
     #expect(world.run("get", "notes.example/x").text == "theirs")
-    let copies = world.run("find", "(edited ", "--json").text.split(separator: "\n")
-    #expect(copies.count == 1)
-    let id = try #require(Self.field("id", in: world.run("get", "notes.example/x", "--json").text))
-    #expect(Self.field("conflictOf", in: copies[0]) == id)
-    let copy = try #require(Self.field("reference", in: copies[0]))
+    let conflicts = world.run("resolve", "--json").text.split(separator: "\n")
+    #expect(conflicts.count == 1)
+    #expect(Self.field("item", in: conflicts[0]) == "keytree://internet-password/notes.example/x")
+    let copy = try #require(Self.field("copy", in: conflicts[0]))
     #expect(world.run("get", Word(copy)).text == "mine")
+    #expect(world.run("resolve", "notes.example/x", "--keep", "theirs").code == .done)
+    #expect(world.run("get", "notes.example/x").text == "mine")
+    #expect(world.run("resolve", "--json").text == "")
   }
 
   @Test("is stored again when the item was removed meanwhile")
@@ -34,7 +36,9 @@ struct EditMeanwhileTests {
       meanwhile: "\"$P\" rm notes.example/x; printf theirs | \"$P\" add notes.example/x")
     #expect(result.code == .failure)
     #expect(world.run("get", "notes.example/x").text == "theirs")
-    #expect(world.run("find", "(edited ").code == .done)
+    #expect(world.run("resolve", "notes.example/x", "--keep", "both").code == .done)
+    #expect(world.run("get", "notes.example/x").text == "theirs")
+    #expect(world.run("get", "notes.example/x 2").text == "mine")
   }
 
   @Test("goes with an item that was renamed or got other attributes meanwhile")

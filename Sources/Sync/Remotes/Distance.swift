@@ -1,0 +1,29 @@
+internal import Subprocess
+
+/// How far a store's branch and the one that it is synchronized with were apart when that was last seen; nothing is
+/// fetched.
+package struct Distance: Sendable, Equatable {
+  /// What git calls the other branch, such as `origin/main`.
+  package let remote: String
+  /// How many commits are here alone.
+  package let ahead: Int
+  /// How many commits are there alone.
+  package let behind: Int
+
+  /// Asks git.
+  ///
+  /// - Returns: nil when the branch belongs to none, or that was never fetched.
+  /// - Throws: as `Git.run`.
+  package init?(in repository: Repository) throws(GitError) {
+    let name = try repository.git.outcome(of: ["rev-parse", "--abbrev-ref", "--symbolic-full-name", "@{upstream}"])
+    guard name.succeeded else { return nil }
+    remote = String(decoding: name.output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    let counted = try repository.git.outcome(
+      of: ["rev-list", "--count", "--left-right", "HEAD...@{upstream}", "--"])
+    let words = String(decoding: counted.output, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+    guard counted.succeeded, words.count == 2, let ahead = Int(words[0]), let behind = Int(words[1]) else {
+      return nil
+    }
+    (self.ahead, self.behind) = (ahead, behind)
+  }
+}

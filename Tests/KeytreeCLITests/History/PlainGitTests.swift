@@ -1,0 +1,141 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Two clones that come together by git itself: merge, rebase, cherry-pick, revert and stash call keytree's drivers.
+@Suite("Plain git")
+struct PlainGitTests {
+  /// The store of Alice, a bare repository, and another clone.
+  final class Clones {
+    let program: ProcessesProgram
+    var other: String { "\(program.folder)/other" }
+
+    init() throws {
+      program = try ProcessesProgram()
+      try program.succeed(["init"])
+      for number in 0..<3 { try program.succeed(["add", "h\(number).example/me"], input: "old\(number)") }
+      let hub = "\(program.folder)/hub.git"
+      try program.git(["init", "-q", "--bare", "-b", "main", hub])
+      try program.succeed(["git", "remote", "add", "origin", hub])
+      try program.succeed(["sync"])
+      // The pin is this machine's, so nothing is asked.
+      try program.succeed(["clone", hub, other])
+    }
+
+    func here(_ arguments: String..., input: String = "") throws {
+      try program.succeed(arguments, input: input)
+    }
+
+    func there(_ arguments: String..., input: String = "") throws -> String {
+      try program.succeed(["--store", other] + arguments, input: input)
+    }
+
+    /// Both sides change what they have of the same items.
+    func diverge() throws {
+      try here("set", "h0.example/me", "--secret", input: "mine")
+      try here("set", "h1.example/me", "-l", "mine")
+      try here("add", "h8.example/me", input: "mine")
+      _ = try there("set", "h0.example/me", "--secret", input: "theirs")
+      _ = try there("set", "h1.example/me", "-j", "theirs")
+      _ = try there("add", "h8.example/me", input: "theirs")
+      try here("sync")
+      try program.git(["fetch", "-q"], in: other)
+    }
+
+    /// Everything that both sides had is there, and nothing is wrong.
+    func expectMerged(_ comment: Comment) throws {
+      _ = try there("status")
+      #expect(try there("get", "h0.example/me") == "theirs", comment)
+      let attributes = try there("get", "h1.example/me", "--attributes", "--json")
+      #expect(attributes.contains("\"label\":\"mine\""), comment)
+      #expect(attributes.contains("\"comment\":\"theirs\""), comment)
+      #expect(try there("get", "h8.example/me") == "theirs", comment)
+      let conflicts = try there("resolve", "--json").split(separator: "\n")
+      #expect(conflicts.count == 2, comment)
+      for conflict in conflicts {
+        let copy = try #require(conflict.split(separator: "\"").first { $0.contains("~~") })
+        #expect(try there("get", String(copy)) == "mine", comment)
+      }
+      #expect(try there("check", "--decrypt") == "", comment)
+      #expect(try program.git(["status", "--porcelain"], in: other) == "", comment)
+      #expect(try program.git(["fsck", "--strict"], in: other) == "", comment)
+      #expect(try there("sync", "--json").contains("\"conflictCopies\":0"), comment)
+    }
+  }
+
+  /// Ways to bring the other side's commits in.
+  static let ways: [[[String]]] = [
+    [["merge", "-q", "origin/main"]], [["rebase", "-q", "origin/main"]],
+    [
+      ["checkout", "-q", "-b", "topic", "origin/main"], ["cherry-pick", "main~3..main"],
+      ["branch", "-q", "-f", "main", "topic"], ["checkout", "-q", "main"],
+    ],
+    [["pull", "-q", "--rebase"]], [["pull", "-q", "--no-rebase"]],
+  ]
+
+  @Test(arguments: ways)
+  func `loses nothing and shows no conflict`(commands: [[String]]) throws {
+    let clones = try Clones()
+    try clones.diverge()
+    for words in commands { try clones.program.git(words, in: clones.other) }
+    try clones.expectMerged("\(commands)")
+  }
+
+  @Test func `a stash comes back on top of what changed meanwhile`() throws {
+    let clones = try Clones()
+    let other = clones.other
+    let lock = "\(other)/.git/index.lock"
+    // Stored and not committed: then it can be stashed.
+    try Data().write(to: URL(fileURLWithPath: lock))
+    let change = ["--store", other, "set", "h0.example/me", "--secret"]
+    #expect(try clones.program.run(change, input: "theirs").status == 11)
+    try FileManager.default.removeItem(atPath: lock)
+    try clones.program.git(["stash", "-q"], in: other)
+    try clones.here("set", "h0.example/me", "-l", "mine")
+    try clones.here("set", "h0.example/me", "--secret", input: "mine")
+    try clones.here("sync")
+    try clones.program.git(["pull", "-q"], in: other)
+    try clones.program.git(["stash", "pop", "-q"], in: other)
+    try clones.program.git(["reset", "-q"], in: other)
+    _ = try clones.there("check")
+    let versions = try [
+      clones.there("get", "h0.example/me"),
+      clones.there(
+        "get",
+        String(
+          try #require(clones.there("resolve", "--json").split(separator: "\"").first { $0.contains("~~") }))),
+    ]
+    #expect(versions.sorted() == ["mine", "theirs"])
+    #expect(try clones.there("check", "--decrypt") == "")
+  }
+
+  @Test func `a commit is taken back beneath one that came after it`() throws {
+    let clones = try Clones()
+    try clones.here("set", "h0.example/me", "-l", "wrong")
+    try clones.here("set", "h0.example/me", "-j", "right")
+    try clones.program.git(["revert", "--no-edit", "HEAD~1"])
+    let attributes = try clones.program.succeed(["get", "h0.example/me", "--attributes", "--json"])
+    #expect(!attributes.contains("wrong") && attributes.contains("right"))
+    #expect(try clones.program.succeed(["check", "--decrypt"]) == "")
+  }
+
+  @Test func `three branches come together at once, or git refuses and nothing is touched`() throws {
+    let clones = try Clones()
+    let program = clones.program
+    for number in 1...2 {
+      try program.git(["checkout", "-q", "-b", "b\(number)", "main"])
+      try clones.here("set", "h\(number).example/me", "-l", "b\(number)")
+      try clones.here("add", "n\(number).example/me", input: "n\(number)")
+    }
+    try program.git(["checkout", "-q", "main"])
+    try clones.here("set", "h0.example/me", "-l", "main")
+    try program.git(["merge", "-q", "--no-edit", "b1", "b2"])
+    for (name, label) in [("h0", "main"), ("h1", "b1"), ("h2", "b2")] {
+      let attributes = try program.succeed(["get", "\(name).example/me", "--attributes", "--json"])
+      #expect(attributes.contains("\"label\":\"\(label)\""))
+    }
+    #expect(try program.succeed(["get", "n1.example/me"]) == "n1")
+    #expect(try program.succeed(["get", "n2.example/me"]) == "n2")
+    #expect(try program.succeed(["check", "--decrypt"]) == "")
+  }
+}
