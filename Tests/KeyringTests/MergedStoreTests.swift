@@ -78,6 +78,95 @@ import Testing
     #expect(try keyring.text(of: copy) == "second" && keyring.text(of: record) == "first")
   }
 
+  /// What plain git leaves where it knows nothing of items: the files of a store, made from those of both sides.
+  enum Leaving: CaseIterable {
+    case doubleLine, unsortedLines, staleLine, lineAlone, fileAlone, conflictLineLost, addedCopyLineLost
+  }
+
+  @Test(arguments: Leaving.allCases)
+  func `what plain git leaves is read as the items say, and a repair settles it`(leaving: Leaving) throws {
+    let tree = try store.tree()
+    func read(_ path: String) throws -> [UInt8] { try tree.read(path, limit: 1 << 20) ?? [] }
+    func write(_ path: String, _ bytes: [UInt8]) throws {
+      try tree.replaceFile(path, with: bytes, temporary: "tmp")
+    }
+    let oldLine = try read(shard(record))
+    var expected = ["me": "second"]
+    var copies: [String] = []
+    let new = try keyring.update(record, secret: SecretBytes(text: "second"))
+    switch leaving {
+    case .doubleLine: try write(shard(record), oldLine + read(shard(record)))
+    case .staleLine: try write(shard(record), oldLine)
+    case .unsortedLines:
+      let other = try #require(
+        try (0...).lazy.map { NewItem.login("a.example", "x\($0)") }.first {
+          try $0.path().shard == record.path.shard
+        })
+      try keyring.add(other, secret: SecretBytes(text: "other"))
+      expected[String(decoding: other.attributes[.account]?.contentBytes ?? [], as: UTF8.self)] = "other"
+      let lines = try read(shard(record)).split(separator: 10)
+      try write(shard(record), lines.reversed().flatMap { $0 + [10] })
+    case .lineAlone:
+      let other = try keyring.add(.login("b.example", "you"), secret: SecretBytes(text: "gone"))
+      try tree.remove(file(other))
+    case .fileAlone: try tree.remove(shard(record))
+    case .conflictLineLost, .addedCopyLineLost:
+      // A copy as a merge makes it: the message of the version as it was.
+      let first = try keyring.add(.login("b.example", "you"), secret: SecretBytes(text: "mine"))
+      let message = try read(file(first))
+      let copy: ItemRecord
+      if leaving == .conflictLineLost {
+        copy = first.conflictCopy
+        try keyring.update(first, secret: SecretBytes(text: "theirs"))
+      } else {
+        try keyring.delete([first])
+        let winner = try keyring.add(.login("b.example", "you"), secret: SecretBytes(text: "theirs"))
+        copy = first.conflicting(with: winner.id)
+      }
+      try tree.createFile(file(copy), message)
+      expected["you"] = "theirs"
+      copies = ["mine"]
+    }
+    if leaving != .fileAlone, leaving != .lineAlone {
+      for item in try keyring.find(Query()).items {
+        let account = String(decoding: item.attributes[.account]?.contentBytes ?? [], as: UTF8.self)
+        #expect(try keyring.text(of: item) == expected[account])
+      }
+    }
+    let report = try keyring.repair(decrypts: true)
+    #expect(report.isClean, "\(report.findings)")
+    #expect(!report.repairs.isEmpty)
+    let items = try keyring.find(Query()).items
+    #expect(items.count == expected.count)
+    for item in items {
+      let account = String(decoding: item.attributes[.account]?.contentBytes ?? [], as: UTF8.self)
+      #expect(try keyring.text(of: item) == expected[account])
+    }
+    #expect(try keyring.conflictCopies().map { try keyring.text(of: $0) } == copies)
+    let again = try keyring.repair(decrypts: true)
+    #expect(again.isClean && again.repairs.isEmpty)
+    #expect(try keyring.find(Query(predicates: [.id(record.id)])).items.map(\.revision) == [new.revision])
+  }
+
+  @Test func `a repair makes a conflict copy of the older of two items that grew from one`() throws {
+    let tree = try store.tree()
+    let oldLine = try #require(try tree.read(shard(record), limit: 1 << 20))
+    let oldFile = try #require(try tree.read(file(record), limit: 1 << 20))
+    let renamed = try keyring.update(record, Self.account("you"))
+    let moved = try keyring.update(renamed, secret: SecretBytes(text: "second"))
+    try tree.createFile(shard(record), oldLine)
+    try tree.createFile(file(record), oldFile)
+    let report = try keyring.repair()
+    #expect(report.isClean, "\(report.findings)")
+    #expect(try keyring.find(Query()).items == [moved])
+    let copies = try keyring.conflictCopies(of: moved)
+    #expect(try copies.map { try keyring.text(of: $0) } == ["first"])
+    #expect(try keyring.check(decrypts: true).isClean)
+    let settled = try keyring.resolve(try #require(copies.first), keeping: .both)
+    #expect(try settled.map { try keyring.text(of: $0) } == ["second", "first"])
+    #expect(try keyring.check(decrypts: true).isClean)
+  }
+
   @Test func `an older secret that was put back is never accepted by a repair`() throws {
     let tree = try store.tree()
     let oldFile = try #require(try tree.read(file(record), limit: 1 << 20))

@@ -10,7 +10,7 @@ enum GitErrors {
 
   static var all: [(Failure, ExitCode)] {
     (errors + operations).flatMap { [(.git($0), .gitFailed), (.notCommitted(.git($0)), .gitFailed)] }
-      + [(.notCommitted(.keyring(.busy(holder: nil))), .gitFailed)]
+      + [(.notCommitted(.keyring(.busy(holder: nil))), .gitFailed)] + synchronizing
   }
 
   private static let errors: [GitError] = [
@@ -22,7 +22,19 @@ enum GitErrors {
     .failed(command: "var", status: 128, message: "Please tell me who you are."),
     .killed(command: evil, signal: 9), .timedOut(command: evil), .unexpectedOutput(command: evil),
     .unsafeOwner(path: evil), .unsafeConfiguration(keys: [evil, evil]), .locked(path: evil),
-    .notARepository(path: evil), .noRepository(store: evil),
+    .notARepository(path: evil), .noRepository(store: evil), .detached,
+  ]
+
+  private static let synchronizing: [(Failure, ExitCode)] = [
+    (.sync(.git(.detached)), .gitFailed), (.sync(.keyring(.busy(holder: 1))), .storeBusy),
+    (.sync(.unsafePath(evil)), .damaged), (.sync(.bothChanged([evil])), .gitFailed),
+    (.sync(.uncommitted(Array(repeating: evil, count: 7))), .gitFailed), (.sync(.noRemote), .gitFailed),
+    (.sync(.noStoreInClone(url: evil)), .notFound), (.sync(.noCommit), .gitFailed),
+    (.sync(.rewritten(seen: evil, now: evil)), .gitFailed), (.sync(.foreignPolicy), .policyNotTrusted),
+    (.sync(.tooBusy(attempts: 3)), .gitFailed),
+    (.sync(.indexRefused(file: evil, .full(limit: 1))), .damaged),
+    (.sync(.indexRefused(file: evil, .damaged)), .damaged),
+    (.sync(.indexRefused(file: evil, .line(.empty))), .damaged),
   ]
 
   private static let operations = RepositoryOperation.allCases.map { GitError.inProgress($0) }

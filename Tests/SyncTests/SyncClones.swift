@@ -64,6 +64,11 @@ final class SyncClones: Sendable {
     try open(clone).add(.login(server, account), secret: SecretBytes(text: secret))
   }
 
+  func replace(_ clone: Int, _ item: ItemRecord, _ secret: String) throws {
+    let bytes = SecretBytes(text: secret)
+    try open(clone).update(item, secret: bytes)
+  }
+
   func find(_ clone: Int, _ server: String? = nil) throws -> [ItemRecord] {
     try open(clone).find(Query(predicates: server.map { [.equal(.server, .string($0))] } ?? [])).items
   }

@@ -1,0 +1,93 @@
+import Foundation
+import Keyring
+import KeyringModel
+import Secrets
+import Sync
+import TestSupport
+import Testing
+
+/// Random changes in clones that come together through a bare repository, with real git and a stand-in cipher; the
+/// laws of merging themselves are tried in `MergeTests` over more histories.
+@Suite struct SyncFuzzTests {
+  /// `KEYTREE_SYNC_SEEDS=500 swift test --filter SyncFuzzTests` tries more.
+  private static let seeds =
+    ProcessInfo.processInfo.environment["KEYTREE_SYNC_SEEDS"].flatMap(UInt64.init) ?? 6
+
+  @Test(arguments: 0..<2)
+  func `clones come together without loss and without a conflict of git`(part: UInt64) throws {
+    for seed in stride(from: part, to: Self.seeds, by: 2) {
+      var generator = SeededGenerator(seed: seed)
+      let clones = try SyncClones(seed % 3 == 0 ? 3 : 2)
+      var secrets: [Int: Set<String>] = [:]
+      for round in 0..<3 {
+        for clone in clones.paths.indices {
+          for step in 0..<Int.random(in: 1...4, using: &generator) {
+            let secret = "\(seed)-\(round)-\(clone)-\(step)"
+            if try change(clones, clone, secret, &generator) { secrets[clone, default: []].insert(secret) }
+          }
+        }
+        for clone in clones.paths.indices { try clones.sync(clone) }
+        for clone in clones.paths.indices.dropLast() { try clones.sync(clone) }
+        try clones.expectEqual("seed \(seed)")
+        for clone in clones.paths.indices {
+          #expect(try clones.sync(clone) == Synchronization.Report(), "seed \(seed)")
+        }
+        try clones.expectSound(0, "seed \(seed), round \(round)")
+        try expectKept(clones, &secrets, "seed \(seed), round \(round)")
+      }
+    }
+  }
+
+  /// Every secret that a clone had made, and not itself replaced or removed, is in an item or a conflict copy.
+  private func expectKept(
+    _ clones: SyncClones, _ secrets: inout [Int: Set<String>], _ comment: Comment
+  ) throws {
+    let keyring = try clones.open(0)
+    var all = Query()
+    all.includesConflictCopies = true
+    let texts = Set(try keyring.find(all).items.map { try keyring.text(of: $0) })
+    for made in secrets.values { #expect(made.isSubset(of: texts), comment) }
+    secrets = [:]
+  }
+
+  /// Does one thing in a clone.
+  ///
+  /// - Returns: Whether the secret is in the clone now.
+  private func change(
+    _ clones: SyncClones, _ clone: Int, _ secret: String, _ generator: inout SeededGenerator
+  ) throws -> Bool {
+    let keyring = try clones.open(clone)
+    // What this clone has made since the last time would be lost by its own hand.
+    let items = try keyring.find(Query()).items.filter {
+      try keyring.text(of: $0).split(separator: "-")[1] != secret.split(separator: "-")[1]
+    }
+    let account = ["a", "b", "c", "d", "e"].randomElement(using: &generator) ?? "a"
+    guard let item = items.randomElement(using: &generator), Int.random(in: 0..<3, using: &generator) > 0
+    else {
+      return try !isTaken { _ = try clones.add(clone, "host.example", account, secret) }
+    }
+    var set = Attributes()
+    switch Int.random(in: 0..<4, using: &generator) {
+    case 0:
+      try clones.replace(clone, item, secret)
+      return true
+    case 1: set[.label] = .string(account)
+    case 2: set[.account] = .string(account)
+    default:
+      try keyring.delete([item])
+      return false
+    }
+    _ = try isTaken { try keyring.update(item, AttributeChanges(set: set)) }
+    return false
+  }
+
+  /// Whether a change fails since another item has the place.
+  private func isTaken(_ body: () throws -> Void) throws -> Bool {
+    do {
+      try body()
+      return false
+    } catch KeyringError.itemExists {
+      return true
+    }
+  }
+}
