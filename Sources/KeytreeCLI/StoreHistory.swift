@@ -66,7 +66,8 @@ extension CommandCall {
       let path = try storePath()
       // Without a store there is nothing to settle, and the command has its own words for it.
       guard let tree = try? StoreFolder.open(path) else { return }
-      guard try !keyringCall(KeptMessages(of: tree).isEmpty), try repository()?.operation == nil else { return }
+      guard try !keyringCall(KeptMessages(of: tree).isEmpty) else { return }
+      guard try repository()?.operation == nil else { return }
       let keyring = try openKeyring()
       let settlement = try keyringCall(keyring.settleMerges())
       guard settlement.waiting > 0 else { return }

@@ -17,8 +17,9 @@ final class SyncClones: Sendable {
   /// - Parameters:
   ///   - count: How many clones there are, the first one included.
   ///   - words: For `git init` of all of them.
-  init(_ count: Int = 2, _ words: String...) throws {
-    world = try SyncWorld()
+  ///   - gnupg: A store that real GnuPG seals.
+  init(_ count: Int = 2, _ words: String..., gnupg: GnuPGStore? = nil) throws {
+    world = try SyncWorld(gnupg: gnupg)
     let folder = world.store.folder.path
     try world.git(["init", "-q", "-b", "main"] + words)
     try world.commit()
@@ -38,7 +39,7 @@ final class SyncClones: Sendable {
   var hub: String { "\(world.store.folder.path)/hub.git" }
 
   func open(_ clone: Int) throws -> Keyring {
-    try Keyring.open(at: paths[clone], host: world.store.host, faults: nil, engine: world.store.engine)
+    try world.open(at: paths[clone])
   }
 
   /// Opens a clone whose person has no secret key.

@@ -13,28 +13,42 @@ import Testing
   private static let seeds =
     ProcessInfo.processInfo.environment["KEYTREE_SYNC_SEEDS"].flatMap(UInt64.init) ?? 6
 
+  /// `KEYTREE_GNUPG_SEEDS=200 swift test --filter SyncFuzzTests` tries more, which takes minutes.
+  private static let gnupgSeeds =
+    ProcessInfo.processInfo.environment["KEYTREE_GNUPG_SEEDS"].flatMap(UInt64.init) ?? 1
+
   @Test(arguments: 0..<2)
   func `clones come together without loss and without a conflict of git`(part: UInt64) throws {
     for seed in stride(from: part, to: Self.seeds, by: 2) {
-      var generator = SeededGenerator(seed: seed)
-      let clones = try SyncClones(seed % 3 == 0 ? 3 : 2)
-      var secrets: [Int: Set<String>] = [:]
-      for round in 0..<3 {
-        for clone in clones.paths.indices {
-          for step in 0..<Int.random(in: 1...4, using: &generator) {
-            let secret = "\(seed)-\(round)-\(clone)-\(step)"
-            if try change(clones, clone, secret, &generator) { secrets[clone, default: []].insert(secret) }
-          }
+      try comeTogether(try SyncClones(seed % 3 == 0 ? 3 : 2), seed)
+    }
+  }
+
+  @Test func `the same with real GnuPG`() throws {
+    for seed in 0..<Self.gnupgSeeds {
+      let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
+      try comeTogether(try SyncClones(seed % 3 == 0 ? 3 : 2, gnupg: store), 1_000 + seed)
+    }
+  }
+
+  private func comeTogether(_ clones: SyncClones, _ seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var secrets: [Int: Set<String>] = [:]
+    for round in 0..<3 {
+      for clone in clones.paths.indices {
+        for step in 0..<Int.random(in: 1...4, using: &generator) {
+          let secret = "\(seed)-\(round)-\(clone)-\(step)"
+          if try change(clones, clone, secret, &generator) { secrets[clone, default: []].insert(secret) }
         }
-        for clone in clones.paths.indices { try clones.sync(clone) }
-        for clone in clones.paths.indices.dropLast() { try clones.sync(clone) }
-        try clones.expectEqual("seed \(seed)")
-        for clone in clones.paths.indices {
-          #expect(try clones.sync(clone) == Synchronization.Report(), "seed \(seed)")
-        }
-        try clones.expectSound(0, "seed \(seed), round \(round)")
-        try expectKept(clones, &secrets, "seed \(seed), round \(round)")
       }
+      for clone in clones.paths.indices { try clones.sync(clone) }
+      for clone in clones.paths.indices.dropLast() { try clones.sync(clone) }
+      try clones.expectEqual("seed \(seed)")
+      for clone in clones.paths.indices {
+        #expect(try clones.sync(clone) == Synchronization.Report(), "seed \(seed)")
+      }
+      try clones.expectSound(0, "seed \(seed), round \(round)")
+      try expectKept(clones, &secrets, "seed \(seed), round \(round)")
     }
   }
 

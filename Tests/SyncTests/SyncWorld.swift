@@ -11,13 +11,26 @@ import TestSupport
 final class SyncWorld: Sendable {
   let store = StandInStore()
   let variables: [String: String]
+  /// A store with real GnuPG in place of the other one.
+  private let gnupg: GnuPGStore?
 
   /// Makes the store; `git init` is up to the test.
-  init(variables: [String: String] = [:]) throws {
+  ///
+  /// - Parameter gnupg: A store that real GnuPG seals, to be used instead.
+  init(variables: [String: String] = [:], gnupg: GnuPGStore? = nil) throws {
+    self.gnupg = gnupg
     let home = "\(store.folder.path)/home"
     self.variables = ["HOME": home, "PATH": "/usr/local/bin:/usr/bin:/bin"].merging(variables) { $1 }
     try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
-    try store.create()
+    if let gnupg { _ = try gnupg.create() } else { try store.create() }
+  }
+
+  var host: HostContext { gnupg?.host ?? store.host }
+
+  /// Opens the store, or a clone of it.
+  func open(at path: String) throws -> Keyring {
+    if gnupg != nil { return try Keyring.open(at: path, host: host) }
+    return try Keyring.open(at: path, host: host, faults: nil, engine: store.engine)
   }
 
   /// A world with a repository in the store, and its first commit made.
@@ -28,7 +41,7 @@ final class SyncWorld: Sendable {
     return world
   }
 
-  var path: String { store.path }
+  var path: String { gnupg?.path ?? store.path }
   var environment: ProcessEnvironment { ProcessEnvironment(variables, locale: nil) }
 
   /// Something went wrong with git itself.

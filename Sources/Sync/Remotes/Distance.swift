@@ -15,7 +15,9 @@ package struct Distance: Sendable, Equatable {
   /// - Returns: nil when the branch belongs to none, or that was never fetched.
   /// - Throws: as `Git.run`.
   package init?(in repository: Repository) throws(GitError) {
-    let name = try repository.git.outcome(of: ["rev-parse", "--abbrev-ref", "--symbolic-full-name", "@{upstream}"])
+    let name = try repository.git.outcome(of: [
+      "rev-parse", "--abbrev-ref", "--symbolic-full-name", "@{upstream}",
+    ])
     guard name.succeeded else { return nil }
     remote = String(decoding: name.output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     let counted = try repository.git.outcome(
