@@ -57,6 +57,8 @@ extension ErrorReport {
     case .unsafeConfiguration:
       "take them out of the repository; what you want of them belongs into your own (`git config --global`)"
     case .inProgress(let operation) where operation == .bisect: "`keytree git bisect reset` ends it"
+    case .inProgress(let operation) where operation == .merge || operation == .rebase:
+      "`keytree git \(operation.rawValue) --abort` takes it back, and `keytree sync` merges without a conflict"
     case .inProgress(let operation):
       "end it with `keytree git \(operation.rawValue) --continue` or `--abort`"
     case .locked: "try again when it is done; `rm` that file if no git runs"

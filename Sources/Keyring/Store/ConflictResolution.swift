@@ -39,8 +39,9 @@ extension Keyring {
   ) throws(KeyringError) -> [ItemRecord] {
     guard let id = copy.conflictOf else { throw .itemNotFound }
     let holder = try find(Query(predicates: [.id(id)], limit: .one)).items.first
+    let subject = "resolve \(copy.path.original.text)"
     if choice == .ours {
-      try delete([copy])
+      try transaction(subject: subject) { changes throws(KeyringError) in try changes.delete(copy) }
       return holder.map { [$0] } ?? []
     }
     var version = NewItem(
@@ -50,7 +51,7 @@ extension Keyring {
     let secret = try secret(for: copy)
     if choice == .both { version = try withFreePlace(version) }
     let item = version
-    return try transaction { changes throws(KeyringError) in
+    return try transaction(subject: subject) { changes throws(KeyringError) in
       try changes.delete(copy)
       guard choice == .theirs, let holder else {
         let added = try changes.add(item, secret: secret)

@@ -1,0 +1,146 @@
+import Foundation
+import Keyring
+import KeyringModel
+import Secrets
+import Subprocess
+import Sync
+import TestSupport
+import Testing
+
+/// Where a store can be, and how its repository can be set up.
+@Suite struct SyncPlacesTests {
+  private func sync(_ world: SyncWorld, _ path: String) throws -> Synchronization.Report {
+    let repository = try #require(try Repository.find(store: path, git: world.makeGit))
+    return try Synchronization(
+      try world.open(at: path), tree: try FileTree(at: path), repository: repository, timeout: 30,
+      options: .init(), author: { "Alice <alice@example.org>" }
+    ).run()
+  }
+
+  private func write(_ text: String, _ path: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+  }
+
+  /// A larger repository with a store in `team/keys`, a bare one and a clone of both.
+  private func larger() throws -> (world: SyncWorld, tops: [String], stores: [String]) {
+    let world = try SyncWorld()
+    let folder = world.store.folder.path
+    let tops = ["\(folder)/large", "\(folder)/other"]
+    try FileManager.default.createDirectory(
+      atPath: "\(tops[0])/team", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try FileManager.default.moveItem(atPath: world.path, toPath: "\(tops[0])/team/keys")
+    try write("#!/bin/sh\necho one\n", "\(tops[0])/run.sh")
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(tops[0])/run.sh")
+    for words in [
+      ["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "begin"],
+      ["init", "-q", "--bare", "-b", "main", "\(folder)/hub.git"],
+      ["remote", "add", "origin", "\(folder)/hub.git"], ["push", "-q", "-u", "origin", "main"],
+    ] { try world.git(words, in: tops[0]) }
+    try world.git(["clone", "-q", "\(folder)/hub.git", tops[1]], in: folder)
+    for path in [tops[1], "\(tops[1])/team", "\(tops[1])/team/keys"] {
+      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+    }
+    return (world, tops, tops.map { "\($0)/team/keys" })
+  }
+
+  private func add(_ world: SyncWorld, _ store: String, _ server: String) throws {
+    let secret = SecretBytes(text: server)
+    try world.open(at: store).add(.login(server, "me"), secret: secret)
+  }
+
+  @Test func `a store in a larger repository comes together with what is around it`() throws {
+    let (world, tops, stores) = try larger()
+    for (store, server) in zip(stores, ["a.example", "b.example"]) { try add(world, store, server) }
+    try write("#!/bin/sh\necho two\n", "\(tops[1])/run.sh")
+    try write("new\n", "\(tops[1])/NEWS")
+    try write("staged\n", "\(tops[0])/mine")
+    try world.git(["add", "-A", "run.sh", "NEWS"], in: tops[1])
+    try world.git(["commit", "-q", "-m", "work"], in: tops[1])
+    try world.git(["add", "mine"], in: tops[0])
+    _ = try sync(world, stores[1])
+    #expect(try sync(world, stores[0]).hasMerged)
+    _ = try sync(world, stores[1])
+    for store in stores { #expect(try world.open(at: store).find(Query()).items.count == 2) }
+    for store in stores { #expect(try world.open(at: store).check(decrypts: true).isClean) }
+    #expect(try String(contentsOfFile: "\(tops[0])/run.sh", encoding: .utf8) == "#!/bin/sh\necho two\n")
+    #expect(FileManager.default.isExecutableFile(atPath: "\(tops[0])/run.sh"))
+    #expect(try String(contentsOfFile: "\(tops[0])/NEWS", encoding: .utf8) == "new\n")
+    // What was staged beside the store still is, and is in no commit.
+    #expect(try world.git(["status", "--porcelain"], in: tops[0]) == "A  mine\n")
+    #expect(try world.git(["status", "--porcelain"], in: tops[1]) == "")
+    #expect(try world.git(["ls-files", "-s", "run.sh"], in: tops[0]).hasPrefix("100755"))
+  }
+
+  @Test func `files beside the store that both changed, or that are not committed, stop a merge`() throws {
+    let (world, tops, stores) = try larger()
+    for (top, text) in zip(tops, ["three", "four"]) {
+      try write(text, "\(top)/run.sh")
+      try world.git(["commit", "-qam", "work"], in: top)
+    }
+    try add(world, stores[0], "a.example")
+    _ = try sync(world, stores[1])
+    #expect(throws: SyncError.bothChanged(["run.sh"])) { try sync(world, stores[0]) }
+    #expect(try String(contentsOfFile: "\(tops[0])/run.sh", encoding: .utf8) == "three")
+    try world.git(["reset", "-q", "--hard", "HEAD~2"], in: tops[0])
+    try write("not committed", "\(tops[0])/run.sh")
+    #expect(throws: SyncError.uncommitted(["run.sh"])) { try sync(world, stores[0]) }
+    #expect(try String(contentsOfFile: "\(tops[0])/run.sh", encoding: .utf8) == "not committed")
+  }
+
+  @Test func `a store in a second work tree comes together`() throws {
+    let clones = try SyncClones()
+    let path = "\(clones.world.store.folder.path)/tree"
+    _ = try clones.git(0, "worktree", "add", "-q", "-b", "side", path)
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+    _ = try clones.git(0, "push", "-q", "-u", "origin", "side")
+    try clones.add(1, "b.example", "me")
+    try clones.sync(1)
+    try add(clones.world, path, "a.example")
+    _ = try clones.world.git(["branch", "-q", "--set-upstream-to=origin/main"], in: path)
+    #expect(try sync(clones.world, path).hasMerged)
+    #expect(try clones.world.open(at: path).find(Query()).items.count == 2)
+    #expect(try clones.world.open(at: path).check(decrypts: true).isClean)
+    // The first work tree has its own branch, which is as it was.
+    #expect(try clones.find(0).isEmpty)
+    try clones.expectSound(0)
+  }
+
+  @Test func `an empty repository gets the store, and another branch name is kept`() throws {
+    let world = try SyncWorld.withHistory()
+    let hub = "\(world.store.folder.path)/empty.git"
+    try world.git(["init", "-q", "--bare", hub])
+    try world.git(["branch", "-q", "-m", "keys"])
+    #expect(throws: SyncError.noRemote) { try sync(world, world.path) }
+    try world.git(["remote", "add", "origin", hub])
+    #expect(try sync(world, world.path).sent == 1)
+    #expect(try sync(world, world.path) == Synchronization.Report())
+    #expect(try world.git(["rev-parse", "--abbrev-ref", "@{upstream}"]) == "origin/keys\n")
+  }
+
+  @Test func `signing in the configuration and a missing name stand in nobody's way`() throws {
+    let clones = try SyncClones()
+    for clone in 0..<2 {
+      _ = try clones.git(clone, "config", "commit.gpgSign", "true")
+      _ = try clones.git(clone, "config", "user.signingKey", "nobody")
+    }
+    for clone in 0..<2 { try clones.add(clone, "\(clone).example", "me") }
+    try clones.sync(0)
+    #expect(try clones.sync(1).hasMerged)
+    #expect(try clones.git(1, "log", "-1", "--format=%cn <%ce>") == "Alice <alice@example.org>\n")
+    try clones.expectSound(1)
+  }
+
+  @Test func `another keyring that was pushed over this one is refused`() throws {
+    let clones = try SyncClones()
+    try clones.add(0, "a.example", "me")
+    try clones.sync(0)
+    let stranger = try SyncWorld.withHistory()
+    let policy = try String(contentsOfFile: "\(stranger.path)/policy.json", encoding: .utf8)
+    try write(policy, "\(clones.paths[0])/policy.json")
+    _ = try clones.git(0, "commit", "-qam", "x")
+    _ = try clones.git(0, "push", "-q", "origin", "main")
+    #expect(throws: SyncError.foreignPolicy) { try clones.sync(1) }
+    #expect(try clones.find(1).isEmpty)
+    try clones.expectSound(1)
+  }
+}
