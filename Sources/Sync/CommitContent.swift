@@ -1,9 +1,9 @@
 internal import KeyringModel
 
 /// The files of one commit: what each of them becomes.
-struct CommitContent {
+struct CommitContent: Sendable {
   /// One file.
-  enum File {
+  enum File: Sendable {
     /// Its bytes.
     case bytes([UInt8])
     /// The name of content that the repository has already.

@@ -7,7 +7,7 @@ internal import KeyringModel
 /// Git neither looks at the store's files nor at its settings for them: the bytes are read under the store's lock and
 /// handed over, so a commit is what the store was at one moment, no filter or attribute can change it, and whatever
 /// else somebody has staged stays staged. One process has the right to commit at a time.
-package struct Committer {
+package struct Committer: Sendable {
   /// What became of the changes.
   package enum Outcome: Equatable, Sendable {
     /// Nothing waited.
@@ -20,7 +20,7 @@ package struct Committer {
   let tree: FileTree
   let journal: CommitJournal
   let timeout: Double
-  let author: () -> String?
+  let author: @Sendable () -> String?
 
   /// How much content is handed over in one piece, in bytes.
   private static let pieceSize = 32 << 20
@@ -36,7 +36,7 @@ package struct Committer {
   ///   - timeout: How long to wait for other writers, in seconds.
   ///   - author: Who made the changes, as in a key's user id, for where git knows no name; nil for nobody.
   package init(
-    repository: Repository, tree: FileTree, timeout: Double, author: @escaping () -> String?
+    repository: Repository, tree: FileTree, timeout: Double, author: @escaping @Sendable () -> String?
   ) {
     (self.repository, self.tree, self.timeout, self.author) = (repository, tree, timeout, author)
     journal = CommitJournal(of: tree)
@@ -64,6 +64,8 @@ package struct Committer {
       try git { () throws(GitError) in try write(plan) }
       repository.synchronizeFolders(changedSince: start)
     }
+    // Of a commit that was cut off, git may have taken the files and not the commit, or the other way round.
+    if plan.isRetry, !plan.isFirst { try git { () throws(GitError) in try resetIndex() } }
     marker = CommitJournal.Marker(count: plan.count, repository: identity, hash: plan.hash)
     let done = marker
     try store { () throws(KeyringError) in try journal.finish(done, timeout: timeout) }
@@ -73,7 +75,7 @@ package struct Committer {
   // MARK: Planning
 
   /// One commit, worked out.
-  private struct Plan {
+  private struct Plan: Sendable {
     /// The store's count with everything that is in it.
     let count: UInt64
     /// The count that the history has already.
@@ -82,6 +84,8 @@ package struct Committer {
     let content: CommitContent
     let message: String
     let isFirst: Bool
+    /// Whether a commit was begun before that may or may not have been made.
+    var isRetry = false
     var subject: String { message.split(separator: "\n").first.map(String.init) ?? "" }
   }
 
@@ -150,7 +154,8 @@ package struct Committer {
     }
     return Plan(
       count: pending.count, base: pending.marker?.count ?? 0, hash: head.history.hash, content: content,
-      message: message(entries, isFirst: head.history.isNew), isFirst: head.history.isUnborn)
+      message: message(entries, isFirst: head.history.isNew), isFirst: head.history.isUnborn,
+      isRetry: pending.marker?.isTrying ?? false)
   }
 
   private func message(_ entries: [CommitJournal.Entry]?, isFirst: Bool) -> String {
@@ -179,16 +184,29 @@ package struct Committer {
   // MARK: Writing
 
   private func write(_ plan: Plan) throws(GitError) {
-    let committer = try Identity(in: repository.git, fallback: author()).line
+    let (repository, author) = (repository, author)
     var content = plan.content
     if content.size > Self.pieceSize { try store(&content, plan.hash) }
-    // The objects of a small commit are stored one by one, and the pack they came in is thrown away.
-    let isSmall = content.files.count <= Self.smallCommit
-    try repository.git.run(
-      (isSmall ? ["-c", "core.fsync=all,-pack,-pack-metadata"] : []) + ["fast-import", "--quiet"],
-      input: content.stream(message: plan.message, committer: committer, isFirst: plan.isFirst))
-    try repository.git.run(
-      ["update-index", "-z", "--index-info"], input: content.indexEntries(plan.hash))
+    let files = content
+    // Neither needs the other, and each waits for the disk.
+    _ = try WorkerPool(workers: 2).map(2) { (number) throws(GitError) in
+      if number == 0 {
+        return try repository.git.run(
+          ["update-index", "-z", "--index-info"], input: files.indexEntries(plan.hash))
+      }
+      let committer = try Identity(in: repository.git, fallback: author()).line
+      // The objects of a small commit are stored one by one, and the pack they came in is thrown away.
+      let isSmall = files.files.count <= Self.smallCommit
+      return try repository.git.run(
+        (isSmall ? ["-c", "core.fsync=all,-pack,-pack-metadata"] : []) + ["fast-import", "--quiet"],
+        input: files.stream(message: plan.message, committer: committer, isFirst: plan.isFirst))
+    }
+  }
+
+  /// Lets git's index say of the store what the last commit has.
+  private func resetIndex() throws(GitError) {
+    let roots = StoreFiles.roots(below: repository.prefix)
+    try repository.git.run(["reset", "--quiet", "HEAD", "--"] + roots)
   }
 
   /// Hands over content in pieces ahead of the commit, which then needs its names alone.

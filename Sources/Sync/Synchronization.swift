@@ -38,7 +38,7 @@ package struct Synchronization {
   private let tree: FileTree
   private let timeout: Double
   private let options: Options
-  private let author: () -> String?
+  private let author: @Sendable () -> String?
 
   /// Prepares a synchronization.
   ///
@@ -50,7 +50,7 @@ package struct Synchronization {
   ///   - author: Who makes the commits, for where git knows no name.
   package init(
     _ keyring: Keyring, tree: FileTree, repository: Repository, timeout: Double, options: Options,
-    author: @escaping () -> String?
+    author: @escaping @Sendable () -> String?
   ) {
     (self.keyring, self.tree, self.repository) = (keyring, tree, repository)
     (self.timeout, self.options, self.author) = (timeout, options, author)

@@ -168,6 +168,25 @@ struct CommitterTests {
     #expect(try world.subjects().count == 2)
   }
 
+  @Test(arguments: [true, false])
+  func `of a commit that was cut off git's index and branch come to agree`(hasCommit: Bool) throws {
+    let world = try SyncWorld.withHistory()
+    try world.add("a.example", "alice")
+    if hasCommit {
+      try world.commit()
+      try world.git(["reset", "-q", "HEAD~1", "--", "items", "index"])
+    } else {
+      try world.git(["add", "items", "index"])
+    }
+    let journal = CommitJournal(of: try FileTree(at: world.path))
+    var marker = try #require(try journal.readMarker())
+    marker.isTrying = true
+    try journal.write(marker)
+    try world.commit()
+    #expect(try world.git(["status", "--porcelain"]) == "")
+    #expect(try world.subjects().count == 2)
+  }
+
   @Test func `another repository in the place of the old one gets everything`() throws {
     let world = try SyncWorld.withHistory()
     try world.add("a.example", "a")

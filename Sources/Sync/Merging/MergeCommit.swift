@@ -8,7 +8,7 @@ struct MergeCommit {
   let repository: Repository
   let keyring: Keyring
   let journal: CommitJournal
-  let author: () -> String?
+  let author: @Sendable () -> String?
 
   /// The commit that is merged into, which the store is as it was last seen.
   let ours: String
