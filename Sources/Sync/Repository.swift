@@ -95,6 +95,14 @@ package struct Repository: Sendable {
     }
   }
 
+  /// The commits at which the history of a clone ends that has only a part of it; `gitrepository-layout(5)`.
+  var shallowCommits: Set<String> {
+    // Where it cannot be read, git fails itself.
+    guard let tree = try? FileTree(at: commonFolder), let bytes = try? tree.read("shallow", limit: 1 << 24)
+    else { return [] }
+    return Set(String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init))
+  }
+
   // MARK: Files
 
   /// The folder of the repository of a work tree: `.git` itself, or what a file of that name leads to.

@@ -74,6 +74,15 @@ public struct Changes: ~Copyable {
     return item.record
   }
 
+  /// Puts back an item that was deleted, under the id that it had.
+  mutating func bringBack(_ item: PreparedItem) throws(KeyringError) {
+    let byID = Query(predicates: [.id(item.record.id)])
+    if let other = try IndexSearch.run(byID, in: keyring.tree).items.first {
+      throw .itemExists(other.reference)
+    }
+    try add(item)
+  }
+
   /// Changes attributes; see `Keyring.update(_:_:)`.
   @discardableResult
   public mutating func update(

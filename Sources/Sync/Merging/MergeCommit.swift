@@ -106,35 +106,23 @@ struct MergeCommit {
   /// The names of the contents that our commit has at some paths of the store.
   private func names(of paths: Set<String>) throws(SyncError) -> [String: String] {
     var names: [String: String] = [:]
-    for entry in try listing(paths.map { repository.prefix + $0 }) {
-      names[String(entry.path.dropFirst(repository.prefix.count))] = entry.name
+    for (path, name) in try listing(paths.map { repository.prefix + $0 }) {
+      names[String(path.dropFirst(repository.prefix.count))] = name
     }
     return names
   }
 
-  private func listing(_ paths: [String]) throws(SyncError) -> [(path: String, name: String)] {
-    if paths.isEmpty { return [] }
-    let input = paths.sorted().flatMap { Array("\(ours):\($0)\n".utf8) }
-    let output: [UInt8]
-    do throws(GitError) {
-      output = try repository.git.run(
-        ["cat-file", "--batch-check=%(objectname) %(objecttype)"], input: input, limit: 1 << 28)
-    } catch {
-      throw .git(error)
-    }
-    let lines = output.split(separator: UInt8(ascii: "\n"))
-    guard lines.count == paths.count else { throw .git(.unexpectedOutput(command: "cat-file")) }
-    return zip(paths.sorted(), lines).compactMap { path, line in
-      guard line.suffix(5).elementsEqual(" blob".utf8) else { return nil }
-      return (path, String(decoding: line.dropLast(5), as: UTF8.self))
-    }
+  /// The names of the contents that our commit has at some paths from the top of the work tree.
+  private func listing(_ paths: [String]) throws(SyncError) -> [String: String] {
+    let names = try ObjectReader(git: repository.git).names(of: paths.map { "\(ours):\($0)" })
+    return Dictionary(
+      uniqueKeysWithValues: names.map { (String($0.key.dropFirst(ours.count + 1)), $0.value) })
   }
 
   /// Refuses to replace what somebody has changed beside the store and not committed.
   private func requireUntouched(_ others: [String]) throws(SyncError) {
     if others.isEmpty { return }
-    let known = Dictionary(
-      uniqueKeysWithValues: try listing(others).map { ($0.path, $0.name) })
+    let known = try listing(others)
     var changed: [String] = []
     do throws(GitError) {
       // Its status says whether anything differs, which is asked next.

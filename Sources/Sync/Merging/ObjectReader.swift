@@ -5,6 +5,35 @@ struct ObjectReader {
   /// The most bytes that are read at once.
   private static let limit = 1 << 30
 
+  /// The most bytes of the answers to a question about names.
+  private static let namesLimit = 1 << 28
+
+  /// The names of the contents that stand in some places.
+  ///
+  /// - Parameter places: `<commit>:<path>` each; without line feeds.
+  /// - Returns: The names by place; a place that has nothing, or something else than a file, is not there.
+  /// - Throws: as `Git.run`.
+  func names(of places: some Collection<String>) throws(SyncError) -> [String: String] {
+    if places.isEmpty { return [:] }
+    let wanted = Array(places)
+    let output: [UInt8]
+    do throws(GitError) {
+      output = try git.run(
+        ["cat-file", "--batch-check=%(objectname) %(objecttype)"],
+        input: wanted.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.namesLimit)
+    } catch {
+      throw .git(error)
+    }
+    let lines = output.split(separator: UInt8(ascii: "\n"))
+    guard lines.count == wanted.count else { throw .git(.unexpectedOutput(command: "cat-file")) }
+    var names: [String: String] = [:]
+    let ending = " blob"
+    for (place, line) in zip(wanted, lines) where line.suffix(ending.utf8.count).elementsEqual(ending.utf8) {
+      names[place] = String(decoding: line.dropLast(ending.utf8.count), as: UTF8.self)
+    }
+    return names
+  }
+
   /// The contents that some names stand for.
   ///
   /// - Parameter names: Names of contents, or `<commit>:<path>`; without line feeds.

@@ -1,0 +1,128 @@
+import Keyring
+import KeyringModel
+import Secrets
+import Sync
+import TestSupport
+import Testing
+
+@Suite("A store as it was")
+struct PastStoreTests {
+  /// Names of commits, and how many items the store has there; nil for what names none.
+  static let names: [(String, Int?)] = [
+    ("HEAD", 2), ("main", 2), ("HEAD~1", 1), ("HEAD~2", 0), ("old", 1), ("main@{1}", 1), ("HEAD~9", nil),
+    ("", nil), ("nothing", nil), ("--all", nil), ("-q", nil), ("--git-dir", nil), ("HEAD..main", nil),
+    ("HEAD:index", nil), ("HEAD^{tree}", nil), ("a\nHEAD", nil), ("--output=/tmp/keytree-never", nil),
+  ]
+
+  @Test(arguments: names)
+  func `any name that git knows leads to a commit, and no other text to anything`(
+    name: String, count: Int?
+  ) throws {
+    let world = try SyncWorld.withHistory()
+    for server in ["a.example", "b.example"] {
+      try world.add(server, "alice")
+      try world.commit()
+    }
+    try world.git(["tag", "-a", "-m", "x", "old", "HEAD~1"])
+    let repository = try world.requireRepository()
+    let store = try PastStore(at: name, in: repository)
+    #expect(try store?.records().count == count)
+    let digits = try world.git(["rev-parse", "HEAD~1"]).prefix(10)
+    #expect(try PastStore(at: String(digits), in: repository)?.records().count == 1)
+  }
+
+  @Test func `the message of an item is that of the commit`() throws {
+    let world = try SyncWorld.withHistory()
+    let item = try world.add("a.example", "alice")
+    try world.commit()
+    let changed = try world.replaceSecret(item, "new")
+    let renamed = try world.set(changed, [.account: "bob"])
+    let repository = try world.requireRepository()
+    let keyring = try world.store.open()
+    for (name, record, text) in [
+      ("HEAD~2", item, "secret"), ("HEAD~1", changed, "new"), ("HEAD", renamed, "new"),
+    ] {
+      let store = try #require(try PastStore(at: name, in: repository))
+      #expect(try store.records() == [record])
+      let message = try #require(try store.message(of: record))
+      let secret = try keyring.secret(in: message, of: record, matching: nil)
+      let found = secret.text()
+      #expect(found == text)
+    }
+    let store = try #require(try PastStore(at: "HEAD", in: repository))
+    #expect(try store.message(of: item) == nil)
+    let message = try #require(try store.message(of: renamed))
+    // The message of another item, or of the same one under another name, is never released.
+    #expect(throws: KeyringError.bindingMismatch(item.reference, .primaryKey(.account))) {
+      let secret = try keyring.secret(in: message, of: item, matching: nil)
+      _ = secret.text()
+    }
+  }
+
+  @Test func `what was taken away is found by where it was, the last first`() throws {
+    let world = try SyncWorld.withHistory()
+    let first = try world.add("a.example", "alice")
+    let other = try world.add("b.example", "alice")
+    let here = try world.add("c.example", "alice")
+    try world.add("d.example", "alice")
+    try world.commit()
+    let changed = try world.replaceSecret(first)
+    try world.delete(changed)
+    let renamed = try world.set(other, [.server: "e.example"])
+    try world.store.open().update(here, AttributeChanges(isLocal: true))
+    try world.commit()
+    let second = try world.add("a.example", "alice")
+    try world.commit()
+    try world.delete(second)
+    let repository = try world.requireRepository()
+    func removed(_ folders: String...) throws -> [ItemRecord] {
+      try RemovedItems(below: folders, in: repository).records
+    }
+    #expect(try removed("items") == [second, here, other, changed])
+    #expect(try removed("items/internet-password/a.example") == [second, changed])
+    #expect(try removed("items/generic-password", "items/internet-password/b.example") == [other])
+    #expect(try removed("items/internet-password/d.example").isEmpty)
+    #expect(try removed("items/internet-password/e.example").isEmpty)
+    #expect(renamed.id == other.id)
+  }
+
+  @Test func `what was deleted on a branch is found after the merge, once`() throws {
+    let world = try SyncWorld.withHistory()
+    let item = try world.add("a.example", "alice")
+    try world.commit()
+    try world.git(["checkout", "-q", "-b", "side"])
+    try world.delete(item)
+    try world.git(["checkout", "-q", "main"])
+    try world.add("b.example", "bob")
+    try world.commit()
+    try world.git(["merge", "-q", "--no-edit", "side"])
+    let repository = try world.requireRepository()
+    #expect(try RemovedItems(below: ["items"], in: repository).records == [item])
+    #expect(try world.changes(of: item) == [[.deleted], [.added]])
+  }
+
+  @Test func `a place that is taken, or a message that is not the line's, brings nothing back`() throws {
+    let world = try SyncWorld.withHistory()
+    let item = try world.add("a.example", "alice")
+    try world.commit()
+    let store = try #require(try PastStore(at: "HEAD", in: try world.requireRepository()))
+    let message = try #require(try store.message(of: item))
+    let keyring = try world.store.open()
+    #expect(throws: KeyringError.itemExists(item.reference)) {
+      try keyring.bringBack(item, message: message)
+    }
+    // Under another name now, with the same id.
+    let renamed = try keyring.update(item, AttributeChanges(set: [.account: "bob"]))
+    #expect(throws: KeyringError.itemExists(renamed.reference)) {
+      try keyring.bringBack(item, message: message)
+    }
+    try keyring.delete([renamed])
+    #expect(throws: KeyringError.itemDamaged(item.reference, .notAsIndexed)) {
+      try keyring.bringBack(item, message: message + [0])
+    }
+    #expect(try keyring.find(Query()).items.isEmpty)
+    try keyring.bringBack(item, message: message)
+    #expect(try keyring.find(Query()).items == [item])
+    #expect(try keyring.text(of: item) == "secret")
+  }
+}
