@@ -18,6 +18,8 @@ package struct ItemSelection: Sendable {
 
   /// A query that finds every item meant, and perhaps others; without a limit, for attributes.
   package let query: Query
+  /// The folders of a store in which every item that is meant has its file.
+  package let folders: [String]
   /// Queries that say exactly what is meant; an item is meant when one of them matches.
   private let exact: [Query]
 
@@ -48,6 +50,7 @@ package struct ItemSelection: Sendable {
     }
     guard let first = exact.first else { throw .noClassHasAll }
     self.exact = exact
+    folders = Self.folders(classes, name)
     let isByIdentity = name?.isByIdentity == true
     leavesTypeOpen = !isByIdentity && !given.entries.contains { $0.name == .authenticationType }
     leavesKindOpen = !isByIdentity && !given.entries.contains { $0.name == .kind }

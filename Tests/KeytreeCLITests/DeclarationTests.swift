@@ -18,8 +18,10 @@ struct DeclarationTests {
     let names = Program.declaration.commands.flatMap { [$0.name] + $0.aliases }
     #expect(
       Set(names) == [
-        "init", "add", "get", "find", "ls", "set", "edit", "generate", "rm", "mv", "cp", "check", "doctor",
-        "status", "trust", "git", "textconv", "import", "demo", "help", "version", "completions",
+        "init", "add", "get", "find", "ls", "set", "edit", "generate", "rm", "mv", "cp", "history",
+        "undelete",
+        "status", "resolve", "check", "doctor", "trust", "clone", "sync", "git", "merge-driver", "textconv",
+        "import", "demo", "help", "version", "completions",
       ])
     #expect(names.count == Set(names).count)
   }

@@ -13,6 +13,9 @@ enum GetCommand: Command {
   static let out = OptionDeclaration(
     "out", .required(ValueDeclaration("FILE", .text, completion: .file)),
     help: "write the secret to a new file that only you can read")
+  static let at = OptionDeclaration(
+    "at", .required(ValueDeclaration("REV", .text)),
+    help: "the item as it was: a commit by any name that git knows, or digits of a revision of the secret")
   static let reveal = OptionDeclaration("reveal", help: "put the secret into the output of `--json`")
 
   static let declaration = CommandDeclaration(
@@ -23,21 +26,26 @@ enum GetCommand: Command {
       "`--json` prints the attributes, and with `--reveal` the secret among them: as a string when it is UTF-8, "
         + "else as `{\"base64\":\"...\"}`. Without `--reveal` nothing is decrypted.",
       "`--out` makes a file that only you can read. It never writes to one that exists, nor through a link.",
+      "`--at` reads the store's history: the item is found by its id in that commit, whatever it was called then, and "
+        + "an item that was deleted by its name. A revision is given by 8 digits or more, as `keytree history` "
+        + "shows them.",
     ],
-    operands: [item], options: [attributes, out, reveal] + AttributeOptions.all,
+    operands: [item], options: [attributes, out, at, reveal] + AttributeOptions.all,
     examples: [
       Example("keytree get github.com/alice", "prints the secret"),
       Example("keytree get github.com -a alice --attributes", "prints what else is known"),
       Example("keytree get keytree://generic-password/mailer/bot --out token", "writes it to a file"),
+      Example("keytree get github.com/alice --at HEAD~3", "prints the secret as it was three commits ago"),
     ],
-    exitCodes: [3, 4, 6, 7, 8, 9])
+    exitCodes: [3, 4, 6, 7, 8, 9, 11])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     try refuseContradictions(call)
     let selection = try call.selection(0)
+    var past: PastItem?
+    if let revision = call.arguments.text(at) { past = try PastItem(call, selection, at: revision) }
     if call.arguments.has(attributes) || (call.globals.json && !needsSecret(call)) {
-      let record = try call.findOne(selection, in: try call.openIndex())
-      show(record, call)
+      show(try record(past, call, selection, in: try call.openIndex()), call)
       return .done
     }
     let file = call.arguments.text(out).map(SecretFile.init)
@@ -46,8 +54,12 @@ enum GetCommand: Command {
     defer { call.explain(keyring.engineStatistics) }
     // GnuPG is found and checked while the index is searched.
     keyring.warmUp()
-    let record = try call.findOne(selection, in: keyring.index)
-    let secret = try keyringCall(keyring.secret(for: record, matching: selection.query(for: record)))
+    let record = try record(past, call, selection, in: keyring.index)
+    let query = selection.query(for: record)
+    let secret =
+      if let past { try past.secret(in: keyring, matching: query) } else {
+        try keyringCall(keyring.secret(for: record, matching: query))
+      }
     if let file {
       try file.write(secret)
       if call.globals.json { show(record, call) }
@@ -58,6 +70,14 @@ enum GetCommand: Command {
       call.console.write(secret: secret)
     }
     return .done
+  }
+
+  /// The item as it was, where that is wanted, else as it is.
+  private static func record(
+    _ past: PastItem?, _ call: CommandCall, _ selection: ItemSelection, in index: Index
+  ) throws(Failure) -> ItemRecord {
+    if let past { return past.record }
+    return try call.findOne(selection, in: index)
   }
 
   private static func needsSecret(_ call: CommandCall) -> Bool {

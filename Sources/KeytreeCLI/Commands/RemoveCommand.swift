@@ -10,8 +10,8 @@ enum RemoveCommand: Command {
     details: [
       "Each name has to match exactly one item: of several the candidates are listed, and nothing is removed. "
         + "All items are removed in one step, or none, and nothing is asked.",
-      "The sealed files are deleted. What git has of them stays in the history; without git, or another copy of "
-        + "the store, there is no way back.",
+      "The sealed files are deleted. What git has of them stays in the history, and `keytree undelete` brings it "
+        + "back; without git, or another copy of the store, there is no way back.",
     ],
     operands: [
       OperandDeclaration(

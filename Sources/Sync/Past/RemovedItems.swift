@@ -4,8 +4,14 @@ package import KeyringModel
 /// Items that once had a file in the store where there is none any more, or another one: deleted, renamed, or kept on
 /// a machine alone.
 package struct RemovedItems: Sendable {
-  /// What they were before, the last one that was taken away first; each item once.
+  /// What they were before, the last one that was taken away first; an item is there once for each name that it lost.
   package private(set) var records: [ItemRecord] = []
+
+  /// An item under one of its names.
+  private struct Name: Hashable {
+    let id: ItemID
+    let path: ItemPath
+  }
 
   /// A file that a commit took away.
   private struct Removal {
@@ -36,8 +42,9 @@ package struct RemovedItems: Sendable {
     } catch {
       throw .git(error)
     }
-    var ids: Set<ItemID> = []
-    for record in try records(of: removals) where ids.insert(record.id).inserted { records.append(record) }
+    var names: Set<Name> = []
+    for record in try records(of: removals)
+    where names.insert(Name(id: record.id, path: record.path)).inserted { records.append(record) }
   }
 
   private static func removals(

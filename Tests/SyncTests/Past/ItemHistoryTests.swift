@@ -225,7 +225,7 @@ struct ItemHistoryTests {
     let repository = try world.requireRepository()
     #expect(try world.changes(of: item) == [[.deleted], [.renamed(from: item.path)], [.added]])
     let removed = try RemovedItems(below: ["items/internet-password/a.example"], in: repository)
-    #expect(removed.records == [renamed])
+    #expect(removed.records == [renamed, item])
     let store = try #require(try PastStore(at: "HEAD~2", in: repository))
     #expect(try store.records() == [item])
     let message = try #require(try store.message(of: item))

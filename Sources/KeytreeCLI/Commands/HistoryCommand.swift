@@ -1,0 +1,92 @@
+internal import Arguments
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+internal import Sync
+
+/// `keytree history`: says what became of an item, and who did it.
+enum HistoryCommand: Command {
+  static let history = HistoryUse.before
+  static let item = OperandDeclaration(
+    "ITEM", .bytes, count: .optional, completion: .item,
+    help: "the item; one that was deleted is found by the name that it had")
+  static let limit = OptionDeclaration(
+    "limit", .required(ValueDeclaration("N", .integer(1...1_000_000))), help: "only the newest versions")
+
+  static let declaration = CommandDeclaration(
+    name: "history", summary: "say who changed an item, when and how",
+    details: [
+      "Prints a line for each commit that changed the item, the newest first: when, the commit, the revision of the "
+        + "secret, who, and what. An item is followed by its id, so under other names as well and after it was "
+        + "deleted. Nothing is decrypted: the lines of the index say whether the secret is another one or was only "
+        + "sealed again.",
+      "`keytree get ITEM --at REV` prints an old secret: REV is the commit or the revision that is shown. Who and "
+        + "when is what the author of a commit says.",
+      "With `--json` the members are `time`, `commit`, `author`, `mail`, `id`, `reference`, `revision`, `change` "
+        + "(added, alreadyThere, deleted, broughtBack, secret, resealed, attributes, renamed, moved, becameCopy, "
+        + "settled) and, where they say something, `attributes`, `from`, `fromGroup` and `conflictOf`.",
+    ],
+    operands: [item], options: [limit] + AttributeOptions.all,
+    examples: [
+      Example("keytree history github.com/alice", "lists all versions"),
+      Example("keytree history github.com/alice --limit 1 --json", "prints the last change for a program"),
+    ],
+    exitCodes: [4, 6, 8, 11])
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    let selection = try call.selection(0)
+    let repository = try call.requireRepository()
+    // An index is all that is opened, and an index cannot decrypt.
+    let index = try call.openIndex()
+    let record = try call.findInHistory(selection, in: index, repository)
+    let history = try syncCall { () throws(SyncError) in
+      try ItemHistory(of: record.id, from: record.path, in: repository)
+    }
+    call.explain(EngineStatistics())
+    if history.versions.isEmpty {
+      throw .other(
+        .notFound, message: "\(ErrorReport.show(record.reference.text)) has no history",
+        hint: record.isLocal
+          ? "it stays on this machine, so no commit has it" : "`keytree status` shows what is not committed")
+    }
+    let count = call.arguments.integer(limit) ?? history.versions.count
+    list(history.versions.prefix(count), call)
+    if history.isCutOff {
+      call.console.say("This clone has no older history; `keytree git fetch --unshallow` gets it.")
+    }
+    try tellCopies(of: record, in: index, call)
+    return .done
+  }
+
+  private static func list(_ versions: ArraySlice<ItemVersion>, _ call: CommandCall) {
+    if call.globals.json {
+      for version in versions where !call.console.outputIsClosed { call.console.write(version.members) }
+      return
+    }
+    let isTerminal = call.console.outputIsTerminal
+    // What changed is at the end and is shown whole.
+    var table = Table(["when", "commit", "revision", "who", "what"], isTerminal: isTerminal, cellWidth: nil)
+    for version in versions {
+      let author = version.commit.author.isEmpty ? version.commit.mail : version.commit.author
+      table.add([
+        "\(version.commit.time.rfc3339.prefix(19))Z", String(version.commit.name.prefix(12)),
+        String(version.lastRecord?.revision.hex.prefix(8) ?? ""),
+        isTerminal ? DisplayWidth.cut(ErrorReport.show(author), to: Table.listCellWidth) : author,
+        version.words,
+      ])
+    }
+    call.console.write(table)
+  }
+
+  /// Names the versions that a merge kept beside the item.
+  private static func tellCopies(
+    of record: ItemRecord, in index: Index, _ call: CommandCall
+  ) throws(Failure) {
+    let copies = try keyringCall(
+      index.find(Query(predicates: [.equal(.conflictOf, .string(record.id.hex))])))
+    for copy in copies.items where copy.isConflictCopy {
+      call.console.say(
+        "\(ErrorReport.show(copy.reference.text)) is a conflict copy of it; `keytree resolve` settles that.")
+    }
+  }
+}

@@ -1,0 +1,97 @@
+internal import Keyring
+internal import KeyringModel
+internal import Sync
+
+/// Items that are looked for in the history of a store as well.
+extension CommandCall {
+  /// The repository of the store.
+  ///
+  /// - Throws: `git` with `noRepository` when it uses none.
+  func requireRepository() throws(Failure) -> Repository {
+    // Whether there is a store at all has to be known first.
+    _ = try openIndex()
+    guard let repository = try repository() else { throw .git(.noRepository(store: try storePath())) }
+    return repository
+  }
+
+  /// The one item that is meant and that the store has now; nil when it has none.
+  ///
+  /// - Throws: `ambiguous`, `keyring`.
+  func find(one selection: ItemSelection, in index: Index) throws(Failure) -> ItemRecord? {
+    do throws(Failure) {
+      return try findOne(selection, in: index)
+    } catch {
+      switch error {
+      case .noMatch, .noMatchButDamage: return nil
+      default: throw error
+      }
+    }
+  }
+
+  /// The one item that is meant, in the store or, when it is not there, in its history.
+  ///
+  /// - Returns: the item as it is, or as it was before the file with this name went away. It may be in the store under
+  ///   another name.
+  /// - Throws: `noMatch`, `ambiguous`, `keyring`, `git`.
+  func findInHistory(
+    _ selection: ItemSelection, in index: Index, _ repository: Repository
+  ) throws(Failure) -> ItemRecord {
+    if let item = try find(one: selection, in: index) { return item }
+    guard let item = try settleOne(selection, try removed(selection, repository)) else {
+      throw .noMatch(nameForMessages(0))
+    }
+    return item
+  }
+
+  /// Items that are meant by what they were before their files went away; each once.
+  func removed(_ selection: ItemSelection, _ repository: Repository) throws(Failure) -> [ItemRecord] {
+    let found = try syncCall { () throws(SyncError) in
+      try RemovedItems(below: selection.folders, in: repository)
+    }
+    var ids: Set<ItemID> = []
+    return found.records.filter { selection.accepts($0) && ids.insert($0.id).inserted }
+  }
+
+  /// The one of some items that is meant; nil when there is none.
+  ///
+  /// - Throws: `ambiguous` with the candidates, by their ids where they had the same name.
+  func settleOne(_ selection: ItemSelection, _ records: [ItemRecord]) throws(Failure) -> ItemRecord? {
+    let items = selection.settle(records)
+    guard items.count > 1 else { return items.first }
+    let hasNames = Set(items.map(\.path)).count == items.count
+    throw .ambiguous(
+      nameForMessages(0),
+      candidates: items.map { hasNames ? $0.reference.text : ItemReference.id($0.id).text })
+  }
+}
+
+/// Runs something that takes the store and git; its error becomes the command's.
+func syncCall<R>(_ body: () throws(SyncError) -> R) throws(Failure) -> R {
+  do throws(SyncError) {
+    return try body()
+  } catch {
+    throw .sync(error)
+  }
+}
+
+extension ItemSelection {
+  /// The folders in which the items of some classes that a name stands for have their files.
+  static func folders(_ classes: [ItemClass], _ name: ItemName?) -> [String] {
+    let items = StoreLayout.itemsFolder(isLocal: false)
+    switch name {
+    case .reference(.path(let path)): return ["\(items)/\(path.itemClass.rawValue)/\(path.container)"]
+    case .named(_, let container, _):
+      return classes.map { itemClass in
+        let folder = "\(items)/\(itemClass.rawValue)"
+        // The folder of a key or a certificate may be named by something else than what its name says.
+        guard itemClass == .genericPassword || itemClass == .internetPassword else { return folder }
+        var attributes = Attributes()
+        for name in itemClass.containerNames { attributes[name] = AttributeValue(text: container) }
+        let key = PrimaryKey(itemClass: itemClass, attributes: attributes, group: GroupName.default)
+        return "\(folder)/\(ItemPath(key).container)"
+      }
+    case nil: return classes.map { "\(items)/\($0.rawValue)" }
+    case .reference(.id), .id: return [items]
+    }
+  }
+}

@@ -1,0 +1,70 @@
+internal import KeyringModel
+internal import Sync
+
+extension ItemVersion {
+  /// What changed, for people; not escaped.
+  var words: String { changes.map(\.words).joined(separator: "; ") }
+
+  /// The version for programs.
+  var members: [JSONMember] {
+    var members = [
+      JSONMember("author", .string(commit.author)),
+      JSONMember("change", .array(changes.map { .string($0.name) })),
+      JSONMember("commit", .string(commit.name)), JSONMember("mail", .string(commit.mail)),
+      JSONMember("time", .string(commit.time.rfc3339)),
+    ]
+    if let record = lastRecord {
+      members += [
+        JSONMember("id", .string(record.id.hex)), JSONMember("reference", .string(record.reference.text)),
+        JSONMember("revision", .string(record.revision.hex)),
+      ]
+    }
+    for change in changes {
+      switch change {
+      case .attributes(let names):
+        members.append(JSONMember("attributes", .array(names.map { .string($0.text) })))
+      case .renamed(let path):
+        members.append(JSONMember("from", .string(ItemReference.path(path).text)))
+      case .moved(let group): members.append(JSONMember("fromGroup", .string(group)))
+      case .becameCopy(let id): members.append(JSONMember("conflictOf", .string(id.hex)))
+      case .added, .alreadyThere, .deleted, .broughtBack, .secret, .resealed, .settled: continue
+      }
+    }
+    return members
+  }
+}
+
+extension ItemVersion.Change {
+  /// The kind of the change, for programs.
+  fileprivate var name: String {
+    switch self {
+    case .added: "added"
+    case .alreadyThere: "alreadyThere"
+    case .deleted: "deleted"
+    case .broughtBack: "broughtBack"
+    case .secret: "secret"
+    case .resealed: "resealed"
+    case .attributes: "attributes"
+    case .renamed: "renamed"
+    case .moved: "moved"
+    case .becameCopy: "becameCopy"
+    case .settled: "settled"
+    }
+  }
+
+  fileprivate var words: String {
+    switch self {
+    case .added: "added"
+    case .alreadyThere: "was there already; what was before is not in this clone"
+    case .deleted: "deleted"
+    case .broughtBack: "brought back"
+    case .secret: "new secret"
+    case .resealed: "same secret, sealed again"
+    case .attributes(let names): "changed \(names.map(\.text).joined(separator: ", "))"
+    case .renamed(let path): "renamed from \(path.text)"
+    case .moved(let group): "moved from the group \(group)"
+    case .becameCopy(let id): "kept as a conflict copy of #\(id.hex)"
+    case .settled: "conflict settled"
+    }
+  }
+}

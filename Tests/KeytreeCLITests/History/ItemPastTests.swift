@@ -1,0 +1,282 @@
+import Arguments
+import Foundation
+import Glibc
+import KeyringModel
+import KeytreeCLI
+import OpenPGP
+import TestSupport
+import Testing
+
+@Suite("Items as they were")
+struct ItemPastTests {
+  @Test func `the history needs neither GnuPG nor a key`() throws {
+    let world = try EverydayWorld()
+    world.succeed("add", "a.example/alice", input: "one")
+    world.succeed("set", "a.example/alice", "--secret", input: "two")
+    let words = ["history", "a.example"] as [Word]
+    let result = world.run(
+      words, more: ["PATH": try world.folderWithGit(), "GNUPGHOME": "/nonexistent", "XDG_RUNTIME_DIR": ""])
+    #expect(result.code == .done, "\(result.talkText)")
+    #expect(
+      result.text.split(separator: "\n").map { $0.split(separator: "\t").last } == ["new secret", "added"])
+    #expect(world.run(words + ["--explain"]).talkText.contains("explain: items decrypted: 0\n"))
+  }
+
+  @Test func `every line for programs is canonical and leads to the version that it is about`() throws {
+    let world = try EverydayWorld()
+    world.succeed("add", "a.example/alice", "-l", "L", input: "one")
+    world.succeed("set", "a.example/alice", "--secret", "-l", "M", input: "two")
+    world.succeed("mv", "a.example/alice", "b.example/bob")
+    world.succeed("rm", "b.example/bob")
+    let lines = world.succeed("history", "b.example", "--json").split(separator: "\n").map(String.init)
+    #expect(lines.count == 4)
+    var secrets: [String] = []
+    for line in lines {
+      let value = try JSONValue(parsing: Array(line.utf8), limits: JSONLimits(size: 4096, depth: 4))
+      #expect(String(decoding: value.canonicalBytes, as: UTF8.self) == line)
+      let members = try #require(
+        try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+      #expect(members["author"] as? String == "Alice Example")
+      #expect(members["mail"] as? String == "alice@keytree.example")
+      let commit = try #require(members["commit"] as? String)
+      if (members["change"] as? [String])?.contains("deleted") ?? false { continue }
+      let reference = try #require(members["reference"] as? String)
+      secrets.append(world.succeed("get", Word(reference), "--at", Word(commit)))
+    }
+    #expect(secrets == ["two", "two", "one"])
+    #expect(lines[0].contains("\"change\":[\"deleted\"]"))
+    #expect(lines[1].contains("\"from\":\"keytree://internet-password/a.example/alice\""))
+    #expect(lines[2].contains("\"attributes\":[\"label\"]"))
+    #expect(lines[2].contains("\"change\":[\"secret\",\"attributes\"]"))
+  }
+
+  @Test(arguments: [true, false])
+  func `what an author or an attribute is called does nothing to a terminal or a line`(isTerminal: Bool)
+    throws
+  {
+    let world = try EverydayWorld()
+    world.succeed("add", "a.example/alice", input: "one")
+    let evil = "e\u{1B}[2J\u{202E}\tx" + String(repeating: "y", count: 500)
+    try world.git("config", "user.name", evil)
+    try world.git("config", "user.email", "m\u{1B}@example.org")
+    world.succeed("set", "a.example/alice", "--attribute", "t\u{202E}ag=v")
+    let result = world.run("history", "a.example", isTerminal: isTerminal)
+    #expect(result.code == .done)
+    let scalars = result.text.unicodeScalars
+    let allowed: Set<UInt32> = isTerminal ? [10] : [9, 10, 0x202E]
+    #expect(scalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E || allowed.contains($0.value) })
+    #expect(result.text.contains("\\x1b[2J"))
+    let lines = result.text.split(separator: "\n")
+    #expect(lines.count == (isTerminal ? 3 : 2))
+    if !isTerminal { #expect(lines.allSatisfy { $0.count { $0 == "\t" } == 4 }) }
+    #expect(lines.allSatisfy { $0.count < 200 } == isTerminal)
+  }
+
+  @Test func `an old secret comes by commit, revision, date and tag, and in every form`() throws {
+    let world = try EverydayWorld()
+    world.succeed("add", "a.example/alice", "-l", "old", input: "one")
+    let attributes = world.succeed("get", "a.example", "--json")
+    let revision = try #require(
+      try (JSONSerialization.jsonObject(with: Data(attributes.utf8)) as? [String: Any])?["revision"]
+        as? String)
+    try world.git("-c", "user.name=P", "-c", "user.email=p@example.org", "tag", "-a", "-m", "x", "first")
+    world.succeed("set", "a.example/alice", "--secret", "-l", "new", input: "two")
+    let commit = try world.git("rev-parse", "HEAD~1")
+    for name in [
+      "HEAD~1", "first", "main@{1}", String(commit.prefix(9)), String(revision.prefix(8)), revision,
+    ] {
+      #expect(world.succeed("get", "a.example", "--at", Word(name)) == "one", "\(name)")
+    }
+    #expect(world.succeed("get", "a.example", "--at", "HEAD") == "two")
+    #expect(world.succeed("get", "a.example", "--at", "first", "--json") == attributes)
+    #expect(world.succeed("get", "a.example", "--at", "first", "--attributes").contains("label\told\n"))
+    #expect(
+      world.succeed("get", "a.example", "--at", "first", "--json", "--reveal").contains("\"secret\":\"one\""))
+    let file = world.folder.path + "/out"
+    world.succeed("get", "a.example", "--at", "first", "--out", Word(file))
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "one")
+  }
+
+  /// What `--at` may be given, and the exit code.
+  static let wrong: [(Word, ExitCode)] = [
+    ("--output=x", .notFound), ("-h", .notFound), ("", .notFound), ("HEAD~9", .notFound),
+    ("HEAD:index", .notFound),
+    ("00000000", .notFound), ("0000000", .notFound), ("HEAD", .done), ("HEAD~1", .notFound),
+  ]
+
+  @Test(arguments: wrong)
+  func `a name that means nothing is not found, whatever it looks like`(name: Word, code: ExitCode) throws {
+    let world = try EverydayWorld()
+    world.succeed("add", "a.example/alice", input: "one")
+    let result = world.run("get", "a.example", "--at", name)
+    #expect(result.code == code, "\(result.talkText)")
+    #expect(result.text == (code == .done ? "one" : ""))
+  }
+
+  @Test func `a name stands for what it stood for where its item was not there yet`() throws {
+    let world = try EverydayWorld()
+    world.succeed("add", "a.example/alice", input: "one")
+    world.succeed("rm", "a.example/alice")
+    world.succeed("add", "a.example/alice", input: "two")
+    let result = world.run("get", "a.example/alice", "--at", "HEAD~2")
+    #expect(result.text == "one")
+    #expect(result.talkText.hasPrefix("Another item had the name then: #"))
+    #expect(world.run("get", "a.example/alice", "--at", "HEAD~1").code == .notFound)
+    #expect(world.succeed("get", "a.example/alice", "--at", "HEAD") == "two")
+  }
+
+  @Test func `a commit that gives an item another one's message releases nothing`() throws {
+    let world = try EverydayWorld()
+    world.succeed("add", "a.example/alice", input: "one")
+    world.succeed("add", "b.example/bob", input: "two")
+    let files = ["a.example/alice", "b.example/bob"].map {
+      "\(world.store)/items/internet-password/\($0).gpg"
+    }
+    let good = try Data(contentsOf: URL(fileURLWithPath: files[0]))
+    try Data(contentsOf: URL(fileURLWithPath: files[1])).write(to: URL(fileURLWithPath: files[0]))
+    try world.git("-c", "user.name=P", "-c", "user.email=p@example.org", "commit", "-q", "-am", "swap")
+    try good.write(to: URL(fileURLWithPath: files[0]))
+    try world.git("-c", "user.name=P", "-c", "user.email=p@example.org", "commit", "-q", "-am", "back")
+    let result = world.run("get", "a.example", "--at", "HEAD~1")
+    #expect(result.code == .damaged)
+    #expect(result.output.isEmpty)
+    #expect(result.talkText.contains("binding mismatch"))
+    #expect(world.succeed("get", "a.example", "--at", "HEAD") == "one")
+  }
+
+  @Test func `a deletion that git did not take is committed first, and taken back`() throws {
+    let world = try EverydayWorld()
+    world.succeed("add", "a.example/alice", input: "one")
+    let lock = URL(fileURLWithPath: "\(world.store)/.git/index.lock")
+    try Data().write(to: lock)
+    #expect(world.run("rm", "a.example/alice").code == .gitFailed)
+    #expect(world.run("undelete", "a.example/alice").code == .gitFailed)
+    try FileManager.default.removeItem(at: lock)
+    world.succeed("undelete", "a.example/alice")
+    #expect(world.succeed("get", "a.example/alice") == "one")
+    let subjects = [
+      "remove internet-password/a.example/alice", "bring back internet-password/a.example/alice",
+    ]
+    #expect(try world.subjects().suffix(2) == subjects)
+    #expect(try world.git("status", "--porcelain") == "")
+    #expect(world.run("check").code == .done)
+  }
+
+  @Test(arguments: ["b.example/bob", "a.example/bob"])
+  func `what was renamed before it was deleted is found by both names and by its id`(name: String) throws {
+    let world = try EverydayWorld()
+    world.succeed("add", "a.example/alice", input: "one")
+    world.succeed("mv", "a.example/alice", Word(name))
+    let line = world.succeed("history", "a.example/alice", "--json", "--limit", "1")
+    #expect(line.contains("\"change\":[\"renamed\"]"))
+    #expect(world.run("undelete", "a.example/alice").code == .notFound)
+    for start in ["a.example/alice", name, "id"] {
+      world.succeed("rm", Word(name))
+      let id = try #require(line.split(separator: "\"id\":\"").last?.prefix(32))
+      let result = world.run("undelete", start == "id" ? Word("keytree://id/\(id)") : Word(start))
+      #expect(result.code == .done, "\(result.talkText)")
+      #expect(result.talkText == "Brought back keytree://internet-password/\(name).\n")
+      #expect(world.succeed("get", Word(name)) == "one")
+    }
+    #expect(world.succeed("history", Word(name)).split(separator: "\n").count == 8)
+  }
+
+  /// Whose keys are there when an item of a group with new members is brought back, what is said, and who can read it.
+  static let members: [(Bool, String, Int)] = [
+    (true, "Brought back", 2), (false, "is sealed to the members that its group had then", 1),
+  ]
+
+  @Test(arguments: members)
+  func `an item of a group with new members is sealed to them, or it is said that it is not`(
+    hasKey: Bool, words: String, recipients: Int
+  ) throws {
+    let world = try EverydayWorld(keys: hasKey ? [.alice] : [.alice, .bob])
+    world.succeed("add", "a.example/alice", input: "one")
+    let revision = world.succeed("history", "a.example").split(separator: "\t")[2]
+    world.succeed("rm", "a.example/alice")
+    try world.addMember(.bob)
+    if !hasKey { try world.home.run(["--delete-secret-keys", GnuPGKey.alice.fingerprint.text]) }
+    let result = world.run("undelete", "a.example/alice")
+    #expect(result.code == .done, "\(result.talkText)")
+    #expect(result.talkText.contains(words), "\(result.talkText)")
+    let file = "\(world.store)/items/internet-password/a.example/alice.gpg"
+    let message = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
+    let header = try unsafe message.withUnsafeBytes { try unsafe MessageHeader.parse($0, limit: 1 << 20) }
+    #expect(header.recipients.count == recipients)
+    let lines = world.succeed("history", "a.example").split(separator: "\n")
+    #expect(lines.count == 3 && lines[0].split(separator: "\t")[2] == revision)
+    if hasKey { #expect(world.succeed("get", "a.example") == "one") }
+  }
+
+  @Test func `conflict copies of the item are named, and a clone without the beginning says so`() throws {
+    let world = try EverydayWorld()
+    world.succeed("add", "a.example/alice", input: "one")
+    let id = try #require(
+      world.succeed("get", "a.example", "--json").split(separator: "\"id\":\"").last?.prefix(32))
+    world.succeed("add", "b.example/bob", "--attribute", Word("conflictOf=\(id)"), input: "two")
+    let result = world.run("history", "a.example")
+    #expect(result.text.hasSuffix("\tadded\n"))
+    #expect(
+      result.talkText.hasPrefix("keytree://internet-password/b.example/bob~~")
+        && result.talkText.hasSuffix(" is a conflict copy of it; `keytree resolve` settles that.\n"))
+    try world.git("clone", "-q", "--depth=1", "file://\(world.store)", "../shallow")
+    let shallow = world.folder.path + "/shallow"
+    _ = unsafe chmod(shallow, 0o700)
+    let cut = world.run("--store", Word(shallow), "history", "a.example")
+    #expect(cut.text.hasSuffix("\twas there already; what was before is not in this clone\n"))
+    #expect(cut.talkText.hasPrefix("This clone has no older history; "))
+  }
+
+  @Test func `without git there is no history`() throws {
+    let world = try EverydayWorld()
+    let store = ["--store", Word(world.folder.path + "/plain")] as [Word]
+    #expect(world.run(store + ["init", "--no-git"]).code == .done)
+    #expect(world.run(store + ["add", "a.example/alice"], input: [1]).code == .done)
+    for words in [
+      ["history", "a.example"], ["get", "a.example", "--at", "HEAD"], ["undelete", "a.example"],
+    ] {
+      let result = world.run(store + words.map { Word($0) })
+      #expect(result.code == .gitFailed, "\(words)")
+      #expect(result.talkText.contains("uses no git\nhint: "))
+    }
+  }
+}
+
+extension EverydayWorld {
+  /// Runs a command that has to succeed, and returns what it printed.
+  @discardableResult
+  func succeed(_ words: Word..., input: String = "") -> String {
+    let result = run(words, input: Array(input.utf8))
+    #expect(result.code == .done, "\(words): \(result.talkText)")
+    return result.text
+  }
+
+  /// A search path with git alone.
+  func folderWithGit() throws -> String {
+    let programs = folder.path + "/git-alone"
+    try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(atPath: "\(programs)/git", withDestinationPath: "/usr/bin/git")
+    return programs
+  }
+
+  /// Adds a person to the default group, as an admin does it, and accepts that here.
+  func addMember(_ key: GnuPGKey) throws {
+    let file = URL(fileURLWithPath: "\(store)/policy.json")
+    let bytes = [UInt8](try Data(contentsOf: file))
+    var policy = try Policy.parse(bytes)
+    policy.generation += 1
+    policy.previous = ContentDigest(of: bytes)
+    policy.people[key.fingerprint] = Person(
+      name: key.mail, role: .member, added: Timestamp(microseconds: 1_800_000_000_000_000))
+    policy.groups[GroupName.default] = [GnuPGKey.alice, key].map(\.fingerprint).sorted()
+    try Data(policy.encode()).write(to: file)
+    try Data(key.publicKey).write(
+      to: URL(fileURLWithPath: "\(store)/keys/\(key.fingerprint.text).asc"))
+    try home.run([
+      "--armor", "--local-user", GnuPGKey.alice.fingerprint.text, "--output", "\(file.path).asc",
+      "--detach-sign", file.path,
+    ])
+    try FileManager.default.removeItem(atPath: folder.path + "/state")
+    succeed("trust", "--fingerprint", Word(GnuPGKey.alice.fingerprint.text))
+  }
+}
