@@ -7,17 +7,15 @@ import Testing
 
 /// Fails, then kills, at every operation with which a store is made and a policy is accepted.
 @Suite struct CreationSweepTests {
-  typealias Sweep = FaultSweepTests
-
   @Test(
     "after a fault at any operation a store is there as a whole, or can be made again",
-    arguments: Sweep.Mode.allCases)
-  func creation(_ mode: Sweep.Mode) throws {
+    arguments: Saboteur.Mode.allCases)
+  func creation(_ mode: Saboteur.Mode) throws {
     var number = 0
     while true {
       number += 1
       let store = StandInStore()
-      let saboteur = Sweep.Saboteur(at: number, mode)
+      let saboteur = Saboteur(at: number, mode)
       var isReported = true
       do {
         try store.create(faults: saboteur.plan)
@@ -44,8 +42,8 @@ import Testing
 
   @Test(
     "after a fault at any operation the old or the new people are accepted, and items can be read",
-    arguments: Sweep.Mode.allCases)
-  func acceptance(_ mode: Sweep.Mode) throws {
+    arguments: Saboteur.Mode.allCases)
+  func acceptance(_ mode: Saboteur.Mode) throws {
     var number = 0
     while true {
       number += 1
@@ -53,7 +51,7 @@ import Testing
       let record = try store.create().add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
       let file = StoreLayout.keyFile(store.owner)
       try store.tree().replaceFile(file, with: [2], temporary: "tmp")
-      let saboteur = Sweep.Saboteur(at: number, mode)
+      let saboteur = Saboteur(at: number, mode)
       var isReported = true
       do {
         try trust(store, saboteur.plan).accept()

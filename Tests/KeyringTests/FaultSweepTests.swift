@@ -3,55 +3,20 @@ import Keyring
 import KeyringModel
 import OpenPGP
 import Secrets
-import Synchronization
 import Testing
 import TestSupport
 
 /// Fails, then kills, at every operation that changes the disk, one after the other (DESIGN section 6).
 @Suite struct FaultSweepTests {
-  /// What happens at the Nth operation.
-  enum Mode: CaseIterable { case fails, runsOutOfSpace, isKilled, isKilledWhileWriting }
-
   /// A change to a store that has the items a (revision 1), b and c.
   enum Change: CaseIterable {
     case add, update, updateAttributes, updateLocal, keepHere, share, delete, rename, importMany, repair
   }
 
-  /// Counts operations and interferes with one, or with all from one on.
-  final class Saboteur: Sendable {
-    private let state: Mutex<(count: Int, at: Int)>
-    private let mode: Mode
-
-    init(at number: Int, _ mode: Mode) {
-      state = Mutex((0, number))
-      self.mode = mode
-    }
-
-    var count: Int { state.withLock { $0.count } }
-    var hasStruck: Bool { state.withLock { $0.count >= $0.at } }
-
-    var plan: FaultPlan {
-      { operation, _ in
-        let (number, target) = self.state.withLock { state in
-          state.count += 1
-          return (state.count, state.at)
-        }
-        switch self.mode {
-        case .fails: return number == target ? .fail(5) : nil
-        case .runsOutOfSpace: return number == target ? .failAfter(bytes: 3, 28) : nil
-        case .isKilled: return number >= target ? .fail(4) : nil
-        case .isKilledWhileWriting:
-          if number == target && operation == .write { return .failAfter(bytes: 7, 4) }
-          return number >= target ? .fail(4) : nil
-        }
-      }
-    }
-  }
-
   @Test(
     "after a fault at any operation every item is its old or its new version and the store checks clean",
-    arguments: Change.allCases, Mode.allCases)
-  func sweep(_ change: Change, _ mode: Mode) throws {
+    arguments: Change.allCases, Saboteur.Mode.allCases)
+  func sweep(_ change: Change, _ mode: Saboteur.Mode) throws {
     let total = try operations(of: change)
     var points = 0
     for number in 1...total where isTried(number, of: total, change) {

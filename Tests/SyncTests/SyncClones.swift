@@ -38,8 +38,8 @@ final class SyncClones: Sendable {
 
   var hub: String { "\(world.store.folder.path)/hub.git" }
 
-  func open(_ clone: Int) throws -> Keyring {
-    try world.open(at: paths[clone])
+  func open(_ clone: Int, faults: FaultPlan? = nil) throws -> Keyring {
+    try world.open(at: paths[clone], faults: faults)
   }
 
   /// Opens a clone whose person has no secret key.
@@ -50,12 +50,14 @@ final class SyncClones: Sendable {
 
   @discardableResult
   func sync(
-    _ clone: Int, _ options: Synchronization.Options = .init(), with keyring: Keyring? = nil
+    _ clone: Int, _ options: Synchronization.Options = .init(), with keyring: Keyring? = nil,
+    faults: FaultPlan? = nil
   ) throws -> Synchronization.Report {
-    let keyring = try keyring ?? open(clone)
+    let keyring = try keyring ?? open(clone, faults: faults)
     let repository = try #require(try Repository.find(store: paths[clone], git: world.makeGit))
     return try Synchronization(
-      keyring, tree: try FileTree(at: paths[clone]), repository: repository, timeout: 30, options: options,
+      keyring, tree: try FileTree(at: paths[clone], faults: faults), repository: repository, timeout: 30,
+      options: options,
       author: { "Alice <alice@example.org>" }
     ).run()
   }

@@ -28,9 +28,8 @@ final class SyncWorld: Sendable {
   var host: HostContext { gnupg?.host ?? store.host }
 
   /// Opens the store, or a clone of it.
-  func open(at path: String) throws -> Keyring {
-    if gnupg != nil { return try Keyring.open(at: path, host: host) }
-    return try Keyring.open(at: path, host: host, faults: nil, engine: store.engine)
+  func open(at path: String, faults: FaultPlan? = nil) throws -> Keyring {
+    try Keyring.open(at: path, host: host, faults: faults, engine: gnupg == nil ? store.engine : nil)
   }
 
   /// A world with a repository in the store, and its first commit made.

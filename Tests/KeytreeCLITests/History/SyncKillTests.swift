@@ -1,0 +1,29 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A real SIGKILL at system calls of a synchronization, in keytree and in the gits that it runs.
+///
+/// A sample of the points; `KEYTREE_EVERY_FAULT=1` tries every one, and `=10` every tenth.
+@Suite(
+  "Killed while synchronizing",
+  .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
+struct SyncKillTests {
+  @Test func `the next commands lose no version and leave all clones the same`() throws {
+    let world = try SyncKillWorld()
+    let points = try world.points()
+    // Git alone, which keytree tells of, and both at once.
+    let all = points.map { ($0, false) } + points.filter { $0.target != .keytree }.map { ($0, true) }
+    try #require(all.count > 500)
+    let step = ProcessInfo.processInfo.environment["KEYTREE_EVERY_FAULT"].flatMap { Int($0) }
+    var killed = 0
+    for place in stride(from: 0, to: all.count, by: step ?? all.count / 12) {
+      let (point, both) = all[place]
+      guard try world.kill(at: point, both: both) else { continue }
+      killed += 1
+      try world.settle("\(point)\(both ? ", and keytree" : "")")
+    }
+    #expect(killed > 5)
+    print("sync killed at \(killed) of \(all.count) points: \(world.removedLocks) locks removed by hand")
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Keyring
+import KeyringModel
+import Secrets
+import Sync
+import TestSupport
+import Testing
+
+/// Fails, then kills, at operations that change the disk while a store is synchronized (DESIGN section 6).
+///
+/// A sample of them; `KEYTREE_EVERY_FAULT=1` tries every one.
+@Suite struct SyncFaultTests {
+  @Test(arguments: Saboteur.Mode.allCases)
+  func `after a fault the next synchronization brings everything together`(mode: Saboteur.Mode) throws {
+    let clones = try diverged()
+    let kept = try KeptFolders(clones.paths + [clones.hub], in: "\(clones.world.store.folder.path)/kept")
+    let counting = Saboteur(at: .max, mode)
+    try clones.sync(0, faults: counting.plan)
+    let expected = try settled(clones, "no fault")
+    #expect(expected.count == 7)
+    let everyPoint = ProcessInfo.processInfo.environment["KEYTREE_EVERY_FAULT"] != nil
+    let step = everyPoint ? 1 : counting.count / 5
+    for number in stride(from: 1, through: counting.count, by: step) {
+      try kept.restore()
+      let saboteur = Saboteur(at: number, mode)
+      var error: SyncError?
+      do throws(any Error) {
+        try clones.sync(0, faults: saboteur.plan)
+      } catch let caught as SyncError {
+        error = caught
+      } catch is KeyringError {
+        // Where the store is opened.
+      }
+      #expect(saboteur.hasStruck)
+      let comment: Comment = "operation \(number) of \(counting.count), \(error.map { "\($0)" } ?? "done")"
+      #expect(try settled(clones, comment) == expected, comment)
+    }
+  }
+
+  /// Two clones that have changed what they have in every way; the changes of the first one wait for their commit.
+  private func diverged() throws -> SyncClones {
+    let clones = try SyncClones()
+    let items = try ["a", "b", "c", "e"].map { try clones.add(0, "\($0).example", "me", "old \($0)") }
+    try clones.sync(0)
+    try clones.sync(1)
+    for clone in 0..<2 {
+      let keyring = try clones.open(clone)
+      try keyring.update(items[0], secret: SecretBytes(text: "new a \(clone)"))
+      try clones.add(clone, "d.example", "me", "d \(clone)")
+      try clones.add(clone, "only\(clone).example", "me")
+      if clone == 0 {
+        try keyring.update(items[1], Self.set(.server, "moved.example"))
+        try keyring.delete([items[2]])
+      } else {
+        try keyring.update(items[1], secret: SecretBytes(text: "new b"))
+        try keyring.delete([items[3]])
+      }
+    }
+    try clones.sync(1)
+    return clones
+  }
+
+  private static func set(_ name: AttributeName, _ value: String) -> AttributeChanges {
+    var attributes = Attributes()
+    attributes[name] = .string(value)
+    return AttributeChanges(set: attributes)
+  }
+
+  /// Synchronizes both clones without faults, and takes what they have in the end: every item and its secret.
+  private func settled(_ clones: SyncClones, _ comment: Comment) throws -> Set<String> {
+    for clone in [0, 1, 0] { try clones.sync(clone) }
+    try clones.expectEqual(comment)
+    for clone in 0..<2 { try clones.expectSound(clone, comment) }
+    let keyring = try clones.open(0)
+    var query = Query()
+    query.includesConflictCopies = true
+    return Set(
+      try keyring.find(query).items.map { record in
+        "\(record.path.text) \(record.id) \(try keyring.text(of: record))"
+      })
+  }
+}
