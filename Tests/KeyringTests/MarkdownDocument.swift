@@ -5,9 +5,8 @@ struct MarkdownDocument {
   /// The documents that this target checks.
   static let names = ["README.md", "CHANGELOG.md"] + articles
   static let articles = [
-    "Keyring", "GettingStarted", "StoreFormat", "Queries", "ThreatModel", "TypedPasswords",
-    "YourIOSCodeOnLinux",
-    "SecItemParity",
+    "Keyring", "GettingStarted", "StoreFormat", "Queries", "Merging", "Sync", "ThreatModel", "TypedPasswords",
+    "YourIOSCodeOnLinux", "SecItemParity",
   ]
   .map { "Sources/Keyring/Keyring.docc/\($0).md" }
   static let format = articles[2]
