@@ -16,7 +16,7 @@ extension Finding.Kind {
     case .damaged(let damage): damage.words
     case .bindingMismatch(let mismatch): "binding mismatch: \(mismatch.words)"
     case .sharedID(let other):
-      "\(ErrorReport.show(other.text)) has the same id; `keytree cp` the one, then `keytree rm` it"
+      "\(ErrorReport.show(other.text)) has the same id: they are two versions of one item"
     case .undecryptable(let error):
       error.wordsForOneFile ?? ErrorReport(error, item: nil).message ?? "it cannot be decrypted"
     case .wrongRecipients(let found, let expected):
@@ -58,11 +58,11 @@ extension Finding.Kind {
   /// Whether `check --repair` can do something about it.
   var isForRepair: Bool {
     switch self {
-    case .shard, .stray, .fileMissing, .notInIndex, .notAsIndexed, .bindingMismatch, .transaction,
-      .unfinished:
+    case .shard, .stray, .fileMissing, .notInIndex, .notAsIndexed, .bindingMismatch, .sharedID,
+      .transaction, .unfinished:
       true
     case .damaged(let damage): damage.isForRepair
-    case .undecryptable, .wrongRecipients, .recipientsUnknown, .sharedID, .unsafe, .policy, .key: false
+    case .undecryptable, .wrongRecipients, .recipientsUnknown, .unsafe, .policy, .key: false
     }
   }
 

@@ -68,6 +68,9 @@ extension ErrorReport {
     case .failed(_, _, let message)
     where message.contains("tell me who you are") || message.contains("auto-detection"):
       "`git config --global user.name` and `user.email` tell git who you are"
+    case .failed("clone", _, _): "is the address right, and can this machine reach it?"
+    case .failed("fetch", _, _), .failed("push", _, _):
+      "`keytree git remote -v` shows the address; is it right, and can this machine reach it?"
     case .process, .failed, .killed, .timedOut, .unexpectedOutput:
       "`keytree doctor` looks at git and the repository"
     }

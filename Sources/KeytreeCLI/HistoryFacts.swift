@@ -52,7 +52,7 @@ struct HistoryFacts {
     let parts = [(distance.ahead, "ahead of"), (distance.behind, "behind")].filter { $0.0 > 0 }
       .map { "\($0.0) \($0.1)" }
     let place = ErrorReport.show(distance.remote)
-    return parts.isEmpty ? ", as \(place) was" : ", \(parts.joined(separator: " and ")) \(place) as it was"
+    return ", \(parts.isEmpty ? "level with" : parts.joined(separator: " and ")) \(place) when last seen"
   }
 
   /// For programs.

@@ -103,6 +103,7 @@ struct StoreStatus {
         .object(
           ItemClass.allCases.map { JSONMember($0.rawValue, .integer(Int64(counts[$0] ?? 0))) }
             + [JSONMember("local", .integer(Int64(localCount)))])),
+      JSONMember("conflictCopies", .integer(Int64(conflictCopies))),
       JSONMember("git", history.json), JSONMember("trusted", .bool(distrust == nil)),
       JSONMember("unfinished", .array(unfinished.map { .string($0) })),
       JSONMember("quarantines", .array(quarantines.map { .string($0) })),

@@ -109,7 +109,7 @@ package struct Git: Sendable {
     } catch {
       throw .process(error)
     }
-    let command = arguments.first ?? ""
+    let command = Self.command(in: arguments)
     guard outcome.stop == nil else { throw .timedOut(command: command) }
     if case .signaled(let signal) = outcome.ending { throw .killed(command: command, signal: signal) }
     return outcome
@@ -129,14 +129,19 @@ package struct Git: Sendable {
   /// The error that another status than 0 is.
   package func failure(_ arguments: [String], _ outcome: ProcessOutcome) -> GitError {
     let message = String(decoding: outcome.errors.prefix(4096), as: UTF8.self)
-    let command = arguments.first { !$0.hasPrefix("-") } ?? "git"
+    let command = Self.command(in: arguments)
     guard case .exited(let status) = outcome.ending else { return .timedOut(command: command) }
     // With LC_ALL=C these are git's own words, unchanged for many versions.
     if message.contains("detected dubious ownership") { return .unsafeOwner(path: folder) }
     if message.contains("not a git repository") { return .notARepository(path: folder) }
     if message.contains(".lock': File exists") { return .locked(path: Self.quoted(in: message) ?? folder) }
-    let line = message.split(separator: "\n").last { $0.hasPrefix("fatal: ") || $0.hasPrefix("error: ") }
-    let words = line ?? message.split(separator: "\n").last ?? ""
+    // The last word, unless that is only that nothing could be read: why is in the line above it, which ssh may have
+    // written.
+    var lines = message.split(separator: "\n")
+    if let end = lines.firstIndex(where: { $0.contains("Could not read from remote repository") }), end > 0 {
+      lines = [lines[end - 1]]
+    }
+    let words = lines.last { $0.hasPrefix("fatal: ") || $0.hasPrefix("error: ") } ?? lines.last ?? ""
     return .failed(command: command, status: status, message: String(words))
   }
 
@@ -187,6 +192,13 @@ package struct Git: Sendable {
   static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
     return String(path[..<slash])
+  }
+
+  /// The command among arguments, in front of which settings may stand.
+  private static func command(in arguments: [String]) -> String {
+    var rest = arguments[...]
+    while rest.first == "-c" { rest = rest.dropFirst(2) }
+    return rest.first ?? ""
   }
 
   private static func quoted(in message: String) -> String? {

@@ -55,7 +55,22 @@ enum CloneCommand: Command {
       throw .keyring(error)
     }
     defer { call.explain(trust.engineStatistics) }
-    return try TrustCommand.decide(trust, expected: expected, call)
+    do {
+      return try TrustCommand.decide(trust, expected: expected, call)
+    } catch {
+      switch error {
+      case .cancelled, .promptImpossible: throw notAccepted(folder)
+      default: throw error
+      }
+    }
+  }
+
+  /// To clone once more, as the usual hint says, would not help: the store is there.
+  private static func notAccepted(_ folder: String?) -> Failure {
+    let command = folder.map { "keytree --store \(ErrorReport.show($0)) trust" } ?? "keytree trust"
+    return .other(
+      .cancelled, message: "the store is there, but nobody has accepted its people on this machine",
+      hint: "`\(command)` asks again; nothing can be decrypted or changed before")
   }
 
   private static func clone(_ url: String, to path: String, _ call: CommandCall) throws(Failure) {

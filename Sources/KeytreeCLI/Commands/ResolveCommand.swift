@@ -13,8 +13,8 @@ enum ResolveCommand: Command {
   static let declaration = CommandDeclaration(
     name: "resolve", summary: "settle what a merge has left in conflict",
     details: [
-      "Without `--keep` it lists the items that have conflict copies, and in what they differ; nothing is "
-        + "decrypted. `keytree get` with the reference of a copy shows its secret.",
+      "Without `--keep` it lists the items that have conflict copies, or the one that is named, and in what they "
+        + "differ; nothing is decrypted. `keytree get` with the reference of a copy shows its secret.",
       "With several copies of one item, name the copy by its reference or its id.",
     ],
     operands: [
@@ -36,46 +36,61 @@ enum ResolveCommand: Command {
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     keyring.warmUp()
-    let copy = try copy(selection, call, keyring)
+    let name = call.nameForMessages(0)
+    let copies = try copies(of: selection, call, keyring.index)
+    guard let copy = copies.first else { throw noCopy(name) }
+    guard copies.count == 1 else { throw .ambiguous(name, candidates: copies.map(\.reference.text)) }
     let kept = try keyringCall(keyring.resolve(copy, keeping: choice))
-    call.console.say("Settled: \(ErrorReport.show(copy.reference.text)) is gone.")
+    call.console.say(words(choice))
     for record in kept { call.report("Kept", record) }
     return .done
   }
 
-  /// The conflict copy that is meant: itself, or the only one of an item.
-  private static func copy(
-    _ selection: ItemSelection, _ call: CommandCall, _ keyring: Keyring
-  ) throws(Failure) -> ItemRecord {
-    let name = call.nameForMessages(0)
-    let all = try keyringCall(keyring.conflictCopies())
-    let named = selection.settle(try call.find(selection, in: keyring.index).items)
-    let ids = Set(named.map(\.id))
-    var copies = all.filter { ids.contains($0.id) || $0.conflictOf.map(ids.contains) ?? false }
-    if copies.isEmpty {
-      // The item that had the place may be gone, and its copies have the name still.
-      copies = all.filter { copy in
-        var plain = copy
-        plain.attributes[.conflictOf] = nil
-        return selection.accepts(plain)
-      }
+  private static func words(_ choice: ConflictChoice) -> String {
+    switch choice {
+    case .ours: "Settled: the conflict copy is gone."
+    case .theirs: "Settled: the version of the conflict copy has the place now."
+    case .both: "Settled: the conflict copy is an item of its own now."
     }
-    guard let first = copies.first else {
-      throw .other(
-        .notFound, message: "\(ErrorReport.show(name)) has no conflict copy",
-        hint: "`keytree resolve` lists what is in conflict")
-    }
-    guard copies.count == 1 else { throw .ambiguous(name, candidates: copies.map(\.reference.text)) }
-    return first
   }
 
-  private static func list(_ call: CommandCall) throws(Failure) -> ExitCode {
-    let index = try call.openIndex()
+  private static func noCopy(_ name: String) -> Failure {
+    .other(
+      .notFound, message: "\(ErrorReport.show(name)) has no conflict copy",
+      hint: "`keytree resolve` lists what is in conflict")
+  }
+
+  /// All conflict copies, in the order of their creation.
+  private static func allCopies(_ call: CommandCall, _ index: Index) throws(Failure) -> [ItemRecord] {
     var query = Query(predicates: [Predicate(subject: .attribute(.conflictOf), comparison: .exists)])
     query.includesConflictCopies = true
     let matches = try keyringCall(index.find(query))
     call.tell(matches.problems)
-    let copies = matches.items.filter(\.isConflictCopy)
+    return matches.items.filter(\.isConflictCopy)
+  }
+
+  /// The conflict copies that are meant: themselves, or those of an item.
+  private static func copies(
+    of selection: ItemSelection, _ call: CommandCall, _ index: Index
+  ) throws(Failure) -> [ItemRecord] {
+    let all = try allCopies(call, index)
+    let ids = Set(selection.settle(try call.find(selection, in: index).items).map(\.id))
+    let copies = all.filter { ids.contains($0.id) || $0.conflictOf.map(ids.contains) ?? false }
+    if !copies.isEmpty { return copies }
+    // The item that had the place may be gone, and its copies have the name still.
+    return all.filter { copy in
+      var plain = copy
+      plain.attributes[.conflictOf] = nil
+      return selection.accepts(plain)
+    }
+  }
+
+  private static func list(_ call: CommandCall) throws(Failure) -> ExitCode {
+    let index = try call.openIndex()
+    let given = try call.givenAttributes()
+    let isNamed = call.arguments.operand(0) != nil || !given.isEmpty
+    let copies = try isNamed ? copies(of: call.selection(0), call, index) : allCopies(call, index)
+    if copies.isEmpty, isNamed { throw noCopy(call.nameForMessages(0)) }
     for copy in copies {
       guard let id = copy.conflictOf else { continue }
       let holder = try keyringCall(index.find(Query(predicates: [.id(id)], limit: .one))).items.first
@@ -86,7 +101,13 @@ enum ResolveCommand: Command {
         for line in conflict.lines { call.console.print(line) }
       }
     }
-    if copies.isEmpty { call.console.say("Nothing is in conflict.") }
+    if copies.isEmpty {
+      call.console.say("Nothing is in conflict.")
+    } else if !call.globals.json {
+      call.console.say(
+        "hint: `keytree get COPY` shows its secret; `keytree resolve ITEM --keep ours`, `theirs` or `both` settles it."
+      )
+    }
     return .done
   }
 }
@@ -96,25 +117,30 @@ private struct Conflict {
   let copy: ItemRecord
   let holder: ItemRecord?
 
-  /// What differs, for people: the item's value first, then the copy's.
+  /// What differs, for people: the item's value first, then the copy's; escaped.
   var lines: [String] {
-    let name = holder?.reference.text ?? copy.path.original.text
-    var lines = [ErrorReport.show(name), "  copy      \(ErrorReport.show(copy.reference.text))"]
-    guard let holder else { return lines + ["  the item that had its place is gone"] }
-    let sameSecret = holder.revision == copy.revision
-    lines.append(
-      sameSecret
-        ? "  secret    the same in both"
-        : "  secret    \(holder.secretModified.rfc3339), in the copy \(copy.secretModified.rfc3339)")
-    for name in differing(from: holder) {
-      let values = [holder, copy].map { record in
-        record.attributes[name].map { ErrorReport.show(String(decoding: $0.shownBytes, as: UTF8.self)) }
-          ?? "none"
+    let name = (holder?.reference ?? .path(copy.path.original)).text
+    var facts = FactList()
+    facts.add("copy", ErrorReport.show(copy.reference.text))
+    if let holder {
+      let times = [holder, copy].map(\.secretModified.rfc3339)
+      facts.add(
+        "secret",
+        holder.revision == copy.revision
+          ? "the same in both" : "another one: of \(times[0]), in the copy of \(times[1])")
+      for name in differing(from: holder) {
+        facts.add(ErrorReport.show(name.text), "\(shown(name, holder)), in the copy \(shown(name, copy))")
       }
-      lines.append("  \(ErrorReport.show(name.text))    \(values[0]), in the copy \(values[1])")
+      if holder.group != copy.group { facts.add("group", "\(holder.group), in the copy \(copy.group)") }
+    } else {
+      facts.add("item", "the one that had its place is gone")
     }
-    if holder.group != copy.group { lines.append("  group     \(holder.group), in the copy \(copy.group)") }
-    return lines
+    return [ErrorReport.show(name)] + facts.lines.map { "  \($0)" }
+  }
+
+  private func shown(_ name: AttributeName, _ record: ItemRecord) -> String {
+    guard let value = record.attributes[name] else { return "none" }
+    return ErrorReport.show(String(decoding: value.shownBytes, as: UTF8.self))
   }
 
   private func differing(from holder: ItemRecord) -> [AttributeName] {

@@ -43,7 +43,7 @@ enum SyncCommand: Command {
     if call.globals.json {
       call.console.write(json(report))
     } else {
-      for line in lines(report) { call.console.say(line) }
+      for line in lines(report, options) { call.console.say(line) }
     }
     return try checkPolicy(report, call)
   }
@@ -73,11 +73,16 @@ enum SyncCommand: Command {
     throw .keyring(.policyNotTrusted(distrust))
   }
 
-  private static func lines(_ report: Synchronization.Report) -> [String] {
+  private static func lines(
+    _ report: Synchronization.Report, _ options: Synchronization.Options
+  ) -> [String] {
     var lines: [String] = []
     if report.received > 0 { lines.append("Received \(count(report.received, "change")).") }
     if report.sent > 0 { lines.append("Sent \(count(report.sent, "change")).") }
-    if lines.isEmpty { lines.append("Nothing to do: both sides have the same.") }
+    if lines.isEmpty {
+      lines.append(
+        options.pullsOnly ? "Nothing new over there." : "Nothing to do: both sides have the same.")
+    }
     if report.resealed > 0 { lines.append("Sealed \(count(report.resealed, "item")) again.") }
     if report.newCopies > 0 {
       lines.append(

@@ -81,6 +81,25 @@ struct PlainGitTests {
     try clones.expectMerged("\(commands)")
   }
 
+  @Test func `what git stops for is kept, and a repair settles it`() throws {
+    let clones = try Clones()
+    try clones.here("rm", "h0.example/me")
+    try clones.here("mv", "h1.example/me", "n1.example/me")
+    try clones.here("sync")
+    for number in 0..<2 { _ = try clones.there("set", "h\(number).example/me", "--secret", input: "new") }
+    let (program, other) = (clones.program, clones.other)
+    try program.git(["fetch", "-q"], in: other)
+    try program.git(["merge", "-q", "--no-edit", "origin/main"], in: other, status: 1)
+    try program.git(["add", "--", "index", "items"], in: other)
+    try program.git(["commit", "-q", "--no-edit"], in: other)
+    _ = try clones.there("check", "--repair")
+    for number in 0..<2 { #expect(try clones.there("get", "h\(number).example/me") == "new") }
+    let conflicts = try clones.there("resolve", "--json").split(separator: "\n")
+    #expect(conflicts.count == 1 && conflicts[0].contains("internet-password/n1.example/me~~"))
+    #expect(try clones.there("check", "--decrypt") == "")
+    #expect(try clones.there("sync", "--json").contains("\"conflictCopies\":0"))
+  }
+
   @Test func `a stash comes back on top of what changed meanwhile`() throws {
     let clones = try Clones()
     let other = clones.other
