@@ -66,7 +66,8 @@ extension CommandCall {
       let path = try storePath()
       // Without a store there is nothing to settle, and the command has its own words for it.
       guard let tree = try? StoreFolder.open(path) else { return }
-      guard try !keyringCall(KeptMessages(of: tree).isEmpty) else { return }
+      // What cannot be looked at is the command's to tell of, if it is in its way.
+      guard (try? KeptMessages(of: tree).isEmpty) == false else { return }
       guard try repository()?.operation == nil else { return }
       let keyring = try openKeyring()
       let settlement = try keyringCall(keyring.settleMerges())
