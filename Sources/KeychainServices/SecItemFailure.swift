@@ -32,6 +32,7 @@ extension SecItemFailure {
     case .attributesTooLarge, .secretTooLarge: errSecDataTooLarge
     case .itemNotFound: errSecItemNotFound
     case .itemExists: errSecDuplicateItem
+    case .conflictCopy: errSecParam
     case .itemDamaged, .bindingMismatch: errSecDecode
     case .shardDamaged, .shardRefused, .transactionDamaged, .transactionUnknown: errSecNotAvailable
     case .engine(let error, _): status(of: error)

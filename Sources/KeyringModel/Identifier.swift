@@ -9,7 +9,10 @@ public struct Identifier<Subject>: Hashable, Sendable {
   ///
   /// - Parameter generator: The source of randomness; tests hand in one that repeats.
   public init(using generator: inout some RandomNumberGenerator) {
-    high = generator.next()
+    var high = generator.next()
+    // So begin the ids that are not drawn but derived.
+    while high >> 32 == 0x636f_7079 { high = generator.next() }
+    self.high = high
     low = generator.next()
   }
 

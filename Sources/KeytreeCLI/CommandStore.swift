@@ -75,6 +75,13 @@ extension CommandCall {
     return first
   }
 
+  /// Refuses to change a conflict copy, before anything is asked for.
+  ///
+  /// - Throws: `keyring`.
+  package func requireNoCopy(_ record: ItemRecord) throws(Failure) {
+    if record.isConflictCopy { throw .keyring(.conflictCopy(record.reference)) }
+  }
+
   /// How the person named an item, for messages: escaped, which a second escaping does not change.
   package func nameForMessages(_ index: Int) -> String {
     arguments.operand(index).map { Escaping.terminal.show($0.bytes) } ?? "these attributes"

@@ -59,6 +59,10 @@ extension ErrorReport {
       self.init(
         .alreadyExists, "cannot store \(Self.show(reference.text)): an item is there already",
         hint: "choose another name, or remove that item first; `keytree add --update` replaces a secret")
+    case .conflictCopy(let reference):
+      self.init(
+        .failure, "cannot change \(Self.show(reference.text)): it is a conflict copy",
+        hint: "`keytree resolve` settles it; then the item can be changed")
     case .itemDamaged(let reference, let damage):
       self.init(
         .damaged, "cannot use \(Self.show(reference.text)): \(damage.words)",

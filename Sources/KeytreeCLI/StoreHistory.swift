@@ -68,7 +68,7 @@ extension CommandCall {
       guard let tree = try? StoreFolder.open(path) else { return }
       // What cannot be looked at is the command's to tell of, if it is in its way.
       guard (try? KeptMessages(of: tree).isEmpty) == false else { return }
-      guard try repository()?.operation == nil else { return }
+      guard try repository()?.isBusy != true else { return }
       let keyring = try openKeyring()
       let settlement = try keyringCall(keyring.settleMerges())
       guard settlement.waiting > 0 else { return }

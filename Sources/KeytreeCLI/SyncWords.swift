@@ -33,7 +33,8 @@ extension ErrorReport {
     case .rewritten(let seen, let now):
       self.init(
         .gitFailed,
-        "the branch over there has lost commits: it was at \(Self.show(seen)) and is now at \(Self.show(now))",
+        "the branch over there has lost commits: it was at \(Self.show(seen)) and "
+          + (now.map { "is now at \(Self.show($0))" } ?? "is gone now"),
         hint: "ask who did that and why; `keytree sync --accept-rewritten` merges what is there now")
     case .foreignPolicy:
       self.init(

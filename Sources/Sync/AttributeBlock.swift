@@ -19,7 +19,8 @@ struct AttributeBlock {
       Self.line("/\(place)index/*.jsonl", "diff=keytree-index merge=keytree-index"),
       Self.line("/\(place)items/**/*.gpg", "diff=keytree-item merge=keytree-item"),
       // Texts of the person.
-      Self.line("/\(place)README*", "diff merge"), Self.line("/\(place).git*", "diff merge"),
+      // A pushed file can make macros of these names, which what stands behind them outranks.
+      Self.line("/\(place)README*", "diff merge \(plain)"), Self.line("/\(place).git*", "diff merge \(plain)"),
     ]
   }
 

@@ -1,5 +1,15 @@
 internal import KeyringModel
 
+/// The parents of a merge, and the branch that it is for: git refuses it when the branch has moved since.
+struct MergedCommits: Sendable {
+  /// The full name of the branch.
+  let branch: String
+  /// The commit that is merged into.
+  let ours: String
+  /// The commit that is merged.
+  let theirs: String
+}
+
 /// The files of one commit: what each of them becomes.
 struct CommitContent: Sendable {
   /// One file.
@@ -30,17 +40,17 @@ struct CommitContent: Sendable {
   ///   - message: Its message.
   ///   - committer: Name, mail and time, as git writes them.
   ///   - isFirst: Whether the branch has no commit yet.
-  ///   - other: The commit that is merged, if any.
+  ///   - sides: What is merged, if anything; without it the commit comes after the last one.
   func stream(
-    message: String, committer: String, isFirst: Bool, merging other: String? = nil
+    message: String, committer: String, isFirst: Bool, merging sides: MergedCommits? = nil
   ) -> [UInt8] {
     var stream: [UInt8] = []
     stream.reserveCapacity(size + 256 * files.count)
     // Without its end the stream counts as broken off, and nothing happens.
-    stream += "feature done\ncommit HEAD\ncommitter \(committer)\n".utf8
+    stream += "feature done\ncommit \(sides?.branch ?? "HEAD")\ncommitter \(committer)\n".utf8
     stream += "data \(message.utf8.count)\n\(message)\n".utf8
-    if !isFirst { stream += "from HEAD^0\n".utf8 }
-    if let other { stream += "merge \(other)\n".utf8 }
+    if !isFirst { stream += "from \(sides?.ours ?? "HEAD^0")\n".utf8 }
+    if let sides { stream += "merge \(sides.theirs)\n".utf8 }
     for (path, file) in files.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
       switch file {
       case .bytes(let bytes):

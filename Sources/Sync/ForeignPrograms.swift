@@ -14,7 +14,8 @@ enum ForeignPrograms {
     let isOurs = parts.count == 3 && ["keytree-index", "keytree-item"].contains(parts[1])
     if alone.contains(key) || all.contains(String(section)) { return true }
     if key == "core.fsmonitor" || section == "pager" { return !isTruthValue(value) }
-    if section == "alias" { return value.hasPrefix("!") }
+    // Also one without `!`: several commands of git run what their options name.
+    if section == "alias" { return true }
     if section == "submodule", name == "update" { return value.hasPrefix("!") }
     // Set by ourselves, and put right before they are used.
     if isOurs, section == "merge" || section == "diff" { return name == "command" }
@@ -39,7 +40,9 @@ enum ForeignPrograms {
   private static let below: [String: Set<String>] = [
     "credential": ["helper"], "remote": ["uploadpack", "receivepack", "vcs", "proxy"],
     "gpg": ["program", "defaultkeycommand"], "merge": ["driver"], "diff": ["command", "textconv"],
-    "trailer": ["command", "cmd"], "tar": ["command"], "http": ["proxy"],
+    "trailer": ["command", "cmd"], "tar": ["command"], "http": [
+      "proxy", "sslverify", "sslcainfo", "sslcapath", "extraheader", "cookiefile",
+    ], "fetch": ["bundleuri"],
   ]
 
   private static func isTruthValue(_ value: String) -> Bool {

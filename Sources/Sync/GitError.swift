@@ -61,8 +61,8 @@ package enum SyncError: Error, Equatable, Sendable {
   /// The branch has no commit yet.
   case noCommit
   /// The branch over there does not have commits any more that it had; the last one that was seen, and the last one
-  /// that is there now.
-  case rewritten(seen: String, now: String)
+  /// that is there now, or nil when the branch is gone.
+  case rewritten(seen: String, now: String?)
   /// The policy over there is not one of this keyring.
   case foreignPolicy
   /// Others kept being faster.

@@ -63,6 +63,11 @@ package struct Repository: Sendable {
     return "\(facts.st_dev)-\(facts.st_ino)"
   }
 
+  /// Whether git may be at work in the repository, or somebody has begun something and not ended it.
+  ///
+  /// While git writes its index it may be in the middle of one, and there is no other sign of it yet.
+  package var isBusy: Bool { operation != nil || Self.exists("\(gitFolder)/index.lock") }
+
   /// What was begun in the repository and not ended yet.
   package var operation: RepositoryOperation? {
     let signs: [(String, RepositoryOperation)] = [
@@ -138,6 +143,12 @@ package struct Repository: Sendable {
 
   /// The file of the program that runs; `proc(5)`.
   package static var ownProgram: String? { realPath("/proc/self/exe") }
+
+  /// Whether a folder is there, and not a link to one.
+  static func isFolder(_ path: String) -> Bool {
+    var facts = stat()
+    return unsafe lstat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+  }
 
   static func exists(_ path: String) -> Bool {
     var facts = stat()

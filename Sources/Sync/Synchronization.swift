@@ -72,19 +72,22 @@ package struct Synchronization {
     }
     for _ in 0..<options.attempts {
       try commitPending()
+      let known = try lastSeen(of: remote)
       let theirs = try git { () throws(GitError) in try remote.fetch(network) }
+      try checkHistory(known, theirs)
       if let theirs {
-        try checkHistory(remote, theirs)
-        guard try merge(theirs, &report) else { continue }
+        guard try merge(theirs, into: remote.branch, &report) else { continue }
       }
-      let tip = try git { () throws(GitError) in try repository.git.commit("HEAD") }
+      let tip = try git { () throws(GitError) in
+        try repository.git.commit("refs/heads/\(remote.branch)")
+      }
       guard let tip else { throw .noCommit }
       if tip != theirs, !options.pullsOnly {
         let count = try git { () throws(GitError) in
           if let theirs { return try repository.git.count(from: theirs, to: tip) }
           return try repository.git.countAll(tip)
         }
-        guard try git({ () throws(GitError) in try remote.push(network) }) else { continue }
+        guard try git({ () throws(GitError) in try remote.push(tip, network) }) else { continue }
         report.sent = count
       }
       try git { () throws(GitError) in
@@ -102,26 +105,39 @@ package struct Synchronization {
     _ = try committer.commitPending()
   }
 
-  /// Whoever can push can also take back what was there: an old policy, an old secret (threat T2).
-  private func checkHistory(_ remote: Remote, _ theirs: String) throws(SyncError) {
-    if options.acceptsRewritten { return }
-    try git { () throws(GitError) in try repository.git.commit(remote.seen) }
-      .map { (seen) throws(SyncError) in
-        let isKept = try git { () throws(GitError) in try repository.git.isAncestor(seen, of: theirs) }
-        guard isKept else { throw SyncError.rewritten(seen: seen, now: theirs) }
+  /// The last commits that are known to have been over there: since the last synchronization, and for git itself.
+  private func lastSeen(of remote: Remote) throws(SyncError) -> [String] {
+    if options.acceptsRewritten { return [] }
+    return try git { () throws(GitError) in
+      var known: [String] = []
+      for name in [remote.seen, remote.tracking] {
+        if let commit = try repository.git.commit(name) { known.append(commit) }
       }
+      return known
+    }
+  }
+
+  /// Whoever can push can also take back what was there: an old policy, an old secret (threat T2).
+  private func checkHistory(_ known: [String], _ theirs: String?) throws(SyncError) {
+    for seen in known {
+      guard let theirs else { throw .rewritten(seen: seen, now: nil) }
+      let isKept = try git { () throws(GitError) in try repository.git.isAncestor(seen, of: theirs) }
+      guard isKept else { throw .rewritten(seen: seen, now: theirs) }
+    }
   }
 
   /// Merges a commit.
   ///
   /// - Returns: False when the store has changed meanwhile, so that all is to be done again.
-  private func merge(_ theirs: String, _ report: inout Report) throws(SyncError) -> Bool {
+  private func merge(
+    _ theirs: String, into branch: String, _ report: inout Report
+  ) throws(SyncError) -> Bool {
     let journal = CommitJournal(of: tree)
     let lock = try store { () throws(KeyringError) in try journal.lockCommits(timeout: timeout) }
     defer { withExtendedLifetime(lock) {} }
     let head = try git { () throws(GitError) in
       try repository.requireQuiet()
-      return try repository.git.commit("HEAD")
+      return try repository.git.commit("refs/heads/\(branch)")
     }
     guard let head else { throw .noCommit }
     if try git({ () throws(GitError) in try repository.git.isAncestor(theirs, of: head) }) { return true }
@@ -138,7 +154,8 @@ package struct Synchronization {
     try checkPolicy(files)
     let count = try git { () throws(GitError) in try repository.git.count(from: head, to: theirs) }
     let commit = MergeCommit(
-      repository: repository, keyring: keyring, journal: journal, author: author, ours: head, theirs: theirs)
+      repository: repository, keyring: keyring, journal: journal, author: author,
+      branch: "refs/heads/\(branch)", ours: head, theirs: theirs)
     guard
       try commit.make(
         files, after: marker, subject: "merge \(count == 1 ? "1 change" : "\(count) changes")",
@@ -148,22 +165,34 @@ package struct Synchronization {
     report.hasMerged = report.hasMerged || !isFastForward
     report.newCopies += files.newCopies
     report.resealed += files.resealed
-    report.hasNewPolicy = report.hasNewPolicy || files.store[StoreLayout.policy] != nil
+    report.hasNewPolicy = report.hasNewPolicy || files.store.keys.contains(where: Self.isAboutPeople)
     return true
   }
 
-  /// Refuses what would make another store of this one. Any other policy comes in, and then nothing can be written
-  /// before somebody has accepted it.
+  /// Refuses what would make another store of this one, or leave it without what is needed to read it. Any other
+  /// policy or key comes in, and then nothing can be written before somebody has accepted it.
   private func checkPolicy(_ files: MergedFiles) throws(SyncError) {
+    var policy = keyring.policy
     switch files.store[StoreLayout.policy] {
-    case nil: return
+    case nil: break
     case .removed: throw .foreignPolicy
     case .bytes(let bytes):
       // Why it cannot be read does not matter: it is not the policy of this keyring.
-      guard let policy = try? Policy.parse(bytes), policy.keyring == keyring.policy.keyring else {
+      guard let theirs = try? Policy.parse(bytes), theirs.keyring == keyring.policy.keyring else {
         throw .foreignPolicy
       }
+      policy = theirs
     }
+    let people = Set(keyring.policy.people.keys).union(policy.people.keys)
+    let needed = people.filter { person in
+      [keyring.policy, policy].contains { $0.people[person].map { $0.removed == nil } ?? false }
+    }.map(StoreLayout.keyFile) + [StoreLayout.policySignature]
+    for file in needed where files.store[file] == .removed { throw .foreignPolicy }
+  }
+
+  /// Whether a file says who can read the store.
+  private static func isAboutPeople(_ path: String) -> Bool {
+    [StoreLayout.policy, StoreLayout.policySignature].contains(path) || path.hasPrefix("\(StoreLayout.keys)/")
   }
 
   private func git<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {

@@ -148,6 +148,40 @@ import Testing
     #expect(try keyring.find(Query(predicates: [.id(record.id)])).items.map(\.revision) == [new.revision])
   }
 
+  @Test func `no message is released under the id of another item, also not as a conflict copy`() throws {
+    let tree = try store.tree()
+    let other = try keyring.add(.login("b.example", "you"), secret: SecretBytes(text: "second"))
+    let message = try #require(try tree.read(file(other), limit: 1 << 20))
+    try keyring.delete([record])
+    // A line that says to be the removed item, and a copy of the other one, whose message it has.
+    var forged = other.conflicting(with: other.id)
+    forged.id = record.id
+    let lines = try tree.read(shard(other), limit: 1 << 20) ?? []
+    let bytes = try lines + IndexLine.encode(forged) + [10]
+    try tree.replaceFile(shard(other), with: bytes, temporary: "tmp")
+    try tree.createFile(file(forged), message)
+    let found = try #require(try keyring.find(Query(predicates: [.id(record.id)])).items.first)
+    #expect(throws: KeyringError.bindingMismatch(found.reference, .item)) { _ = try keyring.text(of: found) }
+    #expect(try !keyring.check(decrypts: true).isClean)
+    // A true copy, under a line that says to be a copy of another item.
+    #expect(!other.conflictCopy.id.isCopy(of: record.id) && other.conflictCopy.id.isCopy(of: other.id))
+  }
+
+  @Test func `a conflict copy is settled and not changed`() throws {
+    let tree = try store.tree()
+    let message = try #require(try tree.read(file(record), limit: 1 << 20))
+    try keyring.update(record, secret: SecretBytes(text: "second"))
+    try tree.createFile(file(record.conflictCopy), message)
+    _ = try keyring.repair(decrypts: true)
+    let copy = try #require(try keyring.conflictCopies().first)
+    #expect(throws: KeyringError.conflictCopy(copy.reference)) { try keyring.update(copy, Self.account("x")) }
+    try keyring.delete(keyring.find(Query()).items)
+    // It is all that is left of the item.
+    #expect(throws: KeyringError.itemNotFound) { try keyring.resolve(copy, keeping: .ours) }
+    let kept = try keyring.resolve(copy, keeping: .theirs)
+    #expect(try kept.map { try keyring.text(of: $0) } == ["first"])
+  }
+
   @Test func `a repair makes a conflict copy of the older of two items that grew from one`() throws {
     let tree = try store.tree()
     let oldLine = try #require(try tree.read(shard(record), limit: 1 << 20))

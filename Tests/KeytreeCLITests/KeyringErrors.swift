@@ -52,7 +52,7 @@ enum KeyringErrors {
 
   private static let items: [(KeyringError, ExitCode)] = [
     (.itemNotFound, .notFound),
-    (.itemExists(item), .alreadyExists),
+    (.itemExists(item), .alreadyExists), (.conflictCopy(item), .failure),
     (.bindingMismatch(item, .keyring), .damaged),
     (.bindingMismatch(item, .item), .damaged),
     (.bindingMismatch(item, .primaryKey(name)), .damaged),

@@ -87,6 +87,55 @@ import Testing
     #expect(try String(contentsOfFile: "\(tops[0])/run.sh", encoding: .utf8) == "not committed")
   }
 
+  @Test(arguments: [false, true])
+  func `what is not in the history is not replaced by a folder that comes in`(isLink: Bool) throws {
+    let clones = try SyncClones()
+    let path = "\(clones.paths[1])/notes"
+    if isLink {
+      try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/tmp")
+    } else {
+      try write("mine", path)
+    }
+    try FileManager.default.createDirectory(
+      atPath: "\(clones.paths[0])/notes", withIntermediateDirectories: true)
+    try write("theirs", "\(clones.paths[0])/notes/x-\(UUID())")
+    _ = try clones.git(0, "add", "notes")
+    _ = try clones.git(0, "commit", "-q", "-m", "notes")
+    try clones.sync(0)
+    #expect {
+      try clones.sync(1)
+    } throws: { error in
+      if case SyncError.uncommitted = error { true } else { false }
+    }
+    let kept = isLink ? try FileManager.default.destinationOfSymbolicLink(atPath: path) : try String(contentsOfFile: path, encoding: .utf8)
+    #expect(kept == (isLink ? "/tmp" : "mine"))
+  }
+
+  @Test func `hooks of a repository that came with the folder do not run`() throws {
+    let world = try SyncWorld.withHistory()
+    let hub = "\(world.path)/.git/evil"
+    try world.git(["init", "-q", "--bare", "-b", "main", hub])
+    for hook in ["pre-receive", "update", "post-receive", "post-update", "reference-transaction"] {
+      try write("#!/bin/sh\ntouch \(world.store.folder.path)/PWNED\n", "\(hub)/hooks/\(hook)")
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(hub)/hooks/\(hook)")
+    }
+    try world.git(["remote", "add", "origin", ".git/evil"])
+    #expect(try sync(world, world.path).sent == 1)
+    #expect(!FileManager.default.fileExists(atPath: "\(world.store.folder.path)/PWNED"))
+    // The same push without keytree runs them.
+    try world.git(["push", "-q", "origin", "main:other"])
+    #expect(FileManager.default.fileExists(atPath: "\(world.store.folder.path)/PWNED"))
+  }
+
+  @Test func `keys that a push takes away are refused`() throws {
+    let clones = try SyncClones()
+    _ = try clones.git(0, "rm", "-q", "-r", "keys")
+    _ = try clones.git(0, "commit", "-q", "-m", "x")
+    _ = try clones.git(0, "push", "-q", "origin", "main")
+    #expect(throws: SyncError.foreignPolicy) { try clones.sync(1) }
+    try clones.expectSound(1)
+  }
+
   @Test func `a store in a second work tree comes together`() throws {
     let clones = try SyncClones()
     let path = "\(clones.world.store.folder.path)/tree"

@@ -178,6 +178,35 @@ import Testing
     try clones.expectSound(1)
   }
 
+  @Test func `what was deleted stays deleted, whichever way the branches have crossed`() throws {
+    let clones = try SyncClones()
+    var items: [ItemRecord] = []
+    for number in 0..<4 { items.append(try clones.add(0, "\(number).example", "me")) }
+    try clones.sync(0)
+    try clones.sync(1)
+    for item in items { try clones.open(0).update(item, Self.set(.label, "L")) }
+    try clones.open(1).delete(items)
+    for clone in 0..<2 {
+      try clones.world.commit(at: clones.paths[clone])
+      _ = try clones.git(clone, "push", "-q", "origin", "main:c\(clone)")
+    }
+    // Each merges what the other one had, and not the other one's merge.
+    for clone in 0..<2 {
+      _ = try clones.git(clone, "fetch", "-q")
+      _ = try clones.git(clone, "config", "branch.main.merge", "refs/heads/c\(1 - clone)")
+      var options = Synchronization.Options()
+      options.pullsOnly = true
+      #expect(try clones.sync(clone, options).hasMerged)
+      #expect(try clones.find(clone).count == 4)
+      _ = try clones.git(clone, "config", "branch.main.merge", "refs/heads/main")
+    }
+    try clones.open(0).delete(clones.find(0))
+    try clones.sync(0)
+    try clones.sync(1)
+    #expect(try clones.find(1).isEmpty)
+    try clones.expectSound(1)
+  }
+
   @Test func `a file that somebody has changed beside the store is not overwritten`() throws {
     let clones = try SyncClones()
     let item = try clones.add(0, "a.example", "me")

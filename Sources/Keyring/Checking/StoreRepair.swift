@@ -119,6 +119,7 @@ struct StoreRepair {
       let line = hints.line(id: copyID)
       return said.conflicting(with: line?.conflictOf ?? holder?.id ?? copyID)
     }
+    guard copyID.isCopy(of: said.id) else { return said }
     var copy = said.conflicting(with: said.id)
     copy.id = copyID
     return copy

@@ -1,7 +1,7 @@
 /// The two ends of a path relative to the store.
 package enum RelativePath {
   /// Everything before the last `/`; empty for a name without one.
-  static func parent(of path: String) -> String {
+  package static func parent(of path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
     return String(path[..<slash])
   }

@@ -37,30 +37,50 @@ extension Keyring {
   public func resolve(
     _ copy: ItemRecord, keeping choice: ConflictChoice
   ) throws(KeyringError) -> [ItemRecord] {
-    guard let id = copy.conflictOf else { throw .itemNotFound }
-    let holder = try find(Query(predicates: [.id(id)], limit: .one)).items.first
     let subject = "resolve \(copy.path.original.text)"
-    if choice == .ours {
-      try transaction(subject: subject) { changes throws(KeyringError) in try changes.delete(copy) }
-      return holder.map { [$0] } ?? []
-    }
-    var version = NewItem(
-      itemClass: copy.itemClass, attributes: copy.attributes, group: copy.group, isLocal: copy.isLocal)
-    version.attributes[.conflictOf] = nil
-    // Decrypted, and the passphrase asked for, before anybody has to wait.
-    let secret = try secret(for: copy)
-    if choice == .both { version = try withFreePlace(version) }
-    let item = version
-    return try transaction(subject: subject) { changes throws(KeyringError) in
-      try changes.delete(copy)
-      guard choice == .theirs, let holder else {
-        let added = try changes.add(item, secret: secret)
-        return (holder.map { [$0] } ?? []) + [added]
+    for _ in 0..<Self.attempts {
+      let (copy, holder) = try currentConflict(copy)
+      if choice == .ours {
+        // Else nothing of the item would stay.
+        guard let holder else { throw .itemNotFound }
+        try transaction(subject: subject) { changes throws(KeyringError) in try changes.delete(copy) }
+        return [holder]
       }
-      let gone = holder.attributes.names.filter { item.attributes[$0] == nil }
-      let change = AttributeChanges(set: item.attributes, clear: gone, group: item.group)
-      return [try changes.update(holder, change, secret: secret)]
+      var version = NewItem(
+        itemClass: copy.itemClass, attributes: copy.attributes, group: copy.group, isLocal: copy.isLocal)
+      version.attributes[.conflictOf] = nil
+      // Decrypted, and the passphrase asked for, before anybody has to wait.
+      let secret = try secret(for: copy)
+      if choice == .both { version = try withFreePlace(version) }
+      let item = version
+      let settled = try transaction(subject: subject) { changes throws(KeyringError) -> [ItemRecord]? in
+        // Whoever changed one of the two meanwhile has not seen what would be put in its place.
+        guard try changes.latest(copy) == copy else { return nil }
+        if let holder, try changes.latest(holder) != holder { return nil }
+        try changes.delete(copy)
+        guard choice == .theirs, let holder else {
+          let added = try changes.add(item, secret: secret)
+          return (holder.map { [$0] } ?? []) + [added]
+        }
+        let gone = holder.attributes.names.filter { item.attributes[$0] == nil }
+        let change = AttributeChanges(set: item.attributes, clear: gone, group: item.group)
+        return [try changes.update(holder, change, secret: secret)]
+      }
+      if let settled { return settled }
     }
+    throw .busy(holder: nil)
+  }
+
+  private static let attempts = 3
+
+  /// A conflict copy as it is now, and the item that it is in conflict with.
+  private func currentConflict(
+    _ copy: ItemRecord
+  ) throws(KeyringError) -> (copy: ItemRecord, holder: ItemRecord?) {
+    guard let id = copy.conflictOf,
+      let now = try find(Query(predicates: [.id(copy.id)], limit: .one)).items.first
+    else { throw .itemNotFound }
+    return (now, try find(Query(predicates: [.id(id)], limit: .one)).items.first)
   }
 
   /// An item under a name that is free: its own, or one with a number behind the account.

@@ -22,10 +22,11 @@ extension ItemSealer {
   func change(
     _ changes: AttributeChanges, to old: ItemRecord, secret: () throws(KeyringError) -> SecretBytes
   ) throws(KeyringError) -> ItemChange {
+    try requireNoCopy(old)
     var new = try changes.applied(to: old)
     if new == old { return .nothing }
     new.modified = keyring.host.time(after: old)
-    // What is no conflict copy any more is sealed under its own id.
+    // What becomes a conflict copy is kept elsewhere, and knows it.
     if new.primaryKey == old.primaryKey, new.conflictOf == old.conflictOf { return .line(new) }
     // The same secret, so the same revision.
     let secret = try secret()
@@ -38,12 +39,20 @@ extension ItemSealer {
   func change(
     _ changes: AttributeChanges, to old: ItemRecord, secret: borrowing SecretBytes
   ) throws(KeyringError) -> ItemChange {
+    try requireNoCopy(old)
     var new = try changes.applied(to: old)
     var generator = SystemRandomNumberGenerator()
     new.revision = Revision(using: &generator)
     new.modified = keyring.host.time(after: old)
     new.secretModified = new.modified
     return .sealed(try seal(new, secret: secret))
+  }
+}
+
+extension ItemSealer {
+  /// The message of a conflict copy is that of a version as it was, and stays so.
+  private func requireNoCopy(_ record: ItemRecord) throws(KeyringError) {
+    if record.isConflictCopy { throw .conflictCopy(record.reference) }
   }
 }
 

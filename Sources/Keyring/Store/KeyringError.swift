@@ -35,6 +35,8 @@ public enum KeyringError: Error, Equatable, Sendable {
   case itemNotFound
   /// An item with the same primary key exists.
   case itemExists(ItemReference)
+  /// A conflict copy is settled, not changed.
+  case conflictCopy(ItemReference)
   /// The item's file is damaged or is not what the index says.
   case itemDamaged(ItemReference, ItemDamage)
   /// What was decrypted is not the item that was asked for.

@@ -27,6 +27,8 @@ extension Keyring {
     let records = try IndexSearch.run(all, in: tree).items
     var plan = SettlementPlan(keyring: self, records: records, messages: messages)
     try plan.run()
+    // What was in a file that is replaced, and has no place yet, goes on waiting.
+    for digest in plan.waiting where messages[digest] == nil { try plan.pool[digest].map(kept.keep) }
     var transaction = Transaction(in: tree)
     do {
       for (file, message) in plan.files.sorted(by: { $0.key < $1.key }) {
@@ -39,7 +41,7 @@ extension Keyring {
     }
     try transaction.commit(under: lock, subject: "settle a merge")
     try kept.remove(plan.done)
-    return Settlement(placed: plan.files.count, waiting: messages.count - plan.done.count)
+    return Settlement(placed: plan.files.count, waiting: plan.waiting.count)
   }
 }
 
@@ -54,6 +56,10 @@ private struct SettlementPlan {
   private(set) var files: [String: [UInt8]] = [:]
   /// The messages that need not be kept any more.
   private(set) var done: [ContentDigest] = []
+  /// What waits, and what stood in its place.
+  private(set) var pool: [ContentDigest: [UInt8]] = [:]
+  /// The messages that have no place yet.
+  var waiting: Set<ContentDigest> { Set(pool.keys).subtracting(done) }
   private var added: [ItemRecord] = []
 
   init(keyring: Keyring, records: [ItemRecord], messages: [ContentDigest: [UInt8]]) {
@@ -64,7 +70,7 @@ private struct SettlementPlan {
     var wanted: [ContentDigest: [ItemRecord]] = [:]
     for record in records where !record.isLocal { wanted[record.sealed, default: []].append(record) }
     // What stands in the place of a message may be wanted elsewhere, and has to be known before it is replaced.
-    var pool = messages
+    pool = messages
     var open = Array(messages.keys)
     while let digest = open.popLast() {
       for record in wanted[digest] ?? [] {

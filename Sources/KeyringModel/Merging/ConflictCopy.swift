@@ -21,7 +21,7 @@ extension ItemRecord {
     var copy = self
     copy.sealed = ItemRecord.noDigest
     copy.id = copy.derivedID
-    return copy.conflicting(with: id).sealed(as: sealed)
+    return copy.conflicting(with: conflictOf ?? id).sealed(as: sealed)
   }
 
   /// This item as a conflict copy of another one that has its place, under the id that it has.
@@ -45,12 +45,31 @@ extension ItemRecord {
   private var derivedID: ItemID {
     // A record that came from a line can be written as one; one that cannot is at least never taken for another.
     let line = (try? IndexLine.encode(self)) ?? Array((id.hex + revision.hex).utf8)
-    let digest = ContentDigest(of: Array("conflict copy\n".utf8) + line).bytes.prefix(16)
-    guard let id = ItemID(hex: Hexadecimal.text(Array(digest))) else { preconditionFailure("32 digits") }
+    let version = ContentDigest(of: line).bytes.prefix(6)
+    // The copy of a copy has the message of the same item.
+    let item = id.isCopy ? String(id.hex.prefix(20)) : ItemID.copyMark + ItemID.copyDigits(of: id)
+    guard let id = ItemID(hex: item + Hexadecimal.text(version)) else { preconditionFailure("32 digits") }
     return id
   }
 
   private static let noDigest = ContentDigest(of: [])
+}
+
+extension ItemID {
+  /// How the ids of conflict copies begin that were made of an item's version, and no other id.
+  static let copyMark = "636f7079"
+
+  /// Whether it is the id of a conflict copy that was made of an item's version.
+  package var isCopy: Bool { hex.hasPrefix(Self.copyMark) }
+
+  /// Whether it is the id of a conflict copy of a version of this item. A line cannot say so of another item: a
+  /// message is not released under an id that has nothing to do with it (threat T10).
+  package func isCopy(of item: ItemID) -> Bool { hex.hasPrefix(Self.copyMark + Self.copyDigits(of: item)) }
+
+  /// What tells the copies of one item from those of another.
+  static func copyDigits(of item: ItemID) -> String {
+    Hexadecimal.text(ContentDigest(of: Array(item.hex.utf8)).bytes.prefix(6))
+  }
 }
 
 extension ItemPath {

@@ -98,8 +98,7 @@ enum CloneCommand: Command {
 
   /// A path as git will find it, which starts elsewhere; any other address as it is.
   private static func address(_ url: String) -> String {
-    let isPath = !url.contains("://") && !(url.prefix { $0 != "/" }.contains(":"))
-    return isPath ? Repository.realPath(url) ?? url : url
+    Remote.isPath(url) ? Repository.realPath(url) ?? url : url
   }
 
   /// Refuses a folder that has anything in it.

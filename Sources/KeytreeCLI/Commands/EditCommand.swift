@@ -31,6 +31,7 @@ enum EditCommand: Command {
     defer { call.explain(keyring.engineStatistics) }
     keyring.warmUp()
     let record = try call.findOne(selection, in: keyring.index)
+    try call.requireNoCopy(record)
     try call.requireWritable(keyring, group: record.group)
     let secret = try keyringCall(keyring.secret(for: record, matching: selection.query(for: record)))
     let editor = Editor(environment: call.environment)

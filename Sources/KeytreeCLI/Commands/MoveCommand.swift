@@ -27,6 +27,7 @@ enum MoveCommand: Command {
     // The primary key is inside of the sealed item, so a new name is a new message.
     keyring.warmUp()
     let record = try call.findOne(selection, in: keyring.index)
+    try call.requireNoCopy(record)
     let change = ItemChange(record, to: try call.draft(renaming: record, to: 1))
     try call.requireWritable(keyring, group: change.changes.group ?? record.group)
     try change.requireFreePath(call, in: keyring.index)

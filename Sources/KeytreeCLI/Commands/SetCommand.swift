@@ -34,6 +34,7 @@ enum SetCommand: Command {
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     let record = try call.findOne(selection, in: keyring.index)
+    try call.requireNoCopy(record)
     let change = ItemChange(record, to: try call.draft(renaming: record, to: nil), clearing: cleared)
     try call.requireWritable(keyring, group: change.changes.group ?? record.group)
     try change.requireFreePath(call, in: keyring.index)

@@ -10,6 +10,8 @@ struct MergeCommit {
   let journal: CommitJournal
   let author: @Sendable () -> String?
 
+  /// The full name of the branch that is checked out.
+  let branch: String
   /// The commit that is merged into, which the store is as it was last seen.
   let ours: String
   /// The commit that is merged.
@@ -33,7 +35,7 @@ struct MergeCommit {
     _ files: MergedFiles, after marker: CommitJournal.Marker, subject: String, isFastForward: Bool,
     timeout: Double
   ) throws(SyncError) -> Bool {
-    try requireUntouched(Array(files.others.keys))
+    try requireUntouched(files.others)
     let names = try names(of: Set(files.store.keys))
     var strangers: [String] = []
     let count = try store { () throws(KeyringError) in
@@ -81,7 +83,7 @@ struct MergeCommit {
   ) throws(GitError) {
     let git = repository.git
     if isFastForward {
-      try git.run(["update-ref", "-m", subject, "HEAD", theirs, ours])
+      try git.run(["update-ref", "-m", subject, branch, theirs, ours])
     } else {
       var whole = content
       for (path, file) in others {
@@ -92,13 +94,13 @@ struct MergeCommit {
         ["fast-import", "--quiet"],
         input: whole.stream(
           message: subject + "\n", committer: try Identity(in: git, fallback: author()).line, isFirst: false,
-          merging: theirs))
+          merging: MergedCommits(branch: branch, ours: ours, theirs: theirs)))
     }
     try git.run(["update-index", "-z", "--index-info"], input: content.indexEntries(hash))
     if others.isEmpty { return }
     try git.run(
       [
-        "restore", "--source=HEAD", "--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul",
+        "restore", "--source=\(branch)", "--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul",
       ],
       input: others.keys.sorted().flatMap { Array($0.utf8) + [0] })
   }
@@ -120,8 +122,9 @@ struct MergeCommit {
   }
 
   /// Refuses to replace what somebody has changed beside the store and not committed.
-  private func requireUntouched(_ others: [String]) throws(SyncError) {
-    if others.isEmpty { return }
+  private func requireUntouched(_ files: [String: OtherFile]) throws(SyncError) {
+    if files.isEmpty { return }
+    let others = Array(files.keys)
     let known = try listing(others)
     var changed: [String] = []
     do throws(GitError) {
@@ -131,7 +134,7 @@ struct MergeCommit {
         try repository.git.records(["diff-index", "-z", "--name-only", ours, "--"])
           .map { String(decoding: $0, as: UTF8.self) })
       changed = others.filter { path in
-        known[path] == nil ? Repository.exists("\(repository.top)/\(path)") : differing.contains(path)
+        known[path] == nil ? isInTheWay(path, of: files) : differing.contains(path)
       }
     } catch {
       throw .git(error)
@@ -141,5 +144,19 @@ struct MergeCommit {
 
   private func store<R: ~Copyable>(_ body: () throws(KeyringError) -> R) throws(SyncError) -> R {
     do throws(KeyringError) { return try body() } catch { throw .keyring(error) }
+  }
+
+  /// Whether something stands where a new file would go, or in place of a folder above it, that the merge does not
+  /// itself remove.
+  private func isInTheWay(_ path: String, of files: [String: OtherFile]) -> Bool {
+    if Repository.exists("\(repository.top)/\(path)") { return true }
+    var folder = RelativePath.parent(of: path)
+    while !folder.isEmpty {
+      if Repository.exists("\(repository.top)/\(folder)"), !Repository.isFolder("\(repository.top)/\(folder)") {
+        guard let file = files[folder], file.name == nil else { return true }
+      }
+      folder = RelativePath.parent(of: folder)
+    }
+    return false
   }
 }

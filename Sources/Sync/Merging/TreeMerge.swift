@@ -114,8 +114,10 @@ package struct TreeMerge {
       var merge = StoreMerge()
       merge.prefer = { mine, other in sealer.prefer(mine, other) }
       merge.seal = { record, source in sealer.seal(record, source) }
+      let known = try filesOfBase(shards.base)
       let items = merge.merge(
-        base: tree(shards.base, nil), ours: tree(shards.ours, ours), theirs: tree(shards.theirs, theirs))
+        base: tree(shards.base, known, nil), ours: tree(shards.ours, known, ours),
+        theirs: tree(shards.theirs, known, theirs))
       if let error = sealer.error { throw error }
       // A line may have stood in another file than its own.
       let needed = Set(items.map(\.record.path.shard))
@@ -136,11 +138,18 @@ package struct TreeMerge {
     return StoreLayout.shardNumber(String(path.dropFirst(folder.count)))
   }
 
-  private func tree(_ records: [ItemRecord], _ side: Side?) -> StoreMerge.Tree {
-    let (prefix, changes) = (prefix, side?.changes.entries ?? [:])
+  /// Which of the files of some items the first base has: with several bases, an item of another one need not have any.
+  private func filesOfBase(_ records: [ItemRecord]) throws(SyncError) -> Set<String> {
+    let places = Set(records.map { "\(bases[0]):\(prefix)\(StoreLayout.itemFile($0.path, isLocal: false))" })
+    return Set(try objects.names(of: places).keys)
+  }
+
+  private func tree(_ records: [ItemRecord], _ known: Set<String>, _ side: Side?) -> StoreMerge.Tree {
+    let (prefix, base, changes) = (prefix, bases[0], side?.changes.entries ?? [:])
     return StoreMerge.Tree(records: records) { path in
-      // What was not changed is there as it was.
-      changes["\(prefix)\(StoreLayout.itemFile(path, isLocal: false))"].map { $0.name != nil } ?? true
+      let file = "\(prefix)\(StoreLayout.itemFile(path, isLocal: false))"
+      // What a side has not changed is there if it was.
+      return changes[file].map { $0.name != nil } ?? known.contains("\(base):\(file)")
     }
   }
 

@@ -12,11 +12,11 @@ package struct Remote: Sendable, Equatable {
   package let isConfigured: Bool
 
   /// Where the last commit that was fetched is kept.
-  var fetched: String { "refs/keytree/fetched/\(name)/\(branch)" }
+  var fetched: String { "refs/keytree/fetched/\(name)/\(Self.short(reference))" }
   /// Where the last commit that was seen over there is kept, to notice when it is taken back (threat T2).
-  var seen: String { "refs/keytree/seen/\(name)/\(branch)" }
+  var seen: String { "refs/keytree/seen/\(name)/\(Self.short(reference))" }
   /// Where git keeps it for everybody else.
-  private var tracking: String { "refs/remotes/\(name)/\(Self.short(reference))" }
+  var tracking: String { "refs/remotes/\(name)/\(Self.short(reference))" }
 
   /// Finds the branch that the one which is checked out belongs to: the configured one, else the same branch of the
   /// only other repository that is known.
@@ -46,8 +46,9 @@ package struct Remote: Sendable, Equatable {
     let arguments =
       [
         "-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
-        "--end-of-options", name,
       ]
+      + (try isLocal(git, pushing: false) ? ["--upload-pack=\(Self.program("upload-pack"))"] : [])
+      + ["--end-of-options", name]
       + ["+\(reference):\(fetched)", "+\(reference):\(tracking)"]
     let outcome = try git.outcome(of: arguments)
     if outcome.succeeded { return try git.commit(fetched) }
@@ -58,15 +59,24 @@ package struct Remote: Sendable, Equatable {
 
   /// Sends our branch.
   ///
-  /// - Parameter git: Git that may use the network.
+  /// - Parameters:
+  ///   - commit: The last commit of it.
+  ///   - git: Git that may use the network.
   /// - Returns: False when the branch over there has moved meanwhile.
   /// - Throws: as `Git.run`, also when the other side refuses the commits.
-  func push(_ git: Git) throws(GitError) -> Bool {
+  func push(_ commit: String, _ git: Git) throws(GitError) -> Bool {
     let arguments =
       ["push", "--quiet", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"]
-      + (isConfigured ? [] : ["--set-upstream"]) + ["--end-of-options", name, "HEAD:\(reference)"]
+      + (try isLocal(git, pushing: true) ? ["--receive-pack=\(Self.program("receive-pack"))"] : [])
+      + ["--end-of-options", name, "\(commit):\(reference)"]
     let outcome = try git.outcome(of: arguments)
-    if outcome.succeeded { return true }
+    if outcome.succeeded {
+      if !isConfigured {
+        try git.run(["config", "--local", "branch.\(branch).remote", name])
+        try git.run(["config", "--local", "branch.\(branch).merge", reference])
+      }
+      return true
+    }
     let lines = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n")
     if lines.contains(where: { $0.hasPrefix("!") && $0.contains("[rejected]") }) { return false }
     // Two who push at the same moment: one finds the name locked, or changed since it looked.
@@ -81,6 +91,32 @@ package struct Remote: Sendable, Equatable {
       throw .failed(command: "push", status: 1, message: String(refusal.dropFirst(1)))
     }
     throw git.failure(arguments, outcome)
+  }
+
+  /// Whether the other repository is a folder of this machine, whose hooks git would run here. It may have come with
+  /// the store (threat T19).
+  ///
+  /// - Throws: `unsafeConfiguration` when some of its addresses are and some are not; as `Git.run`.
+  private func isLocal(_ git: Git, pushing: Bool) throws(GitError) -> Bool {
+    let arguments = ["remote", "get-url", "--all"] + (pushing ? ["--push"] : []) + ["--", name]
+    let outcome = try git.outcome(of: arguments)
+    // A branch can belong to an address instead of a name.
+    let text = outcome.succeeded ? String(decoding: outcome.output, as: UTF8.self) : name
+    let kinds = Set(text.split(separator: "\n").map { Self.isPath(String($0)) })
+    guard kinds.count <= 1 else { throw .unsafeConfiguration(keys: ["remote.\(name).url"]) }
+    return kinds.contains(true)
+  }
+
+  /// Whether an address is a path; git-fetch(1), "Git URLs".
+  package static func isPath(_ address: String) -> Bool {
+    if address.hasPrefix("file://") { return true }
+    return !address.contains("://") && !address.prefix { $0 != "/" }.contains(":")
+  }
+
+  /// The other end for a repository on this machine: without what its own configuration would run.
+  private static func program(_ name: String) -> String {
+    "git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand=true"
+      + " -c receive.autogc=false \(name)"
   }
 
   private static func short(_ reference: String) -> String {
