@@ -52,4 +52,27 @@ struct DemoStep {
     DemoStep(
       "`check` holds index, files, recipients and signatures against each other.", ["check", "--decrypt"]),
   ]
+
+  /// What follows where there is git; `~` is the home of the demo.
+  static let together = [
+    DemoStep(
+      "Another machine has a clone of the store; here it is another folder. The people in it are accepted already. "
+        + "Elsewhere `clone` asks you to compare their fingerprints.", ["clone", "~/store", "~/other"]),
+    DemoStep(
+      "Now both change the same secret, the first one,", ["set", "github.com/alice-smith", "--secret"],
+      shown: "printf %s 'battery staple' | keytree set github.com/alice-smith --secret",
+      input: "battery staple"),
+    DemoStep(
+      "and a moment later the other one.",
+      ["--store", "~/other", "set", "github.com/alice-smith", "--secret"],
+      shown: "printf %s 'tin roof' | keytree --store ~/other set github.com/alice-smith --secret",
+      input: "tin roof"),
+    DemoStep(
+      "`sync` brings them together. The later secret has the place, and the earlier one is kept as a conflict copy. "
+        + "Here nothing is sent back, since git does not push into a folder that is in use.",
+      ["--store", "~/other", "sync", "--pull-only"]),
+    DemoStep(
+      "`resolve` lists what is in conflict, and settles it: here the item stays as it is.",
+      ["--store", "~/other", "resolve", "github.com/alice-smith", "--keep", "ours"]),
+  ]
 }

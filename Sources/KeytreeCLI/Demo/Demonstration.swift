@@ -1,6 +1,7 @@
 internal import Arguments
 internal import Keyring
 internal import OpenPGP
+internal import Sync
 
 /// Runs the steps of the demo in a world of its own.
 struct Demonstration {
@@ -40,7 +41,22 @@ struct Demonstration {
       if isInterrupted() { throw Self.stopped }
       throw .keyring(.engine(error, nil))
     }
-    for step in DemoStep.all {
+    try show(DemoStep.all, isInterrupted)
+    // Without git the store has no history, and `init` has said so.
+    if Repository.realPath("\(home.folder)/store/.git") != nil { try show(DemoStep.together, isInterrupted) }
+    explain(
+      "That was it. The store was a plain folder, and each secret a file in it that gpg alone can open:")
+    for line in [
+      "    gpg -d items/internet-password/github.com/alice-smith.gpg | tail -n +2", "", "What to do now:", "",
+      "    keytree init                            makes your own store",
+      "    keytree import pass ~/.password-store   brings a store of pass over",
+      "    keytree import csv FILE                 or what your browser has exported",
+      "    keytree help                            lists all commands",
+    ] { console.print(line) }
+  }
+
+  private func show(_ steps: [DemoStep], _ isInterrupted: () -> Bool) throws(Failure) {
+    for step in steps {
       if isInterrupted() { throw Self.stopped }
       explain(step.words)
       console.print(isColorful ? "\u{1B}[1m$ \(step.shown)\u{1B}[0m" : "$ \(step.shown)")
@@ -56,15 +72,6 @@ struct Demonstration {
           hint: "`keytree doctor` tries everything that keytree depends on")
       }
     }
-    explain(
-      "That was it. The store was a plain folder, and each secret a file in it that gpg alone can open:")
-    for line in [
-      "    gpg -d items/internet-password/github.com/alice-smith.gpg | tail -n +2", "", "What to do now:", "",
-      "    keytree init                            makes your own store",
-      "    keytree import pass ~/.password-store   brings a store of pass over",
-      "    keytree import csv FILE                 or what your browser has exported",
-      "    keytree help                            lists all commands",
-    ] { console.print(line) }
   }
 
   private static var stopped: Failure { .cancelled(action: "the demo was stopped, and everything removed") }
@@ -90,7 +97,8 @@ struct Demonstration {
     // Not a terminal, because bars that are drawn over would tear the text apart.
     let talk = DemoOutput(screen, isTerminal: false)
     let code = Program.run(
-      step.arguments.map { Word($0) }, environment: environment,
+      step.arguments.map { Word($0.hasPrefix("~/") ? home.folder + $0.dropFirst() : $0) },
+      environment: environment,
       console: Console(input: DemoInput(step.input), output: output, talk: talk))
     screen.endLine()
     return code

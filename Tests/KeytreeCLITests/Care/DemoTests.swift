@@ -33,12 +33,14 @@ struct DemoTests {
     var rest = Substring(text)
     for command in [
       "init", "add", "generate", "add", "find --explain", "find", "get", "set", "mv", "get", "rm", "check",
+      "clone", "set", "--store ~/other set", "--store ~/other sync", "--store ~/other resolve",
     ] {
       let found = try #require(rest.range(of: "keytree \(command)"), "\(command) is missing")
       rest = rest[found.upperBound...]
     }
     #expect(text.contains("\n    correct horse\n"))
     #expect(text.contains("    2 items, 2 decrypted, nothing is wrong."))
+    #expect(text.contains("    Kept 1 conflict copy.\n"))
     let folder = try folder(in: text)
     #expect(!FileManager.default.fileExists(atPath: folder))
     #expect(try processes(of: folder).isEmpty)
