@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The built program at stores that somebody else has prepared.
+@Suite("Hostile stores") struct HostileStoreTests {
+  /// What a person does with a store that she has just got; none of it may run anything.
+  private static let commands = [
+    ["status"], ["find"], ["git", "diff", "HEAD"], ["git", "--no-pager", "log", "-p"], ["check"], ["doctor"],
+    ["sync"],
+  ]
+
+  @Test func `a clone has every file as it was committed, or leaves nothing behind`() throws {
+    let program = try Self.program()
+    let trap = "\(program.folder)/PWNED"
+    try HostileCommit.layTraps(in: program.folder, trap: trap)
+    let (hub, bad, clone) = ("\(program.folder)/hub.git", "\(program.folder)/bad.git", "\(program.folder)/c")
+    let head = try program.git(["rev-parse", "main"], in: hub).filter { !$0.isWhitespace }
+    var (taken, refused) = (0, 0)
+    for commit in HostileCommit.all {
+      try FileManager.default.copyItem(atPath: hub, toPath: bad)
+      defer { for path in [bad, clone] { ScratchFolder.remove(path) } }
+      let stream = "\(program.folder)/stream"
+      try Data(commit.stream(after: head).utf8).write(to: URL(fileURLWithPath: stream))
+      let script = "/usr/bin/git -C '\(bad)' fast-import --quiet --force --done < '\(stream)'"
+      guard (try? GnuPGTool.run("/bin/sh", ["-c", script])) != nil else { continue }
+      let outcome = try program.run(["clone", bad, clone])
+      let comment: Comment = "\(commit): \(outcome.status) \(outcome.errors)"
+      #expect(!FileManager.default.fileExists(atPath: trap), comment)
+      if !FileManager.default.fileExists(atPath: clone) {
+        refused += 1
+        #expect([8, 11].contains(outcome.status), comment)
+        continue
+      }
+      taken += 1
+      #expect(!commit.mustBeRefused, comment)
+      for words in Self.commands { _ = try program.run(["--store", clone] + words) }
+      #expect(!FileManager.default.fileExists(atPath: trap), comment)
+      let names = try program.git(["ls-tree", "-r", "-z", "--name-only", "HEAD"], in: clone)
+      for name in names.split(separator: "\0") {
+        let blob = try program.git(["rev-parse", "HEAD:\(name)"], in: clone)
+        #expect(
+          try program.git(["hash-object", "--no-filters", "--", String(name)], in: clone) == blob, comment)
+      }
+    }
+    #expect(taken > 5 && refused > 10, "\(taken), \(refused)")
+  }
+
+  @Test(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
+  func `a copied folder with settings, hooks and links runs nothing and leads nowhere`() throws {
+    let program = try Self.program()
+    let (store, trap) = (program.store, "\(program.folder)/PWNED")
+    let outside = "\(program.folder)/outside"
+    try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: false)
+    for name in ["me.gpg", "00.jsonl", "README"] {
+      try Data("outside\n".utf8).write(to: URL(fileURLWithPath: "\(outside)/\(name)"))
+    }
+    let manager = FileManager.default
+    try manager.createDirectory(
+      atPath: "\(store)/items/internet-password/l.example", withIntermediateDirectories: true)
+    for (path, target) in [
+      ("items/internet-password/l.example/me.gpg", "me.gpg"), ("items/internet-password/folder.example", ""),
+      ("index/ff.jsonl", "00.jsonl"), ("keys/X.asc", "me.gpg"), ("README", "README"),
+    ] {
+      // A shard that is there already is replaced.
+      _ = unsafe unlink("\(store)/\(path)")
+      try manager.createSymbolicLink(atPath: "\(store)/\(path)", withDestinationPath: "\(outside)/\(target)")
+    }
+    for name in ["post-commit", "reference-transaction", "post-index-change", "pre-push", "post-merge"] {
+      try manager.createDirectory(atPath: "\(store)/.git/hooks", withIntermediateDirectories: true)
+      try Data("#!/bin/sh\ntouch '\(trap)'\n".utf8).write(
+        to: URL(fileURLWithPath: "\(store)/.git/hooks/\(name)"))
+      _ = unsafe chmod("\(store)/.git/hooks/\(name)", 0o700)
+    }
+    for (key, value) in [
+      ("core.fsmonitor", "touch '\(trap)'; false"), ("core.sshCommand", "touch '\(trap)'; false"),
+      ("filter.evil.clean", "touch '\(trap)'; cat"), ("diff.external", "touch '\(trap)'; true"),
+      ("remote.origin.uploadpack", "touch '\(trap)'; git-upload-pack"),
+    ] {
+      try program.git(["config", "--file", "\(store)/.git/config", key, value], in: "/")
+    }
+    try Data("* filter=evil diff=evil\n".utf8).write(to: URL(fileURLWithPath: "\(store)/.gitattributes"))
+    let strace = try #require(ProcessesTracer.strace)
+    for words in Self.commands + [["add", "new.example/me"]] {
+      let log = "\(program.folder)/trace"
+      _ = try program.run(
+        words, input: "secret",
+        tracer: [strace, "-f", "-y", "-qq", "-e", "signal=none", "-e", "trace=openat,open,creat", "-o", log])
+      #expect(!manager.fileExists(atPath: trap), "\(words)")
+      let opened = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+      #expect(opened.count > 5)
+      #expect(opened.filter { $0.contains("<\(outside)") } == [], "\(words)")
+    }
+    // Sync refuses such a repository and says why.
+    let outcome = try program.run(["sync"])
+    #expect(outcome.status == 11 && outcome.errors.contains("core.sshcommand"), "\(outcome)")
+  }
+
+  /// A program with a store of one item and its bare repository.
+  private static func program() throws -> ProcessesProgram {
+    let program = try ProcessesProgram()
+    try program.succeed(["init"])
+    try program.succeed(["add", "a.example/me"], input: "secret")
+    let hub = "\(program.folder)/hub.git"
+    try program.git(["init", "-q", "--bare", "-b", "main", hub])
+    try program.succeed(["git", "remote", "add", "origin", hub])
+    try program.succeed(["sync"])
+    return program
+  }
+}

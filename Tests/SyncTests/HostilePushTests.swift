@@ -1,0 +1,73 @@
+import Foundation
+import Keyring
+import Sync
+import TestSupport
+import Testing
+
+/// What somebody pushes who wants programs to run, files elsewhere to be read, or a store to break.
+@Suite("Hostile pushes") struct HostilePushTests {
+  @Test func `a push is refused as a whole, or every file is what the commit has, and nothing runs`() throws {
+    let clones = try SyncClones()
+    try clones.add(0, "a.example", "me")
+    try clones.sync(0)
+    try clones.sync(1)
+    let home = try #require(clones.world.variables["HOME"])
+    let trap = "\(home)/PWNED"
+    try HostileCommit.layTraps(in: home, trap: trap)
+    let kept = try KeptFolders(
+      [clones.paths[1], clones.hub], in: "\(clones.world.store.folder.path)/kept")
+    let head = try clones.git(1, "rev-parse", "HEAD").filter { !$0.isWhitespace }
+    var (taken, refused) = (0, 0)
+    for commit in HostileCommit.all {
+      try kept.restore()
+      // Git itself does not make some of them.
+      let isMade =
+        (try? clones.world.git(
+          ["fast-import", "--quiet", "--force", "--done"], in: clones.hub, input: commit.stream(after: head)))
+        != nil
+      if !isMade { continue }
+      // With a change of its own, so that it is a merge; without one, only the branch moves on.
+      for isMerge in [false, true] {
+        if isMerge { try clones.add(1, "b.example", "me") }
+        let ours = StoreDigest(of: clones.paths[1])
+        var isTaken = true
+        do {
+          try clones.sync(1)
+        } catch is SyncError {
+          isTaken = false
+        }
+        let comment: Comment = "\(commit)\(isMerge ? ", merged" : "")"
+        #expect(!FileManager.default.fileExists(atPath: trap), comment)
+        #expect(!(isTaken && commit.mustBeRefused), comment)
+        if isTaken {
+          taken += 1
+          try Self.expectEveryFile(clones, comment)
+          try kept.restore()
+          _ = try clones.world.git(
+            ["fast-import", "--quiet", "--force", "--done"], in: clones.hub, input: commit.stream(after: head)
+          )
+        } else {
+          refused += 1
+          // The own change was committed first, which is all.
+          let changes = StoreDigest(of: clones.paths[1]).difference(from: ours)
+          #expect(changes == (isMerge ? ".keytree/uncommitted" : ""), comment)
+          #expect(try clones.git(1, "status", "--porcelain") == "", comment)
+          #expect(try clones.find(1).count == (isMerge ? 2 : 1), comment)
+        }
+      }
+    }
+    #expect(taken > 10 && refused > 20, "\(taken), \(refused)")
+  }
+
+  /// Every file has the bytes of the last commit.
+  private static func expectEveryFile(_ clones: SyncClones, _ comment: Comment) throws {
+    let records = try clones.git(1, "ls-tree", "-r", "-z", "HEAD").split(separator: "\0")
+    for record in records {
+      let parts = record.split(separator: "\t", maxSplits: 1)
+      let words = parts[0].split(separator: " ")
+      // Without filters, which are not meant to be asked.
+      let name = try clones.git(1, "hash-object", "--no-filters", "--", String(parts[1]))
+      #expect(name.dropLast() == words[2], "\(comment): \(parts[1])")
+    }
+  }
+}
