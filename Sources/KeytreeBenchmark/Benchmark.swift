@@ -11,6 +11,7 @@ struct Benchmark: Sendable {
 
   /// All of them, in the order in which they run.
   static let all: [Benchmark] = [
-    version, find, queries, secItem, get, add, listing, bulk, processes, faults, killSweep,
+    version, find, queries, secItem, get, add, listing, bulk, processes, history, growth, merging, faults,
+    killSweep,
   ]
 }

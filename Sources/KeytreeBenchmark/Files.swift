@@ -64,6 +64,14 @@ enum Files {
     return names.sorted()
   }
 
+  /// How many bytes the files below a folder have.
+  static func size(of path: String) -> Int {
+    var info = stat()
+    guard unsafe lstat(path, &info) == 0 else { return 0 }
+    if info.st_mode & S_IFMT == S_IFREG { return info.st_size }
+    return names(in: path).reduce(0) { $0 + size(of: "\(path)/\($1)") }
+  }
+
   /// Removes a folder with everything in it, without following links.
   static func remove(_ path: String) {
     for name in names(in: path) {

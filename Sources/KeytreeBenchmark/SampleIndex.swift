@@ -24,6 +24,15 @@ struct SampleIndex {
     return number % 2 == 0 ? person : "\(person).\(words[number * 31 % words.count])@mail.example"
   }
 
+  /// The table of so many items, for `keytree import csv`.
+  static func rows(_ count: Int) -> String {
+    var rows = "name,url,username,password,note\n"
+    for number in 0..<count {
+      rows += "\(server(number)),https://\(server(number))/,\(account(number)),secret-\(number),\n"
+    }
+    return rows
+  }
+
   /// Writes the index into a store, keeping the lines that are there.
   ///
   /// - Parameter store: The store's folder.

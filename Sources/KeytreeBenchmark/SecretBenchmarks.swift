@@ -67,13 +67,8 @@ extension Benchmark {
     name: "bulk", summary: "import and check of \(bulkCount) items, without a limit"
   ) { bench, report throws(BenchmarkError) in
     let store = try bench.makeStore("bulk")
-    var rows = "name,url,username,password,note\n"
-    for number in 0..<bulkCount {
-      let server = SampleIndex.server(number)
-      rows += "\(server),https://\(server)/,\(SampleIndex.account(number)),secret-\(number),\n"
-    }
     let file = "\(bench.folder)/rows.csv"
-    try Files.write(Array(rows.utf8), to: file)
+    try Files.write(Array(SampleIndex.rows(bulkCount).utf8), to: file)
     for words in [["import", "csv", file], ["check"], ["check", "--decrypt"]] {
       let started = Clock.now
       try bench.output(of: bench.keytree(words, store: store))

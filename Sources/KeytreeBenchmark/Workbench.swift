@@ -60,8 +60,13 @@ final class Workbench {
   }
 
   /// `pass` on a store of its own.
-  func pass(_ arguments: [String]) throws(BenchmarkError) -> Command {
-    command(try programs.find("pass"), arguments, ["PASSWORD_STORE_DIR=\(folder)/pass"])
+  func pass(_ arguments: [String], store: String? = nil) throws(BenchmarkError) -> Command {
+    command(try programs.find("pass"), arguments, ["PASSWORD_STORE_DIR=\(store ?? "\(folder)/pass")"])
+  }
+
+  /// git in a folder, as a person runs it.
+  func git(_ arguments: [String], in place: String) throws(BenchmarkError) -> Command {
+    command(try programs.find("git"), ["-C", place] + arguments)
   }
 
   /// Runs a command that has to succeed, and takes what it prints.
@@ -125,9 +130,33 @@ final class Workbench {
     try output(of: command(programs.benchmark, arguments))
   }
 
-  /// Makes the store of `pass`.
-  func makePassStore() throws(BenchmarkError) {
-    try output(of: try pass(["init", fingerprint]))
+  /// Makes a store of `pass`.
+  func makePassStore(_ store: String? = nil) throws(BenchmarkError) {
+    try output(of: try pass(["init", fingerprint], store: store))
+  }
+
+  /// Makes a store with a history, of so many items that were imported at once.
+  ///
+  /// - Parameters:
+  ///   - name: The name of its folder.
+  ///   - count: How many items it has.
+  /// - Returns: Its path.
+  func makeHistory(_ name: String, count: Int) throws(BenchmarkError) -> String {
+    let path = "\(folder)/\(name)"
+    let person = "[user]\n\tname = Benchmark\n\temail = benchmark@keytree.example\n"
+    try Files.write(Array(person.utf8), to: "\(folder)/home/.gitconfig")
+    try output(of: keytree(["init", "--key", fingerprint], store: path))
+    if count > 0 {
+      let file = "\(folder)/rows.csv"
+      try Files.write(Array(SampleIndex.rows(count).utf8), to: file)
+      try output(of: keytree(["import", "csv", file], store: path))
+    }
+    return path
+  }
+
+  /// Copies a folder with everything in it.
+  func copy(_ source: String, to target: String) throws(BenchmarkError) {
+    try output(of: command(try programs.find("cp"), ["-a", source, target]))
   }
 
   // MARK: GnuPG

@@ -1,0 +1,81 @@
+extension Benchmark {
+  /// Parallel additions merged by git.
+  static let merging = Benchmark(
+    name: "merging", summary: "2 x 20 parallel adds merged by git, without and with keytree's drivers",
+    onlyByName: true
+  ) { bench, report throws(BenchmarkError) in
+    for count in [10, 1000, 20_000] {
+      let merge = try ParallelAdds(bench, count: count)
+      report.line("\(count) items")
+      try merge.withoutDrivers(&report)
+      try merge.withDrivers(&report)
+    }
+  }
+}
+
+/// Two clones of a store that have added twenty items each.
+private struct ParallelAdds {
+  private let bench: Workbench
+  private let count: Int
+  private let left: String
+  private let right: String
+
+  init(_ bench: Workbench, count: Int) throws(BenchmarkError) {
+    (self.bench, self.count) = (bench, count)
+    left = try bench.makeHistory("merging-\(count)-left", count: count)
+    right = "\(bench.folder)/merging-\(count)-right"
+    try bench.copy(left, to: right)
+    for (side, store) in [("left", left), ("right", right)] {
+      for number in 0..<20 { try bench.add("\(side)-\(number).test/alice", secret: "secret", to: store) }
+    }
+  }
+
+  /// A colleague's clone, made and merged by git alone.
+  func withoutDrivers(_ report: inout Report) throws(BenchmarkError) {
+    let clone = "\(bench.folder)/merging-\(count)-plain"
+    try bench.output(of: bench.git(["clone", "-q", left, clone], in: bench.folder))
+    try bench.output(of: bench.command(try bench.programs.find("chmod"), ["700", clone]))
+    try bench.output(of: bench.git(["fetch", "-q", right, "HEAD"], in: clone))
+    // Conflicts are what is counted.
+    _ = try ChildProcess.run(bench.git(["merge", "-q", "--no-edit", "FETCH_HEAD"], in: clone))
+    let names = ["diff", "--name-only", "--diff-filter=U"]
+    let conflicts = try bench.output(of: bench.git(names, in: clone)).split(separator: "\n").count
+    report.note("without drivers", "\(conflicts) conflicts")
+    // As git has left the files, which is the least that anybody can do.
+    try bench.output(of: bench.git(["add", "--all"], in: clone))
+    try bench.output(of: bench.git(["commit", "-q", "--allow-empty", "-m", "merge"], in: clone))
+    report.note("find", try found(clone))
+    let repair = try ChildProcess.run(bench.keytree(["check", "--repair"], store: clone))
+    report.note("check --repair", repair.ending)
+    report.note("find after it", try found(clone))
+    let check = try ChildProcess.run(bench.keytree(["check"], store: clone))
+    report.fact("check", check.ending, isRight: check.status == 0)
+  }
+
+  /// A clone that keytree has made, merged by git.
+  func withDrivers(_ report: inout Report) throws(BenchmarkError) {
+    let clone = "\(bench.folder)/merging-\(count)-drivers"
+    try bench.output(of: bench.keytree(["clone", left, clone], store: clone))
+    try bench.output(of: bench.git(["fetch", "-q", right, "HEAD"], in: clone))
+    let started = Clock.now
+    try bench.output(of: bench.git(["merge", "-q", "--no-edit", "FETCH_HEAD"], in: clone))
+    let seconds = Report.number(Clock.now - started, 2)
+    let items = try items(clone)
+    report.fact(
+      "with drivers", "0 conflicts, \(items) items found, \(seconds) s", isRight: items == count + 40)
+    let check = try ChildProcess.run(bench.keytree(["check"], store: clone))
+    report.fact("check", check.ending, isRight: check.status == 0)
+  }
+
+  private func found(_ clone: String) throws(BenchmarkError) -> String {
+    "\(try items(clone)) of \(count + 40) items"
+  }
+
+  private func items(_ clone: String) throws(BenchmarkError) -> Int {
+    var command = bench.keytree(["find"], store: clone)
+    command.output = "\(bench.folder)/output"
+    // Damage is told with another status, beside what was found.
+    _ = try ChildProcess.run(command)
+    return (try Files.read(command.output) ?? []).split(separator: UInt8(ascii: "\n")).count
+  }
+}
