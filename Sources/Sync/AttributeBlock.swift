@@ -20,7 +20,8 @@ struct AttributeBlock {
       Self.line("/\(place)items/**/*.gpg", "diff=keytree-item merge=keytree-item"),
       // Texts of the person.
       // A pushed file can make macros of these names, which what stands behind them outranks.
-      Self.line("/\(place)README*", "diff merge \(plain)"), Self.line("/\(place).git*", "diff merge \(plain)"),
+      Self.line("/\(place)README*", "diff merge \(plain)"),
+      Self.line("/\(place).git*", "diff merge \(plain)"),
     ]
   }
 

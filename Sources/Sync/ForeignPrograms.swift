@@ -40,7 +40,8 @@ enum ForeignPrograms {
   private static let below: [String: Set<String>] = [
     "credential": ["helper"], "remote": ["uploadpack", "receivepack", "vcs", "proxy"],
     "gpg": ["program", "defaultkeycommand"], "merge": ["driver"], "diff": ["command", "textconv"],
-    "trailer": ["command", "cmd"], "tar": ["command"], "http": [
+    "trailer": ["command", "cmd"], "tar": ["command"],
+    "http": [
       "proxy", "sslverify", "sslcainfo", "sslcapath", "extraheader", "cookiefile",
     ], "fetch": ["bundleuri"],
   ]

@@ -184,9 +184,10 @@ package struct Synchronization {
       policy = theirs
     }
     let people = Set(keyring.policy.people.keys).union(policy.people.keys)
-    let needed = people.filter { person in
-      [keyring.policy, policy].contains { $0.people[person].map { $0.removed == nil } ?? false }
-    }.map(StoreLayout.keyFile) + [StoreLayout.policySignature]
+    let needed =
+      people.filter { person in
+        [keyring.policy, policy].contains { $0.people[person].map { $0.removed == nil } ?? false }
+      }.map(StoreLayout.keyFile) + [StoreLayout.policySignature]
     for file in needed where files.store[file] == .removed { throw .foreignPolicy }
   }
 

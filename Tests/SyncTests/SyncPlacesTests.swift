@@ -107,7 +107,10 @@ import Testing
     } throws: { error in
       if case SyncError.uncommitted = error { true } else { false }
     }
-    let kept = isLink ? try FileManager.default.destinationOfSymbolicLink(atPath: path) : try String(contentsOfFile: path, encoding: .utf8)
+    let kept =
+      isLink
+      ? try FileManager.default.destinationOfSymbolicLink(atPath: path)
+      : try String(contentsOfFile: path, encoding: .utf8)
     #expect(kept == (isLink ? "/tmp" : "mine"))
   }
 

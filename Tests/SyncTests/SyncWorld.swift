@@ -77,8 +77,13 @@ final class SyncWorld: Sendable {
 
   /// Commits what waits, as the command does after each change.
   @discardableResult
-  func commit(author: String? = "Alice Example <alice@example.org>") throws -> Committer.Outcome {
-    guard let repository = try repository() else { throw GitFailed(words: "the store uses no git") }
+  func commit(
+    at path: String? = nil, author: String? = "Alice Example <alice@example.org>"
+  ) throws -> Committer.Outcome {
+    let path = path ?? self.path
+    guard let repository = try Repository.find(store: path, git: makeGit) else {
+      throw GitFailed(words: "the store uses no git")
+    }
     let tree = try FileTree(at: path)
     return try Committer(repository: repository, tree: tree, timeout: 60, author: { author }).commitPending()
   }

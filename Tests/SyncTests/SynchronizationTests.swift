@@ -224,6 +224,32 @@ import Testing
     #expect(try clones.sync(1).received == 1)
   }
 
+  @Test(arguments: [true, false])
+  func `files beside the store that a merge has left half done are finished by the next one`(
+    isFastForward: Bool
+  ) throws {
+    let clones = try SyncClones()
+    let files = ["README", "gone"].map { URL(fileURLWithPath: "\(clones.paths[0])/\($0)") }
+    for file in files { try Data("old\n".utf8).write(to: file) }
+    _ = try clones.git(0, "add", "--force", "README", "gone")
+    _ = try clones.git(0, "commit", "-q", "-m", "files")
+    try clones.sync(0)
+    try clones.sync(1)
+    try Data("new\n".utf8).write(to: files[0])
+    _ = try clones.git(0, "rm", "-q", "gone")
+    _ = try clones.git(0, "commit", "-q", "-a", "-m", "change")
+    try clones.sync(0)
+    // As if it had been cut off ahead of the commit.
+    if !isFastForward { try clones.add(1, "a.example", "me") }
+    try Data("new\n".utf8).write(to: URL(fileURLWithPath: "\(clones.paths[1])/README"))
+    _ = try clones.git(1, "rm", "-q", "gone")
+    try clones.sync(1)
+    try clones.sync(0)
+    try clones.expectEqual()
+    for clone in 0..<2 { try clones.expectSound(clone) }
+    #expect(try clones.git(1, "show", "HEAD:README") == "new\n")
+  }
+
   @Test func `what a push must not bring is refused, and nothing is touched`() throws {
     let clones = try SyncClones()
     try clones.add(0, "a.example", "me")

@@ -52,7 +52,9 @@ struct SealedItem: ~Copyable {
   ) throws(BindingMismatch) {
     guard header.keyring == keyring else { throw .keyring }
     // A conflict copy is the message of a side of a merge as it was, which knows nothing of its being a copy.
-    guard header.id == record.id || record.isConflictCopy && record.id.isCopy(of: header.id) else { throw .item }
+    guard header.id == record.id || record.isConflictCopy && record.id.isCopy(of: header.id) else {
+      throw .item
+    }
     let own = header.primaryKey
     let wanted = record.primaryKey
     guard own == wanted, header.path.original == record.path.original else {

@@ -35,7 +35,7 @@ struct MergeCommit {
     _ files: MergedFiles, after marker: CommitJournal.Marker, subject: String, isFastForward: Bool,
     timeout: Double
   ) throws(SyncError) -> Bool {
-    try requireUntouched(files.others)
+    try requireUntouched(files.others, marker.hash)
     let names = try names(of: Set(files.store.keys))
     var strangers: [String] = []
     let count = try store { () throws(KeyringError) in
@@ -82,6 +82,9 @@ struct MergeCommit {
     isFastForward: Bool
   ) throws(GitError) {
     let git = repository.git
+    // Before the commit: cut off in between, the next merge finds them in place already. Afterwards nobody would, and
+    // the next commit by plain git would take them back.
+    try place(others)
     if isFastForward {
       try git.run(["update-ref", "-m", subject, branch, theirs, ours])
     } else {
@@ -97,12 +100,24 @@ struct MergeCommit {
           merging: MergedCommits(branch: branch, ours: ours, theirs: theirs)))
     }
     try git.run(["update-index", "-z", "--index-info"], input: content.indexEntries(hash))
-    if others.isEmpty { return }
-    try git.run(
+  }
+
+  /// Puts files that are no part of the store in place as their side has them, in git's index and in the work tree.
+  private func place(_ others: [String: OtherFile]) throws(GitError) {
+    var paths = Set(others.keys)
+    let gone = others.filter { $0.value.name == nil }.keys.sorted()
+    if !gone.isEmpty {
+      // Git does not take a name that it does not know any more.
+      let known = try repository.git.records(["ls-files", "-z", "--cached", "--"] + gone)
+      paths.subtract(Set(gone).subtracting(known.map { String(decoding: $0, as: UTF8.self) }))
+    }
+    if paths.isEmpty { return }
+    try repository.git.run(
       [
-        "restore", "--source=\(branch)", "--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul",
+        "restore", "--source=\(theirs)", "--staged", "--worktree", "--pathspec-from-file=-",
+        "--pathspec-file-nul",
       ],
-      input: others.keys.sorted().flatMap { Array($0.utf8) + [0] })
+      input: paths.sorted().flatMap { Array($0.utf8) + [0] })
   }
 
   /// The names of the contents that our commit has at some paths of the store.
@@ -121,11 +136,11 @@ struct MergeCommit {
       uniqueKeysWithValues: names.map { (String($0.key.dropFirst(ours.count + 1)), $0.value) })
   }
 
-  /// Refuses to replace what somebody has changed beside the store and not committed.
-  private func requireUntouched(_ files: [String: OtherFile]) throws(SyncError) {
-    if files.isEmpty { return }
-    let others = Array(files.keys)
-    let known = try listing(others)
+  /// Refuses to replace what somebody has changed beside the store and not committed; what a merge that was cut off
+  /// has put in place is as it should be.
+  private func requireUntouched(_ others: [String: OtherFile], _ hash: GitHash) throws(SyncError) {
+    if others.isEmpty { return }
+    let known = try listing(Array(others.keys))
     var changed: [String] = []
     do throws(GitError) {
       // Its status says whether anything differs, which is asked next.
@@ -133,11 +148,25 @@ struct MergeCommit {
       let differing = Set(
         try repository.git.records(["diff-index", "-z", "--name-only", ours, "--"])
           .map { String(decoding: $0, as: UTF8.self) })
-      changed = others.filter { path in
-        known[path] == nil ? isInTheWay(path, of: files) : differing.contains(path)
+      changed = others.keys.filter { path in
+        known[path] == nil ? isInTheWay(path, of: others) : differing.contains(path)
       }
     } catch {
       throw .git(error)
+    }
+    if changed.isEmpty { return }
+    do throws(FileError) {
+      let top = try FileTree(at: repository.top)
+      changed = changed.filter { path in
+        do throws(FileError) {
+          return try top.read(path, limit: 1 << 28).map(hash.blobName) != others[path]?.name
+        } catch {
+          // What is no plain file is somebody's own.
+          return true
+        }
+      }
+    } catch {
+      throw .keyring(.file(error))
     }
     guard changed.isEmpty else { throw .uncommitted(changed.sorted()) }
   }
@@ -152,7 +181,8 @@ struct MergeCommit {
     if Repository.exists("\(repository.top)/\(path)") { return true }
     var folder = RelativePath.parent(of: path)
     while !folder.isEmpty {
-      if Repository.exists("\(repository.top)/\(folder)"), !Repository.isFolder("\(repository.top)/\(folder)") {
+      if Repository.exists("\(repository.top)/\(folder)"), !Repository.isFolder("\(repository.top)/\(folder)")
+      {
         guard let file = files[folder], file.name == nil else { return true }
       }
       folder = RelativePath.parent(of: folder)

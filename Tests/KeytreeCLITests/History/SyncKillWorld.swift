@@ -37,6 +37,10 @@ final class SyncKillWorld {
     try makeClones()
     for words in Self.ours.dropLast() { try change(words) }
     for words in Self.theirs { try change(["--store", other] + words) }
+    // A file that is no part of the store comes along.
+    try Data("read me\n".utf8).write(to: URL(fileURLWithPath: "\(other)/README"))
+    try program.git(["add", "README"], in: other)
+    try program.git(["commit", "-q", "-m", "README"], in: other)
     try program.succeed(["--store", other, "sync"])
     // One change waits for its commit.
     let lock = "\(program.store)/.git/index.lock"
