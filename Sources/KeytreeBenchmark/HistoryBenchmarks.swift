@@ -132,7 +132,7 @@ extension Workbench {
   ///
   /// - Parameters:
   ///   - name: The name of its folder.
-  ///   - count: How many entries it has: one message, as often as that.
+  ///   - count: How many entries it has: one message with a different end each time.
   /// - Returns: Its path.
   fileprivate func makePassHistory(_ name: String, count: Int) throws(BenchmarkError) -> String {
     let store = "\(folder)/\(name)"
@@ -143,7 +143,7 @@ extension Workbench {
     for number in 0..<count {
       let place = "\(store)/\(SampleIndex.server(number))"
       try Files.makeFolder(place)
-      try Files.write(message, to: "\(place)/\(SampleIndex.account(number)).gpg")
+      try Files.write(message + Array("\(number)".utf8), to: "\(place)/\(SampleIndex.account(number)).gpg")
     }
     if count > 0 {
       try output(of: try git(["add", "--all"], in: store))

@@ -143,7 +143,8 @@ final class Workbench {
   /// - Returns: Its path.
   func makeHistory(_ name: String, count: Int) throws(BenchmarkError) -> String {
     let path = "\(folder)/\(name)"
-    let person = "[user]\n\tname = Benchmark\n\temail = benchmark@keytree.example\n"
+    // Nothing is to be packed in the background while something is measured.
+    let person = "[user]\n\tname = Benchmark\n\temail = benchmark@keytree.example\n[gc]\n\tauto = 0\n"
     try Files.write(Array(person.utf8), to: "\(folder)/home/.gitconfig")
     try output(of: keytree(["init", "--key", fingerprint], store: path))
     if count > 0 {
