@@ -114,6 +114,11 @@ package struct Shard: Sendable {
     return lines.count < count
   }
 
+  /// Takes out all lines that speak of an item at a path, also of a shard that is damaged.
+  package mutating func dropLines(of id: ItemID, at path: ItemPath) {
+    lines.removeAll { $0.record?.id == id && $0.path == path }
+  }
+
   /// The bytes of the file: lines sorted by path, those that cannot be read behind them in their order.
   package func encode() -> [UInt8] {
     var bytes: [UInt8] = []

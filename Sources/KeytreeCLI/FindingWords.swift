@@ -101,6 +101,7 @@ extension Repair {
   var line: String {
     switch self {
     case .rebuiltLine(let reference): "rebuilt the line of \(ErrorReport.show(reference.text))"
+    case .restoredFile(let file): "brought \(ErrorReport.show(file)) back from the history"
     case .movedItem(let from, let to): "moved \(ErrorReport.show(from)) back to \(ErrorReport.show(to))"
     case .quarantined(let path, let to): "put \(ErrorReport.show(path)) aside as \(ErrorReport.show(to))"
     case .removedLine(let file, let number): "put line \(number) of \(file) aside"
@@ -114,6 +115,7 @@ extension Repair {
       switch self {
       case .rebuiltLine(let reference):
         [("repair", .string("rebuilt-line")), ("reference", .string(reference.text))]
+      case .restoredFile(let file): [("repair", .string("restored")), ("path", .string(file))]
       case .movedItem(let from, let to):
         [("repair", .string("moved")), ("path", .string(from)), ("to", .string(to))]
       case .quarantined(let path, let to):

@@ -68,15 +68,32 @@ extension CommandCall {
       guard let tree = try? StoreFolder.open(path) else { return }
       // What cannot be looked at is the command's to tell of, if it is in its way.
       guard (try? KeptMessages(of: tree).isEmpty) == false else { return }
-      guard try repository()?.isBusy != true else { return }
-      let keyring = try openKeyring()
-      let settlement = try keyringCall(keyring.settleMerges())
-      guard settlement.waiting > 0 else { return }
-      let versions = settlement.waiting == 1 ? "1 version waits" : "\(settlement.waiting) versions wait"
-      console.complain("keytree: warning: \(versions) from a merge for somebody who can decrypt")
+      _ = try settle(openKeyring(), noted: true)
     } catch {
       for line in ErrorReport(error).lines { console.complain(line) }
     }
+  }
+
+  /// Gives messages their places, also those that are in the history alone.
+  ///
+  /// - Parameter noted: Whether only those files are looked for that a merge driver has seen going.
+  /// - Returns: The files that were brought back from the history.
+  func settle(_ keyring: Keyring, noted: Bool) throws(Failure) -> [String] {
+    let repository = try repository()
+    guard repository?.isBusy != true else { return [] }
+    var past: [ContentDigest: [UInt8]] = [:]
+    if let repository {
+      let lost = try keyringCall(keyring.itemsWithoutFile(noted: noted))
+      if !lost.isEmpty {
+        past = try syncCall { () throws(SyncError) in try PastMessages(in: repository).find(lost) }
+      }
+    }
+    let settlement = try keyringCall(keyring.settleMerges(past: past))
+    if settlement.waiting > 0 {
+      let versions = settlement.waiting == 1 ? "1 version waits" : "\(settlement.waiting) versions wait"
+      console.complain("keytree: warning: \(versions) from a merge for somebody who can decrypt")
+    }
+    return settlement.restored
   }
 
   /// Makes a repository of the store, or takes the one around it.

@@ -21,6 +21,12 @@ import Testing
     return AttributeChanges(set: set)
   }
 
+  private static func label(_ text: String) -> Attributes {
+    var set = Attributes()
+    set[.label] = .string(text)
+    return set
+  }
+
   private func shard(_ record: ItemRecord) -> String {
     StoreLayout.shardFile(record.path.shard, isLocal: false)
   }
@@ -59,7 +65,7 @@ import Testing
     #expect(renamed.path.shard != record.path.shard)
     let moved = try keyring.update(renamed, secret: SecretBytes(text: "second"))
     // The other side had kept it where it was.
-    try tree.createFile(shard(record), oldLine)
+    try tree.replaceFile(shard(record), with: oldLine, temporary: "tmp")
     try tree.createFile(file(record), oldFile)
     let found = try keyring.find(Query()).items
     #expect(Set(found.map(\.path)) == [record.path, moved.path])
@@ -188,7 +194,7 @@ import Testing
     let oldFile = try #require(try tree.read(file(record), limit: 1 << 20))
     let renamed = try keyring.update(record, Self.account("you"))
     let moved = try keyring.update(renamed, secret: SecretBytes(text: "second"))
-    try tree.createFile(shard(record), oldLine)
+    try tree.replaceFile(shard(record), with: oldLine, temporary: "tmp")
     try tree.createFile(file(record), oldFile)
     let report = try keyring.repair()
     #expect(report.isClean, "\(report.findings)")
@@ -198,6 +204,65 @@ import Testing
     #expect(try keyring.check(decrypts: true).isClean)
     let settled = try keyring.resolve(try #require(copies.first), keeping: .both)
     #expect(try settled.map { try keyring.text(of: $0) } == ["second", "first"])
+    #expect(try keyring.check(decrypts: true).isClean)
+  }
+
+  @Test func `a shard whose last item goes stays, so that git merges it`() throws {
+    try keyring.delete([record])
+    #expect(try store.tree().read(shard(record), limit: 1 << 20) == [])
+    #expect(try keyring.check(decrypts: true).isClean)
+    try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "again"))
+    #expect(try keyring.find(Query()).items.count == 1)
+  }
+
+  @Test func `the old line of a renamed item becomes one item with the new one, or a copy of it`() throws {
+    let tree = try store.tree()
+    let oldLine = try #require(try tree.read(shard(record), limit: 1 << 20))
+    let oldFile = try #require(try tree.read(file(record), limit: 1 << 20))
+    let past = [ContentDigest(of: oldFile): oldFile]
+    let renamed = try keyring.update(record, Self.account("you"))
+    try tree.replaceFile(shard(record), with: oldLine, temporary: "tmp")
+    // They differ in the name alone.
+    #expect(try keyring.itemsWithoutFile(noted: false) == [record])
+    #expect(try keyring.settleMerges(past: past).restored == [])
+    #expect(try keyring.find(Query()).items == [renamed] && keyring.check(decrypts: true).isClean)
+    // The other side had changed something, and nobody knows what the item was before.
+    var changed = record
+    (changed.attributes[.label], changed.modified) = ("theirs", renamed.modified)
+    try tree.replaceFile(shard(record), with: IndexLine.encode(changed) + [10], temporary: "tmp")
+    #expect(try keyring.settleMerges(past: past).restored == [file(changed.conflictCopy)])
+    #expect(try keyring.find(Query()).items == [renamed] && keyring.check(decrypts: true).isClean)
+    let copies = try keyring.conflictCopies(of: renamed)
+    #expect(copies.map { $0.attributes[.label] } == ["theirs"])
+    #expect(try copies.map { try keyring.text(of: $0) } == ["first"])
+  }
+
+  @Test func `what a driver has noted tells which side changed what`() throws {
+    let tree = try store.tree()
+    let oldFile = try #require(try tree.read(file(record), limit: 1 << 20))
+    let past = [ContentDigest(of: oldFile): oldFile]
+    let labelled = try keyring.update(record, AttributeChanges(set: Self.label("base")))
+    let renamed = try keyring.update(labelled, Self.account("you"))
+    let relabelled = try keyring.update(renamed, AttributeChanges(set: Self.label("mine")))
+    var theirs = labelled
+    (theirs.attributes[.comment], theirs.modified) = ("theirs", relabelled.modified)
+    try tree.replaceFile(shard(record), with: IndexLine.encode(theirs) + [10], temporary: "tmp")
+    try KeptMessages(of: tree).note(base: labelled)
+    #expect(try keyring.itemsWithoutFile(noted: true) == [theirs])
+    _ = try keyring.settleMerges(past: past)
+    let found = try keyring.find(Query(predicates: [.id(record.id)])).items
+    #expect(found.map { $0.attributes[.label] } == ["mine"] && found.map { $0.attributes[.comment] } == ["theirs"])
+    #expect(try keyring.conflictCopies().isEmpty && keyring.check(decrypts: true).isClean)
+    // Both have changed the same: the later value stays, the other one is kept as a copy.
+    (theirs.attributes[.label], theirs.modified) = ("theirs", .latest)
+    try tree.replaceFile(shard(record), with: IndexLine.encode(theirs) + [10], temporary: "tmp")
+    try KeptMessages(of: tree).note(base: labelled)
+    _ = try keyring.settleMerges(past: past)
+    let winner = try #require(try keyring.find(Query(predicates: [.id(record.id)])).items.first)
+    let copies = try keyring.conflictCopies()
+    #expect(winner.attributes[.label] == "theirs" && winner.path == renamed.path)
+    #expect(copies.map { $0.attributes[.label] } == ["mine"])
+    #expect(try copies.map { try keyring.text(of: $0) } == ["first"])
     #expect(try keyring.check(decrypts: true).isClean)
   }
 

@@ -49,9 +49,9 @@ import Testing
     "a record that this program could not have written is not followed",
     arguments: [
       #"{"format":1,"steps":[{"move":"local/index/00.jsonl","path":"leak.jsonl"}]}"#,
-      #"{"format":1,"steps":[{"path":"policy.json","place":"0"}]}"#,
+      #"{"format":1,"steps":[{"path":".git/config","place":"0"}]}"#,
       #"{"format":1,"steps":[{"path":"items/internet-password/a/b.gpg","place":"../../x"}]}"#,
-      #"{"format":1,"steps":[{"remove":"keys/x.asc"}]}"#,
+      #"{"format":1,"steps":[{"remove":".keytree/lock"}]}"#,
       #"{"format":1,"steps":[{"remove":"items/../policy.json"}]}"#,
     ])
   func foreignRecords(_ record: String) throws {
@@ -65,6 +65,24 @@ import Testing
     #expect(try store.tree().read("policy.json", limit: 1 << 20) == before)
     #expect(try store.tree().status("leak.jsonl") == nil)
     #expect(try keyring.repair().isClean)
+  }
+
+  @Test func `a record that puts a policy in place, as a merge does, makes nobody trust it`() throws {
+    let store = StandInStore()
+    let keyring = try store.create()
+    let folder = ".keytree/transaction-00"
+    let record = #"{"format":1,"steps":[{"path":"policy.json","place":"0"}]}"#
+    let policy = try #require(try store.tree().read("policy.json", limit: 1 << 20))
+    try store.tree().createFile("\(folder)/commit.json", Array(record.utf8) + [10])
+    try store.tree().createFile("\(folder)/0", policy + [10])
+    _ = try keyring.find(Query())
+    #expect(try store.tree().read("policy.json", limit: 1 << 20) == policy + [10])
+    #expect {
+      _ = try store.open().add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+    } throws: { error in
+      guard case KeyringError.policyNotTrusted = error else { return false }
+      return true
+    }
   }
 
   @Test func `a record from elsewhere destroys no item of this machine`() throws {

@@ -94,6 +94,8 @@ public struct CheckReport: Sendable {
 public enum Repair: Sendable, Equatable {
   /// A line was written anew from what the sealed item says.
   case rebuiltLine(ItemReference)
+  /// An item's missing file was brought back from the history.
+  case restoredFile(String)
   /// A sealed item went back to the place that it names itself.
   case movedItem(from: String, to: String)
   /// Something went into the quarantine folder.

@@ -65,11 +65,32 @@ extension Keyring {
     try requireTrust()
     let lock = try StoreLock(tree, timeout: host.lockTimeout)
     let quarantine = Quarantine.newFolder(at: host.clock())
+    var repairs = try finishChanges(under: lock, quarantine)
+    var repair = StoreRepair(keyring: self, quarantine: quarantine, decrypts: decrypts)
+    repairs += try repair.run(try StoreSurvey(of: self), under: lock, progress: progress)
+    var report = try StoreCheck(keyring: self, decrypts: decrypts, progress: progress).run()
+    report.repairs = repairs
+    return report
+  }
+
+  /// Finishes changes that were cut off; one whose record cannot be read goes into a quarantine folder.
+  ///
+  /// - Returns: what was repaired.
+  /// - Throws: as `repair(decrypts:progress:)`.
+  package func finishChanges() throws(KeyringError) -> [Repair] {
+    try requireTrust()
+    let lock = try StoreLock(tree, timeout: host.lockTimeout)
+    return try finishChanges(under: lock, Quarantine.newFolder(at: host.clock()))
+  }
+
+  private func finishChanges(
+    under lock: borrowing StoreLock, _ quarantine: String
+  ) throws(KeyringError) -> [Repair] {
     var repairs: [Repair] = []
     while true {
       do {
         try Transaction.recover(in: tree, under: lock)
-        break
+        return repairs
       } catch {
         guard case .transactionDamaged(let folder) = error else { throw error }
         let target = "\(quarantine)/\(RelativePath.name(of: folder))"
@@ -77,10 +98,5 @@ extension Keyring {
         repairs.append(.quarantined(path: folder, to: target))
       }
     }
-    var repair = StoreRepair(keyring: self, quarantine: quarantine, decrypts: decrypts)
-    repairs += try repair.run(try StoreSurvey(of: self), under: lock, progress: progress)
-    var report = try StoreCheck(keyring: self, decrypts: decrypts, progress: progress).run()
-    report.repairs = repairs
-    return report
   }
 }

@@ -178,11 +178,7 @@ struct StoreRepair {
       let oldBytes = old[file]?.encode() ?? []
       if newBytes == oldBytes && (old[file]?.problems.isEmpty ?? true) { continue }
       if let old = old[file] { collectRemoved(old, new, file) }
-      if newBytes.isEmpty {
-        transaction.remove(file)
-      } else {
-        try transaction.place(newBytes, at: file)
-      }
+      try transaction.place(newBytes, at: file)
       repairs.append(.rewroteShard(file: file))
     }
     for (file, lines) in removedLines.sorted(by: { $0.key < $1.key }) {

@@ -185,11 +185,9 @@ public struct Changes: ~Copyable {
       guard let shard = shards[key] else { continue }
       let file = StoreLayout.shardFile(key.number, isLocal: key.isLocal)
       do {
-        if shard.lines.isEmpty {
-          transaction.remove(file)
-        } else {
-          try transaction.place(shard.encode(), at: file)
-        }
+        // A shard whose last item goes stays, empty: git then merges it, where it would stop for a file that one side
+        // has removed.
+        try transaction.place(shard.encode(), at: file)
       } catch {
         transaction.abandon()
         throw error

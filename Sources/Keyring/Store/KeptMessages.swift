@@ -4,11 +4,14 @@ package import KeyringModel
 ///
 /// A merge driver is told of one file at a time and can write to that file alone, so a version of an item that gives
 /// way waits here until the next command finds its line, or makes one. A file `<digest>.yields` says that a message
-/// gave way to another one with the same secret, so that the line of the item follows.
+/// gave way to another one with the same secret, so that the line of the item follows. A file `<id>.base` has the line
+/// that both sides come from, where one of them took the item away from its place and the other one's line was kept:
+/// git then removes the file of that item without asking.
 package struct KeptMessages: Sendable {
   static let folder = "\(StoreLayout.work)/merged"
   private static let ending = ".gpg"
   private static let mark = ".yields"
+  private static let baseMark = ".base"
   let tree: FileTree
 
   /// Those of the store in a folder.
@@ -26,6 +29,29 @@ package struct KeptMessages: Sendable {
   /// - Throws: a file error.
   package func note(yielding digest: ContentDigest) throws(KeyringError) {
     try write("\(digest.base64url)\(Self.mark)", [])
+  }
+
+  /// Notes what an item was where both sides come from, of which one has taken it away.
+  ///
+  /// - Throws: a file error.
+  package func note(base: ItemRecord) throws(KeyringError) {
+    // What was read from a line can be written as one.
+    guard let line = try? IndexLine.encode(base) else { return }
+    try write("\(base.id.hex)\(Self.baseMark)", line)
+  }
+
+  /// What is noted of items that one side has taken away from their places: what they were before.
+  func bases() throws(KeyringError) -> [ItemID: ItemRecord] {
+    var result: [ItemID: ItemRecord] = [:]
+    for name in try files(tree.list(Self.folder)) where name.hasSuffix(Self.baseMark) {
+      let line = try files { () throws(FileError) in
+        try tree.read("\(Self.folder)/\(name)", limit: StoreLayout.shardLimit)
+      }
+      // A note that was cut off says nothing; the item is settled without it.
+      guard let line, let base = try? IndexLine.parse(line) else { continue }
+      result[base.id] = base
+    }
+    return result
   }
 
   /// Whether a message gave way to another one with the same secret.
@@ -55,7 +81,8 @@ package struct KeptMessages: Sendable {
   /// Forgets messages that have their place, and all notes.
   func remove(_ digests: [ContentDigest]) throws(KeyringError) {
     let done = Set(digests.map { $0.base64url + Self.ending })
-    for name in try files(tree.list(Self.folder)) where done.contains(name) || name.hasSuffix(Self.mark) {
+    for name in try files(tree.list(Self.folder)) 
+    where done.contains(name) || name.hasSuffix(Self.mark) || name.hasSuffix(Self.baseMark) {
       try files(tree.remove("\(Self.folder)/\(name)"))
     }
   }

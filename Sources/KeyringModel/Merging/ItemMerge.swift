@@ -87,7 +87,7 @@ package enum MergeSide: Sendable, Equatable {
 
 extension ItemRecord {
   /// The names of the attributes that decide where an item is.
-  var placeNames: [AttributeName] {
+  package var placeNames: [AttributeName] {
     AttributeSchema.primaryKey(of: itemClass) + [.synchronizable]
   }
 

@@ -29,7 +29,13 @@ enum CheckCommand: Command {
     defer { call.explain(keyring.engineStatistics) }
     let (repairs, decrypts) = (call.arguments.has(repair), call.arguments.has(decrypt))
     let progress = WorkProgress(repairs ? "repair" : "check", console: call.console)
-    let report: CheckReport
+    var done: [Repair] = []
+    if repairs {
+      done = try keyringCall(keyring.finishChanges())
+      // Lines that have no file are taken out afterwards: the history may have it.
+      done += try call.settle(keyring, noted: false).map(Repair.restoredFile)
+    }
+    var report: CheckReport
     do {
       defer { progress.finish() }
       report =
@@ -39,6 +45,7 @@ enum CheckCommand: Command {
     } catch {
       throw .keyring(error)
     }
+    report.repairs = done + report.repairs
     if call.globals.json {
       printJSON(report, call.console)
     } else {

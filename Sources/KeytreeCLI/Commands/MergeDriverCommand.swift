@@ -49,7 +49,8 @@ enum MergeDriverCommand: Command {
           .failure, message: "\(ErrorReport.show(path)) is no shard of the index",
           hint: "`keytree check` looks at the store")
       }
-      merged = driver.mergeShard(base: files[0], ours: files[1], theirs: files[2], number: number)
+      merged = try keyringCall(
+        driver.mergeShard(base: files[0], ours: files[1], theirs: files[2], number: number))
     } else {
       let host = try call.host()
       // Without the store's policy, in whatever state the merge has left it, nothing is decrypted.

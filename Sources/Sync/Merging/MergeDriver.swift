@@ -20,7 +20,10 @@ package struct MergeDriver {
   ///   - theirs: The file on their side.
   ///   - number: The number of the shard.
   /// - Returns: The merged file.
-  package func mergeShard(base: [UInt8], ours: [UInt8], theirs: [UInt8], number: UInt8) -> [UInt8] {
+  /// - Throws: a file error, when it cannot be noted that an item outlives what took it away.
+  package func mergeShard(
+    base: [UInt8], ours: [UInt8], theirs: [UInt8], number: UInt8
+  ) throws(KeyringError) -> [UInt8] {
     let shards = [base, ours, theirs].map { Shard(parsing: $0, number: number) }
     let kept = KeptMessages(of: tree)
     var merge = StoreMerge()
@@ -38,10 +41,23 @@ package struct MergeDriver {
       guard let line = try? IndexLine.encode(record) else { continue }
       bytes += line + [UInt8(ascii: "\n")]
     }
+    try noteSurvivors(of: trees.map(\.records), in: items.map(\.record), kept)
     for line in MergeShards.badLines(shards[0].badLines, shards[1].badLines, shards[2].badLines) {
       bytes += line + [UInt8(ascii: "\n")]
     }
     return bytes
+  }
+
+  /// Notes which items of the result one side has taken away: deleted, or renamed into another shard. Git settles their
+  /// files without a driver, so the next command has to do the rest.
+  private func noteSurvivors(
+    of sides: [[ItemRecord]], in merged: [ItemRecord], _ kept: KeptMessages
+  ) throws(KeyringError) {
+    let bases = Dictionary(sides[0].map { ($0.id, $0) }) { first, _ in first }
+    let (mine, others) = (Set(sides[1].map(\.id)), Set(sides[2].map(\.id)))
+    for record in merged where !mine.contains(record.id) || !others.contains(record.id) {
+      if let base = bases[record.id] { try kept.note(base: base) }
+    }
   }
 
   /// Merges a message.

@@ -13,6 +13,8 @@ struct MergeShards {
   private(set) var theirs: [ItemRecord] = []
 
   private var files: [UInt8: [UInt8]] = [:]
+  /// Those that their side has a file of, be it empty.
+  private var known: Set<UInt8> = []
   private var badLines: [UInt8: [[UInt8]]] = [:]
 
   /// Reads shards of commits.
@@ -35,7 +37,8 @@ struct MergeShards {
       base += old.flatMap(\.records)
       self.ours += mine.records
       self.theirs += other.records
-      files[number] = contents[name(ours, number)] ?? []
+      files[number] = contents[name(ours, number)]
+      if contents[name(theirs, number)] != nil { known.insert(number) }
       badLines[number] = Self.badLines(old.flatMap(\.badLines), mine.badLines, other.badLines)
     }
   }
@@ -43,7 +46,7 @@ struct MergeShards {
   /// The files of the index that are not any more what our side has.
   ///
   /// - Parameter records: The items of the result.
-  /// - Returns: The bytes by the path in the store; none for a file that goes.
+  /// - Returns: The bytes by the path in the store; an empty file stays.
   /// - Throws: `indexRefused`.
   func merged(_ records: [ItemRecord]) throws(SyncError) -> [String: [UInt8]] {
     var shards: [UInt8: Shard] = [:]
@@ -60,7 +63,9 @@ struct MergeShards {
     for (number, shard) in shards {
       var bytes = shard.encode()
       for line in badLines[number] ?? [] { bytes += line + [UInt8(ascii: "\n")] }
-      if bytes != files[number] { result[StoreLayout.shardFile(number, isLocal: false)] = bytes }
+      let isNew = files[number] == nil && (known.contains(number) || !bytes.isEmpty)
+      guard isNew || files[number].map({ $0 != bytes }) ?? false else { continue }
+      result[StoreLayout.shardFile(number, isLocal: false)] = bytes
     }
     return result
   }

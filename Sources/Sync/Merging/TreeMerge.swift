@@ -157,7 +157,7 @@ package struct TreeMerge {
     _ items: [StoreMerge.Item], _ shards: MergeShards, _ sealer: MergeSealer, into result: inout MergedFiles
   ) throws(SyncError) {
     for (path, bytes) in try shards.merged(items.map(\.record)) {
-      result.store[path] = bytes.isEmpty ? .removed : .bytes(bytes)
+      result.store[path] = .bytes(bytes)
     }
     let mine = Set(shards.ours.map(\.path))
     result.newCopies = items.count { $0.record.isConflictCopy && !mine.contains($0.record.path) }

@@ -13,7 +13,7 @@ struct PlainGitTests {
     init() throws {
       program = try ProcessesProgram()
       try program.succeed(["init"])
-      for number in 0..<3 { try program.succeed(["add", "h\(number).example/me"], input: "old\(number)") }
+      for number in 0..<5 { try program.succeed(["add", "h\(number).example/me"], input: "old\(number)") }
       let hub = "\(program.folder)/hub.git"
       try program.git(["init", "-q", "--bare", "-b", "main", hub])
       try program.succeed(["git", "remote", "add", "origin", hub])
@@ -38,6 +38,13 @@ struct PlainGitTests {
       _ = try there("set", "h0.example/me", "--secret", input: "theirs")
       _ = try there("set", "h1.example/me", "-j", "theirs")
       _ = try there("add", "h8.example/me", input: "theirs")
+      // What git takes away without a driver: deleted or renamed on one side, other attributes on the other one.
+      try here("rm", "h2.example/me")
+      _ = try there("set", "h2.example/me", "-l", "kept")
+      try here("mv", "h3.example/me", "n3.example/me")
+      _ = try there("set", "h3.example/me", "-l", "renamed")
+      try here("set", "h4.example/me", "-l", "kept")
+      _ = try there("rm", "h4.example/me")
       try here("sync")
       try program.git(["fetch", "-q"], in: other)
     }
@@ -50,6 +57,12 @@ struct PlainGitTests {
       #expect(attributes.contains("\"label\":\"mine\""), comment)
       #expect(attributes.contains("\"comment\":\"theirs\""), comment)
       #expect(try there("get", "h8.example/me") == "theirs", comment)
+      for (name, label, secret) in [("h2", "kept", "old2"), ("n3", "renamed", "old3"), ("h4", "kept", "old4")] {
+        let attributes = try there("get", "\(name).example/me", "--attributes", "--json")
+        #expect(attributes.contains("\"label\":\"\(label)\""), comment)
+        #expect(try there("get", "\(name).example/me") == secret, comment)
+      }
+      #expect(try there("find", "--json").split(separator: "\n").count == 6, comment)
       let conflicts = try there("resolve", "--json").split(separator: "\n")
       #expect(conflicts.count == 2, comment)
       for conflict in conflicts {
@@ -67,7 +80,7 @@ struct PlainGitTests {
   static let ways: [[[String]]] = [
     [["merge", "-q", "origin/main"]], [["rebase", "-q", "origin/main"]],
     [
-      ["checkout", "-q", "-b", "topic", "origin/main"], ["cherry-pick", "main~3..main"],
+      ["checkout", "-q", "-b", "topic", "origin/main"], ["cherry-pick", "main~6..main"],
       ["branch", "-q", "-f", "main", "topic"], ["checkout", "-q", "main"],
     ],
     [["pull", "-q", "--rebase"]], [["pull", "-q", "--no-rebase"]],
@@ -98,6 +111,28 @@ struct PlainGitTests {
     #expect(conflicts.count == 1 && conflicts[0].contains("internet-password/n1.example/me~~"))
     #expect(try clones.there("check", "--decrypt") == "")
     #expect(try clones.there("sync", "--json").contains("\"conflictCopies\":0"))
+  }
+
+  @Test func `without drivers, a repair brings back what git took away`() throws {
+    let clones = try Clones()
+    let (program, other) = (clones.program, clones.other)
+    try clones.here("rm", "h0.example/me")
+    try clones.here("mv", "h1.example/me", "n1.example/me")
+    try clones.here("sync")
+    for number in 0..<2 { _ = try clones.there("set", "h\(number).example/me", "-l", "theirs") }
+    for kind in ["index", "item"] { try program.git(["config", "merge.keytree-\(kind).driver", "false"], in: other) }
+    try program.git(["fetch", "-q"], in: other)
+    try program.git(["merge", "-q", "--no-edit", "origin/main"], in: other, status: 1)
+    try program.git(["checkout", "-q", "--ours", "--", "index"], in: other)
+    try program.git(["add", "--", "index", "items"], in: other)
+    try program.git(["commit", "-q", "--no-edit"], in: other)
+    let report = try clones.there("check", "--repair")
+    #expect(report.contains("brought items/internet-password/h0.example/me.gpg back from the history"))
+    #expect(try clones.there("get", "h0.example/me") == "old0" && clones.there("get", "n1.example/me") == "old1")
+    let conflicts = try clones.there("resolve", "--json").split(separator: "\n")
+    #expect(conflicts.count == 1 && conflicts[0].contains("internet-password/h1.example/me~~"))
+    #expect(try clones.there("check", "--decrypt") == "")
+    #expect(try program.git(["status", "--porcelain"], in: other) == "")
   }
 
   @Test func `a stash comes back on top of what changed meanwhile`() throws {
