@@ -24,10 +24,15 @@ extension ErrorReport {
       self.init(
         .notFound, "there is no store at the top of \(Self.show(url)); nothing was made",
         hint: "a store in a folder of a larger repository is cloned with git and named with `--store`")
-    case .noRemote:
+    case .noRemote(let names):
       self.init(
-        .gitFailed, "there is no repository to synchronize with",
-        hint: "`keytree git remote add origin URL` names one")
+        .gitFailed,
+        names.isEmpty
+          ? "there is no repository to synchronize with"
+          : "the branch belongs to none of the repositories that git knows: \(Self.list(names))",
+        hint: names.isEmpty
+          ? "`keytree git remote add origin URL` names one"
+          : "`keytree git branch --set-upstream-to NAME/BRANCH` says which, or rename one to `origin`")
     case .noCommit:
       self.init(.gitFailed, "the branch has no commit", hint: "`keytree doctor` looks at the repository")
     case .rewritten(let seen, let now):

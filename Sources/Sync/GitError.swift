@@ -56,8 +56,8 @@ package enum SyncError: Error, Equatable, Sendable {
   case uncommitted([String])
   /// What was cloned has no store at its top.
   case noStoreInClone(url: String)
-  /// There is no other repository to synchronize with.
-  case noRemote
+  /// There is no other repository to synchronize with, or several of which none is called `origin`: their names.
+  case noRemote(among: [String])
   /// The branch has no commit yet.
   case noCommit
   /// The branch over there does not have commits any more that it had; the last one that was seen, and the last one

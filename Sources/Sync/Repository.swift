@@ -38,7 +38,8 @@ package struct Repository: Sendable {
 
   /// Looks for a repository in whose work tree a store lies, whether it has the store in it or not.
   ///
-  /// - Throws: `notARepository` when what is found is none.
+  /// - Throws: `notARepository` when what is found is none; `unsafeConfiguration` when its folder leads to another one,
+  ///   as only that of a further work tree does: it may have come with the store (threat T19).
   package static func around(
     store: String, git makeGit: (String) -> Git
   ) throws(GitError) -> Repository? {
@@ -51,6 +52,9 @@ package struct Repository: Sendable {
     let prefix = top == real ? "" : String(real.utf8.dropFirst(top == "/" ? 1 : top.utf8.count + 1)) ?? ""
     let git = makeGit(top)
     guard let folder = try gitFolder(of: top) else { throw .notARepository(path: top) }
+    if isFolder("\(top)/.git"), exists("\(folder)/commondir") {
+      throw .unsafeConfiguration(keys: [".git/commondir"])
+    }
     return Repository(
       top: top, prefix: prefix.isEmpty ? "" : "\(prefix)/", gitFolder: folder,
       commonFolder: try commonFolder(of: folder), git: git)

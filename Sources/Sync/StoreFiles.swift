@@ -14,18 +14,29 @@ struct StoreFiles {
     (StoreLayout.trackedFiles + StoreLayout.trackedFolders).map { prefix + $0 }
   }
 
-  /// All paths that have the form of a file of a store. Anything else that lies about, such as a copy that an editor
+  private static let folders = [
+    (StoreLayout.index, ".jsonl"), (StoreLayout.items, ".gpg"), (StoreLayout.keys, ".asc"),
+  ]
+
+  /// Whether a path has the form of a file of a store. Anything else that lies about, such as a copy that an editor
   /// has left, may hold a secret in the open.
+  static func hasForm(_ path: String) -> Bool {
+    if StoreLayout.trackedFiles.contains(path) { return true }
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    // A repository within the store is not part of it.
+    guard parts.count > 1, !parts.contains(".git") else { return false }
+    return folders.contains { parts[0] == $0.0 && path.hasSuffix($0.1) }
+  }
+
+  /// All paths that have the form of a file of a store.
   func all() throws(KeyringError) -> Set<String> {
     var found: Set<String> = []
     do throws(FileError) {
       for path in StoreLayout.trackedFiles where try tree.status(path)?.kind == .regular {
         found.insert(path)
       }
-      for (folder, ending) in [
-        (StoreLayout.index, ".jsonl"), (StoreLayout.items, ".gpg"), (StoreLayout.keys, ".asc"),
-      ] where try tree.status(folder)?.kind == .directory {
-        try collect(folder, ending, into: &found)
+      for (folder, _) in Self.folders where try tree.status(folder)?.kind == .directory {
+        try collect(folder, into: &found)
       }
     } catch {
       throw .file(error)
@@ -33,16 +44,13 @@ struct StoreFiles {
     return found
   }
 
-  private func collect(
-    _ folder: String, _ ending: String, into found: inout Set<String>
-  ) throws(FileError) {
+  private func collect(_ folder: String, into found: inout Set<String>) throws(FileError) {
     for name in try tree.list(folder) {
       let path = "\(folder)/\(name)"
-      // A repository within the store is not part of it.
       if name == ".git" { continue }
       switch try tree.status(path)?.kind {
-      case .directory: try collect(path, ending, into: &found)
-      case .regular where name.hasSuffix(ending): found.insert(path)
+      case .directory: try collect(path, into: &found)
+      case .regular where Self.hasForm(path): found.insert(path)
       default: continue
       }
     }

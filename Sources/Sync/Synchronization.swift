@@ -65,7 +65,9 @@ package struct Synchronization {
   package func run() throws(SyncError) -> Report {
     var report = Report()
     let remote = try git { () throws(GitError) in try Remote.find(in: repository) }
-    guard let remote else { throw .noRemote }
+    guard let remote else {
+      throw .noRemote(among: try git { () throws(GitError) in try Remote.names(in: repository.git) })
+    }
     try git { () throws(GitError) in try repository.git.refuseForeignPrograms() }
     let network = try git { () throws(GitError) in
       try repository.git.forNetwork(asksPerson: options.asksPerson)

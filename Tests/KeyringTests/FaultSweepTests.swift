@@ -13,6 +13,9 @@ import TestSupport
     case add, update, updateAttributes, updateLocal, keepHere, share, delete, rename, importMany, repair
   }
 
+  /// How many items an import adds.
+  private static let importedItems = 60
+
   @Test(
     "after a fault at any operation every item is its old or its new version and the store checks clean",
     arguments: Change.allCases, Saboteur.Mode.allCases)
@@ -103,12 +106,12 @@ import TestSupport
     return saboteur.count
   }
 
-  /// Every operation, but of the 1,700 of an import, which are much alike, only those at both ends and a
+  /// Every operation, but of the 500 of an import, which are much alike, only those at both ends and a
   /// sample between, unless `KEYTREE_EVERY_FAULT` is set: then it takes minutes.
   private func isTried(_ number: Int, of total: Int, _ change: Change) -> Bool {
     let isThorough = unsafe getenv("KEYTREE_EVERY_FAULT") != nil
     if change != .importMany || isThorough { return true }
-    return number <= 30 || number > total - 30 || number % 41 == 0
+    return number <= 12 || number > total - 12 || number % 41 == 0
   }
 
   private func prepare(_ store: StandInStore, for change: Change) throws {
@@ -152,7 +155,7 @@ import TestSupport
     case .delete: try keyring.delete([item("a"), item("b")])
     case .rename: try keyring.update(item("a"), AttributeChanges(set: moved))
     case .importMany:
-      let items = (0..<200).map { NewItem.login("host\($0).example", "me") }
+      let items = (0..<Self.importedItems).map { NewItem.login("host\($0).example", "me") }
       _ = try keyring.addAll(items, secret: { SecretBytes(text: "secret \($0)") })
     case .repair: _ = try keyring.repair()
     }
@@ -173,7 +176,9 @@ import TestSupport
     case .rename:
       after["internet-password/a.example/moved"] = after.removeValue(forKey: "internet-password/a.example/me")
     case .importMany:
-      for number in 0..<200 { after["internet-password/host\(number).example/me"] = "secret \(number)" }
+      for number in 0..<Self.importedItems {
+        after["internet-password/host\(number).example/me"] = "secret \(number)"
+      }
     case .repair: after["internet-password/b.example/me"] = "old b"
     }
     return after

@@ -251,7 +251,8 @@ import Testing
     #expect(try keyring.itemsWithoutFile(noted: true) == [theirs])
     _ = try keyring.settleMerges(past: past)
     let found = try keyring.find(Query(predicates: [.id(record.id)])).items
-    #expect(found.map { $0.attributes[.label] } == ["mine"] && found.map { $0.attributes[.comment] } == ["theirs"])
+    #expect(
+      found.map { $0.attributes[.label] } == ["mine"] && found.map { $0.attributes[.comment] } == ["theirs"])
     #expect(try keyring.conflictCopies().isEmpty && keyring.check(decrypts: true).isClean)
     // Both have changed the same: the later value stays, the other one is kept as a copy.
     (theirs.attributes[.label], theirs.modified) = ("theirs", .latest)

@@ -28,7 +28,9 @@ enum GitErrors {
   private static let synchronizing: [(Failure, ExitCode)] = [
     (.sync(.git(.detached)), .gitFailed), (.sync(.keyring(.busy(holder: 1))), .storeBusy),
     (.sync(.unsafePath(evil)), .damaged), (.sync(.bothChanged([evil])), .gitFailed),
-    (.sync(.uncommitted(Array(repeating: evil, count: 7))), .gitFailed), (.sync(.noRemote), .gitFailed),
+    (.sync(.uncommitted(Array(repeating: evil, count: 7))), .gitFailed),
+    (.sync(.noRemote(among: [])), .gitFailed),
+    (.sync(.noRemote(among: [evil, "b"])), .gitFailed),
     (.sync(.noStoreInClone(url: evil)), .notFound), (.sync(.noCommit), .gitFailed),
     (.sync(.rewritten(seen: evil, now: evil)), .gitFailed),
     (.sync(.rewritten(seen: evil, now: nil)), .gitFailed), (.sync(.foreignPolicy), .policyNotTrusted),

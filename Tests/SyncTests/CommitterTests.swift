@@ -198,6 +198,28 @@ struct CommitterTests {
     #expect(head == files)
   }
 
+  @Test func `a journal that came with a copy of the folder gets nothing but items into the history`() throws
+  {
+    let world = try SyncWorld.withHistory()
+    let folder = "\(world.path)/items/internet-password/a.example"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for name in ["plain.txt", ".me.gpg.swp"] {
+      try Data("secret".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+    }
+    try world.add("a.example", "me")
+    let journal = URL(fileURLWithPath: "\(world.path)/.keytree/uncommitted")
+    let text = try String(contentsOf: journal, encoding: .utf8)
+    let forged = text.replacing(
+      #""items/internet-password/a.example/me.gpg""#,
+      with: ["me.gpg", "plain.txt", ".me.gpg.swp"].map { "\"items/internet-password/a.example/\($0)\"" }
+        .joined(separator: ","))
+    #expect(forged != text)
+    try Data(forged.utf8).write(to: journal)
+    try world.commit()
+    let names = try world.lines("ls-tree", "-r", "--name-only", "HEAD", "items")
+    #expect(names == ["items/internet-password/a.example/me.gpg"])
+  }
+
   @Test func `what somebody has staged stays staged`() throws {
     let world = try SyncWorld.withHistory()
     try Data("mine\n".utf8).write(to: URL(fileURLWithPath: "\(world.path)/README.md"))

@@ -116,6 +116,13 @@ struct HostileTests {
     #expect(head == files)
   }
 
+  @Test func `a repository that leads to another one is not taken`() throws {
+    let world = try SyncWorld.withHistory()
+    try world.git(["init", "-q", "--bare", "../other.git"])
+    try Data("../../other.git\n".utf8).write(to: URL(fileURLWithPath: "\(world.path)/.git/commondir"))
+    #expect(throws: GitError.unsafeConfiguration(keys: [".git/commondir"])) { try world.repository() }
+  }
+
   @Test func `a work tree that the configuration puts elsewhere is not taken`() throws {
     let world = try HostileWorld()
     let other = "\(world.path)/../other"

@@ -54,7 +54,9 @@ import Testing
     try write("#!/bin/sh\necho two\n", "\(tops[1])/run.sh")
     try write("new\n", "\(tops[1])/NEWS")
     try write("staged\n", "\(tops[0])/mine")
-    try world.git(["add", "-A", "run.sh", "NEWS"], in: tops[1])
+    // A link beside the store is somebody's own, unlike one in it.
+    try FileManager.default.createSymbolicLink(atPath: "\(tops[1])/link", withDestinationPath: "NEWS")
+    try world.git(["add", "-A", "run.sh", "NEWS", "link"], in: tops[1])
     try world.git(["commit", "-q", "-m", "work"], in: tops[1])
     try world.git(["add", "mine"], in: tops[0])
     _ = try sync(world, stores[1])
@@ -65,6 +67,7 @@ import Testing
     #expect(try String(contentsOfFile: "\(tops[0])/run.sh", encoding: .utf8) == "#!/bin/sh\necho two\n")
     #expect(FileManager.default.isExecutableFile(atPath: "\(tops[0])/run.sh"))
     #expect(try String(contentsOfFile: "\(tops[0])/NEWS", encoding: .utf8) == "new\n")
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(tops[0])/link") == "NEWS")
     // What was staged beside the store still is, and is in no commit.
     #expect(try world.git(["status", "--porcelain"], in: tops[0]) == "A  mine\n")
     #expect(try world.git(["status", "--porcelain"], in: tops[1]) == "")
@@ -162,7 +165,7 @@ import Testing
     let hub = "\(world.store.folder.path)/empty.git"
     try world.git(["init", "-q", "--bare", hub])
     try world.git(["branch", "-q", "-m", "keys"])
-    #expect(throws: SyncError.noRemote) { try sync(world, world.path) }
+    #expect(throws: SyncError.noRemote(among: [])) { try sync(world, world.path) }
     try world.git(["remote", "add", "origin", hub])
     #expect(try sync(world, world.path).sent == 1)
     #expect(try sync(world, world.path) == Synchronization.Report())

@@ -81,7 +81,7 @@ package struct KeptMessages: Sendable {
   /// Forgets messages that have their place, and all notes.
   func remove(_ digests: [ContentDigest]) throws(KeyringError) {
     let done = Set(digests.map { $0.base64url + Self.ending })
-    for name in try files(tree.list(Self.folder)) 
+    for name in try files(tree.list(Self.folder))
     where done.contains(name) || name.hasSuffix(Self.mark) || name.hasSuffix(Self.baseMark) {
       try files(tree.remove("\(Self.folder)/\(name)"))
     }

@@ -35,7 +35,9 @@ extension Keyring {
     var byPath: [ItemPath: [ItemRecord]] = [:]
     for number in UInt8.min...UInt8.max {
       let bytes = try Keyring.fileBytes(StoreLayout.shardFile(number, isLocal: false), tree)
-      for record in Shard(parsing: bytes, number: number).records { byPath[record.path, default: []].append(record) }
+      for record in Shard(parsing: bytes, number: number).records {
+        byPath[record.path, default: []].append(record)
+      }
     }
     var result: [ItemRecord] = []
     for lines in byPath.values {

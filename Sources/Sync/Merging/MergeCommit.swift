@@ -112,8 +112,10 @@ struct MergeCommit {
       paths.subtract(Set(gone).subtracting(known.map { String(decoding: $0, as: UTF8.self) }))
     }
     if paths.isEmpty { return }
+    // Beside the store links are somebody's own, as the files are.
+    let links = repository.prefix.isEmpty ? [] : ["-c", "core.symlinks=true"]
     try repository.git.run(
-      [
+      links + [
         "restore", "--source=\(theirs)", "--staged", "--worktree", "--pathspec-from-file=-",
         "--pathspec-file-nul",
       ],

@@ -45,7 +45,8 @@ package struct PastMessages: Sendable {
     let output: [UInt8]
     do throws(GitError) {
       output = try repository.git.run(
-        ["rev-list", "--all", "--reflog", "--full-history", "--objects", "--"] + paths.sorted(), limit: Self.limit)
+        ["rev-list", "--all", "--reflog", "--full-history", "--objects", "--"] + paths.sorted(),
+        limit: Self.limit)
     } catch {
       throw .git(error)
     }

@@ -31,10 +31,14 @@ package struct Remote: Sendable, Equatable {
     {
       return Remote(name: name, reference: reference, branch: branch, isConfigured: true)
     }
-    let names = String(decoding: try git.run(["remote"]), as: UTF8.self).split(separator: "\n").map(
-      String.init)
+    let names = try names(in: git)
     guard let name = names.count == 1 ? names[0] : names.first(where: { $0 == "origin" }) else { return nil }
     return Remote(name: name, reference: "refs/heads/\(branch)", branch: branch, isConfigured: false)
+  }
+
+  /// What git calls the other repositories that it knows.
+  static func names(in git: Git) throws(GitError) -> [String] {
+    String(decoding: try git.run(["remote"]), as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
   /// Fetches the branch.

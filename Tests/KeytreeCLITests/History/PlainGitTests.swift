@@ -57,7 +57,9 @@ struct PlainGitTests {
       #expect(attributes.contains("\"label\":\"mine\""), comment)
       #expect(attributes.contains("\"comment\":\"theirs\""), comment)
       #expect(try there("get", "h8.example/me") == "theirs", comment)
-      for (name, label, secret) in [("h2", "kept", "old2"), ("n3", "renamed", "old3"), ("h4", "kept", "old4")] {
+      for (name, label, secret) in [
+        ("h2", "kept", "old2"), ("n3", "renamed", "old3"), ("h4", "kept", "old4"),
+      ] {
         let attributes = try there("get", "\(name).example/me", "--attributes", "--json")
         #expect(attributes.contains("\"label\":\"\(label)\""), comment)
         #expect(try there("get", "\(name).example/me") == secret, comment)
@@ -120,7 +122,9 @@ struct PlainGitTests {
     try clones.here("mv", "h1.example/me", "n1.example/me")
     try clones.here("sync")
     for number in 0..<2 { _ = try clones.there("set", "h\(number).example/me", "-l", "theirs") }
-    for kind in ["index", "item"] { try program.git(["config", "merge.keytree-\(kind).driver", "false"], in: other) }
+    for kind in ["index", "item"] {
+      try program.git(["config", "merge.keytree-\(kind).driver", "false"], in: other)
+    }
     try program.git(["fetch", "-q"], in: other)
     try program.git(["merge", "-q", "--no-edit", "origin/main"], in: other, status: 1)
     try program.git(["checkout", "-q", "--ours", "--", "index"], in: other)
@@ -128,7 +132,8 @@ struct PlainGitTests {
     try program.git(["commit", "-q", "--no-edit"], in: other)
     let report = try clones.there("check", "--repair")
     #expect(report.contains("brought items/internet-password/h0.example/me.gpg back from the history"))
-    #expect(try clones.there("get", "h0.example/me") == "old0" && clones.there("get", "n1.example/me") == "old1")
+    #expect(
+      try clones.there("get", "h0.example/me") == "old0" && clones.there("get", "n1.example/me") == "old1")
     let conflicts = try clones.there("resolve", "--json").split(separator: "\n")
     #expect(conflicts.count == 1 && conflicts[0].contains("internet-password/h1.example/me~~"))
     #expect(try clones.there("check", "--decrypt") == "")
