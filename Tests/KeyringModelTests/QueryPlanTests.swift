@@ -57,7 +57,7 @@ struct QueryPlanTests {
     return isSame ? Array(respelled.utf8) : line
   }
 
-  @Test(arguments: 0..<12)
+  @Test(arguments: 0..<4)
   func `every line that matches is a candidate, in the planned shard`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let records = (0..<30).map { _ in Sample.randomRecord(using: &generator) }

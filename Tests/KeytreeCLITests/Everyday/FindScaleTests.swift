@@ -9,7 +9,7 @@ import Testing
 @Suite("A large store")
 struct FindScaleTests {
   #if DEBUG
-    static let count = 10_000
+    static let count = 3_000
   #else
     static let count = 100_000
   #endif
