@@ -114,6 +114,23 @@ package struct Shard: Sendable {
     return lines.count < count
   }
 
+  /// Puts a record in the place of the lines that speak of its id at its path, or of its path, also in a shard that is
+  /// damaged: what else is in it stays as it is.
+  ///
+  /// - Throws: ``ShardError/line(_:)`` when it cannot be written as a line.
+  package mutating func replaceLines(with record: ItemRecord) throws(ShardError) {
+    let bytes: [UInt8]
+    let parsed: ItemRecord
+    do throws(IndexLineError) {
+      bytes = try IndexLine.encode(record)
+      parsed = try IndexLine.parse(bytes)
+    } catch {
+      throw .line(error)
+    }
+    lines.removeAll { $0.path == parsed.path }
+    lines.append(Line(bytes: bytes, number: 0, content: .success(parsed)))
+  }
+
   /// Takes out all lines that speak of an item at a path, also of a shard that is damaged.
   package mutating func dropLines(of id: ItemID, at path: ItemPath) {
     lines.removeAll { $0.record?.id == id && $0.path == path }

@@ -31,6 +31,9 @@ extension ErrorReport {
     case .unsafeConfiguration(let keys):
       "the configuration of the repository runs programs: \(keys.map(show).joined(separator: ", "))"
     case .inProgress(let operation): "a \(operation.rawValue) is in progress in the repository"
+    case .unmerged(let paths):
+      "a merge has stopped: \(paths.count == 1 ? "" : "\(paths.count) files, among them ")"
+        + "\(show(paths.first ?? "")) \(paths.count == 1 ? "is" : "are") in conflict"
     case .locked(let path): "another git is at work, or was killed: there is \(show(path))"
     case .notARepository(let path): "what is in \(show(path)) is no repository"
     case .detached: "no branch is checked out"
@@ -61,6 +64,8 @@ extension ErrorReport {
       "`keytree git \(operation.rawValue) --abort` takes it back, and `keytree sync` merges without a conflict"
     case .inProgress(let operation):
       "end it with `keytree git \(operation.rawValue) --continue` or `--abort`"
+    case .unmerged:
+      "settle what `keytree git status` names, and `keytree git add` it; or `keytree git reset --merge` takes it back"
     case .locked: "try again when it is done; `rm` that file if no git runs"
     case .notARepository: "move `.git` away; `keytree doctor` makes a new history"
     case .detached: "`keytree git switch BRANCH` checks one out"

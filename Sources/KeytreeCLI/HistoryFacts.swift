@@ -6,7 +6,7 @@ internal import Sync
 struct HistoryFacts {
   private enum State {
     case none
-    case kept(branch: String?, top: String?, waiting: Int?, distance: Distance?)
+    case kept(branch: String?, top: String?, waiting: Int?, distance: Distance?, stop: String?)
     case unknown(String)
   }
 
@@ -25,9 +25,23 @@ struct HistoryFacts {
       let waiting = try keyringCall(CommitJournal(of: tree).waiting(for: repository.identity))
       state = .kept(
         branch: branch, top: repository.prefix.isEmpty ? nil : repository.top, waiting: waiting,
-        distance: try call.gitCall { () throws(GitError) in try Distance(in: repository) })
+        distance: try call.gitCall { () throws(GitError) in try Distance(in: repository) },
+        stop: Self.stop(repository))
     } catch {
       state = .unknown(ErrorReport(error).message ?? "it failed")
+    }
+  }
+
+  /// Why nothing is committed now: something was begun in the repository, or has stopped.
+  private static func stop(_ repository: Repository) -> String? {
+    do throws(GitError) {
+      try repository.requireQuiet()
+      try repository.requireMerged()
+      return nil
+    } catch {
+      // A lock comes and goes; where it stays, the commit that waits tells of it.
+      if case .locked = error { return nil }
+      return ErrorReport(error).message
     }
   }
 
@@ -36,9 +50,11 @@ struct HistoryFacts {
     switch state {
     case .none: return "none"
     case .unknown(let reason): return reason
-    case .kept(let branch, let top, let waiting, let distance):
+    case .kept(let branch, let top, let waiting, let distance, let stop):
       let place = branch.map { "on the branch \(ErrorReport.show($0))" } ?? "on no branch"
-      let around = (top.map { " of \(ErrorReport.show($0))" } ?? "") + (distance.map(Self.words) ?? "")
+      let around =
+        (top.map { " of \(ErrorReport.show($0))" } ?? "") + (distance.map(Self.words) ?? "")
+        + (stop.map { "; \($0)" } ?? "")
       switch waiting {
       case 0: return place + around
       case 1: return place + around + "; 1 change is not committed"
@@ -57,11 +73,12 @@ struct HistoryFacts {
 
   /// For programs.
   var json: JSONValue {
-    guard case .kept(let branch, _, let waiting, let distance) = state else { return .null }
+    guard case .kept(let branch, _, let waiting, let distance, let stop) = state else { return .null }
     return .object([
       JSONMember("ahead", distance.map { .integer(Int64($0.ahead)) } ?? .null),
       JSONMember("behind", distance.map { .integer(Int64($0.behind)) } ?? .null),
       JSONMember("branch", branch.map { .string($0) } ?? .null),
+      JSONMember("stopped", stop.map { .string($0) } ?? .null),
       JSONMember("uncommitted", waiting.map { .integer(Int64($0)) } ?? .null),
     ])
   }

@@ -68,6 +68,7 @@ extension CommandCall {
       guard let tree = try? StoreFolder.open(path) else { return }
       // What cannot be looked at is the command's to tell of, if it is in its way.
       guard (try? KeptMessages(of: tree).isEmpty) == false else { return }
+      guard try repository()?.isBusy != true else { return }
       _ = try settle(openKeyring(), noted: true)
     } catch {
       for line in ErrorReport(error).lines { console.complain(line) }
@@ -78,17 +79,25 @@ extension CommandCall {
   ///
   /// - Parameter noted: Whether only those files are looked for that a merge driver has seen going.
   /// - Returns: The files that were brought back from the history.
+  /// - Throws: `git` with `inProgress`, `unmerged` or `locked`: while git is in the middle of something, nobody can say
+  ///   what will be there.
   func settle(_ keyring: Keyring, noted: Bool) throws(Failure) -> [String] {
-    let repository = try repository()
-    guard repository?.isBusy != true else { return [] }
     var past: [ContentDigest: [UInt8]] = [:]
-    if let repository {
+    var known: Set<ContentDigest> = []
+    if let repository = try repository() {
+      try gitCall { () throws(GitError) in
+        try repository.requireQuiet()
+        try repository.requireMerged()
+      }
       let lost = try keyringCall(keyring.itemsWithoutFile(noted: noted))
-      if !lost.isEmpty {
-        past = try syncCall { () throws(SyncError) in try PastMessages(in: repository).find(lost) }
+      let kept = try keyringCall(keyring.keptMessages())
+      let messages = PastMessages(in: repository)
+      (past, known) = try syncCall { () throws(SyncError) in
+        (lost.isEmpty ? [:] : try messages.find(lost), try messages.hasAny(kept))
       }
     }
-    let settlement = try keyringCall(keyring.settleMerges(past: past))
+    let settlement = try keyringCall(
+      keyring.settleMerges(past: past, known: known, isThorough: !noted))
     if settlement.waiting > 0 {
       let versions = settlement.waiting == 1 ? "1 version waits" : "\(settlement.waiting) versions wait"
       console.complain("keytree: warning: \(versions) from a merge for somebody who can decrypt")

@@ -18,6 +18,8 @@ struct AttributeBlock {
       Self.line("/\(place)**", "\(plain) -diff merge=binary"),
       Self.line("/\(place)index/*.jsonl", "diff=keytree-index merge=keytree-index"),
       Self.line("/\(place)items/**/*.gpg", "diff=keytree-item merge=keytree-item"),
+      // Who can read what is for everybody to see, and nothing for a merge by lines.
+      Self.line("/\(place)policy.json", "diff merge=binary \(plain)"),
       // Texts of the person.
       // A pushed file can make macros of these names, which what stands behind them outranks.
       Self.line("/\(place)README*", "diff merge \(plain)"),

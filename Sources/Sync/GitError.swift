@@ -24,6 +24,8 @@ package enum GitError: Error, Equatable, Sendable {
   case unsafeConfiguration(keys: [String])
   /// Something that was begun in the repository has to be ended first.
   case inProgress(RepositoryOperation)
+  /// A merge has stopped, and these files are not settled.
+  case unmerged(paths: [String])
   /// Another git is at work, or was killed: its lock is there.
   case locked(path: String)
   /// What stands where a repository should be is none.

@@ -23,10 +23,7 @@ package struct History {
   /// - Throws: as `Git.run`.
   init(of repository: Repository, paths: Set<String>?) throws(GitError) {
     let git = repository.git
-    let formats = try git.run(["rev-parse", "--show-object-format"])
-    let name = String(decoding: formats, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
-    guard let hash = GitHash(rawValue: name) else { throw .unexpectedOutput(command: "rev-parse") }
-    self.hash = hash
+    hash = try repository.hash()
     let question = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
     let head = try git.outcome(of: question)
     switch head.ending {

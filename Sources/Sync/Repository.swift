@@ -90,6 +90,31 @@ package struct Repository: Sendable {
     if Self.exists(lock) { throw .locked(path: lock) }
   }
 
+  /// How the repository names what is in it.
+  ///
+  /// - Throws: as `Git.run`.
+  func hash() throws(GitError) -> GitHash {
+    let formats = try git.run(["rev-parse", "--show-object-format"])
+    let name = String(decoding: formats, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+    guard let hash = GitHash(rawValue: name) else { throw .unexpectedOutput(command: "rev-parse") }
+    return hash
+  }
+
+  /// Refuses to go on while files of the store are in conflict in git's index: `git stash pop` and an octopus merge
+  /// leave no other sign.
+  ///
+  /// - Throws: `unmerged`, and as `Git.run`.
+  package func requireMerged() throws(GitError) {
+    let roots = StoreFiles.roots(below: prefix)
+    let records = try git.records(["ls-files", "-z", "--unmerged", "--"] + roots)
+    // `<mode> <name> <stage>`, a tab, and the path, for each side.
+    let paths = Set(
+      records.compactMap { record in
+        record.firstIndex(of: UInt8(ascii: "\t")).map { String(decoding: record[($0 + 1)...], as: UTF8.self) }
+      })
+    guard paths.isEmpty else { throw .unmerged(paths: paths.sorted()) }
+  }
+
   /// The name of the branch that is checked out; nil when there is none.
   ///
   /// - Throws: as `Git.run`.

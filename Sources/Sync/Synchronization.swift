@@ -78,6 +78,11 @@ package struct Synchronization {
       let theirs = try git { () throws(GitError) in try remote.fetch(network) }
       try checkHistory(known, theirs)
       if let theirs {
+        _ = try git { () throws(GitError) in
+          try repository.git.run(["update-ref", remote.tracking, theirs])
+        }
+      }
+      if let theirs {
         guard try merge(theirs, into: remote.branch, &report) else { continue }
       }
       let tip = try git { () throws(GitError) in

@@ -267,6 +267,77 @@ import Testing
     #expect(try keyring.check(decrypts: true).isClean)
   }
 
+  @Test func `a file that somebody has put back beside a renamed item is put aside`() throws {
+    let tree = try store.tree()
+    let old = try #require(try tree.read(file(record), limit: 1 << 20))
+    let renamed = try keyring.update(record, Self.account("you"))
+    let moved = try keyring.update(renamed, secret: SecretBytes(text: "second"))
+    try tree.createFile(file(record), old)
+    for _ in 0..<2 {
+      for decrypts in [true, false] {
+        #expect(try keyring.repair(decrypts: decrypts).findings == [])
+        #expect(try keyring.find(Query()).items == [moved])
+        #expect(try keyring.text(of: moved) == "second" && keyring.conflictCopies().isEmpty)
+      }
+    }
+  }
+
+  @Test func `a repair goes on where a line beside the one to be settled cannot be read`() throws {
+    let tree = try store.tree()
+    let oldLine = try #require(try tree.read(shard(record), limit: 1 << 20))
+    let renamed = try keyring.update(record, Self.account("you"))
+    try tree.replaceFile(shard(record), with: oldLine + Array("{bad\n".utf8), temporary: "tmp")
+    let other = try #require(try tree.read(shard(renamed), limit: 1 << 20))
+    try tree.replaceFile(shard(renamed), with: other + Array("{bad\n".utf8), temporary: "tmp")
+    _ = try keyring.settleMerges(isThorough: true)
+    #expect(try keyring.repair().isClean)
+    #expect(try keyring.find(Query()).items == [renamed])
+    #expect(try keyring.text(of: renamed) == "first")
+  }
+
+  @Test func `the line of a conflict copy gets its message from where that is`() throws {
+    let tree = try store.tree()
+    // Both had changed the label: the copy has the message of the item.
+    let labelled = try keyring.update(record, AttributeChanges(set: Self.label("mine")))
+    var theirs = record
+    theirs.attributes[.label] = "theirs"
+    let copy = theirs.conflictCopy
+    func add(_ line: ItemRecord) throws {
+      var lines = Shard(parsing: try tree.read(shard(line), limit: 1 << 20) ?? [], number: line.path.shard)
+      try lines.replaceLines(with: line)
+      try tree.replaceFile(shard(line), with: lines.encode(), temporary: "tmp")
+    }
+    try add(copy)
+    try KeptMessages(of: tree).note(copy: copy.id)
+    #expect(try keyring.settleMerges().placed == 1)
+    // Both had renamed it: the file is where the copy would have been.
+    let message = try #require(try tree.read(file(labelled), limit: 1 << 20))
+    let renamed = try keyring.update(labelled, Self.account("you"))
+    let other = labelled.conflictCopy
+    try tree.createFile(file(labelled), message)
+    try add(other)
+    try KeptMessages(of: tree).note(copy: other.id)
+    #expect(try keyring.settleMerges().placed == 1)
+    #expect(try tree.status(file(labelled)) == nil)
+    let findings = try keyring.check(decrypts: true).findings
+    #expect(findings == [], "\(findings)")
+    #expect(try keyring.find(Query()).items == [renamed])
+    #expect(try keyring.conflictCopies().map { try keyring.text(of: $0) } == ["first", "first"])
+  }
+
+  @Test func `what is left of a merge that was given up is forgotten`() throws {
+    let message = try #require(try store.tree().read(file(record), limit: 1 << 20))
+    let kept = KeptMessages(of: try store.tree())
+    try keyring.update(record, secret: SecretBytes(text: "second"))
+    try kept.keep(message)
+    #expect(try keyring.settleMerges(known: [ContentDigest(of: message)]).placed == 0)
+    #expect(try kept.isEmpty && keyring.conflictCopies().isEmpty)
+    // One that nobody else has becomes a copy.
+    try kept.keep(message)
+    #expect(try keyring.settleMerges().placed == 1)
+    #expect(try keyring.conflictCopies().map { try keyring.text(of: $0) } == ["first"])
+  }
+
   @Test func `an older secret that was put back is never accepted by a repair`() throws {
     let tree = try store.tree()
     let oldFile = try #require(try tree.read(file(record), limit: 1 << 20))

@@ -26,7 +26,8 @@ enum GitErrors {
   ]
 
   private static let synchronizing: [(Failure, ExitCode)] = [
-    (.sync(.git(.detached)), .gitFailed), (.sync(.keyring(.busy(holder: 1))), .storeBusy),
+    (.sync(.git(.detached)), .gitFailed), (.sync(.git(.unmerged(paths: [evil, "b"]))), .gitFailed),
+    (.git(.unmerged(paths: [evil])), .gitFailed), (.sync(.keyring(.busy(holder: 1))), .storeBusy),
     (.sync(.unsafePath(evil)), .damaged), (.sync(.bothChanged([evil])), .gitFailed),
     (.sync(.uncommitted(Array(repeating: evil, count: 7))), .gitFailed),
     (.sync(.noRemote(among: [])), .gitFailed),

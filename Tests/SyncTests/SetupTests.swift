@@ -14,7 +14,7 @@ struct SetupTests {
   static let files = [
     ("index/31.jsonl", "keytree-index", "keytree-index"),
     ("items/internet-password/github.com/alice.gpg", "keytree-item", "keytree-item"),
-    ("items/.gitattributes", "binary", "unset"), ("policy.json", "binary", "unset"),
+    ("items/.gitattributes", "binary", "unset"), ("policy.json", "binary", "set"),
     ("keys/A.asc", "binary", "unset"), ("README.md", "set", "set"), (".gitignore", "set", "set"),
   ]
 

@@ -187,8 +187,13 @@ import Testing
     let seen = try clones.git(1, "rev-parse", "HEAD").trimmingCharacters(in: .whitespacesAndNewlines)
     let old = try clones.git(0, "rev-parse", "HEAD^").trimmingCharacters(in: .whitespacesAndNewlines)
     _ = try clones.git(0, "push", "-q", "--force", "origin", "\(old):main")
-    #expect(throws: SyncError.rewritten(seen: seen, now: old)) { try clones.sync(1) }
+    // Also the second time, and the third.
+    for _ in 0..<3 { #expect(throws: SyncError.rewritten(seen: seen, now: old)) { try clones.sync(1) } }
     #expect(try clones.find(1).count == 1)
+    var options = Synchronization.Options()
+    options.acceptsRewritten = true
+    try clones.sync(1, options)
+    try clones.sync(1)
   }
 
   @Test func `of several repositories none is chosen by chance`() throws {

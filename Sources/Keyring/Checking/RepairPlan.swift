@@ -10,7 +10,7 @@ struct RepairPlan {
     case says(ItemRecord, [UInt8], isNew: Bool)
     /// It cannot be read now; a line for it, if there is one, stays.
     case unreadable(ItemRecord?)
-    /// It is nothing that this keyring wrote, and no line knows it.
+    /// It is nothing that this keyring wrote, or an older version of an item that is elsewhere, and no line knows it.
     case foreign
   }
 

@@ -90,11 +90,15 @@ struct StoreRepair {
       var record = Self.record(header.record(sealed: digest), at: item, hints)
       record.isLocal = item.isLocal
       let line = hints.line(id: record.id)
+      let own = lines.first { $0.id == record.id }
       // Somebody has put an older secret back. The line is all that tells of it, so it stays, and so does the finding.
+      // Where the item has its line elsewhere, nothing speaks for this file, and it is put aside.
       if let line, line.revision != record.revision, line.secretModified > record.secretModified {
-        return .unreadable(line)
+        guard let own else { return .foreign }
+        let isOlder = own.revision != record.revision && own.secretModified > record.secretModified
+        if isOlder { return .unreadable(own) }
       }
-      let merged = line.map { record.merging(line: $0) } ?? record
+      let merged = (own ?? line).map { record.merging(line: $0) } ?? record
       return .says(merged, message, isNew: merged != described)
     } catch {
       switch error {
@@ -128,6 +132,10 @@ struct StoreRepair {
   /// Makes conflict copies of items that have the id of another one: plain git keeps both sides of a change of the
   /// primary key.
   private func settleSharedIDs(_ outcome: inout RepairPlan.Outcome) throws(KeyringError) {
+    var places: Set<String> = []
+    outcome.records.removeAll { record in
+      !places.insert(StoreLayout.itemFile(record.path, isLocal: record.isLocal)).inserted
+    }
     for (_, versions) in Dictionary(grouping: outcome.records, by: \.id) where versions.count > 1 {
       let sorted = versions.sorted { $0.isLater(than: $1, bySecret: true) }
       for version in sorted.dropFirst() where version.isLocal == sorted[0].isLocal {

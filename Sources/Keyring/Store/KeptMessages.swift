@@ -6,12 +6,14 @@ package import KeyringModel
 /// way waits here until the next command finds its line, or makes one. A file `<digest>.yields` says that a message
 /// gave way to another one with the same secret, so that the line of the item follows. A file `<id>.base` has the line
 /// that both sides come from, where one of them took the item away from its place and the other one's line was kept:
-/// git then removes the file of that item without asking.
+/// git then removes the file of that item without asking. A file `<id>.copy` says that a shard has got the line of a
+/// conflict copy, whose message is somewhere else still.
 package struct KeptMessages: Sendable {
   static let folder = "\(StoreLayout.work)/merged"
   private static let ending = ".gpg"
   private static let mark = ".yields"
   private static let baseMark = ".base"
+  private static let copyMark = ".copy"
   let tree: FileTree
 
   /// Those of the store in a folder.
@@ -38,6 +40,20 @@ package struct KeptMessages: Sendable {
     // What was read from a line can be written as one.
     guard let line = try? IndexLine.encode(base) else { return }
     try write("\(base.id.hex)\(Self.baseMark)", line)
+  }
+
+  /// Notes that a shard has got the line of a conflict copy, which needs a file.
+  ///
+  /// - Throws: a file error.
+  package func note(copy id: ItemID) throws(KeyringError) { try write("\(id.hex)\(Self.copyMark)", []) }
+
+  /// The items whose files git may have settled without asking.
+  func notedIDs() throws(KeyringError) -> Set<ItemID> {
+    var ids = Set(try bases().keys)
+    for name in try files(tree.list(Self.folder)) where name.hasSuffix(Self.copyMark) {
+      if let id = ItemID(hex: String(name.dropLast(Self.copyMark.utf8.count))) { ids.insert(id) }
+    }
+    return ids
   }
 
   /// What is noted of items that one side has taken away from their places: what they were before.
@@ -81,9 +97,9 @@ package struct KeptMessages: Sendable {
   /// Forgets messages that have their place, and all notes.
   func remove(_ digests: [ContentDigest]) throws(KeyringError) {
     let done = Set(digests.map { $0.base64url + Self.ending })
-    for name in try files(tree.list(Self.folder))
-    where done.contains(name) || name.hasSuffix(Self.mark) || name.hasSuffix(Self.baseMark) {
-      try files(tree.remove("\(Self.folder)/\(name)"))
+    for name in try files(tree.list(Self.folder)) {
+      let isNote = [Self.mark, Self.baseMark, Self.copyMark].contains { name.hasSuffix($0) }
+      if done.contains(name) || isNote { try files(tree.remove("\(Self.folder)/\(name)")) }
     }
   }
 

@@ -105,6 +105,14 @@ package struct CommitJournal: Sendable {
     }
   }
 
+  /// Lets the next commit compare the whole store with its history, as after changes that no transaction has made.
+  ///
+  /// - Throws: a file error.
+  func forget() throws(KeyringError) {
+    guard try readMarker() != nil else { return }
+    try files(tree.remove(Self.journal))
+  }
+
   // MARK: Reading
 
   /// Whether nothing waits, as far as can be seen without a lock.

@@ -29,8 +29,7 @@ enum MergeDriverCommand: Command {
     }
     let path = words[4].text ?? ""
     let isIndex = words[0].text == "index"
-    let folder = isIndex ? "\(StoreLayout.index)/" : "\(StoreLayout.items)/"
-    guard let place = storePlace(path, folder) else {
+    guard let place = storePlace(path, isIndex: isIndex) else {
       throw .other(
         .failure, message: "\(ErrorReport.show(path)) is no file of a store",
         hint: "`keytree doctor` looks at what git is told")
@@ -52,7 +51,9 @@ enum MergeDriverCommand: Command {
       merged = try keyringCall(
         driver.mergeShard(base: files[0], ours: files[1], theirs: files[2], number: number))
     } else {
-      let host = try call.host()
+      var host = try call.host()
+      // One dialog for each file of a merge would be a storm (threat T36); what cannot be seen is put aside.
+      host.interaction = .never
       // Without the store's policy, in whatever state the merge has left it, nothing is decrypted.
       let keyring = try? Keyring.open(at: place.store, host: host)
       merged = try keyringCall(
@@ -64,11 +65,19 @@ enum MergeDriverCommand: Command {
 
   private static let limit = max(StoreLayout.shardLimit, StoreLayout.sealedItemLimit)
 
-  /// The store's folder and the rest of a path below one of its folders; git starts at the top of the work tree.
-  private static func storePlace(_ path: String, _ folder: String) -> (store: String, name: String)? {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    guard RelativePath.isPlain(path), let last = parts.lastIndex(of: folder.dropLast()) else { return nil }
-    let store = parts[..<last].joined(separator: "/")
-    return (store.isEmpty ? "." : store, parts[(last + 1)...].joined(separator: "/"))
+  /// The store's folder and the name of a file in it: of a path whose end has the form of a shard or an item, below a
+  /// folder that has a policy. Git starts at the top of the work tree.
+  private static func storePlace(_ path: String, isIndex: Bool) -> (store: String, name: String)? {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    // `index/<hh>.jsonl`, `items/<class>/<container>/<name>.gpg`
+    let depth = isIndex ? 2 : 4
+    guard RelativePath.isPlain(path), parts.count >= depth else { return nil }
+    let start = parts.count - depth
+    guard parts[start] == (isIndex ? StoreLayout.index : StoreLayout.items) else { return nil }
+    let store = start == 0 ? "." : parts[..<start].joined(separator: "/")
+    guard let tree = try? FileTree(at: store), (try? tree.status(StoreLayout.policy)) ?? nil != nil else {
+      return nil
+    }
+    return (store, parts[(start + 1)...].joined(separator: "/"))
   }
 }

@@ -48,15 +48,18 @@ package struct MergeDriver {
     return bytes
   }
 
-  /// Notes which items of the result one side has taken away: deleted, or renamed into another shard. Git settles their
-  /// files without a driver, so the next command has to do the rest.
+  /// Notes the items whose files git settles without a driver: those that a side has taken away, deleted or renamed into
+  /// another shard, and conflict copies that are new. The next command has to do the rest.
   private func noteSurvivors(
     of sides: [[ItemRecord]], in merged: [ItemRecord], _ kept: KeptMessages
   ) throws(KeyringError) {
-    let bases = Dictionary(sides[0].map { ($0.id, $0) }) { first, _ in first }
     let (mine, others) = (Set(sides[1].map(\.id)), Set(sides[2].map(\.id)))
-    for record in merged where !mine.contains(record.id) || !others.contains(record.id) {
-      if let base = bases[record.id] { try kept.note(base: base) }
+    for base in sides[0] where !mine.contains(base.id) || !others.contains(base.id) {
+      try kept.note(base: base)
+    }
+    for record in merged
+    where record.isConflictCopy && !(mine.contains(record.id) && others.contains(record.id)) {
+      try kept.note(copy: record.id)
     }
   }
 

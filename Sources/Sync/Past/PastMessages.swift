@@ -17,6 +17,23 @@ package struct PastMessages: Sendable {
     objects = ObjectReader(git: repository.git)
   }
 
+  /// Whether the repository has a message, wherever it was: then it is not lost without a place in the store.
+  ///
+  /// - Throws: as `Git.run`.
+  package func hasAny(_ messages: [[UInt8]]) throws(SyncError) -> Set<ContentDigest> {
+    if messages.isEmpty { return [] }
+    let hash: GitHash
+    do throws(GitError) {
+      hash = try repository.hash()
+    } catch {
+      throw .git(error)
+    }
+    let names = Dictionary(messages.map { (hash.blobName(of: $0), ContentDigest(of: $0)) }) { first, _ in
+      first
+    }
+    return Set(try objects.names(of: Array(names.keys)).keys.compactMap { names[$0] })
+  }
+
   /// Finds the messages of items where their files have been, on any branch and in what reflogs still know.
   ///
   /// - Parameter records: The items.
@@ -27,7 +44,9 @@ package struct PastMessages: Sendable {
     for start in stride(from: 0, to: records.count, by: Self.pieceSize) {
       let piece = records[start..<min(start + Self.pieceSize, records.count)]
       let wanted = Set(piece.map(\.sealed))
-      let names = try contents(at: piece.map { StoreLayout.itemFile($0.path, isLocal: false) })
+      // The message of a conflict copy was in the place of the item before.
+      let names = try contents(
+        at: piece.flatMap { [$0.path, $0.path.original] }.map { StoreLayout.itemFile($0, isLocal: false) })
       for start in stride(from: 0, to: names.count, by: Self.pieceSize) {
         let some = names[start..<min(start + Self.pieceSize, names.count)]
         for message in try objects.contents(of: some).values {

@@ -50,10 +50,12 @@ package struct Remote: Sendable, Equatable {
     let arguments =
       [
         "-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+        // What git keeps for everybody else is a memory of what was there, and is not replaced before it was asked.
+        "--refmap=",
       ]
       + (try isLocal(git, pushing: false) ? ["--upload-pack=\(Self.program("upload-pack"))"] : [])
       + ["--end-of-options", name]
-      + ["+\(reference):\(fetched)", "+\(reference):\(tracking)"]
+      + ["+\(reference):\(fetched)"]
     let outcome = try git.outcome(of: arguments)
     if outcome.succeeded { return try git.commit(fetched) }
     let message = String(decoding: outcome.errors.prefix(4096), as: UTF8.self)

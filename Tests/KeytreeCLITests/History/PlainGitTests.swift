@@ -10,10 +10,12 @@ struct PlainGitTests {
     let program: ProcessesProgram
     var other: String { "\(program.folder)/other" }
 
-    init() throws {
+    init(_ count: Int = 5) throws {
       program = try ProcessesProgram()
       try program.succeed(["init"])
-      for number in 0..<5 { try program.succeed(["add", "h\(number).example/me"], input: "old\(number)") }
+      for number in 0..<count {
+        try program.succeed(["add", "h\(number).example/me"], input: "old\(number)")
+      }
       let hub = "\(program.folder)/hub.git"
       try program.git(["init", "-q", "--bare", "-b", "main", hub])
       try program.succeed(["git", "remote", "add", "origin", hub])
@@ -73,7 +75,7 @@ struct PlainGitTests {
       }
       #expect(try there("check", "--decrypt") == "", comment)
       #expect(try program.git(["status", "--porcelain"], in: other) == "", comment)
-      #expect(try program.git(["fsck", "--strict"], in: other) == "", comment)
+      #expect(try program.git(["fsck", "--strict", "--no-dangling"], in: other) == "", comment)
       #expect(try there("sync", "--json").contains("\"conflictCopies\":0"), comment)
     }
   }
@@ -166,6 +168,11 @@ struct PlainGitTests {
     ]
     #expect(versions.sorted() == ["mine", "theirs"])
     #expect(try clones.there("check", "--decrypt") == "")
+    #expect(try clones.program.git(["status", "--porcelain"], in: other) == "")
+    _ = try clones.there("sync")
+    try clones.here("sync")
+    #expect(try clones.program.succeed(["check", "--decrypt"]) == "")
+    #expect(try clones.program.succeed(["resolve", "--json"]).split(separator: "\n").count == 1)
   }
 
   @Test func `a commit is taken back beneath one that came after it`() throws {
@@ -178,7 +185,109 @@ struct PlainGitTests {
     #expect(try clones.program.succeed(["check", "--decrypt"]) == "")
   }
 
-  @Test func `three branches come together at once, or git refuses and nothing is touched`() throws {
+  @Test func `a container that is called like a folder of the store is none`() throws {
+    let clones = try Clones()
+    let items = ["generic:items/x", "generic:index/x", "generic:policy.json/x"]
+    for item in items { try clones.here("add", item, input: "old") }
+    try clones.here("sync")
+    _ = try clones.there("sync")
+    for item in items {
+      try clones.here("set", item, "--secret", input: "mine")
+      _ = try clones.there("set", item, "--secret", input: "theirs")
+    }
+    try clones.here("sync")
+    try clones.program.git(["pull", "-q", "--no-rebase"], in: clones.other)
+    for item in items { #expect(try clones.there("get", item) == "theirs") }
+    #expect(try clones.there("resolve", "--json").split(separator: "\n").count == items.count)
+    #expect(try clones.there("check", "--decrypt") == "")
+  }
+
+  @Test(arguments: ["label", "secret"])
+  func `both versions are kept where both sides change one thing`(what: String) throws {
+    let clones = try Clones()
+    try clones.here("set", "h0.example/me", "-l", "mine")
+    _ = try clones.there("set", "h0.example/me", "-l", "theirs")
+    if what == "secret" { _ = try clones.there("set", "h0.example/me", "--secret", input: "theirs") }
+    // Renamed by both: git has nothing to ask, and two items are there until somebody looks.
+    try clones.here("mv", "h1.example/me", "n1.example/me")
+    _ = try clones.there("mv", "h1.example/me", "n2.example/me")
+    try clones.here("sync")
+    try clones.program.git(["pull", "-q", "--no-rebase"], in: clones.other)
+    _ = try clones.there("status")
+    #expect(try clones.there("resolve", "--json").split(separator: "\n").count == 1)
+    _ = try clones.there("check", "--repair")
+    #expect(try clones.there("get", "h0.example/me") == (what == "secret" ? "theirs" : "old0"))
+    #expect(try clones.there("get", "n2.example/me") == "old1")
+    let conflicts = try clones.there("resolve", "--json").split(separator: "\n")
+    #expect(conflicts.count == 2, "\(conflicts)")
+    for (conflict, secret) in zip(conflicts, ["old0", "old1"]) {
+      let copy = try #require(conflict.split(separator: "\"").first { $0.contains("~~") })
+      #expect(try clones.there("get", String(copy)) == secret)
+    }
+    #expect(try clones.there("check", "--decrypt") == "")
+    _ = try clones.there("sync")
+    try clones.here("sync")
+    #expect(try clones.program.succeed(["check", "--decrypt"]) == "")
+    #expect(try clones.program.git(["status", "--porcelain"], in: clones.other) == "")
+  }
+
+  @Test func `a repair waits for a merge that is not at its end`() throws {
+    let clones = try Clones()
+    let (program, other) = (clones.program, clones.other)
+    try clones.here("rm", "h0.example/me")
+    try clones.here("rm", "h1.example/me")
+    try clones.here("sync")
+    _ = try clones.there("set", "h0.example/me", "-l", "kept")
+    _ = try clones.there("set", "h1.example/me", "--secret", input: "new")
+    try program.git(["fetch", "-q"], in: other)
+    try program.git(["merge", "-q", "--no-edit", "origin/main"], in: other, status: 1)
+    let repair = ["--store", other, "check", "--repair"]
+    #expect(try program.run(repair).status == 11)
+    try program.git(["add", "--", "index", "items"], in: other)
+    #expect(try program.run(repair).status == 11)
+    try program.git(["commit", "-q", "--no-edit"], in: other)
+    let lock = "\(other)/.git/index.lock"
+    try Data().write(to: URL(fileURLWithPath: lock))
+    #expect(try program.run(repair).status == 11)
+    try FileManager.default.removeItem(atPath: lock)
+    try program.succeed(repair)
+    #expect(try clones.there("get", "h0.example/me") == "old0")
+    #expect(try clones.there("get", "h1.example/me") == "new")
+    #expect(try clones.there("check", "--decrypt") == "")
+  }
+
+  @Test func `a merge that was given up leaves nothing`() throws {
+    let clones = try Clones()
+    try clones.diverge()
+    let before = try clones.there("find", "--json")
+    try clones.program.git(["merge", "-q", "--no-commit", "origin/main"], in: clones.other)
+    try clones.program.git(["merge", "--abort"], in: clones.other)
+    _ = try clones.there("status")
+    #expect(try clones.there("find", "--json") == before)
+    #expect(try clones.there("resolve", "--json") == "")
+    #expect(try clones.program.git(["status", "--porcelain"], in: clones.other) == "")
+    _ = try clones.there("sync")
+    try clones.expectMerged("by sync")
+  }
+
+  @Test func `an octopus merge of one item stops, and is taken back`() throws {
+    let clones = try Clones()
+    let program = clones.program
+    for number in 1...2 {
+      try program.git(["checkout", "-q", "-b", "b\(number)", "main"])
+      try clones.here("set", "h0.example/me", "-l", "b\(number)")
+    }
+    try program.git(["checkout", "-q", "main"])
+    try clones.here("set", "h1.example/me", "-l", "main")
+    try program.git(["merge", "-q", "--no-edit", "b1", "b2"], status: 1)
+    #expect(try program.run(["check", "--repair"]).status == 11)
+    try program.git(["reset", "-q", "--merge"])
+    for number in 1...2 { try program.git(["merge", "-q", "--no-edit", "b\(number)"]) }
+    #expect(try program.succeed(["check", "--decrypt"]) == "")
+    #expect(try program.succeed(["resolve", "--json"]).split(separator: "\n").count == 1)
+  }
+
+  @Test func `three branches that change different items come together at once`() throws {
     let clones = try Clones()
     let program = clones.program
     for number in 1...2 {

@@ -1,0 +1,122 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Random changes on two clones that come together by plain git with keytree's drivers, real GnuPG and real files:
+/// no secret and no label that a side has given an item disappears.
+///
+/// A few seeds; `KEYTREE_PLAIN_SEEDS` tries more.
+@Suite("Plain git, random histories")
+struct PlainGitFuzzTests {
+  private static let seeds =
+    ProcessInfo.processInfo.environment["KEYTREE_PLAIN_SEEDS"].flatMap { UInt64($0) } ?? 3
+
+  /// What one side has made of the items, by the names that they had at first.
+  private struct Side {
+    var names: [String: String]
+    var secrets: [String: String] = [:]
+    var labels: [String: String] = [:]
+    var deleted: Set<String> = []
+  }
+
+  private static let items = (0..<6).map { "h\($0).example/me" }
+
+  @Test(arguments: 0..<seeds)
+  func `no secret and no label that a side has given an item disappears`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let clones = try PlainGitTests.Clones(Self.items.count)
+    var sides = [Side](
+      repeating: Side(names: Dictionary(uniqueKeysWithValues: Self.items.map { ($0, $0) })), count: 2)
+    for step in 0..<12 {
+      try change(Int.random(in: 0..<2, using: &generator), step, &sides, clones, &generator)
+    }
+    try clones.here("sync")
+    let way = [["merge", "-q", "--no-edit"], ["rebase", "-q"]].randomElement(using: &generator) ?? []
+    try merge(way, clones)
+    _ = try clones.there("status")
+    let comment: Comment = "seed \(seed), \(way[0])"
+    let repair = try clones.program.run(["--store", clones.other, "check", "--repair", "--decrypt"])
+    #expect(repair.status == 0, comment)
+    try expectAll(sides, clones.other, clones, comment)
+    // And everywhere else.
+    _ = try clones.there("sync")
+    try clones.here("sync")
+    for store in [clones.program.store, clones.other] {
+      #expect(try clones.program.succeed(["--store", store, "check", "--decrypt"]) == "", comment)
+      #expect(try clones.program.git(["status", "--porcelain"], in: store) == "", comment)
+    }
+    try expectAll(sides, clones.program.store, clones, comment)
+  }
+
+  private func change(
+    _ side: Int, _ step: Int, _ sides: inout [Side], _ clones: PlainGitTests.Clones,
+    _ generator: inout SeededGenerator
+  ) throws {
+    guard let item = Self.items.randomElement(using: &generator), !sides[side].deleted.contains(item),
+      let name = sides[side].names[item]
+    else { return }
+    func run(_ words: [String], _ input: String = "") throws {
+      let store = side == 0 ? clones.program.store : clones.other
+      try clones.program.succeed(["--store", store] + words, input: input)
+    }
+    let value = "\(side)-\(step)"
+    switch Int.random(in: 0..<8, using: &generator) {
+    case 0...2:
+      try run(["set", name, "--secret"], value)
+      sides[side].secrets[item] = value
+    case 3...4:
+      try run(["set", name, "-l", value])
+      sides[side].labels[item] = value
+    case 5...6:
+      try run(["mv", name, "r\(value).example/me"])
+      sides[side].names[item] = "r\(value).example/me"
+    default:
+      try run(["rm", name])
+      sides[side].deleted.insert(item)
+      (sides[side].secrets[item], sides[side].labels[item]) = (nil, nil)
+    }
+  }
+
+  /// Brings the other side in, and keeps what git names where it stops.
+  private func merge(_ way: [String], _ clones: PlainGitTests.Clones) throws {
+    let (program, other) = (clones.program, clones.other)
+    try program.git(["fetch", "-q"], in: other)
+    var words = way + ["origin/main"]
+    for _ in 0..<20 {
+      if (try? program.git(words, in: other)) != nil { return }
+      try program.git(["add", "--", "index", "items"], in: other)
+      words =
+        way[0] == "rebase"
+        ? ["-c", "core.editor=true", "rebase", "--continue"] : ["commit", "-q", "--no-edit"]
+    }
+    Issue.record("git does not come to an end")
+  }
+
+  private func expectAll(
+    _ sides: [Side], _ store: String, _ clones: PlainGitTests.Clones, _ comment: Comment
+  ) throws {
+    let lines = try clones.program.succeed(["--store", store, "find", "--json", "-c", "internet-password"])
+      .split(separator: "\n")
+    var secrets: Set<String> = []
+    var labels: Set<String> = []
+    for line in try lines + all(store, clones) {
+      let record = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      guard let reference = record?["reference"] as? String else { continue }
+      secrets.insert(try clones.program.succeed(["--store", store, "get", reference]))
+      if let label = record?["label"] as? String { labels.insert(label) }
+    }
+    for side in sides {
+      for secret in side.secrets.values { #expect(secrets.contains(secret), "\(comment): secret \(secret)") }
+      for label in side.labels.values { #expect(labels.contains(label), "\(comment): label \(label)") }
+    }
+  }
+
+  /// The conflict copies, as lines with references.
+  private func all(_ store: String, _ clones: PlainGitTests.Clones) throws -> [Substring] {
+    try clones.program.succeed(["--store", store, "resolve", "--json"]).split(separator: "\n").map { line in
+      let reference = line.split(separator: "\"").first { $0.contains("~~") } ?? ""
+      return Substring(
+        try clones.program.succeed(["--store", store, "get", String(reference), "--attributes", "--json"]))
+    }
+  }
+}
