@@ -31,14 +31,21 @@ import Testing
     }
   }
 
+  /// What clones have made since they came together, and not taken back themselves.
+  private struct Made {
+    var secrets: Set<String> = []
+    /// By clone and item.
+    var labels: [Int: [ItemID: String]] = [:]
+  }
+
   private func comeTogether(_ clones: SyncClones, _ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    var secrets: [Int: Set<String>] = [:]
+    var made = Made()
     for round in 0..<3 {
       for clone in clones.paths.indices {
         for step in 0..<Int.random(in: 1...4, using: &generator) {
           let secret = "\(seed)-\(round)-\(clone)-\(step)"
-          if try change(clones, clone, secret, &generator) { secrets[clone, default: []].insert(secret) }
+          try change(clones, clone, secret, &made, &generator)
         }
       }
       for clone in clones.paths.indices { try clones.sync(clone) }
@@ -48,28 +55,29 @@ import Testing
         #expect(try clones.sync(clone) == Synchronization.Report(), "seed \(seed)")
       }
       try clones.expectSound(0, "seed \(seed), round \(round)")
-      try expectKept(clones, &secrets, "seed \(seed), round \(round)")
+      try expectKept(clones, made, "seed \(seed), round \(round)")
+      made = Made()
     }
   }
 
-  /// Every secret that a clone had made, and not itself replaced or removed, is in an item or a conflict copy.
-  private func expectKept(
-    _ clones: SyncClones, _ secrets: inout [Int: Set<String>], _ comment: Comment
-  ) throws {
+  /// Every secret and every label that a clone had made, and not itself replaced or removed, is in an item or a conflict
+  /// copy.
+  private func expectKept(_ clones: SyncClones, _ made: Made, _ comment: Comment) throws {
     let keyring = try clones.open(0)
     var all = Query()
     all.includesConflictCopies = true
-    let texts = Set(try keyring.find(all).items.map { try keyring.text(of: $0) })
-    for made in secrets.values { #expect(made.isSubset(of: texts), comment) }
-    secrets = [:]
+    let items = try keyring.find(all).items
+    let texts = Set(try items.map { try keyring.text(of: $0) })
+    #expect(made.secrets.isSubset(of: texts), comment)
+    let labels = items.compactMap { $0.attributes[.label] }
+    for label in made.labels.values.flatMap(\.values) { #expect(labels.contains(.string(label)), comment) }
   }
 
   /// Does one thing in a clone.
-  ///
-  /// - Returns: Whether the secret is in the clone now.
   private func change(
-    _ clones: SyncClones, _ clone: Int, _ secret: String, _ generator: inout SeededGenerator
-  ) throws -> Bool {
+    _ clones: SyncClones, _ clone: Int, _ secret: String, _ made: inout Made,
+    _ generator: inout SeededGenerator
+  ) throws {
     let keyring = try clones.open(clone)
     // What this clone has made since the last time would be lost by its own hand.
     let items = try keyring.find(Query()).items.filter {
@@ -78,21 +86,27 @@ import Testing
     let account = ["a", "b", "c", "d", "e"].randomElement(using: &generator) ?? "a"
     guard let item = items.randomElement(using: &generator), Int.random(in: 0..<3, using: &generator) > 0
     else {
-      return try !isTaken { _ = try clones.add(clone, "host.example", account, secret) }
+      if try !isTaken({ _ = try clones.add(clone, "host.example", account, secret) }) {
+        made.secrets.insert(secret)
+      }
+      return
     }
     var set = Attributes()
     switch Int.random(in: 0..<4, using: &generator) {
     case 0:
       try clones.replace(clone, item, secret)
-      return true
-    case 1: set[.label] = .string(account)
+      made.secrets.insert(secret)
+      return
+    case 1:
+      set[.label] = .string(secret)
+      made.labels[clone, default: [:]][item.id] = secret
     case 2: set[.account] = .string(account)
     default:
       try keyring.delete([item])
-      return false
+      made.labels[clone]?[item.id] = nil
+      return
     }
     _ = try isTaken { try keyring.update(item, AttributeChanges(set: set)) }
-    return false
   }
 
   /// Whether a change fails since another item has the place.
