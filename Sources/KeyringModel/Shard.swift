@@ -28,6 +28,17 @@ package struct Shard: Sendable {
       self.content = content
       if case .success(let record) = content { path = record.path } else { path = nil }
     }
+
+    /// The line for a record that is put into a shard.
+    fileprivate init(writing record: ItemRecord) throws(ShardError) {
+      do throws(IndexLineError) {
+        let bytes = try IndexLine.encode(record)
+        // What the index will say is what was written, not what was given: values are normalised.
+        self.init(bytes: bytes, number: 0, content: .success(try IndexLine.parse(bytes)))
+      } catch {
+        throw .line(error)
+      }
+    }
   }
 
   /// The number of the shard, the first byte of the SHA-256 of its items' paths.
@@ -83,18 +94,9 @@ package struct Shard: Sendable {
   ///   as a line, or does not fit any more. The shard is unchanged then.
   package mutating func put(_ record: ItemRecord) throws(ShardError) {
     guard isWritable else { throw .damaged }
-    let bytes: [UInt8]
-    let parsed: ItemRecord
-    do throws(IndexLineError) {
-      bytes = try IndexLine.encode(record)
-      // What the index will say is what was written, not what was given: values are normalised.
-      parsed = try IndexLine.parse(bytes)
-    } catch {
-      throw .line(error)
-    }
-    let line = Line(bytes: bytes, number: 0, content: .success(parsed))
+    let line = try Line(writing: record)
     if let path = line.path, path.shard != number { throw .wrongShard(path) }
-    var changed = lines.filter { $0.record?.id != parsed.id && $0.path != line.path }
+    var changed = lines.filter { $0.record?.id != record.id && $0.path != line.path }
     changed.append(line)
     let size = changed.reduce(0) { $0 + $1.bytes.count + 1 }
     guard size <= Shard.maximumSize else { throw .full(limit: Shard.maximumSize) }
@@ -119,16 +121,9 @@ package struct Shard: Sendable {
   ///
   /// - Throws: ``ShardError/line(_:)`` when it cannot be written as a line.
   package mutating func replaceLines(with record: ItemRecord) throws(ShardError) {
-    let bytes: [UInt8]
-    let parsed: ItemRecord
-    do throws(IndexLineError) {
-      bytes = try IndexLine.encode(record)
-      parsed = try IndexLine.parse(bytes)
-    } catch {
-      throw .line(error)
-    }
-    lines.removeAll { $0.path == parsed.path }
-    lines.append(Line(bytes: bytes, number: 0, content: .success(parsed)))
+    let line = try Line(writing: record)
+    lines.removeAll { $0.path == line.path }
+    lines.append(line)
   }
 
   /// Takes out all lines that speak of an item at a path, also of a shard that is damaged.
