@@ -121,6 +121,7 @@ struct SettlementPlan {
     added.append(other)
   }
 
+  /// Gives each message the place of the line that names it, and the others lines as conflict copies.
   mutating func run() throws(KeyringError) {
     var wanted: [ContentDigest: [ItemRecord]] = [:]
     for record in records { wanted[record.sealed, default: []].append(record) }
@@ -140,9 +141,7 @@ struct SettlementPlan {
       }
     }
     for (digest, message) in pool.sorted(by: { $0.key.base64url < $1.key.base64url }) {
-      if wanted[digest] != nil {
-        done.append(digest)
-      } else if known.contains(digest) {
+      if wanted[digest] != nil || known.contains(digest) {
         done.append(digest)
       } else if messages[digest] != nil || past[digest] == nil {
         try addCopy(digest, message)
