@@ -16,13 +16,19 @@ public struct Person: Sendable {
   public var added: Timestamp
   /// When the person was removed; nil for those who are members.
   public var removed: Timestamp?
+  /// The digest of the person's key file, which the signature of the policy covers with it; nil in a policy that was
+  /// made before it was kept.
+  public var key: ContentDigest?
 
   /// Brings all parts together.
-  public init(name: String, role: Role, added: Timestamp, removed: Timestamp? = nil) {
+  public init(
+    name: String, role: Role, added: Timestamp, removed: Timestamp? = nil, key: ContentDigest? = nil
+  ) {
     self.name = name
     self.role = role
     self.added = added
     self.removed = removed
+    self.key = key
   }
 }
 
@@ -30,7 +36,7 @@ extension Person: Equatable {
   /// Whether both say exactly the same; names are compared as bytes.
   public static func == (left: Person, right: Person) -> Bool {
     left.name.hasSameBytes(as: right.name) && left.role == right.role && left.added == right.added
-      && left.removed == right.removed
+      && left.removed == right.removed && left.key == right.key
   }
 }
 
@@ -42,6 +48,7 @@ extension Person {
       JSONMember("added", .string(added.rfc3339)),
     ]
     if let removed { members.append(JSONMember("removed", .string(removed.rfc3339))) }
+    if let key { members.append(JSONMember("key", .string(key.base64url))) }
     return .object(members)
   }
 
@@ -56,6 +63,10 @@ extension Person {
     if let text = try fields.takeOptionalString("removed") {
       guard let moment = Timestamp(rfc3339: text) else { throw .invalid("removed") }
       removed = moment
+    }
+    if let text = try fields.takeOptionalString("key") {
+      guard let digest = ContentDigest(base64url: text) else { throw .invalid("key") }
+      key = digest
     }
     try fields.finish()
   }

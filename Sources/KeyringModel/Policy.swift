@@ -23,6 +23,8 @@ public struct Policy: Equatable, Sendable {
   public var people: [Fingerprint: Person]
   /// The people of each group; `default` always exists.
   public var groups: [String: [Fingerprint]]
+  /// The secrets that stay although somebody who left could have read them, by item.
+  public var accepted: [ItemID: AcceptedRisk]
 
   /// The format that this version writes.
   package static let format: Int64 = 1
@@ -32,7 +34,7 @@ public struct Policy: Equatable, Sendable {
   /// Brings all parts together; ``validate()`` checks them.
   public init(
     keyring: KeyringID, generation: Int, previous: ContentDigest?, signatures: Signatures,
-    people: [Fingerprint: Person], groups: [String: [Fingerprint]]
+    people: [Fingerprint: Person], groups: [String: [Fingerprint]], accepted: [ItemID: AcceptedRisk] = [:]
   ) {
     self.keyring = keyring
     self.generation = generation
@@ -40,6 +42,7 @@ public struct Policy: Equatable, Sendable {
     self.signatures = signatures
     self.people = people
     self.groups = groups
+    self.accepted = accepted
   }
 
   /// The people who are admins now, sorted.
@@ -84,6 +87,9 @@ public struct Policy: Equatable, Sendable {
         .object(groups.map { JSONMember($0.key, .array(Policy.json(of: $0.value))) })),
     ]
     if let previous { members.append(JSONMember("previous", .string(previous.base64url))) }
+    if !accepted.isEmpty {
+      members.append(JSONMember("accepted", .object(accepted.map { JSONMember($0.key.hex, $0.value.json) })))
+    }
     return JSONValue.object(members).canonicalBytes + [UInt8(ascii: "\n")]
   }
 
@@ -120,11 +126,16 @@ public struct Policy: Equatable, Sendable {
       guard GroupName.isValid(member.name) else { throw .badGroupName(member.name) }
       groups[member.name] = try PolicyFields.fingerprints(member.value, of: "groups")
     }
+    var accepted: [ItemID: AcceptedRisk] = [:]
+    for member in try fields.takeOptionalObject("accepted") ?? [] {
+      guard let item = ItemID(hex: member.name) else { throw .invalid("accepted") }
+      accepted[item] = try AcceptedRisk(member.value)
+    }
     let generation = try fields.takeInteger("generation")
     try fields.finish()
     let policy = Policy(
       keyring: keyring, generation: Int(generation), previous: previous, signatures: signatures,
-      people: people, groups: groups)
+      people: people, groups: groups, accepted: accepted)
     try policy.validate()
     guard policy.encode() == bytes else { throw .notCanonical }
     return policy

@@ -11,6 +11,7 @@ package final class Engine: SealingEngine {
   let maker: EngineHomeMaker
   let interaction: Interaction
   let locations: EngineLocations
+  private let keyringID: String
   let wanted: [Fingerprint]
   let counter = ProcessCounter()
   /// What the agent calls the keys of people, as far as that was asked for.
@@ -42,6 +43,7 @@ package final class Engine: SealingEngine {
     locations: EngineLocations, keyringID: String, keys: [Fingerprint: [UInt8]], interaction: Interaction
   ) {
     self.locations = locations
+    self.keyringID = keyringID
     self.interaction = interaction
     wanted = keys.keys.sorted()
     maker = EngineHomeMaker(locations: locations, keyringID: keyringID, keys: keys)
@@ -68,6 +70,16 @@ package final class Engine: SealingEngine {
 
   package func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
     Set(try home().table.encryptionKeys(of: people, at: Self.now))
+  }
+
+  package func owners(of id: KeyID) throws(EngineError) -> [Fingerprint] { try home().table.owners(of: id) }
+
+  package func publicKeys() throws(EngineError) -> [PublicKey] {
+    try home().table.keys.values.sorted { $0.fingerprint < $1.fingerprint }
+  }
+
+  package func with(keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
+    Engine(locations: locations, keyringID: keyringID, keys: keys, interaction: interaction)
   }
 
   /// The clock that gpg goes by.

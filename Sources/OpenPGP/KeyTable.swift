@@ -47,6 +47,11 @@ struct KeyTable: Sendable, Equatable {
     ownersByID[keyID]?.contains(person) == true
   }
 
+  /// Whose subkey an id is, sorted.
+  ///
+  /// - Parameter keyID: The id.
+  func owners(of keyID: KeyID) -> [Fingerprint] { Set(ownersByID[keyID] ?? []).sorted() }
+
   /// The subkeys that gpg will use for some people.
   ///
   /// - Parameters:

@@ -63,6 +63,24 @@ package protocol SealingEngine: Sendable {
   /// - Throws: `unusableKey` for the first person nobody can encrypt to; what concerns the engine.
   func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID>
 
+  /// Tells whose subkey an id is.
+  ///
+  /// - Parameter id: An id from the packets of a message.
+  /// - Returns: The primary fingerprints of those whose key has it, also when it is retired; several where somebody has
+  ///   bound another person's subkey to a key of his own.
+  /// - Throws: What concerns the engine.
+  func owners(of id: KeyID) throws(EngineError) -> [Fingerprint]
+
+  /// The keys that are known, as GnuPG lists them.
+  ///
+  /// - Throws: What concerns the engine.
+  func publicKeys() throws(EngineError) -> [PublicKey]
+
+  /// An engine for the same user that knows other people.
+  ///
+  /// - Parameter keys: The people's key files by primary fingerprint.
+  func with(keys: [Fingerprint: [UInt8]]) -> any SealingEngine
+
   /// Signs bytes that stay as they are.
   ///
   /// - Parameters:

@@ -18,6 +18,26 @@ package struct UserKeyring: Sendable {
     try context().keys(matching: nil, secretOnly: true)
   }
 
+  /// Lists every key there is.
+  ///
+  /// - Returns: The keys in GnuPG's order.
+  /// - Throws: What concerns the engine.
+  func publicKeys() throws(EngineError) -> [PublicKey] {
+    try context().keys(matching: nil, secretOnly: false)
+  }
+
+  /// Imports keys; only for a home that is thrown away.
+  ///
+  /// - Parameter bytes: Armored or binary keys. What cannot be read shows in the listing afterwards.
+  /// - Throws: What concerns the engine.
+  func importKeys(_ bytes: [UInt8]) throws(EngineError) {
+    let context = try context()
+    try unsafe bytes.span.bytes.withUnsafeBytes { buffer throws(EngineError) in
+      let data = try unsafe DataObject(reading: buffer, isSensitive: false)
+      _ = unsafe gpgme_op_import(context.pointer, data.pointer)
+    }
+  }
+
   /// Looks for a public key.
   ///
   /// - Parameter fingerprint: The primary fingerprint. Nothing else is looked for: part of a name or a short key

@@ -45,6 +45,9 @@ import Testing
     func checkPassphrase(of person: Fingerprint) throws(EngineError) {
       try base.checkPassphrase(of: person)
     }
+    func owners(of id: KeyID) throws(EngineError) -> [Fingerprint] { try base.owners(of: id) }
+    func publicKeys() throws(EngineError) -> [PublicKey] { try base.publicKeys() }
+    func with(keys: [Fingerprint: [UInt8]]) -> any SealingEngine { self }
     func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
       try base.signDetached(bytes, signer: signer)
     }

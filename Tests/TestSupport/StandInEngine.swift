@@ -11,6 +11,7 @@ package final class StandInEngine: SealingEngine {
   private static let magic = Array("stand-in message\n".utf8)
   private let counts = Mutex(EngineStatistics())
   private let readers: Set<Fingerprint>
+  private let people = Mutex<Set<Fingerprint>>([])
   private let unusable = Mutex<[Fingerprint: KeyProblem]>([:])
   private let forgotten = Mutex(0)
   private let silence = Mutex(false)
@@ -103,6 +104,19 @@ package final class StandInEngine: SealingEngine {
       if let problem = problems[person] { throw .unusableKey(person, problem) }
     }
     return Set(people.map(Self.keyID))
+  }
+
+  /// Everybody whose name was ever mentioned.
+  package func owners(of id: KeyID) throws(EngineError) -> [Fingerprint] {
+    people.withLock { $0 }.filter { Self.keyID($0) == id }.sorted()
+  }
+
+  package func publicKeys() throws(EngineError) -> [PublicKey] { [] }
+
+  /// The same one: it seals to whom it is told.
+  package func with(keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
+    people.withLock { $0.formUnion(keys.keys) }
+    return self
   }
 
   /// Lets nobody seal to a person from now on.

@@ -1,0 +1,83 @@
+internal import CGPGME
+package import KeyringModel
+
+/// The public key of one person as a file, read by GnuPG and reduced to what a keyring needs.
+package struct KeyFile: Sendable {
+  /// Why a file is not the key of one person.
+  package enum Problem: Error, Sendable, Equatable {
+    /// GnuPG finds no key in it.
+    case empty
+    /// It has more than one key; their fingerprints.
+    case several([Fingerprint])
+    /// It has a secret key, which is for nobody else's eyes.
+    case secret
+    /// It has another key than the one that was asked for.
+    case other(Fingerprint)
+    /// GnuPG could not be used.
+    case engine(EngineError)
+  }
+
+  /// The facts about the key.
+  package let key: PublicKey
+  /// The armored key without the signatures of others.
+  package let bytes: [UInt8]
+
+  /// The most bytes of a file that is read.
+  package static let sizeLimit = 1 << 20
+
+  /// Reads files of one key, in a GnuPG home that is thrown away afterwards.
+  ///
+  /// Of several files the union counts, as GnuPG makes it: newer self-signatures win, and a revocation stays. So an
+  /// older file beside a newer one takes nothing back.
+  ///
+  /// - Parameters:
+  ///   - files: Armored or binary, each with one key and all with the same.
+  ///   - fingerprint: The key that it has to be, if that is known.
+  ///   - locations: Where the programs are, and the folder for the home.
+  /// - Throws: Why it is not the key of one person.
+  package init(
+    reading files: [[UInt8]], expecting fingerprint: Fingerprint? = nil, locations: EngineLocations
+  ) throws(Problem) {
+    guard !files.contains(where: Self.hasSecretKey) else { throw .secret }
+    do throws(EngineError) {
+      try PrivateFolder.make(locations.runtimeBase)
+    } catch {
+      throw .engine(error)
+    }
+    let keys: [PublicKey]
+    do throws(EngineError) {
+      try PrivateFolder.make(locations.runtimeBase)
+      let home = try ThrowAwayHome(prefix: "\(locations.runtimeBase)/.key-", searchPath: locations.searchPath)
+      defer { home.remove() }
+      // Without an agent no secret half gets anywhere that the check above has missed.
+      try SmallFile.write(Array("no-autostart\n".utf8), to: home.home + "/gpg.conf")
+      let user = UserKeyring(
+        locations: EngineLocations(
+          userHome: home.home, runtimeBase: home.runtimeFolder, searchPath: locations.searchPath))
+      for bytes in files { try user.importKeys(bytes) }
+      keys = try user.publicKeys()
+      bytes = keys.count == 1 ? try user.exportMinimal(keys[0].fingerprint) : []
+    } catch {
+      throw .engine(error)
+    }
+    guard let found = keys.first else { throw .empty }
+    guard keys.count == 1 else { throw .several(keys.map(\.fingerprint).sorted()) }
+    if let fingerprint, found.fingerprint != fingerprint { throw .other(found.fingerprint) }
+    key = found
+  }
+
+  /// Takes what is known already.
+  package init(key: PublicKey, bytes: [UInt8]) {
+    self.key = key
+    self.bytes = bytes
+  }
+
+  /// Whether a file has a secret key: armored anywhere in it, or as its first packet (RFC 9580, 5.5.1.3).
+  private static func hasSecretKey(_ bytes: [UInt8]) -> Bool {
+    guard let first = bytes.first else { return false }
+    let isNew = first & 0xC0 == 0xC0
+    let tag = isNew ? first & 63 : first >> 2 & 15
+    if first & 0x80 != 0, tag == 5 || tag == 7 { return true }
+    return String(decoding: bytes, as: UTF8.self).contains("BEGIN PGP PRIVATE KEY BLOCK")
+  }
+}
