@@ -36,7 +36,8 @@ extension SecItemFailure {
     case .itemDamaged, .bindingMismatch: errSecDecode
     case .shardDamaged, .shardRefused, .transactionDamaged, .transactionUnknown: errSecNotAvailable
     case .engine(let error, _): status(of: error)
-    case .unknownGroup: errSecMissingEntitlement
+    case .unknownGroup, .team(.notInGroup): errSecMissingEntitlement
+    case .team: errSecNotAvailable
     }
   }
 

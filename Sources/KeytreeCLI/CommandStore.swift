@@ -2,6 +2,7 @@ internal import Arguments
 package import Keyring
 package import KeyringModel
 package import OpenPGP
+internal import Sync
 
 /// The way from a command line to a store: what is opened, found and chosen in the same words everywhere.
 extension CommandCall {
@@ -26,12 +27,37 @@ extension CommandCall {
     return try keyringCall(Index.open(at: path, host: host))
   }
 
-  /// The whole store.
+  /// The whole store. When another policy is accepted on the way, it is told what changes.
   ///
   /// - Throws: `keyring` with the reason why it cannot be opened or trusted.
   package func openKeyring() throws(Failure) -> Keyring {
     let (path, host) = (try storePath(), try host())
-    return try keyringCall(Keyring.open(at: path, host: host))
+    let keyring: Keyring
+    do {
+      keyring = try Keyring.open(at: path, host: host, faults: nil, engine: nil, past: pastPolicies)
+    } catch {
+      throw .keyring(error)
+    }
+    tellNewPolicy(of: keyring)
+    return keyring
+  }
+
+  /// The policies of the history. Where git cannot be asked, none is known, and the store stays untrusted.
+  private func pastPolicies() throws(KeyringError) -> PastPolicySteps {
+    guard let repository = try? repository(), let steps = try? PastPolicies(in: repository).steps() else {
+      return PastPolicySteps([])
+    }
+    return steps
+  }
+
+  /// Nobody becomes a reader without a word, quiet or not.
+  private func tellNewPolicy(of keyring: Keyring) {
+    guard let before = keyring.policyBefore else { return }
+    let policy = keyring.policy
+    console.complain(
+      "keytree: people or groups have changed (generation \(policy.generation)), signed by an admin:")
+    let lines = PolicyDifference(from: before, to: policy).lines
+    for line in lines.isEmpty ? ["  no person and no group"] : lines { console.complain("  " + line) }
   }
 
   /// The items that are meant, in the order of their creation; damage met on the way is told.

@@ -47,6 +47,12 @@ package struct ErrorReport: Equatable, Sendable {
       self.init(
         Self.exitCode(number), "cannot \(action) \(Self.show(path)): \(Self.words(number))",
         hint: Self.hint(number))
+    case .keyFile(let problem, let source):
+      self.init(problem, source: source)
+    case .severalPeople(let name, let people):
+      self.init(
+        .ambiguous, "\(people.count) people match \(Self.quote(name))", hint: "give the fingerprint",
+        details: people.map { "  " + $0 })
     case .other(let code, let message, let hint):
       self.init(code, message, hint: hint)
     case .editor(let failure):

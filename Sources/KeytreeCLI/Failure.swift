@@ -1,6 +1,7 @@
 package import Arguments
 package import Keyring
 package import KeyringModel
+package import OpenPGP
 package import Secrets
 package import Sync
 
@@ -63,6 +64,10 @@ package enum Failure: Error, Equatable {
   case notCommitted(SyncError)
   /// A file of the person, outside of the store, could not be used.
   case file(action: String, path: String, errno: Int32)
+  /// A file is not the public key of one person; the source as shown.
+  case keyFile(KeyFile.Problem, source: String)
+  /// More than one person of the keyring is meant; each as shown.
+  case severalPeople(String, [String])
   /// Anything else that has no kind of its own.
   case other(ExitCode, message: String, hint: String)
 

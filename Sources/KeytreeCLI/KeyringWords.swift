@@ -52,9 +52,18 @@ extension PolicyDistrust {
     switch self {
     case .notPinned: "this machine has not accepted it yet"
     case .changed(let generation, let pinned):
-      generation == pinned
-        ? "it differs from the one that this machine has accepted"
-        : "it has generation \(generation), this machine has accepted generation \(pinned)"
+      if generation == pinned {
+        "it is another one of generation \(generation) than this machine has accepted"
+      } else if generation < pinned {
+        "it is an old one (generation \(generation)) that somebody has put back; this machine has accepted "
+          + "generation \(pinned)"
+      } else {
+        "it has generation \(generation), this machine has accepted generation \(pinned)"
+      }
+    case .notSuccessor(let generation):
+      "generation \(generation) does not follow the one that this machine has accepted"
+    case .stepsMissing(let generation, let pinned):
+      "it has generation \(generation), this machine has accepted generation \(pinned), and those between are not known"
     case .unsigned: "it has no signature"
     case .badSignature: "it is not signed by an admin"
     case .unreadable(let error): error.words
@@ -62,13 +71,15 @@ extension PolicyDistrust {
     case .keyMissing(let fingerprint): "the key file of \(fingerprint.text) is missing"
     case .keyChanged(let fingerprint, let name):
       "the key file of \(ErrorReport.show(name)) (\(fingerprint.text)) is not the one that this machine has accepted"
+    case .keyExchanged(let fingerprint, let name):
+      "the key file of \(ErrorReport.show(name)) (\(fingerprint.text)) is not the one that the policy names"
     }
   }
 
   /// What to do about it.
   var hint: String {
     switch self {
-    case .keyMissing: "restore the file in `keys` from git or a backup"
+    case .keyMissing, .keyExchanged: "restore the file in `keys` from git or a backup"
     case .unreadable, .unsigned: "restore `policy.json` and `policy.json.asc` from git or a backup"
     default: "`keytree trust` shows who can read the store and asks you to compare the fingerprints"
     }

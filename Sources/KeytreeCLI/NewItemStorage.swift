@@ -93,7 +93,11 @@ extension CommandCall {
   /// Refuses early what writing would refuse late: a policy that is not the accepted one, an unknown group.
   func requireWritable(_ keyring: Keyring, group: String? = nil) throws(Failure) {
     if let distrust = keyring.distrust { throw .keyring(.policyNotTrusted(distrust)) }
-    if let group, keyring.policy.groups[group] == nil { throw .keyring(.unknownGroup(group)) }
+    let me = keyring.ownFingerprint
+    if let removed = keyring.policy.people[me]?.removed { throw .keyring(.team(.removed(removed))) }
+    guard let group else { return }
+    guard let members = keyring.policy.groups[group] else { throw .keyring(.unknownGroup(group)) }
+    if !members.contains(me) { throw .keyring(.team(.notInGroup(group))) }
   }
 
   /// The item at a path, if there is one.

@@ -12,8 +12,11 @@ struct PolicyDifference {
       case (nil, let person?): lines.append("+ " + person.line(fingerprint))
       case (let person?, nil): lines.append("- " + person.line(fingerprint))
       case (let before?, let after?) where before != after:
-        lines.append("- " + before.line(fingerprint))
-        lines.append("+ " + after.line(fingerprint))
+        let words = [before.line(fingerprint), after.line(fingerprint)]
+        if words[0] != words[1] { lines += ["- " + words[0], "+ " + words[1]] }
+        if before.key != after.key, before.key != nil {
+          lines.append("~ another key file of \(new.name(of: fingerprint)) (\(fingerprint.text))")
+        }
       default: break
       }
     }
@@ -35,6 +38,10 @@ struct PolicyDifference {
     }
     if old.signatures != new.signatures {
       lines.append("~ signatures on items: \(old.signatures.rawValue) -> \(new.signatures.rawValue)")
+    }
+    for (item, risk) in new.accepted.sorted(by: { $0.key.hex < $1.key.hex }) where old.accepted[item] != risk
+    {
+      lines.append("~ the secret of item #\(item.hex.prefix(8)) stays: \(ErrorReport.show(risk.reason))")
     }
     self.lines = lines
   }

@@ -30,7 +30,7 @@ public struct Changes: ~Copyable {
   /// - Throws: `KeyringError.policyNotTrusted` when the store's policy is not the accepted one, `.busy`, or
   ///   a file error.
   init(keyring: Keyring) throws(KeyringError) {
-    if let distrust = keyring.trusted.distrust { throw .policyNotTrusted(distrust) }
+    try keyring.trusted.requireMembership()
     let lock = try StoreLock(keyring.tree, timeout: keyring.host.lockTimeout)
     try Transaction.recover(in: keyring.tree, under: lock)
     try Self.checkPolicy(of: keyring)
@@ -168,6 +168,23 @@ public struct Changes: ~Copyable {
   /// - Throws: `KeyringError.itemNotFound` when it is gone.
   package mutating func latest(_ record: ItemRecord) throws(KeyringError) -> ItemRecord {
     try current(record)
+  }
+
+  // MARK: People
+
+  /// Stages another policy with its signature and the key files that are new.
+  mutating func place(_ step: PolicyStep, newKeys: [Fingerprint]) throws(KeyringError) {
+    do throws(KeyringError) {
+      try transaction.place(step.bytes, at: StoreLayout.policy)
+      if let signature = step.signature { try transaction.place(signature, at: StoreLayout.policySignature) }
+      for fingerprint in newKeys.sorted() {
+        guard let bytes = step.keys[fingerprint] else { continue }
+        try transaction.place(bytes, at: StoreLayout.keyFile(fingerprint))
+      }
+    } catch {
+      failure = error
+      throw error
+    }
   }
 
   // MARK: Ending

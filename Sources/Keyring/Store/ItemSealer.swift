@@ -34,6 +34,8 @@ struct ItemSealer {
       throw .secretTooLarge(limit: StoreLayout.secretLimit)
     }
     guard let members = keyring.policy.groups[record.group] else { throw .unknownGroup(record.group) }
+    // The signature of somebody else is a damaged item to everybody in the group.
+    guard members.contains(keyring.trusted.signer) else { throw .team(.notInGroup(record.group)) }
     let plaintext: SecretBytes
     do {
       let header = ItemHeader(record: record, keyring: keyring.policy.keyring)
@@ -46,7 +48,7 @@ struct ItemSealer {
       let signer = keyring.policy.signatures == .required ? keyring.trusted.signer : nil
       message = try keyring.engine.seal(plaintext, to: members, signer: signer)
     } catch {
-      throw .engine(error, record.reference)
+      throw failure(error, group: record.group, item: record.reference)
     }
     guard message.count <= StoreLayout.sealedItemLimit else {
       throw .secretTooLarge(limit: StoreLayout.secretLimit)
@@ -54,5 +56,17 @@ struct ItemSealer {
     var sealed = record
     sealed.sealed = ContentDigest(of: message)
     return PreparedItem(record: sealed, message: message)
+  }
+
+  /// What keeps a message from being sealed; a key that is to blame gets a name.
+  func failure(_ error: EngineError, group: String, item: ItemReference?) -> KeyringError {
+    guard case .unusableKey(let fingerprint, let problem) = error,
+      let person = keyring.policy.people[fingerprint]
+    else { return .engine(error, item) }
+    switch problem {
+    case .missing, .expired, .revoked, .disabled, .cannotEncrypt, .invalid:
+      return .team(.unusableKey(fingerprint, name: person.name, group: group, problem))
+    case .cannotSign, .noSecretKey, .noPassphrase, .onCard: return .engine(error, item)
+    }
   }
 }

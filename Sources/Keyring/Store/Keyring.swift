@@ -13,6 +13,8 @@ public final class Keyring: Sendable {
   let trusted: TrustedPolicy
   let engine: any SealingEngine
   let host: HostContext
+  /// The policy that this machine had accepted before, when opening the store has accepted the one that follows it.
+  package let policyBefore: Policy?
 
   /// Who belongs to the keyring: the policy that this machine has accepted.
   public var policy: Policy { trusted.policy }
@@ -20,33 +22,51 @@ public final class Keyring: Sendable {
   /// Why nothing can be written: the store's policy is not the accepted one. `nil` when all is well.
   public var distrust: PolicyDistrust? { trusted.distrust }
 
-  init(tree: FileTree, trusted: TrustedPolicy, engine: any SealingEngine, host: HostContext) {
+  init(
+    tree: FileTree, trusted: TrustedPolicy, engine: any SealingEngine, host: HostContext,
+    policyBefore: Policy? = nil
+  ) {
     self.tree = tree
     self.trusted = trusted
     self.engine = engine
     self.host = host
+    self.policyBefore = policyBefore
     index = Index(tree: tree, host: host)
   }
 
   /// Opens the store at a path; GnuPG is not started before it is needed.
   ///
+  /// A policy that follows the accepted one and is signed by an admin of it is accepted by this machine, which needs
+  /// GnuPG once. Any other one stops writing, and ``distrust`` says why.
+  ///
   /// - Parameters:
   ///   - path: the store's folder.
   ///   - host: what to know of the machine; its ``HostContext/keepsIndex`` decides whether questions are answered
   ///     from memory.
-  /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, `.policyNotTrusted`, or a file error.
+  /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, `.policyNotTrusted`, `.engine` when the policy has changed and
+  ///   GnuPG cannot be used, or a file error.
   public static func open(at path: String, host: HostContext) throws(KeyringError) -> Keyring {
     try open(at: path, host: host, faults: nil, engine: nil)
   }
 
-  /// Opens a store with faults planned and with a stand-in for GnuPG, both for tests.
+  /// Opens a store where the history is known, or with faults planned and a stand-in for GnuPG, both for tests.
+  ///
+  /// - Parameter past: The policies of the history; asked for when the store is several generations ahead.
   package static func open(
-    at path: String, host: HostContext, faults: FaultPlan?, engine: (any SealingEngine)?
+    at path: String, host: HostContext, faults: FaultPlan?, engine: (any SealingEngine)?,
+    past: () throws(KeyringError) -> PastPolicySteps = { PastPolicySteps([]) }
   ) throws(KeyringError) -> Keyring {
     let tree = try StoreFolder.open(path, faults: faults)
-    let trusted = try TrustedPolicy(in: tree, stateBase: host.stateBase)
-    let engine = engine ?? host.engine(for: trusted.policy.keyring, keys: trusted.keys)
-    return Keyring(tree: tree, trusted: trusted, engine: engine, host: host)
+    let before = try TrustedPolicy(in: tree, stateBase: host.stateBase)
+    func makeEngine(_ keyring: KeyringID, _ keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
+      engine?.with(keys: keys) ?? host.engine(for: keyring, keys: keys)
+    }
+    let trusted = try withoutActuallyEscaping(past) { past throws(KeyringError) in
+      try PolicyAcceptance(tree: tree, host: host, engine: makeEngine, past: past).settle(before)
+    }
+    return Keyring(
+      tree: tree, trusted: trusted, engine: makeEngine(trusted.policy.keyring, trusted.keys), host: host,
+      policyBefore: trusted.policy == before.policy ? nil : before.policy)
   }
 
   /// Starts what decrypting will need, in the background, while the index is being searched.

@@ -60,7 +60,10 @@ extension Keyring {
     let name = founder.name.isEmpty ? owner.text : founder.name
     let policy = Policy(
       keyring: keyring, generation: 1, previous: nil, signatures: signatures,
-      people: [owner: Person(name: name, role: .admin, added: host.clock())],
+      people: [
+        owner: Person(
+          name: name, role: .admin, added: host.clock(), key: ContentDigest(of: founder.keyFile))
+      ],
       groups: [GroupName.default: [owner]])
     let policyBytes = policy.encode()
     do throws(PolicyError) {

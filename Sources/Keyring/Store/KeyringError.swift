@@ -58,6 +58,8 @@ public enum KeyringError: Error, Equatable, Sendable {
   case policyNotTrusted(PolicyDistrust)
   /// The item's group is not in the policy.
   case unknownGroup(String)
+  /// The people of the keyring stand in the way, or cannot be changed.
+  case team(TeamError)
 }
 
 /// What is wrong with the file of an item.
@@ -108,6 +110,10 @@ public enum PolicyDistrust: Sendable, Equatable {
   case notPinned
   /// The policy is not the one that was accepted.
   case changed(generation: Int, pinned: Int)
+  /// It is newer than the accepted one and does not follow it: somebody has made another one beside those between.
+  case notSuccessor(generation: Int)
+  /// It is newer than the accepted one, and the policies between are not known here.
+  case stepsMissing(generation: Int, pinned: Int)
   /// It has no signature file.
   case unsigned
   /// Its signature is bad, or not by an admin.
@@ -121,4 +127,6 @@ public enum PolicyDistrust: Sendable, Equatable {
   /// A person's key file is not the one that was accepted: it may be an older one that somebody put back, without
   /// a revocation or with a subkey that was retired. Whose it is, and that person's name in the accepted policy.
   case keyChanged(Fingerprint, name: String)
+  /// A person's key file is not the one that the policy names, so that nobody has signed it.
+  case keyExchanged(Fingerprint, name: String)
 }

@@ -92,6 +92,6 @@ extension Keyring {
 
   /// Nothing is sealed, and nobody asked for a passphrase, for a change that will be refused.
   func requireTrust() throws(KeyringError) {
-    if let distrust { throw .policyNotTrusted(distrust) }
+    try trusted.requireMembership()
   }
 }

@@ -94,7 +94,8 @@ public struct Trust: Sendable {
       ? .forgotten
       : Self.standing(of: policy, bytes, before?.pin, areKeysKnown: changedKeys.isEmpty)
     self.signedBy = signedBy
-    obstacle = signature == nil ? .unsigned : signedBy == nil ? .badSignature : nil
+    obstacle =
+      signature == nil ? .unsigned : signedBy == nil ? .badSignature : Self.strangeKey(policy, keys)
     signer = candidates.first { policy.people[$0].map { $0.removed == nil } ?? false }
     engineStatistics = engine.statistics
     self.bytes = bytes
@@ -110,6 +111,15 @@ public struct Trust: Sendable {
     if let obstacle { throw .policyNotTrusted(obstacle) }
     guard let signer else { throw .engine(.notARecipient(recipients: []), nil) }
     try pins.write(policy: policy, bytes: bytes, keys: keys, signer: signer)
+  }
+
+  /// The first key file that is not the one which the policy names; what is signed is the digest.
+  private static func strangeKey(_ policy: Policy, _ keys: [Fingerprint: [UInt8]]) -> PolicyDistrust? {
+    for (fingerprint, bytes) in keys.sorted(by: { $0.key < $1.key }) {
+      guard let person = policy.people[fingerprint], let key = person.key else { continue }
+      if key != ContentDigest(of: bytes) { return .keyExchanged(fingerprint, name: person.name) }
+    }
+    return nil
   }
 
   private static func standing(

@@ -22,6 +22,22 @@ struct TrustedPolicy: Sendable {
     isPinWithoutKeys = false
   }
 
+  private init(_ other: TrustedPolicy, distrust: PolicyDistrust) {
+    (policy, signer, keys) = (other.policy, other.signer, other.keys)
+    (self.distrust, isPinWithoutKeys) = (distrust, other.isPinWithoutKeys)
+  }
+
+  /// The same, with another reason why nothing may be written.
+  func distrusting(_ reason: PolicyDistrust) -> TrustedPolicy { TrustedPolicy(self, distrust: reason) }
+
+  /// Refuses what only a member of the keyring may do.
+  ///
+  /// - Throws: `KeyringError.policyNotTrusted` when the store's policy is not the accepted one; `.team` with `removed`.
+  func requireMembership() throws(KeyringError) {
+    if let distrust { throw .policyNotTrusted(distrust) }
+    if let removed = policy.people[signer]?.removed { throw .team(.removed(removed)) }
+  }
+
   /// Reads a store's policy and key files once and compares those bytes with the pin (threats T1 and T2).
   ///
   /// The signature was verified when the pin was made; equal bytes need no second look.

@@ -15,7 +15,7 @@ enum CopyCommand: Command {
       OperandDeclaration("ITEM", .bytes, completion: .item, help: "the item"),
       OperandDeclaration("NEW", .bytes, help: "the name of the copy"),
     ],
-    options: AttributeOptions.forChange,
+    options: [Widening.option] + AttributeOptions.forChange,
     examples: [Example("keytree cp github.com/alice gist.github.com", "the same account, another server")],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
@@ -34,6 +34,7 @@ enum CopyCommand: Command {
     try call.requireWritable(keyring, group: copy.group)
     let path = try keyringCall(copy.path())
     if try call.find(path, in: keyring.index) != nil { throw .keyring(.itemExists(.path(path))) }
+    try call.confirmWidening(record, to: copy.group, in: keyring)
     let result = try keyringCall(keyring.duplicate(record, as: copy))
     call.report("Copied \(ErrorReport.show(record.reference.text)) to", result)
     return .done

@@ -16,7 +16,7 @@ enum MoveCommand: Command {
       OperandDeclaration("ITEM", .bytes, completion: .item, help: "the item"),
       OperandDeclaration("NEW", .bytes, help: "its new name"),
     ],
-    options: AttributeOptions.forChange,
+    options: [Widening.option] + AttributeOptions.forChange,
     examples: [Example("keytree mv github.com/alice github.com/alice-work", "changes the account")],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
@@ -31,6 +31,7 @@ enum MoveCommand: Command {
     let change = ItemChange(record, to: try call.draft(renaming: record, to: 1))
     try call.requireWritable(keyring, group: change.changes.group ?? record.group)
     try change.requireFreePath(call, in: keyring.index)
+    try call.confirmWidening(record, to: change.changes.group, in: keyring)
     let result = try keyringCall(keyring.update(record, change.changes))
     let old = ErrorReport.show(record.reference.text)
     call.report(change.isEmpty ? "Nothing to change in" : "Renamed \(old) to", result)

@@ -21,7 +21,7 @@ enum SetCommand: Command {
         + "revision. A change of the primary key renames the item, and seals it again.",
       "To clear an attribute that the item does not have is no error.",
     ],
-    operands: [item], options: [secret, clear] + AttributeOptions.forChange,
+    operands: [item], options: [secret, clear, Widening.option] + AttributeOptions.forChange,
     examples: [
       Example("keytree set github.com/alice -l GitHub --clear comment", "changes the label"),
       Example("keytree set github.com/alice --secret", "asks for the new secret"),
@@ -38,6 +38,7 @@ enum SetCommand: Command {
     let change = ItemChange(record, to: try call.draft(renaming: record, to: nil), clearing: cleared)
     try call.requireWritable(keyring, group: change.changes.group ?? record.group)
     try change.requireFreePath(call, in: keyring.index)
+    try call.confirmWidening(record, to: change.changes.group, in: keyring)
     guard call.arguments.has(secret) else {
       let result = try keyringCall(keyring.update(record, change.changes))
       call.report(change.isEmpty ? "Nothing to change in" : "Changed", result)

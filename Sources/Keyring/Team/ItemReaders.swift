@@ -1,0 +1,62 @@
+package import KeyringModel
+package import OpenPGP
+
+/// Who can decrypt an item, told by its packets, and held against the policy.
+package struct ItemReaders: Sendable, Equatable {
+  /// One recipient of the message.
+  package struct Reader: Sendable, Equatable {
+    /// The subkey.
+    package let id: KeyID
+    /// Whose it is: one person, nobody known, or several where somebody has bound another's subkey to his key.
+    package let people: [Fingerprint]
+    /// Whether it is the subkey to which a member of the item's group is to be sealed now.
+    package let isExpected: Bool
+  }
+
+  /// The recipients in the order of the message.
+  package let readers: [Reader]
+  /// The members of the item's group who cannot read it.
+  package let missing: [Fingerprint]
+
+  /// Whether the item is for exactly the members of its group.
+  package var isRight: Bool { missing.isEmpty && readers.allSatisfy(\.isExpected) }
+}
+
+extension Keyring {
+  /// Who can decrypt an item: from its packets alone, nothing is decrypted.
+  ///
+  /// - Parameter record: The item, as `find` returned it.
+  /// - Throws: `KeyringError.itemDamaged` when its file is missing or no message; `.unknownGroup`; `.engine`, or a file
+  ///   error.
+  package func readers(of record: ItemRecord) throws(KeyringError) -> ItemReaders {
+    guard let message = try ItemReader(keyring: self).message(of: record) else {
+      throw .itemDamaged(record.reference, .missing)
+    }
+    let ids: [KeyID]
+    do throws(MessageError) {
+      ids = try engine.recipients(of: message)
+    } catch {
+      throw .itemDamaged(record.reference, .notAMessage(error))
+    }
+    guard let members = policy.groups[record.group] else { throw .unknownGroup(record.group) }
+    var expected: Set<KeyID> = []
+    var missing: [Fingerprint] = []
+    for member in members {
+      // Of a key that cannot be used any more, what was sealed to it before is right still.
+      let id = try? engine.expectedRecipients([member]).first
+      var wanted = id
+      for other in ids where wanted == nil {
+        let people = try owners(of: other)
+        if people.contains(member) { wanted = other }
+      }
+      if let wanted { expected.insert(wanted) }
+      if wanted.map({ !ids.contains($0) }) ?? true { missing.append(member) }
+    }
+    var readers: [ItemReaders.Reader] = []
+    for id in ids {
+      readers.append(
+        ItemReaders.Reader(id: id, people: try owners(of: id), isExpected: expected.contains(id)))
+    }
+    return ItemReaders(readers: readers, missing: missing)
+  }
+}

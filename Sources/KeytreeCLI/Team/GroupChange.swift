@@ -1,0 +1,235 @@
+internal import Arguments
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+
+/// Changes of people and groups as the command line wishes them.
+struct GroupChange {
+  private let call: CommandCall
+  private let keyring: Keyring
+  private let people: TeamPeople
+  private var policy: Policy { keyring.policy }
+
+  init(_ call: CommandCall, _ keyring: Keyring) {
+    (self.call, self.keyring) = (call, keyring)
+    people = TeamPeople(call: call, keyring: keyring)
+  }
+
+  // MARK: Groups
+
+  /// Makes a group with this user in it.
+  func create(_ group: String) throws(Failure) {
+    guard policy.groups[group] == nil else {
+      throw .other(
+        .alreadyExists, message: "cannot make group \(ErrorReport.quote(group)): it exists",
+        hint: "`keytree group show \(group)` names its members")
+    }
+    let me = keyring.ownFingerprint
+    try make([.create(group: group), .join(me, group: group)], "make group \(group)")
+    call.console.say("Made group \(group). You are in it.")
+  }
+
+  /// Takes away a group without items.
+  func delete(_ group: String) throws(Failure) {
+    try require(group)
+    guard group != GroupName.default else {
+      throw .other(
+        .failure, message: "cannot delete group \"default\": every keyring has it",
+        hint: "`keytree group remove default FPR` takes somebody out of it")
+    }
+    try make([.delete(group: group)], "delete group \(group)")
+    call.console.say("Deleted group \(ErrorReport.show(group)).")
+  }
+
+  // MARK: People
+
+  /// Lets somebody into a group.
+  func add(to group: String) throws(Failure) {
+    try require(group)
+    let role = call.arguments.has(GroupCommand.admin) ? Person.Role.admin : nil
+    let word = call.arguments.operand(1) ?? Word("")
+    let known = word.text.flatMap(TeamPeople.fingerprint).flatMap { policy.isMember($0) ? $0 : nil }
+    if let known { return try join(known, group, role) }
+    let file = try people.key(word)
+    let person = file.key.fingerprint
+    try requireExpected(person)
+    if policy.isMember(person) { return try join(person, group, role) }
+    let name = file.key.userIDs.first ?? person.text
+    let now = try call.host().clock()
+    if let problem = file.key.problem(for: .encrypt, at: now) ?? file.key.problem(for: .sign, at: now) {
+      throw .keyring(.team(.unusableKey(person, name: name, group: group, problem)))
+    }
+    let edits: [PolicyEdit] = [
+      .add(person, name: name, role: role ?? .member, key: ContentDigest(of: file.bytes)),
+      .join(person, group: group),
+    ]
+    let change = try plan(edits, [person: file.bytes])
+    let isNamed = word.text.flatMap(TeamPeople.fingerprint) != nil
+    try confirm(person, name, group, change, isNamed: isNamed)
+    try make(change, "add a person to group \(group)")
+    call.console.say("Added \(ErrorReport.show(name)) to group \(ErrorReport.show(group)).")
+    tellResealed(change)
+  }
+
+  /// Somebody who belongs to the keyring comes into one more group, or gets another role.
+  private func join(_ person: Fingerprint, _ group: String, _ role: Person.Role?) throws(Failure) {
+    let name = policy.people[person]?.name ?? person.text
+    let isThere = policy.groups[group]?.contains(person) ?? false
+    let newRole = role.flatMap { $0 == policy.people[person]?.role ? nil : $0 }
+    guard !isThere || newRole != nil else {
+      throw .other(
+        .alreadyExists, message: "\(ErrorReport.show(name)) is in group \(ErrorReport.quote(group)) already",
+        hint: "`keytree group refresh KEYFILE` takes over a key that was renewed")
+    }
+    var edits: [PolicyEdit] = []
+    if let newRole { edits.append(.role(person, newRole)) }
+    if !isThere { edits.append(.join(person, group: group)) }
+    let change = try plan(edits)
+    // Named by all digits, or by a key file that was compared when the person came.
+    if !isThere { try confirm(person, name, group, change, isNamed: true) }
+    try make(change, isThere ? "change a role" : "add a person to group \(group)")
+    call.console.say(
+      isThere
+        ? "\(ErrorReport.show(name)) is an admin now."
+        : "Added \(ErrorReport.show(name)) to group \(ErrorReport.show(group)).")
+    tellResealed(change)
+  }
+
+  /// Shows who will be able to read what, and asks unless the key was named.
+  private func confirm(
+    _ person: Fingerprint, _ name: String, _ group: String, _ change: TeamChange, isNamed: Bool
+  ) throws(Failure) {
+    let count = try keyringCall(
+      keyring.find(Query(predicates: [.equal(.group, .string(group))]))
+    ).items.count
+    let items = count == 1 ? "1 item" : "\(count) items"
+    call.console.say("\(person.text)  \(ErrorReport.show(name))")
+    call.console.say(
+      "will be able to read \(items) of group \(ErrorReport.quote(group)), and what is added to it.")
+    if isNamed || call.arguments.has(GroupCommand.fingerprint) { return }
+    guard try call.console.confirm("Have you compared the fingerprint with the person") else {
+      throw .cancelled(action: "nobody was added")
+    }
+  }
+
+  private func requireExpected(_ person: Fingerprint) throws(Failure) {
+    guard let text = call.arguments.text(GroupCommand.fingerprint) else { return }
+    guard let expected = TeamPeople.fingerprint(text) else {
+      throw call.misuse(.other("`--fingerprint` takes all 40 or 64 digits of a fingerprint"))
+    }
+    guard expected == person else { throw .keyFile(.other(person), source: "the file") }
+  }
+
+  /// Takes somebody out of a group, or out of all.
+  func remove(from group: String) throws(Failure) {
+    try require(group)
+    let person = try people.member(call.arguments.operand(1)?.approximateText ?? "")
+    let name = ErrorReport.show(policy.people[person]?.name ?? person.text)
+    let groups = policy.groups(of: person)
+    let isLast = call.arguments.has(GroupCommand.all) || groups == [group]
+    guard isLast ? policy.isMember(person) : groups.contains(group) else {
+      throw .other(
+        .notFound, message: "\(name) is not in group \(ErrorReport.quote(group))",
+        hint: groups.isEmpty
+          ? "`keytree status` shows who is in which group"
+          : "the groups are \(groups.joined(separator: ", "))")
+    }
+    let edit = isLast ? PolicyEdit.remove(person) : .leave(person, group: group)
+    let change = try plan([edit])
+    try make(change, isLast ? "remove a person" : "take a person out of group \(group)")
+    call.console.say(
+      isLast
+        ? "Removed \(name) from the keyring." : "Took \(name) out of group \(ErrorReport.show(group)).")
+    tellResealed(change)
+    call.console.say("hint: `keytree rotate status` lists the secrets that \(name) could have kept.")
+  }
+
+  // MARK: Keys
+
+  /// Takes over what is new about keys.
+  func refresh() throws(Failure) {
+    var edits: [PolicyEdit] = []
+    var files: [Fingerprint: [UInt8]] = [:]
+    for (person, bytes, source) in try candidates() {
+      guard let file = try people.renewed(person, by: bytes, source: source) else { continue }
+      edits.append(.key(person, ContentDigest(of: file.bytes)))
+      files[person] = file.bytes
+    }
+    if edits.isEmpty { return call.console.say("Nothing is new about the keys.") }
+    let change = try plan(edits, files)
+    try make(change, edits.count == 1 ? "renew a key" : "renew \(edits.count) keys")
+    for person in files.keys.sorted() { call.console.say("Renewed the key of \(policy.name(of: person)).") }
+    tellResealed(change)
+  }
+
+  /// Keys that may be newer than those of the keyring.
+  private func candidates() throws(Failure) -> [(Fingerprint, [UInt8], source: String)] {
+    guard let word = call.arguments.operand(0) else {
+      var found: [(Fingerprint, [UInt8], source: String)] = []
+      for (person, facts) in policy.people.sorted(by: { $0.key < $1.key }) where facts.removed == nil {
+        guard let bytes = try people.own(person) else { continue }
+        found.append((person, bytes, "your key of \(person.text)"))
+      }
+      return found
+    }
+    let file = try people.key(word)
+    let person = file.key.fingerprint
+    guard policy.isMember(person) else {
+      throw .other(
+        .notFound, message: "\(person.text) is the key of nobody in this keyring",
+        hint: "`keytree group add GROUP KEYFILE` adds a person")
+    }
+    return [(person, file.bytes, ErrorReport.show(word.approximateText))]
+  }
+
+  /// Seals again what is not for just the members of its group.
+  func reseal() throws(Failure) {
+    let count = try resealed()
+    call.console.say(count == 0 ? "All items are sealed to just the members of their groups." : words(count))
+  }
+
+  private func resealed() throws(Failure) -> Int {
+    let progress = WorkProgress("seal", console: call.console)
+    defer { progress.finish() }
+    do {
+      return try keyring.resealOutdated { progress.advance(to: $0, of: $1) }
+    } catch {
+      throw .keyring(error)
+    }
+  }
+
+  // MARK: Parts
+
+  private func require(_ group: String) throws(Failure) {
+    guard policy.groups[group] != nil else { throw .keyring(.unknownGroup(group)) }
+  }
+
+  private func plan(
+    _ edits: [PolicyEdit], _ keys: [Fingerprint: [UInt8]] = [:]
+  ) throws(Failure) -> TeamChange {
+    let force = call.arguments.has(GroupCommand.force)
+    return try keyringCall(keyring.plan(edits, newKeys: keys, force: force))
+  }
+
+  private func make(_ edits: [PolicyEdit], _ subject: String) throws(Failure) {
+    try make(try plan(edits), subject)
+  }
+
+  private func make(_ change: TeamChange, _ subject: String) throws(Failure) {
+    let progress = WorkProgress("seal", console: call.console)
+    defer { progress.finish() }
+    do {
+      _ = try keyring.make(change, subject: subject) { progress.advance(to: $0, of: $1) }
+    } catch {
+      throw .keyring(error)
+    }
+  }
+
+  private func tellResealed(_ change: TeamChange) {
+    if !change.items.isEmpty { call.console.say(words(change.items.count)) }
+  }
+
+  private func words(_ count: Int) -> String {
+    count == 1 ? "Sealed 1 item again." : "Sealed \(count) items again."
+  }
+}

@@ -1,0 +1,48 @@
+internal import Arguments
+internal import Keyring
+internal import KeyringModel
+
+/// The groups of a keyring, for people and for programs.
+struct GroupList {
+  private let keyring: Keyring
+
+  init(_ keyring: Keyring) { self.keyring = keyring }
+
+  /// A line for each group.
+  func print(_ call: CommandCall) throws(Failure) {
+    let matches = try keyringCall(keyring.find(Query()))
+    let items = matches.items.reduce(into: [:]) { $0[$1.group, default: 0] += 1 }
+    for (name, members) in keyring.policy.groups.sorted(by: { $0.key < $1.key }) {
+      if call.globals.json {
+        call.console.print(
+          json: .object([
+            JSONMember("group", .string(name)), JSONMember("items", .integer(Int64(items[name] ?? 0))),
+            JSONMember("members", .array(members.map { .string($0.text) })),
+          ]))
+      } else {
+        let count = items[name] ?? 0
+        let names = members.map { keyring.policy.name(of: $0) }.joined(separator: ", ")
+        call.console.print("\(name)\t\(count == 1 ? "1 item" : "\(count) items")\t\(names)")
+      }
+    }
+  }
+
+  /// A line for each member of a group.
+  ///
+  /// - Throws: `keyring` with `unknownGroup`.
+  func printMembers(of group: String, _ call: CommandCall) throws(Failure) {
+    guard let members = keyring.policy.groups[group] else { throw .keyring(.unknownGroup(group)) }
+    for member in members {
+      guard let person = keyring.policy.people[member] else { continue }
+      if call.globals.json {
+        call.console.print(
+          json: .object([
+            JSONMember("fingerprint", .string(member.text)), JSONMember("name", .string(person.name)),
+            JSONMember("role", .string(person.role.rawValue)),
+          ]))
+      } else {
+        call.console.print(person.line(member, isMe: member == keyring.ownFingerprint))
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+internal import Arguments
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+internal import Secrets
+
+/// The people that words of a command line stand for, and the key files of new ones.
+struct TeamPeople {
+  let call: CommandCall
+  let keyring: Keyring
+
+  /// Somebody of the keyring, by fingerprint or mail address.
+  ///
+  /// - Parameter text: All digits of a fingerprint, with or without spaces; or a mail address, compared as a whole with
+  ///   what stands in angle brackets, or with the whole name.
+  /// - Throws: `other` when nobody is meant, `severalPeople`.
+  func member(_ text: String) throws(Failure) -> Fingerprint {
+    let found: [Fingerprint]
+    if let fingerprint = Self.fingerprint(text) {
+      found = keyring.policy.people[fingerprint] == nil ? [] : [fingerprint]
+    } else {
+      let mail = text.lowercased()
+      let all = keyring.policy.people.filter { $0.value.hasMail(mail) }
+      // Somebody who was removed counts only when nobody else is meant.
+      let current = all.filter { $0.value.removed == nil }
+      found = (current.isEmpty ? all : current).map(\.key).sorted()
+    }
+    guard let first = found.first else {
+      throw .other(
+        .notFound, message: "\(ErrorReport.quote(text)) is nobody of this keyring",
+        hint: "`keytree status` names its people; a fingerprint is given with all its digits")
+    }
+    guard found.count == 1 else {
+      throw .severalPeople(text, found.map { keyring.policy.people[$0]?.line($0) ?? $0.text })
+    }
+    return first
+  }
+
+  /// The key of somebody: from the person's own keyring by fingerprint, or from a file.
+  ///
+  /// - Parameter word: A fingerprint, or the path of a file.
+  /// - Throws: `keyFile`, `file`, `keyring`.
+  func key(_ word: Word) throws(Failure) -> KeyFile {
+    let host = try call.host()
+    if let text = word.text, let fingerprint = Self.fingerprint(text) {
+      return try read([try exported(fingerprint, host)], fingerprint, fingerprint.text, host)
+    }
+    let path = word.approximateText
+    return try read([try Self.bytes(path)], nil, ErrorReport.show(path), host)
+  }
+
+  /// The key file of somebody who has one, with what a newer one adds.
+  ///
+  /// - Returns: nil when nothing new is in it.
+  func renewed(_ fingerprint: Fingerprint, by bytes: [UInt8], source: String) throws(Failure) -> KeyFile? {
+    let host = try call.host()
+    guard let old = keyring.keyFile(of: fingerprint) else { return nil }
+    let before = try read([old], fingerprint, "the key file of \(fingerprint.text)", host)
+    let after = try read([old, bytes], fingerprint, source, host)
+    return before.key.isSame(as: after.key) ? nil : after
+  }
+
+  /// What is in a file.
+  static func bytes(_ path: String) throws(Failure) -> [UInt8] {
+    let content = try UserFile.read(path, limit: KeyFile.sizeLimit)
+    return unsafe content.withBytes { unsafe Array($0) }
+  }
+
+  /// The public key in the person's own keyring; nil when it is not there.
+  func own(_ fingerprint: Fingerprint) throws(Failure) -> [UInt8]? {
+    do {
+      return try exported(fingerprint, try call.host())
+    } catch {
+      guard case .keyring(.engine(.unusableKey(_, .missing), _)) = error else { throw error }
+      return nil
+    }
+  }
+
+  private func exported(_ fingerprint: Fingerprint, _ host: HostContext) throws(Failure) -> [UInt8] {
+    do {
+      return try UserKeyring(locations: host.engineLocations).exportMinimal(fingerprint)
+    } catch {
+      throw .keyring(.engine(error, nil))
+    }
+  }
+
+  private func read(
+    _ files: [[UInt8]], _ fingerprint: Fingerprint?, _ source: String, _ host: HostContext
+  ) throws(Failure) -> KeyFile {
+    do {
+      return try KeyFile(reading: files, expecting: fingerprint, locations: host.engineLocations)
+    } catch {
+      throw .keyFile(error, source: source)
+    }
+  }
+
+  /// The fingerprint that a text is, with or without spaces.
+  static func fingerprint(_ text: String) -> Fingerprint? {
+    Fingerprint(text.filter { $0 != " " }.uppercased())
+  }
+}
+
+extension Person {
+  /// Whether the name holds a mail address: in angle brackets, or as all there is.
+  func hasMail(_ mail: String) -> Bool {
+    let name = name.lowercased()
+    return name == mail || name.hasSuffix("<\(mail)>")
+  }
+}
+
+extension PublicKey {
+  /// Whether another listing of the key says the same, whether or not a secret half was there.
+  func isSame(as other: PublicKey) -> Bool {
+    fingerprint == other.fingerprint && userIDs == other.userIDs && subkeys == other.subkeys
+  }
+}

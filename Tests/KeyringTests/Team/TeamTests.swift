@@ -1,0 +1,223 @@
+import Keyring
+import KeyringModel
+import OpenPGP
+import Secrets
+import TestSupport
+import Testing
+
+/// Changing people and groups, with real GnuPG.
+@Suite struct TeamTests {
+  @Test func `who is added can read and write, and is known on the other machines`() throws {
+    let world = try TeamWorld()
+    let items = try world.addItems(3)
+    try world.add([.bob])
+    try world.trust(.bob)
+    let bob = try world.open(.bob)
+    #expect(try bob.text(of: bob.find(Query()).items[0]) == "secret 0")
+    let mine = try bob.add(.login("bob.example", "bob"), secret: SecretBytes(text: "bob's"))
+    let alice = try world.open(.alice)
+    #expect(try alice.text(of: mine) == "bob's")
+    #expect(alice.policy.generation == 2 && alice.distrust == nil)
+    #expect(try alice.find(Query()).items.count == items.count + 1)
+    #expect(try alice.check(decrypts: true).findings.isEmpty)
+    // The same secret, so the same revision.
+    let now = try alice.find(Query(predicates: [.id(items[0].id)])).items[0]
+    #expect(now.revision == items[0].revision && now.modified == items[0].modified)
+    #expect(now.sealed != items[0].sealed)
+  }
+
+  @Test func `after a removal no item has the removed key in its packets`() throws {
+    let world = try TeamWorld()
+    try world.add([.bob, .carol])
+    _ = try world.addItems(5)
+    try world.trust(.bob)
+    let own = try world.open(.bob).add(.login("bob.example", "bob"), secret: SecretBytes(text: "bob's"))
+    let bobs = try world.keyIDs(.bob)
+    #expect(try world.recipients().values.allSatisfy { !bobs.isDisjoint(with: $0) })
+    try world.remove(.bob)
+    #expect(try world.recipients().values.allSatisfy { bobs.isDisjoint(with: $0) && $0.count == 2 })
+    // What he had signed is signed by somebody who is there now.
+    #expect(try world.open(.alice).text(of: own) == "bob's")
+    #expect(try world.open(.alice).check(decrypts: true).findings.isEmpty)
+    let bob = try world.open(.bob)
+    #expect(bob.policy.people[GnuPGKey.bob.fingerprint]?.removed != nil)
+    let removed = try #require(bob.policy.people[GnuPGKey.bob.fingerprint]?.removed)
+    #expect(throws: KeyringError.team(.removed(removed))) {
+      try bob.add(.login("again.example", "bob"), secret: SecretBytes(text: "x"))
+    }
+    let record = try bob.find(Query()).items[0]
+    #expect { try bob.text(of: record) } throws: { error in
+      if case .engine(.notARecipient, _)? = error as? KeyringError { true } else { false }
+    }
+  }
+
+  @Test func `a session key is never used again`() throws {
+    let world = try TeamWorld()
+    let record = try world.addItems(1)[0]
+    let before = try sessionKey(of: record, in: world)
+    try world.add([.bob])
+    let after = try sessionKey(of: record, in: world)
+    #expect(!before.isEmpty && before != after)
+  }
+
+  /// The session key of an item as gpg tells it.
+  private func sessionKey(of record: ItemRecord, in world: TeamWorld) throws -> String {
+    let message = try #require(try world.tree().read("items/\(record.path.text).gpg", limit: 1 << 20))
+    let output = try world.gnupg(.alice).run(
+      ["--status-fd", "1", "--show-session-key", "--output", "/dev/null", "--decrypt"], input: message)
+    let line = String(decoding: output, as: UTF8.self).split(separator: "\n")
+      .first { $0.contains("SESSION_KEY") }
+    return String(line ?? "")
+  }
+
+  @Test func `items whose readers stay are left alone`() throws {
+    let world = try TeamWorld()
+    try world.add([.carol], to: "ops")
+    let other = try world.addItems(2)
+    _ = try world.addItems(2, group: "ops")
+    let keyring = try world.open(.alice)
+    let change = try keyring.plan([.leave(GnuPGKey.carol.fingerprint, group: "ops")])
+    #expect(change.items.count == 2 && change.items.allSatisfy { $0.group == "ops" })
+    let now = try keyring.make(change)
+    for record in other {
+      #expect(try now.find(Query(predicates: [.id(record.id)])).items == [record])
+    }
+    // Nothing is left to be done.
+    #expect(try now.outdatedItems().isEmpty && now.resealOutdated() == 0)
+  }
+
+  @Test func `an item is moved to a group, and its secret with it`() throws {
+    let world = try TeamWorld()
+    try world.add([.bob], to: "ops")
+    let record = try world.addItems(1)[0]
+    let moved = try world.open(.alice).update(record, AttributeChanges(group: "ops"))
+    #expect(moved.id == record.id && moved.revision == record.revision && moved.group == "ops")
+    try world.trust(.bob)
+    #expect(try world.open(.bob).text(of: moved) == "secret 0")
+  }
+
+  @Test func `nobody writes for a group without being in it`() throws {
+    let world = try TeamWorld()
+    try world.add([.carol])
+    try world.add([.bob], to: "ops")
+    try world.trust(.carol)
+    var item = NewItem.login("a.example", "me")
+    item.group = "ops"
+    let carol = try world.open(.carol)
+    #expect(throws: KeyringError.team(.notInGroup("ops"))) {
+      try carol.add(item, secret: SecretBytes(text: "x"))
+    }
+    #expect(throws: KeyringError.team(.notAnAdmin)) { try carol.plan([.create(group: "mine")]) }
+  }
+
+  @Test func `an item that nobody here can decrypt stops a removal before anything is touched`() throws {
+    let world = try TeamWorld()
+    try world.add([.carol])
+    try world.add([.bob], to: "ops", role: .admin)
+    try world.trust(.bob)
+    let bob = try world.open(.bob)
+    _ = try bob.make(
+      bob.plan([
+        .join(GnuPGKey.carol.fingerprint, group: "ops"), .leave(GnuPGKey.alice.fingerprint, group: "ops"),
+      ]))
+    let items = try world.addItems(3, group: "ops", by: .bob)
+    let before = StoreDigest(of: world.path)
+    let alice = try world.open(.alice)
+    let change = try alice.plan([.remove(GnuPGKey.carol.fingerprint)])
+    #expect(
+      throws: KeyringError.team(
+        .cannotReseal(items.map(\.reference), count: 3, reason: .notARecipient))
+    ) { try alice.make(change) }
+    #expect(StoreDigest(of: world.path) == before)
+  }
+
+  static let keys: [(GnuPGKey, KeyProblem)] = [
+    (.revoked, .revoked), (.signonly, .cannotEncrypt), (.expired, .expired(Timestamp(microseconds: 0))),
+  ]
+
+  @Test(arguments: keys.indices)
+  func `a key that cannot be used stops an addition before anything is touched`(index: Int) throws {
+    let (key, problem) = Self.keys[index]
+    let world = try TeamWorld([.alice])
+    _ = try world.addItems(2)
+    let before = StoreDigest(of: world.path)
+    #expect { try world.add([key]) } throws: { error in
+      guard case .team(.unusableKey(let person, _, "default", let found))? = error as? KeyringError else {
+        return false
+      }
+      if case .expired = problem, case .expired = found { return person == key.fingerprint }
+      return person == key.fingerprint && found == problem
+    }
+    #expect(StoreDigest(of: world.path) == before)
+  }
+
+  static var alice: Fingerprint { GnuPGKey.alice.fingerprint }
+
+  static let refused: [([PolicyEdit], TeamError)] = [
+    ([.remove(alice)], .lastAdmin),
+    ([.role(alice, .member)], .lastAdmin),
+    ([.leave(alice, group: "ops")], .lastReader(group: "ops", items: 1)),
+    ([.leave(alice, group: "default")], .locksOut(groups: ["default"])),
+    ([.role(GnuPGKey.bob.fingerprint, .admin), .role(alice, .member)], .locksOut(groups: [])),
+    ([.delete(group: "ops")], .groupInUse("ops", items: 1)),
+    (
+      [.leave(alice, group: "default"), .leave(GnuPGKey.bob.fingerprint, group: "default")],
+      .invalid(.emptyDefaultGroup)
+    ),
+    (
+      [.join(GnuPGKey.carol.fingerprint, group: "ops")],
+      .invalid(.unknownPerson(GnuPGKey.carol.fingerprint, group: "ops"))
+    ),
+    (
+      [.add(GnuPGKey.carol.fingerprint, name: "Carol", role: .member, key: ContentDigest(of: []))],
+      .keyFileMissing(GnuPGKey.carol.fingerprint)
+    ),
+  ]
+
+  @Test func `what would break a keyring is refused`() throws {
+    let world = try TeamWorld([.alice, .bob])
+    try world.add([.bob])
+    let keyring = try world.open(.alice)
+    _ = try keyring.make(keyring.plan([.create(group: "ops"), .join(Self.alice, group: "ops")]))
+    _ = try world.addItems(1, group: "ops")
+    _ = try world.addItems(1)
+    let now = try world.open(.alice)
+    for (edits, error) in Self.refused {
+      #expect(throws: KeyringError.team(error)) { try now.plan(edits) }
+    }
+    // A role can be given up all the same, by whoever insists.
+    let forced = try now.plan(Self.refused[4].0, force: true)
+    #expect(forced.after.admins == [GnuPGKey.bob.fingerprint])
+  }
+
+  @Test func `a key that was prolonged is taken over, and an older file takes nothing back`() throws {
+    let world = try TeamWorld([.alice, .bob])
+    try world.add([.bob])
+    _ = try world.addItems(2)
+    let old = try world.keyFile(.bob)
+    // Bob gets a newer subkey for encryption.
+    let home = world.gnupg(.bob)
+    try home.run(
+      [
+        "--pinentry-mode", "loopback", "--passphrase", "", "--quick-add-key", GnuPGKey.bob.fingerprint.text,
+        "cv25519", "encr",
+      ])
+    let exported = try home.run(["--armor", "--export", GnuPGKey.bob.fingerprint.text])
+    let locations = world.gnupg(.alice).locations
+    let new = try KeyFile(
+      reading: [old.bytes, exported], expecting: old.key.fingerprint, locations: locations)
+    #expect(new.key.subkeys.count == old.key.subkeys.count + 1)
+    let back = try KeyFile(reading: [new.bytes, old.bytes], locations: locations)
+    #expect(back.key == new.key)
+    let alice = try world.open(.alice)
+    let change = try alice.plan(
+      [.key(old.key.fingerprint, ContentDigest(of: new.bytes))],
+      newKeys: [old.key.fingerprint: new.bytes])
+    #expect(change.items.count == 2)
+    _ = try alice.make(change)
+    let subkey = try #require(new.key.subkeys.last?.keyID)
+    #expect(try world.recipients().values.allSatisfy { $0.contains(subkey) })
+    try world.trust(.bob)
+    #expect(try world.open(.bob).check(decrypts: true).findings.isEmpty)
+  }
+}
