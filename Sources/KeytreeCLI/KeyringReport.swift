@@ -102,7 +102,8 @@ extension ErrorReport {
         hint: distrust.hint)
     case .unknownGroup(let group):
       self.init(
-        .failure, "the policy has no group \(Self.quote(group))", hint: "`keytree group list` names the groups")
+        .failure, "the policy has no group \(Self.quote(group))",
+        hint: "`keytree group list` names the groups")
     case .team(let error):
       self.init(error)
     }

@@ -16,6 +16,11 @@ extension ErrorReport {
       self.init(
         .gitFailed, "nothing was merged: both sides have changed \(Self.list(paths))",
         hint: "`keytree git pull --no-rebase` merges them; settle what it names, commit, and run it again")
+    case .policiesDiverged:
+      self.init(
+        .gitFailed, "nothing was merged: people or groups were changed here and over there",
+        hint:
+          "`keytree sync --reapply` takes theirs and makes your changes again on top; an admin has to do it")
     case .uncommitted(let paths):
       self.init(
         .gitFailed, "nothing was merged: \(Self.list(paths)) was changed, but not by keytree",

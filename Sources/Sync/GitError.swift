@@ -54,6 +54,8 @@ package enum SyncError: Error, Equatable, Sendable {
   case unsafePath(String)
   /// Files that are no items, such as a policy or a README, were changed on both sides.
   case bothChanged([String])
+  /// People or groups were changed on both sides.
+  case policiesDiverged
   /// Files are not what the history says they are, and a merge would replace them.
   case uncommitted([String])
   /// What was cloned has no store at its top.

@@ -9,6 +9,8 @@ package struct Synchronization {
     package var pullsOnly = false
     /// Whether a branch over there that has lost commits is merged all the same.
     package var acceptsRewritten = false
+    /// Whether their policy is taken where both sides have changed it, so that this side's changes can be made again.
+    package var takesTheirPolicy = false
     /// Whether git and ssh may ask at the terminal.
     package var asksPerson = false
     /// How often to begin again when somebody else is faster.
@@ -31,6 +33,16 @@ package struct Synchronization {
     /// Whether another policy came in.
     package var hasNewPolicy = false
     package init() {}
+
+    /// Adds what another run has done.
+    package mutating func add(_ other: Report) {
+      received += other.received
+      sent += other.sent
+      hasMerged = hasMerged || other.hasMerged
+      newCopies += other.newCopies
+      resealed += other.resealed
+      hasNewPolicy = hasNewPolicy || other.hasNewPolicy
+    }
   }
 
   private let repository: Repository
@@ -60,7 +72,7 @@ package struct Synchronization {
   ///
   /// - Returns: What was done; nothing more is to be done then.
   /// - Throws: `noRemote`; `rewritten` when commits that were over there are not any more; `tooBusy` when others
-  ///   kept being faster; `foreignPolicy`; and what merging, git and the store can throw. What was done before an
+  ///   kept being faster; `foreignPolicy`; `policiesDiverged`; and what merging, git and the store can throw. What was done before an
   ///   error stays done.
   package func run() throws(SyncError) -> Report {
     var report = Report()
@@ -154,9 +166,10 @@ package struct Synchronization {
     guard let marker = settled else { return false }
     let bases = try git { () throws(GitError) in try repository.git.mergeBases(head, theirs) }
     let isFastForward = bases == [head]
-    let merge = try TreeMerge(
+    var merge = try TreeMerge(
       bases: bases.isEmpty ? [marker.hash.emptyTree] : bases, ours: head, theirs: theirs, in: repository,
       keyring: keyring)
+    merge.takesTheirPolicy = options.takesTheirPolicy
     let files = try merge.files()
     try checkPolicy(files)
     let count = try git { () throws(GitError) in try repository.git.count(from: head, to: theirs) }

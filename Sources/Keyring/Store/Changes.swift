@@ -41,6 +41,12 @@ public struct Changes: ~Copyable {
 
   /// The policy may have changed since the store was opened: then its recipients are not to be used.
   private static func checkPolicy(of keyring: Keyring) throws(KeyringError) {
+    if let replaced = keyring.trusted.replaced {
+      let stored = try TrustedPolicy.read(in: keyring.tree).policy
+      let pin = try PinStore(base: keyring.host.stateBase, keyring: stored.keyring).readPin()
+      guard stored == keyring.policy, pin?.digest == replaced else { throw .team(.overtaken) }
+      return
+    }
     let current = try TrustedPolicy(in: keyring.tree, stateBase: keyring.host.stateBase)
     if let distrust = current.distrust { throw .policyNotTrusted(distrust) }
     guard current.policy == keyring.policy else {

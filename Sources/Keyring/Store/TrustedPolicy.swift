@@ -12,9 +12,14 @@ struct TrustedPolicy: Sendable {
   let distrust: PolicyDistrust?
   /// Whether the pin was made before digests of key files were kept, so that those in the store count.
   let isPinWithoutKeys: Bool
+  /// The digest of the accepted policy, where this one is believed and only to be accepted with a change on top of it.
+  let replaced: ContentDigest?
 
-  /// Takes what is known already, of a store that was just made.
-  init(policy: Policy, signer: Fingerprint, keys: [Fingerprint: [UInt8]]) {
+  /// Takes what is known already, of a store that was just made or by a chain of signatures.
+  init(
+    policy: Policy, signer: Fingerprint, keys: [Fingerprint: [UInt8]], replacing: ContentDigest? = nil
+  ) {
+    replaced = replacing
     self.policy = policy
     self.signer = signer
     self.keys = keys
@@ -23,7 +28,7 @@ struct TrustedPolicy: Sendable {
   }
 
   private init(_ other: TrustedPolicy, distrust: PolicyDistrust) {
-    (policy, signer, keys) = (other.policy, other.signer, other.keys)
+    (policy, signer, keys, replaced) = (other.policy, other.signer, other.keys, other.replaced)
     (self.distrust, isPinWithoutKeys) = (distrust, other.isPinWithoutKeys)
   }
 
@@ -50,6 +55,7 @@ struct TrustedPolicy: Sendable {
     guard let accepted = try pins.read() else { throw .policyNotTrusted(.notPinned) }
     policy = accepted.policy
     signer = accepted.signer
+    replaced = nil
     isPinWithoutKeys = accepted.pin.keys == nil
     var keys = try Self.keys(of: accepted.policy, in: tree)
     let changed = accepted.pin.changedKeys(keys)

@@ -107,9 +107,8 @@ enum GroupCommand: Command {
     exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
-    guard let subcommand = call.path.dropFirst().first?.name else {
-      throw call.misuse(.missingOperand("list|show|create|delete|add|remove|refresh|reseal"))
-    }
+    // The parser sees to it that there is one.
+    let subcommand = call.path.last?.name
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     switch subcommand {

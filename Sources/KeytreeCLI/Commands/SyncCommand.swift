@@ -9,6 +9,10 @@ enum SyncCommand: Command {
   static let acceptRewritten = OptionDeclaration(
     "accept-rewritten", help: "merge a branch that has lost commits since the last time")
 
+  static let reapply = OptionDeclaration(
+    "reapply",
+    help: "take the people and groups of the other side, and make your changes of them again on top")
+
   static let history = HistoryUse.before
 
   static let declaration = CommandDeclaration(
@@ -18,15 +22,18 @@ enum SyncCommand: Command {
         + "result; when somebody else was faster, it begins again. Files never conflict: of two new secrets the "
         + "later one has the place, and the other one is kept as a conflict copy, which `keytree status` lists "
         + "and `keytree resolve` settles.",
+      "When people or groups were changed on both sides nothing is merged; `--reapply` takes those of the other "
+        + "side, if an admin has signed them, and makes yours again on top of them. Items that a merge leaves sealed "
+        + "to others than the members of their groups are sealed again.",
       "A branch that has lost commits since the last time stops it: somebody may have taken back a removal. "
         + "Nothing is asked when it does not run on a terminal, or with `--no-input`.",
     ],
-    options: [pullOnly, acceptRewritten],
+    options: [pullOnly, acceptRewritten, reapply],
     examples: [
       Example("keytree sync", "after this both sides have the same"),
       Example("keytree sync --pull-only --no-input", "for a machine that only reads"),
     ],
-    exitCodes: [4, 8, 9, 11, 12])
+    exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let keyring = try call.openKeyring()
@@ -38,14 +45,48 @@ enum SyncCommand: Command {
     var options = Synchronization.Options()
     options.pullsOnly = call.arguments.has(pullOnly)
     options.acceptsRewritten = call.arguments.has(acceptRewritten)
+    options.takesTheirPolicy = call.arguments.has(reapply)
     options.asksPerson = call.mayAsk
-    let report = try synchronize(call, keyring, repository, options)
+    var report = try synchronize(call, keyring, repository, options)
+    let changed = try settlePeople(&report, call)
+    if changed {
+      try call.commitPending()
+      let second = try synchronize(call, try call.openKeyring(), repository, options)
+      report.add(second)
+    }
     if call.globals.json {
       call.console.write(json(report))
     } else {
       for line in lines(report, options) { call.console.say(line) }
     }
     return try checkPolicy(report, call)
+  }
+
+  /// Makes this side's changes of people again where that is wished, and seals again what a merge has left sealed to
+  /// others than the members of its group.
+  ///
+  /// - Returns: Whether anything has changed that is to be sent.
+  private static func settlePeople(
+    _ report: inout Synchronization.Report, _ call: CommandCall
+  ) throws(Failure) -> Bool {
+    var hasChanged = false
+    if call.arguments.has(reapply) { hasChanged = try PolicyMerge(call).run() }
+    guard report.received > 0 else { return hasChanged }
+    let keyring = try call.openKeyring()
+    guard keyring.distrust == nil, keyring.policy.isMember(keyring.ownFingerprint) else { return hasChanged }
+    let progress = WorkProgress("seal", console: call.console)
+    do {
+      defer { progress.finish() }
+      let count = try keyring.resealOutdated { progress.advance(to: $0, of: $1) }
+      report.resealed += count
+      return hasChanged || count > 0
+    } catch {
+      // The merge is made; somebody else who can decrypt these items may do it, or this person later.
+      for line in ErrorReport(error).lines { call.console.complain(line) }
+      call.console.complain(
+        "hint: `keytree group reseal` seals again what is not for just the members of its group")
+      return hasChanged
+    }
   }
 
   private static func synchronize(

@@ -28,7 +28,8 @@ enum WhoCommand: Command {
     } else {
       for reader in readers.readers { call.console.print(line(reader, keyring.policy)) }
       for member in readers.missing {
-        call.console.print("-                 \(member.text)  \(keyring.policy.name(of: member)), CANNOT READ IT")
+        call.console.print(
+          "-                 \(member.text)  \(keyring.policy.name(of: member)), CANNOT READ IT")
       }
     }
     if readers.isRight { return .done }

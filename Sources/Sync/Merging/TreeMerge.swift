@@ -15,6 +15,8 @@ package struct TreeMerge {
   private let ours: Side
   private let theirs: Side
   private let keyring: Keyring
+  /// Whether their policy and their key files count where both sides have changed them.
+  package var takesTheirPolicy = false
 
   /// Prepares a merge.
   ///
@@ -78,19 +80,24 @@ package struct TreeMerge {
     into result: inout MergedFiles, but done: Set<String>
   ) throws(SyncError) {
     var contested: [String] = []
+    var hasTwoPolicies = false
     var wanted: [String: String] = [:]
     for (path, entry) in theirs.changes.entries where !done.contains(path) {
-      if let mine = ours.changes.entries[path] {
+      let inStore = path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : ""
+      let isOfPolicy = [StoreLayout.policy, StoreLayout.policySignature].contains(inStore)
+      let isTaken = takesTheirPolicy && (isOfPolicy || inStore.hasPrefix("\(StoreLayout.keys)/"))
+      if let mine = ours.changes.entries[path], !isTaken {
         if mine.name != entry.name { contested.append(path) }
+        hasTwoPolicies = hasTwoPolicies || (mine.name != entry.name && isOfPolicy)
         continue
       }
-      let inStore = path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : ""
       guard StoreLayout.isTracked(inStore) else {
         result.others[path] = OtherFile(mode: entry.mode, name: entry.name)
         continue
       }
       if let name = entry.name { wanted[inStore] = name } else { result.store[inStore] = .removed }
     }
+    if hasTwoPolicies { throw .policiesDiverged }
     guard contested.isEmpty else { throw .bothChanged(contested.sorted()) }
     let contents = try objects.contents(of: Set(wanted.values))
     for (path, name) in wanted {

@@ -1,0 +1,46 @@
+internal import Keyring
+internal import KeyringModel
+internal import Sync
+
+/// Two policies that were made at once: theirs is taken, and this machine's changes are made again on top.
+struct PolicyMerge {
+  private let call: CommandCall
+
+  init(_ call: CommandCall) { self.call = call }
+
+  /// Does it. When it is cut off, doing it again goes on.
+  ///
+  /// - Returns: Whether the store has changed.
+  /// - Throws: `keyring` with the reason why theirs cannot be taken, or mine cannot be made again.
+  func run() throws(Failure) -> Bool {
+    let (path, host) = (try call.storePath(), try call.host())
+    let past: PastPolicySteps
+    if let repository = try call.repository() {
+      do throws(SyncError) {
+        past = try PastPolicies(in: repository).steps()
+      } catch {
+        throw .sync(error)
+      }
+    } else {
+      past = PastPolicySteps([])
+    }
+    let merge = try keyringCall(Keyring.reapply(at: path, host: host, past: past))
+    guard !merge.edits.isEmpty else {
+      try keyringCall(merge.keyring.accept())
+      return false
+    }
+    let change = try keyringCall(merge.keyring.plan(merge.edits, newKeys: merge.keys))
+    let progress = WorkProgress("seal", console: call.console)
+    defer { progress.finish() }
+    do {
+      let now = try merge.keyring.make(change, subject: "change people and groups again") {
+        progress.advance(to: $0, of: $1)
+      }
+      call.console.say("Made your changes of people and groups again:")
+      for line in PolicyDifference(from: change.before, to: now.policy).lines { call.console.say("  " + line) }
+    } catch {
+      throw .keyring(error)
+    }
+    return true
+  }
+}

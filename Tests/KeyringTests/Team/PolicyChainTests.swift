@@ -1,0 +1,362 @@
+import Foundation
+import Glibc
+import Keyring
+import KeyringModel
+import OpenPGP
+import Secrets
+import TestSupport
+import Testing
+
+/// What a machine accepts by itself, and what it refuses (threats T1 to T3).
+@Suite struct PolicyChainTests {
+  /// A store with alice and bob as admins, carol as a member; bob's machine has accepted generation 2.
+  private let world: TeamWorld
+  private let items: [ItemRecord]
+  private let before: PolicyStep
+
+  init() throws {
+    world = try TeamWorld()
+    try world.add([.bob], role: .admin)
+    try world.add([.carol])
+    items = try world.addItems(2)
+    for person in [GnuPGKey.bob, .carol] { try world.trust(person) }
+    before = try Self.step(in: world)
+  }
+
+  // MARK: Making policies
+
+  static func step(in world: TeamWorld) throws -> PolicyStep {
+    let tree = try world.tree()
+    var keys: [Fingerprint: [UInt8]] = [:]
+    for person in [GnuPGKey.alice, .bob, .carol] {
+      keys[person.fingerprint] = try tree.read("keys/\(person.fingerprint.text).asc", limit: 1 << 20)
+    }
+    return PolicyStep(
+      bytes: try #require(try tree.read("policy.json", limit: 1 << 20)),
+      signature: try tree.read("policy.json.asc", limit: 1 << 20), keys: keys)
+  }
+
+  /// Puts a policy into the store as somebody who can push does.
+  private func push(_ policy: Policy, signedBy signer: GnuPGKey?, in home: GnuPGHome? = nil) throws {
+    try push(policy.encode(), signedBy: signer, in: home)
+  }
+
+  private func push(_ bytes: [UInt8], signedBy signer: GnuPGKey?, in home: GnuPGHome? = nil) throws {
+    let tree = try world.tree()
+    try tree.replaceFile("policy.json", with: bytes, temporary: "new")
+    guard let signer else { return }
+    let home = home ?? world.gnupg(signer)
+    let words = ["--armor", "--local-user", signer.fingerprint.text, "--detach-sign"]
+    let signature = try home.run(words, input: bytes)
+    try tree.replaceFile("policy.json.asc", with: signature, temporary: "new")
+  }
+
+  private func policy() throws -> Policy { try Policy.parse(before.bytes) }
+
+  private func next(_ edits: [PolicyEdit], after step: PolicyStep? = nil) throws -> Policy {
+    let step = step ?? before
+    return try Policy.parse(step.bytes).successor(
+      by: edits, previous: step.digest, at: Timestamp(microseconds: 1_800_000_000_000_000))
+  }
+
+  private var mallory: GnuPGKey { .rsa }
+
+  private func addMallory() throws -> [PolicyEdit] {
+    let key = try KeyFile(reading: [mallory.publicKey], locations: world.gnupg(.alice).locations)
+    try world.tree().createFile("keys/\(mallory.fingerprint.text).asc", key.bytes)
+    return [
+      .add(mallory.fingerprint, name: "Alice (new)", role: .member, key: ContentDigest(of: key.bytes)),
+      .join(mallory.fingerprint, group: "default"),
+    ]
+  }
+
+  /// Nothing can be written, for this reason; what is there can be read; nothing is sealed to another key.
+  private func expectRefused(_ reason: PolicyDistrust, location: SourceLocation = #_sourceLocation) throws {
+    let keyring = try world.open(.bob)
+    #expect(keyring.distrust == reason, sourceLocation: location)
+    let files = StoreDigest(of: world.path)
+    let changes = AttributeChanges(group: "default")
+    #expect(throws: KeyringError.policyNotTrusted(reason), sourceLocation: location) {
+      try keyring.add(.login("new.example", "me"), secret: SecretBytes(text: "x"))
+    }
+    #expect(throws: KeyringError.policyNotTrusted(reason), sourceLocation: location) {
+      try keyring.update(items[0], changes, secret: SecretBytes(text: "x"))
+    }
+    #expect(throws: KeyringError.policyNotTrusted(reason), sourceLocation: location) {
+      try keyring.resealOutdated()
+    }
+    #expect(throws: KeyringError.policyNotTrusted(reason), sourceLocation: location) {
+      try keyring.plan([.create(group: "x")])
+    }
+    #expect(try keyring.text(of: items[0]) == "secret 0", sourceLocation: location)
+    #expect(StoreDigest(of: world.path) == files, sourceLocation: location)
+    let tree = try world.tree()
+    let strangers = Set(
+      try KeyFile(reading: [mallory.publicKey], locations: world.gnupg(.alice).locations).key.subkeys.map(
+        \.keyID))
+    for record in items {
+      let message = try #require(try tree.read("items/\(record.path.text).gpg", limit: 1 << 20))
+      let found = try unsafe message.withUnsafeBytes {
+        try unsafe MessageHeader.parse($0, limit: 1 << 20).recipients
+      }
+      #expect(strangers.isDisjoint(with: found), sourceLocation: location)
+    }
+  }
+
+  // MARK: Accepting
+
+  @Test func `what an accepted admin has signed is accepted, and told`() throws {
+    try world.remove(.carol)
+    let bob = try world.open(.bob)
+    #expect(bob.distrust == nil && bob.policy.generation == 4)
+    #expect(bob.policyBefore == (try policy()))
+    try bob.add(.login("new.example", "me"), secret: SecretBytes(text: "x"))
+    // Once is enough.
+    #expect(try world.open(.bob).policyBefore == nil)
+  }
+
+  @Test func `several steps are followed when those between are known`() throws {
+    try world.remove(.carol)
+    let between = try Self.step(in: world)
+    let alice = try world.open(.alice)
+    _ = try alice.make(alice.plan([.create(group: "ops"), .join(GnuPGKey.alice.fingerprint, group: "ops")]))
+    try expectRefused(.stepsMissing(generation: 5, pinned: 3))
+    var asked = 0
+    let bob = try Keyring.open(at: world.path, host: world.host(.bob), faults: nil, engine: nil) {
+      asked += 1
+      return PastPolicySteps([before, between])
+    }
+    #expect(bob.distrust == nil && bob.policy.generation == 5 && asked == 1)
+  }
+
+  @Test func `an admin who came on the way can have signed the last step`() throws {
+    let alice = try world.open(.alice)
+    _ = try alice.make(alice.plan([.role(GnuPGKey.carol.fingerprint, .admin)]))
+    let between = try Self.step(in: world)
+    let carol = try world.open(.carol)
+    _ = try carol.make(carol.plan([.create(group: "ops"), .join(GnuPGKey.carol.fingerprint, group: "ops")]))
+    let bob = try Keyring.open(at: world.path, host: world.host(.bob), faults: nil, engine: nil) {
+      PastPolicySteps([between])
+    }
+    #expect(bob.distrust == nil && bob.policy.generation == 5)
+  }
+
+  // MARK: Attacks
+
+  @Test func `another fingerprint in the policy is refused, signed by nobody or with the old signature`()
+    throws
+  {
+    var policy = try policy()
+    policy.people[mallory.fingerprint] = Person(name: "M", role: .member, added: .latest)
+    policy.groups["default"]?.append(mallory.fingerprint)
+    try world.tree().createFile("keys/\(mallory.fingerprint.text).asc", mallory.publicKey)
+    try push(policy, signedBy: nil)
+    try expectRefused(.changed(generation: 3, pinned: 3))
+    try push(try next(try addMalloryEdits()), signedBy: nil)
+    try expectRefused(.badSignature)
+    try world.tree().remove("policy.json.asc")
+    try expectRefused(.unsigned)
+  }
+
+  private func addMalloryEdits() throws -> [PolicyEdit] {
+    [
+      .add(
+        mallory.fingerprint, name: "M", role: .member, key: ContentDigest(of: mallory.publicKey)),
+      .join(mallory.fingerprint, group: "default"),
+    ]
+  }
+
+  @Test func `an old policy is refused, however well it was signed`() throws {
+    try world.remove(.carol)
+    #expect(try world.open(.bob).policy.generation == 4)
+    let tree = try world.tree()
+    try tree.replaceFile("policy.json", with: before.bytes, temporary: "new")
+    try tree.replaceFile("policy.json.asc", with: try #require(before.signature), temporary: "new")
+    try expectRefused(.changed(generation: 3, pinned: 4))
+  }
+
+  @Test func `a policy of the same generation with another content is refused`() throws {
+    let other = try next([.create(group: "other")])
+    try world.remove(.carol)
+    #expect(try world.open(.bob).policy.generation == 4)
+    try push(other, signedBy: .alice)
+    try expectRefused(.changed(generation: 4, pinned: 4))
+  }
+
+  @Test func `a policy that does not follow the accepted one is refused`() throws {
+    let other = try next([.create(group: "other")])
+    try push(other, signedBy: .alice)
+    #expect(try world.open(.bob).policy.generation == 4)
+    // A fork from before, one generation further.
+    let fork = try next([.create(group: "ops")])
+    let step = PolicyStep(bytes: fork.encode(), signature: nil, keys: [:])
+    try push(try next(try addMallory(), after: step), signedBy: .alice)
+    try expectRefused(.notSuccessor(generation: 5))
+  }
+
+  @Test func `a policy that a member has signed who is no admin is refused`() throws {
+    try push(try next(try addMallory()), signedBy: .carol)
+    try expectRefused(.badSignature)
+  }
+
+  @Test func `a policy that a stranger has signed is refused, also when it makes him an admin`() throws {
+    var edits = try addMallory()
+    edits.append(.role(mallory.fingerprint, .admin))
+    let home = try GnuPGHome(secret: [mallory])
+    try push(try next(edits), signedBy: mallory, in: home)
+    try expectRefused(.badSignature)
+  }
+
+  @Test func `a policy that a removed admin has signed is refused`() throws {
+    let carol = GnuPGKey.carol.fingerprint
+    let alice = try world.open(.alice)
+    _ = try alice.make(alice.plan([.role(carol, .admin)]))
+    _ = try world.open(.bob)
+    try world.remove(.carol)
+    #expect(try world.open(.bob).policy.generation == 5)
+    try push(try next(try addMallory(), after: try Self.step(in: world)), signedBy: .carol)
+    try expectRefused(.badSignature)
+  }
+
+  @Test func `a signature by a revoked admin counts for nothing`() throws {
+    // The admin's key is revoked in what this machine has accepted.
+    let revoked = GnuPGKey.revoked.fingerprint
+    var policy = try policy()
+    policy.people[revoked] = Person(name: "R", role: .admin, added: .latest)
+    let chain = PolicyChain.Link(
+      policy: policy, digest: ContentDigest(of: policy.encode()),
+      keys: before.keys.merging([revoked: GnuPGKey.revoked.publicKey]) { $1 })
+    #expect(chain.policy.admins.contains(revoked))
+    let engine = Engine(
+      locations: world.gnupg(.bob).locations, keyringID: "x", keys: chain.keys, interaction: .never)
+    let facts = try engine.verifyDetached(
+      signature: GnuPGKey.signature(by: .revoked), of: Array("policy\n".utf8))
+    #expect(facts.map(\.status) == [.revokedKey])
+  }
+
+  @Test func `a key file that was exchanged under the same name is refused`() throws {
+    let carol = GnuPGKey.carol.fingerprint
+    let file = "keys/\(carol.text).asc"
+    try world.tree().replaceFile(file, with: mallory.publicKey, temporary: "new")
+    try expectRefused(.keyChanged(carol, name: GnuPGKey.carol.mail))
+    // With a policy that an admin has signed for something else.
+    try push(try next([.create(group: "ops")]), signedBy: .alice)
+    let bob = try world.open(.bob)
+    #expect(bob.distrust == .keyChanged(carol, name: GnuPGKey.carol.mail) || bob.distrust == nil)
+    #expect(bob.keyFile(of: carol) == before.keys[carol])
+    // With one that names another key of the same person.
+    try push(try next([.key(carol, ContentDigest(of: GnuPGKey.carol.publicKey + [10]))]), signedBy: .alice)
+    #expect(try world.open(.bob).policy.people[carol]?.key == ContentDigest(of: before.keys[carol] ?? []))
+  }
+
+  @Test func `a new person's key file is the one that was signed`() throws {
+    let edits = try addMallory()
+    let policy = try next(edits)
+    try world.tree().replaceFile(
+      "keys/\(mallory.fingerprint.text).asc", with: GnuPGKey.bob.publicKey, temporary: "new")
+    try push(policy, signedBy: .alice)
+    try expectRefused(.keyExchanged(mallory.fingerprint, name: "Alice (new)"))
+    try world.tree().remove("keys/\(mallory.fingerprint.text).asc")
+    try expectRefused(.keyMissing(mallory.fingerprint))
+  }
+
+  static let lines = [
+    "--file", "--hidden", "-o/x", "0xC86E40475C0FBD627777428CC11945FA7D8856D8",
+    "C86E40475C0FBD627777428CC11945FA7D8856D8!", "c86e40475c0fbd627777428cc11945fa7d8856d8",
+    "C86E40475C0FBD627777428CC11945FA7D8856D", "C86E40475C0FBD627777428CC11945FA7D8856D88",
+    "\u{a0}86E40475C0FBD627777428CC11945FA7D8856D8", "alice@keytree.example", "",
+    "C86E40475C0FBD627777428CC11945FA7D8856D8\\n--file\\n/etc/passwd",
+    "C86E40475C0FBD627777428CC11945FA7D8856D8\\u0000", "\u{ff21}86E40475C0FBD627777428CC11945FA7D8856D8",
+  ]
+
+  @Test(arguments: lines)
+  func `a line of options or a half-known fingerprint in any list is no recipient`(text: String) throws {
+    let original = String(decoding: before.bytes, as: UTF8.self)
+    let alice = "\"\(GnuPGKey.alice.fingerprint.text)\""
+    let places = original.ranges(of: alice)
+    try #require(places.count == 2)
+    for place in places {
+      let changed = original.replacingCharacters(in: place, with: "\"\(text)\"")
+      try push(Array(changed.utf8), signedBy: .alice)
+      #expect(throws: KeyringError.self) { try world.open(.bob) }
+    }
+  }
+
+  // MARK: Nothing in between
+
+  @Test func `a removal that is cut off at any operation leaves each item for the old or the new people`()
+    throws
+  {
+    let count = unsafe getenv("KEYTREE_EVERY_FAULT") == nil ? 4 : 50
+    let bob = StandInEngine.fingerprint(2)
+    func prepare() throws -> (StandInStore, Set<ItemPath>) {
+      let store = StandInStore(readers: [StandInEngine.fingerprint(1)])
+      let keyring = try store.create()
+      _ = try keyring.make(
+        keyring.plan(
+          [
+            .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2])),
+            .join(bob, group: "default"),
+          ], newKeys: [bob: [2]]))
+      let items = (0..<count).map { NewItem.login("\($0).example", "me") }
+      let outcomes = try store.open().addAll(items, secret: { SecretBytes(text: "\($0)") })
+      return (
+        store, Set(outcomes.compactMap { if case .added(let record) = $0 { record.path } else { nil } })
+      )
+    }
+    func remove(_ store: StandInStore, faults: FaultPlan?) throws {
+      let keyring = try store.open(faults: faults)
+      _ = try keyring.make(keyring.plan([.remove(bob)]))
+    }
+    let counter = Saboteur(at: .max, .isKilled)
+    try remove(try prepare().0, faults: counter.plan)
+    let total = counter.count
+    #expect(total > 4 * count)
+    let step = unsafe getenv("KEYTREE_EVERY_FAULT") == nil ? 3 : 1
+    var points = 0
+    for number in stride(from: 1, through: total, by: step) {
+      for mode in [Saboteur.Mode.isKilled, .fails] {
+        let (store, paths) = try prepare()
+        try? remove(store, faults: Saboteur(at: number, mode).plan)
+        points += 1
+        // The next command finishes it, or nothing has happened.
+        let keyring = try store.open()
+        let records = try keyring.find(Query()).items
+        #expect(Set(records.map(\.path)) == paths)
+        let fresh = try store.open()
+        let isDone = fresh.policy.people[bob]?.removed != nil
+        for record in records {
+          #expect(try fresh.readers(of: record).isRight, "operation \(number), \(mode)")
+          _ = try fresh.text(of: record)
+        }
+        #expect(try fresh.check(decrypts: true).findings.isEmpty, "operation \(number), \(mode)")
+        // Doing it again ends where it should.
+        if !isDone { try remove(store, faults: nil) }
+        let end = try store.open()
+        #expect(end.policy.people[bob]?.removed != nil && end.distrust == nil)
+        #expect(try end.outdatedItems().isEmpty)
+        #expect(!isDone || fresh.policy.generation == 3)
+      }
+    }
+    print("removal of one reader of \(count) items: \(points) cuts at \(total) operations")
+  }
+
+  @Test func `what was sealed before a removal was cut off is not sealed again`() throws {
+    let world = try TeamWorld([.alice, .bob])
+    try world.add([.bob])
+    _ = try world.addItems(6)
+    // Cut off when the store is written to for the first time: everything is sealed by then.
+    let cut = try world.open(
+      .alice,
+      faults: { operation, path in
+        operation == .createFile && path.hasPrefix(".keytree/transaction") ? .fail(5) : nil
+      })
+    let change = try cut.plan([.remove(GnuPGKey.bob.fingerprint)])
+    #expect(throws: KeyringError.self) { try cut.make(change) }
+    let again = try world.open(.alice)
+    let planned = try again.plan([.remove(GnuPGKey.bob.fingerprint)])
+    let now = try again.make(planned)
+    #expect(again.engineStatistics.decryptions == 0 && now.engineStatistics.encryptions == 0)
+    #expect(try now.outdatedItems().isEmpty && now.check(decrypts: true).findings.isEmpty)
+  }
+}

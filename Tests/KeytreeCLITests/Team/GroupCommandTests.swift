@@ -1,0 +1,170 @@
+import Foundation
+import KeyringModel
+import KeytreeCLI
+import TestSupport
+import Testing
+
+@Suite("keytree group, who and sync of a team")
+struct GroupCommandTests {
+  private let team: TeamMachines
+
+  init() throws { team = try TeamMachines([.alice, .bob, .carol]) }
+
+  @Test func `somebody is let in, reads and writes, and is taken out`() throws {
+    try team.succeed(.alice, "add", "a.example/me", input: "one")
+    try team.welcome(.bob)
+    #expect(try team.succeed(.bob, "get", "a.example/me").text == "one")
+    try team.succeed(.bob, "add", "b.example/bob", input: "two")
+    try team.succeed(.bob, "sync")
+    try team.succeed(.alice, "sync")
+    #expect(try team.succeed(.alice, "get", "b.example/bob").text == "two")
+    let list = try team.succeed(.alice, "group", "list")
+    #expect(list.lines.count == 1 && list.lines[0].hasPrefix("default\t2 items\t"))
+    #expect(try team.succeed(.alice, "group", "show", "default").lines.count == 2)
+    let subjects = try team.subjects(.alice)
+
+    let removal = try team.succeed(.alice, "group", "remove", "default", GnuPGKey.bob.mail)
+    #expect(removal.talk.contains("Removed Bob Example <bob@keytree.example> from the keyring."))
+    #expect(removal.talk.contains("Sealed 2 items again."))
+    #expect(try team.subjects(.alice) == ["remove a person"] + subjects)
+    try team.succeed(.alice, "sync")
+    let sync = team.run(.bob, ["sync"])
+    #expect(sync.code == .done && sync.talk.contains("- Bob Example"), "\(sync.talk)")
+    #expect(team.run(.bob, ["get", "a.example/me"]).code == .cannotDecrypt)
+    let add = team.run(.bob, ["add", "c.example/x"], input: "x")
+    #expect(add.code == .policyNotTrusted && add.talk.contains("you were removed from it on "))
+    #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
+  }
+
+  @Test func `a key from a file is asked about, and needs its fingerprint where nobody can answer`() throws {
+    let file = try team.keyFile(.bob)
+    let silent = team.run(.alice, ["group", "add", "default", file])
+    #expect(silent.code == .cancelled && silent.talk.contains(GnuPGKey.bob.fingerprint.text))
+    let wrong = team.run(
+      .alice, ["group", "add", "default", file, "--fingerprint", GnuPGKey.carol.fingerprint.text])
+    #expect(wrong.code == .recipientUnusable)
+    let refused = team.run(.alice, ["group", "add", "default", file], answers: ["n"])
+    #expect(refused.code == .cancelled)
+    #expect(try team.succeed(.alice, "group", "show", "default").lines.count == 1)
+    let accepted = team.run(.alice, ["group", "add", "default", file], answers: ["y"])
+    #expect(accepted.code == .done, "\(accepted.talk)")
+    #expect(try team.succeed(.alice, "group", "show", "default").lines.count == 2)
+  }
+
+  static let bob = GnuPGKey.bob.fingerprint.text
+
+  static let refused: [([String], ExitCode, String)] = [
+    (["group"], .usage, "one of these commands is needed"),
+    (["group", "show", "nobody"], .failure, "no group \"nobody\""),
+    (["group", "create", "o/ps"], .usage, "the name of a group"),
+    (["group", "create", "default"], .alreadyExists, "it exists"),
+    (["group", "delete", "default"], .failure, "every keyring has it"),
+    (["group", "delete", "ops"], .failure, "no group \"ops\""),
+    (["group", "add", "default", bob], .recipientUnusable, "there is no such key"),
+    (["group", "add", "default", "/nonexistent"], .notFound, "/nonexistent"),
+    (["group", "remove", "default", "nobody@x"], .notFound, "nobody of this keyring"),
+    (["group", "remove", "default", bob], .notFound, "nobody of this keyring"),
+    (
+      ["group", "remove", "default", "alice@keytree.example"], .failure, "nobody would be left who can change"
+    ),
+    (["group", "refresh", "/dev/null"], .failure, "holds no public key"),
+    (["set", "a.example/me", "-g", "ops"], .failure, "no group \"ops\""),
+  ]
+
+  @Test func `what cannot be is answered with its reason`() throws {
+    try team.succeed(.alice, "add", "a.example/me", input: "one")
+    for (words, code, text) in Self.refused {
+      let answer = team.run(.alice, words)
+      #expect(answer.code == code && answer.talk.contains(text), "\(words): \(answer.code) \(answer.talk)")
+      #expect(words == ["group"] || answer.talk.contains("hint: "), "\(words)")
+    }
+    let folder = try team.keyFile(.bob)
+    try Data(GnuPGKey.bob.secretKey).write(to: URL(fileURLWithPath: folder))
+    let secret = team.run(.alice, ["group", "add", "default", folder])
+    #expect(secret.code == .failure && secret.talk.contains("holds a secret key"))
+  }
+
+  @Test func `a wider group is asked about`() throws {
+    try team.succeed(.alice, "group", "create", "mine")
+    try team.succeed(.alice, "add", "a.example/me", "-g", "mine", input: "one")
+    try team.welcome(.bob)
+    let silent = team.run(.alice, ["set", "a.example/me", "-g", "default"])
+    #expect(silent.code == .cancelled && silent.talk.contains("Bob Example"))
+    #expect(try team.succeed(.alice, "who", "a.example/me").lines.count == 1)
+    #expect(team.run(.alice, ["mv", "a.example/me", "b.example", "-g", "default"]).code == .cancelled)
+    #expect(team.run(.alice, ["cp", "a.example/me", "b.example", "-g", "default"]).code == .cancelled)
+    #expect(team.run(.alice, ["set", "a.example/me", "-g", "default"], answers: ["n"]).code == .cancelled)
+    try team.succeed(.alice, "set", "a.example/me", "-g", "default", "--widen")
+    #expect(try team.succeed(.alice, "who", "a.example/me").lines.count == 2)
+    // Narrower needs no question.
+    try team.succeed(.alice, "set", "a.example/me", "-g", "mine")
+    #expect(try team.succeed(.alice, "who", "a.example/me").lines.count == 1)
+  }
+
+  @Test func `who tells the readers from the packets, also such as have no business there`() throws {
+    try team.succeed(.alice, "add", "a.example/me", input: "one")
+    try team.welcome(.bob)
+    let lines = try team.succeed(.alice, "who", "a.example/me").lines
+    #expect(lines.count == 2 && lines.allSatisfy { $0.contains("Example <") }, "\(lines)")
+    let world = try #require(team.worlds[.alice])
+    let file = "\(world.store)/items/internet-password/a.example/me.gpg"
+    let foreign = try world.gnupg.encrypt([1], to: [.alice])
+    try Data(foreign).write(to: URL(fileURLWithPath: file))
+    let wrong = team.run(.alice, ["who", "a.example/me"])
+    #expect(wrong.code == .failedChecks && wrong.text.contains("CANNOT READ IT"), "\(wrong.text)")
+    let stranger = try GnuPGHome(public: [.alice, .carol]).encrypt([1], to: [.alice, .carol])
+    try Data(stranger).write(to: URL(fileURLWithPath: file))
+    let extra = team.run(.alice, ["who", "a.example/me"])
+    #expect(extra.code == .failedChecks && extra.text.contains("of nobody in this keyring"), "\(extra.text)")
+  }
+
+  @Test func `people that were changed on both sides are settled by an admin`() throws {
+    try team.welcome(.bob, "--admin")
+    try team.succeed(.alice, "group", "create", "ops")
+    try team.succeed(.alice, "add", "a.example/me", input: "one")
+    try team.succeed(.alice, "sync")
+    let file = try team.keyFile(.carol)
+    try team.succeed(
+      .bob, "group", "add", "default", file, "--fingerprint", GnuPGKey.carol.fingerprint.text)
+    try team.succeed(.bob, "add", "b.example/bob", input: "two")
+    let stopped = team.run(.bob, ["sync"])
+    #expect(stopped.code == .gitFailed && stopped.talk.contains("--reapply"), "\(stopped.talk)")
+    let settled = team.run(.bob, ["sync", "--reapply"])
+    #expect(settled.code == .done && settled.talk.contains("+ Carol"), "\(settled.talk)")
+    #expect(try team.succeed(.bob, "group", "list").lines.count == 2)
+    try team.succeed(.alice, "sync")
+    #expect(try team.succeed(.alice, "group", "show", "default").lines.count == 3)
+    #expect(try team.succeed(.alice, "get", "b.example/bob").text == "two")
+    for item in ["a.example/me", "b.example/bob"] {
+      #expect(try team.succeed(.alice, "who", item).lines.count == 3)
+    }
+    #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
+    #expect(try team.succeed(.bob, "sync", "--reapply").talk.contains("Nothing to do"))
+  }
+
+  @Test func `an item that was added while somebody left is sealed again`() throws {
+    try team.welcome(.bob)
+    try team.welcome(.carol)
+    try team.succeed(.bob, "sync")
+    try team.succeed(.alice, "group", "remove", "default", GnuPGKey.carol.mail)
+    try team.succeed(.alice, "sync")
+    // Bob does not know of it yet.
+    try team.succeed(.bob, "add", "b.example/bob", input: "two")
+    let sync = try team.succeed(.bob, "sync")
+    #expect(sync.talk.contains("Sealed 1 item again."), "\(sync.talk)")
+    try team.succeed(.alice, "sync")
+    #expect(try team.succeed(.alice, "who", "b.example/bob").lines.count == 2)
+    #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
+  }
+
+  @Test func `a machine that was away accepts what admins have signed since`() throws {
+    try team.welcome(.bob)
+    try team.succeed(.alice, "group", "create", "ops")
+    try team.succeed(.alice, "group", "create", "more")
+    try team.welcome(.carol)
+    let sync = try team.succeed(.bob, "sync")
+    #expect(sync.talk.contains("+ Carol") && sync.talk.contains("+ group ops"), "\(sync.talk)")
+    try team.succeed(.bob, "add", "b.example/bob", input: "two")
+    #expect(try team.succeed(.bob, "who", "b.example/bob").lines.count == 3)
+  }
+}

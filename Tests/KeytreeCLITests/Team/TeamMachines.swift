@@ -1,0 +1,75 @@
+import Arguments
+import Foundation
+import KeyringModel
+import KeytreeCLI
+import TestSupport
+
+/// People with a machine each, around a bare repository.
+final class TeamMachines {
+  /// A person with keys, an environment of her own, and the program.
+  let worlds: [GnuPGKey: CareWorld]
+  private let scratch = ScratchFolder()
+
+  var hub: String { "\(scratch.path)/hub.git" }
+
+  /// Makes a store of the first person, with git, and sends it to the bare repository.
+  init(_ people: [GnuPGKey] = [.alice, .bob]) throws {
+    var worlds: [GnuPGKey: CareWorld] = [:]
+    for person in people { worlds[person] = try CareWorld([person]) }
+    self.worlds = worlds
+    try GnuPGTool.run("git", ["init", "-q", "--bare", "-b", "main", hub])
+    let first = people[0]
+    try succeed(first, "init")
+    try succeed(first, "git", "remote", "add", "origin", hub)
+    try succeed(first, "sync")
+  }
+
+  /// A command did not do what a test needs done.
+  struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  func run(
+    _ person: GnuPGKey, _ words: [String], input: String = "", answers: [String]? = nil
+  ) -> CareWorld.Answer {
+    guard let world = worlds[person] else { preconditionFailure("\(person) is not here") }
+    guard let answers else { return world.run(words, input: Array(input.utf8)) }
+    let memory = MemoryConsole(answers, isTerminal: true)
+    let code = Program.run(
+      words.map { Word($0) }, environment: Environment(world.variables), console: memory.console)
+    return CareWorld.Answer(code: code, bytes: memory.output.bytes, talk: memory.talk.text)
+  }
+
+  @discardableResult
+  func succeed(_ person: GnuPGKey, _ words: String..., input: String = "") throws -> CareWorld.Answer {
+    let answer = run(person, words, input: input)
+    guard answer.code == .done else {
+      throw Unexpected(description: "\(person) \(words): \(answer.code) \(answer.talk)")
+    }
+    return answer
+  }
+
+  /// The subjects of a person's commits, the last one first.
+  func subjects(_ person: GnuPGKey) throws -> [String] {
+    guard let world = worlds[person] else { preconditionFailure("\(person) is not here") }
+    let output = try GnuPGTool.run("git", ["-C", world.store, "log", "--format=%s"])
+    return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  /// Writes the public key of a person into a file.
+  func keyFile(_ person: GnuPGKey) throws -> String {
+    let path = "\(scratch.path)/\(person.rawValue).asc"
+    try Data(person.publicKey).write(to: URL(fileURLWithPath: path))
+    return path
+  }
+
+  /// Lets a person in, who then has a clone.
+  func welcome(_ person: GnuPGKey, _ words: String...) throws {
+    let file = try keyFile(person)
+    let answer = run(
+      .alice, ["group", "add", "default", file, "--fingerprint", person.fingerprint.text] + words)
+    guard answer.code == .done else { throw Unexpected(description: answer.talk) }
+    try succeed(.alice, "sync")
+    try succeed(person, "clone", hub, "--fingerprint", GnuPGKey.alice.fingerprint.text)
+  }
+}
