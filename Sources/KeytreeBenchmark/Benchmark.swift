@@ -11,7 +11,8 @@ struct Benchmark: Sendable {
 
   /// All of them, in the order in which they run.
   static let all: [Benchmark] = [
-    version, find, queries, secItem, get, add, listing, bulk, processes, history, growth, merging, faults,
+    version, find, queries, secItem, get, add, listing, bulk, processes, history, growth, merging, teams,
+    faults,
     killSweep,
   ]
 }

@@ -11,7 +11,8 @@ final class Workbench {
   /// How many pairs a comparison makes, if the person has said so.
   let wantedPairs: Int?
   private let keytree: String
-  private var fingerprint = ""
+  /// The primary key of the person who does everything.
+  private(set) var fingerprint = ""
 
   /// Makes the folders and the GnuPG home.
   ///
@@ -181,8 +182,11 @@ final class Workbench {
     try output(of: command(gpg, batch + ["--import-ownertrust"]), input: "\(fingerprint):6:\n")
   }
 
-  private static func fixture(_ key: String) -> String {
+  private static func fixture(_ key: String) -> String { fixture("\(key).secret.asc", in: "gnupg") }
+
+  /// A file of `fixtures`, beside the source.
+  static func fixture(_ name: String, in folder: String) -> String {
     let package = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    return "/\(package)/fixtures/gnupg/\(key).secret.asc"
+    return "/\(package)/fixtures/\(folder)/\(name)"
   }
 }

@@ -16,7 +16,7 @@ extension CommandCall {
     return HostContext(
       gnupgHome: environment.gnupgHome, engineBase: engineBase, stateBase: "\(state)/keytree",
       searchPath: environment.searchPath, interaction: globals.noInput ? .never : .pinentry,
-      clock: SystemClock.now)
+      workers: environment.workers, clock: SystemClock.now)
   }
 
   /// The attributes of all items: a command that is handed only this cannot decrypt.

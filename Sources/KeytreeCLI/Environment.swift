@@ -75,6 +75,9 @@ package struct Environment: Sendable {
   /// The editor the user wants: `$VISUAL`, else `$EDITOR`, else `vi`; POSIX, and git and crontab alike.
   package var editor: String { text("VISUAL") ?? text("EDITOR") ?? "vi" }
 
+  /// How many threads seal many items, `$KEYTREE_WORKERS`; 0 for one for each processor.
+  package var workers: Int { text("KEYTREE_WORKERS").flatMap { Int($0) }.map { min(max($0, 0), 64) } ?? 0 }
+
   /// The kind of terminal, `$TERM`.
   package var terminalKind: String? { text("TERM") }
 

@@ -29,6 +29,7 @@ package enum Program {
       .init("KEYTREE_STORE", "the folder of the store; else `$XDG_DATA_HOME/keytree`"),
       .init("GNUPGHOME", "the GnuPG home with your secret keys"),
       .init("VISUAL, EDITOR", "the editor of `keytree edit`"),
+      .init("KEYTREE_WORKERS", "how many threads seal many items; else one for each processor"),
       .init("XDG_RUNTIME_DIR", "the folder for what must not outlive the session"),
       .init("XDG_STATE_HOME", "the folder for what this machine has accepted of a store's policy"),
     ])

@@ -38,11 +38,11 @@ struct StoreStatus {
     statistics = matches.statistics
     history = HistoryFacts(call)
     do {
-      let keyring = try Keyring.open(at: path, host: host)
+      let keyring = try call.openKeyring()
       distrust = keyring.distrust
       self.keyring = keyring
     } catch {
-      guard case .policyNotTrusted(let reason) = error else { throw .keyring(error) }
+      guard case .keyring(.policyNotTrusted(let reason)) = error else { throw error }
       distrust = reason
     }
     let soon = Timestamp(microseconds: host.clock().microseconds + Self.notice)

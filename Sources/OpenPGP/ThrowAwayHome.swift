@@ -1,5 +1,6 @@
 internal import CGPGME
 internal import Glibc
+package import KeyringModel
 
 /// A GnuPG home with a key that nobody needs afterwards, in a folder of its own; nothing outside of it is used.
 package struct ThrowAwayHome: Sendable {
@@ -38,8 +39,10 @@ package struct ThrowAwayHome: Sendable {
   /// Makes a key for signing and one for encryption, without a passphrase; an agent is started for it.
   ///
   /// - Parameter userID: Name and address.
+  /// - Returns: The primary fingerprint.
   /// - Throws: What concerns the engine.
-  package func makeKey(_ userID: String) throws(EngineError) {
+  @discardableResult
+  package func makeKey(_ userID: String) throws(EngineError) -> Fingerprint {
     let found = try EngineProgram.find(searchPath: searchPath)
     let program = try Library.program(found.gpg, rememberedIn: nil, processStarted: {})
     let context = try Context(program: program, home: home, interaction: .loopback { nil })
@@ -47,6 +50,10 @@ package struct ThrowAwayHome: Sendable {
     // Curves are quick to make: with GnuPG 2.2 "default" would still be RSA.
     let code = unsafe gpgme_op_createkey(context.pointer, userID, "future-default", 0, 0, nil, flags)
     if code != 0 { throw EngineError(code) }
+    guard let text = unsafe gpgme_op_genkey_result(context.pointer)?.pointee.fpr,
+      let fingerprint = unsafe Fingerprint(String(cString: text))
+    else { throw .engineMissing(detail: "gpg does not tell which key it has made") }
+    return fingerprint
   }
 
   /// Stops the agent and removes everything. What cannot be removed stays behind; it holds nothing of value.

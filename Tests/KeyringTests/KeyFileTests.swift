@@ -6,8 +6,7 @@ import Testing
 
 @testable import Keyring
 
-/// Key files against those that this machine has accepted: a policy names people, its signature does not cover
-/// their keys.
+/// Key files against those that this machine has accepted, and those that the policy names.
 @Suite struct KeyFileTests {
   private let store = StandInStore()
   private var file: String { StoreLayout.keyFile(store.owner) }
@@ -57,7 +56,7 @@ import Testing
   }
 
   @Test func `a key file that changes while a keyring is open stops its next write`() throws {
-    let keyring = try store.create()
+    let keyring = try store.createWithoutKeyDigests()
     try put([0])
     #expect(throws: changed) { try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s")) }
     // Also when it was accepted meanwhile: the engine still has the old key.
@@ -67,7 +66,7 @@ import Testing
   }
 
   @Test func `trust shows whose key file has changed, and accepts it`() throws {
-    try store.create()
+    try store.createWithoutKeyDigests()
     #expect(try trust().standing == .accepted)
     try put([0])
     let trust = try trust()
@@ -80,6 +79,15 @@ import Testing
     let state = try FileTree(at: store.host.stateBase)
     let copies = try state.list(keyring.policy.keyring.hex).filter { $0.hasPrefix("key-") }
     #expect(copies.count == 1, "the copy of the old one is gone")
+  }
+
+  @Test func `a key file that the policy does not name cannot be accepted`() throws {
+    try store.create()
+    try put([0])
+    let trust = try trust()
+    let obstacle = PolicyDistrust.keyExchanged(store.owner, name: "Alice <alice@example.org>")
+    #expect(trust.standing == .keysChanged && trust.obstacle == obstacle)
+    #expect(throws: KeyringError.policyNotTrusted(obstacle)) { try trust.accept() }
   }
 
   @Test func `when the accepted copy is lost as well nothing is read with another key`() throws {

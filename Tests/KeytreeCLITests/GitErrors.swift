@@ -29,6 +29,7 @@ enum GitErrors {
     (.sync(.git(.detached)), .gitFailed), (.sync(.git(.unmerged(paths: [evil, "b"]))), .gitFailed),
     (.git(.unmerged(paths: [evil])), .gitFailed), (.sync(.keyring(.busy(holder: 1))), .storeBusy),
     (.sync(.unsafePath(evil)), .damaged), (.sync(.bothChanged([evil])), .gitFailed),
+    (.sync(.policiesDiverged), .gitFailed),
     (.sync(.uncommitted(Array(repeating: evil, count: 7))), .gitFailed),
     (.sync(.noRemote(among: [])), .gitFailed),
     (.sync(.noRemote(among: [evil, "b"])), .gitFailed),

@@ -15,9 +15,16 @@ enum KeyringErrors {
     ItemPath(PrimaryKey(itemClass: .internetPassword, attributes: [.server: "x"], group: "default")))
 
   static var all: [(Failure, ExitCode)] {
-    let errors = store + attributes + items + damages + policies + engine + keys
+    let errors = store + attributes + items + damages + policies + engine + keys + team
     return errors.map { (.keyring($0.0), $0.1) }
       + [(.editedMeanwhile(item, keptAs: item), .failure)]
+      + [
+        (.keyFile(.empty, source: "x"), .failure), (.keyFile(.secret, source: "x"), .failure),
+        (.keyFile(.several([person, person]), source: "x"), .ambiguous),
+        (.keyFile(.other(person), source: "x"), .recipientUnusable),
+        (.keyFile(.engine(.engineMissing(detail: evil)), source: "x"), .failure),
+        (.severalPeople(evil, ["a", "b"]), .ambiguous),
+      ]
   }
 
   private static let store: [(KeyringError, ExitCode)] = [
@@ -83,7 +90,9 @@ enum KeyringErrors {
 
   private static let policies: [(KeyringError, ExitCode)] =
     [
-      .notPinned, .changed(generation: 2, pinned: 1), .changed(generation: 1, pinned: 1), .unsigned,
+      .notPinned, .changed(generation: 2, pinned: 1), .changed(generation: 1, pinned: 1),
+      .changed(generation: 1, pinned: 2), .unsigned, .notSuccessor(generation: 2),
+      .stepsMissing(generation: 3, pinned: 1), .keyExchanged(person, name: evil),
       .badSignature, .pinUnreadable, .keyMissing(person), .keyChanged(person, name: evil),
       .unreadable(.malformed(.duplicateKey(evil))),
       .unreadable(.unknownFormat(2)), .unreadable(.missing(evil)), .unreadable(.invalid(evil)),
@@ -117,4 +126,20 @@ enum KeyringErrors {
       .missing, .expired(time), .revoked, .disabled, .cannotEncrypt, .cannotSign, .noSecretKey, .noPassphrase,
       .onCard, .invalid,
     ].map { (.engine(.unusableKey(person, $0), nil), .recipientUnusable) }
+
+  private static let team: [(KeyringError, ExitCode)] = teamErrors.map { (.team($0.0), $0.1) }
+
+  private static let teamErrors: [(TeamError, ExitCode)] =
+    [
+      (.notAnAdmin, .policyNotTrusted), (.removed(time), .policyNotTrusted),
+      (.notInGroup(evil), .recipientUnusable),
+      (.unusableKey(person, name: evil, group: evil, .revoked), .recipientUnusable),
+      (.cannotReseal([item], count: 1, reason: .notARecipient), .cannotDecrypt),
+      (.cannotReseal([item, item], count: 12, reason: .damaged), .damaged), (.lastAdmin, .failure),
+      (.locksOut(groups: [evil, evil]), .failure), (.locksOut(groups: []), .failure),
+      (.lastReader(group: evil, items: 1), .failure), (.lastReader(group: evil, items: 2), .failure),
+      (.groupInUse(evil, items: 1), .failure), (.groupInUse(evil, items: 2), .failure),
+      (.invalid(.emptyDefaultGroup), .failure), (.invalid(.badGroupName(evil)), .failure),
+      (.keyFileMissing(person), .failure), (.overtaken, .failure), (.noCommonPolicy, .policyNotTrusted),
+    ]
 }

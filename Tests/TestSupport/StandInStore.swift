@@ -33,6 +33,19 @@ package final class StandInStore: Sendable {
       signatures: signatures, host: host, faults: faults, engine: { _ in engine })
   }
 
+  /// Makes the store with a policy as it was before it named the key files.
+  @discardableResult
+  package func createWithoutKeyDigests() throws -> Keyring {
+    var policy = try create().policy
+    policy.people[owner]?.key = nil
+    let tree = try tree()
+    let signature = try engine.signDetached(policy.encode(), signer: owner)
+    try tree.replaceFile("policy.json", with: policy.encode(), temporary: "tmp")
+    try tree.replaceFile("policy.json.asc", with: signature, temporary: "tmp")
+    try Trust(at: path, host: host, engine: engine, own: [owner]).accept()
+    return try open()
+  }
+
   /// Opens it, with planned faults.
   package func open(faults: FaultPlan? = nil) throws -> Keyring {
     try Keyring.open(at: path, host: host, faults: faults, engine: engine)

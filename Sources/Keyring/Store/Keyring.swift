@@ -36,22 +36,29 @@ public final class Keyring: Sendable {
 
   /// Opens the store at a path; GnuPG is not started before it is needed.
   ///
-  /// A policy that follows the accepted one and is signed by an admin of it is accepted by this machine, which needs
-  /// GnuPG once. Any other one stops writing, and ``distrust`` says why.
+  /// A policy that is not the accepted one stops writing, and ``distrust`` says so. One that an accepted admin has
+  /// signed is accepted by the command `keytree`, which tells of it, or by ``Trust``.
   ///
   /// - Parameters:
   ///   - path: the store's folder.
   ///   - host: what to know of the machine; its ``HostContext/keepsIndex`` decides whether questions are answered
   ///     from memory.
-  /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, `.policyNotTrusted`, `.engine` when the policy has changed and
-  ///   GnuPG cannot be used, or a file error.
+  /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, `.policyNotTrusted`, or a file error.
   public static func open(at path: String, host: HostContext) throws(KeyringError) -> Keyring {
-    try open(at: path, host: host, faults: nil, engine: nil)
+    let tree = try StoreFolder.open(path)
+    let trusted = try TrustedPolicy(in: tree, stateBase: host.stateBase)
+    let engine = host.engine(for: trusted.policy.keyring, keys: trusted.keys)
+    return Keyring(tree: tree, trusted: trusted, engine: engine, host: host)
   }
 
-  /// Opens a store where the history is known, or with faults planned and a stand-in for GnuPG, both for tests.
+  /// Opens a store, and accepts its policy when that follows the accepted one and is signed by an admin of it: whoever
+  /// calls this tells what changes, see ``policyBefore``.
   ///
-  /// - Parameter past: The policies of the history; asked for when the store is several generations ahead.
+  /// - Parameters:
+  ///   - faults: Faults that are planned, for tests.
+  ///   - engine: A stand-in for GnuPG, for tests.
+  ///   - past: The policies of the history; asked for when the store is several generations ahead.
+  /// - Throws: as `open(at:host:)`; `.engine` when the policy has changed and GnuPG cannot be used.
   package static func open(
     at path: String, host: HostContext, faults: FaultPlan?, engine: (any SealingEngine)?,
     past: () throws(KeyringError) -> PastPolicySteps = { PastPolicySteps([]) }

@@ -41,7 +41,9 @@ extension Keyring {
       previous = (try? Policy.parse(step.bytes))?.previous
     }
     let own = ContentDigest(of: mine.policy.encode())
-    if last.digest == own { return PolicyReapply(keyring: try open(at: path, host: host), edits: [], keys: [:]) }
+    if last.digest == own {
+      return PolicyReapply(keyring: try open(at: path, host: host), edits: [], keys: [:])
+    }
     guard let way = past.path(to: last, from: { $0 == own || ancestors[$0] != nil }) else {
       throw .team(.noCommonPolicy)
     }
@@ -103,7 +105,9 @@ extension Policy {
   /// Whether an edit would change nothing.
   fileprivate func has(_ edit: PolicyEdit) -> Bool {
     // What would make it no policy is told when it is made.
-    guard let next = try? successor(by: [edit], previous: ContentDigest(of: []), at: .latest) else { return false }
+    guard let next = try? successor(by: [edit], previous: ContentDigest(of: []), at: .latest) else {
+      return false
+    }
     return next.people == people && next.groups == groups && next.accepted == accepted
   }
 }

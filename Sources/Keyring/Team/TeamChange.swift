@@ -64,7 +64,8 @@ extension Keyring {
     let bytes = change.after.encode()
     let signature: [UInt8]
     do {
-      signature = try engine.signDetached(bytes, signer: trusted.signer)
+      // With the keys as they will be: who has let her own key expire has prolonged it now.
+      signature = try successor.engine.signDetached(bytes, signer: trusted.signer)
     } catch {
       throw .engine(error, nil)
     }

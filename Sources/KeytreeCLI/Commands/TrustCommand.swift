@@ -72,10 +72,13 @@ enum TrustCommand: Command {
 
   /// A policy that nobody can accept: here the usual hint would lead in a circle.
   static func refusal(_ reason: PolicyDistrust) -> Failure {
-    .other(
+    let isAboutKey = if case .keyExchanged = reason { true } else { false }
+    return .other(
       .policyNotTrusted,
       message: "the policy of the store is not trusted: \(ErrorReport.show(reason.words))",
-      hint: "restore `policy.json`, its signature and `keys` from git or a backup, or ask an admin you know")
+      hint: isAboutKey
+        ? "restore the file in `keys` from git; `keytree group refresh KEYFILE` takes over a newer key"
+        : "restore `policy.json`, its signature and `keys` from git or a backup, or ask an admin you know")
   }
 
   private static var noOwnKey: Failure {

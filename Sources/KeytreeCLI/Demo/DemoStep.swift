@@ -75,4 +75,22 @@ struct DemoStep {
       "`resolve` lists what is in conflict, and settles it: here the item stays as it is.",
       ["--store", "~/other", "resolve", "github.com/alice-smith", "--keep", "ours"]),
   ]
+
+  /// How somebody comes into the store and leaves it.
+  ///
+  /// - Parameter colleague: The fingerprint of a key that was made for it.
+  static func team(_ colleague: String) -> [DemoStep] {
+    [
+      DemoStep(
+        "A colleague is let in by the fingerprint of a key, from your own GnuPG keyring or from a file: every item of "
+          + "the group is sealed again, in one commit.", ["group", "add", "default", colleague]),
+      DemoStep("Who can decrypt an item is told by its packets.", ["who", "github.com/alice-smith"]),
+      DemoStep(
+        "When somebody leaves, everything is sealed again for the others.",
+        ["group", "remove", "default", "bob@example.org"]),
+      DemoStep(
+        "That takes nothing back which was read before. The history tells which secrets these are, without "
+          + "decrypting any; each one is off the list as soon as it is changed.", ["rotate", "status"]),
+    ]
+  }
 }

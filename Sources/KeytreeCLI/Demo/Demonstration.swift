@@ -1,5 +1,6 @@
 internal import Arguments
 internal import Keyring
+internal import KeyringModel
 internal import OpenPGP
 internal import Sync
 
@@ -35,15 +36,12 @@ struct Demonstration {
         + "\(home.folder), which is removed at the end. Your store, your keys and your settings are not "
         + "touched.")
     console.flush()
-    do {
-      try home.makeKey("Demo (thrown away) <demo@example.org>")
-    } catch {
-      if isInterrupted() { throw Self.stopped }
-      throw .keyring(.engine(error, nil))
-    }
+    _ = try makeKey("Demo (thrown away) <demo@example.org>", isInterrupted)
     try show(DemoStep.all, isInterrupted)
     // Without git the store has no history, and `init` has said so.
     if Repository.realPath("\(home.folder)/store/.git") != nil { try show(DemoStep.together, isInterrupted) }
+    let colleague = try makeKey("Bob (thrown away) <bob@example.org>", isInterrupted)
+    try show(DemoStep.team(colleague.text), isInterrupted)
     explain(
       "That was it. The store was a plain folder, and each secret a file in it that gpg alone can open:")
     for line in [
@@ -53,6 +51,15 @@ struct Demonstration {
       "    keytree import csv FILE                 or what your browser has exported",
       "    keytree help                            lists all commands",
     ] { console.print(line) }
+  }
+
+  private func makeKey(_ userID: String, _ isInterrupted: () -> Bool) throws(Failure) -> Fingerprint {
+    do {
+      return try home.makeKey(userID)
+    } catch {
+      if isInterrupted() { throw Self.stopped }
+      throw .keyring(.engine(error, nil))
+    }
   }
 
   private func show(_ steps: [DemoStep], _ isInterrupted: () -> Bool) throws(Failure) {

@@ -37,7 +37,9 @@ struct PolicyMerge {
         progress.advance(to: $0, of: $1)
       }
       call.console.say("Made your changes of people and groups again:")
-      for line in PolicyDifference(from: change.before, to: now.policy).lines { call.console.say("  " + line) }
+      for line in PolicyDifference(from: change.before, to: now.policy).lines {
+        call.console.say("  " + line)
+      }
     } catch {
       throw .keyring(error)
     }

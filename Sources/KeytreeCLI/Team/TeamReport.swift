@@ -23,7 +23,7 @@ extension ErrorReport {
         .recipientUnusable,
         "cannot seal for group \(Self.quote(group)): the key of \(Self.show(name)) (\(person.text)) cannot be "
           + "used: \(problem.words)",
-        hint: "ask for the prolonged key, then `keytree group refresh KEYFILE`; or "
+        hint: "with the prolonged key: `keytree group refresh KEYFILE`; without it: "
           + "`keytree group remove \(Self.show(group)) \(person.text)`")
     case .cannotReseal(let items, let count, let obstacle):
       let words =
