@@ -17,6 +17,8 @@ int keytree_is_in_memory(int descriptor) {
   return facts.f_type == TMPFS_MAGIC || facts.f_type == RAMFS_MAGIC;
 }
 
+int keytree_synchronize_all(int descriptor) { return syncfs(descriptor); }
+
 // A handler is handed nothing but the number, so where it reports to has to be global.
 static volatile sig_atomic_t watcher = -1;
 static const int watched[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};

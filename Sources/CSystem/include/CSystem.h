@@ -51,6 +51,9 @@ char *const *keytree_environment(void);
 // fstatfs(2): 1 when an open file or folder lives on tmpfs or ramfs, 0 when not, -1 with errno on failure.
 int keytree_is_in_memory(int descriptor);
 
+// syncfs(2): everything of the file system that an open folder is on is brought to disk; -1 with errno.
+int keytree_synchronize_all(int descriptor);
+
 // Reports SIGINT, SIGQUIT, SIGTERM, SIGHUP and SIGCHLD by writing their number, one byte, to a descriptor
 // that does not block, instead of what they did before. One watch at a time; -1 with errno EBUSY otherwise.
 int keytree_signals_watch(int descriptor);

@@ -11,6 +11,11 @@ struct Transaction: ~Copyable {
   private let folder: String
   private var steps: [TransactionRecord.Step] = []
   private var staged = 0
+  /// The paths that have a step.
+  private var named: Set<String> = []
+
+  /// From so many files or folders on, the whole file system is brought to disk at once instead of each of them.
+  private static let crowd = 32
 
   /// Begins a transaction; nothing is written before the first file is staged.
   init(in tree: FileTree) {
@@ -24,12 +29,10 @@ struct Transaction: ~Copyable {
   /// Writes a file's new content beside the store.
   mutating func place(_ bytes: [UInt8], at path: String) throws(KeyringError) {
     let name = "\(staged)"
-    try files(tree.createFile("\(folder)/\(name)", bytes))
+    try files(
+      tree.createFile("\(folder)/\(name)", bytes, isSynchronized: staged < Self.crowd))
     staged += 1
-    steps.removeAll { step in
-      if case .place(_, path) = step { return true }
-      return step == .remove(path: path)
-    }
+    forget(path)
     steps.append(.place(staged: name, path: path))
   }
 
@@ -44,11 +47,17 @@ struct Transaction: ~Copyable {
   /// Notes that a file will be removed. What was to be placed there before is not placed at all, so that each
   /// path has one step and every step can be done again.
   mutating func remove(_ path: String) {
+    forget(path)
+    steps.append(.remove(path: path))
+  }
+
+  /// Takes back what was to become of a path, which then gets another step.
+  private mutating func forget(_ path: String) {
+    guard !named.insert(path).inserted else { return }
     steps.removeAll { step in
       if case .place(_, path) = step { return true }
       return step == .remove(path: path)
     }
-    steps.append(.remove(path: path))
   }
 
   /// Notes that what stands at a path will go to another one.
@@ -78,7 +87,8 @@ struct Transaction: ~Copyable {
       try checkSteps()
       try tree.makeDirectory(folder)
       try tree.createFile("\(folder)/commit.tmp", TransactionRecord(steps: steps).bytes)
-      // The staged names must be on disk before the record that relies on them can be.
+      // The staged files and names must be on disk before the record that relies on them can be.
+      if staged > Self.crowd { try tree.synchronizeAll() }
       try tree.synchronizeDirectory(folder)
       try tree.synchronizeDirectory(StoreLayout.work)
       try tree.rename("\(folder)/commit.tmp", to: "\(folder)/\(StoreLayout.commit)")
@@ -224,8 +234,12 @@ struct Transaction: ~Copyable {
           touched.insert(RelativePath.parent(of: path))
         }
       }
-      for folder in touched.sorted() where try tree.status(folder) != nil {
-        try tree.synchronizeDirectory(folder)
+      if touched.count > crowd {
+        try tree.synchronizeAll()
+      } else {
+        for folder in touched.sorted() where try tree.status(folder) != nil {
+          try tree.synchronizeDirectory(folder)
+        }
       }
     } catch {
       // A staged file that is at neither end: the record cannot be followed.
