@@ -68,7 +68,14 @@ public struct Changes: ~Copyable {
   @discardableResult
   public mutating func add(_ item: NewItem, secret: borrowing SecretBytes) throws(KeyringError) -> ItemRecord
   {
-    try add(try ItemSealer(keyring: keyring).seal(new: item, secret: secret))
+    try add(item, secret: secret, age: nil)
+  }
+
+  /// Adds an item with a secret that another one has already.
+  mutating func add(
+    _ item: NewItem, secret: borrowing SecretBytes, age: SecretAge?
+  ) throws(KeyringError) -> ItemRecord {
+    try add(try ItemSealer(keyring: keyring).seal(new: item, secret: secret, age: age))
   }
 
   /// Adds an item that was sealed before the lock was taken.
@@ -109,8 +116,17 @@ public struct Changes: ~Copyable {
   public mutating func update(
     _ record: ItemRecord, _ changes: AttributeChanges, secret: borrowing SecretBytes
   ) throws(KeyringError) -> ItemRecord {
+    try update(record, changes, secret: secret, revision: nil)
+  }
+
+  /// Does the same with a secret that another item has already, under its revision.
+  @discardableResult
+  mutating func update(
+    _ record: ItemRecord, _ changes: AttributeChanges, secret: borrowing SecretBytes, revision: Revision?
+  ) throws(KeyringError) -> ItemRecord {
     let old = try current(record)
-    let change = try ItemSealer(keyring: keyring).change(changes, to: old, secret: secret)
+    let change = try ItemSealer(keyring: keyring)
+      .change(changes, to: old, secret: secret, revision: revision)
     return try apply(change, replacing: old)
   }
 

@@ -50,7 +50,7 @@ extension Keyring {
         itemClass: copy.itemClass, attributes: copy.attributes, group: copy.group, isLocal: copy.isLocal)
       version.attributes[.conflictOf] = nil
       // Decrypted, and the passphrase asked for, before anybody has to wait.
-      let secret = try secret(for: copy)
+      let sealed = try ItemReader(keyring: self).read(copy)
       if choice == .both { version = try withFreePlace(version) }
       let item = version
       let settled = try transaction(subject: subject) { changes throws(KeyringError) -> [ItemRecord]? in
@@ -59,12 +59,15 @@ extension Keyring {
         if let holder, try changes.latest(holder) != holder { return nil }
         try changes.delete(copy)
         guard choice == .theirs, let holder else {
-          let added = try changes.add(item, secret: secret)
+          let added = try changes.add(item, secret: sealed.secret, age: SecretAge(of: sealed.header))
           return (holder.map { [$0] } ?? []) + [added]
         }
         let gone = holder.attributes.names.filter { item.attributes[$0] == nil }
         let change = AttributeChanges(set: item.attributes, clear: gone, group: item.group)
-        return [try changes.update(holder, change, secret: secret)]
+        // The secret is no new one, and who could read it before is not to be forgotten.
+        return [
+          try changes.update(holder, change, secret: sealed.secret, revision: sealed.header.revision)
+        ]
       }
       if let settled { return settled }
     }

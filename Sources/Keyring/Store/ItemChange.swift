@@ -35,14 +35,15 @@ extension ItemSealer {
 
   /// Works out a change of the secret, and of attributes with it.
   ///
+  /// - Parameter revision: That of the secret, when another item has it already; nil for a new one.
   /// - Throws: as `Keyring.update(_:_:secret:)`.
   func change(
-    _ changes: AttributeChanges, to old: ItemRecord, secret: borrowing SecretBytes
+    _ changes: AttributeChanges, to old: ItemRecord, secret: borrowing SecretBytes, revision: Revision? = nil
   ) throws(KeyringError) -> ItemChange {
     try requireNoCopy(old)
     var new = try changes.applied(to: old)
     var generator = SystemRandomNumberGenerator()
-    new.revision = Revision(using: &generator)
+    new.revision = revision ?? Revision(using: &generator)
     new.modified = keyring.host.time(after: old)
     new.secretModified = new.modified
     return .sealed(try seal(new, secret: secret))

@@ -8,22 +8,34 @@ struct PreparedItem: Sendable {
   let message: [UInt8]
 }
 
+/// Which secret an item has, and since when: an item that is made with the secret of another one takes both over.
+struct SecretAge: Sendable {
+  let revision: Revision
+  let modified: Timestamp
+
+  /// The secret of an item, as it says itself.
+  init(of header: ItemHeader) { (revision, modified) = (header.revision, header.secretModified) }
+}
+
 /// Seals items to the members of their group.
 struct ItemSealer {
   let keyring: Keyring
 
   /// Seals a new item, under a new id.
   ///
-  /// - Parameter created: when it was made; nil for now.
+  /// - Parameters:
+  ///   - created: when it was made; nil for now.
+  ///   - age: whose secret it is, when another item has it already; nil for a new one.
   /// - Throws: as `Keyring.add`.
   func seal(
-    new item: NewItem, secret: borrowing SecretBytes, created: Timestamp? = nil
+    new item: NewItem, secret: borrowing SecretBytes, created: Timestamp? = nil, age: SecretAge? = nil
   ) throws(KeyringError) -> PreparedItem {
     var generator = SystemRandomNumberGenerator()
     let now = created ?? keyring.host.clock()
     let record = ItemRecord(
-      itemClass: item.itemClass, id: ItemID(using: &generator), revision: Revision(using: &generator),
-      created: now, modified: now, secretModified: now, group: item.group, sealed: ContentDigest(of: []),
+      itemClass: item.itemClass, id: ItemID(using: &generator),
+      revision: age?.revision ?? Revision(using: &generator), created: now, modified: now,
+      secretModified: age?.modified ?? now, group: item.group, sealed: ContentDigest(of: []),
       attributes: try item.attributes.checked(for: item.itemClass), isLocal: item.isLocal)
     return try seal(record, secret: secret)
   }

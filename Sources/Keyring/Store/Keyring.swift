@@ -152,12 +152,17 @@ public final class Keyring: Sendable {
 
   /// Makes a second item with the same secret and other attributes.
   ///
+  /// It has the revision of the first one: who could read that secret could read this one.
+  ///
   /// - Returns: the new item's record.
   /// - Throws: as `secret(for:matching:)` and `add`.
   @discardableResult
   public func duplicate(_ record: ItemRecord, as item: NewItem) throws(KeyringError) -> ItemRecord {
-    let secret = try secret(for: record)
-    return try add(item, secret: secret)
+    try requireTrust()
+    let original = try ItemReader(keyring: self).read(record)
+    let sealed = try ItemSealer(keyring: self)
+      .seal(new: item, secret: original.secret, age: SecretAge(of: original.header))
+    return try transaction { changes throws(KeyringError) in try changes.add(sealed) }
   }
 
   /// Removes items, all or none.

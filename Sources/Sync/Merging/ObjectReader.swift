@@ -40,7 +40,21 @@ struct ObjectReader {
   /// - Returns: The bytes by name; a name that stands for nothing, or for something else than a file, is not there.
   /// - Throws: as `Git.run`.
   func contents(of names: some Collection<String>) throws(SyncError) -> [String: [UInt8]] {
-    if names.isEmpty { return [:] }
+    var result: [String: [UInt8]] = [:]
+    try forEachContent(of: names) { name, bytes in result[name] = Array(bytes) }
+    return result
+  }
+
+  /// Hands out the contents that some names stand for, without a copy of each.
+  ///
+  /// - Parameters:
+  ///   - names: As for `contents(of:)`.
+  ///   - body: Takes a name and its bytes, in the order of the names; not called for one that stands for no file.
+  /// - Throws: as `Git.run`.
+  func forEachContent(
+    of names: some Collection<String>, _ body: (String, ArraySlice<UInt8>) -> Void
+  ) throws(SyncError) {
+    if names.isEmpty { return }
     let wanted = Array(names)
     let input = wanted.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }
     let output: [UInt8]
@@ -49,7 +63,6 @@ struct ObjectReader {
     } catch {
       throw .git(error)
     }
-    var result: [String: [UInt8]] = [:]
     var rest = output[...]
     for name in wanted {
       guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
@@ -61,9 +74,30 @@ struct ObjectReader {
       if words.last?.elementsEqual("missing".utf8) ?? true { continue }
       guard words.count == 3, let size = Int(String(decoding: words[2], as: UTF8.self)), size < rest.count
       else { throw .git(.unexpectedOutput(command: "cat-file")) }
-      if words[1].elementsEqual("blob".utf8) { result[name] = Array(rest.prefix(size)) }
+      if words[1].elementsEqual("blob".utf8) { body(name, rest.prefix(size)) }
       rest = rest.dropFirst(size + 1)
     }
-    return result
+  }
+
+  /// The sizes of contents.
+  ///
+  /// - Parameter names: Names of contents.
+  /// - Returns: Bytes in the order of the names; nil for one that the repository does not have, as a clone that fetches
+  ///   contents when they are needed.
+  /// - Throws: as `Git.run`.
+  func sizes(of names: [String]) throws(SyncError) -> [Int?] {
+    if names.isEmpty { return [] }
+    let output: [UInt8]
+    do throws(GitError) {
+      output = try git.run(
+        ["cat-file", "--batch-check=%(objectsize)"],
+        input: names.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.namesLimit)
+    } catch {
+      throw .git(error)
+    }
+    let lines = output.split(separator: UInt8(ascii: "\n"))
+    guard lines.count == names.count else { throw .git(.unexpectedOutput(command: "cat-file")) }
+    // `<name> missing` has no number.
+    return lines.map { Int(String(decoding: $0, as: UTF8.self)) }
   }
 }

@@ -1,0 +1,227 @@
+import Foundation
+import Keyring
+import KeyringModel
+import OpenPGP
+import Secrets
+import Sync
+import TestSupport
+import Testing
+
+/// Who could ever read a secret that is still in use.
+@Suite struct RotationListTests {
+  static let bob = StandInEngine.fingerprint(2)
+  static let carol = StandInEngine.fingerprint(3)
+
+  /// A store that Alice and Bob share, with a history.
+  private func shared(_ groups: [String] = ["default", "ops"]) throws -> SyncWorld {
+    let world = try SyncWorld.withHistory()
+    for group in groups { try world.changePolicy { try world.store.join(Self.bob, group) } }
+    return world
+  }
+
+  private func add(_ world: SyncWorld, _ server: String, group: String = "default") throws -> ItemRecord {
+    var item = NewItem.login(server, "alice")
+    item.group = group
+    let secret = SecretBytes(text: "s")
+    let record = try world.store.open().add(item, secret: secret)
+    try world.commit()
+    return record
+  }
+
+  @Test func `an entry opens when somebody leaves, names them, and closes itself with the next secret`()
+    throws
+  {
+    let world = try shared()
+    let record = try add(world, "a.example")
+    #expect(try world.rotationList().entries.isEmpty)
+    try world.changePolicy { try world.store.remove(Self.bob) }
+    let list = try world.rotationList()
+    let removed = try #require(try world.store.open().policy.people[Self.bob]?.removed)
+    #expect(list.isComplete)
+    #expect(list.entries.map(\.record) == [record] && list.entries.map(\.state) == [.open])
+    #expect(list.entries.first?.readers.map(\.person) == [Self.bob])
+    #expect(list.entries.first?.readers.map(\.reason) == [.left(removed)])
+    // Sealed again without another secret: who has read it once still knows it.
+    try world.sealAgain(record)
+    #expect(try world.rotationList().openReaders == [record.id.hex: [Self.bob.text]])
+    let now = try #require(try world.store.open().find(Query()).items.first)
+    try world.replaceSecret(now)
+    #expect(try world.rotationList().entries.isEmpty)
+  }
+
+  @Test func `a secret that moved to another group is open for those who are not in it`() throws {
+    let world = try shared(["default"])
+    try world.changePolicy { try world.store.join(Self.carol, "ops") }
+    let record = try add(world, "a.example")
+    let moved = try world.set(record, Attributes(), group: "ops")
+    let entry = try #require(try world.rotationList().entries.first)
+    #expect(entry.record == moved && entry.readers.map(\.reason) == [.notInGroup])
+    #expect(entry.names == [Self.bob.text])
+    let back = try world.set(moved, Attributes(), group: "default")
+    // Carol could read it as well by now.
+    #expect(try world.rotationList().openReaders == [back.id.hex: [Self.carol.text]])
+  }
+
+  @Test func `what nobody has committed counts, and what was kept here alone never did`() throws {
+    let world = try shared()
+    let record = try world.add("a.example", "alice")
+    try world.add("b.example", "alice", isLocal: true)
+    try world.store.remove(Self.bob)
+    #expect(try world.rotationList().openReaders == [record.id.hex: [Self.bob.text]])
+    try world.commit()
+    // What is kept here alone from now on was with the others before.
+    let local = try world.store.open().update(record, AttributeChanges(isLocal: true))
+    try world.commit()
+    #expect(try world.rotationList().openReaders == [local.id.hex: [Self.bob.text]])
+  }
+
+  @Test func `deleted items are told apart, and a copy has what the original had`() throws {
+    let world = try shared()
+    let record = try add(world, "a.example")
+    let copied = try add(world, "b.example")
+    let copy = try world.store.open().duplicate(copied, as: .login("c.example", "alice"))
+    #expect(copy.revision == copied.revision && copy.secretModified == copied.secretModified)
+    try world.commit()
+    try world.changePolicy { try world.store.remove(Self.bob) }
+    #expect(
+      try world.rotationList().openReaders.keys.sorted() == [record, copied, copy].map(\.id.hex).sorted())
+    try world.delete(record)
+    try world.delete(copied)
+    let list = try world.rotationList()
+    #expect(list.entries(.open).map(\.record.id) == [copy.id])
+    #expect(list.entries(.deleted).map(\.record) == [record], "the other secret is that of the copy")
+  }
+
+  @Test func `what an admin has accepted is accepted until the secret changes`() throws {
+    let world = try shared()
+    let record = try add(world, "a.example")
+    try world.changePolicy { try world.store.remove(Self.bob) }
+    let risk = AcceptedRisk(
+      revision: record.revision, reason: "read only", by: world.store.owner, at: world.store.host.clock())
+    try world.changePolicy { try world.store.changePolicy { $0.accepted[record.id] = risk } }
+    let list = try world.rotationList()
+    #expect(list.entries.map(\.state) == [.accepted] && list.entries.map(\.risk) == [risk])
+    // Another secret that somebody else could read is another matter.
+    try world.changePolicy { try world.store.join(Self.carol, "default") }
+    try world.replaceSecret(record)
+    try world.changePolicy { try world.store.remove(Self.carol) }
+    #expect(try world.rotationList().entries.map(\.state) == [.open])
+  }
+
+  @Test func `a key of nobody is told by its id, and a former key file that was exchanged names nobody`()
+    throws
+  {
+    let world = try shared()
+    let record = try add(world, "a.example")
+    try world.changePolicy { try world.store.remove(Self.bob) }
+    let file = "\(world.path)/\(StoreLayout.keyFile(Self.bob))"
+    let kept = try Data(contentsOf: URL(fileURLWithPath: file))
+    try world.changePolicy {
+      try world.store.changePolicy { $0.people[Self.bob]?.key = ContentDigest(of: [UInt8](kept)) }
+    }
+    #expect(try world.rotationList().openReaders == [record.id.hex: [Self.bob.text]])
+    let id = try #require(KeyID(String(Self.bob.text.suffix(16))))
+    let reader = RotationList.Reader(person: nil, keys: [id], reason: .unknownKey)
+    let readers = try world.rotation().readers
+    let policy = try world.store.open().policy
+    for owners in [[:], [KeyID(value: 7): [Self.bob]]] as [[KeyID: [Fingerprint]]] {
+      let owners = owners.merging([
+        try #require(KeyID(String(world.store.owner.text.suffix(16)))): [world.store.owner]
+      ]) { $1 }
+      let list = RotationList(of: [record], readers: readers, owners: owners, policy: policy)
+      #expect(list.entries.map(\.readers) == [[reader]])
+    }
+  }
+
+  @Test func `an id that a stranger claims counts for the stranger, too`() {
+    let id = KeyID(value: 1)
+    let record = Sample.record([.server: "a.example"])
+    var readers = SecretReaders()
+    readers.keys[record.revision] = [id]
+    let (alice, bob) = (StandInEngine.fingerprint(1), StandInEngine.fingerprint(2))
+    let time = Timestamp(microseconds: 1)
+    let policy = Policy(
+      keyring: KeyringID(hex: String(repeating: "0", count: 32)) ?? { preconditionFailure("32 digits") }(),
+      generation: 1, previous: nil, signatures: .off,
+      people: [
+        alice: Person(name: "A", role: .admin, added: time),
+        bob: Person(name: "B", role: .member, added: time, removed: time),
+      ], groups: ["default": [alice]])
+    func list(_ owners: [Fingerprint]) -> RotationList {
+      RotationList(of: [record], readers: readers, owners: [id: owners], policy: policy)
+    }
+    #expect(list([alice]).entries.isEmpty)
+    #expect(
+      list([alice, bob]).entries.map(\.readers) == [[.init(person: bob, keys: [id], reason: .left(time))]])
+  }
+
+  @Test func `both versions of a conflict are listed, and settling it does not close the entry`() throws {
+    for choice in ConflictChoice.allCases {
+      let clones = try SyncClones(2)
+      let world = clones.world
+      try clones.changePolicy { try world.store.join(Self.bob, "default") }
+      let item = try clones.add(0, "a.example", "alice")
+      try clones.sync(0)
+      try clones.sync(1)
+      try clones.replace(0, item, "zero")
+      try clones.replace(1, item, "one")
+      try clones.sync(0)
+      try clones.sync(1)
+      try clones.changePolicy { try world.store.remove(Self.bob) }
+      let list = try world.rotationList()
+      #expect(list.entries(.open).map(\.record.isConflictCopy) == [false, true])
+      let copy = try #require(try clones.open(0).conflictCopies().first)
+      let kept = try clones.open(0).resolve(copy, keeping: choice)
+      try world.commit()
+      let settled = try world.rotationList()
+      #expect(settled.entries(.open).map(\.record.id) == kept.map(\.id), "\(choice)")
+      #expect(settled.entries(.deleted).count == (choice == .both ? 0 : 1), "the other secret may be in use")
+    }
+  }
+
+  @Test func `a shallow clone and a store without git say that there may be more`() throws {
+    let world = try shared()
+    let record = try add(world, "a.example")
+    let old = try world.replaceSecret(record)
+    try world.changePolicy { try world.store.remove(Self.bob) }
+    let clone = "\(world.store.folder.path)/shallow"
+    try world.sealAgain(old)
+    try world.git(["clone", "-q", "--depth", "1", "file://\(world.path)", clone])
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: clone)
+    let cut = try world.rotationList(at: clone)
+    #expect(cut.gaps == [.cutOff] && cut.entries.isEmpty, "the seal of before is not in it")
+    let plain = try world.rotationList(withGit: false)
+    #expect(plain.gaps == [.noHistory] && plain.entries.isEmpty)
+    #expect(try world.rotationList().openReaders == [record.id.hex: [Self.bob.text]])
+  }
+
+  @Test func `what a clone has not fetched, cannot read or cannot place is counted`() throws {
+    let world = try shared()
+    let record = try add(world, "a.example")
+    try world.changePolicy { try world.store.remove(Self.bob) }
+    let file = URL(fileURLWithPath: "\(world.path)/\(StoreLayout.itemFile(record.path, isLocal: false))")
+    let message = try Data(contentsOf: file)
+    let other = world.path + "/items/internet-password/a.example/other.gpg"
+    try (message + [0]).write(to: URL(fileURLWithPath: other))
+    try Data(count: StoreLayout.sealedItemLimit + 1).write(to: URL(fileURLWithPath: other + ".gpg"))
+    try Data("no line\n".utf8).write(to: URL(fileURLWithPath: world.path + "/index/00.jsonl"))
+    try world.git(["add", "-A", "items", "index"])
+    try world.git(["commit", "-q", "-m", "stray"])
+    try FileManager.default.removeItem(atPath: other)
+    try FileManager.default.removeItem(atPath: other + ".gpg")
+    try FileManager.default.removeItem(atPath: world.path + "/index/00.jsonl")
+    try world.git(["commit", "-q", "-am", "take it out"])
+    let (list, readers) = try world.rotation()
+    #expect(readers.strays == 1 && list.hasForeignStrays && list.isComplete)
+    #expect(readers.skipped == 1 && readers.badLines == 1)
+    #expect(list.openReaders == [record.id.hex: [Self.bob.text]])
+    try Data([1]).write(to: file)
+    try world.git(["commit", "-q", "-am", "damage"])
+    #expect(try world.rotationList().isComplete, "the message is in the history still")
+    let name = try world.git(["rev-parse", "HEAD~1:\(StoreLayout.itemFile(record.path, isLocal: false))"])
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+    try FileManager.default.removeItem(
+      atPath: "\(world.path)/.git/objects/\(name.prefix(2))/\(name.dropFirst(2))")
+    #expect(throws: SyncError.self, "git says itself that something is missing") { try world.rotationList() }
+  }
+}
