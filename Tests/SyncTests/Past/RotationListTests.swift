@@ -175,7 +175,7 @@ import Testing
       try world.commit()
       let settled = try world.rotationList()
       #expect(settled.entries(.open).map(\.record.id) == kept.map(\.id), "\(choice)")
-      #expect(settled.entries(.deleted).count == (choice == .both ? 0 : 1), "the other secret may be in use")
+      #expect(settled.entries(.deleted).count == (choice == .ours ? 1 : 0), "\(choice)")
     }
   }
 
