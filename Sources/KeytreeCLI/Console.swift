@@ -148,6 +148,28 @@ package final class Console {
     }
   }
 
+  /// Asks a question whose answer is a line of text.
+  ///
+  /// - Parameter question: What is written in front of the answer.
+  /// - Returns: The answer without white space around it; nil at the end of input.
+  /// - Throws: `promptImpossible` without a terminal or when nothing may be asked; `inputFailed`.
+  package func ask(_ question: String) throws(Failure) -> String? {
+    try requirePerson(for: question)
+    writeTalk("\(question): ")
+    do {
+      let answer = try input.readLine(unless: nil)
+      guard let first = answer.firstIndex(where: { !$0.isWhitespace }),
+        let last = answer.lastIndex(where: { !$0.isWhitespace })
+      else { return "" }
+      return String(answer[first...last])
+    } catch .endOfInput {
+      writeTalk("\n")
+      return nil
+    } catch {
+      throw Failure(error)
+    }
+  }
+
   /// Asks for a secret that exists, once.
   ///
   /// - Throws: `promptImpossible` without a terminal or when nothing may be asked; what `SecretInput` throws.

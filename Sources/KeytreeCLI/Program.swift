@@ -13,7 +13,8 @@ package enum Program {
     InitCommand.self, AddCommand.self, GetCommand.self, FindCommand.self, SetCommand.self, EditCommand.self,
     GenerateCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
     HistoryCommand.self, UndeleteCommand.self, StatusCommand.self, GroupCommand.self, WhoCommand.self,
-    ResolveCommand.self, CheckCommand.self, DoctorCommand.self, TrustCommand.self, CloneCommand.self,
+    ResolveCommand.self, RotateCommand.self, CheckCommand.self, DoctorCommand.self, TrustCommand.self,
+    CloneCommand.self,
     SyncCommand.self, GitCommand.self, ImportCommand.self, DemoCommand.self, HelpCommand.self,
     VersionCommand.self, CompletionsCommand.self, TextconvCommand.self, MergeDriverCommand.self,
   ]

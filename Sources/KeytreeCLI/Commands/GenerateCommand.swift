@@ -35,9 +35,10 @@ enum GenerateCommand: Command {
 
   /// The generator that the operands and options ask for.
   ///
+  /// - Parameter position: that of the operand with the number.
   /// - Throws: a usage error for a set that is none, and for words together with a set.
-  static func generator(_ call: CommandCall) throws(Failure) -> SecretGenerator {
-    let number = call.arguments.operand(1)?.text.flatMap { Int($0) }
+  static func generator(_ call: CommandCall, count position: Int = 1) throws(Failure) -> SecretGenerator {
+    let number = call.arguments.operand(position)?.text.flatMap { Int($0) }
     guard let description = call.arguments.text(charset) else {
       return call.arguments.has(words)
         ? SecretGenerator(.words(number ?? SecretGenerator.defaultWords))
