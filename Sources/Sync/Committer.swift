@@ -160,7 +160,10 @@ package struct Committer: Sendable {
 
   private func message(_ entries: [CommitJournal.Entry]?, isFirst: Bool) -> String {
     if isFirst { return "make the keyring\n" }
-    guard let entries, let first = entries.first else { return "change the keyring\n" }
+    // What stays on this machine is no part of the history.
+    guard let entries = entries?.filter({ !$0.paths.isEmpty }), let first = entries.first else {
+      return "change the keyring\n"
+    }
     if entries.count == 1 { return first.subject + "\n" }
     let named = entries.prefix(100).map(\.subject).joined(separator: "\n")
     let rest = entries.count > 100 ? "\nand \(entries.count - 100) more" : ""

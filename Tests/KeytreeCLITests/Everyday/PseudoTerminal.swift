@@ -86,6 +86,9 @@ final class PseudoTerminal {
     unsafe _ = Glibc.write(master, bytes, bytes.count)
   }
 
+  /// Ends the program as somebody else would; `kill(2)`.
+  func end(by signal: Int32) { kill(process, signal) }
+
   /// Waits for the end of the program.
   ///
   /// - Returns: what it wrote since the last wait, and its exit code, or minus the signal that ended it.

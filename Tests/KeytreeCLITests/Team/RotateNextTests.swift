@@ -1,0 +1,176 @@
+import Arguments
+import Foundation
+import Glibc
+import KeytreeCLI
+import TestSupport
+import Testing
+
+@Suite("keytree rotate next")
+struct RotateNextTests {
+  @Test("needs a terminal, and says so before it reads anything")
+  func terminal() throws {
+    let world = try EverydayWorld.afterBobLeft()
+    #expect(world.run("rotate", "next").code == .cancelled)
+    #expect(world.run(["rotate", "next", "--no-input"], isTerminal: true).code == .cancelled)
+    let output = MemoryOutput()
+    let talk = MemoryOutput(isTerminal: true)
+    let console = Console(
+      input: BytesInput([], isTerminal: true, screen: talk), output: output, talk: talk)
+    let code = Program.run(["rotate", "next"], environment: Environment(world.variables), console: console)
+    #expect(code == .cancelled && talk.text.contains("standard output is not a terminal"))
+    #expect(world.run(["--store", "/nonexistent", "rotate", "next"]).code == .cancelled)
+  }
+
+  @Test("generates a secret, shows it, and makes it the item's once it is in place")
+  func generates() throws {
+    let world = try EverydayWorld.afterBobLeft(["b.example/alice"])
+    try world.done(["set", "a.example", "--attribute", "url=https://a.example/login"])
+    let result = world.next("g", "y")
+    #expect(result.code == .done, "\(result.talkText)")
+    for fact in [
+      "url        https://a.example/login", "server     a.example", "account    alice",
+      "read by    Bob Example <bob@keytree.example>, who left on ", "1 more is open",
+      "A new secret, 24 characters out of 94: 157 bits of entropy:",
+    ] {
+      #expect(result.talkText.contains(fact), "\(fact) in \(result.talkText)")
+    }
+    let secret = try world.secret()
+    #expect(secret.utf8.count == 24 && result.text == secret + "\n")
+    #expect(!result.talkText.contains(secret), "secrets go where secrets go")
+    #expect(try world.rotations() == ["open keytree://internet-password/b.example/alice"])
+    #expect(world.waiting() == 0)
+    #expect(try world.subjects().last == "change internet-password/a.example/alice")
+    // An empty answer generates, too.
+    #expect(world.next("", "y", words: ["3", "--words"]).code == .done)
+    #expect(try world.secret("b.example").split(separator: "-").count == 3)
+    #expect(world.next().talkText.contains("Nothing has to be changed."))
+  }
+
+  @Test("a secret that is not in place yet waits, and is offered again")
+  func waits() throws {
+    let world = try EverydayWorld.afterBobLeft()
+    let first = world.next("g", "n", "n")
+    #expect(first.code == .done && first.talkText.contains("It goes on waiting"))
+    #expect(try world.secret() == "old" && world.waiting() == 1)
+    #expect(try world.git("status", "--porcelain") == "", "no commit has anything of it")
+    let later = world.next("l")
+    #expect(later.talkText.contains("There is no other one") || later.talkText.contains("Nothing has to be"))
+    let second = world.next("s", "i")
+    #expect(second.code == .done && second.text == first.text, "it is the same secret")
+    #expect(try world.secret() + "\n" == first.text)
+    #expect(try world.waiting() == 0 && world.rotations().isEmpty)
+  }
+
+  @Test("a secret that is discarded leaves the old one")
+  func discards() throws {
+    let world = try EverydayWorld.afterBobLeft()
+    #expect(world.next("g", "n", "y").code == .done)
+    #expect(try world.waiting() == 0 && world.secret() == "old")
+    _ = world.next("g", "n", "n")
+    #expect(world.next("x", "d").code == .done)
+    #expect(try world.waiting() == 0 && world.secret() == "old")
+    #expect(try world.rotations().count == 1)
+  }
+
+  @Test("a secret can be typed, but not the old one again; the old one is shown on request")
+  func typed() throws {
+    let world = try EverydayWorld.afterBobLeft()
+    let result = world.next("o", "t", "old", "old", "t", "brand new", "brand new", "y")
+    #expect(result.code == .done, "\(result.talkText)")
+    #expect(result.text == "old\n" && result.talkText.contains("That is the secret as it is."))
+    #expect(try world.secret() == "brand new")
+  }
+
+  @Test("a secret can be edited")
+  func edited() throws {
+    let world = try EverydayWorld.afterBobLeft()
+    let editor = world.folder.path + "/editor"
+    try Data("#!/bin/sh\nprintf edited > \"$1\"\n".utf8).write(to: URL(fileURLWithPath: editor))
+    _ = unsafe chmod(editor, 0o700)
+    SignalTurn.begin()
+    defer { SignalTurn.end() }
+    #expect(world.next("e", "y", more: ["EDITOR": editor]).code == .done)
+    #expect(try world.secret() == "edited")
+  }
+
+  @Test("others can be skipped, accepted or left for another day")
+  func choices() throws {
+    let world = try EverydayWorld.afterBobLeft(["b.example/alice", "c.example/alice"])
+    #expect(world.next("q").code == .done)
+    #expect(world.next().code == .cancelled, "the end of input is no answer")
+    #expect(world.next("s", "what", "a", "", "a", "for everybody").code == .done)
+    #expect(
+      try world.rotations() == [
+        "open keytree://internet-password/a.example/alice",
+        "open keytree://internet-password/c.example/alice",
+        "accepted keytree://internet-password/b.example/alice",
+      ])
+    #expect(world.next("s", "s").talkText.contains("There is no other one that you can change."))
+    #expect(try world.secret() == "old")
+  }
+
+  @Test("what somebody else has stored meanwhile is kept beside the new one")
+  func meanwhile() throws {
+    let world = try EverydayWorld.afterBobLeft()
+    let mine = world.next("g", "n", "n").text
+    try world.done(["set", "a.example", "--secret"], input: "theirs")
+    let result = world.next("i")
+    #expect(
+      result.code == .failure
+        && result.talkText.contains("has got another secret meanwhile: yours is kept as"))
+    #expect(try world.secret() == "theirs" && world.waiting() == 0)
+    try world.done(["resolve", "a.example", "--keep", "theirs"])
+    #expect(try world.secret() + "\n" == mine)
+  }
+
+  @Test(
+    "a secret that got into its item before the program was ended waits no more, nor one whose item is gone")
+  func already() throws {
+    let world = try EverydayWorld.afterBobLeft()
+    let new = world.next("g", "n", "n").text
+    try world.done(["set", "a.example", "--secret"], input: String(new.dropLast()))
+    #expect(world.next().talkText.contains("It is the item's already, and waits no more."))
+    #expect(try world.waiting() == 0 && world.secret() + "\n" == new)
+    let other = try EverydayWorld.afterBobLeft()
+    _ = other.next("g", "n", "n")
+    try other.done(["rm", "a.example"])
+    let gone = other.next("i", "d")
+    #expect(gone.talkText.contains("for keytree://internet-password/a.example/alice.\nThe item is gone."))
+    #expect(other.waiting() == 0)
+  }
+
+  @Test("conflict copies are settled first, and others' groups are left to others")
+  func others() throws {
+    let world = try EverydayWorld.afterBobLeft(["b.example/alice"])
+    let alice = try #require(
+      try world.done(["get", "a.example", "--json"]).text.split(separator: "\"id\":\"").last?.prefix(32))
+    try world.done(["set", "b.example", "--attribute", Word("conflictOf=\(alice)")])
+    let result = world.next("s")
+    #expect(result.talkText.contains("is a conflict copy: `keytree resolve` settles that first."))
+    #expect(result.talkText.contains("There is no other one that you can change."))
+  }
+
+  @Test("in a real terminal that is killed in between, neither secret is lost")
+  func killed() throws {
+    let world = try EverydayWorld.afterBobLeft()
+    let first = try PseudoTerminal(["rotate", "next"], variables: world.variables)
+    try first.wait(for: "[q]uit: ")
+    first.type("g\n")
+    try first.wait(for: "bits of entropy:\r\n")
+    try first.wait(for: "Is it in place? [y/N] ")
+    first.end(by: SIGKILL)
+    #expect(first.finish().code == -SIGKILL)
+    #expect(try world.secret() == "old")
+    let second = try PseudoTerminal(["rotate", "next"], variables: world.variables)
+    try second.wait(for: "[l]ater: ")
+    second.type("s\n")
+    try second.wait(for: "s\r\n")
+    try second.wait(for: "\r\n[s]how")
+    try second.wait(for: "[l]ater: ")
+    second.type("i\n")
+    let (said, code) = second.finish()
+    #expect(code == 0 && said.contains("Changed the secret of keytree://internet-password/a.example/alice."))
+    #expect(try world.secret().utf8.count == 24 && world.waiting() == 0)
+    #expect(try world.rotations().isEmpty)
+  }
+}

@@ -1,0 +1,152 @@
+import Arguments
+import Foundation
+import Glibc
+import KeyringModel
+import KeytreeCLI
+import TestSupport
+import Testing
+
+@Suite("keytree rotate status")
+struct RotateStatusTests {
+  @Test("lists who could read what, until the secret changes")
+  func lists() throws {
+    let world = try EverydayWorld.afterBobLeft(["b.example/alice", "c.example/alice"])
+    try world.done(["rm", "b.example"])
+    try world.done(["rotate", "accept", "c.example", "--reason", "for everybody"])
+    let id = try #require(
+      try world.done(["rotate", "status", "--json"]).text.split(separator: "\n").last?
+        .split(separator: "\"id\":\"").last?.prefix(8))
+    let bob = "Bob Example <bob@keytree.example>, who left on "
+    let result = try world.done(["rotate", "status"])
+    let day = try #require(result.text.split(separator: bob).dropFirst().first?.prefix(10))
+    #expect(
+      result.text == """
+        open\tkeytree://internet-password/a.example/alice\t\(bob)\(day)\t
+        accepted\tkeytree://internet-password/c.example/alice\t\(bob)\(day)\t\
+        Alice Example <alice@keytree.example>: for everybody
+        deleted\tkeytree://internet-password/b.example/alice #\(id)\t\(bob)\(day)\t
+
+        """)
+    #expect(result.talkText == "1 open, 1 accepted, 1 deleted.\n")
+    #expect(world.run("rotate", "status", "--fail-if-open").code == .failedChecks)
+    try world.done(["set", "a.example", "--secret"], input: "new")
+    let closed = world.run("rotate", "status", "--fail-if-open")
+    #expect(closed.code == .done && closed.talkText == "0 open, 1 accepted, 1 deleted.\n")
+    try world.done(["rotate", "accept", Word("#\(id)"), "--reason", "gone"])
+    #expect(try world.done(["rotate", "status"]).text.contains("\tdeleted; Alice Example"))
+  }
+
+  @Test("is one canonical object per line for programs")
+  func json() throws {
+    let world = try EverydayWorld.afterBobLeft()
+    let record = try Members(try world.done(["get", "a.example", "--json"]).text)
+    let policy = try #require(FileManager.default.contents(atPath: world.store + "/policy.json"))
+    let left = try #require(
+      String(decoding: policy, as: UTF8.self).split(separator: "\"removed\":\"").last?.prefix(27))
+    let text = try world.done(["rotate", "status", "--json"]).text
+    #expect(
+      text == """
+        {"conflictCopy":false,"deleted":false,"group":"default","id":"\(record["id"])",\
+        "item":"keytree://internet-password/a.example/alice",\
+        "readers":[{"fingerprint":"\(GnuPGKey.bob.fingerprint.text)","keys":["F0896F197DF1FC3C"],\
+        "left":"\(left)","name":"Bob Example <bob@keytree.example>","reason":"left"}],\
+        "revision":"\(record["revision"])","secretModified":"\(record["secretModified"])","state":"open"}
+
+        """)
+  }
+
+  @Test("starts no process but git once GnuPG has seen the people")
+  func cost() throws {
+    let world = try EverydayWorld.afterBobLeft()
+    try world.done(["rotate", "status"])
+    let talk = try world.done(["rotate", "status", "--explain"]).talkText
+    #expect(talk.contains("explain: items decrypted: 0\nexplain: processes started: 0\n"))
+  }
+
+  @Test("tells where there may be more, which is not settled")
+  func incomplete() throws {
+    let world = try EverydayWorld.afterBobLeft()
+    try world.done(["set", "a.example", "--secret"], input: "new")
+    #expect(world.run("rotate", "status", "--fail-if-open").code == .done)
+    let clone = world.folder.path + "/clone"
+    try world.git("clone", "-q", "--depth", "1", "file://\(world.store)", clone)
+    let plain = world.folder.path + "/plain"
+    try FileManager.default.copyItem(atPath: world.store, toPath: plain)
+    try FileManager.default.removeItem(atPath: plain + "/.git")
+    for (path, words) in [
+      (clone, "this clone has only the later part of the history\nhint: `keytree git fetch --unshallow`"),
+      (
+        plain,
+        "the store has no history, so who could read a secret before is not known\nhint: `keytree git init`"
+      ),
+    ] {
+      _ = unsafe chmod(path, 0o700)
+      let result = world.run(["--store", Word(path), "rotate", "status", "--fail-if-open", "--quiet"])
+      #expect(result.code == .failedChecks)
+      #expect(result.talkText.contains("keytree: warning: the list may not be complete: \(words)"))
+      #expect(world.run(["--store", Word(path), "rotate", "status"]).code == .done)
+    }
+  }
+
+  @Test("names a key of nobody, a group that was left, and a conflict copy")
+  func strangers() throws {
+    let world = try EverydayWorld()
+    try world.joinBob()
+    try world.done(["group", "create", "ops"])
+    try world.done(["add", "a.example/alice"], input: "old")
+    try world.done(["set", "a.example", "--group", "ops"])
+    #expect(
+      try world.done(["rotate", "status"]).text.contains(
+        "\tBob Example <bob@keytree.example>, who is not in group ops\t"))
+    try world.done(["group", "remove", "default", Word(GnuPGKey.bob.mail)])
+    try FileManager.default.removeItem(atPath: "\(world.store)/keys/\(GnuPGKey.bob.fingerprint.text).asc")
+    #expect(try world.done(["rotate", "status"]).text.contains("\tkey F0896F197DF1FC3C, of nobody known\t"))
+  }
+
+  @Test("accepting is for admins, needs a reason, and concerns what is on the list")
+  func accept() throws {
+    let world = try EverydayWorld.afterBobLeft()
+    try world.done(["add", "new.example/alice"], input: "never seen")
+    for (words, code, text) in [
+      (["a.example"], .usage, "--reason is missing"),
+      (["a.example", "--reason", ""], .usage, "a reason has 1 to 1024 bytes"),
+      (
+        ["a.example", "--reason", String(repeating: "x", count: 1025)], .usage, "a reason has 1 to 1024 bytes"
+      ),
+      (["nowhere.example", "--reason", "x"], .notFound, "no item matches nowhere.example"),
+      (["new.example", "--reason", "x"], .notFound, "is not on the rotation list"),
+    ] as [([String], ExitCode, String)] {
+      let result = world.run(["rotate", "accept"] + words.map { Word($0) })
+      #expect(result.code == code && result.talkText.contains(text), "\(words): \(result.talkText)")
+    }
+    #expect(try world.rotations() == ["open keytree://internet-password/a.example/alice"])
+    // Carol is a member and no admin.
+    let carol = try EverydayWorld(keys: [.carol])
+    let file = world.folder.path + "/carol.asc"
+    try Data(GnuPGKey.carol.publicKey).write(to: URL(fileURLWithPath: file))
+    try world.done([
+      "group", "add", "default", Word(file), "--fingerprint", Word(GnuPGKey.carol.fingerprint.text),
+    ])
+    let clone = carol.folder.path + "/clone"
+    try carol.git("clone", "-q", world.store, clone)
+    _ = unsafe chmod(clone, 0o700)
+    let store = ["--store", Word(clone)] as [Word]
+    try carol.done(store + ["trust", "--fingerprint", Word(GnuPGKey.alice.fingerprint.text)])
+    let refused = carol.run(store + ["rotate", "accept", "a.example", "--reason", "x"])
+    #expect(
+      refused.code == .policyNotTrusted && refused.talkText.contains("you are no admin of this keyring"))
+    #expect(try carol.done(store + ["rotate", "status"]).text.hasPrefix("open\t"))
+  }
+}
+
+/// The texts of a line of JSON.
+private struct Members {
+  private let texts: [String: String]
+
+  init(_ line: String) throws {
+    let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
+    texts = object.compactMapValues { $0 as? String }
+  }
+
+  subscript(name: String) -> String { texts[name, default: "?"] }
+}

@@ -1,0 +1,52 @@
+import Arguments
+import Foundation
+import KeyringModel
+import KeytreeCLI
+import TestSupport
+
+extension EverydayWorld {
+  /// Alice's store, in which Bob could read `a.example/alice` with the secret `old`, and left.
+  static func afterBobLeft(_ more: [Word] = []) throws -> EverydayWorld {
+    let world = try EverydayWorld()
+    try world.joinBob()
+    for item in ["a.example/alice"] + more { try world.done(["add", item], input: "old") }
+    try world.done(["group", "remove", "default", Word(GnuPGKey.bob.mail)])
+    return world
+  }
+
+  /// Lets Bob into the default group.
+  func joinBob() throws {
+    let file = folder.path + "/bob.asc"
+    try Data(GnuPGKey.bob.publicKey).write(to: URL(fileURLWithPath: file))
+    try done(["group", "add", "default", Word(file), "--fingerprint", Word(GnuPGKey.bob.fingerprint.text)])
+  }
+
+  /// Runs a command that has to succeed.
+  @discardableResult
+  func done(_ words: [Word], input: String = "") throws -> Result {
+    let result = run(words, input: Array(input.utf8))
+    guard result.code == .done else { throw NoStore(reason: "\(words): \(result.talkText)") }
+    return result
+  }
+
+  /// Answers to `keytree rotate next` at a terminal, one line each.
+  func next(_ answers: String..., words: [Word] = [], more: [String: String] = [:]) -> Result {
+    run(
+      ["rotate", "next"] + words, input: Array(answers.map { "\($0)\n" }.joined().utf8), isTerminal: true,
+      more: more)
+  }
+
+  /// The states of the rotation list and the items, in its order.
+  func rotations() throws -> [String] {
+    try done(["rotate", "status"]).text.split(separator: "\n").map { line in
+      line.split(separator: "\t").prefix(2).joined(separator: " ")
+    }
+  }
+
+  /// How many new secrets wait.
+  func waiting() -> Int {
+    run("find", "--service", "keytree-rotation").text.split(separator: "\n").count
+  }
+
+  func secret(_ item: Word = "a.example/alice") throws -> String { try done(["get", item]).text }
+}
