@@ -165,7 +165,8 @@ extension Keyring {
   ///   - items: The items, as `allItems()` has found them.
   ///   - readers: Who could ever read what.
   /// - Throws: as `owners(of:)`.
-  package func rotationList(of items: [ItemRecord], _ readers: SecretReaders) throws(KeyringError) -> RotationList
+  package func rotationList(of items: [ItemRecord], _ readers: SecretReaders) throws(KeyringError)
+    -> RotationList
   {
     let ids = readers.keys.values.reduce(into: readers.strayKeys) { $0.formUnion($1) }
     let owners = try owners(of: ids)

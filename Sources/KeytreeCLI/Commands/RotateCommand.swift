@@ -59,7 +59,7 @@ enum RotateCommand: Command {
     options: [reason] + AttributeOptions.all,
     examples: [
       Example(
-        "keytree rotate accept wifi/guests --reason 'the guest network is for everybody'",
+        "keytree rotate accept wifi/guests --reason public",
         "it is open no more")
     ],
     exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12])
