@@ -19,7 +19,7 @@ struct DeclarationTests {
     #expect(
       Set(names) == [
         "init", "add", "get", "find", "ls", "set", "edit", "generate", "rm", "mv", "cp", "history",
-        "undelete",
+        "undelete", "group", "who", "rotate",
         "status", "resolve", "check", "doctor", "trust", "clone", "sync", "git", "merge-driver", "textconv",
         "group", "who", "import", "demo", "help", "version", "completions",
       ])
