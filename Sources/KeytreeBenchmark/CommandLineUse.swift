@@ -4,6 +4,8 @@ internal import Glibc
 enum CommandLineUse {
   /// The hidden verb that writes an index; for a child of this program.
   static let fill = "--fill"
+  /// The hidden verb that writes an index with messages; for a child of this program.
+  static let seal = "--seal"
   /// The hidden verb that asks an open store many questions; for a child of this program.
   static let ask = "--ask"
 
@@ -15,7 +17,7 @@ enum CommandLineUse {
       --key NAME    a key of fixtures/gnupg: alice (Curve 25519, the default) or rsa (RSA 3072, what GnuPG 2.2
                     makes); the slower the key, the less the rest counts
 
-    Without a name, all but history, growth, merging and kill-sweep. Exit status 1: a limit was broken, 2: something did not work.
+    Without a name, all but history, growth, merging, rotation and kill-sweep. Exit status 1: a limit was broken, 2: something did not work.
     """
 
   /// Runs what the arguments ask for.
@@ -26,6 +28,7 @@ enum CommandLineUse {
     var report = Report()
     do throws(BenchmarkError) {
       if arguments.first == fill { return try fill(Array(arguments.dropFirst())) }
+      if arguments.first == seal { return try seal(Array(arguments.dropFirst())) }
       if arguments.first == ask { return try StoreQuestions.run(Array(arguments.dropFirst()), report) }
       guard let wish = Wish(arguments) else {
         report.line(usage)
@@ -55,6 +58,13 @@ enum CommandLineUse {
     }
     let isGeneric = arguments[3] == "generic"
     try SampleIndex(count: count, escapeInterval: interval, isGeneric: isGeneric).write(to: arguments[0])
+    return 0
+  }
+
+  private static func seal(_ arguments: [String]) throws(BenchmarkError) -> Int32 {
+    guard arguments.count == 3, let count = Int(arguments[1]), let message = try Files.read(arguments[2])
+    else { return 2 }
+    try SampleIndex(count: count).write(to: arguments[0], sealedAs: message)
     return 0
   }
 

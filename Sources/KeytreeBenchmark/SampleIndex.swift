@@ -55,6 +55,36 @@ struct SampleIndex {
     }
   }
 
+  /// Writes the index and a message for each item, in the place of those that are there.
+  ///
+  /// - Parameters:
+  ///   - store: The store's folder.
+  ///   - message: A message whose readers all of them have; nobody can open what is made of it.
+  func write(to store: String, sealedAs message: [UInt8]) throws(BenchmarkError) {
+    var shards: [UInt8: [UInt8]] = [:]
+    var generator = CountingGenerator(state: 0x9E37_79B9_7F4A_7C15)
+    for number in 0..<count {
+      var record = record(number, using: &generator)
+      // The end is encrypted: the packets stay what they are, and no message looks like another one to git.
+      var noise = CountingGenerator(state: UInt64(number) &* 65_537 &+ UInt64(message.count))
+      let own = message.dropLast(256) + (0..<256).map { _ in UInt8.random(in: 0...255, using: &noise) }
+      record.sealed = ContentDigest(of: Array(own))
+      let file = "\(store)/items/\(record.path.text).gpg"
+      try Files.makeFolder("\(store)/items/\(record.path.itemClass.rawValue)/\(record.path.container)")
+      try Files.write(Array(own), to: file)
+      do {
+        shards[record.path.shard, default: []] += try IndexLine.encode(record) + [UInt8(ascii: "\n")]
+      } catch {
+        throw .unexpected("a sample item cannot be written: \(error)")
+      }
+    }
+    for (number, lines) in shards {
+      let digits = String(number, radix: 16)
+      let path = "\(store)/index/\(digits.utf8.count == 1 ? "0" : "")\(digits).jsonl"
+      try Files.write(Shard(parsing: lines, number: number).encode(), to: path)
+    }
+  }
+
   /// Service and account of a generic password. Of two items one has the service of a program that keeps many
   /// accounts, and one the account of programs that keep one each.
   static func generic(_ number: Int) -> (service: String, account: String) {

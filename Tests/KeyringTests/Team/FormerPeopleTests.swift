@@ -1,0 +1,40 @@
+import Keyring
+import KeyringModel
+import OpenPGP
+import TestSupport
+import Testing
+
+/// Whose keys messages name, also those of people who were removed.
+@Suite struct FormerPeopleTests {
+  @Test func `every subkey of somebody who was removed is still that person's`() throws {
+    let world = try TeamWorld([.alice, .several])
+    try world.add([.several])
+    try world.remove(.several)
+    let (alice, several) = (try world.keyIDs(.alice), try world.keyIDs(.several))
+    #expect(several.count > 2)
+    let found = try world.open(.alice).owners(of: alice.union(several).union([.hidden, KeyID(value: 7)]))
+    let expected = [
+      GnuPGKey.alice.fingerprint: alice, GnuPGKey.several.fingerprint: several,
+    ]
+    for (person, ids) in expected {
+      #expect(Set(found.people.filter { $0.value == [person] }.keys) == ids)
+    }
+    #expect(found.people.count == alice.count + several.count, "of the others nobody is known")
+    // The home that it takes is there from now on.
+    #expect(try world.open(.alice).owners(of: several).cost.processes == 0)
+  }
+
+  @Test("a key file that is not the one of the policy names nobody", arguments: [nil, GnuPGKey.bob])
+  func exchanged(_ other: GnuPGKey?) throws {
+    let world = try TeamWorld([.alice, .several])
+    try world.add([.several])
+    try world.remove(.several)
+    let file = StoreLayout.keyFile(GnuPGKey.several.fingerprint)
+    if let other {
+      try world.tree().replaceFile(file, with: other.publicKey, temporary: "tmp")
+    } else {
+      try world.tree().remove(file)
+    }
+    #expect(try world.open(.alice).owners(of: world.keyIDs(.several)).people.isEmpty)
+  }
+}
