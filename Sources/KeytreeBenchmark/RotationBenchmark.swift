@@ -3,7 +3,7 @@ extension Benchmark {
   static let rotation = Benchmark(
     name: "rotation",
     summary:
-      "`rotate status` over \(rotationCount) items, each sealed twice and a part of them changed since",
+      "`rotate status` over \(rotationCount) items that somebody could read who left, each sealed twice",
     onlyByName: true
   ) { bench, report throws(BenchmarkError) in
     let store = try bench.makeRotation("rotation", count: rotationCount)

@@ -152,6 +152,16 @@ struct CommitterTests {
     #expect(body.split(separator: "\n").map(String.init) == words)
   }
 
+  @Test func `what was done meanwhile with items of this machine is no word of a commit`() throws {
+    let world = try SyncWorld.withHistory()
+    let item = try world.add("here.example", "alice", isLocal: true)
+    try world.add("shared.example", "alice")
+    try world.store.open().delete([item])
+    #expect(try world.commit() == .committed(subject: "add internet-password/shared.example/alice"))
+    let message = try world.git(["log", "-1", "--format=%B"])
+    #expect(message.trimmingCharacters(in: .newlines) == "add internet-password/shared.example/alice")
+  }
+
   @Test func `a commit that was made and not noted is not made twice`() throws {
     let world = try SyncWorld.withHistory()
     let marker = URL(fileURLWithPath: "\(world.path)/.keytree/committed")

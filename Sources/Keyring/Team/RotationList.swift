@@ -45,6 +45,8 @@ package struct RotationList: Equatable, Sendable {
   package struct Entry: Equatable, Sendable {
     /// The item as it is, or as it last was.
     package let record: ItemRecord
+    /// Its place, which a record derives anew each time.
+    fileprivate let path: ItemPath
     /// What is to be done.
     package let state: State
     /// Whether the store has the item no more.
@@ -83,41 +85,45 @@ package struct RotationList: Equatable, Sendable {
     of items: [ItemRecord], readers: SecretReaders, owners: [KeyID: [Fingerprint]], policy: Policy
   ) {
     gaps = readers.gaps
-    let judge = Judge(owners: owners, policy: policy)
+    var judge = Judge(owners: owners, policy: policy)
     for record in items {
       add(record, judge.strangers(among: readers.keys[record.revision] ?? [], to: record.group), policy)
     }
     // A secret that an item of today has is not lost with another one.
     var known = Set(items.map(\.revision))
-    for record in readers.gone.sorted(by: Self.comesFirst) where known.insert(record.revision).inserted {
+    var gone: [Entry] = []
+    for record in readers.gone where !known.contains(record.revision) {
       let group = policy.groups[record.group] == nil ? nil : record.group
       let strangers = judge.strangers(among: readers.keys[record.revision] ?? [], to: group)
-      add(record, strangers, policy, isDeleted: true)
+      if !strangers.isEmpty { gone.append(Entry(record, strangers, policy, isDeleted: true)) }
+    }
+    for entry in gone.sorted(by: Self.comesFirst) where known.insert(entry.record.revision).inserted {
+      entries.append(entry)
     }
     hasForeignStrays = !judge.strangers(among: readers.strayKeys, to: nil).isEmpty
     entries.sort { left, right in
-      left.state == right.state
-        ? Self.comesFirst(left.record, right.record) : left.state.place < right.state.place
+      left.state == right.state ? Self.comesFirst(left, right) : left.state.place < right.state.place
     }
   }
 
-  private mutating func add(
-    _ record: ItemRecord, _ strangers: [Reader], _ policy: Policy, isDeleted: Bool = false
+  private mutating func add(_ record: ItemRecord, _ strangers: [Reader], _ policy: Policy) {
+    if !strangers.isEmpty { entries.append(Entry(record, strangers, policy, isDeleted: false)) }
+  }
+
+  /// By path, which puts an item before the conflict copies of it.
+  private static func comesFirst(_ left: Entry, _ right: Entry) -> Bool {
+    left.path == right.path ? left.record.id.hex < right.record.id.hex : left.path < right.path
+  }
+}
+
+extension RotationList.Entry {
+  fileprivate init(
+    _ record: ItemRecord, _ readers: [RotationList.Reader], _ policy: Policy, isDeleted: Bool
   ) {
-    if strangers.isEmpty { return }
-    let risk = policy.accepted[record.id].flatMap { $0.revision == record.revision ? $0 : nil }
-    entries.append(
-      Entry(
-        record: record, state: risk != nil ? .accepted : isDeleted ? .deleted : .open, isDeleted: isDeleted,
-        readers: strangers, risk: risk))
-  }
-
-  /// By path, the items themselves before conflict copies of them.
-  private static func comesFirst(_ left: ItemRecord, _ right: ItemRecord) -> Bool {
-    if left.isConflictCopy != right.isConflictCopy, left.path.original == right.path.original {
-      return right.isConflictCopy
-    }
-    return left.path == right.path ? left.id.hex < right.id.hex : left.path < right.path
+    (self.record, self.readers, self.isDeleted) = (record, readers, isDeleted)
+    path = record.path
+    risk = policy.accepted[record.id].flatMap { $0.revision == record.revision ? $0 : nil }
+    state = risk != nil ? .accepted : isDeleted ? .deleted : .open
   }
 }
 
@@ -135,13 +141,30 @@ extension RotationList.State {
 private struct Judge {
   let owners: [KeyID: [Fingerprint]]
   let policy: Policy
+  /// Most items have the same readers, of which it need be found out once.
+  private var known: [Question: [RotationList.Reader]] = [:]
+
+  private struct Question: Hashable {
+    let ids: Set<KeyID>
+    let group: String?
+  }
+
+  init(owners: [KeyID: [Fingerprint]], policy: Policy) { (self.owners, self.policy) = (owners, policy) }
 
   /// - Parameter group: The group whose members may; nil for everybody who belongs to the keyring.
-  func strangers(among ids: Set<KeyID>, to group: String?) -> [RotationList.Reader] {
-    let members = Set(group.map { policy.groups[$0] ?? [] } ?? Array(policy.people.keys))
+  mutating func strangers(among ids: Set<KeyID>, to group: String?) -> [RotationList.Reader] {
+    let question = Question(ids: ids, group: group)
+    if let answer = known[question] { return answer }
+    let answer = find(question)
+    known[question] = answer
+    return answer
+  }
+
+  private func find(_ question: Question) -> [RotationList.Reader] {
+    let members = Set(question.group.map { policy.groups[$0] ?? [] } ?? Array(policy.people.keys))
     var people: [Fingerprint: Set<KeyID>] = [:]
     var unknown: [KeyID] = []
-    for id in ids {
+    for id in question.ids {
       let owners = owners[id] ?? []
       if owners.isEmpty { unknown.append(id) }
       for person in owners where !(members.contains(person) && policy.isMember(person)) {
