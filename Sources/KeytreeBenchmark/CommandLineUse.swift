@@ -9,6 +9,9 @@ enum CommandLineUse {
   /// The hidden verb that asks an open store many questions; for a child of this program.
   static let ask = "--ask"
 
+  /// The hidden verb that looks at the recipients of all items; for a child of this program.
+  static let audit = "--audit"
+
   private static let usage = """
     usage: keytree-benchmark [--folder DIR] [--pairs N] [--key NAME] [NAME...]
 
@@ -17,7 +20,7 @@ enum CommandLineUse {
       --key NAME    a key of fixtures/gnupg: alice (Curve 25519, the default) or rsa (RSA 3072, what GnuPG 2.2
                     makes); the slower the key, the less the rest counts
 
-    Without a name, all but history, growth, merging, rotation and kill-sweep. Exit status 1: a limit was broken, 2: something did not work.
+    Without a name, all but history, growth, merging, teams, verify, rotation and kill-sweep. Exit status 1: a limit was broken, 2: something did not work.
     """
 
   /// Runs what the arguments ask for.
@@ -30,6 +33,7 @@ enum CommandLineUse {
       if arguments.first == fill { return try fill(Array(arguments.dropFirst())) }
       if arguments.first == seal { return try seal(Array(arguments.dropFirst())) }
       if arguments.first == ask { return try StoreQuestions.run(Array(arguments.dropFirst()), report) }
+      if arguments.first == audit { return try RecipientAudit.run(Array(arguments.dropFirst()), report) }
       guard let wish = Wish(arguments) else {
         report.line(usage)
         for benchmark in Benchmark.all { report.note(benchmark.name, benchmark.summary) }
@@ -53,11 +57,14 @@ enum CommandLineUse {
   }
 
   private static func fill(_ arguments: [String]) throws(BenchmarkError) -> Int32 {
-    guard arguments.count == 4, let count = Int(arguments[1]), let interval = Int(arguments[2]) else {
+    guard (4...5).contains(arguments.count), let count = Int(arguments[1]), let interval = Int(arguments[2])
+    else {
       return 2
     }
     let isGeneric = arguments[3] == "generic"
-    try SampleIndex(count: count, escapeInterval: interval, isGeneric: isGeneric).write(to: arguments[0])
+    var index = SampleIndex(count: count, escapeInterval: interval, isGeneric: isGeneric)
+    if arguments.count == 5 { index.message = try Files.read(arguments[4]) }
+    try index.write(to: arguments[0])
     return 0
   }
 

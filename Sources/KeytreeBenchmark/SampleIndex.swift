@@ -10,6 +10,8 @@ struct SampleIndex {
   var escapeInterval = 200
   /// Whether the items are generic passwords, as programs keep them, instead of those of a browser.
   var isGeneric = false
+  /// The sealed message that every item has; without one there are lines and no files.
+  var message: [UInt8]?
 
   /// The server of an item; three items share one.
   static func server(_ number: Int) -> String {
@@ -40,7 +42,8 @@ struct SampleIndex {
     var shards: [UInt8: [UInt8]] = [:]
     var generator = CountingGenerator(state: 0x9E37_79B9_7F4A_7C15)
     for number in 0..<count {
-      let record = record(number, using: &generator)
+      var record = record(number, using: &generator)
+      if let message { try put(message, into: &record, store) }
       do {
         shards[record.path.shard, default: []] += try IndexLine.encode(record) + [UInt8(ascii: "\n")]
       } catch {
@@ -87,6 +90,17 @@ struct SampleIndex {
       let path = "\(store)/index/\(digits.utf8.count == 1 ? "0" : "")\(digits).jsonl"
       try Files.write(Shard(parsing: lines, number: number).encode(), to: path)
     }
+  }
+
+  /// Gives an item its file.
+  private func put(
+    _ message: [UInt8], into record: inout ItemRecord, _ store: String
+  ) throws(BenchmarkError) {
+    record.sealed = ContentDigest(of: message)
+    let file = "\(store)/items/\(record.path.text).gpg"
+    let parts = file.split(separator: "/")
+    for depth in [2, 1] { try Files.makeFolder("/" + parts.dropLast(depth).joined(separator: "/")) }
+    try Files.write(message, to: file)
   }
 
   /// Service and account of a generic password. Of two items one has the service of a program that keeps many

@@ -123,11 +123,12 @@ final class Workbench {
 
   /// Writes an index of many items into a store.
   func fill(
-    _ store: String, count: Int, escapeInterval: Int = 200, isGeneric: Bool = false
+    _ store: String, count: Int, escapeInterval: Int = 200, isGeneric: Bool = false, message: String? = nil
   ) throws(BenchmarkError) {
     // In a process of its own, see `ChildProcess`.
     let kind = isGeneric ? "generic" : "internet"
-    let arguments = [CommandLineUse.fill, store, "\(count)", "\(escapeInterval)", kind]
+    let arguments =
+      [CommandLineUse.fill, store, "\(count)", "\(escapeInterval)", kind] + (message.map { [$0] } ?? [])
     try output(of: command(programs.benchmark, arguments))
   }
 

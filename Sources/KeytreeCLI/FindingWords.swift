@@ -29,6 +29,10 @@ extension Finding.Kind {
     case .unsafe(.writableByOthers): "others can write to it (`chmod go-w` takes the permission away)"
     case .policy(let distrust): "the policy is not trusted: \(ErrorReport.show(distrust.words))"
     case .key(_, let problem): "this key cannot be used: \(problem.words)"
+    case .keyEnds(_, let end): "this key ends soon (\(end.rfc3339))"
+    case .keyFile(_, let fault): fault.words
+    case .chain(let problem): "the policy is not trusted: \(ErrorReport.show(problem.words))"
+    case .branch(let loss): loss.words
     case .transaction: "the record of a change that was cut off cannot be read"
     case .unfinished: "a change was cut off after it was decided; the next command that writes finishes it"
     }
@@ -49,7 +53,10 @@ extension Finding.Kind {
     case .wrongRecipients, .recipientsUnknown: "recipients"
     case .unsafe: "permissions"
     case .policy: "policy"
-    case .key: "key"
+    case .key, .keyEnds: "key"
+    case .keyFile: "key-file"
+    case .chain: "chain"
+    case .branch: "branch"
     case .transaction: "transaction"
     case .unfinished: "unfinished"
     }
@@ -63,6 +70,7 @@ extension Finding.Kind {
       true
     case .damaged(let damage): damage.isForRepair
     case .undecryptable, .wrongRecipients, .recipientsUnknown, .unsafe, .policy, .key: false
+    case .keyEnds, .keyFile, .chain, .branch: false
     }
   }
 
@@ -79,20 +87,28 @@ extension StrayReason {
     case .file: "a file where a folder belongs"
     case .hardLink: "a file that has other names (hard links)"
     case .name: "nothing of a store has such a name"
+    case .repository: "another repository (a module of git)"
+    case .own: "what lies below `.keytree` or `local` stays on each machine"
     }
   }
 }
 
 extension Finding {
   /// One line for people.
-  var line: String { "\(ErrorReport.show(path)): \(kind.words)" }
+  var line: String {
+    let place = commit.map { " in commit \(ErrorReport.show(String($0.prefix(12))))" } ?? ""
+    return "\(ErrorReport.show(path))\(place): \(kind.words)"
+  }
 
   /// The same for programs.
-  var json: JSONValue {
-    .object([
+  var json: JSONValue { .object(members) }
+
+  /// The members of that.
+  var members: [JSONMember] {
+    [
       JSONMember("path", .string(path)), JSONMember("problem", .string(kind.word)),
       JSONMember("text", .string(kind.words)), JSONMember("repairable", .bool(kind.isForRepair)),
-    ])
+    ] + (commit.map { [JSONMember("commit", .string($0))] } ?? [])
   }
 }
 

@@ -17,9 +17,6 @@ struct StoreStatus {
   private let history: HistoryFacts
   let statistics: SearchStatistics
 
-  /// How long before its end a key is worth a word: 60 days, in microseconds.
-  static let notice: Int64 = 60 * 86_400 * 1_000_000
-
   init(_ call: CommandCall) throws(Failure) {
     path = try call.storePath()
     let host = try call.host()
@@ -45,7 +42,7 @@ struct StoreStatus {
       guard case .keyring(.policyNotTrusted(let reason)) = error else { throw error }
       distrust = reason
     }
-    let soon = Timestamp(microseconds: host.clock().microseconds + Self.notice)
+    let soon = Timestamp(microseconds: host.clock().microseconds + StoreVerification.notice)
     expiring = (keyring?.rememberedKeys() ?? []).compactMap { key in
       guard let expires = key.lastDay, expires <= soon else { return nil }
       return (key.fingerprint, expires)
@@ -136,16 +133,5 @@ struct StoreStatus {
       ]
     }
     return .object(members)
-  }
-}
-
-extension PublicKey {
-  /// When the key stops being of use: the end of the primary key or that of the last subkey for encryption,
-  /// whichever is earlier; nil when it has no end.
-  var lastDay: Timestamp? {
-    let encryption = subkeys.filter { $0.canEncrypt && !$0.revoked && !$0.invalid }
-    let endless = encryption.isEmpty || encryption.contains { $0.expires == nil }
-    let last = endless ? nil : encryption.compactMap(\.expires).max()
-    return [expires, last].compactMap { $0 }.min()
   }
 }

@@ -73,7 +73,7 @@ package struct KeyFile: Sendable {
   }
 
   /// Whether a file has a secret key: armored anywhere in it, or as its first packet (RFC 9580, 5.5.1.3).
-  private static func hasSecretKey(_ bytes: [UInt8]) -> Bool {
+  package static func hasSecretKey(_ bytes: [UInt8]) -> Bool {
     guard let first = bytes.first else { return false }
     let isNew = first & 0xC0 == 0xC0
     let tag = isNew ? first & 63 : first >> 2 & 15

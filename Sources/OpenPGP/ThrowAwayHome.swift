@@ -7,6 +7,8 @@ package struct ThrowAwayHome: Sendable {
   /// The folder that holds everything, made and removed with it.
   package let folder: String
   private let searchPath: String
+  /// Whether an agent may run in it.
+  private var hasAgent = true
 
   /// The GnuPG home with the key.
   package var home: String { folder + "/gnupg" }
@@ -36,6 +38,39 @@ package struct ThrowAwayHome: Sendable {
     }
   }
 
+  /// Makes the folders for looking at things without any key: nothing in it starts an agent.
+  ///
+  /// What a process left that was killed is removed after a day.
+  ///
+  /// - Parameters:
+  ///   - base: The folder to make them in, absolute; made when it is missing.
+  ///   - name: What the folder's name begins with.
+  ///   - searchPath: Where programs are looked for.
+  /// - Throws: `unsafeEngine` when the folder cannot be made, or others can change it.
+  package init(withoutKeyIn base: String, name: String, searchPath: String) throws(EngineError) {
+    try PrivateFolder.make(base)
+    Self.removeOld(in: base, name: name)
+    try self.init(prefix: "\(base)/.\(name)-", searchPath: searchPath)
+    hasAgent = false
+    do throws(EngineError) {
+      try SmallFile.write(Array("no-autostart\n".utf8), to: home + "/gpg.conf")
+    } catch {
+      remove()
+      throw error
+    }
+  }
+
+  private static func removeOld(in base: String, name: String) {
+    for old in FolderNames.text(at: base) where old.hasPrefix(".\(name)-") {
+      var status = stat()
+      guard unsafe lstat("\(base)/\(old)", &status) == 0, time(nil) - status.st_mtim.tv_sec > 86_400 else {
+        continue
+      }
+      FolderRemoval.removeContent(of: "\(base)/\(old)")
+      _ = unsafe rmdir("\(base)/\(old)")
+    }
+  }
+
   /// Makes a key for signing and one for encryption, without a passphrase; an agent is started for it.
   ///
   /// - Parameter userID: Name and address.
@@ -62,7 +97,7 @@ package struct ThrowAwayHome: Sendable {
     if let program = try? EngineProgram.find(searchPath: searchPath) {
       let gpgconf = Gpgconf(program: program.gpgconf, processStarted: {})
       // A home that was never used has no agent and no folder for sockets: nothing to be done there.
-      _ = try? gpgconf.run(["--homedir", home, "--kill", "all"])
+      if hasAgent { _ = try? gpgconf.run(["--homedir", home, "--kill", "all"]) }
       // Under /run/user GnuPG keeps the sockets of each home in a folder outside of it.
       for path in [home] + engineHomes { _ = try? gpgconf.run(["--homedir", path, "--remove-socketdir"]) }
     }

@@ -48,6 +48,12 @@ package struct ProcessEnvironment: Sendable, Equatable {
     entries.append(Self.start(name) + value.utf8)
   }
 
+  /// Takes a variable over from another environment; where that has none, this one has none either.
+  package mutating func take(_ name: String, from other: ProcessEnvironment) {
+    remove(name)
+    if let value = other.value(name) { entries.append(Self.start(name) + value) }
+  }
+
   /// Removes a variable where there is one.
   package mutating func remove(_ name: String) {
     let start = Self.start(name)

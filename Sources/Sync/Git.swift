@@ -17,6 +17,10 @@ package struct Git: Sendable {
   package var timeout: Duration? = usualTimeout
   /// Whether the folder is the top of a work tree; else nothing is said about where a repository is.
   package var isInWorkTree = true
+  /// Whether the folder is a repository itself, without a work tree.
+  package var isBare = false
+  /// Whether it sees what a push has brought and no branch has yet: for a hook that judges it.
+  package var seesQuarantine = false
   /// Whether every path stands for itself alone, which some commands do not take.
   package var takesPathsLiterally = true
   /// Whether it may talk to other machines; `refuseForeignPrograms` comes first.
@@ -177,11 +181,17 @@ package struct Git: Sendable {
 
   /// The options that say which repository is meant: the one whose folder was entered, whatever work tree its own
   /// configuration names.
-  private var placeOptions: [String] { isInWorkTree ? ["--work-tree=\(folder)"] : [] }
+  private var placeOptions: [String] {
+    if isBare { return ["--git-dir=\(folder)"] }
+    return isInWorkTree ? ["--work-tree=\(folder)"] : []
+  }
 
   /// The variables for our own use.
   private var environment: ProcessEnvironment {
     var environment = GitOptions.environment(outerEnvironment)
+    if seesQuarantine {
+      for name in GitOptions.quarantine { environment.take(name, from: outerEnvironment) }
+    }
     if takesPathsLiterally { environment.set("GIT_LITERAL_PATHSPECS", to: "1") }
     if asksPerson { environment.remove("GIT_TERMINAL_PROMPT") }
     environment.set("GIT_CEILING_DIRECTORIES", to: Self.parent(of: folder))

@@ -28,6 +28,11 @@ package enum GitOptions {
     [("protocol.allow", "never")]
       + ["file", "git", "ssh", "http", "https"].map { ("protocol.\($0).allow", "never") })
 
+  /// The variables by which git tells a hook where the objects of a push are; `git-receive-pack(1)`.
+  package static let quarantine = [
+    "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
+  ]
+
   // What only gets in the way of a program.
   private static let own: [(String, String)] = [
     ("core.editor", "true"), ("sequence.editor", "true"), ("core.quotePath", "true"),

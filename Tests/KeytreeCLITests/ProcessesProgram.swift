@@ -79,6 +79,11 @@ final class ProcessesProgram: Sendable {
     return outcome.text
   }
 
+  /// Runs git as the person would, however it ends.
+  func outcome(ofGit arguments: [String], in folder: String) throws -> Outcome {
+    try run(words: ["/usr/bin/git", "-C", folder] + arguments)
+  }
+
   private func run(
     words: [String], input: String = "", variables: [String: String] = [:], onTerminal: Bool = false
   ) throws -> Outcome {

@@ -33,6 +33,14 @@ public struct Finding: Sendable, Equatable {
     case policy(PolicyDistrust)
     /// A person's key cannot be used any more.
     case key(Fingerprint, KeyProblem)
+    /// A person's key ends soon; found by `verify` alone.
+    case keyEnds(Fingerprint, Timestamp)
+    /// A person's key file is not what it should be; found by `verify` alone.
+    case keyFile(Fingerprint, KeyFileFault)
+    /// A policy does not follow from the one before it; found by `verify` alone.
+    case chain(ChainProblem)
+    /// A branch would lose commits; found by `verify` alone.
+    case branch(BranchLoss)
     /// A transaction's record cannot be read.
     case transaction
     /// A change was decided and then cut off. Whoever searches or writes next finishes it.
@@ -43,12 +51,35 @@ public struct Finding: Sendable, Equatable {
   public let path: String
   /// What is wrong there.
   public let kind: Kind
+  /// The commit that has brought it, where it is about a history; nil for what lies in the store now.
+  public let commit: String?
 
   /// Describes something that is wrong.
-  public init(_ path: String, _ kind: Kind) {
+  public init(_ path: String, _ kind: Kind, commit: String? = nil) {
     self.path = path
     self.kind = kind
+    self.commit = commit
   }
+}
+
+/// Why a person's key file is not what it should be.
+public enum KeyFileFault: Sendable, Equatable {
+  /// It is not the file that the policy names.
+  case notInPolicy
+  /// GnuPG finds no key in it.
+  case empty
+  /// It has other keys as well, or instead; their fingerprints.
+  case others([Fingerprint])
+  /// It has a secret key.
+  case secret
+}
+
+/// What a push would take away from a branch.
+public enum BranchLoss: Sendable, Equatable {
+  /// The branch itself.
+  case deleted
+  /// The commit that it stood at.
+  case rewritten(from: String)
 }
 
 /// Why it is not known to whom an item should be sealed.
@@ -73,6 +104,10 @@ public enum StrayReason: String, Sendable, Equatable {
   case hardLink
   /// A name that no item of ours has.
   case name
+  /// Another repository (a module of git).
+  case repository
+  /// A path below `.keytree` or `local`, which stay on each machine.
+  case own
 }
 
 /// What a check found.

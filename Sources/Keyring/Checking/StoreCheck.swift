@@ -9,6 +9,8 @@ struct StoreCheck {
   let keyring: Keyring
   /// Whether every item is decrypted and held against its line.
   let decrypts: Bool
+  /// Whether the policy has to be the one that this machine has accepted, and signed by one of its own admins.
+  var comparesPolicy = true
   /// Told how many of how many items are done.
   let progress: (Int, Int) -> Void
 
@@ -34,7 +36,7 @@ struct StoreCheck {
     return report
   }
 
-  /// Looks at every file; on several threads where that pays, which is when items are decrypted.
+  /// Looks at every file, on several threads.
   ///
   /// A key with a passphrase is unlocked by the first item that can be decrypted. Until then one is tried after
   /// the other: several threads would ask several times, and again after a refusal (threat T36).
@@ -44,7 +46,8 @@ struct StoreCheck {
     let check = ItemCheck(keyring: keyring, decrypts: decrypts, lines: lines)
     let pool = WorkerPool(workers: keyring.host.workers)
     var looks: [ItemCheck.Look] = []
-    var isUnlocked = false
+    var isUnlocked = !decrypts
+    let portion = decrypts ? Self.portion : Self.portion * 64
     while looks.count < files.count {
       progress(looks.count, files.count)
       let done = looks.count
@@ -55,7 +58,7 @@ struct StoreCheck {
         continue
       }
       // In portions, so that the progress shows and is told by one thread.
-      looks += try pool.map(min(Self.portion, files.count - done)) { (number) throws(KeyringError) in
+      looks += try pool.map(min(portion, files.count - done)) { (number) throws(KeyringError) in
         try check.look(at: files[done + number])
       }
     }
@@ -85,6 +88,20 @@ struct StoreCheck {
 
   /// The signature of the policy, the pin, and the people's keys.
   private func policyFindings() throws(KeyringError) -> [Finding] {
+    var findings = comparesPolicy ? try trustFindings() : []
+    for (fingerprint, person) in keyring.policy.people.sorted(by: { $0.key < $1.key })
+    where person.removed == nil {
+      do {
+        _ = try keyring.engine.expectedRecipients([fingerprint])
+      } catch {
+        guard case .unusableKey(let fingerprint, let problem) = error else { throw .engine(error, nil) }
+        findings.append(Finding(StoreLayout.keyFile(fingerprint), .key(fingerprint, problem)))
+      }
+    }
+    return findings
+  }
+
+  private func trustFindings() throws(KeyringError) -> [Finding] {
     var findings: [Finding] = []
     if let distrust = keyring.distrust { findings.append(Finding(distrust.file, .policy(distrust))) }
     let signature = try files { () throws(FileError) in
@@ -101,15 +118,6 @@ struct StoreCheck {
       }
     } else {
       findings.append(Finding(StoreLayout.policySignature, .policy(.unsigned)))
-    }
-    for (fingerprint, person) in keyring.policy.people.sorted(by: { $0.key < $1.key })
-    where person.removed == nil {
-      do {
-        _ = try keyring.engine.expectedRecipients([fingerprint])
-      } catch {
-        guard case .unusableKey(let fingerprint, let problem) = error else { throw .engine(error, nil) }
-        findings.append(Finding(StoreLayout.keyFile(fingerprint), .key(fingerprint, problem)))
-      }
     }
     return findings
   }

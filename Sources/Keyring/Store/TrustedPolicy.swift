@@ -43,6 +43,21 @@ struct TrustedPolicy: Sendable {
     if let removed = policy.people[signer]?.removed { throw .team(.removed(removed)) }
   }
 
+  /// Takes a policy that nobody has accepted, for looking at a store: nothing can be written.
+  ///
+  /// - Parameters:
+  ///   - policy: a valid policy, which has an admin.
+  ///   - keys: the key files that are there.
+  init(unaccepted policy: Policy, keys: [Fingerprint: [UInt8]]) {
+    self.policy = policy
+    // Nobody signs anything: writing is refused before.
+    signer = policy.admins[0]
+    self.keys = keys
+    distrust = .notPinned
+    isPinWithoutKeys = false
+    replaced = nil
+  }
+
   /// Reads a store's policy and key files once and compares those bytes with the pin (threats T1 and T2).
   ///
   /// The signature was verified when the pin was made; equal bytes need no second look.

@@ -32,7 +32,14 @@ package struct PolicyChain {
     }
   }
 
-  let engine: any SealingEngine
+  /// Makes an engine that knows some keys.
+  private let engine: (KeyFiles) -> any SealingEngine
+
+  /// A chain whose signatures are verified with engines like this one.
+  init(engine: any SealingEngine) { self.engine = { engine.with(keys: $0) } }
+
+  /// A chain whose signatures are verified with engines of the caller's.
+  init(engines: @escaping (KeyFiles) -> any SealingEngine) { engine = engines }
 
   /// Follows steps from a policy that is believed.
   ///
@@ -48,7 +55,10 @@ package struct PolicyChain {
     return current
   }
 
-  private func step(_ step: PolicyStep, after link: Link) throws(KeyringError) -> Link {
+  /// Takes one step.
+  ///
+  /// - Throws: as `follow(_:from:)`.
+  func step(_ step: PolicyStep, after link: Link) throws(KeyringError) -> Link {
     let policy: Policy
     do throws(PolicyError) {
       policy = try Policy.parse(step.bytes)
@@ -60,7 +70,7 @@ package struct PolicyChain {
     else { throw .policyNotTrusted(.notSuccessor(generation: policy.generation)) }
     guard let signature = step.signature else { throw .policyNotTrusted(.unsigned) }
     // With the keys as they were believed before: what came with the step says nothing about who may sign it.
-    let verification = PolicyVerification(engine: engine.with(keys: link.keys))
+    let verification = PolicyVerification(engine: engine(link.keys))
     try verification.verify(step.bytes, signature: signature, admins: link.policy.admins)
     return Link(policy: policy, digest: step.digest, keys: try keys(of: policy, in: step, after: link))
   }

@@ -1,3 +1,4 @@
+internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
@@ -122,7 +123,7 @@ struct KeyExamination {
   private func lifetime(of key: PublicKey?, _ name: String) -> Diagnosis {
     guard let end = key?.lastDay else { return .ok("key", "\(name), does not expire") }
     let days = (end.microseconds - now.microseconds) / (86_400 * 1_000_000)
-    guard end.microseconds - now.microseconds <= StoreStatus.notice else {
+    guard end.microseconds - now.microseconds <= StoreVerification.notice else {
       return .ok("key", "\(name), expires \(end.rfc3339)")
     }
     return .note(

@@ -34,6 +34,29 @@ struct ObjectReader {
     return names
   }
 
+  /// The sizes of the contents that some names stand for, in bytes: before a file is read that somebody has pushed.
+  ///
+  /// - Parameter names: Names of contents.
+  /// - Returns: The sizes by name; a name that stands for nothing is not there.
+  /// - Throws: as `Git.run`.
+  func sizes(of names: some Collection<String>) throws(SyncError) -> [String: Int] {
+    if names.isEmpty { return [:] }
+    let output: [UInt8]
+    do throws(GitError) {
+      output = try git.run(
+        ["cat-file", "--batch-check=%(objectname) %(objectsize)"],
+        input: names.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.namesLimit)
+    } catch {
+      throw .git(error)
+    }
+    var sizes: [String: Int] = [:]
+    for line in output.split(separator: UInt8(ascii: "\n")) {
+      let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+      if words.count == 2, let size = Int(words[1]) { sizes[String(words[0])] = size }
+    }
+    return sizes
+  }
+
   /// The contents that some names stand for.
   ///
   /// - Parameter names: Names of contents, or `<commit>:<path>`; without line feeds.

@@ -1,0 +1,119 @@
+package import KeyringModel
+internal import OpenPGP
+
+/// The rule by which one policy follows another, as ``PolicyChain`` has it, with everything told that is wrong.
+package struct PolicyRule {
+  private let room: VerificationRoom
+
+  /// A rule that verifies signatures in a room.
+  package init(in room: VerificationRoom) { self.room = room }
+
+  /// A policy that is taken as it is, with those of the key files beside it that it names.
+  package static func link(_ state: PolicyState, keys: KeyFiles) -> PolicyChain.Link {
+    let keys = keys.filter { state.policy.isMember($0.key) && state.policy.covers($0.value, of: $0.key) }
+    return PolicyChain.Link(policy: state.policy, digest: state.digest, keys: keys)
+  }
+
+  /// Judges the first policy of a history: one of its own admins has signed it.
+  ///
+  /// - Parameters:
+  ///   - state: the policy.
+  ///   - keys: the key files beside it.
+  ///   - anchors: one of these has to be the signer; any admin when there are none.
+  /// - Returns: who has signed it, or what is wrong.
+  /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
+  package func signer(
+    ofFirst state: PolicyState, keys: KeyFiles, anchors: [Fingerprint]
+  ) throws(KeyringError) -> Result<Fingerprint, ChainProblem> {
+    guard let signature = state.signature else { return .failure(.unsigned) }
+    let link = Self.link(state, keys: keys)
+    for admin in state.policy.admins.sorted(by: { anchors.contains($0) && !anchors.contains($1) }) {
+      do throws(KeyringError) {
+        try PolicyVerification(engine: room.engine(for: link.policy.keyring, keys: link.keys))
+          .verify(state.bytes, signature: signature, admins: [admin])
+      } catch {
+        guard case .policyNotTrusted(.badSignature) = error else { throw error }
+        continue
+      }
+      return anchors.isEmpty || anchors.contains(admin) ? .success(admin) : .failure(.notAnchored(admin))
+    }
+    return .failure(try fault(of: signature, over: state, after: link, keys: keys))
+  }
+
+  /// Judges a policy that takes the place of another one.
+  ///
+  /// - Parameters:
+  ///   - next: the policy.
+  ///   - keys: the key files beside it.
+  ///   - link: the one before it.
+  /// - Returns: the policy as a link of the chain, or what is wrong.
+  /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
+  package func follow(
+    _ next: PolicyState, keys: KeyFiles, after link: PolicyChain.Link
+  ) throws(KeyringError) -> Result<PolicyChain.Link, ChainProblem> {
+    let chain = PolicyChain { room.engine(for: link.policy.keyring, keys: $0) }
+    do throws(KeyringError) {
+      let step = PolicyStep(bytes: next.bytes, signature: next.signature, keys: keys)
+      return .success(try chain.step(step, after: link))
+    } catch {
+      guard case .policyNotTrusted(let reason) = error else { throw error }
+      switch reason {
+      case .unsigned: return .failure(.unsigned)
+      case .keyMissing(let person), .keyExchanged(let person, _): return .failure(.keyExchanged(person))
+      case .badSignature:
+        return .failure(try fault(of: next.signature ?? [], over: next, after: link, keys: keys))
+      default: return .failure(Self.order(next.policy, after: link))
+      }
+    }
+  }
+
+  /// Why a policy does not follow another one, by what both say.
+  private static func order(_ next: Policy, after link: PolicyChain.Link) -> ChainProblem {
+    let (generation, last) = (next.generation, link.policy.generation)
+    if next.keyring != link.policy.keyring { return .foreign }
+    if generation < last { return .older(generation: generation, before: last) }
+    if generation == last { return .forked(generation: generation) }
+    if generation > last + 1 { return .skipped(generation: generation, before: last) }
+    return .notNext(generation: generation)
+  }
+
+  /// Why a signature is not that of an admin.
+  private func fault(
+    of signature: [UInt8], over state: PolicyState, after link: PolicyChain.Link, keys: KeyFiles
+  ) throws(KeyringError) -> ChainProblem {
+    let policy = link.policy
+    // Those who were removed are known here as well, so that they can be named.
+    let known = keys.filter { policy.covers($0.value, of: $0.key) }.merging(link.keys) { _, believed in
+      believed
+    }
+    let facts: [SignatureFact]
+    do throws(EngineError) {
+      facts = try room.engine(for: policy.keyring, keys: known)
+        .verifyDetached(signature: signature, of: state.bytes)
+    } catch {
+      switch error {
+      case .corrupt, .notEncrypted, .message: return .badSignature
+      default: throw .engine(error, nil)
+      }
+    }
+    let good = facts.filter { $0.status == .good || $0.status == .expiredKey }.compactMap(\.primary)
+    if let signer = good.first(where: { policy.people[$0] != nil }) {
+      return policy.isMember(signer) ? .signedByMember(signer) : .signedByRemoved(signer)
+    }
+    if let signer = good.first { return .signedByStranger(signer) }
+    if let revoked = facts.first(where: { $0.status == .revokedKey })?.primary {
+      return .signedByRevoked(revoked)
+    }
+    guard let unknown = facts.first(where: { $0.status == .unknownKey }) else { return .badSignature }
+    let lost = policy.admins.filter { link.keys[$0] == nil }
+    return lost.isEmpty ? .signedByStranger(unknown.key) : .signerUnknown(lost)
+  }
+}
+
+extension Policy {
+  /// Whether a file is the one that this policy names as a person's key, where it names one.
+  func covers(_ file: [UInt8], of person: Fingerprint) -> Bool {
+    guard let person = people[person] else { return false }
+    return person.key.map { $0 == ContentDigest(of: file) } ?? true
+  }
+}

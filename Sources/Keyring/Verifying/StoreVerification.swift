@@ -1,0 +1,161 @@
+package import KeyringModel
+internal import OpenPGP
+
+/// What can be said about a store without a key: everything that `check` looks at but for the pin, and the key files.
+package struct StoreVerification: Sendable {
+  /// What is wrong, by path.
+  package var findings: [Finding] = []
+  /// What will be wrong soon.
+  package var warnings: [Finding] = []
+  /// How many items the index has.
+  package var items = 0
+
+  /// How long before its end a key is worth a word: 60 days, in microseconds.
+  package static let notice: Int64 = 60 * 86_400 * 1_000_000
+}
+
+extension Keyring {
+  /// Opens a store for looking only, by its own policy, whoever has accepted that.
+  ///
+  /// Nothing can be written, nothing is decrypted, no pin is read or made. A key file that is missing is no error here:
+  /// `verify` tells of it.
+  ///
+  /// - Parameters:
+  ///   - path: the store's folder.
+  ///   - room: where GnuPG works.
+  /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, `.policyNotTrusted` when the policy cannot be read, or a file
+  ///   error.
+  package static func forVerification(
+    at path: String, in room: VerificationRoom
+  ) throws(KeyringError) -> Keyring {
+    let tree = try StoreFolder.open(path)
+    let state = try PolicyState(in: tree)
+    let people = state.policy.people.filter { $0.value.removed == nil }.keys
+    let keys = try tree.keyFiles(of: people)
+    return Keyring(
+      tree: tree, trusted: TrustedPolicy(unaccepted: state.policy, keys: keys),
+      engine: room.engine(for: state.policy.keyring, keys: keys), host: room.context)
+  }
+
+  /// Looks at everything that needs no key. Nothing is changed and no lock is taken.
+  ///
+  /// - Parameter progress: told how many of how many items are done.
+  /// - Throws: as `check(decrypts:progress:)`, but never `busy`.
+  package func verify(
+    progress: @escaping (Int, Int) -> Void = { _, _ in }
+  ) throws(KeyringError) -> StoreVerification {
+    var check = StoreCheck(keyring: self, decrypts: false, progress: progress)
+    check.comparesPolicy = false
+    var report = CheckReport()
+    // A finding about a state that never was goes away when no writer is at work.
+    for _ in 0..<3 {
+      let before = try ReaderSnapshot(of: tree)
+      report = try check.run()
+      let isQuiet = try ReaderSnapshot(of: tree) == before
+      if report.isClean || isQuiet { break }
+    }
+    var result = StoreVerification()
+    result.items = report.items
+    result.findings = report.findings + (try keyFileFindings())
+    result.findings.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+    result.warnings = try keyWarnings()
+    return result
+  }
+
+  /// Makes ready what an audit needs, however many items there are.
+  ///
+  /// - Throws: what concerns the engine.
+  package func prepareAudit() throws(KeyringError) {
+    do throws(EngineError) {
+      _ = try engine.publicKeys()
+    } catch {
+      throw .engine(error, nil)
+    }
+  }
+
+  /// The items that are not sealed to exactly the people of their groups, from packets alone, and nothing else.
+  ///
+  /// - Returns: the findings, and how many items were looked at.
+  /// - Throws: what concerns the engine, or a file error.
+  package func auditRecipients() throws(KeyringError) -> StoreVerification {
+    let survey = try StoreSurvey(of: self)
+    let check = ItemCheck(keyring: self, decrypts: false, lines: LineTable(survey.shards))
+    let looks = try WorkerPool(workers: host.workers).map(survey.itemFiles.count) {
+      (number) throws(KeyringError) in try check.look(at: survey.itemFiles[number])
+    }
+    var result = StoreVerification()
+    result.items = looks.count
+    result.findings = looks.flatMap(\.findings)
+    return result
+  }
+
+  /// Key files that are not what the policy says, or hold more than one key.
+  private func keyFileFindings() throws(KeyringError) -> [Finding] {
+    var findings: [Finding] = []
+    for (person, bytes) in trusted.keys.sorted(by: { $0.key < $1.key }) {
+      let file = StoreLayout.keyFile(person)
+      if !policy.covers(bytes, of: person) { findings.append(Finding(file, .keyFile(person, .notInPolicy))) }
+      let keys: [PublicKey]
+      do throws(EngineError) {
+        keys = try engine.keys(in: bytes)
+      } catch {
+        throw .engine(error, nil)
+      }
+      let others = keys.map(\.fingerprint).filter { $0 != person }
+      if KeyFile.hasSecretKey(bytes) { findings.append(Finding(file, .keyFile(person, .secret))) }
+      if keys.isEmpty { findings.append(Finding(file, .keyFile(person, .empty))) }
+      if !others.isEmpty { findings.append(Finding(file, .keyFile(person, .others(others.sorted())))) }
+    }
+    return findings
+  }
+
+  private func keyWarnings() throws(KeyringError) -> [Finding] {
+    let now = host.clock()
+    let soon = now.microseconds + StoreVerification.notice
+    do throws(EngineError) {
+      return try engine.publicKeys().compactMap { key in
+        guard let end = key.lastDay, end > now, end.microseconds <= soon else { return nil }
+        return Finding(StoreLayout.keyFile(key.fingerprint), .keyEnds(key.fingerprint, end))
+      }
+    } catch {
+      throw .engine(error, nil)
+    }
+  }
+}
+
+extension FileTree {
+  /// The key files of some people, as far as they are there and are files of their own.
+  ///
+  /// - Throws: a file error of the system.
+  package func keyFiles(of people: some Sequence<Fingerprint>) throws(KeyringError) -> KeyFiles {
+    var keys: KeyFiles = [:]
+    for person in people {
+      do throws(FileError) {
+        keys[person] = try read(StoreLayout.keyFile(person), limit: StoreLayout.smallFileLimit)
+      } catch {
+        switch error.reason {
+        // The survey of the store tells what stands there instead.
+        case .notARegularFile, .hasOtherNames, .tooLarge: continue
+        case .system: throw .file(error)
+        }
+      }
+    }
+    return keys
+  }
+}
+
+/// What this machine has accepted of a keyring, for those who only look.
+package struct AcceptedPolicy: Sendable {
+  /// The generation that was accepted.
+  package let generation: Int
+  /// The digest of that policy.
+  package let digest: ContentDigest
+
+  /// Reads the pin; nil when this machine has accepted nothing.
+  ///
+  /// - Throws: `KeyringError.policyNotTrusted(.pinUnreadable)`, `.unsafeFolder`, or a file error.
+  package init?(of keyring: KeyringID, stateBase: String) throws(KeyringError) {
+    guard let pin = try PinStore(base: stateBase, keyring: keyring).readPin() else { return nil }
+    (generation, digest) = (pin.generation, pin.digest)
+  }
+}

@@ -1,0 +1,172 @@
+internal import Arguments
+internal import Glibc
+internal import Keyring
+internal import KeyringModel
+internal import Sync
+
+/// `keytree verify`: looks at a store, a commit or a push without any secret key.
+enum VerifyCommand: Command {
+  static let fingerprint = OptionDeclaration(
+    "fingerprint", .required(ValueDeclaration("FPR", .text)),
+    help: "the admin who has to have signed the first policy; may be given for several, one of whom has to",
+    isRepeatable: true)
+  static let at = OptionDeclaration(
+    "at", .required(ValueDeclaration("REV", .text)),
+    help: "look at a commit and what leads to it, not at the folder")
+  static let preReceive = OptionDeclaration(
+    "pre-receive", help: "be the hook of a bare repository: read what is pushed, and refuse it")
+  static let strict = OptionDeclaration("strict", help: "let warnings fail, too")
+
+  static let declaration = CommandDeclaration(
+    name: "verify", summary: "look at policies, recipients, keys and files without a secret key",
+    details: [
+      "For continuous integration and for the server: no secret key, no agent, no question, nothing is changed. Each "
+        + "finding is a line: the path in the store, and what is wrong there.",
+      "It follows the policies of the whole history: each is signed by an admin of the one before, none is older, none "
+        + "forks. Whether it begins with the right people is known only with `--fingerprint`, or where this machine "
+        + "has accepted the store. Then come the recipients of every item, the keys (a warning 60 days before their "
+        + "end), the index against the files, names, links, and what is no part of a store.",
+      "`--at` takes the files out of the repository itself, so that no attribute or setting can hide any. The store "
+        + "may be a bare repository then.",
+      "`--pre-receive` belongs into the hook `pre-receive` of a bare repository. It looks at every branch that is "
+        + "pushed and every commit that comes, refuses to delete branches and to take commits back, and holds "
+        + "policies against those that the branch has. Tags and other references are not looked at.",
+    ],
+    options: [fingerprint, at, preReceive, strict],
+    examples: [
+      Example("keytree verify", "looks at the store and its history"),
+      Example(
+        "keytree verify --at HEAD --fingerprint C86E40475C0FBD627777428CC11945FA7D8856D8",
+        "for continuous integration"),
+      Example("exec keytree verify --pre-receive", "all of the hook `pre-receive`, after `#!/bin/sh`"),
+    ],
+    exitCodes: [3, 4, 9, 11, 13])
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    if call.arguments.has(at), call.arguments.has(preReceive) {
+      throw call.misuse(.conflict(at.display, preReceive.display))
+    }
+    let anchors = try anchors(call)
+    // First and last: between them nothing ends this process with its folder in place.
+    let interruption = Interruption()
+    defer { interruption?.stop() }
+    let host = host(call)
+    let room = try keyringCall(VerificationRoom(host: host))
+    defer { room.remove() }
+    defer { call.explain(room.statistics) }
+    let code =
+      call.arguments.has(preReceive)
+      ? try judgePush(call, anchors, room) : try judgeStore(call, anchors, host, room)
+    if interruption?.takeSignal() != nil { throw .cancelled(action: "not everything was looked at") }
+    return code
+  }
+
+  /// The people whom `--fingerprint` names.
+  private static func anchors(_ call: CommandCall) throws(Failure) -> [Fingerprint] {
+    var anchors: [Fingerprint] = []
+    for word in call.arguments.values(fingerprint) {
+      guard let anchor = Fingerprint((word.text ?? "").filter { $0 != " " }.uppercased()) else {
+        throw call.misuse(.other("`--fingerprint` takes all 40 or 64 digits of a fingerprint"))
+      }
+      anchors.append(anchor)
+    }
+    return anchors
+  }
+
+  /// What there is of this machine: a hook may run where nobody is at home.
+  private static func host(_ call: CommandCall) -> HostContext {
+    HostContext(
+      engineBase: call.environment.runtimeBase ?? "/tmp/keytree-\(geteuid())",
+      stateBase: "\(call.environment.stateHome ?? "/nonexistent")/keytree",
+      searchPath: call.environment.searchPath, interaction: .never, clock: SystemClock.now)
+  }
+
+  // MARK: A store
+
+  private static func judgeStore(
+    _ call: CommandCall, _ anchors: [Fingerprint], _ host: HostContext, _ room: VerificationRoom
+  ) throws(Failure) -> ExitCode {
+    let path = try call.storePath()
+    var start = PolicyHistory.Start()
+    start.anchors = anchors
+    start.accepted = { (keyring) throws(KeyringError) in
+      try AcceptedPolicy(of: keyring, stateBase: host.stateBase)
+    }
+    let progress = WorkProgress("verify", console: call.console)
+    let result: Verification
+    do throws(Failure) {
+      result = try verification(call, path, start, room, progress)
+      progress.finish()
+    } catch {
+      progress.finish()
+      throw error
+    }
+    let report = VerificationReport(result, branch: nil)
+    report.print(to: call)
+    report.say(to: call, isAnchored: !anchors.isEmpty)
+    return report.exitCode(isStrict: call.arguments.has(strict))
+  }
+
+  private static func verification(
+    _ call: CommandCall, _ path: String, _ start: PolicyHistory.Start, _ room: VerificationRoom,
+    _ progress: WorkProgress
+  ) throws(Failure) -> Verification {
+    guard let revision = call.arguments.text(at) else {
+      let repository = try call.repository()
+      return try syncCall { () throws(SyncError) in
+        try Verification(ofStoreAt: path, in: repository, from: start, room: room) {
+          progress.advance(to: $0, of: $1)
+        }
+      }
+    }
+    let bare = Repository.bare(path, git: call.git(in:))
+    let around = bare == nil ? try call.repository() : bare
+    guard let repository = around else { throw .git(.noRepository(store: path)) }
+    let commit = try syncCall { () throws(SyncError) in try repository.commitForVerification(revision) }
+    guard let commit else { throw noCommit(revision) }
+    return try syncCall { () throws(SyncError) in
+      try Verification(ofCommit: commit, in: repository, from: start, room: room) {
+        progress.advance(to: $0, of: $1)
+      }
+    }
+  }
+
+  private static func noCommit(_ name: String) -> Failure {
+    .other(
+      .notFound, message: "no commit is called \(ErrorReport.quote(name))",
+      hint: "`keytree git log --oneline` names them")
+  }
+
+  // MARK: A push
+
+  private static func judgePush(
+    _ call: CommandCall, _ anchors: [Fingerprint], _ room: VerificationRoom
+  ) throws(Failure) -> ExitCode {
+    let folder = call.environment.text("GIT_DIR") ?? "."
+    guard let repository = Repository.bare(folder, seesQuarantine: true, git: call.git(in:)) else {
+      throw .git(.notARepository(path: folder))
+    }
+    let input = try call.console.readAll(limit: 16 << 20)
+    let lines = unsafe input.withBytes { unsafe Array($0) }
+    guard let references = PushedReference.list(lines) else {
+      throw .other(
+        .usage, message: "standard input is not what git gives a hook `pre-receive`",
+        hint: "git calls the hook itself; `keytree verify --at REV` looks at a commit")
+    }
+    var push = try syncCall { () throws(SyncError) in
+      try PushVerification(in: repository, anchors: anchors, room: room)
+    }
+    var code = ExitCode.done
+    for reference in references {
+      let branch = try syncCall { () throws(SyncError) in try push.look(at: reference) }
+      guard let branch else { continue }
+      let report = VerificationReport(branch.result, branch: branch.name)
+      report.print(to: call)
+      // Without a first policy it follows from one that is there.
+      report.say(to: call, isAnchored: !anchors.isEmpty || branch.result.firstSigner == nil)
+      let one = report.exitCode(isStrict: call.arguments.has(strict))
+      if one != .done, code != .policyNotTrusted { code = one }
+    }
+    return code
+  }
+}

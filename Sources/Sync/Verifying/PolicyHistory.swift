@@ -1,0 +1,308 @@
+package import Keyring
+package import KeyringModel
+
+/// The policies of a history, each held against those before it.
+///
+/// What holds for every commit: its policy is that of one of the commits it follows, or the next one of such a policy,
+/// signed by an admin of that one. The policies of all others that it follows lie before it, so that on no way through
+/// the history the policy goes back or changes without a signature (threats T1 and T2). One exception: of two that
+/// admins have made at the same time a merge leaves one behind. That one must not have been in force: in a push, on no
+/// branch that is there; in a history as a whole, not newer than the last policy.
+package struct PolicyHistory {
+  /// Who the first policy may be signed by, and what it does not have to begin with.
+  package struct Start: Sendable {
+    /// The first policy of the history has to be signed by one of these; nobody in particular when it is empty.
+    package var anchors: [Fingerprint] = []
+    /// What leads to these commits was judged before, and stands.
+    package var trusted: [String] = []
+    /// What this machine has accepted of a keyring, if anything.
+    package var accepted: @Sendable (KeyringID) throws(KeyringError) -> AcceptedPolicy? = {
+      (_) throws(KeyringError) in nil
+    }
+    package init() {}
+  }
+
+  /// What is wrong, the oldest first.
+  package private(set) var findings: [Finding] = []
+  /// Who has signed the first policy, if that was looked at and is right.
+  package private(set) var firstSigner: Fingerprint?
+  /// How many policies the chain has that leads to the last one.
+  package private(set) var count = 0
+  /// Whether the beginning of the history is not there.
+  package private(set) var isCutOff = false
+  /// Whether what this machine has accepted is on the chain.
+  package private(set) var isPinned = false
+  /// Policies that were made at the same time as another one, which a merge has taken; the commits of the merges.
+  package private(set) var leftBehind: [Finding] = []
+  /// The last policy; nil when there is none, or it cannot be read.
+  package private(set) var last: PolicyState?
+
+  private var versions: PolicyVersions
+  private let rule: PolicyRule
+  private let start: Start
+  private let shallow: Set<String>
+
+  /// What a commit has, after it was judged.
+  private struct Place {
+    let commit: String
+    let version: PolicyVersions.Version
+    let state: PolicyState
+  }
+
+  /// The places by commit, of those that have a policy that can be read.
+  private var places: [String: Place] = [:]
+  /// The policies of commits that stand.
+  private var published: Set<ContentDigest> = []
+  /// What is believed of policies that were judged, by their digests.
+  private var links: [ContentDigest: PolicyChain.Link] = [:]
+  /// The beginnings that are not first policies, and wait for an anchor.
+  private var late: [Finding] = []
+
+  /// Judges a history.
+  ///
+  /// - Parameters:
+  ///   - tip: Its last commit; nil where there is no commit yet.
+  ///   - folder: The store's folder, whose policy counts as one commit more; nil where commits alone count.
+  ///   - start: Where it may begin.
+  ///   - repository: Where it is; nil for a store without git.
+  ///   - room: Where signatures are verified.
+  /// - Throws: as `Git.run`, and `keyring` when GnuPG or the folder cannot be used.
+  package init(
+    to tip: String?, then folder: FileTree?, from start: Start, in repository: Repository?,
+    room: VerificationRoom
+  ) throws(SyncError) {
+    rule = PolicyRule(in: room)
+    self.start = start
+    shallow = repository?.shallowCommits ?? []
+    versions = PolicyVersions(in: repository)
+    if let repository, let tip { try walk(to: tip, in: repository.git) }
+    if let tip { last = readablePlace(tip)?.state }
+    if let folder { try judge(folder, after: tip, hasGit: repository != nil) }
+    if let last { try finish(last) }
+  }
+
+  // MARK: Commits
+
+  private mutating func walk(to tip: String, in git: Git) throws(SyncError) {
+    let list: TopologicalCommits
+    let old: [TopologicalCommits.Commit]
+    do throws(GitError) {
+      list = try TopologicalCommits(to: tip, without: start.trusted, in: git)
+      // What lies before is not judged; it only has to be known which policy comes before which.
+      old = start.trusted.isEmpty ? [] : try TopologicalCommits(to: tip, in: git).commits
+    } catch {
+      throw .git(error)
+    }
+    try versions.read(Set(list.commits.map(\.name) + list.border + old.map(\.name) + [tip]).sorted())
+    let given = list.border + (list.commits.isEmpty ? [tip] : [])
+    for commit in given {
+      places[commit] = readablePlace(commit)
+      if let place = places[commit] { published.insert(place.state.digest) }
+    }
+    for commit in list.commits { try judge(commit) }
+  }
+
+  private func readablePlace(_ commit: String) -> Place? {
+    guard let version = versions.version(at: commit), case .success(let state) = versions.state(version)
+    else {
+      return nil
+    }
+    return Place(commit: commit, version: version, state: state)
+  }
+
+  private mutating func judge(_ commit: TopologicalCommits.Commit) throws(SyncError) {
+    let before = commit.parents.compactMap { places[$0] }
+    guard let version = versions.version(at: commit.name) else {
+      guard let newest = Self.newest(before) else { return }
+      note(.missing, at: commit.name)
+      // What comes later is held against what was there last.
+      places[commit.name] = newest
+      return
+    }
+    switch versions.state(version) {
+    case .success(let state):
+      let place = Place(commit: commit.name, version: version, state: state)
+      try judge(place, after: before)
+      places[commit.name] = place
+    case .failure(let error):
+      if !before.contains(where: { $0.version == version }) { note(.unreadable(error), at: commit.name) }
+      places[commit.name] = Self.newest(before)
+    case nil: throw .git(.unexpectedOutput(command: "cat-file"))
+    }
+  }
+
+  private mutating func judge(_ place: Place, after before: [Place]) throws(SyncError) {
+    guard let newest = Self.newest(before, for: place.state) else {
+      let keys = try versions.keyFiles(of: place.state.policy.people.keys, at: place.commit)
+      try judgeFirst(place.state, keys, at: place.commit, isCutOff: shallow.contains(place.commit))
+      return
+    }
+    if !before.contains(where: { $0.version == place.version }) {
+      let people = Set(newest.state.policy.people.keys).union(place.state.policy.people.keys)
+      let keys = try versions.keyFiles(of: people, at: place.commit)
+      if let problem = try problem(of: place.state, keys, after: newest) {
+        return note(problem, at: place.commit)
+      }
+    }
+    if let problem = problem(of: place.state, beside: before, at: place.commit) {
+      note(problem, at: place.commit)
+    }
+  }
+
+  /// Whether every policy that comes together in a commit lies on the chain to the one that it has, or may be left.
+  private mutating func problem(of state: PolicyState, beside before: [Place], at commit: String)
+    -> ChainProblem?
+  {
+    let chain = Set(versions.chain(to: state).map(\.digest))
+    for other in before.map(\.state) where !chain.contains(other.digest) {
+      let left = versions.chain(to: other).prefix { !chain.contains($0.digest) }
+      if left.contains(where: { $0.policy.previous == state.digest }) {
+        return .older(generation: state.policy.generation, before: other.policy.generation)
+      }
+      if other.policy.keyring != state.policy.keyring { return .foreign }
+      if left.contains(where: { published.contains($0.digest) }) {
+        return .forked(generation: other.policy.generation)
+      }
+      leftBehind.append(finding(.forked(generation: other.policy.generation), commit))
+    }
+    return nil
+  }
+
+  /// The newest of some, or the one that another policy names.
+  private static func newest(_ places: [Place], for next: PolicyState? = nil) -> Place? {
+    func rank(_ place: Place) -> (Int, Int) {
+      (place.state.digest == next?.policy.previous ? 1 : 0, place.state.policy.generation)
+    }
+    return places.max { rank($0) < rank($1) }
+  }
+
+  /// What is wrong with a policy that takes the place of another one.
+  private mutating func problem(
+    of state: PolicyState, _ keys: KeyFiles, after before: Place
+  ) throws(SyncError) -> ChainProblem? {
+    var link = try believed(before)
+    if state.digest == before.state.digest {
+      // Signed anew. Whoever could sign it then can sign it now.
+      guard let previous = state.policy.previous.flatMap({ links[$0] }) else {
+        return try signer(of: state, keys, anchors: start.trusted.isEmpty ? start.anchors : []).problem
+      }
+      link = previous
+    }
+    do throws(KeyringError) {
+      switch try rule.follow(state, keys: keys, after: link) {
+      case .success(let next):
+        links[state.digest] = next
+        return nil
+      case .failure(let problem):
+        if links[state.digest] == nil { links[state.digest] = PolicyRule.link(state, keys: keys) }
+        return problem
+      }
+    } catch {
+      throw .keyring(error)
+    }
+  }
+
+  /// What is believed of a policy that stands: what its chain has led to, else what lies beside it.
+  private mutating func believed(_ place: Place) throws(SyncError) -> PolicyChain.Link {
+    if let link = links[place.state.digest] { return link }
+    let keys = try versions.keyFiles(of: place.state.policy.people.keys, at: place.commit)
+    let link = PolicyRule.link(place.state, keys: keys)
+    links[place.state.digest] = link
+    return link
+  }
+
+  private func signer(
+    of state: PolicyState, _ keys: KeyFiles, anchors: [Fingerprint]
+  ) throws(SyncError) -> Result<Fingerprint, ChainProblem> {
+    do throws(KeyringError) {
+      return try rule.signer(ofFirst: state, keys: keys, anchors: anchors)
+    } catch {
+      throw .keyring(error)
+    }
+  }
+
+  private mutating func judgeFirst(
+    _ state: PolicyState, _ keys: KeyFiles, at commit: String?, isCutOff: Bool
+  ) throws(SyncError) {
+    links[state.digest] = PolicyRule.link(state, keys: keys)
+    switch try signer(of: state, keys, anchors: start.anchors) {
+    case .success(let signer):
+      if firstSigner == nil { firstSigner = signer }
+      if isCutOff { self.isCutOff = self.isCutOff || state.policy.generation > 1 }
+      guard state.policy.generation > 1, !isCutOff, start.anchors.isEmpty else { return }
+      late.append(finding(.beginsLate(generation: state.policy.generation), commit))
+    case .failure(let problem): note(problem, at: commit)
+    }
+  }
+
+  // MARK: The folder
+
+  private mutating func judge(
+    _ folder: FileTree, after tip: String?, hasGit: Bool
+  ) throws(SyncError) {
+    let state: PolicyState
+    let keys: KeyFiles
+    let before = tip.flatMap { places[$0] }
+    do throws(KeyringError) {
+      state = try PolicyState(in: folder)
+      let people = Set(state.policy.people.keys).union(before?.state.policy.people.keys ?? [:].keys)
+      keys = try folder.keyFiles(of: people)
+    } catch {
+      throw .keyring(error)
+    }
+    last = state
+    versions.add(state)
+    guard let before else { return try judgeFirst(state, keys, at: nil, isCutOff: !hasGit) }
+    if before.state.bytes == state.bytes, before.state.signature == state.signature { return }
+    if let problem = try problem(of: state, keys, after: before) { note(problem, at: nil) }
+  }
+
+  // MARK: The end
+
+  private mutating func finish(_ last: PolicyState) throws(SyncError) {
+    let chain = versions.chain(to: last)
+    count = chain.count
+    let generation = last.policy.generation
+    if start.trusted.isEmpty {
+      for left in leftBehind {
+        guard case .chain(.forked(let other)) = left.kind, other > generation else { continue }
+        note(.older(generation: generation, before: other), at: left.commit)
+      }
+    }
+    let accepted: AcceptedPolicy?
+    do throws(KeyringError) {
+      accepted = try start.accepted(last.policy.keyring)
+    } catch {
+      guard case .policyNotTrusted(.pinUnreadable) = error else { throw .keyring(error) }
+      return note(.pinUnreadable, at: nil)
+    }
+    isPinned = accepted.map { pin in chain.contains { $0.digest == pin.digest } } ?? false
+    if isPinned { return }
+    findings += late
+    guard let accepted else { return }
+    note(.notPinned(generation: last.policy.generation, pinned: accepted.generation), at: nil)
+  }
+
+  /// Whether a policy is on the chain to the last one, or the last one on the chain to it.
+  package func isConnected(to other: PolicyHistory) -> Bool {
+    guard let last, let theirs = other.last else { return false }
+    return versions.chain(to: last).contains { $0.digest == theirs.digest }
+      || other.versions.chain(to: theirs).contains { $0.digest == last.digest }
+  }
+
+  private mutating func note(_ problem: ChainProblem, at commit: String?) {
+    findings.append(finding(problem, commit))
+  }
+
+  private func finding(_ problem: ChainProblem, _ commit: String?) -> Finding {
+    Finding(StoreLayout.policy, .chain(problem), commit: commit)
+  }
+}
+
+extension Result where Failure == ChainProblem {
+  /// What is wrong, if anything.
+  fileprivate var problem: ChainProblem? {
+    guard case .failure(let problem) = self else { return nil }
+    return problem
+  }
+}

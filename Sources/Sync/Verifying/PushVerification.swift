@@ -1,0 +1,121 @@
+package import Keyring
+package import KeyringModel
+
+/// What a push would do to the branches of a repository, looked at before any of them moves.
+///
+/// What leads to the branches that are there was judged when it came, and stands. Tags and other references are not
+/// looked at; so what they lead to is new as long as no branch has it.
+package struct PushVerification {
+  /// What was found for one branch.
+  package struct Branch: Sendable {
+    /// The full name of the branch.
+    package let name: String
+    /// What was found.
+    package var result: Verification
+  }
+
+  private let repository: Repository
+  private let anchors: [Fingerprint]
+  private let room: VerificationRoom
+  private let heads: [String]
+  /// The policies of branches that are there, and of new ones of this push.
+  private var known: [PolicyHistory] = []
+  private var isKnownRead = false
+
+  /// Prepares a look at a push.
+  ///
+  /// - Parameters:
+  ///   - repository: The repository that is pushed to, with git that sees what has come.
+  ///   - anchors: Who has to have signed the first policy, where there is no branch yet.
+  ///   - room: Where GnuPG works, and the files go.
+  /// - Throws: As `Git.run`.
+  package init(
+    in repository: Repository, anchors: [Fingerprint], room: VerificationRoom
+  ) throws(SyncError) {
+    (self.repository, self.anchors, self.room) = (repository, anchors, room)
+    do throws(GitError) {
+      let output = try repository.git.run(
+        ["for-each-ref", "--format=%(objectname)", "refs/heads/"], limit: 1 << 26)
+      heads = Set(output.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) })
+        .sorted()
+    } catch {
+      throw .git(error)
+    }
+  }
+
+  /// Looks at one reference.
+  ///
+  /// - Parameters:
+  ///   - reference: What git says of it.
+  ///   - progress: Told how many of how many items are done.
+  /// - Returns: nil when it is no branch.
+  /// - Throws: As `Git.run`, and `keyring` when GnuPG cannot be used.
+  package mutating func look(
+    at reference: PushedReference, progress: @escaping (Int, Int) -> Void = { _, _ in }
+  ) throws(SyncError) -> Branch? {
+    guard reference.isBranch else { return nil }
+    guard let new = reference.new else {
+      return Branch(name: reference.name, result: Verification([Finding(reference.name, .branch(.deleted))]))
+    }
+    if let old = reference.old,
+      try !git({ () throws(GitError) in
+        try repository.git.isAncestor(old, of: new)
+      })
+    {
+      let loss = Finding(reference.name, .branch(.rewritten(from: old)), commit: new)
+      return Branch(name: reference.name, result: Verification([loss]))
+    }
+    var start = PolicyHistory.Start()
+    (start.anchors, start.trusted) = (anchors, heads)
+    let history = try PolicyHistory(to: new, then: nil, from: start, in: repository, room: room)
+    var result = try Verification(
+      of: new, after: history, in: repository, room: room, progress: progress)
+    let incoming = try git { () throws(GitError) in
+      try TopologicalCommits(to: new, without: heads, in: repository.git).commits.map(\.name)
+    }
+    let strays = try git { () throws(GitError) in try IncomingStrays(of: incoming, in: repository).findings }
+    let told = Set(result.findings.map(\.path))
+    result.findings += strays.filter { !told.contains($0.path) }
+    if let last = history.last {
+      if history.firstSigner != nil, try !isConnected(history) {
+        let problem = problem(of: last)
+        result.findings.insert(Finding(StoreLayout.policy, .chain(problem), commit: new), at: 0)
+      }
+      if !result.isDistrusted { known.append(history) }
+    } else if !result.isDistrusted {
+      result.findings.insert(Finding(StoreLayout.policy, .chain(.missing), commit: new), at: 0)
+    }
+    return Branch(name: reference.name, result: result)
+  }
+
+  // MARK: Branches without a commit in common
+
+  private mutating func readKnown() throws(SyncError) {
+    if isKnownRead { return }
+    isKnownRead = true
+    for head in heads {
+      var start = PolicyHistory.Start()
+      start.trusted = [head]
+      known.append(try PolicyHistory(to: head, then: nil, from: start, in: repository, room: room))
+    }
+    known.removeAll { $0.last == nil }
+  }
+
+  private mutating func isConnected(_ history: PolicyHistory) throws(SyncError) -> Bool {
+    try readKnown()
+    return known.isEmpty || known.contains { history.isConnected(to: $0) }
+  }
+
+  private func problem(of state: PolicyState) -> ChainProblem {
+    let isOfKeyring = known.contains { $0.last?.policy.keyring == state.policy.keyring }
+    return isOfKeyring ? .forked(generation: state.policy.generation) : .foreign
+  }
+
+  private func git<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {
+    do throws(GitError) {
+      return try body()
+    } catch {
+      throw .git(error)
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package import Keyring
+package import KeyringModel
+
+/// What a look at a store, a commit of it, or a push has found.
+package struct Verification: Sendable {
+  /// What is wrong: the history first.
+  package var findings: [Finding] = []
+  /// What will be wrong soon.
+  package var warnings: [Finding] = []
+  /// How many items there are.
+  package var items = 0
+  /// How many policies the chain has that leads to the last one.
+  package var policies = 0
+  /// Who has signed the first policy, if that was looked at and is right.
+  package var firstSigner: Fingerprint?
+  /// How many policies were left behind by merges, since another one had been made at the same time.
+  package var leftBehind = 0
+  /// Whether the beginning of the history is not there.
+  package var isCutOff = false
+  /// Whether what this machine has accepted is on the chain.
+  package var isPinned = false
+
+  /// Whether the policy is not to be trusted, so that everything else means little.
+  package var isDistrusted: Bool {
+    findings.contains { finding in
+      switch finding.kind {
+      case .chain, .policy: true
+      default: false
+      }
+    }
+  }
+
+  /// Nothing but findings.
+  package init(_ findings: [Finding]) { self.findings = findings }
+
+  private init(_ history: PolicyHistory) {
+    findings = history.findings
+    policies = history.count
+    firstSigner = history.firstSigner
+    leftBehind = history.leftBehind.count
+    isCutOff = history.isCutOff
+    isPinned = history.isPinned
+  }
+
+  private mutating func take(_ store: StoreVerification, besides strays: [Finding] = []) {
+    // What was not written looks as if it was missing.
+    let known = Set(strays.map(\.path))
+    findings += strays + store.findings.filter { !known.contains($0.path) }
+    warnings += store.warnings
+    items += store.items
+  }
+
+  /// Looks at a store as it lies in its folder, and at its history.
+  ///
+  /// - Parameters:
+  ///   - path: The store's folder.
+  ///   - repository: Its repository; nil when it uses none.
+  ///   - start: What the chain of policies has to begin with.
+  ///   - room: Where GnuPG works.
+  ///   - progress: Told how many of how many items are done.
+  /// - Throws: As `Git.run`, and `keyring` when the store or GnuPG cannot be used.
+  package init(
+    ofStoreAt path: String, in repository: Repository?, from start: PolicyHistory.Start,
+    room: VerificationRoom, progress: @escaping (Int, Int) -> Void = { _, _ in }
+  ) throws(SyncError) {
+    let head = try repository?.commitForVerification("HEAD")
+    let tree: FileTree
+    let store: StoreVerification
+    do throws(KeyringError) {
+      tree = try StoreFolder.open(path)
+      store = try Keyring.forVerification(at: path, in: room).verify(progress: progress)
+    } catch {
+      throw .keyring(error)
+    }
+    self.init(try PolicyHistory(to: head, then: tree, from: start, in: repository, room: room))
+    take(store)
+  }
+
+  /// Looks at a commit and what leads to it.
+  ///
+  /// - Parameters:
+  ///   - commit: Its full name.
+  ///   - repository: Where it is.
+  ///   - start: What the chain of policies has to begin with.
+  ///   - room: Where GnuPG works, and the files go.
+  ///   - progress: Told how many of how many items are done.
+  /// - Throws: As `Git.run`, and `keyring` with `noStore`, or when GnuPG cannot be used.
+  package init(
+    ofCommit commit: String, in repository: Repository, from start: PolicyHistory.Start,
+    room: VerificationRoom, progress: @escaping (Int, Int) -> Void = { _, _ in }
+  ) throws(SyncError) {
+    let history = try PolicyHistory(to: commit, then: nil, from: start, in: repository, room: room)
+    try self.init(of: commit, after: history, in: repository, room: room, progress: progress)
+    guard history.last != nil || isDistrusted else {
+      throw .keyring(.noStore(path: "\(repository.top) at \(commit)"))
+    }
+  }
+
+  /// Looks at the files of a commit whose history was looked at.
+  init(
+    of commit: String, after history: PolicyHistory, in repository: Repository, room: VerificationRoom,
+    progress: @escaping (Int, Int) -> Void
+  ) throws(SyncError) {
+    self.init(history)
+    let files = try CommittedStore(of: commit, in: repository, to: room.path("commit-\(commit)"))
+    guard history.last != nil else {
+      findings += files.findings
+      return
+    }
+    do throws(KeyringError) {
+      let keyring = try Keyring.forVerification(at: files.folder, in: room)
+      take(try keyring.verify(progress: progress), besides: files.findings)
+    } catch {
+      throw .keyring(error)
+    }
+  }
+}
+
+extension Repository {
+  /// The full name of a commit; nil when there is none.
+  ///
+  /// - Throws: as `Git.run`.
+  package func commitForVerification(_ name: String) throws(SyncError) -> String? {
+    do throws(GitError) {
+      return try git.commit(name)
+    } catch {
+      throw .git(error)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Keyring
+import KeyringModel
+import OpenPGP
+import Secrets
+import TestSupport
+import Testing
+
+/// Looking at a store without a key and without a pin, with real GnuPG.
+@Suite("Verifying a store") struct StoreVerificationTests {
+  /// A store of two items, and people in its policy.
+  private static func store(with others: [GnuPGKey] = []) throws -> (GnuPGStore, PolicyForge) {
+    let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
+    let keyring = try store.create()
+    for number in 1...2 {
+      try keyring.add(.login("host\(number).example", "alice"), secret: SecretBytes(copying: [1, 2, 3]))
+    }
+    let forge = PolicyForge(store.gnupg, store: store.path)
+    if !others.isEmpty { try forge.succeed(others.map { PolicyForge.adding($0) }, by: .alice) }
+    return (store, forge)
+  }
+
+  private static func verify(_ store: GnuPGStore, at time: Timestamp? = nil) throws -> StoreVerification {
+    var host = store.host
+    if let time { host.clock = { time } }
+    // Nothing of the person's is there.
+    host.gnupgHome = "/nonexistent"
+    host.stateBase = "/nonexistent"
+    let room = try VerificationRoom(host: host)
+    defer { room.remove() }
+    return try Keyring.forVerification(at: store.path, in: room).verify()
+  }
+
+  @Test func `a store that is right has no findings, and is opened without a pin or a key`() throws {
+    let (store, _) = try Self.store(with: [.bob])
+    let result = try Self.verify(store)
+    #expect(result.findings == [] && result.warnings == [] && result.items == 2)
+  }
+
+  @Test func `a keyring that is opened for looking cannot write`() throws {
+    let (store, _) = try Self.store()
+    let room = try VerificationRoom(host: store.host)
+    defer { room.remove() }
+    let keyring = try Keyring.forVerification(at: store.path, in: room)
+    let secret = SecretBytes(copying: [1])
+    #expect(throws: KeyringError.policyNotTrusted(.notPinned)) {
+      try keyring.add(.login("new.example", "alice"), secret: secret)
+    }
+    let record = try #require(try keyring.find(Query()).items.first)
+    #expect(throws: KeyringError.self) { _ = try keyring.secret(for: record) }
+  }
+
+  /// Days before the end of a key, and whether that is worth a word.
+  @Test("a key that ends within 60 days is a warning", arguments: [(1, true), (59, true), (61, false)])
+  func ends(_ days: Int64, _ isWarned: Bool) throws {
+    let (store, _) = try Self.store(with: [.expired])
+    let person = GnuPGKey.expired.fingerprint
+    let file = StoreLayout.keyFile(person)
+    let now = try Self.verify(store)
+    // Today it is over.
+    #expect(now.warnings == [])
+    guard case .key(person, .expired(let end))? = now.findings.first?.kind else {
+      Issue.record("\(now.findings)")
+      return
+    }
+    let earlier = Timestamp(microseconds: end.microseconds - days * 86_400 * 1_000_000)
+    let warnings = try Self.verify(store, at: earlier).warnings
+    #expect(warnings == (isWarned ? [Finding(file, .keyEnds(person, end))] : []))
+  }
+
+  @Test("a key that cannot be used is a finding", arguments: [GnuPGKey.revoked, .signonly])
+  func unusable(_ key: GnuPGKey) throws {
+    let (store, _) = try Self.store(with: [key])
+    let findings = try Self.verify(store).findings
+    #expect(findings.map(\.path) == [StoreLayout.keyFile(key.fingerprint)], "\(findings)")
+    guard case .key(key.fingerprint, _)? = findings.first?.kind else {
+      Issue.record("\(findings)")
+      return
+    }
+  }
+
+  @Test func `an audit of the recipients starts no process`() throws {
+    let (store, forge) = try Self.store()
+    let room = try VerificationRoom(host: store.host)
+    defer { room.remove() }
+    let keyring = try Keyring.forVerification(at: store.path, in: room)
+    try keyring.prepareAudit()
+    let before = keyring.engineStatistics.processes
+    let right = try keyring.auditRecipients()
+    #expect(right.items == 2 && right.findings == [])
+    let file = "items/internet-password/host1.example/alice.gpg"
+    try store.gnupg.run(["--import"], input: GnuPGKey.carol.publicKey)
+    try forge.write(try store.gnupg.encrypt([1], to: [.alice, .carol]), to: file)
+    let wrong = try keyring.auditRecipients().findings
+    #expect(
+      wrong.contains { finding in
+        guard case .wrongRecipients(let found, let expected) = finding.kind else { return false }
+        return finding.path == file && found.count == 2 && expected.count == 1
+      }, "\(wrong)")
+    #expect(keyring.engineStatistics.processes == before)
+  }
+
+  @Test func `what a process left that was killed is removed after a day`() throws {
+    let (store, _) = try Self.store()
+    let base = store.host.engineBase
+    for name in ["old", "young"] {
+      try FileManager.default.createDirectory(
+        atPath: "\(base)/.verify-\(name)/gnupg", withIntermediateDirectories: true)
+    }
+    let past = Date(timeIntervalSinceNow: -100_000)
+    try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: "\(base)/.verify-old")
+    _ = try Self.verify(store)
+    let left = try FileManager.default.contentsOfDirectory(atPath: base).filter { $0.hasPrefix(".verify") }
+    #expect(left == [".verify-young"])
+  }
+}

@@ -1,0 +1,54 @@
+import Keyring
+import KeyringModel
+import OpenPGP
+import Sync
+import TestSupport
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("Reports of verify") struct VerificationReportTests {
+  private static let stray = Finding("x", .stray(.name))
+  private static let chain = Finding("policy.json", .chain(.unsigned), commit: "0123456789abcdef")
+  private static let soon = Finding(
+    "keys/x.asc", .keyEnds(StandInEngine.fingerprint(1), Timestamp(microseconds: 0)))
+
+  /// Findings, warnings, whether warnings count, and how the command ends.
+  static let endings: [([Finding], [Finding], Bool, ExitCode)] = [
+    ([], [], true, .done), ([], [soon], false, .done), ([], [soon], true, .failedChecks),
+    ([stray], [], false, .failedChecks), ([stray, chain], [soon], true, .policyNotTrusted),
+    ([Finding("policy.json", .policy(.unsigned))], [], false, .policyNotTrusted),
+    ([Finding("refs/heads/main", .branch(.deleted))], [], false, .failedChecks),
+  ]
+
+  @Test("findings decide how it ends", arguments: endings)
+  func ends(_ findings: [Finding], _ warnings: [Finding], _ isStrict: Bool, _ code: ExitCode) {
+    var result = Verification(findings)
+    result.warnings = warnings
+    #expect(VerificationReport(result, branch: nil).exitCode(isStrict: isStrict) == code)
+  }
+
+  private static let problems: [ChainProblem] = [
+    .missing, .unreadable(.noAdmin), .foreign, .unsigned, .badSignature,
+    .signedByMember(StandInEngine.fingerprint(1)), .signedByRemoved(StandInEngine.fingerprint(1)),
+    .signedByRevoked(StandInEngine.fingerprint(1)), .signedByStranger(nil),
+    .signedByStranger(StandInEngine.fingerprint(1)), .signerUnknown([StandInEngine.fingerprint(1)]),
+    .keyExchanged(StandInEngine.fingerprint(1)), .older(generation: 1, before: 2), .forked(generation: 2),
+    .skipped(generation: 3, before: 1), .notNext(generation: 2), .beginsLate(generation: 2),
+    .notAnchored(StandInEngine.fingerprint(1)), .notPinned(generation: 1, pinned: 2),
+    .notPinned(generation: 2, pinned: 1), .pinUnreadable,
+  ]
+
+  @Test func `each problem has its own words, and a line says in which commit it is`() {
+    let words = Self.problems.map(\.words)
+    #expect(Set(words).count == words.count)
+    #expect(
+      Self.chain.line
+        == "policy.json in commit 0123456789ab: the policy is not trusted: it has no signature")
+  }
+
+  @Test func `what comes from a store is escaped`() {
+    let evil = Finding("e\u{1B}]0;x\u{7}\u{202E}", .stray(.link), commit: "\u{1B}[2J")
+    #expect(!evil.line.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202E })
+  }
+}

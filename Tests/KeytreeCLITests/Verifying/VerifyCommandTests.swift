@@ -1,0 +1,186 @@
+import Foundation
+import Glibc
+import Keyring
+import KeyringModel
+import TestSupport
+import Testing
+
+/// The built program at stores, commits and pushes, on a machine without any key.
+@Suite("Verify") struct VerifyCommandTests {
+  @Test func `each kind of damage is found in the folder, in a commit, and in a push`() throws {
+    let world = try VerifyWorld()
+    for sabotage in VerifySabotage.policies + VerifySabotage.files + VerifySabotage.commits {
+      try world.reset()
+      try sabotage.act(world)
+      if sabotage.isInFolder {
+        let outcome = try world.verify()
+        let comment: Comment = "\(sabotage) in the folder: \(outcome.text)\(outcome.errors)"
+        #expect(outcome.status == sabotage.status, comment)
+        #expect((outcome.text + outcome.errors).contains(sabotage.words), comment)
+      }
+      try world.commit(stagesAll: sabotage.isInFolder)
+      let outcome = try world.verify("--at", "HEAD")
+      let comment: Comment = "\(sabotage) in a commit: \(outcome.text)\(outcome.errors)"
+      #expect(outcome.status == sabotage.status, comment)
+      #expect(outcome.text.contains(sabotage.words), comment)
+
+      let push = try world.pushing()
+      #expect(push.status != 0 && push.errors.contains(sabotage.words), "\(sabotage) pushed: \(push.errors)")
+      #expect(try world.remains == [], "\(sabotage)")
+    }
+  }
+
+  @Test func `what is right passes everywhere`() throws {
+    let world = try VerifyWorld()
+    let bare = try world.program.run(
+      ["verify", "--at", "main", "--store", world.hub], variables: world.elsewhere)
+    for outcome in [try world.verify(), try world.verify("--at", "HEAD"), bare] {
+      #expect(outcome.status == 0 && outcome.text.isEmpty, "\(outcome)")
+      #expect(outcome.errors.contains("3 items, 2 policies, the first one signed by "), "\(outcome)")
+      #expect(outcome.errors.contains("nothing says whose policy this should be"), "\(outcome)")
+    }
+    // The person's own machine has accepted the first policy, which is an anchor.
+    let own = try world.program.run(["verify"])
+    #expect(own.status == 0 && own.errors.contains("accepted on this machine, nothing is wrong"), "\(own)")
+    // Without git there is nothing but the policy itself.
+    try FileManager.default.removeItem(atPath: "\(world.store)/.git")
+    let plain = try world.verify("--fingerprint", GnuPGKey.alice.fingerprint.text)
+    #expect(plain.status == 0 && plain.errors.contains("1 policy"), "\(plain)")
+  }
+
+  @Test func `the first policy is held against the admin who is named`() throws {
+    let world = try VerifyWorld()
+    let (alice, carol) = (GnuPGKey.alice.fingerprint.text, GnuPGKey.carol.fingerprint.text)
+    let right = try world.verify("--fingerprint", carol, "--fingerprint", alice)
+    #expect(right.status == 0 && !right.errors.contains("note:"), "\(right)")
+    let wrong = try world.verify("--fingerprint", carol)
+    #expect(wrong.status == 9 && wrong.text.contains("is signed by \(alice), not by the admin"), "\(wrong)")
+    #expect(try world.verify("--fingerprint", "1234").status == 2)
+    #expect(try world.verify("--at", "HEAD", "--pre-receive").status == 2)
+    #expect(try world.verify("--at", "nowhere").status == 4)
+    #expect(try world.verify("--store", "\(world.program.folder)/nothing").status == 4)
+  }
+
+  @Test func `attributes and filters of a commit hide nothing`() throws {
+    let world = try VerifyWorld()
+    try world.forge.write(Array("items/** export-ignore filter=x\n".utf8), to: ".gitattributes")
+    try world.swapFiles(VerifyWorld.items[0], VerifyWorld.items[1])
+    try world.commit()
+    let outcome = try world.verify("--at", "HEAD")
+    #expect(
+      outcome.status == 13 && outcome.text.contains("not the file that the index describes"), "\(outcome)")
+  }
+
+  @Test func `programs are told the same`() throws {
+    let world = try VerifyWorld()
+    try world.swapFiles(VerifyWorld.items[0], VerifyWorld.items[1])
+    let outcome = try world.verify("--json")
+    let lines = outcome.text.split(separator: "\n").map(String.init)
+    #expect(lines.count == 3)
+    #expect(lines.allSatisfy { (try? JSONSerialization.jsonObject(with: Data($0.utf8))) != nil })
+    #expect(lines.first?.contains("\"problem\":\"not-as-indexed\"") == true)
+    #expect(
+      lines.last?.contains("\"findings\":2") == true && lines.last?.contains("\"trusted\":true") == true)
+  }
+
+  // MARK: Pushes
+
+  @Test func `a push that takes something away is refused`() throws {
+    let world = try VerifyWorld()
+    for (arguments, words) in [
+      (["--force", "origin", "main~1:main"], "the branch would lose commits"),
+      (["origin", ":main"], "the branch would be deleted"),
+    ] {
+      let outcome = try world.pushing(arguments)
+      #expect(outcome.status != 0 && outcome.errors.contains(words), "\(outcome)")
+      #expect(outcome.errors.contains("the push is refused"), "\(outcome)")
+    }
+    try world.program.succeed(["trust", "--fingerprint", GnuPGKey.alice.fingerprint.text])
+    try world.program.succeed(["add", "d.example/dave"], input: "secret")
+    let outcome = try world.pushing()
+    #expect(
+      outcome.status == 0 && outcome.errors.contains("4 items, 2 policies, nothing is wrong"), "\(outcome)")
+  }
+
+  @Test func `what a later commit takes away again stays in the history and is refused`() throws {
+    let world = try VerifyWorld()
+    let link = "\(world.store)/items/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/etc/passwd")
+    try world.commit()
+    try FileManager.default.removeItem(atPath: link)
+    try world.commit()
+    #expect(try world.verify("--at", "HEAD").status == 0)
+    // By a tag, which nobody looks at, it gets in; a branch with it does not.
+    #expect(try world.pushing(["origin", "main:refs/tags/x"]).status == 0)
+    let outcome = try world.pushing()
+    #expect(outcome.status != 0 && outcome.errors.contains("items/link in commit "), "\(outcome)")
+  }
+
+  @Test func `an unsigned policy between two right ones is refused`() throws {
+    let world = try VerifyWorld()
+    let right = try world.forge.bytes("policy.json")
+    try world.forge.succeed([.join(GnuPGKey.bob.fingerprint, group: "default")], by: nil)
+    try world.commit()
+    try world.forge.write(right, signedBy: nil)
+    try world.commit()
+    let outcome = try world.pushing()
+    #expect(outcome.status != 0 && outcome.errors.contains("its signature does not fit it"), "\(outcome)")
+  }
+
+  @Test func `new branches belong to the keyring, and the first one to whom the hook names`() throws {
+    let world = try VerifyWorld()
+    #expect(try world.pushing(["origin", "main~1:refs/heads/older"]).status == 0)
+    // Another store, with another keyring.
+    let other = "\(world.program.folder)/other"
+    try world.program.succeed(["init", "--store", other, "--key", GnuPGKey.alice.fingerprint.text])
+    try world.program.git(["branch", "-M", "main"], in: other)
+    let foreign = try world.program.outcome(ofGit: ["push", world.hub, "main:foreign"], in: other)
+    #expect(foreign.status != 0 && foreign.errors.contains("it is of another keyring"), "\(foreign)")
+    // A branch without a store.
+    try world.program.git(["switch", "-q", "--orphan", "notes"], in: other)
+    try world.program.git(["commit", "-q", "--allow-empty", "-m", "x"], in: other)
+    let notes = try world.program.outcome(ofGit: ["push", world.hub, "notes"], in: other)
+    #expect(notes.status != 0 && notes.errors.contains("there is none here"), "\(notes)")
+
+    ScratchFolder.remove(world.hub)
+    try world.program.git(["init", "-q", "--bare", "-b", "main", world.hub], in: "/")
+    let hook = "exec '\(ProcessesProgram.path)' verify --pre-receive --fingerprint"
+    try world.hook("\(hook) \(GnuPGKey.carol.fingerprint.text)")
+    let refused = try world.pushing()
+    #expect(refused.status != 0 && refused.errors.contains("not by the admin who was expected"), "\(refused)")
+    try world.hook("\(hook) \(GnuPGKey.alice.fingerprint.text)")
+    let taken = try world.pushing()
+    #expect(taken.status == 0 && taken.errors.contains("3 items, 2 policies, the first one"), "\(taken)")
+  }
+
+  // MARK: Processes
+
+  @Test(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
+  func `no agent is started, nobody is asked, and nothing is written but in a folder that goes`() throws {
+    let world = try VerifyWorld()
+    let strace = try #require(ProcessesTracer.strace)
+    let log = "\(world.program.folder)/log"
+    for arguments in [[], ["--at", "HEAD"]] as [[String]] {
+      let outcome = try world.program.run(
+        ["verify"] + arguments,
+        tracer: [strace, "-f", "-qq", "-e", "signal=none", "-e", "trace=execve,connect", "-o", log],
+        variables: world.elsewhere)
+      #expect(outcome.status == 0, "\(outcome)")
+      let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+      let programs = Set(calls.filter { $0.contains("execve(") }.compactMap(Self.programName))
+      #expect(programs.subtracting(["keytree", "gpg", "gpgconf", "git"]) == [], "\(programs)")
+      #expect(programs.contains("gpg"))
+      // What gpg looks for is the agent of a home that nobody has, and there is none.
+      let asked = calls.filter { $0.contains("connect(") }
+      #expect(asked.allSatisfy { $0.contains("/.verify-") && $0.contains("= -1 ENOENT") }, "\(asked)")
+    }
+    #expect(try world.remains == [])
+    #expect(!FileManager.default.fileExists(atPath: "\(world.program.folder)/elsewhere/state"))
+  }
+
+  /// The last part of the first word in quotes.
+  private static func programName(_ line: Substring) -> String? {
+    let words = line.split(separator: "\"")
+    return words.count > 1 ? words[1].split(separator: "/").last.map(String.init) : nil
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Keyring
+import KeyringModel
+import TestSupport
+import Testing
+
+/// Something that somebody who can push, but has no admin's key, does to a store; and the words by which it is found.
+struct VerifySabotage: Sendable, CustomStringConvertible {
+  let description: String
+  /// A part of the line that tells of it.
+  let words: String
+  /// How `verify` ends.
+  let status: Int32
+  /// Whether a folder without history shows it, too: not what lies in the past, and nothing that git keeps out.
+  var isInFolder = true
+  let act: @Sendable (VerifyWorld) throws -> Void
+
+  init(
+    _ description: String, _ words: String, status: Int32 = 13, isInFolder: Bool = true,
+    _ act: @escaping @Sendable (VerifyWorld) throws -> Void
+  ) {
+    (self.description, self.words, self.status) = (description, words, status)
+    (self.isInFolder, self.act) = (isInFolder, act)
+  }
+
+  private static let item = VerifyWorld.items[0]
+
+  static let policies = [
+    VerifySabotage("one more recipient, unsigned", "its signature does not fit it", status: 9) { world in
+      try world.forge.succeed([.join(GnuPGKey.bob.fingerprint, group: "default")], by: nil)
+    },
+    VerifySabotage("the old policy", "generation 1 after generation 2", status: 9) { world in
+      try world.program.git(["checkout", "-q", "main~1", "--", "policy.json", "policy.json.asc"])
+    },
+    VerifySabotage("the generation of another one", "two different ones of generation 2", status: 9) {
+      world in
+      var policy = try world.forge.policy
+      policy.groups["ops"] = [GnuPGKey.bob.fingerprint]
+      try world.forge.write(policy.encode(), signedBy: .alice)
+    },
+    VerifySabotage(
+      "signed by a member", "signed by \(GnuPGKey.bob.fingerprint.text), who is no admin", status: 9
+    ) { world in
+      try world.forge.succeed([.role(GnuPGKey.bob.fingerprint, .admin)], by: .bob)
+    },
+    VerifySabotage(
+      "signed by a stranger, who is in it", "signed by a stranger (\(GnuPGKey.carol.fingerprint.text))",
+      status: 9
+    ) { world in
+      try world.forge.succeed([PolicyForge.adding(.carol, .admin)], by: .carol)
+    },
+    VerifySabotage("no signature", "it has no signature", status: 9) { world in
+      try world.forge.succeed([.create(group: "ops")], by: .alice)
+      try FileManager.default.removeItem(atPath: "\(world.store)/policy.json.asc")
+    },
+    VerifySabotage("options in place of a fingerprint", "`groups` has a wrong value", status: 9) { world in
+      let text = String(decoding: try world.forge.bytes("policy.json"), as: UTF8.self)
+      let changed = text.replacing("[\"\(GnuPGKey.alice.fingerprint.text)\"]", with: "[\"--file=/x\"]")
+      try world.forge.write(Array(changed.utf8), signedBy: .alice)
+    },
+  ]
+
+  static let files = [
+    VerifySabotage("a key file with another key", "it holds other keys than the one") { world in
+      try world.forge.write(
+        GnuPGKey.carol.publicKey, to: StoreLayout.keyFile(GnuPGKey.alice.fingerprint))
+    },
+    VerifySabotage("a key file with two keys", GnuPGKey.carol.fingerprint.text) { world in
+      let file = StoreLayout.keyFile(GnuPGKey.alice.fingerprint)
+      try world.forge.write(try world.forge.bytes(file) + GnuPGKey.carol.publicKey, to: file)
+    },
+    VerifySabotage("another file of the same key", "not the key file that the policy names") { world in
+      try world.forge.write(
+        GnuPGKey.bob.publicKey + [10], to: StoreLayout.keyFile(GnuPGKey.bob.fingerprint))
+    },
+    VerifySabotage("a secret key in a key file", "it holds a secret key") { world in
+      try world.forge.write(GnuPGKey.bob.secretKey, to: StoreLayout.keyFile(GnuPGKey.bob.fingerprint))
+    },
+    VerifySabotage("a key file without a key", "there is no key in it") { world in
+      try world.forge.write([10], to: StoreLayout.keyFile(GnuPGKey.bob.fingerprint))
+    },
+    VerifySabotage("a key file gone", "this key cannot be used: there is no such key") { world in
+      try FileManager.default.removeItem(
+        atPath: "\(world.store)/\(StoreLayout.keyFile(GnuPGKey.bob.fingerprint))")
+    },
+    VerifySabotage("an item sealed to one more", "its group has") { world in
+      let message = try world.program.gnupg.encrypt([1], to: [.alice, .carol])
+      try world.replace(item, with: message)
+    },
+    VerifySabotage("an item sealed to somebody else", "its group has") { world in
+      try world.replace(item, with: try world.program.gnupg.encrypt([1], to: [.carol]))
+    },
+    VerifySabotage("items swapped", "not the file that the index describes") { world in
+      try world.swapFiles(item, VerifyWorld.items[1])
+    },
+    VerifySabotage("an item gone", "its file is missing") { world in
+      try FileManager.default.removeItem(atPath: "\(world.store)/\(VerifyWorld.file(item))")
+    },
+    VerifySabotage("an item without a line", "the index does not know this item") { world in
+      let message = try world.forge.bytes(VerifyWorld.file(item))
+      try world.forge.write(message, to: "items/internet-password/a.example/x.gpg")
+    },
+    VerifySabotage("text in place of an item", "the file is no binary OpenPGP message") { world in
+      try world.replace(item, with: Array("open sesame\n".utf8))
+    },
+    VerifySabotage("text beside the items", "nothing of a store has such a name") { world in
+      try world.forge.write(Array("open sesame\n".utf8), to: "items/internet-password/a.example/alice.txt")
+    },
+    VerifySabotage("a file at the top", "passwords.txt") { world in
+      try world.forge.write([1], to: "passwords.txt")
+    },
+    VerifySabotage("a link in place of an item", "a symbolic link") { world in
+      let path = "\(world.store)/\(VerifyWorld.file(item))"
+      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/etc/passwd")
+    },
+    VerifySabotage("a line that cannot be read", "cannot be read") { world in
+      let path = ItemPath(validating: "internet-password/\(item)")
+      let file = StoreLayout.shardFile(try #require(path).shard, isLocal: false)
+      try world.forge.write(try world.forge.bytes(file) + Array("{}\n".utf8), to: file)
+    },
+    VerifySabotage("a line twice", "have the same path") { world in
+      let path = ItemPath(validating: "internet-password/\(item)")
+      let file = StoreLayout.shardFile(try #require(path).shard, isLocal: false)
+      let bytes = try world.forge.bytes(file)
+      try world.forge.write(bytes + bytes, to: file)
+    },
+  ]
+
+  /// What only commits can have: a store keeps these to itself, or git leaves them out of a folder.
+  static let commits = [
+    VerifySabotage("keytree's own folder", "stays on each machine", isInFolder: false) { world in
+      let name = try world.program.git(["rev-parse", "HEAD:policy.json"]).filter { !$0.isWhitespace }
+      let file = ".keytree/transaction-1/commit.json"
+      try world.program.git(["update-index", "--add", "--cacheinfo", "100644,\(name),\(file)"])
+    },
+    VerifySabotage("a module", "another repository", isInFolder: false) { world in
+      let head = try world.program.git(["rev-parse", "HEAD"]).filter { !$0.isWhitespace }
+      try world.program.git(["update-index", "--add", "--cacheinfo", "160000,\(head),items/module"])
+    },
+  ]
+}
