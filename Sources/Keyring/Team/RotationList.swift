@@ -90,14 +90,17 @@ package struct RotationList: Equatable, Sendable {
       add(record, judge.strangers(among: readers.keys[record.revision] ?? [], to: record.group), policy)
     }
     // A secret that an item of today has is not lost with another one.
-    var known = Set(items.map(\.revision))
+    let known = Set(items.map(\.revision))
     var gone: [Entry] = []
     for record in readers.gone where !known.contains(record.revision) {
       let group = policy.groups[record.group] == nil ? nil : record.group
       let strangers = judge.strangers(among: readers.keys[record.revision] ?? [], to: group)
       if !strangers.isEmpty { gone.append(Entry(record, strangers, policy, isDeleted: true)) }
     }
-    for entry in gone.sorted(by: Self.comesFirst) where known.insert(entry.record.revision).inserted {
+    // Of copies of one secret that are gone the first one is enough, unless others should not know another one.
+    var listed: [Revision: Set<[Reader]>] = [:]
+    for entry in gone.sorted(by: Self.comesFirst)
+    where listed[entry.record.revision, default: []].insert(entry.readers).inserted {
       entries.append(entry)
     }
     hasForeignStrays = !judge.strangers(among: readers.strayKeys, to: nil).isEmpty

@@ -98,15 +98,15 @@ struct PlainRotation {
   /// Who could read the current secret of each item and is not in its group, by id; nobody's are left out.
   var open: Strangers { items.mapValues { strangers($0.revision, $0.group) }.filter { !$0.value.isEmpty } }
 
-  /// The same of items that are gone, by revision.
-  var deleted: Strangers {
+  /// The same of items that are gone: a revision and names, each pair once.
+  var deleted: Set<[String]> {
     let current = Set(items.values.map(\.revision))
-    var result: Strangers = [:]
-    for last in lastOfGone.values where !current.contains(last.revision) {
-      let found = strangers(last.revision, last.group)
-      if !found.isEmpty { result[last.revision] = found }
-    }
-    return result
+    let gone = lastOfGone.values.filter { !current.contains($0.revision) }
+    return Set(
+      gone.compactMap { last in
+        let found = strangers(last.revision, last.group)
+        return found.isEmpty ? nil : [last.revision] + found.sorted()
+      })
   }
 
   private func strangers(_ revision: String, _ group: String) -> Set<String> {
@@ -150,10 +150,9 @@ extension RotationList {
     Dictionary(uniqueKeysWithValues: entries.filter { !$0.isDeleted }.map { ($0.record.id.hex, $0.names) })
   }
 
-  /// Fingerprints by revision, of deleted entries.
-  var deletedReaders: PlainRotation.Strangers {
-    Dictionary(
-      uniqueKeysWithValues: entries.filter(\.isDeleted).map { ($0.record.revision.hex, $0.names) })
+  /// A revision and fingerprints, of deleted entries.
+  var deletedReaders: Set<[String]> {
+    Set(entries.filter(\.isDeleted).map { [$0.record.revision.hex] + $0.names.sorted() })
   }
 }
 
