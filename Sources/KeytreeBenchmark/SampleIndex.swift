@@ -54,7 +54,7 @@ struct SampleIndex {
       let digits = String(number, radix: 16)
       let path = "\(store)/index/\(digits.utf8.count == 1 ? "0" : "")\(digits).jsonl"
       // Through the model's own shard, so that the lines come out in their canonical order.
-      try Files.write(Shard(parsing: try Files.read(path) ?? [] + lines, number: number).encode(), to: path)
+      try Files.write(Shard(parsing: (try Files.read(path) ?? []) + lines, number: number).encode(), to: path)
     }
   }
 

@@ -28,7 +28,8 @@ package struct PolicyForge {
   ) throws {
     let bytes = try bytes("policy.json")
     var next = try Policy.parse(bytes)
-      .successor(by: edits, previous: ContentDigest(of: bytes), at: Timestamp(microseconds: 1_900_000_000_000_000))
+      .successor(
+        by: edits, previous: ContentDigest(of: bytes), at: Timestamp(microseconds: 1_900_000_000_000_000))
     change(&next)
     for case .add(let person, _, _, _) in edits {
       guard let key = GnuPGKey.allCases.first(where: { $0.fingerprint == person }) else { continue }
