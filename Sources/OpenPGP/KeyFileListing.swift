@@ -1,17 +1,22 @@
 internal import CGPGME
 package import KeyringModel
 
-extension Engine {
-  /// Lists the keys in a file without taking them anywhere. Starts one process.
+extension ThrowAwayHome {
+  /// Lists the keys in a file without taking them anywhere. Starts one process, and one more the first time.
   ///
-  /// - Parameter file: Armored or binary, or anything else.
+  /// Not in an engine home: those have no trust database, without which gpg does not show a revoked key.
+  ///
+  /// - Parameters:
+  ///   - file: Armored or binary, or anything else.
+  ///   - processStarted: Called for every process started.
   /// - Returns: The keys in the order of the file; none when GnuPG finds none.
   /// - Throws: What concerns the engine.
-  package func keys(in file: [UInt8]) throws(EngineError) -> [PublicKey] {
+  package func keys(
+    in file: [UInt8], processStarted: () -> Void
+  ) throws(EngineError) -> [PublicKey] {
     if file.isEmpty { return [] }
-    let session = try session()
-    let context = try Context(program: session.program, home: session.home.path, interaction: .never)
-    counter.processStarted()
+    let context = try context(processStarted)
+    processStarted()
     return try unsafe file.span.bytes.withUnsafeBytes { bytes throws(EngineError) in
       let data = try unsafe DataObject(reading: bytes, isSensitive: false)
       return unsafe context.keys(in: data.pointer)

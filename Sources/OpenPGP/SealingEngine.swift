@@ -76,13 +76,6 @@ package protocol SealingEngine: Sendable {
   /// - Throws: What concerns the engine.
   func publicKeys() throws(EngineError) -> [PublicKey]
 
-  /// Lists the keys in a file, which are taken nowhere.
-  ///
-  /// - Parameter file: Armored or binary, or anything else.
-  /// - Returns: The keys in the order of the file; none when there are none.
-  /// - Throws: What concerns the engine.
-  func keys(in file: [UInt8]) throws(EngineError) -> [PublicKey]
-
   /// An engine for the same user that knows other people.
   ///
   /// - Parameter keys: The people's key files by primary fingerprint.

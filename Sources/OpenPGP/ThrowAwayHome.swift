@@ -91,6 +91,15 @@ package struct ThrowAwayHome: Sendable {
     return fingerprint
   }
 
+  /// A context in the home that cannot ask for anything.
+  func context(_ processStarted: () -> Void) throws(EngineError) -> Context {
+    let found = try EngineProgram.find(searchPath: searchPath)
+    let program = try Library.program(
+      found.gpg, rememberedIn: runtimeFolder, processStarted: processStarted)
+    guard EngineProgram.isRecentEnough(program.version) else { throw .engineTooOld(version: program.version) }
+    return try Context(program: program, home: home, interaction: .never)
+  }
+
   /// Stops the agent and removes everything. What cannot be removed stays behind; it holds nothing of value.
   package func remove() {
     // Without GnuPG there is no agent to stop.

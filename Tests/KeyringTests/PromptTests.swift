@@ -46,7 +46,6 @@ import Testing
       try base.checkPassphrase(of: person)
     }
     func owners(of id: KeyID) throws(EngineError) -> [Fingerprint] { try base.owners(of: id) }
-    func keys(in file: [UInt8]) throws(EngineError) -> [PublicKey] { try base.keys(in: file) }
     func publicKeys() throws(EngineError) -> [PublicKey] { try base.publicKeys() }
     func with(keys: [Fingerprint: [UInt8]]) -> any SealingEngine { self }
     func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {

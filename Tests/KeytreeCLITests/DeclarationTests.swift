@@ -20,8 +20,8 @@ struct DeclarationTests {
       Set(names) == [
         "init", "add", "get", "find", "ls", "set", "edit", "generate", "rm", "mv", "cp", "history",
         "undelete", "group", "who", "rotate",
-        "status", "resolve", "check", "doctor", "trust", "clone", "sync", "git", "merge-driver", "textconv",
-        "group", "who", "import", "demo", "help", "version", "completions",
+        "status", "resolve", "check", "verify", "doctor", "trust", "clone", "sync", "git", "merge-driver",
+        "textconv", "import", "demo", "help", "version", "completions",
       ])
     #expect(names.count == Set(names).count)
   }

@@ -27,9 +27,8 @@ package struct PolicyForge {
     _ edits: [PolicyEdit], by signer: GnuPGKey?, _ change: (inout Policy) -> Void = { _ in }
   ) throws {
     let bytes = try bytes("policy.json")
-    var next = try Policy.parse(bytes)
-      .successor(
-        by: edits, previous: ContentDigest(of: bytes), at: Timestamp(microseconds: 1_900_000_000_000_000))
+    let now = Timestamp(microseconds: 1_900_000_000_000_000)
+    var next = try Policy.parse(bytes).successor(by: edits, previous: ContentDigest(of: bytes), at: now)
     change(&next)
     for case .add(let person, _, _, _) in edits {
       guard let key = GnuPGKey.allCases.first(where: { $0.fingerprint == person }) else { continue }

@@ -113,8 +113,6 @@ package final class StandInEngine: SealingEngine {
 
   package func publicKeys() throws(EngineError) -> [PublicKey] { [] }
 
-  package func keys(in file: [UInt8]) throws(EngineError) -> [PublicKey] { [] }
-
   /// The same one: it seals to whom it is told.
   package func with(keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
     people.withLock { $0.formUnion(keys.keys) }

@@ -1,6 +1,7 @@
 internal import KeyringModel
 internal import OpenPGP
 internal import Secrets
+internal import Synchronization
 
 /// Holds the file of one item against its line and the policy, from any thread.
 struct ItemCheck: Sendable {
@@ -9,6 +10,12 @@ struct ItemCheck: Sendable {
   let decrypts: Bool
   /// What the index says.
   let lines: LineTable
+  /// Who can read the items of each group.
+  private let readers = GroupReaders()
+
+  init(keyring: Keyring, decrypts: Bool, lines: LineTable) {
+    (self.keyring, self.decrypts, self.lines) = (keyring, decrypts, lines)
+  }
 
   /// What there was to see.
   struct Look: Sendable {
@@ -70,7 +77,7 @@ struct ItemCheck: Sendable {
     }
     let expected: Set<KeyID>
     do {
-      expected = try keyring.engine.expectedRecipients(members)
+      expected = try readers.expected(record.group, members, keyring.engine)
     } catch {
       guard case .unusableKey(let person, let problem) = error else { throw .engine(error, nil) }
       return .recipientsUnknown(.unusableKey(person, problem))
@@ -98,5 +105,27 @@ struct ItemCheck: Sendable {
       default: throw error
       }
     }
+  }
+}
+
+/// The recipients that the items of each group should have, asked for once.
+private final class GroupReaders: Sendable {
+  private let known = Mutex<[String: Result<Set<KeyID>, EngineError>]>([:])
+
+  func expected(
+    _ group: String, _ members: [Fingerprint], _ engine: any SealingEngine
+  ) throws(EngineError) -> Set<KeyID> {
+    let result = known.withLock { known in
+      if let result = known[group] { return result }
+      let result: Result<Set<KeyID>, EngineError>
+      do throws(EngineError) {
+        result = .success(try engine.expectedRecipients(members))
+      } catch {
+        result = .failure(error)
+      }
+      known[group] = result
+      return result
+    }
+    return try result.get()
   }
 }

@@ -124,8 +124,11 @@ struct StoreSurvey {
       guard try isFolder(classFolder, in: tree) else { continue }
       for container in try tree.list(classFolder) {
         let containerFolder = "\(classFolder)/\(container)"
-        guard try isFolder(containerFolder, in: tree) else { continue }
-        for name in try tree.list(containerFolder) {
+        // Opened once: there are many files, and each path would be walked again.
+        guard try isFolder(containerFolder, in: tree), let folder = try tree.folder(containerFolder) else {
+          continue
+        }
+        for name in try folder.names() {
           let file = "\(containerFolder)/\(name)"
           guard name.hasSuffix(".gpg"),
             let path = ItemPath(validating: "\(itemClass)/\(container)/\(name.dropLast(4))")
@@ -133,7 +136,9 @@ struct StoreSurvey {
             findings.append(Finding(file, .stray(.name)))
             continue
           }
-          if try isFile(file, in: tree) { itemFiles.append(ItemFile(path: path, isLocal: isLocal)) }
+          if isFile(try folder.status(name), file) {
+            itemFiles.append(ItemFile(path: path, isLocal: isLocal))
+          }
         }
       }
     }
@@ -150,7 +155,11 @@ struct StoreSurvey {
 
   /// Whether a file of its own is there; what stands in its place is a stray.
   private mutating func isFile(_ path: String, in tree: FileTree) throws(FileError) -> Bool {
-    guard let status = try tree.status(path) else { return false }
+    isFile(try tree.status(path), path)
+  }
+
+  private mutating func isFile(_ status: FileStatus?, _ path: String) -> Bool {
+    guard let status else { return false }
     noteWeakness(status, path)
     if status.kind == .regular && status.links == 1 { return true }
     findings.append(Finding(path, .stray(Self.reason(status))))

@@ -39,10 +39,12 @@ extension Keyring {
 
   /// Looks at everything that needs no key. Nothing is changed and no lock is taken.
   ///
-  /// - Parameter progress: told how many of how many items are done.
+  /// - Parameters:
+  ///   - room: where GnuPG works.
+  ///   - progress: told how many of how many items are done.
   /// - Throws: as `check(decrypts:progress:)`, but never `busy`.
   package func verify(
-    progress: @escaping (Int, Int) -> Void = { _, _ in }
+    in room: VerificationRoom, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> StoreVerification {
     var check = StoreCheck(keyring: self, decrypts: false, progress: progress)
     check.comparesPolicy = false
@@ -56,7 +58,7 @@ extension Keyring {
     }
     var result = StoreVerification()
     result.items = report.items
-    result.findings = report.findings + (try keyFileFindings())
+    result.findings = report.findings + (try keyFileFindings(room))
     result.findings.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     result.warnings = try keyWarnings()
     return result
@@ -90,14 +92,14 @@ extension Keyring {
   }
 
   /// Key files that are not what the policy says, or hold more than one key.
-  private func keyFileFindings() throws(KeyringError) -> [Finding] {
+  private func keyFileFindings(_ room: VerificationRoom) throws(KeyringError) -> [Finding] {
     var findings: [Finding] = []
     for (person, bytes) in trusted.keys.sorted(by: { $0.key < $1.key }) {
       let file = StoreLayout.keyFile(person)
       if !policy.covers(bytes, of: person) { findings.append(Finding(file, .keyFile(person, .notInPolicy))) }
       let keys: [PublicKey]
       do throws(EngineError) {
-        keys = try engine.keys(in: bytes)
+        keys = try room.keys(in: bytes)
       } catch {
         throw .engine(error, nil)
       }

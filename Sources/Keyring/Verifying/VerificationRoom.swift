@@ -8,6 +8,7 @@ package final class VerificationRoom: Sendable {
   private let home: ThrowAwayHome
   private let host: HostContext
   private let standIn: (any SealingEngine)?
+  private let listings = Mutex(0)
   private let engines = Mutex<[KeySet: any SealingEngine]>([:])
 
   /// Key files by whom they are of and what they are.
@@ -59,11 +60,16 @@ package final class VerificationRoom: Sendable {
     }
   }
 
+  /// The keys in a file, as GnuPG lists them; none where it finds none.
+  func keys(in file: [UInt8]) throws(EngineError) -> [PublicKey] {
+    try home.keys(in: file) { listings.withLock { $0 += 1 } }
+  }
+
   /// What cryptography was done in here.
   package var statistics: EngineStatistics {
     if let standIn { return standIn.statistics }
     return engines.withLock { engines in
-      engines.values.reduce(into: EngineStatistics()) { sum, engine in
+      engines.values.reduce(into: EngineStatistics(processes: listings.withLock { $0 })) { sum, engine in
         let one = engine.statistics
         sum.decryptions += one.decryptions
         sum.encryptions += one.encryptions

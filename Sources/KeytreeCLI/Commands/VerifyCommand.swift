@@ -15,7 +15,7 @@ enum VerifyCommand: Command {
     help: "look at a commit and what leads to it, not at the folder")
   static let preReceive = OptionDeclaration(
     "pre-receive", help: "be the hook of a bare repository: read what is pushed, and refuse it")
-  static let strict = OptionDeclaration("strict", help: "let warnings fail, too")
+  static let strict = OptionDeclaration("strict", help: "fail also when a key ends within 60 days")
 
   static let declaration = CommandDeclaration(
     name: "verify", summary: "look at policies, recipients, keys and files without a secret key",
@@ -24,7 +24,7 @@ enum VerifyCommand: Command {
         + "finding is a line: the path in the store, and what is wrong there.",
       "It follows the policies of the whole history: each is signed by an admin of the one before, none is older, none "
         + "forks. Whether it begins with the right people is known only with `--fingerprint`, or where this machine "
-        + "has accepted the store. Then come the recipients of every item, the keys (a warning 60 days before their "
+        + "has accepted the store. Then come the recipients of every item, the keys (named from 60 days before their "
         + "end), the index against the files, names, links, and what is no part of a store.",
       "`--at` takes the files out of the repository itself, so that no attribute or setting can hide any. The store "
         + "may be a bare repository then.",
@@ -38,7 +38,7 @@ enum VerifyCommand: Command {
       Example(
         "keytree verify --at HEAD --fingerprint C86E40475C0FBD627777428CC11945FA7D8856D8",
         "for continuous integration"),
-      Example("exec keytree verify --pre-receive", "all of the hook `pre-receive`, after `#!/bin/sh`"),
+      Example("keytree verify --pre-receive", "all of the hook `pre-receive`, after `#!/bin/sh`"),
     ],
     exitCodes: [3, 4, 9, 11, 13])
 

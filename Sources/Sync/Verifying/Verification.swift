@@ -68,7 +68,7 @@ package struct Verification: Sendable {
     let store: StoreVerification
     do throws(KeyringError) {
       tree = try StoreFolder.open(path)
-      store = try Keyring.forVerification(at: path, in: room).verify(progress: progress)
+      store = try Keyring.forVerification(at: path, in: room).verify(in: room, progress: progress)
     } catch {
       throw .keyring(error)
     }
@@ -109,7 +109,7 @@ package struct Verification: Sendable {
     }
     do throws(KeyringError) {
       let keyring = try Keyring.forVerification(at: files.folder, in: room)
-      take(try keyring.verify(progress: progress), besides: files.findings)
+      take(try keyring.verify(in: room, progress: progress), besides: files.findings)
     } catch {
       throw .keyring(error)
     }

@@ -28,7 +28,7 @@ import Testing
     host.stateBase = "/nonexistent"
     let room = try VerificationRoom(host: host)
     defer { room.remove() }
-    return try Keyring.forVerification(at: store.path, in: room).verify()
+    return try Keyring.forVerification(at: store.path, in: room).verify(in: room)
   }
 
   @Test func `a store that is right has no findings, and is opened without a pin or a key`() throws {
