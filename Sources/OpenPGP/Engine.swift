@@ -16,6 +16,10 @@ package final class Engine: SealingEngine {
   let counter = ProcessCounter()
   /// What the agent calls the keys of people, as far as that was asked for.
   let keygrips = Mutex<[Fingerprint: [Keygrip]]>([:])
+  /// The key objects of those who sign, as far as they had to be named.
+  let signerKeys = Mutex<[Fingerprint: SignerKey]>([:])
+  /// How often somebody has signed.
+  let signings = Atomic(0)
   private let state = Mutex(State())
   /// Held by the thread that looks after the way to the agent.
   let mending = Mutex<Void>(())

@@ -34,7 +34,7 @@ extension Engine {
   ) throws(EngineError) -> [UInt8]? {
     let context = try Context(
       program: session.program, home: session.home.path, interaction: interaction)
-    if let signer, isNamed { try context.addSigner(try tools().key(signer, home: session.home.path)) }
+    if let signer, isNamed { try context.addSigner(try key(of: signer, in: session)) }
     // The first line ends the options that this mini language has; without it a recipient such as `--file`
     // would be one. Fingerprint's own grammar already rules that out.
     let recipients = "--\n" + people.map(\.text).joined(separator: "\n")

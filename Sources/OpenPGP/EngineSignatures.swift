@@ -1,5 +1,6 @@
 internal import CGPGME
 package import KeyringModel
+internal import Synchronization
 
 extension Engine {
   package func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
@@ -15,7 +16,7 @@ extension Engine {
     let context = try Context(
       program: session.program, home: session.home.path, interaction: interaction)
     unsafe gpgme_set_armor(context.pointer, 1)
-    if isNamed { try context.addSigner(try tools().key(signer, home: session.home.path)) }
+    if isNamed { try context.addSigner(try key(of: signer, in: session)) }
     let output = try DataObject()
     let target = unsafe output.pointer
     counter.processStarted()
@@ -57,7 +58,9 @@ extension Engine {
   /// Runs an operation that signs.
   ///
   /// The signer usually is the engine home's default, which costs nothing. When the home has another
-  /// default, or gpg chose another key, the signer is named to libgpgme, which costs one more process.
+  /// default, or gpg chose another key, the signer is named to libgpgme, which costs one more process, once. Who signs a
+  /// lot is named as well: for a default gpg asks each time whether there is a card, and where no card daemon is
+  /// installed the agent tries to start it each time.
   ///
   /// - Parameters:
   ///   - signer: Who signs.
@@ -70,6 +73,10 @@ extension Engine {
     _ operation: (Session, _ isNamed: Bool) throws(EngineError) -> R?
   ) throws(EngineError) -> R {
     try withAgent { session throws(EngineError) in
+      if signings.add(1, ordering: .relaxed).newValue > Self.patience {
+        if let result = try operation(session, true) { return result }
+        throw .unusableKey(signer, .noSecretKey)
+      }
       let current = session.home.defaultSigner
       if current == nil { try session.home.adoptDefaultSigner(signer) }
       if current == nil || current == signer, let result = try operation(session, false) { return result }
@@ -79,15 +86,46 @@ extension Engine {
   }
 }
 
+extension Engine {
+  /// How often somebody signs before it is worth a process to name her.
+  private static let patience = 8
+
+  /// The key object of a signer, asked for once.
+  func key(of signer: Fingerprint, in session: Session) throws(EngineError) -> SignerKey {
+    // Mutex.withLock does not keep the type of the error.
+    let result = signerKeys.withLock { keys in
+      Result { () throws(EngineError) in
+        if let known = keys[signer] { return known }
+        let key = SignerKey(try tools().key(signer, home: session.home.path))
+        keys[signer] = key
+        return key
+      }
+    }
+    return try result.get()
+  }
+}
+
+/// A key object that several contexts use at once: libgpgme counts the references under a lock of its own, and changes
+/// nothing else about it.
+final class SignerKey: @unchecked Sendable {
+  private let key: KeyObject
+  init(_ key: consuming KeyObject) { self.key = key }
+
+  /// Names it to a context as the one who signs.
+  ///
+  /// - Throws: When memory runs out.
+  func name(to context: borrowing Context) throws(EngineError) {
+    let code = unsafe gpgme_signers_add(context.pointer, key.pointer)
+    if code != 0 { throw EngineError(code) }
+  }
+}
+
 extension Context {
   /// Names the key that signs.
   ///
   /// - Parameter key: A key object of the same home.
   /// - Throws: When memory runs out.
-  func addSigner(_ key: borrowing KeyObject) throws(EngineError) {
-    let code = unsafe gpgme_signers_add(pointer, key.pointer)
-    if code != 0 { throw EngineError(code) }
-  }
+  func addSigner(_ key: SignerKey) throws(EngineError) { try key.name(to: self) }
 
   /// Whether the last operation was signed by a person, and by nobody else.
   ///
