@@ -142,13 +142,16 @@ final class Workbench {
   /// - Parameters:
   ///   - name: The name of its folder.
   ///   - count: How many items it has.
+  ///   - options: Options of `keytree init`.
   /// - Returns: Its path.
-  func makeHistory(_ name: String, count: Int) throws(BenchmarkError) -> String {
+  func makeHistory(
+    _ name: String, count: Int, options: [String] = []
+  ) throws(BenchmarkError) -> String {
     let path = "\(folder)/\(name)"
     // Nothing is to be packed in the background while something is measured.
     let person = "[user]\n\tname = Benchmark\n\temail = benchmark@keytree.example\n[gc]\n\tauto = 0\n"
     try Files.write(Array(person.utf8), to: "\(folder)/home/.gitconfig")
-    try output(of: keytree(["init", "--key", fingerprint], store: path))
+    try output(of: keytree(["init", "--key", fingerprint] + options, store: path))
     if count > 0 {
       let file = "\(folder)/rows.csv"
       try Files.write(Array(SampleIndex.rows(count).utf8), to: file)
