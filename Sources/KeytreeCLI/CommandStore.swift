@@ -39,6 +39,11 @@ extension CommandCall {
       throw .keyring(error)
     }
     tellNewPolicy(of: keyring)
+    if let removed = keyring.policy.people[keyring.ownFingerprint]?.removed {
+      console.complain(
+        "keytree: warning: you were removed from this keyring on \(removed.rfc3339); what was sealed since is for "
+          + "others")
+    }
     return keyring
   }
 

@@ -22,8 +22,8 @@ enum VerifyCommand: Command {
     details: [
       "For continuous integration and for the server: no secret key, no agent, no question, nothing is changed. Each "
         + "finding is a line: the path in the store, and what is wrong there.",
-      "It follows the policies of the whole history: each is signed by an admin of the one before, none is older, none "
-        + "forks. Whether it begins with the right people is known only with `--fingerprint`, or where this machine "
+      "It follows the policies of the whole history: each is signed by an admin of the one before, and none "
+        + "is put back. Whether it begins with the right people is known only with `--fingerprint`, or where this machine "
         + "has accepted the store. Then come the recipients of every item, the keys (named from 60 days before their "
         + "end), the index against the files, names, links, and what is no part of a store.",
       "`--at` takes the files out of the repository itself, so that no attribute or setting can hide any. The store "

@@ -136,12 +136,35 @@ struct GroupChange {
     }
     let edit = isLast ? PolicyEdit.remove(person) : .leave(person, group: group)
     let change = try plan([edit])
-    try make(change, isLast ? "remove a person" : "take a person out of group \(group)")
+    let now = try make(change, isLast ? "remove a person" : "take a person out of group \(group)")
     call.console.say(
       isLast
         ? "Removed \(name) from the keyring." : "Took \(name) out of group \(ErrorReport.show(group)).")
     tellResealed(change)
-    call.console.say("hint: `keytree rotate status` lists the secrets that \(name) could have kept.")
+    tellRotation(now, name)
+  }
+
+  /// How many secrets are named after a removal; all are in `rotate status`.
+  private static let shownSecrets = 20
+
+  /// Names the secrets that somebody who left could have kept.
+  private func tellRotation(_ keyring: Keyring, _ name: String) {
+    do throws(Failure) {
+      let rotations = try Rotations(call, keyring)
+      let open = rotations.list.entries(.open)
+      if open.isEmpty { return call.console.say("There is no secret that \(name) could have kept.") }
+      let count = open.count == 1 ? "This secret has" : "These \(open.count) secrets have"
+      call.console.say("\(count) to be changed, since they could have been kept:")
+      for entry in open.prefix(Self.shownSecrets) {
+        call.console.say("  " + ErrorReport.show(entry.record.reference.text))
+      }
+      rotations.tellGaps(call.console)
+      call.console.say("hint: `keytree rotate status` lists them all; `keytree rotate next` changes one.")
+    } catch {
+      // The person is out; the list can be asked for again.
+      for line in ErrorReport(error).lines { call.console.complain(line) }
+      call.console.complain("hint: `keytree rotate status` lists the secrets that \(name) could have kept")
+    }
   }
 
   // MARK: Keys
@@ -215,11 +238,12 @@ struct GroupChange {
     try make(try plan(edits), subject)
   }
 
-  private func make(_ change: TeamChange, _ subject: String) throws(Failure) {
+  @discardableResult
+  private func make(_ change: TeamChange, _ subject: String) throws(Failure) -> Keyring {
     let progress = WorkProgress("seal", console: call.console)
     defer { progress.finish() }
     do {
-      _ = try keyring.make(change, subject: subject) { progress.advance(to: $0, of: $1) }
+      return try keyring.make(change, subject: subject) { progress.advance(to: $0, of: $1) }
     } catch {
       throw .keyring(error)
     }
