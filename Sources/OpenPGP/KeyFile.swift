@@ -39,18 +39,12 @@ package struct KeyFile: Sendable {
     reading files: [[UInt8]], expecting fingerprint: Fingerprint? = nil, locations: EngineLocations
   ) throws(Problem) {
     guard !files.contains(where: Self.hasSecretKey) else { throw .secret }
-    do throws(EngineError) {
-      try PrivateFolder.make(locations.runtimeBase)
-    } catch {
-      throw .engine(error)
-    }
     let keys: [PublicKey]
     do throws(EngineError) {
-      try PrivateFolder.make(locations.runtimeBase)
-      let home = try ThrowAwayHome(prefix: "\(locations.runtimeBase)/.key-", searchPath: locations.searchPath)
-      defer { home.remove() }
       // Without an agent no secret half gets anywhere that the check above has missed.
-      try SmallFile.write(Array("no-autostart\n".utf8), to: home.home + "/gpg.conf")
+      let home = try ThrowAwayHome(
+        withoutKeyIn: locations.runtimeBase, name: "key", searchPath: locations.searchPath)
+      defer { home.remove() }
       let user = UserKeyring(
         locations: EngineLocations(
           userHome: home.home, runtimeBase: home.runtimeFolder, searchPath: locations.searchPath))

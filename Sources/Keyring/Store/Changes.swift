@@ -105,8 +105,7 @@ public struct Changes: ~Copyable {
     let change = try ItemSealer(keyring: keyring).change(changes, to: old) { () throws(KeyringError) in
       // Not `read`: that looks again under the lock, which this transaction holds.
       guard let message = try message(of: old) else { throw .itemDamaged(old.reference, .missing) }
-      let item = try ItemReader(keyring: keyring).open(message, old, nil)
-      return item.secret
+      return try ItemReader(keyring: keyring).open(message, old, nil)
     }
     return try apply(change, replacing: old)
   }
@@ -197,12 +196,13 @@ public struct Changes: ~Copyable {
   /// Stages another policy with its signature and the key files that are new.
   mutating func place(_ step: PolicyStep, newKeys: [Fingerprint]) throws(KeyringError) {
     do throws(KeyringError) {
-      try transaction.place(step.bytes, at: StoreLayout.policy)
-      if let signature = step.signature { try transaction.place(signature, at: StoreLayout.policySignature) }
+      // The policy last: before it is there, what it needs is.
       for fingerprint in newKeys.sorted() {
         guard let bytes = step.keys[fingerprint] else { continue }
         try transaction.place(bytes, at: StoreLayout.keyFile(fingerprint))
       }
+      if let signature = step.signature { try transaction.place(signature, at: StoreLayout.policySignature) }
+      try transaction.place(step.bytes, at: StoreLayout.policy)
     } catch {
       failure = error
       throw error

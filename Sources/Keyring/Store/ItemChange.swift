@@ -17,10 +17,10 @@ extension ItemSealer {
   /// - Parameters:
   ///   - changes: What the caller wants.
   ///   - old: The item.
-  ///   - secret: Decrypts it; called only when the primary key changes, which is in the sealed header.
+  ///   - opened: Decrypts it; called only when the primary key changes, which is in the sealed header.
   /// - Throws: as `Keyring.update(_:_:)`.
   func change(
-    _ changes: AttributeChanges, to old: ItemRecord, secret: () throws(KeyringError) -> SecretBytes
+    _ changes: AttributeChanges, to old: ItemRecord, opened: () throws(KeyringError) -> SealedItem
   ) throws(KeyringError) -> ItemChange {
     try requireNoCopy(old)
     var new = try changes.applied(to: old)
@@ -28,9 +28,10 @@ extension ItemSealer {
     new.modified = keyring.host.time(after: old)
     // What becomes a conflict copy is kept elsewhere, and knows it.
     if new.primaryKey == old.primaryKey, new.conflictOf == old.conflictOf { return .line(new) }
-    // The same secret, so the same revision.
-    let secret = try secret()
-    return .sealed(try seal(new, secret: secret))
+    // The same secret, so the same revision: that which the item says itself.
+    let item = try opened()
+    (new.revision, new.secretModified) = (item.header.revision, item.header.secretModified)
+    return .sealed(try seal(new, secret: item.secret))
   }
 
   /// Works out a change of the secret, and of attributes with it.

@@ -46,7 +46,7 @@ public final class Keyring: Sendable {
   /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, `.policyNotTrusted`, or a file error.
   public static func open(at path: String, host: HostContext) throws(KeyringError) -> Keyring {
     let tree = try StoreFolder.open(path)
-    let trusted = try TrustedPolicy(in: tree, stateBase: host.stateBase)
+    let trusted = try TrustedPolicy.settled(in: tree, host: host)
     let engine = host.engine(for: trusted.policy.keyring, keys: trusted.keys)
     return Keyring(tree: tree, trusted: trusted, engine: engine, host: host)
   }
@@ -64,7 +64,7 @@ public final class Keyring: Sendable {
     past: () throws(KeyringError) -> PastPolicySteps = { PastPolicySteps([]) }
   ) throws(KeyringError) -> Keyring {
     let tree = try StoreFolder.open(path, faults: faults)
-    let before = try TrustedPolicy(in: tree, stateBase: host.stateBase)
+    let before = try TrustedPolicy.settled(in: tree, host: host)
     func makeEngine(_ keyring: KeyringID, _ keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
       engine?.with(keys: keys) ?? host.engine(for: keyring, keys: keys)
     }

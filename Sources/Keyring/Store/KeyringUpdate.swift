@@ -22,7 +22,7 @@ extension Keyring {
     for _ in 0..<Self.attempts {
       let base = try latest(record)
       let change = try ItemSealer(keyring: self).change(changes, to: base) { () throws(KeyringError) in
-        try secret(for: base)
+        try ItemReader(keyring: self).read(base)
       }
       if let result = try apply(change, to: base) { return result }
     }

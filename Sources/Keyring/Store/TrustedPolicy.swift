@@ -90,6 +90,30 @@ struct TrustedPolicy: Sendable {
     }
   }
 
+  /// Reads them as `init(in:stateBase:)` does, after finishing a change that was cut off: a policy may be there whose
+  /// signature or key files are not yet.
+  ///
+  /// - Throws: as `init(in:stateBase:)`; `KeyringError.busy`, `.transactionDamaged`, `.transactionUnknown`.
+  static func settled(in tree: FileTree, host: HostContext) throws(KeyringError) -> TrustedPolicy {
+    for _ in 0..<3 {
+      let before = try ReaderSnapshot(of: tree)
+      if before.isPending { break }
+      let trusted = try TrustedPolicy(in: tree, stateBase: host.stateBase)
+      if trusted.distrust == nil { return trusted }
+      // A writer may have been at work between two files.
+      if try ReaderSnapshot(of: tree) == before { return trusted }
+    }
+    let lock = try StoreLock(tree, timeout: host.lockTimeout)
+    defer { withExtendedLifetime(lock) {} }
+    do throws(KeyringError) {
+      try Transaction.recover(in: tree, under: lock)
+    } catch {
+      // What cannot be finished stands in the way of writing, which says so; what can be read still is.
+      guard case .transactionDamaged = error else { throw error }
+    }
+    return try TrustedPolicy(in: tree, stateBase: host.stateBase)
+  }
+
   /// The store's policy: its exact bytes and what they say, trusted or not.
   static func read(in tree: FileTree) throws(KeyringError) -> (bytes: [UInt8], policy: Policy) {
     let bytes = try files(tree.read(StoreLayout.policy, limit: StoreLayout.smallFileLimit))

@@ -42,8 +42,7 @@ extension Keyring {
     var expected: Set<KeyID> = []
     var missing: [Fingerprint] = []
     for member in members {
-      // Of a key that cannot be used any more, what was sealed to it before is right still.
-      let id = try? engine.expectedRecipients([member]).first
+      let id = try expectedID(of: member)
       var wanted = id
       for other in ids where wanted == nil {
         let people = try owners(of: other)
@@ -58,5 +57,16 @@ extension Keyring {
         ItemReaders.Reader(id: id, people: try owners(of: id), isExpected: expected.contains(id)))
     }
     return ItemReaders(readers: readers, missing: missing)
+  }
+
+  /// The subkey that a person is sealed to now; nil for a key that cannot be used any more: what was sealed to it before
+  /// is right still.
+  private func expectedID(of person: Fingerprint) throws(KeyringError) -> KeyID? {
+    do throws(EngineError) {
+      return try engine.expectedRecipients([person]).first
+    } catch {
+      guard case .unusableKey = error else { throw .engine(error, nil) }
+      return nil
+    }
   }
 }

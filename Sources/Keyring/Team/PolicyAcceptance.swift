@@ -36,7 +36,12 @@ struct PolicyAcceptance {
     let start = PolicyChain.Link(
       policy: trusted.policy, digest: ContentDigest(of: trusted.policy.encode()), keys: trusted.keys)
     let chain = PolicyChain(engine: engine(trusted.policy.keyring, trusted.keys))
-    let stored = try TrustedPolicy.read(in: tree).policy
+    let stored: Policy
+    do throws(PolicyError) {
+      stored = try Policy.parse(last.bytes)
+    } catch {
+      throw .policyNotTrusted(.unreadable(error))
+    }
     if stored.generation == trusted.policy.generation + 1 { return try chain.follow([last], from: start) }
     guard let path = try past().path(to: last, from: { $0 == start.digest }) else {
       throw .policyNotTrusted(.stepsMissing(generation: stored.generation, pinned: trusted.policy.generation))

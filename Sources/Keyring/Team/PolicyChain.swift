@@ -46,12 +46,23 @@ package struct PolicyChain {
   /// - Parameters:
   ///   - steps: The policies that follow it, in order.
   ///   - start: Where they start.
+  ///   - judge: A policy among whose admins the one who has signed a step has to be as well, and by the key that is
+  ///     believed there; nil for none.
   /// - Returns: The last one.
   /// - Throws: `KeyringError.policyNotTrusted` with what is wrong about the first step that cannot be believed, or
   ///   `.engine`.
-  func follow(_ steps: [PolicyStep], from start: Link) throws(KeyringError) -> Link {
+  func follow(
+    _ steps: [PolicyStep], from start: Link, signedAlsoBy judge: Link? = nil
+  ) throws(KeyringError) -> Link {
     var current = start
-    for step in steps { current = try self.step(step, after: current) }
+    for step in steps {
+      if let judge, let signature = step.signature {
+        let admins = judge.policy.admins.filter(current.policy.admins.contains)
+        try PolicyVerification(engine: engine(judge.keys)).verify(
+          step.bytes, signature: signature, admins: admins)
+      }
+      current = try self.step(step, after: current)
+    }
     return current
   }
 

@@ -3,6 +3,8 @@ internal import OpenPGP
 
 /// Changes of people and groups that this machine has made, put on top of those that somebody else has made meanwhile.
 package struct PolicyReapply: Sendable {
+  /// The policy that this machine has accepted.
+  package let accepted: Policy
   /// The keyring with their policy, which is believed and not accepted yet.
   package let keyring: Keyring
   /// The edits of this machine that their policy does not have.
@@ -16,8 +18,8 @@ extension Keyring {
   /// origin. Nothing is accepted before ``make(_:subject:progress:)`` has put the edits on top of it, or
   /// ``accept()`` where there are none: until then the accepted policy is all that tells of them.
   ///
-  /// Theirs is believed when it follows, step by step and signed by admins, a policy that the accepted one has come from;
-  /// how the accepted one has come from it is told by digests.
+  /// Theirs is believed when it follows a policy that the accepted one has come from, as digests tell, and when each of
+  /// its steps is signed by somebody who is an admin in the one before and in the accepted one as well.
   ///
   /// - Parameters:
   ///   - path: The store's folder, with their policy in it.
@@ -42,7 +44,13 @@ extension Keyring {
     }
     let own = ContentDigest(of: mine.policy.encode())
     if last.digest == own {
-      return PolicyReapply(keyring: try open(at: path, host: host), edits: [], keys: [:])
+      return PolicyReapply(
+        accepted: mine.policy, keyring: try open(at: path, host: host), edits: [], keys: [:])
+    }
+    if let old = ancestors[last.digest] {
+      // One of those that led to the accepted one: somebody has put it back.
+      let generation = (try? Policy.parse(old.bytes))?.generation ?? 0
+      throw .policyNotTrusted(.changed(generation: generation, pinned: mine.policy.generation))
     }
     guard let way = past.path(to: last, from: { $0 == own || ancestors[$0] != nil }) else {
       throw .team(.noCommonPolicy)
@@ -53,7 +61,10 @@ extension Keyring {
     } else {
       base = PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys)
     }
-    let theirs = try PolicyChain(engine: engine).follow(way.steps, from: base)
+    // Whoever has been removed here since cannot come back by a policy that starts before that.
+    let theirs = try PolicyChain(engine: engine).follow(
+      way.steps, from: base,
+      signedAlsoBy: PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys))
     let edits = mine.policy.edits(since: base.policy)
     var keys: [Fingerprint: [UInt8]] = [:]
     for edit in edits {
@@ -66,7 +77,7 @@ extension Keyring {
       policy: theirs.policy, signer: mine.signer, keys: theirs.keys, replacing: own)
     let keyring = Keyring(tree: tree, trusted: trusted, engine: engine.with(keys: theirs.keys), host: host)
     let missing = edits.filter { !keyring.policy.has($0) }
-    return PolicyReapply(keyring: keyring, edits: missing, keys: keys)
+    return PolicyReapply(accepted: mine.policy, keyring: keyring, edits: missing, keys: keys)
   }
 
   /// Accepts a policy that is believed.

@@ -30,18 +30,34 @@ struct Resealing: Sendable {
   /// How many items are handed to the threads at once.
   private static let portion = 256
 
+  /// The groups whose items may have to be sealed again: those with other members or other keys than before, or all where
+  /// nothing changes. What is wrong with the others is not this change's business.
+  private var groups: Set<String> {
+    let (old, new) = (keyring.policy.groups, successor.policy.groups)
+    if keyring.policy == successor.policy { return Set(new.keys) }
+    return Set(
+      new.keys.filter { group in
+        old[group] != new[group]
+          || new[group]?.contains { keyring.trusted.keys[$0] != successor.trusted.keys[$0] } ?? false
+      })
+  }
+
   /// The items that have to be sealed again, from the index and packets alone: no key, no process.
   ///
   /// - Throws: `KeyringError.team` with `unusableKey` when nothing can be sealed to a member of a group that has items;
   ///   `.shardDamaged` when a line cannot be read, since it may be that of an item; `.itemDamaged` for one without a
   ///   file, or a file error.
-  func outdated() throws(KeyringError) -> [ItemRecord] {
+  ///
+  /// - Parameter wanted: The groups that are looked at; nil for those that the change concerns.
+  func outdated(in wanted: Set<String>? = nil) throws(KeyringError) -> [ItemRecord] {
+    let groups = wanted ?? self.groups
+    if groups.isEmpty { return [] }
     var all = Query()
     all.includesConflictCopies = true
     let matches = try keyring.index.findInFiles(all)
     if let problem = matches.problems.first { throw .shardDamaged(file: problem.file, [problem.problem]) }
-    let expected = try recipients(ofGroups: Set(matches.items.map(\.group)))
-    let items = matches.items
+    let items = matches.items.filter { groups.contains($0.group) }
+    let expected = try recipients(ofGroups: Set(items.map(\.group)))
     let pool = WorkerPool(workers: keyring.host.workers)
     let isRight = try pool.map(items.count) { (number) throws(KeyringError) -> Bool in
       let record = items[number]
@@ -114,6 +130,7 @@ struct Resealing: Sendable {
     let signer = successor.policy.signatures == .required ? successor.trusted.signer : nil
     let name = ResealedMessages.name(
       of: record, for: successor.policy.groups[record.group] ?? [], signer: signer)
+    // Kept only where line and item agree, so that the line is what was sealed.
     if let message = cache.message(name), successor.isSealed(message, to: record.group) {
       var sealed = record
       sealed.sealed = ContentDigest(of: message)
@@ -122,11 +139,17 @@ struct Resealing: Sendable {
     let reader = ItemReader(keyring: keyring)
     do throws(KeyringError) {
       guard let message = try reader.message(of: record), ContentDigest(of: message) == record.sealed else {
-        return .overtaken
+        let now = try keyring.index.findInFiles(Query(predicates: [.id(record.id), .path(record.path)])).items
+          .first
+        guard now == record else { return .overtaken }
+        return .failed(record.reference, .itemDamaged(record.reference, .notAsIndexed))
       }
       let item = try reader.open(message, record, nil)
-      let sealed = try ItemSealer(keyring: successor).seal(record, secret: item.secret)
-      cache.keep(sealed.message, name)
+      var current = record
+      // What is signed anew is what the item has said itself, not what a line says of it.
+      (current.revision, current.secretModified) = (item.header.revision, item.header.secretModified)
+      let sealed = try ItemSealer(keyring: successor).seal(current, secret: item.secret)
+      if current == record { cache.keep(sealed.message, name) }
       return .sealed(Piece(record: record, item: sealed))
     } catch {
       guard error.isAboutOneItem else { throw error }

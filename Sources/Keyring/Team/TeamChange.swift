@@ -89,28 +89,32 @@ extension Keyring {
 
   /// The items whose messages are not for exactly the members of their groups.
   ///
+  /// - Parameter groups: The groups that are looked at; nil for all.
   /// - Throws: as `plan(_:newKeys:force:)`.
-  public func outdatedItems() throws(KeyringError) -> [ItemRecord] {
-    try Resealing(keyring: self, successor: self).outdated()
+  public func outdatedItems(in groups: Set<String>? = nil) throws(KeyringError) -> [ItemRecord] {
+    try Resealing(keyring: self, successor: self).outdated(in: groups)
   }
 
   /// Seals items again whose messages are not for exactly the members of their groups, as a merge may leave them.
   ///
-  /// - Parameter progress: Told how many of how many items are sealed, from any thread.
+  /// - Parameters:
+  ///   - groups: The groups that are looked at; nil for all.
+  ///   - progress: Told how many of how many items are sealed, from any thread.
   /// - Returns: How many were sealed again.
   /// - Throws: as `make(_:subject:progress:)`.
   @discardableResult
   public func resealOutdated(
+    in groups: Set<String>? = nil,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> Int {
     try requireTrust()
     let resealing = Resealing(keyring: self, successor: self)
-    let records = try resealing.outdated()
+    let records = try resealing.outdated(in: groups)
     if records.isEmpty { return 0 }
     let pieces = try resealing.seal(records, progress: progress)
     let subject = records.count == 1 ? "seal 1 item again" : "seal \(records.count) items again"
     let count = try transaction(subject: subject) { changes throws(KeyringError) in
-      try resealing.place(pieces, in: &changes)
+      try resealing.place(pieces, of: groups, in: &changes)
     }
     ResealedMessages(self).removeAll()
     return count
@@ -135,10 +139,12 @@ extension Resealing {
   /// Puts new messages into their places, and seals under the lock what has changed or come since.
   ///
   /// - Returns: How many messages were placed.
-  func place(_ pieces: [Piece], in changes: inout Changes) throws(KeyringError) -> Int {
+  func place(
+    _ pieces: [Piece], of groups: Set<String>? = nil, in changes: inout Changes
+  ) throws(KeyringError) -> Int {
     let byID = Dictionary(pieces.map { ($0.record.id, $0) }) { first, _ in first }
     var count = 0
-    for record in try outdated() {
+    for record in try outdated(in: groups) {
       let piece: Piece
       if let known = byID[record.id], known.record == record {
         piece = known

@@ -7,6 +7,7 @@ enum GroupCommand: Command {
   static let history = HistoryUse.after
 
   static let admin = OptionDeclaration("admin", help: "let the person change people and groups, too")
+  static let member = OptionDeclaration("member", help: "take the role of an admin back from the person")
   static let fingerprint = OptionDeclaration(
     "fingerprint", .required(ValueDeclaration("FPR", .text)),
     help: "accept the key in the file without a question when it is this one")
@@ -60,13 +61,14 @@ enum GroupCommand: Command {
         + "that of somebody who belongs to the keyring already. Compare the fingerprint with the person: whoever "
         + "has that key can read everything in the group. A key from a file is asked about on a terminal, and "
         + "needs `--fingerprint` elsewhere.",
-      "With `--admin` somebody who is in the group already becomes an admin.",
+      "With `--admin` somebody who is in the group already becomes an admin, with `--member` an admin becomes a "
+        + "member like others.",
     ],
     operands: [
       group,
       OperandDeclaration("KEYFILE|FPR", .bytes, completion: .file, help: "the key, or its full fingerprint"),
     ],
-    options: [admin, fingerprint],
+    options: [admin, member, fingerprint],
     examples: [
       Example("keytree group add default bob.asc", "shows the fingerprint, and asks"),
       Example(
@@ -81,7 +83,9 @@ enum GroupCommand: Command {
         + "is sealed again for the others; older versions in the history stay readable with the old key."
     ],
     operands: [
-      group, OperandDeclaration("FPR|MAIL", help: "the person: full fingerprint or mail address"),
+      group,
+      OperandDeclaration(
+        "FPR|MAIL", count: .oneOrMore, help: "the person: full fingerprint or mail address; also several"),
     ],
     options: [all, force],
     examples: [Example("keytree group remove default bob@example.org", "and seals the items again")],

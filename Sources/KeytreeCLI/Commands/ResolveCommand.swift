@@ -21,12 +21,12 @@ enum ResolveCommand: Command {
       OperandDeclaration(
         "ITEM", .bytes, count: .optional, completion: .item, help: "the item, or one of its conflict copies")
     ],
-    options: [keep] + AttributeOptions.all,
+    options: [keep, Widening.option] + AttributeOptions.all,
     examples: [
       Example("keytree resolve", "lists what is in conflict"),
       Example("keytree resolve github.com/alice --keep theirs", "takes the version of the conflict copy"),
     ],
-    exitCodes: [4, 5, 6, 7, 8, 9, 11, 12])
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     guard let word = call.arguments.text(keep), let choice = ConflictChoice(rawValue: word) else {
@@ -40,6 +40,12 @@ enum ResolveCommand: Command {
     let copies = try copies(of: selection, call, keyring.index)
     guard let copy = copies.first else { throw noCopy(name) }
     guard copies.count == 1 else { throw .ambiguous(name, candidates: copies.map(\.reference.text)) }
+    if choice == .theirs, let id = copy.conflictOf {
+      let query = Query(predicates: [.id(id)], limit: .one)
+      if let holder = try keyringCall(keyring.find(query)).items.first {
+        try call.confirmWidening(holder, to: copy.group, in: keyring)
+      }
+    }
     let kept = try keyringCall(keyring.resolve(copy, keeping: choice))
     call.console.say(words(choice))
     for record in kept { call.report("Kept", record) }

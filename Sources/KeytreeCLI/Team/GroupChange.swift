@@ -46,7 +46,11 @@ struct GroupChange {
   /// Lets somebody into a group.
   func add(to group: String) throws(Failure) {
     try require(group)
-    let role = call.arguments.has(GroupCommand.admin) ? Person.Role.admin : nil
+    let wishes = [GroupCommand.admin, GroupCommand.member].map { call.arguments.has($0) }
+    if wishes == [true, true] {
+      throw call.misuse(.conflict(GroupCommand.admin.display, GroupCommand.member.display))
+    }
+    let role: Person.Role? = wishes[0] ? .admin : wishes[1] ? .member : nil
     let word = call.arguments.operand(1) ?? Word("")
     let known = word.text.flatMap(TeamPeople.fingerprint).flatMap { policy.isMember($0) ? $0 : nil }
     if let known { return try join(known, group, role) }
@@ -90,7 +94,7 @@ struct GroupChange {
     try make(change, isThere ? "change a role" : "add a person to group \(group)")
     call.console.say(
       isThere
-        ? "\(ErrorReport.show(name)) is an admin now."
+        ? "\(ErrorReport.show(name)) is \(newRole == .admin ? "an admin" : "no admin any more")."
         : "Added \(ErrorReport.show(name)) to group \(ErrorReport.show(group)).")
     tellResealed(change)
   }
@@ -123,7 +127,23 @@ struct GroupChange {
   /// Takes somebody out of a group, or out of all.
   func remove(from group: String) throws(Failure) {
     try require(group)
-    let person = try people.member(call.arguments.operand(1)?.approximateText ?? "")
+    var edits: [PolicyEdit] = []
+    var words: [String] = []
+    for word in call.arguments.operands.dropFirst() {
+      let (edit, sentence) = try removal(of: try people.member(word.approximateText), group)
+      edits.append(edit)
+      words.append(sentence)
+    }
+    let change = try plan(edits)
+    let now = try make(
+      change, edits.count == 1 ? "take a person out of group \(group)" : "take people out of group \(group)")
+    for sentence in words { call.console.say(sentence) }
+    tellResealed(change)
+    tellRotation(now)
+  }
+
+  /// How a person is taken out of a group, or of all, and what is said of it.
+  private func removal(of person: Fingerprint, _ group: String) throws(Failure) -> (PolicyEdit, String) {
     let name = ErrorReport.show(policy.people[person]?.name ?? person.text)
     let groups = policy.groups(of: person)
     let isLast = call.arguments.has(GroupCommand.all) || groups == [group]
@@ -134,25 +154,20 @@ struct GroupChange {
           ? "`keytree status` shows who is in which group"
           : "the groups are \(groups.joined(separator: ", "))")
     }
-    let edit = isLast ? PolicyEdit.remove(person) : .leave(person, group: group)
-    let change = try plan([edit])
-    let now = try make(change, isLast ? "remove a person" : "take a person out of group \(group)")
-    call.console.say(
-      isLast
-        ? "Removed \(name) from the keyring." : "Took \(name) out of group \(ErrorReport.show(group)).")
-    tellResealed(change)
-    tellRotation(now, name)
+    return isLast
+      ? (.remove(person), "Removed \(name) from the keyring.")
+      : (.leave(person, group: group), "Took \(name) out of group \(ErrorReport.show(group)).")
   }
 
   /// How many secrets are named after a removal; all are in `rotate status`.
   private static let shownSecrets = 20
 
   /// Names the secrets that somebody who left could have kept.
-  private func tellRotation(_ keyring: Keyring, _ name: String) {
+  private func tellRotation(_ keyring: Keyring) {
     do throws(Failure) {
       let rotations = try Rotations(call, keyring)
       let open = rotations.list.entries(.open)
-      if open.isEmpty { return call.console.say("There is no secret that \(name) could have kept.") }
+      if open.isEmpty { return call.console.say("There is no secret that anybody who left could have kept.") }
       let count = open.count == 1 ? "This secret has" : "These \(open.count) secrets have"
       call.console.say("\(count) to be changed, since they could have been kept:")
       for entry in open.prefix(Self.shownSecrets) {
@@ -163,7 +178,7 @@ struct GroupChange {
     } catch {
       // The person is out; the list can be asked for again.
       for line in ErrorReport(error).lines { call.console.complain(line) }
-      call.console.complain("hint: `keytree rotate status` lists the secrets that \(name) could have kept")
+      call.console.complain("hint: `keytree rotate status` lists the secrets that could have been kept")
     }
   }
 

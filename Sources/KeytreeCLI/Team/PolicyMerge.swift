@@ -25,6 +25,7 @@ struct PolicyMerge {
       past = PastPolicySteps([])
     }
     let merge = try keyringCall(Keyring.reapply(at: path, host: host, past: past))
+    try tell(merge)
     guard !merge.edits.isEmpty else {
       try keyringCall(merge.keyring.accept())
       return false
@@ -44,5 +45,24 @@ struct PolicyMerge {
       throw .keyring(error)
     }
     return true
+  }
+
+  /// Tells what theirs brings, and asks whether it may bring readers and admins.
+  private func tell(_ merge: PolicyReapply) throws(Failure) {
+    let (mine, theirs) = (merge.accepted, merge.keyring.policy)
+    let lines = PolicyDifference(from: mine, to: theirs).lines
+    if lines.isEmpty { return }
+    call.console.complain(
+      "keytree: people and groups of the other side, compared with what this machine has accepted:")
+    for line in lines { call.console.complain("  " + line) }
+    let admins = theirs.admins.contains { !mine.admins.contains($0) }
+    let people = theirs.people.keys.contains { theirs.isMember($0) && !mine.isMember($0) }
+    let readers = theirs.groups.contains { group, members in
+      mine.groups[group].map { old in members.contains { !old.contains($0) } } ?? false
+    }
+    guard admins || people || readers else { return }
+    guard try call.console.confirm("Accept these people and what they can read") else {
+      throw .cancelled(action: "nothing was accepted, and nothing made again")
+    }
   }
 }

@@ -24,7 +24,7 @@ extension ErrorReport {
         "cannot seal for group \(Self.quote(group)): the key of \(Self.show(name)) (\(person.text)) cannot be "
           + "used: \(problem.words)",
         hint: "with the prolonged key: `keytree group refresh KEYFILE`; without it: "
-          + "`keytree group remove \(Self.show(group)) \(person.text)`")
+          + "`keytree group remove \(Self.show(group)) \(person.text) --all`")
     case .cannotReseal(let items, let count, let obstacle):
       let words =
         switch obstacle {

@@ -63,7 +63,7 @@ import Testing
 
   private func addMallory() throws -> [PolicyEdit] {
     let key = try KeyFile(reading: [mallory.publicKey], locations: world.gnupg(.alice).locations)
-    try world.tree().createFile("keys/\(mallory.fingerprint.text).asc", key.bytes)
+    try world.tree().replaceFile("keys/\(mallory.fingerprint.text).asc", with: key.bytes, temporary: "new")
     return [
       .add(mallory.fingerprint, name: "Alice (new)", role: .member, key: ContentDigest(of: key.bytes)),
       .join(mallory.fingerprint, group: "default"),
@@ -282,63 +282,141 @@ import Testing
     }
   }
 
+  // MARK: Making changes again
+
+  private func reapply(_ person: GnuPGKey) throws -> PolicyReapply {
+    try Keyring.reapply(at: world.path, host: world.host(person), past: PastPolicySteps([before]))
+  }
+
+  private func expectNotReapplied(
+    by people: [GnuPGKey] = [.alice, .carol], _ reason: PolicyDistrust,
+    location: SourceLocation = #_sourceLocation
+  ) {
+    for person in people {
+      #expect(throws: KeyringError.policyNotTrusted(reason), sourceLocation: location) {
+        try reapply(person)
+      }
+      #expect(throws: Never.self, sourceLocation: location) {
+        let keyring = try world.open(person)
+        #expect(keyring.policy.people[mallory.fingerprint] == nil, sourceLocation: location)
+      }
+    }
+  }
+
+  @Test func `whom somebody has removed does not come back by a policy from before that`() throws {
+    let evil = try next(try addMallory() + [.remove(GnuPGKey.carol.fingerprint)])
+    try world.remove(.bob)
+    for person in [GnuPGKey.alice, .carol] { #expect(try world.open(person).policy.generation == 4) }
+    try push(evil, signedBy: .bob)
+    expectNotReapplied(.badSignature)
+    // Nor with his own removal in it, so that nothing of mine is left to be made again.
+    try push(try next(try addMallory() + [.remove(GnuPGKey.bob.fingerprint)]), signedBy: .bob)
+    expectNotReapplied(.badSignature)
+  }
+
+  @Test func `changes are not made again on top of what no admin has signed, or of an old policy`() throws {
+    let evil = try addMallory()
+    let alice = try world.open(.alice)
+    _ = try alice.make(alice.plan([.create(group: "ops"), .join(GnuPGKey.alice.fingerprint, group: "ops")]))
+    _ = try world.open(.carol)
+    try push(try next(evil), signedBy: .carol)
+    expectNotReapplied(.badSignature)
+    try push(try next(evil), signedBy: mallory, in: try GnuPGHome(secret: [mallory]))
+    expectNotReapplied(.badSignature)
+    try world.tree().replaceFile("policy.json", with: before.bytes, temporary: "new")
+    expectNotReapplied(.changed(generation: 3, pinned: 4))
+    // What another admin has signed, who is one still, is taken, and mine comes on top.
+    try push(
+      try next([.create(group: "dev"), .join(GnuPGKey.bob.fingerprint, group: "dev")]), signedBy: .bob)
+    let merge = try reapply(.alice)
+    #expect(merge.edits.count == 2 && merge.accepted.groups["ops"] != nil)
+    let now = try merge.keyring.make(merge.keyring.plan(merge.edits, newKeys: merge.keys))
+    #expect(Set(now.policy.groups.keys) == ["default", "dev", "ops"] && now.policy.generation == 5)
+    #expect(try world.open(.alice).distrust == nil)
+  }
+
   // MARK: Nothing in between
 
-  @Test func `a removal that is cut off at any operation leaves each item for the old or the new people`()
+  /// Somebody comes or goes.
+  enum Turn: CaseIterable { case comes, goes }
+
+  /// Kept as the threat model names it.
+  @Test(arguments: Turn.allCases)
+  func `a removal that is cut off at any operation leaves each item for the old or the new people`(turn: Turn)
     throws
   {
     let count = unsafe getenv("KEYTREE_EVERY_FAULT") == nil ? 4 : 50
     let bob = StandInEngine.fingerprint(2)
-    func prepare() throws -> (StandInStore, Set<ItemPath>) {
-      let store = StandInStore(readers: [StandInEngine.fingerprint(1)])
-      let keyring = try store.create()
-      _ = try keyring.make(
-        keyring.plan(
-          [
-            .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2])),
-            .join(bob, group: "default"),
-          ], newKeys: [bob: [2]]))
-      let items = (0..<count).map { NewItem.login("\($0).example", "me") }
-      let outcomes = try store.open().addAll(items, secret: { SecretBytes(text: "\($0)") })
-      return (
-        store, Set(outcomes.compactMap { if case .added(let record) = $0 { record.path } else { nil } })
-      )
+    func comes(_ store: StandInStore, _ faults: FaultPlan? = nil) throws {
+      let keyring = try store.open(faults: faults)
+      let edits: [PolicyEdit] = [
+        .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2])), .join(bob, group: "default"),
+      ]
+      _ = try keyring.make(keyring.plan(edits, newKeys: [bob: [2]]))
     }
-    func remove(_ store: StandInStore, faults: FaultPlan?) throws {
+    func goes(_ store: StandInStore, _ faults: FaultPlan? = nil) throws {
       let keyring = try store.open(faults: faults)
       _ = try keyring.make(keyring.plan([.remove(bob)]))
     }
+    func prepare() throws -> StandInStore {
+      let store = StandInStore(readers: [StandInEngine.fingerprint(1)])
+      try store.create()
+      if turn == .goes { try comes(store) }
+      let items = (0..<count).map { NewItem.login("\($0).example", "me") }
+      _ = try store.open().addAll(items, secret: { SecretBytes(text: "\($0)") })
+      return store
+    }
+    func change(_ store: StandInStore, _ faults: FaultPlan? = nil) throws {
+      try turn == .comes ? comes(store, faults) : goes(store, faults)
+    }
     let counter = Saboteur(at: .max, .isKilled)
-    try remove(try prepare().0, faults: counter.plan)
+    try change(try prepare(), counter.plan)
     let total = counter.count
     #expect(total > 4 * count)
-    let step = unsafe getenv("KEYTREE_EVERY_FAULT") == nil ? 3 : 1
+    let step = unsafe getenv("KEYTREE_EVERY_FAULT") == nil ? 2 : 1
     var points = 0
     for number in stride(from: 1, through: total, by: step) {
       for mode in [Saboteur.Mode.isKilled, .fails] {
-        let (store, paths) = try prepare()
-        try? remove(store, faults: Saboteur(at: number, mode).plan)
+        let store = try prepare()
+        try? change(store, Saboteur(at: number, mode).plan)
         points += 1
-        // The next command finishes it, or nothing has happened.
+        // The next command writes, and finishes it first if it was decided.
+        try store.open().add(.login("next.example", "me"), secret: SecretBytes(text: "next"))
         let keyring = try store.open()
+        #expect(keyring.distrust == nil, "operation \(number), \(mode)")
         let records = try keyring.find(Query()).items
-        #expect(Set(records.map(\.path)) == paths)
-        let fresh = try store.open()
-        let isDone = fresh.policy.people[bob]?.removed != nil
+        #expect(records.count == count + 1)
         for record in records {
-          #expect(try fresh.readers(of: record).isRight, "operation \(number), \(mode)")
-          _ = try fresh.text(of: record)
+          #expect(try keyring.readers(of: record).isRight, "operation \(number), \(mode)")
+          _ = try keyring.text(of: record)
         }
-        #expect(try fresh.check(decrypts: true).findings.isEmpty, "operation \(number), \(mode)")
+        #expect(try keyring.check(decrypts: true).findings.isEmpty, "operation \(number), \(mode)")
         // Doing it again ends where it should.
-        if !isDone { try remove(store, faults: nil) }
+        if keyring.policy.isMember(bob) != (turn == .comes) { try change(store) }
         let end = try store.open()
-        #expect(end.policy.people[bob]?.removed != nil && end.distrust == nil)
+        #expect(end.policy.isMember(bob) == (turn == .comes) && end.distrust == nil)
         #expect(try end.outdatedItems().isEmpty)
-        #expect(!isDone || fresh.policy.generation == 3)
       }
     }
-    print("removal of one reader of \(count) items: \(points) cuts at \(total) operations")
+    print("somebody \(turn), \(count) items: \(points) cuts at \(total) operations")
+  }
+
+  @Test func `a policy that is half in place is finished first by whoever opens the store`() throws {
+    let bob = StandInEngine.fingerprint(2)
+    let edits: [PolicyEdit] = [
+      .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2])), .join(bob, group: "default"),
+    ]
+    for file in ["policy.json", "policy.json.asc", "keys/\(bob.text).asc"] {
+      let store = StandInStore()
+      try store.create().add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+      let cut = try store.open(faults: { operation, path in
+        operation == .rename && path == file ? .fail(4) : nil
+      })
+      let change = try cut.plan(edits, newKeys: [bob: [2]])
+      #expect(throws: KeyringError.self) { try cut.make(change, subject: "x") }
+      let next = try store.open()
+      #expect(next.distrust == nil && next.policy.isMember(bob), "\(file)")
+    }
   }
 
   @Test func `what was sealed before a removal was cut off is not sealed again`() throws {

@@ -151,6 +151,39 @@ import Testing
     #expect(StoreDigest(of: world.path) == before)
   }
 
+  @Test func `what is wrong in another group is not a change's business`() throws {
+    let world = try TeamWorld()
+    try world.add([.bob])
+    try world.add([.carol], to: "ops")
+    _ = try world.addItems(2)
+    let item = try world.addItems(1, group: "ops")[0]
+    let file = "items/\(item.path.text).gpg"
+    try world.tree().remove(file)
+    let alice = try world.open(.alice)
+    let now = try alice.make(alice.plan([.remove(GnuPGKey.bob.fingerprint)]))
+    #expect(!now.policy.isMember(GnuPGKey.bob.fingerprint))
+    #expect(throws: KeyringError.itemDamaged(item.reference, .missing)) {
+      try now.plan([.remove(GnuPGKey.carol.fingerprint)])
+    }
+  }
+
+  @Test func `an older line beside a newer secret is not what is signed anew`() throws {
+    let world = try TeamWorld([.alice, .bob])
+    let old = try world.addItems(1)[0]
+    let keyring = try world.open(.alice)
+    let secret = SecretBytes(text: "newer")
+    let new = try keyring.update(old, secret: secret)
+    // As plain git may leave it: the line from before, with the digest of the newer message.
+    var line = old
+    line.sealed = new.sealed
+    let shard = "index/\(StoreLayout.shardName(old.path.shard))"
+    try world.tree().replaceFile(shard, with: try IndexLine.encode(line) + [10], temporary: "new")
+    try world.add([.bob])
+    let now = try world.open(.alice).find(Query()).items[0]
+    #expect(now.revision == new.revision && now.secretModified == new.secretModified)
+    #expect(try world.open(.alice).check(decrypts: true).findings.isEmpty)
+  }
+
   static var alice: Fingerprint { GnuPGKey.alice.fingerprint }
 
   static let refused: [([PolicyEdit], TeamError)] = [

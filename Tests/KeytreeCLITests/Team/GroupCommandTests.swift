@@ -26,7 +26,7 @@ struct GroupCommandTests {
     let removal = try team.succeed(.alice, "group", "remove", "default", GnuPGKey.bob.mail)
     #expect(removal.talk.contains("Removed Bob Example <bob@keytree.example> from the keyring."))
     #expect(removal.talk.contains("Sealed 2 items again."))
-    #expect(try team.subjects(.alice) == ["remove a person"] + subjects)
+    #expect(try team.subjects(.alice) == ["take a person out of group default"] + subjects)
     try team.succeed(.alice, "sync")
     let sync = team.run(.bob, ["sync"])
     #expect(sync.code == .done && sync.talk.contains("- Bob Example"), "\(sync.talk)")
@@ -140,6 +140,24 @@ struct GroupCommandTests {
     }
     #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
     #expect(try team.succeed(.bob, "sync", "--reapply").talk.contains("Nothing to do"))
+  }
+
+  @Test func `what the other side's people bring is told and asked about`() throws {
+    try team.welcome(.bob, "--admin")
+    try team.succeed(.bob, "group", "create", "ops")
+    try team.welcome(.carol)
+    try team.succeed(.bob, "add", "b.example/bob", input: "two")
+    #expect(team.run(.bob, ["sync"]).code == .gitFailed)
+    let silent = team.run(.bob, ["sync", "--reapply"])
+    #expect(silent.code == .cancelled && silent.talk.contains("+ Carol"), "\(silent.talk)")
+    #expect(team.run(.bob, ["add", "c.example/x"], input: "x").code == .policyNotTrusted)
+    let refused = team.run(.bob, ["sync", "--reapply"], answers: ["n"])
+    #expect(refused.code == .cancelled)
+    let settled = team.run(.bob, ["sync", "--reapply"], answers: ["y"])
+    #expect(settled.code == .done && settled.talk.contains("+ group ops"), "\(settled.talk)")
+    #expect(try team.succeed(.bob, "who", "b.example/bob").lines.count == 3)
+    try team.succeed(.alice, "sync")
+    #expect(try team.succeed(.alice, "group", "list").lines.count == 2)
   }
 
   @Test func `an item that was added while somebody left is sealed again`() throws {
