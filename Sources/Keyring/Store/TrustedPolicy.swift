@@ -90,28 +90,40 @@ struct TrustedPolicy: Sendable {
     }
   }
 
-  /// Reads them as `init(in:stateBase:)` does, after finishing a change that was cut off: a policy may be there whose
-  /// signature or key files are not yet.
+  /// Reads them as `init(in:stateBase:)` does, after finishing a change that was cut off where the policy is not the
+  /// accepted one: it may be there before its signature and key files are.
   ///
   /// - Throws: as `init(in:stateBase:)`; `KeyringError.busy`, `.transactionDamaged`, `.transactionUnknown`.
   static func settled(in tree: FileTree, host: HostContext) throws(KeyringError) -> TrustedPolicy {
     for _ in 0..<3 {
       let before = try ReaderSnapshot(of: tree)
-      if before.isPending { break }
+      if before.isPending, isPolicyPending(in: tree) { break }
       let trusted = try TrustedPolicy(in: tree, stateBase: host.stateBase)
+      // Whoever only looks finishes nothing that is not in the way.
       if trusted.distrust == nil { return trusted }
       // A writer may have been at work between two files.
       if try ReaderSnapshot(of: tree) == before { return trusted }
     }
-    let lock = try StoreLock(tree, timeout: host.lockTimeout)
-    defer { withExtendedLifetime(lock) {} }
     do throws(KeyringError) {
+      let lock = try StoreLock(tree, timeout: host.lockTimeout)
       try Transaction.recover(in: tree, under: lock)
     } catch {
-      // What cannot be finished stands in the way of writing, which says so; what can be read still is.
-      guard case .transactionDamaged = error else { throw error }
+      switch error {
+      // What cannot be finished here stands in the way of writing, which says so; what can be read still is.
+      case .transactionDamaged, .file: break
+      default: throw error
+      }
     }
     return try TrustedPolicy(in: tree, stateBase: host.stateBase)
+  }
+
+  /// Whether a change that was decided and cut off puts another policy in place.
+  private static func isPolicyPending(in tree: FileTree) -> Bool {
+    // What cannot be read is told by whoever has to finish it.
+    guard let folders = try? Transaction.pending(in: tree) else { return false }
+    return folders.contains { folder in
+      (try? Transaction.record(of: folder, in: tree))??.paths.contains(StoreLayout.policy) ?? false
+    }
   }
 
   /// The store's policy: its exact bytes and what they say, trusted or not.
