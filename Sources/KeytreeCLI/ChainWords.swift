@@ -24,6 +24,9 @@ extension ChainProblem {
     case .older(let generation, let before):
       "it is an old one: generation \(generation) after generation \(before)"
     case .forked(let generation): "there are two different ones of generation \(generation)"
+    case .takenOver(let generation):
+      "generation \(generation) is signed by somebody who is no admin any more in another one of the same origin, "
+        + "which a merge has left behind"
     case .skipped(let generation, let before):
       "generation \(generation) follows generation \(before), and those between are missing"
     case .notNext(let generation):

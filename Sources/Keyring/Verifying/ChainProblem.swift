@@ -28,6 +28,9 @@ public enum ChainProblem: Error, Sendable, Equatable {
   case older(generation: Int, before: Int)
   /// It has the generation of another policy and another content.
   case forked(generation: Int)
+  /// Of two policies made at the same time a merge has taken one that somebody has signed whom the other one has removed
+  /// or made a member.
+  case takenOver(generation: Int)
   /// Policies between it and the one before are missing.
   case skipped(generation: Int, before: Int)
   /// It says that it follows another policy than the one before.

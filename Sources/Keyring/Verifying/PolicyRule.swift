@@ -67,6 +67,30 @@ package struct PolicyRule {
     }
   }
 
+  /// Whether a policy that a merge prefers to another one is signed by an admin of that other one, or by somebody whom
+  /// the other one has never known: nobody is preferred who has lost the right to sign.
+  ///
+  /// - Parameters:
+  ///   - state: the policy that is preferred.
+  ///   - keys: the key files that were believed where it was signed.
+  ///   - left: the policy that is left behind.
+  /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
+  package func mayReplace(
+    _ state: PolicyState, keys: KeyFiles, left: PolicyChain.Link
+  ) throws(KeyringError) -> Bool {
+    guard let signature = state.signature else { return false }
+    let known = left.keys.merging(keys) { own, _ in own }
+    let signers = known.keys.filter { left.policy.people[$0] == nil } + left.policy.admins
+    do throws(KeyringError) {
+      try PolicyVerification(engine: room.engine(for: left.policy.keyring, keys: known))
+        .verify(state.bytes, signature: signature, admins: signers)
+      return true
+    } catch {
+      guard case .policyNotTrusted(.badSignature) = error else { throw error }
+      return false
+    }
+  }
+
   /// Why a policy does not follow another one, by what both say.
   private static func order(_ next: Policy, after link: PolicyChain.Link) -> ChainProblem {
     let (generation, last) = (next.generation, link.policy.generation)

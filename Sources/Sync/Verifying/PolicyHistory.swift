@@ -7,7 +7,8 @@ package import KeyringModel
 /// signed by an admin of that one. The policies of all others that it follows lie before it, so that on no way through
 /// the history the policy goes back or changes without a signature (threats T1 and T2). One exception: of two that
 /// admins have made at the same time a merge leaves one behind. That one must not have been in force: in a push, on no
-/// branch that is there; in a history as a whole, not newer than the last policy.
+/// branch that is there; in a history as a whole, not newer than the last policy. Nor may it have taken the right to
+/// sign from anybody who has signed what is preferred to it.
 package struct PolicyHistory {
   /// Who the first policy may be signed by, and what it does not have to begin with.
   package struct Start: Sendable {
@@ -144,17 +145,18 @@ package struct PolicyHistory {
         return note(problem, at: place.commit)
       }
     }
-    if let problem = problem(of: place.state, beside: before, at: place.commit) {
+    if let problem = try problem(of: place.state, beside: before, at: place.commit) {
       note(problem, at: place.commit)
     }
   }
 
   /// Whether every policy that comes together in a commit lies on the chain to the one that it has, or may be left.
-  private mutating func problem(of state: PolicyState, beside before: [Place], at commit: String)
-    -> ChainProblem?
-  {
+  private mutating func problem(
+    of state: PolicyState, beside before: [Place], at commit: String
+  ) throws(SyncError) -> ChainProblem? {
     let chain = Set(versions.chain(to: state).map(\.digest))
-    for other in before.map(\.state) where !chain.contains(other.digest) {
+    for place in before where !chain.contains(place.state.digest) {
+      let other = place.state
       let left = versions.chain(to: other).prefix { !chain.contains($0.digest) }
       if left.contains(where: { $0.policy.previous == state.digest }) {
         return .older(generation: state.policy.generation, before: other.policy.generation)
@@ -163,7 +165,28 @@ package struct PolicyHistory {
       if left.contains(where: { published.contains($0.digest) }) {
         return .forked(generation: other.policy.generation)
       }
+      if let problem = try takeover(by: state, of: place) { return problem }
       leftBehind.append(finding(.forked(generation: other.policy.generation), commit))
+    }
+    return nil
+  }
+
+  /// Whether one of the policies that a merge prefers is signed by somebody whom the one that it leaves behind has
+  /// removed, or made a member. What stands on a branch stood before the one that is left.
+  private mutating func takeover(
+    by state: PolicyState, of other: Place
+  ) throws(SyncError) -> ChainProblem? {
+    let left = try believed(other)
+    let common = Set(versions.chain(to: other.state).map(\.digest))
+    let preferred = versions.chain(to: state).prefix { !common.contains($0.digest) }
+    for policy in preferred where !published.contains(policy.digest) {
+      let before = policy.policy.previous.flatMap { links[$0]?.keys } ?? [:]
+      do throws(KeyringError) {
+        if try rule.mayReplace(policy, keys: before, left: left) { continue }
+      } catch {
+        throw .keyring(error)
+      }
+      return .takenOver(generation: policy.policy.generation)
     }
     return nil
   }

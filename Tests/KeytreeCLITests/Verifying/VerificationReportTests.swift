@@ -34,7 +34,8 @@ import Testing
     .signedByRevoked(StandInEngine.fingerprint(1)), .signedByStranger(nil),
     .signedByStranger(StandInEngine.fingerprint(1)), .signerUnknown([StandInEngine.fingerprint(1)]),
     .keyExchanged(StandInEngine.fingerprint(1)), .older(generation: 1, before: 2), .forked(generation: 2),
-    .skipped(generation: 3, before: 1), .notNext(generation: 2), .beginsLate(generation: 2),
+    .takenOver(generation: 2), .skipped(generation: 3, before: 1), .notNext(generation: 2),
+    .beginsLate(generation: 2),
     .notAnchored(StandInEngine.fingerprint(1)), .notPinned(generation: 1, pinned: 2),
     .notPinned(generation: 2, pinned: 1), .pinUnreadable,
   ]

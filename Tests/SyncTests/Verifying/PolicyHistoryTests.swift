@@ -185,6 +185,36 @@ import Testing
     #expect(try scribe.history(trusting: "side").findings == [])
   }
 
+  @Test("nobody merges away what took the right to sign from her", arguments: [false, true])
+  func takesOver(_ isHelped: Bool) throws {
+    for edit in [PolicyEdit.remove(Self.bob), .role(Self.bob, .member)] {
+      let scribe = try PolicyScribe()
+      try scribe.add(Self.bob, .admin, by: Self.alice)
+      try scribe.branch("side") {
+        try scribe.edit([.create(group: "ops")], by: Self.bob)
+        // A policy of another admin on top does not make it better.
+        if isHelped { try scribe.edit([.create(group: "dev")], by: Self.alice) }
+      }
+      try scribe.edit([edit], by: Self.alice)
+      try scribe.merge("side") { try scribe.checkOut("side") }
+      let history = try scribe.history()
+      #expect(history.findings.map(\.kind) == [.chain(.takenOver(generation: 3))])
+      #expect(history.leftBehind == [])
+    }
+  }
+
+  @Test func `an admin who came at the same time may have signed what is preferred`() throws {
+    let scribe = try PolicyScribe()
+    try scribe.branch("side") {
+      try scribe.add(Self.bob, .admin, by: Self.alice)
+      try scribe.edit([.create(group: "ops")], by: Self.bob)
+    }
+    try scribe.edit([.create(group: "dev")], by: Self.alice)
+    try scribe.merge("side") { try scribe.checkOut("side") }
+    let history = try scribe.history()
+    #expect(history.findings == [] && history.leftBehind.count == 1)
+  }
+
   @Test("a change that waits in the folder is judged like a commit", arguments: [true, false])
   func waiting(_ isSigned: Bool) throws {
     let scribe = try PolicyScribe()
