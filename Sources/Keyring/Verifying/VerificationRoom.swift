@@ -1,3 +1,4 @@
+internal import Glibc
 internal import KeyringModel
 package import OpenPGP
 internal import Synchronization
@@ -9,6 +10,7 @@ package final class VerificationRoom: Sendable {
   private let host: HostContext
   private let standIn: (any SealingEngine)?
   private let listings = Mutex(0)
+  private let folders = Mutex(0)
   private let engines = Mutex<[KeySet: any SealingEngine]>([:])
 
   /// Key files by whom they are of and what they are.
@@ -43,10 +45,23 @@ package final class VerificationRoom: Sendable {
   /// What is known of the machine in here.
   var context: HostContext { host }
 
-  /// A path for a folder in here that does not exist yet.
+  /// A path for a folder in here that does not exist yet, another one each time.
+  package func newPath() -> String {
+    let number = folders.withLock { count in
+      count += 1
+      return count
+    }
+    return "\(home.folder)/files-\(number)"
+  }
+
+  /// Removes a folder in here, so that those of many branches do not fill the memory. What cannot be removed now goes
+  /// with the room.
   ///
-  /// - Parameter name: Its name, one of each kind.
-  package func path(_ name: String) -> String { "\(home.folder)/\(name)" }
+  /// - Parameter path: A path from ``newPath()``.
+  package func removeFolder(at path: String) {
+    FolderRemoval.removeContent(of: path)
+    _ = unsafe rmdir(path)
+  }
 
   /// The engine that knows some keys and has no secret one. The same keys have the same engine.
   func engine(for keyring: KeyringID, keys: [Fingerprint: [UInt8]]) -> any SealingEngine {

@@ -102,7 +102,10 @@ package struct Verification: Sendable {
     progress: @escaping (Int, Int) -> Void
   ) throws(SyncError) {
     self.init(history)
-    let files = try CommittedStore(of: commit, in: repository, to: room.path("commit-\(commit)"))
+    // One push may bring the same commit to several branches.
+    let folder = room.newPath()
+    defer { room.removeFolder(at: folder) }
+    let files = try CommittedStore(of: commit, in: repository, to: folder)
     guard history.last != nil else {
       findings += files.findings
       return

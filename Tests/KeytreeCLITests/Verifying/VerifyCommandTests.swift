@@ -153,6 +153,13 @@ import Testing
     #expect(taken.status == 0 && taken.errors.contains("3 items, 2 policies, the first one"), "\(taken)")
   }
 
+  @Test func `one commit may come to several branches at once`() throws {
+    let world = try VerifyWorld()
+    let outcome = try world.pushing(["origin", "main:refs/heads/one", "main:refs/heads/two"])
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(try world.remains == [])
+  }
+
   // MARK: Processes
 
   @Test(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
