@@ -34,10 +34,11 @@ struct ObjectReader {
     return names
   }
 
-  /// The sizes of the contents that some names stand for, in bytes: before a file is read that somebody has pushed.
+  /// The sizes of the contents that some names stand for, in bytes, without reading any of them.
   ///
   /// - Parameter names: Names of contents.
-  /// - Returns: The sizes by name; a name that stands for nothing is not there.
+  /// - Returns: The sizes by name; a name is not there that stands for nothing, or for what the repository does not
+  ///   have, as a clone that fetches contents when they are needed.
   /// - Throws: as `Git.run`.
   func sizes(of names: some Collection<String>) throws(SyncError) -> [String: Int] {
     if names.isEmpty { return [:] }
@@ -45,7 +46,7 @@ struct ObjectReader {
     do throws(GitError) {
       output = try git.run(
         ["cat-file", "--batch-check=%(objectname) %(objectsize)"],
-        input: names.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.namesLimit)
+        input: names.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.limit)
     } catch {
       throw .git(error)
     }
@@ -100,27 +101,5 @@ struct ObjectReader {
       if words[1].elementsEqual("blob".utf8) { body(name, rest.prefix(size)) }
       rest = rest.dropFirst(size + 1)
     }
-  }
-
-  /// The sizes of contents.
-  ///
-  /// - Parameter names: Names of contents.
-  /// - Returns: Bytes in the order of the names; nil for one that the repository does not have, as a clone that fetches
-  ///   contents when they are needed.
-  /// - Throws: as `Git.run`.
-  func sizes(of names: [String]) throws(SyncError) -> [Int?] {
-    if names.isEmpty { return [] }
-    let output: [UInt8]
-    do throws(GitError) {
-      output = try git.run(
-        ["cat-file", "--batch-check=%(objectsize)"],
-        input: names.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.namesLimit)
-    } catch {
-      throw .git(error)
-    }
-    let lines = output.split(separator: UInt8(ascii: "\n"))
-    guard lines.count == names.count else { throw .git(.unexpectedOutput(command: "cat-file")) }
-    // `<name> missing` has no number.
-    return lines.map { Int(String(decoding: $0, as: UTF8.self)) }
   }
 }

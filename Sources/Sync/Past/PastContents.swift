@@ -30,8 +30,8 @@ struct PastContents {
   init(below folder: String, limit: Int, in repository: Repository) throws(SyncError) {
     let names = try Self.names(below: repository.prefix + folder, repository.git)
     let sizes = try ObjectReader(git: repository.git).sizes(of: names)
-    for (name, size) in zip(names, sizes) {
-      guard let size else {
+    for name in names {
+      guard let size = sizes[name] else {
         missing += 1
         continue
       }
