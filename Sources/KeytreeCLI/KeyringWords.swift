@@ -42,6 +42,7 @@ extension BindingMismatch {
     case .item: "the file holds another item"
     case .primaryKey(let name): "the item says something else about `\(ErrorReport.show(name.text))`"
     case .olderSecret(let time): "the secret in the file is older than the index says (\(time.rfc3339))"
+    case .revision: "the index says another revision of the secret than the item"
     }
   }
 }

@@ -64,6 +64,7 @@ enum KeyringErrors {
     (.bindingMismatch(item, .item), .damaged),
     (.bindingMismatch(item, .primaryKey(name)), .damaged),
     (.bindingMismatch(item, .olderSecret(time)), .damaged),
+    (.bindingMismatch(item, .revision), .damaged),
     (.shardRefused(file: evil, .full(limit: 1)), .failure),
     (.shardRefused(file: evil, .wrongShard(path)), .damaged),
   ]

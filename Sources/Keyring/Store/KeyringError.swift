@@ -102,6 +102,8 @@ public enum BindingMismatch: Error, Sendable, Equatable {
   case primaryKey(AttributeName)
   /// The secret is older than the index says: somebody put an old version back.
   case olderSecret(Timestamp)
+  /// The line has another revision of the secret, of the same time: no merge leaves that.
+  case revision
 }
 
 /// Why a policy is not trusted.

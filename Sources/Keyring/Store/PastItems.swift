@@ -37,7 +37,7 @@ extension Keyring {
       return (sealed.record, sealed.message)
     } catch {
       switch error {
-      case .unknownGroup: return nil
+      case .unknownGroup, .bindingMismatch(_, .revision): return nil
       case .engine(let error, _) where error.isAboutTheItem: return nil
       default: throw error
       }

@@ -67,10 +67,10 @@ struct SealedItem: ~Copyable {
       }
     }
     // A newer secret beside an older line is what a plain `git merge` leaves; the item speaks. An older
-    // one is a roll-back.
-    if header.revision != record.revision, header.secretModified < record.secretModified {
-      throw .olderSecret(header.secretModified)
-    }
+    // one is a roll-back, and another revision of the same time was written into the line by somebody.
+    if header.revision == record.revision { return }
+    if header.secretModified < record.secretModified { throw .olderSecret(header.secretModified) }
+    if header.secretModified == record.secretModified { throw .revision }
   }
 }
 

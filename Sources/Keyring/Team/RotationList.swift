@@ -61,9 +61,6 @@ package struct RotationList: Equatable, Sendable {
   package private(set) var entries: [Entry] = []
   /// Why there may be more.
   package private(set) var gaps: Set<SecretReaders.Gap>
-  /// Whether somebody who should not could read a message of which nobody knows the item.
-  package private(set) var hasForeignStrays = false
-
   /// What finding out whose keys they are has cost, beside what the keyring's own engine has done.
   package fileprivate(set) var cost = EngineStatistics()
 
@@ -85,25 +82,27 @@ package struct RotationList: Equatable, Sendable {
     of items: [ItemRecord], readers: SecretReaders, owners: [KeyID: [Fingerprint]], policy: Policy
   ) {
     gaps = readers.gaps
+    if readers.skipped > 0 { gaps.insert(.tooLarge(readers.skipped)) }
+    if readers.badLines > 0 { gaps.insert(.badLines(readers.badLines)) }
     var judge = Judge(owners: owners, policy: policy)
     for record in items {
-      add(record, judge.strangers(among: readers.keys[record.revision] ?? [], to: record.group), policy)
+      add(record, judge.strangers(among: readers.keys(of: record.revision), to: record.group), policy)
     }
     // A secret that an item of today has is not lost with another one.
-    let known = Set(items.map(\.revision))
+    let known = Set(items.map { readers.secret(of: $0.revision) })
     var gone: [Entry] = []
-    for record in readers.gone where !known.contains(record.revision) {
+    for record in readers.gone where !known.contains(readers.secret(of: record.revision)) {
       let group = policy.groups[record.group] == nil ? nil : record.group
-      let strangers = judge.strangers(among: readers.keys[record.revision] ?? [], to: group)
+      let strangers = judge.strangers(among: readers.keys(of: record.revision), to: group)
       if !strangers.isEmpty { gone.append(Entry(record, strangers, policy, isDeleted: true)) }
     }
     // Of copies of one secret that are gone the first one is enough, unless others should not know another one.
     var listed: [Revision: Set<[Reader]>] = [:]
     for entry in gone.sorted(by: Self.comesFirst)
-    where listed[entry.record.revision, default: []].insert(entry.readers).inserted {
+    where listed[readers.secret(of: entry.record.revision), default: []].insert(entry.readers).inserted {
       entries.append(entry)
     }
-    hasForeignStrays = !judge.strangers(among: readers.strayKeys, to: nil).isEmpty
+    if !judge.strangers(among: readers.strayKeys, to: nil).isEmpty { gaps.insert(.strays(readers.strays)) }
     entries.sort { left, right in
       left.state == right.state ? Self.comesFirst(left, right) : left.state.place < right.state.place
     }

@@ -18,10 +18,19 @@ package struct SecretReaders: Equatable, Sendable {
     case missing(Int)
     /// Messages of today's secrets are not in the store or cannot be read; how many.
     case unreadable(Int)
+    /// Messages of the history are of no item that a line tells of, and others than today's members could read some
+    /// of them; how many there are.
+    case strays(Int)
+    /// Contents of the history are too large to be read; how many.
+    case tooLarge(Int)
+    /// Lines of the history cannot be read; how many.
+    case badLines(Int)
   }
 
-  /// The ids of the keys that messages with a secret were sealed to, by its revision.
+  /// The ids of the keys that messages with a secret were sealed to, by its revision: the one of `secret(of:)`.
   package var keys: [Revision: Set<KeyID>] = [:]
+  /// What stands for revisions that are the same secret as another one.
+  private var others: [Revision: Revision] = [:]
   /// Items that the store has no more, as they last were.
   package var gone: [ItemRecord] = []
   /// What is missing.
@@ -38,6 +47,31 @@ package struct SecretReaders: Equatable, Sendable {
 
   /// Nothing known.
   package init() {}
+
+  /// The revision that stands for all that lines have said of the same messages: nobody signs a line, so that one with
+  /// another revision alone is no other secret.
+  package func secret(of revision: Revision) -> Revision {
+    var revision = revision
+    while let other = others[revision] { revision = other }
+    return revision
+  }
+
+  /// The keys that a secret was ever sealed to, whatever revision a line says that it has.
+  package func keys(of revision: Revision) -> Set<KeyID> { keys[secret(of: revision)] ?? [] }
+
+  /// Notes that two revisions are the same secret.
+  package mutating func join(_ one: Revision, _ other: Revision) {
+    let (one, other) = (secret(of: one), secret(of: other))
+    if one == other { return }
+    others[other] = one
+    guard let keys = keys.removeValue(forKey: other) else { return }
+    self.keys[one, default: []].formUnion(keys)
+  }
+
+  /// Notes that a secret was sealed to keys.
+  package mutating func add(_ keys: [KeyID], to revision: Revision) {
+    self.keys[secret(of: revision), default: []].formUnion(keys)
+  }
 }
 
 extension Keyring {

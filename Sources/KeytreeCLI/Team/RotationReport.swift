@@ -21,6 +21,7 @@ struct RotationReport {
       for entry in list.entries where !call.console.outputIsClosed {
         call.console.write(members(entry, keyring.policy))
       }
+      for gap in rotations.sortedGaps { call.console.write(gap.members) }
     } else {
       printTable(list, keyring.policy)
     }

@@ -22,22 +22,19 @@ struct Rotations {
     list = try keyringCall(keyring.rotationList(of: items.items, past.readers))
   }
 
+  /// Why there may be more than is listed, always in the same order.
+  var sortedGaps: [SecretReaders.Gap] { list.gaps.sorted { $0.place < $1.place } }
+
   /// Says why there may be more than is listed, and what cannot be told.
   func tellGaps(_ console: Console) {
-    for gap in list.gaps.sorted(by: { $0.place < $1.place }) {
+    for gap in sortedGaps {
       console.complain("keytree: warning: the list may not be complete: \(gap.words)")
       console.complain("hint: \(gap.hint)")
     }
-    if readers.strays > 0 {
-      let messages =
-        readers.strays == 1 ? "1 message of the history is" : "\(readers.strays) messages of the history are"
-      let who = list.hasForeignStrays ? "; others than today's members could read some of that" : ""
-      console.say("\(messages) of no item that any line tells of, as plain git may leave it\(who).")
+    // Those that only today's members could read hide nothing.
+    if readers.strays > 0, !list.gaps.contains(.strays(readers.strays)) {
+      console.say("\(SecretReaders.Gap.strays(readers.strays).words).")
     }
-    if readers.skipped > 0 {
-      console.say("\(readers.skipped) files of the history are too large to be read.")
-    }
-    if readers.badLines > 0 { console.say("\(readers.badLines) lines of the history cannot be read.") }
   }
 }
 
@@ -48,6 +45,9 @@ extension SecretReaders.Gap {
     case .cutOff: 1
     case .missing: 2
     case .unreadable: 3
+    case .strays: 4
+    case .tooLarge: 5
+    case .badLines: 6
     }
   }
 
@@ -60,6 +60,15 @@ extension SecretReaders.Gap {
       count == 1
         ? "the message of an item is missing or damaged"
         : "the messages of \(count) items are missing or damaged"
+    case .strays(let count):
+      (count == 1 ? "1 message of the history is" : "\(count) messages of the history are")
+        + " of no item that any line tells of, as plain git may leave it"
+    case .tooLarge(let count):
+      count == 1
+        ? "1 file of the history is too large to be read"
+        : "\(count) files of the history are too large to be read"
+    case .badLines(let count):
+      count == 1 ? "1 line of the history cannot be read" : "\(count) lines of the history cannot be read"
     }
   }
 
@@ -69,17 +78,37 @@ extension SecretReaders.Gap {
     case .cutOff: "`keytree git fetch --unshallow` gets the rest"
     case .missing: "`keytree clone` makes a clone that has everything"
     case .unreadable: "`keytree check` names what is damaged"
+    case .strays: "others than today's members could read some of that: change what they may have known"
+    case .tooLarge, .badLines: "`keytree git log --stat -- items index` shows who has put it there"
     }
   }
 
   /// For programs.
-  var name: String {
+  private var name: String {
     switch self {
     case .noHistory: "noHistory"
     case .cutOff: "shallow"
     case .missing: "missing"
     case .unreadable: "unreadable"
+    case .strays: "strays"
+    case .tooLarge: "tooLarge"
+    case .badLines: "badLines"
     }
+  }
+
+  /// How many there are, where they can be counted.
+  private var count: Int? {
+    switch self {
+    case .noHistory, .cutOff: nil
+    case .missing(let count), .unreadable(let count), .strays(let count), .tooLarge(let count),
+      .badLines(let count):
+      count
+    }
+  }
+
+  /// A line for programs.
+  var members: [JSONMember] {
+    (count.map { [JSONMember("count", .integer(Int64($0)))] } ?? []) + [JSONMember("gap", .string(name))]
   }
 }
 

@@ -13,6 +13,8 @@ package struct PastReaders {
   private let present: Set<ItemID>
   /// Who can decrypt a message, by its digest, and whether a line speaks of it.
   private var messages: [ContentDigest: (keys: [KeyID]?, isKnown: Bool)] = [:]
+  /// A revision that a line has said of a message, by its digest.
+  private var said: [ContentDigest: Revision] = [:]
   /// Messages have one of a few lists of readers: each is kept once.
   private var lists: [[KeyID]: [KeyID]] = [:]
 
@@ -71,10 +73,11 @@ package struct PastReaders {
     let contents = try PastContents(
       below: StoreLayout.indexFolder(isLocal: false), limit: StoreLayout.shardLimit, in: repository)
     let (present, objects, seen) = (present, ObjectReader(git: repository.git), SeenLines())
+    let readable = Set(messages.lazy.filter { $0.value.keys != nil }.map(\.key))
     let found = try WorkerPool(workers: 0).map(contents.pieces.count) { number throws(SyncError) in
       var found = NewLines()
       try objects.forEachContent(of: contents.pieces[number].names) { _, shard in
-        for line in seen.new(in: shard) { found.read(line, present: present) }
+        for line in seen.new(in: shard) { found.read(line, present: present, readable: readable) }
       }
       return found
     }
@@ -99,11 +102,17 @@ package struct PastReaders {
     readers.gaps.insert(.missing(missing))
   }
 
-  /// A line says that a revision is in a message.
+  /// A line says that a revision is in a message. What others have said of the same message is the same secret:
+  /// anybody who may push can write a line.
   private mutating func join(_ revision: Revision, _ sealed: ContentDigest) {
+    if let other = said[sealed] {
+      readers.join(other, revision)
+    } else {
+      said[sealed] = revision
+    }
     guard let keys = messages[sealed]?.keys else { return }
     messages[sealed]?.isKnown = true
-    readers.keys[revision, default: []].formUnion(keys)
+    readers.add(keys, to: revision)
   }
 
   // MARK: The store as it is
@@ -128,11 +137,12 @@ package struct PastReaders {
 /// What lines of the index say that no other ones have said before.
 private struct NewLines: Sendable {
   var states: [(revision: Revision, sealed: ContentDigest)] = []
-  /// Items that the store has no more, as the latest line has them.
+  /// Items that the store has no more, as the latest line has them that speaks of a message of the history: one that
+  /// does not could have been made to hide the others.
   var gone: [ItemID: ItemRecord] = [:]
   var badLines = 0
 
-  mutating func read(_ line: ArraySlice<UInt8>, present: Set<ItemID>) {
+  mutating func read(_ line: ArraySlice<UInt8>, present: Set<ItemID>, readable: Set<ContentDigest>) {
     let record: ItemRecord
     do throws(IndexLineError) {
       record = try IndexLine.parse(Array(line))
@@ -141,7 +151,7 @@ private struct NewLines: Sendable {
       return
     }
     states.append((record.revision, record.sealed))
-    if present.contains(record.id) { return }
+    if present.contains(record.id) || !readable.contains(record.sealed) { return }
     if gone[record.id].map({ record.isLater(than: $0, bySecret: false) }) ?? true { gone[record.id] = record }
   }
 }

@@ -88,6 +88,34 @@ struct RotateStatusTests {
     }
   }
 
+  @Test("complains about what it cannot read or place, also for programs, and is not settled")
+  func unreadable() throws {
+    let world = try EverydayWorld.afterBobLeft()
+    let item = "\(world.store)/items/internet-password/a.example/alice.gpg"
+    let message = try Data(contentsOf: URL(fileURLWithPath: item))
+    let stray = world.store + "/items/internet-password/a.example/other.gpg"
+    try (message + [0]).write(to: URL(fileURLWithPath: stray))
+    let shard = world.store + "/index/00.jsonl"
+    let lines = FileManager.default.contents(atPath: shard)
+    try ((lines ?? Data()) + Data("no line\n".utf8)).write(to: URL(fileURLWithPath: shard))
+    try world.git("-C", world.store, "add", "-A", "items", "index")
+    try world.git(
+      "-C", world.store, "-c", "user.name=A", "-c", "user.email=a@keytree.example", "commit", "-q",
+      "--no-verify", "-m", "stray")
+    try FileManager.default.removeItem(atPath: stray)
+    try (lines ?? Data()).write(to: URL(fileURLWithPath: shard))
+    try world.git(
+      "-C", world.store, "-c", "user.name=A", "-c", "user.email=a@keytree.example", "commit", "-q",
+      "--no-verify", "-am", "take it out")
+    try world.done(["set", "a.example", "--secret"], input: "new")
+    let result = world.run("rotate", "status", "--fail-if-open", "--quiet", "--json")
+    #expect(result.code == .failedChecks)
+    #expect(result.text == "{\"count\":1,\"gap\":\"strays\"}\n{\"count\":1,\"gap\":\"badLines\"}\n")
+    let warning = "keytree: warning: the list may not be complete: 1"
+    #expect(result.talkText.contains("\(warning) message of the history is of no item"))
+    #expect(result.talkText.contains("\(warning) line of the history cannot be read"))
+  }
+
   @Test("names a key of nobody, a group that was left, and a conflict copy")
   func strangers() throws {
     let world = try EverydayWorld()
