@@ -90,9 +90,12 @@ struct RotateStatusTests {
 
   @Test("complains about what it cannot read or place, also for programs, and is not settled")
   func unreadable() throws {
-    let world = try EverydayWorld.afterBobLeft()
+    let world = try EverydayWorld()
+    try world.joinBob()
+    try world.done(["add", "a.example/alice"], input: "old")
     let item = "\(world.store)/items/internet-password/a.example/alice.gpg"
     let message = try Data(contentsOf: URL(fileURLWithPath: item))
+    try world.done(["group", "remove", "default", Word(GnuPGKey.bob.mail)])
     let stray = world.store + "/items/internet-password/a.example/other.gpg"
     try (message + [0]).write(to: URL(fileURLWithPath: stray))
     let shard = world.store + "/index/00.jsonl"
