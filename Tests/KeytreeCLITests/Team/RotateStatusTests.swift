@@ -97,7 +97,8 @@ struct RotateStatusTests {
     let message = try Data(contentsOf: URL(fileURLWithPath: item))
     try world.done(["group", "remove", "default", Word(GnuPGKey.bob.mail)])
     let stray = world.store + "/items/internet-password/a.example/other.gpg"
-    try (message + [0]).write(to: URL(fileURLWithPath: stray))
+    // Another message for the same readers: a marker packet, which says nothing, is before it.
+    try (Data([0xCA, 3] + Array("PGP".utf8)) + message).write(to: URL(fileURLWithPath: stray))
     let shard = world.store + "/index/00.jsonl"
     let lines = FileManager.default.contents(atPath: shard)
     try ((lines ?? Data()) + Data("no line\n".utf8)).write(to: URL(fileURLWithPath: shard))

@@ -12,13 +12,15 @@ import Testing
   private let world: SyncWorld
   private let record: ItemRecord
 
-  /// A store in which Bob could read an item, and left.
+  /// A store in which Bob could read an item, and left; the message of today is not for him.
   init() throws {
     world = try SyncWorld.withHistory()
     try world.changePolicy { [world] in try world.store.join(RotationListTests.bob, "default") }
-    record = try world.store.open().add(.login("a.example", "alice"), secret: SecretBytes(text: "s"))
+    let added = try world.store.open().add(.login("a.example", "alice"), secret: SecretBytes(text: "s"))
     try world.commit()
     try world.changePolicy { [world] in try world.store.remove(RotationListTests.bob) }
+    try world.sealAgain(added)
+    record = try #require(try world.store.open().find(Query()).items.first)
   }
 
   private var shard: String { "\(world.path)/\(StoreLayout.shardFile(record.path.shard, isLocal: false))" }
