@@ -39,22 +39,8 @@ struct SampleIndex {
   ///
   /// - Parameter store: The store's folder.
   func write(to store: String) throws(BenchmarkError) {
-    var shards: [UInt8: [UInt8]] = [:]
-    var generator = CountingGenerator(state: 0x9E37_79B9_7F4A_7C15)
-    for number in 0..<count {
-      var record = record(number, using: &generator)
+    try write(to: store, keepsLines: true) { record, _ throws(BenchmarkError) in
       if let message { try put(message, into: &record, store) }
-      do {
-        shards[record.path.shard, default: []] += try IndexLine.encode(record) + [UInt8(ascii: "\n")]
-      } catch {
-        throw .unexpected("a sample item cannot be written: \(error)")
-      }
-    }
-    for (number, lines) in shards {
-      let digits = String(number, radix: 16)
-      let path = "\(store)/index/\(digits.utf8.count == 1 ? "0" : "")\(digits).jsonl"
-      // Through the model's own shard, so that the lines come out in their canonical order.
-      try Files.write(Shard(parsing: (try Files.read(path) ?? []) + lines, number: number).encode(), to: path)
     }
   }
 
@@ -64,10 +50,7 @@ struct SampleIndex {
   ///   - store: The store's folder.
   ///   - message: A message whose readers all of them have; nobody can open what is made of it.
   func write(to store: String, sealedAs message: [UInt8]) throws(BenchmarkError) {
-    var shards: [UInt8: [UInt8]] = [:]
-    var generator = CountingGenerator(state: 0x9E37_79B9_7F4A_7C15)
-    for number in 0..<count {
-      var record = record(number, using: &generator)
+    try write(to: store, keepsLines: false) { record, number throws(BenchmarkError) in
       // In the middle of what is encrypted: the packets stay what they are, and no message looks like another one to
       // git.
       var noise = CountingGenerator(state: UInt64(number) &* 65_537 &+ UInt64(message.count))
@@ -75,10 +58,19 @@ struct SampleIndex {
       for place in message.indices.dropLast(128).suffix(256) {
         own[place] = UInt8.random(in: 0...255, using: &noise)
       }
-      record.sealed = ContentDigest(of: own)
-      let file = "\(store)/items/\(record.path.text).gpg"
-      try Files.makeFolder("\(store)/items/\(record.path.itemClass.rawValue)/\(record.path.container)")
-      try Files.write(own, to: file)
+      try put(own, into: &record, store)
+    }
+  }
+
+  private func write(
+    to store: String, keepsLines: Bool,
+    _ finish: (inout ItemRecord, Int) throws(BenchmarkError) -> Void
+  ) throws(BenchmarkError) {
+    var shards: [UInt8: [UInt8]] = [:]
+    var generator = CountingGenerator(state: 0x9E37_79B9_7F4A_7C15)
+    for number in 0..<count {
+      var record = record(number, using: &generator)
+      try finish(&record, number)
       do {
         shards[record.path.shard, default: []] += try IndexLine.encode(record) + [UInt8(ascii: "\n")]
       } catch {
@@ -88,7 +80,9 @@ struct SampleIndex {
     for (number, lines) in shards {
       let digits = String(number, radix: 16)
       let path = "\(store)/index/\(digits.utf8.count == 1 ? "0" : "")\(digits).jsonl"
-      try Files.write(Shard(parsing: lines, number: number).encode(), to: path)
+      let known = keepsLines ? try Files.read(path) ?? [] : []
+      // Through the model's own shard, so that the lines come out in their canonical order.
+      try Files.write(Shard(parsing: known + lines, number: number).encode(), to: path)
     }
   }
 

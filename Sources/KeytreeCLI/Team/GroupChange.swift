@@ -168,8 +168,10 @@ struct GroupChange {
       let rotations = try Rotations(call, keyring)
       let open = rotations.list.entries(.open)
       if open.isEmpty { return call.console.say("There is no secret that anybody who left could have kept.") }
-      let count = open.count == 1 ? "This secret has" : "These \(open.count) secrets have"
-      call.console.say("\(count) to be changed, since they could have been kept:")
+      call.console.say(
+        open.count == 1
+          ? "This secret has to be changed, since it could have been kept:"
+          : "These \(open.count) secrets have to be changed, since they could have been kept:")
       for entry in open.prefix(Self.shownSecrets) {
         call.console.say("  " + ErrorReport.show(entry.record.reference.text))
       }

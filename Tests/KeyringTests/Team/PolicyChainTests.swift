@@ -373,7 +373,8 @@ import Testing
     try change(try prepare(), counter.plan)
     let total = counter.count
     #expect(total > 4 * count)
-    let step = unsafe getenv("KEYTREE_EVERY_FAULT") == nil ? 2 : 1
+    // A larger number takes every so many operations of 50 items.
+    let step = unsafe getenv("KEYTREE_EVERY_FAULT").map { unsafe Int(String(cString: $0)) ?? 1 } ?? 2
     var points = 0
     for number in stride(from: 1, through: total, by: step) {
       for mode in [Saboteur.Mode.isKilled, .fails] {

@@ -151,6 +151,43 @@ import Testing
     #expect(StoreDigest(of: world.path) == before)
   }
 
+  @Test func `an item that a member has sealed for another keyring is refused`() throws {
+    let world = try TeamWorld()
+    try world.add([.bob])
+    let item = try world.addItems(1)[0]
+    let file = "items/\(item.path.text).gpg"
+    let path = world.path + "-other"
+    let other = try Keyring.create(at: path, owner: GnuPGKey.alice.fingerprint, host: world.host(.alice))
+    let secret = SecretBytes(text: "evil")
+    try other.add(.login("default-0.example", "me"), secret: secret)
+    let message = try #require(try FileTree(at: path).read(file, limit: 1 << 20))
+    try world.tree().replaceFile(file, with: message, temporary: "new")
+    #expect(throws: KeyringError.bindingMismatch(item.reference, .keyring)) {
+      try world.open(.alice).text(of: item)
+    }
+    // Nor is it sealed again, and so signed, for somebody else.
+    #expect(throws: KeyringError.team(.cannotReseal([item.reference], count: 1, reason: .damaged))) {
+      try world.add([.carol])
+    }
+  }
+
+  @Test func `what somebody has signed who was removed counts for nothing`() throws {
+    let world = try TeamWorld([.alice, .bob])
+    try world.add([.bob])
+    try world.trust(.bob)
+    let secret = SecretBytes(text: "bob's")
+    let item = try world.open(.bob).add(.login("b.example", "bob"), secret: secret)
+    let file = "items/\(item.path.text).gpg"
+    let signed = try #require(try world.tree().read(file, limit: 1 << 20))
+    try world.remove(.bob)
+    let now = try world.open(.alice).find(Query()).items[0]
+    #expect(try world.open(.alice).text(of: now) == "bob's")
+    try world.tree().replaceFile(file, with: signed, temporary: "new")
+    #expect(throws: KeyringError.itemDamaged(item.reference, .badSignature)) {
+      try world.open(.alice).text(of: now)
+    }
+  }
+
   @Test func `what is wrong in another group is not a change's business`() throws {
     let world = try TeamWorld()
     try world.add([.bob])
