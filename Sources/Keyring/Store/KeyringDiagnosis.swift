@@ -67,26 +67,4 @@ extension Index {
 extension Keyring {
   /// The key file of a member, as it was accepted; nil for anybody else.
   package func keyFile(of person: Fingerprint) -> [UInt8]? { trusted.keys[person] }
-
-  /// Whose subkey an id of a message is; see `SealingEngine.owners(of:)`.
-  ///
-  /// - Throws: `KeyringError.engine`.
-  package func owners(of id: KeyID) throws(KeyringError) -> [Fingerprint] {
-    do {
-      return try engine.owners(of: id)
-    } catch {
-      throw .engine(error, nil)
-    }
-  }
-
-  /// The keys of the members as GnuPG lists them.
-  ///
-  /// - Throws: `KeyringError.engine`.
-  package func publicKeys() throws(KeyringError) -> [PublicKey] {
-    do {
-      return try engine.publicKeys()
-    } catch {
-      throw .engine(error, nil)
-    }
-  }
 }

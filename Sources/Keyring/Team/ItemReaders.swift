@@ -7,7 +7,7 @@ package struct ItemReaders: Sendable, Equatable {
   package struct Reader: Sendable, Equatable {
     /// The subkey.
     package let id: KeyID
-    /// Whose it is: one person, nobody known, or several where somebody has bound another's subkey to his key.
+    /// Whose it is, people who were removed among them: one person, nobody known, or several where somebody has bound another's subkey to his key.
     package let people: [Fingerprint]
     /// Whether it is the subkey to which a member of the item's group is to be sealed now.
     package let isExpected: Bool
@@ -39,22 +39,18 @@ extension Keyring {
       throw .itemDamaged(record.reference, .notAMessage(error))
     }
     guard let members = policy.groups[record.group] else { throw .unknownGroup(record.group) }
+    let owners = try owners(of: Set(ids)).people
     var expected: Set<KeyID> = []
     var missing: [Fingerprint] = []
     for member in members {
       let id = try expectedID(of: member)
       var wanted = id
-      for other in ids where wanted == nil {
-        let people = try owners(of: other)
-        if people.contains(member) { wanted = other }
-      }
+      if wanted == nil { wanted = ids.first { owners[$0]?.contains(member) ?? false } }
       if let wanted { expected.insert(wanted) }
       if wanted.map({ !ids.contains($0) }) ?? true { missing.append(member) }
     }
-    var readers: [ItemReaders.Reader] = []
-    for id in ids {
-      readers.append(
-        ItemReaders.Reader(id: id, people: try owners(of: id), isExpected: expected.contains(id)))
+    let readers = ids.map {
+      ItemReaders.Reader(id: $0, people: owners[$0] ?? [], isExpected: expected.contains($0))
     }
     return ItemReaders(readers: readers, missing: missing)
   }

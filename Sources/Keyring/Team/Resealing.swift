@@ -44,11 +44,10 @@ struct Resealing: Sendable {
 
   /// The items that have to be sealed again, from the index and packets alone: no key, no process.
   ///
+  /// - Parameter wanted: The groups that are looked at; nil for those that the change concerns.
   /// - Throws: `KeyringError.team` with `unusableKey` when nothing can be sealed to a member of a group that has items;
   ///   `.shardDamaged` when a line cannot be read, since it may be that of an item; `.itemDamaged` for one without a
   ///   file, or a file error.
-  ///
-  /// - Parameter wanted: The groups that are looked at; nil for those that the change concerns.
   func outdated(in wanted: Set<String>? = nil) throws(KeyringError) -> [ItemRecord] {
     let groups = wanted ?? self.groups
     if groups.isEmpty { return [] }

@@ -9,7 +9,6 @@ public struct TeamChange: Sendable {
   public let after: Policy
   /// The items that have to be sealed again.
   public let items: [ItemRecord]
-  let edits: [PolicyEdit]
   let newKeys: [Fingerprint: [UInt8]]
 }
 
@@ -39,7 +38,7 @@ extension Keyring {
     let successor = try successor(with: next, newKeys: newKeys)
     try TeamRules(keyring: self, successor: successor).check(force: force)
     let items = try Resealing(keyring: self, successor: successor).outdated()
-    return TeamChange(before: policy, after: next, items: items, edits: edits, newKeys: newKeys)
+    return TeamChange(before: policy, after: next, items: items, newKeys: newKeys)
   }
 
   /// Makes a change of the people: every item that has to be is sealed again with a fresh session key, and these

@@ -48,7 +48,7 @@ enum SyncCommand: Command {
     options.takesTheirPolicy = call.arguments.has(reapply)
     options.asksPerson = call.mayAsk
     var report = try synchronize(call, keyring, repository, options)
-    let changed = try settlePeople(&report, call)
+    let (changed, problem) = try settlePeople(&report, options, call)
     if changed {
       try call.commitPending()
       let second = try synchronize(call, try call.openKeyring(), repository, options)
@@ -59,35 +59,41 @@ enum SyncCommand: Command {
     } else {
       for line in lines(report, options) { call.console.say(line) }
     }
-    return try checkPolicy(report, call)
+    try checkPolicy(report, call)
+    return problem ?? .done
   }
 
   /// Makes this side's changes of people again where that is wished, and seals again what a merge has left sealed to
   /// others than the members of its group.
   ///
-  /// - Returns: Whether anything has changed that is to be sent.
+  /// - Returns: Whether anything has changed that is to be sent, and why items could not be sealed again, which was told.
   private static func settlePeople(
-    _ report: inout Synchronization.Report, _ call: CommandCall
-  ) throws(Failure) -> Bool {
+    _ report: inout Synchronization.Report, _ options: Synchronization.Options, _ call: CommandCall
+  ) throws(Failure) -> (hasChanged: Bool, problem: ExitCode?) {
     var hasChanged = false
     if call.arguments.has(reapply) { hasChanged = try PolicyMerge(call).run() }
+    // A machine that only reads makes nothing that it would not send.
+    if options.pullsOnly { return (hasChanged, nil) }
     let keyring = try call.openKeyring()
     // A store of one person has nobody else's items; and what was cut off the last time is done now.
-    guard keyring.policy.people.count > 1 else { return hasChanged }
-    guard keyring.distrust == nil, keyring.policy.isMember(keyring.ownFingerprint) else { return hasChanged }
+    guard keyring.policy.people.count > 1 else { return (hasChanged, nil) }
+    guard keyring.distrust == nil, keyring.policy.isMember(keyring.ownFingerprint) else {
+      return (hasChanged, nil)
+    }
     let progress = WorkProgress("seal", console: call.console)
     do {
       defer { progress.finish() }
       let own = Set(keyring.policy.groups(of: keyring.ownFingerprint))
       let count = try keyring.resealOutdated(in: own) { progress.advance(to: $0, of: $1) }
       report.resealed += count
-      return hasChanged || count > 0
+      return (hasChanged || count > 0, nil)
     } catch {
-      // The merge is made; somebody else who can decrypt these items may do it, or this person later.
-      for line in ErrorReport(error).lines { call.console.complain(line) }
+      // The merge is made, and is sent; somebody else who can decrypt these items may do it, or this person later.
+      let report = ErrorReport(error)
+      for line in report.lines { call.console.complain(line) }
       call.console.complain(
         "hint: `keytree group reseal` seals again what is not for just the members of its group")
-      return hasChanged
+      return (hasChanged, report.exitCode)
     }
   }
 
@@ -109,10 +115,10 @@ enum SyncCommand: Command {
   /// What came in may be a policy that nobody has accepted here.
   private static func checkPolicy(
     _ report: Synchronization.Report, _ call: CommandCall
-  ) throws(Failure) -> ExitCode {
-    guard report.hasNewPolicy else { return .done }
+  ) throws(Failure) {
+    guard report.hasNewPolicy else { return }
     let keyring = try call.openKeyring()
-    guard let distrust = keyring.distrust else { return .done }
+    guard let distrust = keyring.distrust else { return }
     throw .keyring(.policyNotTrusted(distrust))
   }
 

@@ -69,7 +69,7 @@ struct GroupChange {
     ]
     let change = try plan(edits, [person: file.bytes])
     let isNamed = word.text.flatMap(TeamPeople.fingerprint) != nil
-    try confirm(person, name, group, change, isNamed: isNamed)
+    try confirm(person, name, group, isNamed: isNamed)
     try make(change, "add a person to group \(group)")
     call.console.say("Added \(ErrorReport.show(name)) to group \(ErrorReport.show(group)).")
     tellResealed(change)
@@ -90,7 +90,7 @@ struct GroupChange {
     if !isThere { edits.append(.join(person, group: group)) }
     let change = try plan(edits)
     // Named by all digits, or by a key file that was compared when the person came.
-    if !isThere { try confirm(person, name, group, change, isNamed: true) }
+    if !isThere { try confirm(person, name, group, isNamed: true) }
     try make(change, isThere ? "change a role" : "add a person to group \(group)")
     call.console.say(
       isThere
@@ -101,7 +101,7 @@ struct GroupChange {
 
   /// Shows who will be able to read what, and asks unless the key was named.
   private func confirm(
-    _ person: Fingerprint, _ name: String, _ group: String, _ change: TeamChange, isNamed: Bool
+    _ person: Fingerprint, _ name: String, _ group: String, isNamed: Bool
   ) throws(Failure) {
     let count = try keyringCall(
       keyring.find(Query(predicates: [.equal(.group, .string(group))]))
@@ -164,6 +164,8 @@ struct GroupChange {
 
   /// Names the secrets that somebody who left could have kept.
   private func tellRotation(_ keyring: Keyring) {
+    // To look through a long history takes seconds, for what nobody is told.
+    if call.globals.quiet { return }
     do throws(Failure) {
       let rotations = try Rotations(call, keyring)
       let open = rotations.list.entries(.open)

@@ -12,6 +12,9 @@ struct GroupList {
   func print(_ call: CommandCall) throws(Failure) {
     let matches = try keyringCall(keyring.find(Query()))
     let items = matches.items.reduce(into: [:]) { $0[$1.group, default: 0] += 1 }
+    // Who reads a group is shown whole.
+    var table = Table(
+      ["group", "items", "members"], isTerminal: call.console.outputIsTerminal, cellWidth: nil)
     for (name, members) in keyring.policy.groups.sorted(by: { $0.key < $1.key }) {
       if call.globals.json {
         call.console.print(
@@ -21,10 +24,11 @@ struct GroupList {
           ]))
       } else {
         let count = items[name] ?? 0
-        let names = members.map { keyring.policy.name(of: $0) }.joined(separator: ", ")
-        call.console.print("\(name)\t\(count == 1 ? "1 item" : "\(count) items")\t\(names)")
+        let names = members.map { keyring.policy.people[$0]?.name ?? $0.text }.joined(separator: ", ")
+        table.add([name, count == 1 ? "1 item" : "\(count) items", names])
       }
     }
+    call.console.write(table)
   }
 
   /// A line for each member of a group.

@@ -168,11 +168,25 @@ struct GroupCommandTests {
     try team.succeed(.alice, "sync")
     // Bob does not know of it yet.
     try team.succeed(.bob, "add", "b.example/bob", input: "two")
+    // A machine that only reads changes nothing; who could read it is named.
+    let pull = try team.succeed(.bob, "sync", "--pull-only")
+    #expect(!pull.talk.contains("Sealed"), "\(pull.talk)")
+    let who = team.run(.bob, ["who", "b.example/bob"])
+    #expect(who.code == .failedChecks && who.text.contains("Carol Example <carol@keytree.example>, NOT IN"))
     let sync = try team.succeed(.bob, "sync")
     #expect(sync.talk.contains("Sealed 1 item again."), "\(sync.talk)")
     try team.succeed(.alice, "sync")
     #expect(try team.succeed(.alice, "who", "b.example/bob").lines.count == 2)
     #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
+    // What cannot be sealed again is told with its exit code, and the rest is synchronized.
+    let world = try #require(team.worlds[.alice])
+    let foreign = try world.gnupg.encrypt([1], to: [.alice])
+    let file = "\(world.store)/items/internet-password/b.example/bob.gpg"
+    try Data(foreign).write(to: URL(fileURLWithPath: file))
+    let failed = team.run(.alice, ["sync"])
+    #expect(
+      failed.code == .damaged && failed.talk.contains("1 item cannot be sealed again"), "\(failed.talk)")
+    #expect(failed.talk.contains("Nothing to do"))
   }
 
   @Test func `a machine that was away accepts what admins have signed since`() throws {
