@@ -26,6 +26,9 @@ let package = Package(
     .systemLibrary(
       name: "CGcrypt", pkgConfig: "libgcrypt", providers: [.apt(["libgcrypt20-dev"])]),
     .systemLibrary(name: "CKsba", pkgConfig: "ksba", providers: [.apt(["libksba-dev"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .target(name: "CSystem"),
     .target(name: "Secrets", dependencies: ["CSystem"], swiftSettings: settings),
     .target(name: "Subprocess", dependencies: ["CSystem"], swiftSettings: settings),

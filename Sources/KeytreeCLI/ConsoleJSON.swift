@@ -26,7 +26,7 @@ extension Console {
     }
     let before = part { $0.name.utf8.lexicographicallyPrecedes("secret".utf8) }
     let after = part { !$0.name.utf8.lexicographicallyPrecedes("secret".utf8) }
-    write(secret: SecretJSON.object(before: before, secret: secret, after: after))
+    write(secret: SecretObject.line(before: before, secret: secret, after: after))
     // A terminal has got its line feed, as after every secret.
     if !outputIsTerminal { write("\n") }
   }

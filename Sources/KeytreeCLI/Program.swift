@@ -45,16 +45,42 @@ package enum Program {
     // fed (libgpgme asks for this), and what was begun has to be cleaned up.
     signal(SIGPIPE, SIG_IGN)
     PromptTerminal.announce()
+    let words = processWords()
+    let name = words.first.map { ProgramName(path: $0.bytes) } ?? .keytree
+    return status(
+      of: Array(words.dropFirst()), calledAs: name, environment: .ofProcess(), console: .ofProcess())
+  }
+
+  /// The words that this process was started with, its name the first.
+  private static func processWords() -> [Word] {
     let words = unsafe CommandLine.unsafeArgv
     var arguments: [Word] = []
-    for index in 1..<max(Int(CommandLine.argc), 1) {
+    for index in 0..<Int(CommandLine.argc) {
       guard let start = unsafe words[index] else { break }
       // Not `CommandLine.arguments`: that repairs what is not UTF-8, and a repaired name is another name.
       let end = unsafe UnsafeBufferPointer(start: start, count: .max).firstIndex(of: 0) ?? 0
       let bytes = unsafe UnsafeRawBufferPointer(start: start, count: end)
       unsafe arguments.append(Word(bytes))
     }
-    return status(of: arguments, environment: .ofProcess(), console: .ofProcess())
+    return arguments
+  }
+
+  /// Runs the program under one of its names.
+  ///
+  /// - Parameters:
+  ///   - words: the arguments without the name of the program.
+  ///   - name: the name it was called by.
+  ///   - environment: the variables it may look at.
+  ///   - console: where it reads and writes.
+  /// - Returns: the status for the system, in the language of that name.
+  package static func status(
+    of words: [Word], calledAs name: ProgramName, environment: Environment, console: Console
+  ) -> Int32 {
+    switch name {
+    case .keytree: status(of: words, environment: environment, console: console)
+    case .gitCredential:
+      status(of: [Word("credential"), Word("git")] + words, environment: environment, console: console)
+    }
   }
 
   /// Runs the program.

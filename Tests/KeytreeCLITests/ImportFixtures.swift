@@ -26,7 +26,7 @@ enum ImportFixtures {
   }
 }
 
-extension ImportSecret {
+extension SecretSlice {
   init(text: String) { self.init(SecretBytes(copying: Array(text.utf8))) }
 
   /// The bytes as text, for comparisons in tests alone.
@@ -43,7 +43,7 @@ extension PlannedItem {
 
 /// A store as a merge sees it: records and their secrets.
 final class ImportedStore {
-  private(set) var records: [PrimaryKey: (record: ItemRecord, secret: ImportSecret)] = [:]
+  private(set) var records: [PrimaryKey: (record: ItemRecord, secret: SecretSlice)] = [:]
   private(set) var secretsCompared = 0
   private var random = SystemRandomNumberGenerator()
 

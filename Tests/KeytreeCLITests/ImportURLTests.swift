@@ -67,7 +67,7 @@ struct ImportURLTests {
       Example("mailto:alice@example.org", nil, nil, shown: "example.org"),
     ])
   func url(_ example: Example) {
-    let url = unsafe ImportSecret(text: example.text).withBytes { unsafe ImportedURL($0) }
+    let url = unsafe SecretSlice(text: example.text).withBytes { unsafe ImportedURL($0) }
     #expect(url.scheme == example.scheme.map { Array($0.utf8) })
     #expect(url.host?.host == example.host.map { Array($0.utf8) })
     #expect(url.host?.port == example.port)

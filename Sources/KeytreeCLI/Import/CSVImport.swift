@@ -34,8 +34,8 @@ package enum CSVImport {
   ) {
     var attributes = Attributes()
     var secret = table.field(row: row, column: 0).part(0..<0)
-    var url: (text: ImportSecret, parts: ImportedURL)?
-    var further: [(part: ImportPart, secret: ImportSecret)] = []
+    var url: (text: SecretSlice, parts: ImportedURL)?
+    var further: [(part: ImportPart, secret: SecretSlice)] = []
     for (index, column) in columns.enumerated() {
       let field = table.field(row: row, column: index)
       // An empty field says nothing, as opposed to an empty password.

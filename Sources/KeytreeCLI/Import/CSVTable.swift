@@ -1,4 +1,4 @@
-internal import Secrets
+package import Secrets
 
 /// The rows of a CSV file, all with the same number of fields, kept in wiped memory.
 package struct CSVTable: Sendable {
@@ -8,13 +8,13 @@ package struct CSVTable: Sendable {
   package let rowCount: Int
 
   // The fields of all rows after the header, without quotes, one after the other; and where each ends.
-  private let content: ImportSecret
+  private let content: SecretSlice
   private let ends: [Int]
 
   init(header: [String], content: consuming SecretBytes, ends: [Int]) {
     precondition(!header.isEmpty && ends.count.isMultiple(of: header.count), "every row is complete")
     self.header = header
-    self.content = ImportSecret(content)
+    self.content = SecretSlice(content)
     self.ends = ends
     rowCount = ends.count / header.count
   }
@@ -25,7 +25,7 @@ package struct CSVTable: Sendable {
   ///   - row: Which row, the first after the header being 0.
   ///   - column: Which column, from 0.
   /// - Returns: The exact bytes, without the quotes of the file format.
-  package func field(row: Int, column: Int) -> ImportSecret {
+  package func field(row: Int, column: Int) -> SecretSlice {
     precondition(header.indices.contains(column), "a column of the header")
     let index = row * header.count + column
     return content.part((index == 0 ? 0 : ends[index - 1])..<ends[index])

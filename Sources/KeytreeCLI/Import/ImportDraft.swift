@@ -103,7 +103,7 @@ package struct ImportDraft: Sendable {
     if item.secret.isEmpty { item.remarks.append(.emptySecret) }
     items.append(item)
     for (name, bytes) in sealed {
-      add(item.companion(.column(name.text), keeping: ImportSecret(SecretBytes(copying: bytes))))
+      add(item.companion(.column(name.text), keeping: SecretSlice(SecretBytes(copying: bytes))))
     }
   }
 

@@ -1,4 +1,5 @@
 package import KeyringModel
+package import Secrets
 
 /// Decides for every item of a draft what has to be done, so that nothing is lost and nothing is stored twice.
 ///
@@ -12,7 +13,7 @@ package import KeyringModel
 package struct ImportMerge<Failure: Error> {
   private let group: String
   private let existing: (PrimaryKey) throws(Failure) -> ItemRecord?
-  private let hasSecret: (ItemRecord, ImportSecret) throws(Failure) -> Bool
+  private let hasSecret: (ItemRecord, SecretSlice) throws(Failure) -> Bool
 
   /// Prepares a merge with a store.
   ///
@@ -24,7 +25,7 @@ package struct ImportMerge<Failure: Error> {
   package init(
     group: String,
     existing: @escaping (PrimaryKey) throws(Failure) -> ItemRecord?,
-    hasSecret: @escaping (ItemRecord, ImportSecret) throws(Failure) -> Bool
+    hasSecret: @escaping (ItemRecord, SecretSlice) throws(Failure) -> Bool
   ) {
     self.group = group
     self.existing = existing

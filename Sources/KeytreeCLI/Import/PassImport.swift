@@ -19,7 +19,7 @@ package enum PassImport {
   ///   - plaintext: What it holds, decrypted.
   /// - Returns: The items that it becomes.
   package static func plan(_ entry: PassEntry, plaintext: borrowing SecretBytes) -> ImportDraft {
-    let content = ImportSecret(plaintext.copy())
+    let content = SecretSlice(plaintext.copy())
     let lines = PassLines(content)
     var draft = ImportDraft()
     var item = place(entry, secret: lines.first)
@@ -48,7 +48,7 @@ package enum PassImport {
     return draft
   }
 
-  private static func place(_ entry: PassEntry, secret: ImportSecret) -> PlannedItem {
+  private static func place(_ entry: PassEntry, secret: SecretSlice) -> PlannedItem {
     let name = entry.components.last ?? []
     let folders = entry.components.dropLast()
     var attributes: Attributes = [
@@ -80,15 +80,15 @@ package enum PassImport {
 /// The lines of an item of a password store, as parts of it.
 struct PassLines {
   /// The first line without its line end.
-  let first: ImportSecret
+  let first: SecretSlice
   /// Whether that line end was CR LF.
   let firstEndsWithCarriageReturn: Bool
   /// Everything after that line end.
-  let rest: ImportSecret
+  let rest: SecretSlice
   /// Lines of the rest that are the seed of a one-time password.
-  let furtherSeeds: [ImportSecret]
+  let furtherSeeds: [SecretSlice]
 
-  init(_ content: ImportSecret) {
+  init(_ content: SecretSlice) {
     let lines = unsafe content.withBytes { unsafe PassLines.lines(of: $0) }
     let end = lines.first ?? PassLines.Line(content: 0..<0, next: 0)
     first = content.part(end.content)
@@ -98,7 +98,7 @@ struct PassLines {
   }
 
   /// Whether a line is the URI of a time-based one-time password.
-  static func isSeed(_ line: ImportSecret) -> Bool {
+  static func isSeed(_ line: SecretSlice) -> Bool {
     unsafe line.withBytes { unsafe $0.starts(with: "otpauth://totp/".utf8) }
   }
 

@@ -1,4 +1,5 @@
 package import KeyringModel
+package import Secrets
 
 /// An item that an import would add: what it says, its secret, and where it came from.
 package struct PlannedItem: Sendable {
@@ -7,7 +8,7 @@ package struct PlannedItem: Sendable {
   /// All attributes, public by nature.
   package var attributes: Attributes
   /// The bytes to seal.
-  package var secret: ImportSecret
+  package var secret: SecretSlice
   /// Which entry it comes from.
   package var source: ImportSource
   /// Which part of that entry it is.
@@ -57,7 +58,7 @@ package struct PlannedItem: Sendable {
   ///   - part: Which part it keeps.
   ///   - secret: The bytes to seal.
   /// - Returns: The item.
-  func companion(_ part: ImportPart, keeping secret: ImportSecret) -> PlannedItem {
+  func companion(_ part: ImportPart, keeping secret: SecretSlice) -> PlannedItem {
     var kept = Attributes()
     let account = attributes[.account]?.contentBytes ?? []
     kept[.account] = AttributeValue(text: account + (account.isEmpty ? "" : ".").utf8 + part.text.utf8)
@@ -76,7 +77,7 @@ package struct PlannedItem: Sendable {
   ///
   /// - Parameter secret: The seed or its `otpauth` URI, exactly as it was.
   /// - Returns: The item.
-  func oneTimePassword(_ secret: ImportSecret) -> PlannedItem {
+  func oneTimePassword(_ secret: SecretSlice) -> PlannedItem {
     var seed = attributes
     seed[.server] = attributes[.server] ?? attributes[.service]
     seed[.service] = nil

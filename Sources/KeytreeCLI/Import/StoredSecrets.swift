@@ -38,7 +38,7 @@ final class StoredSecrets: Sendable {
   /// Whether an item has this secret.
   ///
   /// - Throws: why the item cannot be decrypted.
-  func has(_ record: ItemRecord, _ secret: ImportSecret) throws(KeyringError) -> Bool {
+  func has(_ record: ItemRecord, _ secret: SecretSlice) throws(KeyringError) -> Bool {
     try digest(of: record) == digest(of: secret.copy())
   }
 

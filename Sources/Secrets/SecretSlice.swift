@@ -1,11 +1,10 @@
 internal import CSystem
-package import Secrets
 
-/// A part of a secret that is shared between planned items, such as one field of a file of passwords.
+/// A part of a secret that several owners share, such as one field of a file of passwords.
 ///
-/// A plan of thousands of items holds the bytes of its source once, in one wiped block, and each item a
-/// range of it; the block is wiped when the last of them goes.
-package struct ImportSecret: Sendable {
+/// What was read from one source is held once, in one wiped block, and each part of it is a
+/// range of that block, which is wiped when the last of them goes.
+package struct SecretSlice: Sendable {
   // A class, because a noncopyable value cannot be shared by copyable ones.
   private final class Block: Sendable {
     let bytes: SecretBytes
@@ -39,10 +38,10 @@ package struct ImportSecret: Sendable {
   ///
   /// - Parameter part: The part, in bytes from the start of this one.
   /// - Returns: The part; it keeps the whole block alive.
-  package func part(_ part: Range<Int>) -> ImportSecret {
+  package func part(_ part: Range<Int>) -> SecretSlice {
     precondition(part.lowerBound >= 0 && part.upperBound <= count, "a part lies inside the whole")
     let start = range.lowerBound
-    return ImportSecret(block: block, range: start + part.lowerBound..<start + part.upperBound)
+    return SecretSlice(block: block, range: start + part.lowerBound..<start + part.upperBound)
   }
 
   /// Lends the bytes for the time of a call.
@@ -65,7 +64,7 @@ package struct ImportSecret: Sendable {
   ///
   /// - Parameter other: What to compare with.
   /// - Returns: Whether both hold the same bytes.
-  package func isEqual(to other: ImportSecret) -> Bool {
+  package func isEqual(to other: SecretSlice) -> Bool {
     guard count == other.count else { return false }
     return unsafe withBytes { mine in
       unsafe other.withBytes { theirs in

@@ -1,0 +1,37 @@
+internal import KeyringModel
+internal import Secrets
+
+/// A JSON object with a secret in it, in memory that is wiped.
+enum SecretObject {
+  /// An object with a member `secret` between others, without a line feed.
+  ///
+  /// - Parameters:
+  ///   - before: the members before it, as JSON with commas between them.
+  ///   - secret: the value: a string when it is valid UTF-8, else `{"base64":"..."}`.
+  ///   - after: the members after it.
+  static func line(
+    before: ArraySlice<UInt8>, secret: borrowing SecretBytes, after: ArraySlice<UInt8>
+  ) -> SecretBytes {
+    var line = SecretBytes(capacity: secret.count * 2 + before.count + after.count + 64)
+    line.append("{")
+    for byte in before { line.append(byte) }
+    line.append(before.isEmpty ? "\"secret\":" : ",\"secret\":")
+    appendValue(secret, to: &line)
+    line.append(after.isEmpty ? "" : ",")
+    for byte in after { line.append(byte) }
+    line.append("}")
+    return line
+  }
+
+  private static func appendValue(_ secret: borrowing SecretBytes, to line: inout SecretBytes) {
+    if secret.isUTF8 {
+      unsafe secret.withBytes { unsafe line.append(jsonString: $0) }
+    } else {
+      line.append("{\"base64\":\"")
+      unsafe secret.withBytes { bytes in
+        unsafe Base64.encode(bytes, as: .standard) { line.append($0) }
+      }
+      line.append("\"}")
+    }
+  }
+}
