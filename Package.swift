@@ -44,6 +44,8 @@ let package = Package(
       name: "Sync", dependencies: ["CSystem", "Subprocess", "Keyring", "KeyringModel"],
       swiftSettings: settings),
     .target(
+      name: "Credentials", dependencies: ["Keyring", "KeyringModel", "Secrets"], swiftSettings: settings),
+    .target(
       name: "KeychainServices",
       dependencies: ["CSystem", "CGcrypt", "CKsba", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
       swiftSettings: settings),
@@ -56,7 +58,8 @@ let package = Package(
     .target(
       name: "KeytreeCLI",
       dependencies: [
-        "CSystem", "Arguments", "Keyring", "OpenPGP", "KeyringModel", "Secrets", "Subprocess", "Sync",
+        "CSystem", "Arguments", "Credentials", "Keyring", "OpenPGP", "KeyringModel", "Secrets", "Subprocess",
+        "Sync",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -86,6 +89,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "SyncTests", dependencies: ["Sync", "Subprocess", "Keyring", "KeyringModel", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CredentialsTests",
+      dependencies: ["Credentials", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
       swiftSettings: settings),
     .testTarget(name: "ArgumentsTests", dependencies: ["Arguments"], swiftSettings: settings),
     .testTarget(

@@ -80,9 +80,14 @@ package final class Console {
 
   /// Writes a secret at once, without a copy in the collected output.
   package func write(secret: borrowing SecretBytes) {
-    flush()
-    unsafe secret.withBytes { unsafe send($0) }
+    writeExactly(secret)
     if output.isTerminal { write("\n") }
+  }
+
+  /// Writes bytes with a secret among them at once, and nothing more, to a terminal either.
+  package func writeExactly(_ bytes: borrowing SecretBytes) {
+    flush()
+    unsafe bytes.withBytes { unsafe send($0) }
   }
 
   /// Writes what was collected.
@@ -217,6 +222,27 @@ package final class Console {
     } catch {
       throw Failure(error)
     }
+  }
+
+  /// Takes a line that another program has written.
+  ///
+  /// - Parameter limit: the largest number of bytes, the line feed not counted.
+  /// - Returns: the line without its line feed; nil at the end.
+  /// - Throws: `secretTooLong`, `inputFailed`.
+  package func readProgramLine(limit: Int) throws(Failure) -> SecretBytes? {
+    do {
+      return try input.readProgramLine(limit: limit)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  /// Asks for a secret on the terminal of the person, while standard input belongs to another program.
+  ///
+  /// - Throws: `promptImpossible` when nothing may be asked or there is no terminal; what `SecretInput` throws.
+  package func askSecretBesideProgram(_ prompt: String, limit: Int) throws(Failure) -> SecretBytes {
+    if refusesInput { throw .promptImpossible(question: prompt, .inputRefused) }
+    return try read(prompt, limit: limit)
   }
 
   private func requirePerson(for question: String) throws(Failure) {

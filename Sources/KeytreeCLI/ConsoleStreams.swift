@@ -23,6 +23,8 @@ package protocol ConsoleInput: AnyObject {
   ///
   /// - Parameter interruption: a descriptor; `interrupted` is thrown when it becomes readable first.
   func readLine(unless interruption: Int32?) throws(SecretInputError) -> String
+  /// Reads a line that another program has written, without its line feed; nil at the end.
+  func readProgramLine(limit: Int) throws(SecretInputError) -> SecretBytes?
   /// Reads all bytes to the end.
   func readAll(limit: Int) throws(SecretInputError) -> SecretBytes
 }
@@ -107,6 +109,10 @@ package final class DescriptorInput: ConsoleInput {
       guard errno == EINTR else { throw .readFailed(errno: errno) }
     }
     if requests[1].revents != 0 { throw .interrupted }
+  }
+
+  package func readProgramLine(limit: Int) throws(SecretInputError) -> SecretBytes? {
+    try SecretInput.readLine(descriptor: descriptor, limit: limit)
   }
 
   package func readAll(limit: Int) throws(SecretInputError) -> SecretBytes {

@@ -16,7 +16,8 @@ package enum Program {
     ResolveCommand.self, RotateCommand.self, CheckCommand.self, VerifyCommand.self, DoctorCommand.self,
     TrustCommand.self,
     CloneCommand.self,
-    SyncCommand.self, GitCommand.self, ImportCommand.self, DemoCommand.self, HelpCommand.self,
+    SyncCommand.self, GitCommand.self, CredentialCommand.self, ImportCommand.self, DemoCommand.self,
+    HelpCommand.self,
     VersionCommand.self, CompletionsCommand.self, TextconvCommand.self, MergeDriverCommand.self,
   ]
 
@@ -80,6 +81,11 @@ package enum Program {
     case .keytree: status(of: words, environment: environment, console: console)
     case .gitCredential:
       status(of: [Word("credential"), Word("git")] + words, environment: environment, console: console)
+    case .dockerCredential:
+      DockerProgram(CommandCall(standingInWith: environment, console), name: name.rawValue).status(of: words)
+    case .cargoCredential: CargoProgram(CommandCall(standingInWith: environment, console)).status(of: words)
+    case .keyring: KeyringProgram(CommandCall(standingInWith: environment, console)).status(of: words)
+    case .askPass: AskPassProgram(CommandCall(standingInWith: environment, console)).status(of: words)
     }
   }
 

@@ -6,6 +6,14 @@ package enum ProgramName: String, CaseIterable, Sendable {
   case keytree
   /// What git runs for `credential.helper keytree`.
   case gitCredential = "git-credential-keytree"
+  /// What docker runs for `"credsStore": "keytree"`.
+  case dockerCredential = "docker-credential-keytree"
+  /// What cargo runs for `credential-provider = "cargo-credential-keytree"`.
+  case cargoCredential = "cargo-credential-keytree"
+  /// The command of Python's `keyring`, which pip, uv and twine run.
+  case keyring
+  /// What `ssh` and `ssh-add` run for `SSH_ASKPASS`.
+  case askPass = "keytree-askpass"
 
   /// The name at the end of the path that a program was started with; any other name is `keytree`.
   package init(path: some Sequence<UInt8>) {

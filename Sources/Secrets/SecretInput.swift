@@ -26,6 +26,32 @@ package enum SecretInput {
     }
   }
 
+  /// Reads up to the next line feed, and nothing that follows it: another program waits for an answer to this line.
+  ///
+  /// - Parameters:
+  ///   - descriptor: An open file, pipe or socket. It stays open.
+  ///   - limit: How many bytes are accepted at most, the line feed not counted.
+  /// - Returns: The line without its line feed, which the last one may lack; nil at the end.
+  /// - Throws: `tooLong`, `readFailed`.
+  package static func readLine(descriptor: Int32, limit: Int) throws(SecretInputError) -> SecretBytes? {
+    var line = SecretBytes()
+    while true {
+      // Byte by byte: there is no way to give back what was read too much of a pipe.
+      let got = try unsafe line.append(room: 1) { buffer throws(SecretInputError) in
+        try unsafe readOnce(descriptor, into: buffer, goesOnWhenInterrupted: true)
+      }
+      if got == 0 {
+        guard !line.isEmpty else { return nil }
+        return line
+      }
+      if unsafe line.withBytes({ unsafe $0.last }) == UInt8(ascii: "\n") {
+        line.removeLast()
+        return line
+      }
+      if line.count > limit { throw .tooLong(limit: limit) }
+    }
+  }
+
   /// Asks on a terminal and reads one line without showing it.
   ///
   /// Editing (erase, kill line, UTF-8) stays with the kernel's line discipline. Its line buffer ends at

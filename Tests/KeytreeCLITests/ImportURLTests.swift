@@ -1,3 +1,5 @@
+import KeyringModel
+import Secrets
 import Testing
 
 @testable import KeytreeCLI

@@ -55,6 +55,11 @@ final class MemoryInput: ConsoleInput {
     return line
   }
 
+  func readProgramLine(limit: Int) throws(SecretInputError) -> SecretBytes? {
+    guard !lines.isEmpty else { return nil }
+    return SecretBytes(copying: lines.removeFirst())
+  }
+
   func readAll(limit: Int) throws(SecretInputError) -> SecretBytes {
     var bytes = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
     if endsWithLineFeed, !lines.isEmpty { bytes.append(UInt8(ascii: "\n")) }

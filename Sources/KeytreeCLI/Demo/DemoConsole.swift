@@ -63,5 +63,7 @@ final class DemoInput: ConsoleInput {
 
   func readLine(unless _: Int32?) throws(SecretInputError) -> String { throw .endOfInput }
 
+  func readProgramLine(limit _: Int) throws(SecretInputError) -> SecretBytes? { nil }
+
   func readAll(limit: Int) throws(SecretInputError) -> SecretBytes { SecretBytes(copying: bytes) }
 }

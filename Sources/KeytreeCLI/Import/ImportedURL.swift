@@ -1,3 +1,5 @@
+internal import KeyringModel
+
 /// What a URL of a password manager says about where a password belongs, and which part of it is public.
 ///
 /// Attributes are readable by everybody who has the store, and a URL can hold a secret: a password before

@@ -84,6 +84,11 @@ final class BytesInput: ConsoleInput {
     String(decoding: try line(), as: UTF8.self)
   }
 
+  func readProgramLine(limit: Int) throws(SecretInputError) -> SecretBytes? {
+    guard !rest.isEmpty else { return nil }
+    return SecretBytes(copying: try line())
+  }
+
   func readAll(limit: Int) throws(SecretInputError) -> SecretBytes {
     defer { rest = [] }
     guard rest.count <= limit else { throw .tooLong(limit: limit) }

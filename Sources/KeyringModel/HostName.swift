@@ -2,17 +2,17 @@
 ///
 /// The host is kept as given but for ASCII letters, which become lower-case; an IPv6 address loses its
 /// brackets. Nothing is decoded: `xn--` names and percent signs stay.
-struct HostName: Equatable {
+package struct HostName: Equatable, Sendable {
   /// The name or address.
-  var host: [UInt8]
+  package var host: [UInt8]
   /// The port, when one is given.
-  var port: Int64?
+  package var port: Int64?
 
   /// Reads what stands between `//` and the path of a URL, after any `user@`.
   ///
   /// - Parameter text: For example `example.com:8443` or `[2001:db8::1]`. Nil for an empty host, a port that
   ///   is none, and characters that no host has.
-  init?(authority text: some Collection<UInt8>) {
+  package init?(authority text: some Collection<UInt8>) {
     guard let (name, digits) = HostName.split(Array(text)) else { return nil }
     if let digits {
       // `http://example.com:/` is legal and means no port.
@@ -29,7 +29,7 @@ struct HostName: Equatable {
   ///
   /// - Parameter text: The text. Nil unless it is `localhost`, an IP address, or labels with dots between
   ///   them of which the last has a letter; a port may follow, but not without digits.
-  init?(lookingLike text: some BidirectionalCollection<UInt8>) {
+  package init?(lookingLike text: some BidirectionalCollection<UInt8>) {
     if HostName.isIPv6(text) {
       host = text.map(HostName.lowerCase)
       return

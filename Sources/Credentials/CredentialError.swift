@@ -1,0 +1,30 @@
+package import Keyring
+package import KeyringModel
+package import Secrets
+
+/// Why a program that asks for a credential, or hands one over, gets no answer.
+package enum CredentialError: Error, Equatable {
+  /// The keyring could not do it.
+  case keyring(KeyringError)
+  /// Another program wrote something that its protocol does not allow; the text says what, without its content.
+  case malformed(String)
+  /// Another program wrote JSON that is none.
+  case notJSON(SecretJSONError)
+  /// A value of an item, or its secret, has a line end or a NUL in it, which the protocol cannot carry.
+  case cannotCarry(ItemReference)
+  /// A secret is not UTF-8, which JSON cannot carry.
+  case notUTF8(ItemReference)
+  /// The item was changed by others again and again while this change was worked out.
+  case contended
+}
+
+/// Runs something of the keyring; its error becomes one of a credential.
+func asCredential<R: ~Copyable>(_ body: @autoclosure () throws(KeyringError) -> R) throws(CredentialError)
+  -> R
+{
+  do {
+    return try body()
+  } catch {
+    throw .keyring(error)
+  }
+}

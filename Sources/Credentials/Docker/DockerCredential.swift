@@ -1,0 +1,36 @@
+package import Secrets
+
+/// A credential as docker hands it to a helper: one JSON object.
+package struct DockerCredential: Sendable {
+  /// `ServerURL`: which registry, with or without a scheme.
+  package let serverURL: [UInt8]
+  /// `Username`: the account, or `<token>` for an identity token.
+  package let username: [UInt8]
+  /// `Secret`: the password or token.
+  package let secret: SecretSlice
+
+  /// Reads an object; members that are missing are empty, as docker's own helpers have it.
+  ///
+  /// - Parameter message: What docker wrote.
+  /// - Throws: `notJSON`; `malformed` when it is no object or a member is no text.
+  package init(_ message: borrowing SecretBytes) throws(CredentialError) {
+    let object: SecretJSON
+    do {
+      object = try SecretJSON(message)
+    } catch {
+      throw .notJSON(error)
+    }
+    guard case .object = object else { throw .malformed("the message is no JSON object") }
+    serverURL = try Self.text("ServerURL", of: object).publicBytes()
+    username = try Self.text("Username", of: object).publicBytes()
+    secret = try Self.text("Secret", of: object)
+  }
+
+  private static func text(_ name: String, of object: SecretJSON) throws(CredentialError) -> SecretSlice {
+    switch object[name] {
+    case nil, .null: return SecretSlice(SecretBytes())
+    case .string(let text): return text
+    default: throw .malformed("`\(name)` is no text")
+    }
+  }
+}

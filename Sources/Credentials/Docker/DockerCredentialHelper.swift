@@ -1,0 +1,175 @@
+package import Keyring
+internal import KeyringModel
+package import Secrets
+
+/// Keeps docker's credentials in a keyring, as the helper for Apple's keychain does.
+///
+/// An entry is an internet password with the label `Docker Credentials` and the authentication type `default`: the
+/// protocol is `https` unless the URL says `http`, server, port and path are those of the URL, a query is dropped.
+/// The spelling of the URL is kept in the attribute `url`, which `list` shows.
+package struct DockerCredentialHelper {
+  private static let label: AttributeValue = "Docker Credentials"
+  private static let attempts = 5
+
+  private let keyring: Keyring
+  private let items: LoginItems
+
+  /// A helper over a keyring.
+  package init(_ keyring: Keyring) {
+    self.keyring = keyring
+    items = LoginItems(keyring: keyring)
+  }
+
+  /// Looks for the credential of a registry.
+  ///
+  /// - Parameter serverURL: In any spelling; without a scheme an entry for `https` comes before one for `http`.
+  /// - Returns: One JSON object; nil when there is none.
+  /// - Throws: `malformed` for a URL without a host; `notUTF8` for what JSON cannot carry; `keyring`.
+  package func get(_ serverURL: [UInt8]) throws(CredentialError) -> SecretBytes? {
+    guard let record = try entries(of: serverURL).first else { return nil }
+    let secret = try asCredential(items.secret(of: record))
+    let account = SecretSlice(SecretBytes(copying: record.attributes[.account]?.contentBytes ?? []))
+    let url = SecretSlice(SecretBytes(copying: serverURL))
+    var object = SecretBytes(capacity: secret.count * 2 + 256)
+    var separator = "{"
+    for (name, value) in [("ServerURL", url), ("Username", account), ("Secret", secret)] {
+      guard unsafe value.withBytes({ unsafe SecretText.isUTF8($0) }) else { throw .notUTF8(record.reference) }
+      object.append("\(separator)\"\(name)\":")
+      unsafe value.withBytes { unsafe object.append(jsonString: $0) }
+      separator = ","
+    }
+    object.append("}")
+    return object
+  }
+
+  /// Stores a credential in place of any other of the same registry.
+  ///
+  /// - Returns: Whether anything in the store has changed.
+  /// - Throws: `malformed` for a URL without a host; `keyring`, `contended`.
+  package func store(_ credential: DockerCredential) throws(CredentialError) -> Bool {
+    let endpoint = try endpoints(of: credential.serverURL)[0]
+    for _ in 0..<Self.attempts {
+      do throws(CredentialError) {
+        return try store(credential, at: endpoint)
+      } catch {
+        // Another process has stored or erased it meanwhile: look again.
+        switch error {
+        case .keyring(.itemExists), .keyring(.itemNotFound): continue
+        default: throw error
+        }
+      }
+    }
+    throw .contended
+  }
+
+  private func store(_ credential: DockerCredential, at endpoint: Endpoint) throws(CredentialError) -> Bool {
+    var attributes = Attributes()
+    attributes[.server] = AttributeValue(text: endpoint.host.host)
+    attributes[.protocol] = .string(endpoint.scheme)
+    attributes[.port] = endpoint.host.port.map { .integer($0) }
+    attributes[.path] = endpoint.path.map { AttributeValue(text: [UInt8(ascii: "/")] + $0) }
+    attributes[.account] = AttributeValue(text: credential.username)
+    attributes[.authenticationType] = "default"
+    attributes[.label] = Self.label
+    attributes[.url] = AttributeValue(text: credential.serverURL)
+    let known = try entries(at: endpoint)
+    let same = known.first { $0.attributes[.account]?.contentBytes == credential.username }
+    if let same, known.count == 1 {
+      let isSame = try asCredential(items.secret(of: same)).isEqual(to: credential.secret)
+      if isSame, same.attributes[.url] == attributes[.url] { return false }
+    }
+    let item = NewItem(itemClass: .internetPassword, attributes: attributes)
+    guard !known.isEmpty else {
+      _ = try asCredential(keyring.add(item, secret: credential.secret.copy()))
+      return true
+    }
+    let change = AttributeChanges(set: [.url: AttributeValue(text: credential.serverURL)])
+    try asCredential(
+      keyring.transaction { changes throws(KeyringError) in
+        for record in known where record.id != same?.id { try changes.delete(record) }
+        if let same {
+          _ = try changes.update(same, change, secret: credential.secret.copy())
+        } else {
+          _ = try changes.add(item, secret: credential.secret.copy())
+        }
+      })
+    return true
+  }
+
+  /// Erases the credential of a registry.
+  ///
+  /// - Returns: Whether there was one.
+  /// - Throws: `malformed` for a URL without a host; `keyring`.
+  package func erase(_ serverURL: [UInt8]) throws(CredentialError) -> Bool {
+    guard let record = try entries(of: serverURL).first else { return false }
+    do {
+      try keyring.delete([record])
+      return true
+    } catch .itemNotFound {
+      return false
+    } catch {
+      throw .keyring(error)
+    }
+  }
+
+  /// The registries that have a credential, and their accounts, as one JSON object; nothing is decrypted.
+  ///
+  /// - Throws: `keyring`.
+  package static func list(_ index: Index) throws(CredentialError) -> [UInt8] {
+    let query = Query(itemClass: .internetPassword, predicates: [.equal(.label, Self.label)])
+    let found = try asCredential(index.find(query)).items
+    var accounts: [String: String] = [:]
+    for record in found where LoginItems.isPassword(record) {
+      func text(_ name: AttributeName) -> String {
+        String(decoding: record.attributes[name]?.contentBytes ?? [], as: UTF8.self)
+      }
+      accounts[record.attributes[.url] == nil ? url(of: record) : text(.url)] = text(.account)
+    }
+    let members = accounts.map { JSONMember($0.key, .string($0.value)) }
+    return JSONValue.object(members).canonicalBytes
+  }
+
+  /// The URL of an entry that does not say how it was spelled.
+  private static func url(of record: ItemRecord) -> String {
+    func text(_ name: AttributeName) -> String {
+      String(decoding: record.attributes[name]?.contentBytes ?? [], as: UTF8.self)
+    }
+    var port = ""
+    if case .integer(let number) = record.attributes[.port] { port = ":\(number)" }
+    let scheme = record.attributes[.protocol] == nil ? "https" : text(.protocol)
+    return "\(scheme)://\(text(.server))\(port)\(text(.path))"
+  }
+
+  // MARK: Finding
+
+  /// The entries of a URL, best first.
+  private func entries(of serverURL: [UInt8]) throws(CredentialError) -> [ItemRecord] {
+    var found: [ItemRecord] = []
+    for endpoint in try endpoints(of: serverURL) { found += try entries(at: endpoint) }
+    return found
+  }
+
+  private func entries(at endpoint: Endpoint) throws(CredentialError) -> [ItemRecord] {
+    try asCredential(
+      items.find(at: endpoint, account: nil) { record in
+        let path = (record.attributes[.path]?.contentBytes ?? []).drop { $0 == UInt8(ascii: "/") }
+        return LoginItems.isPassword(record) && record.attributes[.label] == Self.label
+          && Array(path) == endpoint.path ?? []
+      })
+  }
+
+  /// The places that a URL can mean: without a scheme `https` first, since that is what docker means by it.
+  private func endpoints(of serverURL: [UInt8]) throws(CredentialError) -> [Endpoint] {
+    let hasScheme = String(decoding: serverURL, as: UTF8.self).contains("://")
+    let found = (hasScheme ? ["https"] : ["https", "http"]).compactMap { scheme in
+      Endpoint(url: serverURL, scheme: scheme)
+    }
+    guard !found.isEmpty else { throw .malformed("the server URL names no host") }
+    return found
+  }
+}
+
+extension AttributeName {
+  /// The URL of a password as it was given, as far as it may be public; a custom attribute.
+  static let url: AttributeName = "url"
+}

@@ -1,0 +1,76 @@
+package import KeyringModel
+
+/// A place on a server that asks for a password: protocol, host with port, and path.
+package struct Endpoint: Equatable, Sendable {
+  /// The protocol in small letters, such as `https`.
+  package let scheme: String
+  /// The host, and the port where one is said.
+  package let host: HostName
+  /// The path without `/` in front; nil where none is said.
+  package let path: [UInt8]?
+
+  /// A place.
+  ///
+  /// - Parameters:
+  ///   - scheme: The protocol; letter case does not matter.
+  ///   - host: The host with its port.
+  ///   - path: The path, with or without `/` in front; nil where it does not matter.
+  package init(scheme: String, host: HostName, path: [UInt8]? = nil) {
+    self.scheme = scheme.lowercased()
+    self.host = host
+    self.path = path.map(Self.withoutSlash)
+  }
+
+  /// The place that a URL names; what stands before `@`, after `?` and after `#` is passed over.
+  ///
+  /// - Parameters:
+  ///   - url: A URL, or host and path without a scheme.
+  ///   - scheme: The protocol of a URL without one.
+  /// - Returns: Nil when it names no host.
+  package init?(url: [UInt8], scheme assumed: String) {
+    var rest = url[...]
+    var scheme = assumed
+    if let colon = rest.firstIndex(of: UInt8(ascii: ":")), rest[colon...].starts(with: "://".utf8) {
+      scheme = String(decoding: rest[..<colon], as: UTF8.self)
+      rest = rest[(colon + 3)...]
+    }
+    rest = rest.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+    let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+    var authority = rest[..<slash]
+    if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
+    guard !scheme.isEmpty, let host = HostName(authority: authority) else { return nil }
+    let path = Self.withoutSlash(Array(rest[slash...]))
+    self.init(scheme: scheme, host: host, path: path.isEmpty ? nil : path)
+  }
+
+  /// The port as items have it; 0 stands for none.
+  var port: Int64 { host.port ?? 0 }
+
+  /// Whether an item's server, protocol, port and path are these.
+  ///
+  /// An item without a protocol was made by somebody who did not think of one: it answers where passwords go over an
+  /// encrypted connection to a web server, and nowhere else. An item with a path answers a question without one, not
+  /// the other way round. A port that is said is another server.
+  func isServed(by record: ItemRecord) -> Bool {
+    let attributes = record.attributes
+    guard attributes[.server]?.contentBytes == host.host else { return false }
+    guard Self.number(attributes[.port]) == port else { return false }
+    let known = String(decoding: attributes[.protocol]?.contentBytes ?? [], as: UTF8.self).lowercased()
+    guard known == scheme || (known.isEmpty && scheme == "https") else { return false }
+    guard let path else { return true }
+    return Self.withoutSlash(attributes[.path]?.contentBytes ?? []) == path
+  }
+
+  private static func number(_ value: AttributeValue?) -> Int64? {
+    switch value {
+    case nil: 0
+    case .integer(let number): number
+    // Anything else is no port that a question could name.
+    case .string, .bytes, .boolean, .date: nil
+    }
+  }
+
+  private static func withoutSlash(_ path: [UInt8]) -> [UInt8] {
+    path.first == UInt8(ascii: "/") ? Array(path.dropFirst()) : path
+  }
+}

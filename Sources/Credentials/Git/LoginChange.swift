@@ -1,0 +1,101 @@
+internal import Keyring
+internal import KeyringModel
+internal import Secrets
+
+/// A login as somebody wants it to be stored.
+struct WantedLogin {
+  /// What names it, and its label.
+  let attributes: Attributes
+  /// The password, or what follows the scheme.
+  let secret: SecretSlice
+
+  /// The login of a message; nil when it has no user name and password, and no scheme with what follows it.
+  init?(_ credential: GitCredential, _ endpoint: Endpoint) {
+    var attributes = Attributes()
+    attributes[.server] = AttributeValue(text: endpoint.host.host)
+    attributes[.protocol] = .string(endpoint.scheme)
+    attributes[.port] = endpoint.host.port.map { .integer($0) }
+    attributes[.path] = endpoint.path.flatMap { $0.isEmpty ? nil : AttributeValue(text: $0) }
+    attributes[.account] = credential.username.flatMap { $0.isEmpty ? nil : AttributeValue(text: $0) }
+    attributes[.passwordExpiry] = credential.passwordExpiry.map { .string(String($0)) }
+    if let scheme = credential.authenticationType, let token = credential.credential, !scheme.isEmpty {
+      attributes[.authenticationType] = .string(String(decoding: scheme, as: UTF8.self).lowercased())
+      attributes[.tokenScheme] = AttributeValue(text: scheme)
+      secret = token
+    } else {
+      guard credential.username != nil, let password = credential.password else { return nil }
+      secret = password
+    }
+    self.attributes = attributes
+  }
+
+  /// When it ends.
+  var expiry: AttributeValue? { attributes[.passwordExpiry] }
+
+  /// Its primary key in a group.
+  func key(group: String) -> PrimaryKey {
+    PrimaryKey(itemClass: .internetPassword, attributes: attributes, group: group)
+  }
+
+  /// Whether an item is of its kind: a password, or a token of the same scheme.
+  func isSameKind(_ record: ItemRecord) -> Bool {
+    guard let type = attributes[.authenticationType] else { return LoginItems.isPassword(record) }
+    return record.attributes[.authenticationType]?.isSame(as: type) == true
+  }
+}
+
+/// What storing a login comes to, made in one transaction.
+struct LoginChange {
+  let wanted: WantedLogin
+  /// The item that gets it; nil for a new one.
+  let record: ItemRecord?
+  let replacesSecret: Bool
+  /// The item of its refresh token.
+  let token: ItemRecord?
+  /// The new refresh token, where it changes.
+  let newToken: SecretSlice?
+  let removesToken: Bool
+
+  /// Makes the change.
+  ///
+  /// - Returns: The item with the login.
+  /// - Throws: as `Keyring.add` and `Keyring.update`.
+  func apply(to keyring: Keyring) throws(KeyringError) -> ItemRecord {
+    // The usual case is sealed before the lock is taken, so that twelve programs at once do not wait for each other.
+    if newToken == nil, !removesToken {
+      guard let record else { return try keyring.add(item(wanted.attributes), secret: wanted.secret.copy()) }
+      return replacesSecret
+        ? try keyring.update(record, attributeChanges, secret: wanted.secret.copy())
+        : try keyring.update(record, attributeChanges)
+    }
+    return try keyring.transaction { changes throws(KeyringError) in
+      let login = try applyLogin(&changes)
+      let attributes = login.attributes.asRefreshToken
+      if let newToken, let token {
+        _ = try changes.update(token, AttributeChanges(), secret: newToken.copy())
+      } else if let newToken {
+        _ = try changes.add(item(attributes, group: login.group), secret: newToken.copy())
+      } else if let token, removesToken {
+        try changes.delete(token)
+      }
+      return login
+    }
+  }
+
+  private func applyLogin(_ changes: inout Changes) throws(KeyringError) -> ItemRecord {
+    guard let record else { return try changes.add(item(wanted.attributes), secret: wanted.secret.copy()) }
+    return replacesSecret
+      ? try changes.update(record, attributeChanges, secret: wanted.secret.copy())
+      : try changes.update(record, attributeChanges)
+  }
+
+  /// Only what can change about a login that is known: its end.
+  private var attributeChanges: AttributeChanges {
+    guard let expiry = wanted.expiry else { return AttributeChanges(clear: [.passwordExpiry]) }
+    return AttributeChanges(set: [.passwordExpiry: expiry])
+  }
+
+  private func item(_ attributes: Attributes, group: String = GroupName.default) -> NewItem {
+    NewItem(itemClass: .internetPassword, attributes: attributes, group: group)
+  }
+}

@@ -1,0 +1,53 @@
+internal import Keyring
+internal import KeyringModel
+internal import Secrets
+
+/// The internet passwords of a keyring, as programs ask for them.
+struct LoginItems {
+  /// How passwords are presented, in the words of the index: an item of another kind of authentication, such as a seed
+  /// of one-time passwords, is no password.
+  private static let passwordTypes: Set<String> = [
+    "", "default", "http-basic", "http-digest", "html-form", "ntlm", "msn", "dpa", "rpa",
+  ]
+
+  let keyring: Keyring
+
+  /// The items of a place, in the order of creation.
+  ///
+  /// - Parameters:
+  ///   - endpoint: The place.
+  ///   - account: The account; nil for any.
+  ///   - isWanted: What else has to hold.
+  func find(
+    at endpoint: Endpoint, account: [UInt8]?, where isWanted: (ItemRecord) -> Bool
+  ) throws(KeyringError) -> [ItemRecord] {
+    let server = AttributeValue(text: endpoint.host.host)
+    var predicates = [Predicate.equal(.server, server)]
+    if let account { predicates.append(.equal(.account, AttributeValue(text: account))) }
+    let found = try keyring.find(Query(itemClass: .internetPassword, predicates: predicates)).items
+    return found.filter { endpoint.isServed(by: $0) && isWanted($0) }
+  }
+
+  /// Whether an item is a password that a person could type.
+  static func isPassword(_ record: ItemRecord) -> Bool {
+    passwordTypes.contains(type(of: record))
+  }
+
+  /// The kind of authentication of an item, in the words of the index.
+  static func type(of record: ItemRecord) -> String {
+    String(decoding: record.attributes[.authenticationType]?.contentBytes ?? [], as: UTF8.self)
+  }
+
+  /// Decrypts an item.
+  ///
+  /// What the index says of server, port, protocol, path and account has to hold in the item itself: the index is a
+  /// hint, and a password must not go to a host that only the index names (threat T10).
+  func secret(of record: ItemRecord) throws(KeyringError) -> SecretSlice {
+    let names: [AttributeName] = [.server, .port, .protocol, .path, .account, .authenticationType]
+    let predicates = names.map { name in
+      Predicate.equal(name, record.attributes[name] ?? (name == .port ? .integer(0) : .string("")))
+    }
+    let query = Query(itemClass: .internetPassword, predicates: predicates)
+    return SecretSlice(try keyring.secret(for: record, matching: query))
+  }
+}

@@ -1,0 +1,42 @@
+package import Keyring
+package import KeyringModel
+package import Secrets
+
+/// Passphrases of keys and passwords of servers, as `ssh` asks for them.
+///
+/// The passphrase of a key is a generic password of the service `ssh` whose account is the path of the key's file, or
+/// the last part of that path. The password of a server is an internet password.
+package struct PassphraseItems {
+  private static let service: AttributeValue = "ssh"
+
+  private let keyring: Keyring
+
+  /// The passphrases of a keyring.
+  package init(_ keyring: Keyring) { self.keyring = keyring }
+
+  /// Looks for what a prompt asks for.
+  ///
+  /// - Returns: The secret, and the item that it is of; nil when there is none.
+  /// - Throws: `keyring`.
+  package func secret(for prompt: PassphrasePrompt) throws(CredentialError) -> (SecretSlice, ItemReference)? {
+    switch prompt {
+    case .key(let path):
+      let name = path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? path
+      for account in [path, name] {
+        let query = Query(
+          itemClass: .genericPassword,
+          predicates: [.equal(.service, Self.service), .equal(.account, AttributeValue(text: account))])
+        guard let record = try asCredential(keyring.find(query)).items.first else { continue }
+        return (SecretSlice(try asCredential(keyring.secret(for: record, matching: query))), record.reference)
+      }
+      return nil
+    case .login(let account, let host):
+      guard let host = HostName(authority: host) else { return nil }
+      let items = LoginItems(keyring: keyring)
+      let found = try asCredential(
+        items.find(at: Endpoint(scheme: "ssh", host: host), account: account, where: LoginItems.isPassword))
+      guard let record = found.first else { return nil }
+      return (try asCredential(items.secret(of: record)), record.reference)
+    }
+  }
+}

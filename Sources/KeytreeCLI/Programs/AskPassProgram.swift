@@ -1,0 +1,46 @@
+internal import Arguments
+internal import Credentials
+internal import Keyring
+internal import Secrets
+
+/// What `ssh` and `ssh-add` run when `SSH_ASKPASS` names it: it gets a question, and prints the answer.
+struct AskPassProgram {
+  private let call: CommandCall
+
+  init(_ call: CommandCall) { self.call = call }
+
+  /// Answers a question.
+  ///
+  /// - Returns: 0 with the secret and a line feed on standard output; 1 with nothing there.
+  func status(of words: [Word]) -> Int32 {
+    ForeignProgram.run(call.console) { () throws(Failure) in
+      // A question whose answer is yes or no is never answered by a program that keeps secrets.
+      let isQuestion = call.environment.text("SSH_ASKPASS_PROMPT") != nil
+      guard words.count == 1, !isQuestion, let prompt = PassphrasePrompt(words[0].bytes) else {
+        throw .other(
+          .usage, message: "keytree-askpass knows no answer to this question",
+          hint:
+            "it answers for `Enter passphrase for KEY: ` and `USER@HOST's password: `, and each of them once")
+      }
+      let keyring = try call.openKeyring()
+      keyring.warmUp()
+      guard let (secret, item) = try credentialCall(try PassphraseItems(keyring).secret(for: prompt)) else {
+        throw .noMatch(Self.name(prompt))
+      }
+      guard unsafe !secret.withBytes({ unsafe $0.contains { $0 == 0 || $0 == 0x0A || $0 == 0x0D } }) else {
+        throw Failure(CredentialError.cannotCarry(item))
+      }
+      call.console.writeExactly(secret.copy())
+      call.console.write("\n")
+      return 0
+    }
+  }
+
+  private static func name(_ prompt: PassphrasePrompt) -> String {
+    switch prompt {
+    case .key(let path): "generic:ssh/\(String(decoding: path, as: UTF8.self))"
+    case .login(let account, let host):
+      "\(String(decoding: host, as: UTF8.self))/\(String(decoding: account, as: UTF8.self))"
+    }
+  }
+}

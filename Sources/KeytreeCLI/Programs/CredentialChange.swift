@@ -1,0 +1,88 @@
+internal import Credentials
+internal import Keyring
+internal import KeyringModel
+internal import Secrets
+
+/// The way of other programs' credentials into a store, and into its history.
+extension CommandCall {
+  /// Makes a change for another program, and commits it.
+  ///
+  /// - Parameter body: Makes it; false when nothing has changed, so that there is nothing to commit.
+  /// - Throws: what `body` throws; `notCommitted` when the change is stored and git could not commit it.
+  func changing(_ body: (Keyring) throws(CredentialError) -> Bool) throws(Failure) {
+    settleMerges()
+    let keyring = try openKeyring()
+    defer { explain(keyring.engineStatistics) }
+    let isChanged: Bool
+    do {
+      isChanged = try body(keyring)
+    } catch {
+      throw Failure(error)
+    }
+    if isChanged { try commitPending() }
+  }
+
+  /// What this machine remembers of the accounts of a keyring.
+  func recentLogins(of keyring: Keyring) -> RecentLogins {
+    // Without these folders no keyring could be opened.
+    RecentLogins(base: (environment.stateHome ?? "") + "/keytree", keyring: keyring.policy.keyring)
+  }
+}
+
+/// Runs something of a credential protocol; its error becomes the command's.
+func credentialCall<R: ~Copyable>(_ body: @autoclosure () throws(CredentialError) -> R) throws(Failure) -> R {
+  do {
+    return try body()
+  } catch {
+    throw Failure(error)
+  }
+}
+
+extension Failure {
+  /// What keeps a program from its credential.
+  init(_ error: CredentialError) {
+    switch error {
+    case .keyring(let error):
+      self = .keyring(error)
+    case .malformed(let reason):
+      self = .other(
+        .failure, message: "cannot read what the other program wrote: \(reason)",
+        hint: "nothing was done; what it wrote is not shown, since it may hold a secret")
+    case .notJSON(let problem):
+      self = .other(
+        .failure, message: "cannot read what the other program wrote: \(problem.words)",
+        hint: "nothing was done; what it wrote is not shown, since it may hold a secret")
+    case .cannotCarry(let reference):
+      self = .other(
+        .failure,
+        message:
+          "cannot hand out \(ErrorReport.show(reference.text)): it holds a line end or a NUL, and the protocol "
+          + "has no way to carry that",
+        hint: "`keytree get \(ErrorReport.show(reference.text))` prints it")
+    case .notUTF8(let reference):
+      self = .other(
+        .failure,
+        message:
+          "cannot hand out \(ErrorReport.show(reference.text)): it is not UTF-8, and JSON cannot carry that",
+        hint: "`keytree get \(ErrorReport.show(reference.text))` prints it")
+    case .contended:
+      self = .other(
+        .storeBusy, message: "cannot store the credential: other processes keep changing the same item",
+        hint: "run it again")
+    }
+  }
+}
+
+extension SecretJSONError {
+  /// What is wrong with the bytes.
+  var words: String {
+    switch self {
+    case .empty: "it is empty"
+    case .truncated: "the JSON ends in the middle"
+    case .unexpected(let line): "line \(line) is no JSON"
+    case .notUnicode(let line): "line \(line) is not UTF-8, or holds half of a surrogate pair"
+    case .duplicateName(let line): "an object in line \(line) has two members of one name"
+    case .tooDeep(let line): "too many values inside each other in line \(line)"
+    }
+  }
+}

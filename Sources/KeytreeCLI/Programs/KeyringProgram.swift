@@ -1,0 +1,144 @@
+internal import Arguments
+internal import Credentials
+internal import Keyring
+internal import KeyringModel
+internal import Secrets
+
+/// The command `keyring` of Python, which pip, uv and twine run: `keyring get URL USER`.
+struct KeyringProgram {
+  private let call: CommandCall
+
+  init(_ call: CommandCall) { self.call = call }
+
+  private static let usage =
+    "usage: keyring [--mode password|creds] [--output plain|json] get|set|del SERVICE USERNAME"
+
+  /// Does what the arguments want.
+  ///
+  /// - Returns: 0; 1 when there is no such password, with nothing on standard output; 2 for other arguments.
+  func status(of words: [Word]) -> Int32 {
+    guard let request = Request(words) else {
+      call.console.complain(Self.usage)
+      return 2
+    }
+    return ForeignProgram.run(call.console) { () throws(Failure) in
+      switch request.action {
+      case .help: call.console.print(Self.usage)
+      case .get: return try get(request)
+      case .set: try set(request)
+      case .delete: return try delete(request)
+      }
+      return 0
+    }
+  }
+
+  private func get(_ request: Request) throws(Failure) -> Int32 {
+    let keyring = try call.openKeyring()
+    keyring.warmUp()
+    let logins = ServiceLogins(keyring, recent: call.recentLogins(of: keyring))
+    let found = try credentialCall(try logins.find(service: request.service, account: request.account))
+    guard let (account, secret, item) = found else { return 1 }
+    if request.isJSON {
+      guard unsafe secret.withBytes({ unsafe SecretText.isUTF8($0) }) else {
+        throw Failure(CredentialError.notUTF8(item))
+      }
+      var object = SecretBytes(capacity: secret.count * 2 + 64)
+      object.append("{\"password\":")
+      unsafe secret.withBytes { unsafe object.append(jsonString: $0) }
+      if request.wantsAccount {
+        object.append(",\"username\":")
+        unsafe SecretBytes(copying: account).withBytes { unsafe object.append(jsonString: $0) }
+      }
+      object.append("}")
+      call.console.writeExactly(object)
+    } else {
+      if request.wantsAccount { call.console.write(account + [UInt8(ascii: "\n")]) }
+      call.console.writeExactly(secret.copy())
+    }
+    call.console.write("\n")
+    return 0
+  }
+
+  private func set(_ request: Request) throws(Failure) {
+    guard let account = request.account else { return }
+    let name = Escaping.terminal.show(request.service)
+    let secret: SecretSlice
+    if call.console.inputIsTerminal {
+      secret = SecretSlice(
+        try call.console.askSecret("Password for \(name): ", limit: StoreLayout.secretLimit))
+    } else {
+      let input = SecretSlice(try call.console.readAll(limit: StoreLayout.secretLimit + 1))
+      let endsLine = unsafe input.withBytes { unsafe $0.last } == UInt8(ascii: "\n")
+      secret = input.part(0..<input.count - (endsLine ? 1 : 0))
+    }
+    guard !secret.isEmpty else { throw .emptySecret }
+    try call.changing { keyring throws(CredentialError) in
+      try ServiceLogins(keyring, recent: call.recentLogins(of: keyring))
+        .store(secret, service: request.service, account: account)
+    }
+  }
+
+  private func delete(_ request: Request) throws(Failure) -> Int32 {
+    guard let account = request.account else { return 1 }
+    var isFound = false
+    try call.changing { keyring throws(CredentialError) in
+      isFound = try ServiceLogins(keyring, recent: call.recentLogins(of: keyring))
+        .remove(service: request.service, account: account)
+      return isFound
+    }
+    return isFound ? 0 : 1
+  }
+}
+
+extension KeyringProgram {
+  /// What the arguments want.
+  private struct Request {
+    enum Action { case get, set, delete, help }
+
+    var action = Action.get
+    var service: [UInt8] = []
+    var account: [UInt8]?
+    var wantsAccount = false
+    var isJSON = false
+
+    init?(_ words: [Word]) {
+      var reader = ArgumentReader(words)
+      var operands: [Word] = []
+      do {
+        while let token = try reader.next() {
+          switch token {
+          case .operand(let word): operands.append(word)
+          case .long("mode"):
+            guard let mode = try reader.value().text, ["password", "creds"].contains(mode) else { return nil }
+            wantsAccount = mode == "creds"
+          case .long("output"):
+            guard let output = try reader.value().text, ["plain", "json"].contains(output) else { return nil }
+            isJSON = output == "json"
+          case .long("help"), .short("h"):
+            action = .help
+            return
+          default: return nil
+          }
+          // Service and account may begin with a hyphen, and pip puts no `--` in front of them.
+          if operands.count == 1 {
+            let rest = reader.rest()
+            operands += rest.first?.text == "--" ? rest.dropFirst() : rest
+          }
+        }
+      } catch {
+        return nil
+      }
+      guard let verb = operands.first?.text, (2...3).contains(operands.count) else { return nil }
+      switch verb {
+      case "get": action = .get
+      case "set": action = .set
+      case "del": action = .delete
+      default: return nil
+      }
+      service = operands[1].bytes
+      account = operands.count == 3 ? operands[2].bytes : nil
+      // Which account is meant is left open by nobody but those who ask for both.
+      if account == nil, action != .get || !wantsAccount { return nil }
+    }
+  }
+}

@@ -1,0 +1,304 @@
+import Keyring
+import KeyringModel
+import Secrets
+import TestSupport
+import Testing
+
+@testable import Credentials
+
+/// A keyring that git asks, with a stand-in for GnuPG.
+struct GitWorld {
+  let store = StandInStore()
+  let keyring: Keyring
+
+  init() throws { keyring = try store.create() }
+
+  /// The helper at a moment, in seconds since 1970.
+  func helper(at now: Int64 = 1_800_000_000) -> GitCredentialHelper {
+    let recent = RecentLogins(base: store.host.stateBase, keyring: keyring.policy.keyring)
+    return GitCredentialHelper(keyring, recent: recent, now: Timestamp(microseconds: now * 1_000_000))
+  }
+
+  static func message(_ text: String) throws -> GitCredential {
+    try GitCredential(SecretSlice(SecretBytes(text: text)))
+  }
+
+  func get(_ question: String, at now: Int64 = 1_800_000_000) throws -> String {
+    guard let (answer, _) = try helper(at: now).get(try Self.message(question)) else { return "" }
+    guard let text = answer.encoded() else { return "cannot be carried" }
+    return text.text()
+  }
+
+  @discardableResult
+  func store(_ credential: String) throws -> Bool { try helper().store(try Self.message(credential)) }
+
+  @discardableResult
+  func erase(_ credential: String) throws -> Int { try helper().erase(try Self.message(credential)) }
+
+  @discardableResult
+  func add(
+    _ server: String, _ account: String, _ secret: String,
+    _ more: KeyValuePairs<AttributeName, AttributeValue> = [:]
+  ) throws -> ItemRecord {
+    let bytes = SecretBytes(text: secret)
+    return try keyring.add(.login(server, account, more), secret: bytes)
+  }
+
+  func items() throws -> [ItemRecord] { try keyring.find(Query()).items }
+}
+
+@Suite("Git's questions for credentials")
+struct GitCredentialHelperTests {
+  static let host = "protocol=https\nhost=git.example.org\n"
+  static let alice = host + "username=alice\npassword=secret\n"
+
+  @Test("are answered with what was stored")
+  func roundTrip() throws {
+    let world = try GitWorld()
+    #expect(try world.store(Self.alice))
+    #expect(try world.get(Self.host) == "username=alice\npassword=secret\n")
+    #expect(try world.get(Self.host + "username=alice\n") == "username=alice\npassword=secret\n")
+    let item = try #require(world.items().first)
+    #expect(item.itemClass == .internetPassword)
+    #expect(item.attributes == ["server": "git.example.org", "protocol": "https", "account": "alice"])
+  }
+
+  @Test("leave the store alone when it has that already")
+  func twice() throws {
+    let world = try GitWorld()
+    try world.store(Self.alice)
+    let before = try world.items()
+    #expect(try !world.store(Self.alice))
+    #expect(try world.items() == before)
+  }
+
+  @Test("replace what has changed, and do not make a second item")
+  func replace() throws {
+    let world = try GitWorld()
+    try world.store(Self.alice)
+    #expect(try world.store(Self.host + "username=alice\npassword=new\n"))
+    #expect(try world.items().count == 1)
+    #expect(try world.get(Self.host) == "username=alice\npassword=new\n")
+  }
+
+  @Test(
+    "get nothing that belongs elsewhere",
+    arguments: [
+      "", "protocol=https\n", "host=git.example.org\n", "protocol=\nhost=git.example.org\n",
+      "protocol=https\nhost=\n",
+      "protocol=http\nhost=git.example.org\n", "protocol=https\nhost=git.example.org:8443\n",
+      "protocol=https\nhost=example.org\n", "protocol=https\nhost=git.example.org.evil.example\n",
+      "protocol=https\nhost=git.example.org\nusername=bob\n",
+      "protocol=https\nhost=git.example.org\nusername=\n",
+      "protocol=https\nhost=git.example.org\npath=team/project.git\n",
+      "protocol=imap\nhost=git.example.org\n", "protocol=cert\nhost=git.example.org\n",
+    ])
+  func elsewhere(question: String) throws {
+    let world = try GitWorld()
+    try world.store(Self.alice)
+    #expect(try world.get(question) == "")
+  }
+
+  @Test("tell servers on other ports, paths and protocols apart")
+  func servers() throws {
+    let world = try GitWorld()
+    for (number, place) in [
+      "protocol=https\nhost=a.example\n", "protocol=https\nhost=a.example:8443\n",
+      "protocol=http\nhost=a.example\n", "protocol=http\nhost=a.example:80\n",
+    ].enumerated() {
+      try world.store(place + "username=u\npassword=\(number)\n")
+    }
+    #expect(try world.items().count == 4)
+    #expect(try world.get("protocol=https\nhost=A.example\n") == "username=u\npassword=0\n")
+    #expect(try world.get("protocol=https\nhost=a.example:8443\n") == "username=u\npassword=1\n")
+    #expect(try world.get("protocol=http\nhost=a.example\n") == "username=u\npassword=2\n")
+    #expect(try world.get("protocol=http\nhost=a.example:80\n") == "username=u\npassword=3\n")
+  }
+
+  @Test("for a path get what was stored with that path, and without one all")
+  func paths() throws {
+    let world = try GitWorld()
+    try world.store(Self.host + "path=a.git\nusername=alice\npassword=of a\n")
+    #expect(try world.get(Self.host + "path=a.git\n") == "username=alice\npassword=of a\n")
+    #expect(try world.get(Self.host + "path=b.git\n") == "")
+    #expect(try world.get(Self.host) == "username=alice\npassword=of a\n")
+    // It was handed out without a path and has worked: no second item.
+    #expect(try !world.store(Self.host + "username=alice\npassword=of a\n"))
+    #expect(try world.store(Self.host + "path=b.git\nusername=alice\npassword=of b\n"))
+    #expect(try world.get(Self.host + "path=b.git\n") == "username=alice\npassword=of b\n")
+  }
+
+  @Test("find what a person stored without a protocol, for encrypted connections alone")
+  func byHand() throws {
+    let world = try GitWorld()
+    try world.add("git.example.org", "alice", "by hand")
+    #expect(try world.get(Self.host) == "username=alice\npassword=by hand\n")
+    #expect(try world.get("protocol=http\nhost=git.example.org\n") == "")
+    #expect(try !world.store(Self.host + "username=alice\npassword=by hand\n"))
+    #expect(try world.store(Self.host + "username=alice\npassword=new\n"))
+    #expect(try world.items().count == 1)
+  }
+
+  @Test("do not take seeds, tokens and notes for passwords")
+  func otherKinds() throws {
+    let world = try GitWorld()
+    try world.add("git.example.org", "alice", "seed", ["authenticationType": "totp", "protocol": "https"])
+    try world.add("git.example.org", "bob", "token", ["authenticationType": "oauth-refresh-token"])
+    #expect(try world.get(Self.host) == "")
+    #expect(try world.erase(Self.host) == 0)
+    try world.store(Self.alice)
+    #expect(try world.get(Self.host) == "username=alice\npassword=secret\n")
+    #expect(try world.items().count == 3)
+  }
+
+  @Test("take the account that was used last at that place")
+  func lastUsed() throws {
+    let world = try GitWorld()
+    for name in ["carol", "alice", "bob"] { try world.store(Self.host + "username=\(name)\npassword=p\n") }
+    try world.store("protocol=https\nhost=b.example\nusername=zoe\npassword=p\n")
+    #expect(try world.get(Self.host) == "username=bob\npassword=p\n")
+    // It worked once more: nothing to be written to the store, and remembered.
+    #expect(try !world.store(Self.host + "username=carol\npassword=p\n"))
+    for _ in 0..<3 { #expect(try world.get(Self.host) == "username=carol\npassword=p\n") }
+    try world.erase(Self.host + "username=carol\npassword=p\n")
+    #expect(try world.get(Self.host) == "username=bob\npassword=p\n")
+  }
+
+  @Test(
+    "erase what was rejected and nothing else",
+    arguments: [
+      (host + "username=alice\npassword=secret\n", ["bob"]),
+      (host + "username=alice\npassword=other\n", ["alice", "bob"]),
+      (host + "username=alice\n", ["bob"]), (host, []), (host + "password=secret\n", ["bob"]),
+      ("protocol=http\nhost=git.example.org\n", ["alice", "bob"]), ("", ["alice", "bob"]),
+      ("protocol=https\nusername=alice\n", ["alice", "bob"]), (host + "path=x\n", ["alice", "bob"]),
+    ])
+  func erase(rejection: String, left: [String]) throws {
+    let world = try GitWorld()
+    try world.store(Self.alice)
+    try world.store(Self.host + "username=bob\npassword=other secret\n")
+    try world.erase(rejection)
+    #expect(try world.items().compactMap { $0.attributes[.account] } == left.map { .string($0) })
+  }
+
+  @Test("carry the end of a password, and hand out none that has ended")
+  func expiry() throws {
+    let world = try GitWorld()
+    #expect(try world.store(Self.alice + "password_expiry_utc=1800000100\n"))
+    #expect(
+      try world.get(Self.host) == "username=alice\npassword=secret\npassword_expiry_utc=1800000100\n")
+    #expect(try world.get(Self.host, at: 1_800_000_101) == "")
+    #expect(try world.store(Self.alice))
+    #expect(try world.get(Self.host, at: 1_800_000_101) == "username=alice\npassword=secret\n")
+    #expect(try !world.store(Self.host + "username=zoe\npassword=p\npassword_expiry_utc=17\n"))
+  }
+
+  @Test("keep a refresh token sealed, beside its password")
+  func refreshToken() throws {
+    let world = try GitWorld()
+    let full = Self.alice + "oauth_refresh_token=refresh\n"
+    #expect(try world.store(full))
+    #expect(try world.get(Self.host) == "username=alice\npassword=secret\noauth_refresh_token=refresh\n")
+    #expect(try !world.store(full))
+    let token = try #require(
+      world.items().first { $0.attributes[.authenticationType] == "oauth-refresh-token" })
+    #expect(try world.keyring.text(of: token) == "refresh")
+    #expect(try world.store(Self.alice + "oauth_refresh_token=later\n"))
+    #expect(try world.get(Self.host) == "username=alice\npassword=secret\noauth_refresh_token=later\n")
+    #expect(try world.erase(Self.host + "username=alice\npassword=stale\n") == 0)
+    #expect(try world.store(Self.alice))
+    #expect(try world.items().count == 1)
+    try world.store(full)
+    #expect(try world.erase(Self.alice) == 2)
+    #expect(try world.items().isEmpty)
+  }
+
+  @Test("keep what goes into a header for those that know of it")
+  func tokens() throws {
+    let world = try GitWorld()
+    let token = Self.host + "capability[]=authtype\nauthtype=Bearer\ncredential=abc=\n"
+    #expect(try world.store(token))
+    #expect(try !world.store(token))
+    #expect(try world.get(Self.host) == "")
+    #expect(
+      try world.get(Self.host + "capability[]=authtype\n")
+        == "capability[]=authtype\nauthtype=Bearer\ncredential=abc=\n")
+    #expect(try !world.store(token + "ephemeral=1\n"))
+    #expect(try world.erase(Self.host + "authtype=Bearer\ncredential=other\n") == 0)
+    #expect(try world.erase(Self.host + "password=abc=\n") == 0)
+    #expect(try world.erase(Self.host + "authtype=Bearer\ncredential=abc=\n") == 1)
+  }
+
+  @Test("do not store what is not to be kept, or not complete")
+  func incomplete() throws {
+    let world = try GitWorld()
+    for message in [
+      Self.alice + "ephemeral=true\n", Self.host + "username=alice\n", Self.host + "password=p\n",
+      "protocol=https\nusername=alice\npassword=p\n", "host=h\nusername=alice\npassword=p\n", "",
+    ] {
+      #expect(try !world.store(message))
+    }
+    #expect(try world.items().isEmpty)
+  }
+
+  @Test("carry every value that fits into a line, and pass over what they do not know")
+  func values() throws {
+    let world = try GitWorld()
+    let unknown = "wwwauth[]=Basic realm=\"x\"\nstate[]=other.state=1\ncapability[]=state\nfuture=1\nquit=0\n"
+    for (name, password) in [
+      ("a b", "p=w=d"), ("-rf", "--"), ("Zoë", "pässwörd ✓"), ("x", ""), ("y", "\u{1}\t\u{7F}"),
+      ("z", String(repeating: "s", count: 70_000)),
+    ] {
+      try world.store(unknown + Self.host + "username=\(name)\npassword=\(password)\n")
+      #expect(
+        try world.get(Self.host + "username=\(name)\n") == "username=\(name)\npassword=\(password)\n")
+    }
+    // What follows a blank line belongs to nobody.
+    #expect(try world.get(Self.host + "username=a b\n\nusername=x\n") == "username=a b\npassword=p=w=d\n")
+  }
+
+  @Test(
+    "are refused when a value could be taken for something else",
+    arguments: [
+      "protocol=https\r\nhost=h\r\n", "protocol=https\nhost=h\u{0}x\n", "protocol\n", "=x\n",
+      "protocol=https\nhost=a b\n", "protocol=https\nhost=h:99999\n", "protocol=https\nhost=h/x\n",
+      "protocol=https\nhost=h\npassword_expiry_utc=soon\n",
+      "protocol=https\nhost=h\npassword_expiry_utc=-1\n",
+    ])
+  func malformed(message: String) throws {
+    let world = try GitWorld()
+    let message = message.replacing("\npassword_expiry", with: "\nusername=u\npassword=p\npassword_expiry")
+    #expect(throws: CredentialError.self) { try world.store(message + "username=u\npassword=p\n") }
+    #expect(try world.items().isEmpty)
+  }
+
+  @Test(
+    "get no secret that would be read as more than a password", arguments: ["a\nhost=evil", "a\r", "a\u{0}b"])
+  func carried(secret: String) throws {
+    let world = try GitWorld()
+    try world.add("git.example.org", "alice", secret)
+    #expect(try world.get(Self.host) == "cannot be carried")
+    try world.erase(Self.host)
+    try world.add("git.example.org", "al\nice", "secret")
+    #expect(try world.get(Self.host) == "cannot be carried")
+  }
+
+  @Test("get no password that only the index puts at that host")
+  func poisoned() throws {
+    let world = try GitWorld()
+    let item = try world.add("bank.example", "alice", "secret", ["protocol": "https"])
+    var forged = item
+    forged.attributes[.server] = "evil.example"
+    let tree = try world.store.tree()
+    let bytes = try #require(try tree.read("items/\(item.path.text).gpg", limit: 1 << 20))
+    try tree.createFile("items/\(forged.path.text).gpg", bytes)
+    try tree.createFile(
+      StoreLayout.shardFile(forged.path.shard, isLocal: false), try IndexLine.encode(forged) + [10])
+    #expect {
+      try world.get("protocol=https\nhost=evil.example\n")
+    } throws: { error in
+      guard case .keyring(.bindingMismatch) = error as? CredentialError else { return false }
+      return true
+    }
+  }
+}
