@@ -8,6 +8,8 @@ internal import Glibc
 package struct Environment: Sendable {
   /// Every variable as `NAME=value`.
   package let entries: [[UInt8]]
+  /// What the process was started with, for a program that takes its place; nil where this is no process's own.
+  package var launch: LaunchState?
 
   /// An environment of the given entries.
   package init(entries: [[UInt8]]) {

@@ -12,6 +12,7 @@ package enum Program {
   static let commands: [any (Command & SendableMetatype).Type] = [
     InitCommand.self, AddCommand.self, GetCommand.self, FindCommand.self, SetCommand.self, EditCommand.self,
     GenerateCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
+    ReadCommand.self, RunCommand.self, InjectCommand.self,
     HistoryCommand.self, UndeleteCommand.self, StatusCommand.self, GroupCommand.self, WhoCommand.self,
     ResolveCommand.self, RotateCommand.self, CheckCommand.self, VerifyCommand.self, DoctorCommand.self,
     TrustCommand.self,
@@ -41,15 +42,14 @@ package enum Program {
   package static func run() -> Int32 {
     // First of all: whatever is opened must not become a standard stream.
     guard StandardDescriptors.fill() else { return ExitCode.failure.rawValue }
-    ProcessHardening.apply()
-    // A reader that goes away is an error of `write(2)`, not the end of the process: gpg may go away while it is
-    // fed (libgpgme asks for this), and what was begun has to be cleaned up.
-    signal(SIGPIPE, SIG_IGN)
+    let launch = LaunchState(hardening: Environment.ofProcess().entries)
     PromptTerminal.announce()
     let words = processWords()
     let name = words.first.map { ProgramName(path: $0.bytes) } ?? .keytree
+    var environment = Environment.ofProcess()
+    environment.launch = launch
     return status(
-      of: Array(words.dropFirst()), calledAs: name, environment: .ofProcess(), console: .ofProcess())
+      of: Array(words.dropFirst()), calledAs: name, environment: environment, console: .ofProcess())
   }
 
   /// The words that this process was started with, its name the first.

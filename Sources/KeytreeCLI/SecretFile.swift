@@ -47,6 +47,23 @@ struct SecretFile {
     return fsync(folder) == 0 ? 0 : errno
   }
 
+  /// Writes the secret in place of a file that may be there, as a whole: whoever reads it finds the old one or the new
+  /// one. A link is replaced, not followed.
+  ///
+  /// - Throws: `file`.
+  func replace(_ secret: borrowing SecretBytes) throws(Failure) {
+    var random = SystemRandomNumberGenerator()
+    let fresh = SecretFile(path: "\(path).keytree-\(String(random.next(), radix: 16))")
+    try fresh.write(secret)
+    guard unsafe rename(fresh.path, path) == 0 else {
+      let problem = errno
+      unsafe unlink(fresh.path)
+      throw failure(problem)
+    }
+    let problem = synchronizeFolder()
+    guard problem == 0 else { throw failure(problem) }
+  }
+
   private func failure(_ number: Int32) -> Failure {
     .file(action: "make the file", path: path, errno: number)
   }

@@ -1,0 +1,78 @@
+internal import Arguments
+internal import Keyring
+internal import Secrets
+
+/// `keytree inject`: fills secrets into a text.
+enum InjectCommand: Command {
+  static let input = OptionDeclaration(
+    "in", short: "i", .required(ValueDeclaration("FILE", .text, completion: .file)),
+    help: "read the text from a file, in place of standard input")
+  static let output = OptionDeclaration(
+    "out", short: "o", .required(ValueDeclaration("FILE", .text, completion: .file)),
+    help: "write it to a new file that only you can read, in place of standard output")
+  static let force = OptionDeclaration("force", short: "f", help: "replace FILE when it exists")
+
+  static let declaration = CommandDeclaration(
+    name: "inject", summary: "fill secrets into a text",
+    details: [
+      "Every `{{ keytree://CLASS/CONTAINER/NAME }}` in the text is replaced by the secret of that item, byte for byte. "
+        + "Anything else between `{{` and `}}` stays as it is.",
+      "Nothing is written before all references are resolved; each item is decrypted once.",
+    ],
+    options: [input, output, force],
+    examples: [
+      Example("keytree inject -i app.conf.template -o app.conf", "makes a file with the secrets in it"),
+      Example(
+        "keytree inject -i netrc.template | curl --netrc-file /dev/stdin URL", "leaves nothing on the disk"),
+    ],
+    exitCodes: [3, 4, 7, 8, 9])
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    let path = call.arguments.text(input)
+    let target = call.arguments.text(output).map(SecretFile.init)
+    if call.arguments.has(force), target == nil { throw call.misuse(.other("--force is for --out")) }
+    if !call.arguments.has(force) { try target?.requireNothingThere() }
+    let template = try template(path, call)
+    let secrets = try ResolvedReferences(template.references, call)
+    let text = template.filled(with: secrets)
+    guard let target else {
+      call.console.writeExactly(text)
+      return .done
+    }
+    if call.arguments.has(force) { try target.replace(text) } else { try target.write(text) }
+    call.console.say("Wrote \(ErrorReport.show(target.path)).")
+    return .done
+  }
+
+  /// A template may be as large as this.
+  private static let limit = 8 << 20
+
+  private static func template(_ path: String?, _ call: CommandCall) throws(Failure) -> SecretTemplate {
+    let source: SecretBytes
+    if let path {
+      source = try UserFile.read(path, limit: limit)
+    } else {
+      guard !call.console.inputIsTerminal else {
+        throw call.misuse(
+          .other("the text comes from standard input, which is a terminal: give it with --in"))
+      }
+      source = try call.console.readAll(limit: limit)
+    }
+    let bytes = unsafe source.withBytes { unsafe Array($0) }
+    let name = path.map { ErrorReport.show($0) } ?? "standard input"
+    do {
+      return try SecretTemplate(bytes)
+    } catch {
+      let reason =
+        switch error {
+        case .notClosed(let line): "line \(line): a reference has no `}}` behind it"
+        case .noReference(let line): "line \(line): what stands between `{{` and `}}` is no reference"
+        }
+      throw .other(
+        .failure, message: "cannot fill in \(name): \(reason)",
+        hint:
+          "a reference is `{{ keytree://CLASS/CONTAINER/NAME }}`, as `keytree get ITEM --attributes` shows it"
+      )
+    }
+  }
+}

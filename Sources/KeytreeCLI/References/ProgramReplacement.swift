@@ -1,0 +1,107 @@
+internal import CSystem
+internal import Glibc
+internal import KeyringModel
+internal import Secrets
+internal import Subprocess
+
+/// Another program in the place of this one: `execve(2)`, so that its status, its signals and its terminal are its
+/// own.
+struct ProgramReplacement {
+  /// Its words, the name first.
+  let words: [[UInt8]]
+  /// The variables that hold no secret of a store, as `NAME=VALUE`.
+  var variables: [[UInt8]]
+  /// The variables that do.
+  private(set) var secretVariables: [(name: String, value: SecretSlice)] = []
+
+  /// - Parameters:
+  ///   - words: its words; there is at least one.
+  ///   - variables: the variables that it inherits, as `NAME=VALUE`.
+  init(_ words: [[UInt8]], variables: [[UInt8]]) {
+    self.words = words
+    self.variables = variables
+  }
+
+  /// Sets a variable in place of what it was.
+  mutating func set(_ name: String, to value: [UInt8]) {
+    remove(name)
+    variables.append(Array((name + "=").utf8) + value)
+  }
+
+  /// Sets a variable to a secret.
+  mutating func set(_ name: String, to secret: SecretSlice) {
+    remove(name)
+    secretVariables.append((name, secret))
+  }
+
+  private mutating func remove(_ name: String) {
+    variables.removeAll { $0.starts(with: (name + "=").utf8) }
+    secretVariables.removeAll { $0.name == name }
+  }
+
+  /// Where the program is: the file itself when its name has a slash, else in the folders of its own `PATH`.
+  ///
+  /// - Returns: nil when there is none.
+  var file: String? {
+    guard let name = words.first.flatMap({ String(validating: $0, as: UTF8.self) }), !name.isEmpty else {
+      return nil
+    }
+    if name.utf8.contains(UInt8(ascii: "/")) { return name }
+    let path = variables.first { $0.starts(with: "PATH=".utf8) }.map { $0.dropFirst("PATH=".utf8.count) }
+    let folders = path.flatMap { String(validating: $0, as: UTF8.self) } ?? "/usr/local/bin:/usr/bin:/bin"
+    return ProgramSearch.path(of: name, in: folders)
+  }
+
+  /// Replaces this process.
+  ///
+  /// - Parameters:
+  ///   - file: the path of the program.
+  ///   - launch: what this process changed about itself and the program is to have as it was.
+  /// - Returns: only when it failed: the `errno` of `execve(2)`.
+  func run(_ file: String, as launch: LaunchState?) -> Int32 {
+    launch?.restore()
+    let arguments = unsafe pointers(words.count)
+    for (index, word) in words.enumerated() { unsafe arguments[index] = Self.text(word) }
+    let environment = unsafe pointers(variables.count + secretVariables.count)
+    for (index, variable) in variables.enumerated() { unsafe environment[index] = Self.text(variable) }
+    for (index, (name, secret)) in secretVariables.enumerated() {
+      unsafe environment[variables.count + index] = Self.text(name, secret)
+    }
+    unsafe execve(file, arguments, environment)
+    let problem = errno
+    // Nothing but an error message comes after this; what was a secret is wiped all the same.
+    for index in secretVariables.indices {
+      if let text = unsafe environment[variables.count + index] {
+        let length = unsafe strlen(text)
+        unsafe keytree_wipe(text, length)
+      }
+    }
+    launch?.harden()
+    return problem
+  }
+
+  private func pointers(_ count: Int) -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> {
+    let list = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: count + 1)
+    unsafe list.initialize(repeating: nil, count: count + 1)
+    return unsafe list
+  }
+
+  /// Bytes with a NUL behind them; they hold none, as is looked at before.
+  private static func text(_ bytes: [UInt8]) -> UnsafeMutablePointer<CChar> {
+    let text = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+    for (index, byte) in bytes.enumerated() { unsafe text[index] = CChar(bitPattern: byte) }
+    unsafe text[bytes.count] = 0
+    return unsafe text
+  }
+
+  private static func text(_ name: String, _ secret: SecretSlice) -> UnsafeMutablePointer<CChar> {
+    let start = Array((name + "=").utf8)
+    let text = UnsafeMutablePointer<CChar>.allocate(capacity: start.count + secret.count + 1)
+    for (index, byte) in start.enumerated() { unsafe text[index] = CChar(bitPattern: byte) }
+    unsafe secret.withBytes { bytes in
+      for index in bytes.indices { unsafe text[start.count + index] = CChar(bitPattern: bytes[index]) }
+    }
+    unsafe text[start.count + secret.count] = 0
+    return unsafe text
+  }
+}

@@ -1,0 +1,47 @@
+internal import Keyring
+internal import KeyringModel
+internal import Secrets
+
+/// The secrets that references stand for: all of them, or none.
+struct ResolvedReferences {
+  private var items: [ItemReference: ItemID] = [:]
+  private var secrets: [ItemID: SecretSlice] = [:]
+
+  /// Finds all items first, so that nothing is decrypted when one is missing, and decrypts each once.
+  ///
+  /// - Parameters:
+  ///   - references: what is wanted; the same may be among them more than once.
+  ///   - call: the command; what the search and the decryption cost is explained there.
+  /// - Throws: `noMatch` with the first reference that leads nowhere, `noMatchButDamage`; `keyring`.
+  init(_ references: [ItemReference], _ call: CommandCall) throws(Failure) {
+    // Without a reference no store is needed.
+    if references.isEmpty { return }
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    keyring.warmUp()
+    var found: [(record: ItemRecord, query: Query)] = []
+    for reference in references where items[reference] == nil {
+      let selection = try call.selection(.reference(reference), of: GivenAttributes())
+      let matches = try call.find(selection, in: keyring.index)
+      call.explain(matches.statistics)
+      guard let record = matches.items.first else {
+        throw matches.problems.isEmpty ? .noMatch(reference.text) : .noMatchButDamage(reference.text)
+      }
+      items[reference] = record.id
+      if !found.contains(where: { $0.record.id == record.id }) {
+        found.append((record, selection.query(for: record) ?? selection.query))
+      }
+    }
+    for (record, query) in found {
+      secrets[record.id] = SecretSlice(try keyringCall(keyring.secret(for: record, matching: query)))
+    }
+  }
+
+  /// The secret of a reference that was asked for.
+  subscript(reference: ItemReference) -> SecretSlice {
+    guard let id = items[reference], let secret = secrets[id] else {
+      preconditionFailure("only what was resolved is asked for")
+    }
+    return secret
+  }
+}

@@ -1,0 +1,84 @@
+internal import KeyringModel
+internal import Secrets
+
+/// A text with references in it, `{{ keytree://CLASS/CONTAINER/NAME }}`, which secrets take the place of.
+///
+/// Anything else between `{{` and `}}` belongs to other programs and stays as it is.
+struct SecretTemplate {
+  /// What is wrong with a text. Lines are counted from 1.
+  enum Problem: Error, Equatable {
+    /// What begins as a reference has no `}}` in its line.
+    case notClosed(line: Int)
+    /// What begins as a reference is none.
+    case noReference(line: Int)
+  }
+
+  private enum Part {
+    case text(Range<Int>)
+    case reference(ItemReference)
+  }
+
+  private let text: [UInt8]
+  private var parts: [Part] = []
+
+  /// Reads a text of any bytes.
+  ///
+  /// - Throws: the first thing that is wrong.
+  init(_ text: [UInt8]) throws(Problem) {
+    self.text = text
+    var start = 0
+    var position = 0
+    var line = 1
+    while position < text.count {
+      if text[position] == UInt8(ascii: "\n") { line += 1 }
+      guard let name = Self.startOfReference(text, at: position) else {
+        position += 1
+        continue
+      }
+      let rest = text[name...].prefix { $0 != UInt8(ascii: "\n") }
+      guard let end = Self.endOfReference(rest) else { throw .notClosed(line: line) }
+      var word = rest[..<end]
+      while word.last == UInt8(ascii: " ") || word.last == UInt8(ascii: "\t") { word = word.dropLast() }
+      guard let reference = ItemReference(String(decoding: word, as: UTF8.self)) else {
+        throw .noReference(line: line)
+      }
+      parts += [.text(start..<position), .reference(reference)]
+      position = end + 2
+      start = position
+    }
+    parts.append(.text(start..<text.count))
+  }
+
+  /// The references in it, in order.
+  var references: [ItemReference] {
+    parts.compactMap { if case .reference(let reference) = $0 { reference } else { nil } }
+  }
+
+  /// The text with the secrets in it, byte for byte.
+  func filled(with secrets: ResolvedReferences) -> SecretBytes {
+    var result = SecretBytes(capacity: text.count + 1024)
+    for part in parts {
+      switch part {
+      case .text(let range):
+        unsafe text.withUnsafeBytes {
+          unsafe result.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[range]))
+        }
+      case .reference(let reference):
+        unsafe secrets[reference].withBytes { unsafe result.append(contentsOf: $0) }
+      }
+    }
+    return result
+  }
+
+  /// Where the reference begins when `{{` at a position is followed by one.
+  private static func startOfReference(_ text: [UInt8], at position: Int) -> Int? {
+    guard text[position...].starts(with: "{{".utf8) else { return nil }
+    let start = text[(position + 2)...].firstIndex { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+    guard let start, text[start...].starts(with: ItemReference.scheme.utf8) else { return nil }
+    return start
+  }
+
+  private static func endOfReference(_ rest: ArraySlice<UInt8>) -> Int? {
+    rest.indices.first { rest[$0...].starts(with: "}}".utf8) }
+  }
+}
