@@ -84,6 +84,11 @@ final class ProcessesProgram: Sendable {
     try run(words: ["/usr/bin/git", "-C", folder] + arguments)
   }
 
+  /// The lines that any program prints, run as the person would.
+  func lines(of words: [String]) throws -> [String] {
+    try run(words: words).text.split(separator: "\n").map(String.init)
+  }
+
   private func run(
     words: [String], input: String = "", variables: [String: String] = [:], onTerminal: Bool = false
   ) throws -> Outcome {

@@ -24,8 +24,9 @@ enum CredentialCommand: Command {
         help: "get, store, erase or capability; any other is passed over, as the protocol wants")
     ],
     examples: [
-      Example("git config --global credential.helper keytree", "makes git ask here"),
-      Example("keytree credential git get < QUESTION", "answers one question by hand"),
+      Example(
+        "printf 'protocol=https\\nhost=git.example\\n' | keytree credential git get",
+        "answers one question by hand")
     ],
     exitCodes: [7, 8, 9, 10, 11, 12])
   static let docker = CommandDeclaration(

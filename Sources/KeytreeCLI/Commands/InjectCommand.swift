@@ -22,8 +22,7 @@ enum InjectCommand: Command {
     options: [input, output, force],
     examples: [
       Example("keytree inject -i app.conf.template -o app.conf", "makes a file with the secrets in it"),
-      Example(
-        "keytree inject -i netrc.template | curl --netrc-file /dev/stdin URL", "leaves nothing on the disk"),
+      Example("printf '{{ keytree://id/%s }}' ID | keytree inject", "prints what a pipe hands it"),
     ],
     exitCodes: [3, 4, 7, 8, 9])
 

@@ -1,0 +1,135 @@
+import Keyring
+import KeyringModel
+import Secrets
+import TestSupport
+import Testing
+
+@testable import Credentials
+
+@Suite("Docker's credentials")
+struct DockerCredentialHelperTests {
+  let world = StandInStore()
+  let keyring: Keyring
+  let helper: DockerCredentialHelper
+
+  init() throws {
+    keyring = try world.create()
+    helper = DockerCredentialHelper(keyring)
+  }
+
+  @discardableResult
+  func store(_ url: String, _ user: String, _ secret: String) throws -> Bool {
+    let json = SecretBytes(
+      text: "{\"ServerURL\":\"\(url)\",\"Username\":\"\(user)\",\"Secret\":\"\(secret)\"}")
+    return try helper.store(DockerCredential(json))
+  }
+
+  func get(_ url: String) throws -> String? {
+    guard let object = try helper.get(Array(url.utf8)) else { return nil }
+    return object.text()
+  }
+
+  func listed() throws -> String {
+    String(decoding: try DockerCredentialHelper.list(keyring.index), as: UTF8.self)
+  }
+
+  @Test("come back byte for byte, a line feed at the end as well")
+  func roundTrip() throws {
+    #expect(try store("https://index.docker.io/v1/", "bob", #"p\"w\n\u0007é\n"#))
+    #expect(
+      try get("https://index.docker.io/v1/")
+        == #"{"ServerURL":"https://index.docker.io/v1/","Username":"bob","Secret":"p\"w\n\u0007é\n"}"#)
+    let item = try #require(keyring.find(Query()).items.first)
+    #expect(
+      item.attributes == [
+        "server": "index.docker.io", "protocol": "https", "path": "/v1/", "account": "bob",
+        "label": "Docker Credentials",
+        "authenticationType": "default", "url": "https://index.docker.io/v1/",
+      ])
+  }
+
+  @Test(
+    "are found by every spelling of their URL and by no other",
+    arguments: [
+      ("https://r.example", "r.example", true), ("r.example", "https://r.example", true),
+      ("r.example", "R.example", true),
+      ("https://r.example:5000", "r.example:5000", true), ("http://r.example", "r.example", true),
+      ("https://r.example/v1?x=1", "https://r.example/v1?y=2", true),
+      ("https://u@r.example", "r.example", true),
+      ("http://r.example", "https://r.example", false), ("https://r.example", "http://r.example", false),
+      ("r.example", "r.example:443", false), ("r.example/v1/", "r.example", false),
+      ("r.example", "r.example/v1/", false),
+      ("r.example/v1/", "r.example/v1/access-token", false), ("r.example", "r.example.evil", false),
+      ("[2001:db8::1]:5000", "https://[2001:db8::1]:5000", true),
+    ])
+  func spellings(stored: String, asked: String, isFound: Bool) throws {
+    try store(stored, "u", "s")
+    #expect(try (get(asked) != nil) == isFound)
+    #expect(try helper.erase(Array(asked.utf8)) == isFound)
+    #expect(try (get(stored) == nil) == isFound)
+  }
+
+  @Test("of https come before those of http when no scheme is said")
+  func schemes() throws {
+    try store("http://r.example", "u", "plain")
+    try store("https://r.example", "u", "encrypted")
+    #expect(try get("r.example")?.contains("encrypted") == true)
+    #expect(try get("http://r.example")?.contains("plain") == true)
+  }
+
+  @Test("replace those of another user, and change nothing when they are there")
+  func replace() throws {
+    #expect(try store("r.example", "alice", "1"))
+    #expect(try !store("r.example", "alice", "1"))
+    #expect(try store("r.example", "alice", "2"))
+    #expect(try store("r.example", "bob", "3"))
+    #expect(try keyring.find(Query()).items.count == 1)
+    #expect(try get("r.example") == #"{"ServerURL":"r.example","Username":"bob","Secret":"3"}"#)
+  }
+
+  @Test("of docker's hub are three, and the list shows them and nothing else")
+  func list() throws {
+    #expect(try listed() == "{}")
+    let secret = SecretBytes(text: "s")
+    try keyring.add(.login("github.com", "alice"), secret: secret)
+    try keyring.add(
+      .login("r.example", "zoe", ["label": "Docker Credentials", "port": 5000]), secret: secret)
+    for path in ["", "access-token", "refresh-token"] {
+      try store("https://index.docker.io/v1/\(path)", "bob\(path)", "s")
+    }
+    let before = keyring.engineStatistics.decryptions
+    #expect(
+      try listed()
+        == #"{"https://index.docker.io/v1/":"bob","https://index.docker.io/v1/access-token":"bobaccess-token","#
+        + #""https://index.docker.io/v1/refresh-token":"bobrefresh-token","https://r.example:5000":"zoe"}"#)
+    #expect(keyring.engineStatistics.decryptions == before)
+  }
+
+  @Test(
+    "are refused when they are no message of docker's",
+    arguments: [
+      "", "{", "[]", "1", "{\"ServerURL\":1}", "{\"Secret\":{\"a\":1}}",
+      "{\"ServerURL\":\"a\",\"ServerURL\":\"b\"}",
+    ])
+  func malformed(message: String) {
+    let bytes = SecretBytes(text: message)
+    #expect(throws: CredentialError.self) { try DockerCredential(bytes) }
+  }
+
+  @Test(
+    "are refused for a URL without a host, and nothing is stored",
+    arguments: ["https://", "/v1/", "a b", "h:x", "://h"])
+  func noHost(url: String) throws {
+    #expect(throws: CredentialError.self) { try store(url, "u", "s") }
+    #expect(throws: CredentialError.self) { try get(url) }
+    #expect(try keyring.find(Query()).items.isEmpty)
+  }
+
+  @Test("that JSON cannot carry are not handed out")
+  func notUTF8() throws {
+    let secret = SecretBytes(copying: [0xFF])
+    let item = try keyring.add(
+      .login("r.example", "u", ["label": "Docker Credentials", "protocol": "https"]), secret: secret)
+    #expect(throws: CredentialError.notUTF8(item.reference)) { try get("r.example") }
+  }
+}

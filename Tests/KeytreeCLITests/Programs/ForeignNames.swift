@@ -1,0 +1,27 @@
+import Arguments
+import KeytreeCLI
+
+/// What came of a program under another name.
+struct ForeignResult {
+  let status: Int32
+  let output: [UInt8]
+  let talk: String
+
+  var text: String { String(decoding: output, as: UTF8.self) }
+}
+
+extension EverydayWorld {
+  /// Runs the program under one of its names.
+  func run(
+    as name: ProgramName, _ words: [String], input: String = "", more: [String: String] = [:]
+  ) -> ForeignResult {
+    let output = MemoryOutput()
+    let talk = MemoryOutput()
+    let console = Console(
+      input: BytesInput(Array(input.utf8), isTerminal: false, screen: talk), output: output, talk: talk)
+    let status = Program.status(
+      of: words.map { Word($0) }, calledAs: name, environment: Environment(variables.merging(more) { $1 }),
+      console: console)
+    return ForeignResult(status: status, output: output.bytes, talk: talk.text)
+  }
+}

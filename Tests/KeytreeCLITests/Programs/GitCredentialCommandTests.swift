@@ -1,0 +1,85 @@
+import Arguments
+import KeytreeCLI
+import TestSupport
+import Testing
+
+@Suite("The program called by git")
+struct GitCredentialCommandTests {
+  static let host = "protocol=https\nhost=git.example.org\n"
+  static let alice = host + "username=alice\npassword=secret\n"
+
+  @Test("stores, answers and erases without a word, each change a commit and no other")
+  func roundTrip() throws {
+    let world = try EverydayWorld()
+    func commits() throws -> Int { try GitLog.subjects(world.store).count }
+    let before = try commits()
+    func git(_ action: String, _ message: String) -> ForeignResult {
+      let result = world.run(as: .gitCredential, [action], input: message + "\n")
+      #expect(result.status == 0 && result.talk.isEmpty)
+      return result
+    }
+    #expect(git("get", Self.host).text == "")
+    #expect(git("store", Self.alice).text == "")
+    #expect(try commits() == before + 1)
+    #expect(git("store", Self.alice).text == "")
+    #expect(git("get", Self.host).text == "username=alice\npassword=secret\n")
+    #expect(git("erase", Self.host + "username=alice\npassword=stale\n").text == "")
+    #expect(try commits() == before + 1)
+    #expect(git("erase", Self.alice).text == "")
+    #expect(try commits() == before + 2)
+    #expect(git("get", Self.host).text == "")
+    #expect(git("capability", "").text == "version 0\ncapability authtype\ncapability state\n")
+    #expect(git("some-later-action", "x").text == "")
+    #expect(try GitLog.subjects(world.store).first == "remove internet-password/git.example.org/alice+https")
+  }
+
+  @Test("uses the store that its setting names")
+  func store() throws {
+    let world = try EverydayWorld()
+    let words = ["--store", world.store, "store"]
+    #expect(
+      world.run(as: .gitCredential, words, input: Self.alice, more: ["KEYTREE_STORE": "/nowhere"]).status == 0
+    )
+    let answer = world.run("credential", "git", "get", input: Array(Self.host.utf8))
+    #expect(answer.text == "username=alice\npassword=secret\n")
+  }
+
+  @Test("says what is wrong with a message, shows nothing of it, and stores nothing")
+  func badInput() throws {
+    let world = try EverydayWorld()
+    let long = String(repeating: "x", count: 1 << 20)
+    for message in [
+      "password=hunter2", "hunter2\n", "protocol=https\r\nhost=h\r\nusername=u\r\npassword=hunter2\r\n",
+      Self.host + "username=u\npassword=hunter2\u{0}\n",
+      "protocol=https\nhost=../hunter2\nusername=u\npassword=p\n",
+      Self.host + "username=\(long)\npassword=hunter2\n",
+      "\u{FEFF}" + Self.alice.replacing("secret", with: "hunter2"),
+      Self.host + "username=u\npassword=hunter2\(long)\n",
+    ] {
+      let result = world.run(as: .gitCredential, ["store"], input: message)
+      #expect(result.output.isEmpty)
+      #expect(!result.talk.contains("hunter2"))
+      // What is not complete is passed over; what is wrong is an error.
+      #expect(result.status == 0 || result.talk.hasPrefix("keytree: cannot"))
+    }
+    #expect(world.run("find").code == .notFound)
+  }
+
+  @Test("hands out no secret that would be read as more than one line")
+  func lineEnd() throws {
+    let world = try EverydayWorld()
+    _ = world.run("add", "git.example.org/alice", input: Array("a\nhost=evil".utf8))
+    let result = world.run(as: .gitCredential, ["get"], input: Self.host)
+    #expect(result.output.isEmpty && result.status == 1)
+    #expect(result.talk.contains("cannot hand out keytree://internet-password/git.example.org/alice"))
+  }
+}
+
+/// The history of a store, asked of git itself.
+enum GitLog {
+  /// The subjects, newest first.
+  static func subjects(_ folder: String) throws -> [String] {
+    let output = try GnuPGTool.run("/usr/bin/git", ["-C", folder, "log", "--format=%s"])
+    return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+}
