@@ -210,18 +210,21 @@ struct SecretJSONParser: ~Copyable {
   private mutating func hexadecimal(_ text: UnsafeRawBufferPointer) throws(SecretJSONError) -> UInt32 {
     var value: UInt32 = 0
     for _ in 0..<4 {
-      let byte = try unsafe peek(text)
-      let digit: UInt8
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-      default: throw unsafe unexpected(text)
-      }
-      value = value << 4 | UInt32(digit)
+      guard position < text.count else { throw .truncated }
+      guard let digit = Self.digit(unsafe text[position]) else { throw unsafe unexpected(text) }
+      value = value << 4 | digit
       position += 1
     }
     return value
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt32? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(byte - UInt8(ascii: "A") + 10)
+    default: nil
+    }
   }
 
   // MARK: Steps
