@@ -1,0 +1,52 @@
+import Keyring
+import KeyringModel
+import Secrets
+import TestSupport
+import Testing
+
+@testable import Credentials
+
+@Suite("Cargo's requests")
+struct CargoRequestTests {
+  @Test(
+    "are refused when they are none",
+    arguments: [
+      "", "{}", "x", #"{"v":2,"kind":"get","registry":{"index-url":"u"}}"#,
+      #"{"v":1,"registry":{"index-url":"u"}}"#,
+      #"{"v":1,"kind":"get"}"#, #"{"v":1,"kind":"get","registry":{}}"#,
+      #"{"v":1,"kind":"get","registry":{"index-url":""}}"#,
+    ])
+  func refused(line: String) {
+    let bytes = SecretBytes(text: line)
+    #expect(throws: CredentialError.self) { try CargoRequest(bytes) }
+  }
+
+  @Test("get the token of their registry alone")
+  func tokens() throws {
+    let world = StandInStore()
+    let keyring = try world.create()
+    let provider = CargoCredentialProvider(keyring)
+    func request(_ url: String) throws -> CargoRequest {
+      let line = SecretBytes(
+        text: #"{"v":1,"kind":"login","token":"x","registry":{"index-url":"\#(url)","name":"n"}}"#)
+      return try CargoRequest(line)
+    }
+    func token(_ url: String) throws -> String? {
+      guard let line = try provider.token(of: url) else { return nil }
+      return line.text()
+    }
+    func store(_ text: String, _ url: String) throws -> Bool {
+      try provider.store(SecretSlice(SecretBytes(text: text)), for: try request(url))
+    }
+    #expect(try store("t\"1", "sparse+https://r/"))
+    #expect(try !store("t\"1", "sparse+https://r/"))
+    #expect(
+      try token("sparse+https://r/")
+        == #"{"Ok":{"kind":"get","token":"t\"1","cache":"session","operation_independent":true}}"#)
+    #expect(try token("sparse+https://r") == nil)
+    #expect(try store("t2", "sparse+https://r/"))
+    #expect(try keyring.find(Query()).items.count == 1)
+    #expect(try provider.erase("sparse+https://r/"))
+    #expect(try !provider.erase("sparse+https://r/"))
+  }
+}

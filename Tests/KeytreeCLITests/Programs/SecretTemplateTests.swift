@@ -1,0 +1,30 @@
+import KeyringModel
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("Templates")
+struct SecretTemplateTests {
+  static let path = "keytree://generic-password/a/b"
+
+  @Test(
+    "find their references and leave the rest alone",
+    arguments: [
+      ("", []), ("{{ \(path) }}", [path]), ("{{\(path)}}{{\t\(path)\t}}", [path, path]),
+      ("{{ x }} {{{ }} }}", []),
+      ("{{{ \(path) }}", [path]), ("\(path)", []), ("{ { \(path) }}", []), ("{{ \(path)", nil),
+      ("{{ \(path)\n}}", nil),
+      ("{{ keytree://x }}", nil), ("{{ \(path) x }}", nil), ("{{ keytree:// }}", nil),
+    ] as [(String, [String]?)])
+  func references(text: String, references: [String]?) {
+    let template = try? SecretTemplate(Array(text.utf8))
+    #expect(template?.references.map(\.text) == references)
+  }
+
+  @Test("name the line that is wrong")
+  func line() {
+    #expect(throws: SecretTemplate.Problem.noReference(line: 3)) {
+      try SecretTemplate(Array("{{ \(Self.path) }}\n\n{{ keytree://x }}".utf8))
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("Files of variables")
+struct VariableFileTests {
+  @Test(
+    "are read as a shell reads the plain ones",
+    arguments: [
+      ("A=b", ["A=b"]), ("\n# x\n  A = b\n", nil), ("export A=b\nB=", ["A=b", "B="]),
+      ("A=b c # d", ["A=b c"]),
+      ("A=b#c", ["A=b#c"]), ("A=' b # '\r\n", ["A= b # "]), (#"A="x\n\"\\\$\z" # y"#, ["A=x\n\"\\$\\z"]),
+      ("A='x\\n'", ["A=x\\n"]), ("  A=b  ", ["A=b"]), ("A=#x", ["A="]), ("A=b\nA=c", ["A=b", "A=c"]),
+      ("_a1=é", ["_a1=é"]), ("A==", ["A=="]), ("", []), ("A", nil), ("=b", nil), ("1A=b", nil),
+      ("A-B=c", nil),
+      ("A='b", nil), ("A=\"b\\\"", nil), ("A='b'c", nil), ("A=\u{0}", nil), ("É=b", nil), ("[=b", nil),
+      ("@=b", nil),
+    ] as [(String, [String]?)])
+  func lines(text: String, variables: [String]?) {
+    let file = try? VariableFile(Array(text.utf8))
+    #expect(file?.variables.map { "\($0.name)=\(String(decoding: $0.value, as: UTF8.self))" } == variables)
+  }
+}
