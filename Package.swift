@@ -31,6 +31,8 @@ let package = Package(
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .target(name: "CSystem"),
     .target(name: "Secrets", dependencies: ["CSystem"], swiftSettings: settings),
+    .target(
+      name: "OneTimePasswords", dependencies: ["CSystem", "CGcrypt", "Secrets"], swiftSettings: settings),
     .target(name: "Subprocess", dependencies: ["CSystem"], swiftSettings: settings),
     .target(
       name: "KeyringModel", dependencies: ["CSystem", "CGcrypt"], swiftSettings: settings),
@@ -58,8 +60,8 @@ let package = Package(
     .target(
       name: "KeytreeCLI",
       dependencies: [
-        "CSystem", "Arguments", "Credentials", "Keyring", "OpenPGP", "KeyringModel", "Secrets", "Subprocess",
-        "Sync",
+        "CSystem", "CQREncode", "Arguments", "Credentials", "Keyring", "OneTimePasswords", "OpenPGP",
+        "KeyringModel", "Secrets", "Subprocess", "Sync",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -79,6 +81,8 @@ let package = Package(
       dependencies: ["CSystem", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
       path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "SecretsTests", dependencies: ["Secrets", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "OneTimePasswordsTests", dependencies: ["OneTimePasswords", "Secrets"], swiftSettings: settings),
     .testTarget(
       name: "SubprocessTests", dependencies: ["Subprocess", "TestSupport"], swiftSettings: settings),
     .testTarget(

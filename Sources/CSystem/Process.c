@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 char *const *keytree_environment(void) { return environ; }
@@ -51,4 +52,20 @@ int keytree_signals_watch(int descriptor) {
 void keytree_signals_restore(void) {
   for (int i = 0; i < watched_count; i++) sigaction(watched[i], &before[i], NULL);
   watcher = -1;
+}
+
+int keytree_detach(void) {
+  pid_t copy = fork();
+  if (copy < 0) return -1;
+  if (copy > 0) _exit(0);
+  // Neither can fail: a copy leads no group, and there is always a root.
+  (void)setsid();
+  return chdir("/");
+}
+
+void keytree_sleep(long seconds) {
+  struct timespec end;
+  clock_gettime(CLOCK_BOOTTIME, &end);
+  end.tv_sec += seconds;
+  while (clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &end, NULL) == EINTR) {}
 }

@@ -114,6 +114,11 @@ package struct GivenAttributes: Equatable, Sendable {
   /// True when the command line names no attribute.
   package var isEmpty: Bool { itemClass == nil && group == nil && entries.isEmpty }
 
+  /// Adds an attribute that the command gives, as if it were an option.
+  package mutating func add(_ name: AttributeName, _ text: String) {
+    entries.append(Entry(name: name, bytes: Array(text.utf8)))
+  }
+
   private mutating func set(_ name: AttributeName, _ bytes: [UInt8]) throws(Problem) {
     let text = String(decoding: bytes, as: UTF8.self)
     switch name {

@@ -8,6 +8,8 @@ package protocol Command: Sendable {
   static var declaration: CommandDeclaration { get }
   /// When the store's history is brought up to date; never, unless a command says otherwise.
   static var history: HistoryUse { get }
+  /// The same for one command line, where that makes a difference.
+  static func history(of call: CommandCall) -> HistoryUse
   /// Does it.
   ///
   /// - Parameter call: the command line and the world it was typed in.
@@ -18,6 +20,7 @@ package protocol Command: Sendable {
 
 extension Command {
   package static var history: HistoryUse { .none }
+  package static func history(of call: CommandCall) -> HistoryUse { history }
 }
 
 /// A command line that follows its declaration, with the world it was typed in.
@@ -93,10 +96,16 @@ package struct CommandCall {
 
   /// The new item that an operand and the attribute options describe.
   ///
+  /// - Parameters:
+  ///   - index: the operand.
+  ///   - attribute: one more attribute, which the command gives.
   /// - Throws: a usage error, or `keyring` for one that the class cannot have.
-  package func draft(_ index: Int) throws(Failure) -> ItemDraft {
+  package func draft(
+    _ index: Int, with attribute: (name: AttributeName, text: String)? = nil
+  ) throws(Failure) -> ItemDraft {
     let name = try itemName(index)
-    let given = try givenAttributes()
+    var given = try givenAttributes()
+    if let attribute { given.add(attribute.name, attribute.text) }
     do {
       return try ItemDraft(name, given)
     } catch {

@@ -16,7 +16,7 @@ extension CommandCall {
     return HostContext(
       gnupgHome: environment.gnupgHome, engineBase: engineBase, stateBase: "\(state)/keytree",
       searchPath: environment.searchPath, interaction: globals.noInput ? .never : .pinentry,
-      workers: environment.workers, clock: SystemClock.now)
+      workers: environment.workers, clock: environment.clock)
   }
 
   /// The attributes of all items: a command that is handed only this cannot decrypt.
@@ -90,13 +90,14 @@ extension CommandCall {
   ///   - selection: what is meant.
   ///   - operand: the position of the operand that names it, for messages.
   ///   - index: where to look.
+  ///   - wantsSeed: true when a seed of one-time passwords is meant rather than what is beside it.
   package func findOne(
-    _ selection: ItemSelection, operand: Int = 0, in index: Index
+    _ selection: ItemSelection, operand: Int = 0, in index: Index, wantsSeed: Bool = false
   ) throws(Failure) -> ItemRecord {
     let name = nameForMessages(operand)
     let matches = try find(selection, in: index)
     explain(matches.statistics)
-    let items = selection.settle(matches.items)
+    let items = selection.settle(matches.items, wantsSeed: wantsSeed)
     guard let first = items.first else {
       throw matches.problems.isEmpty ? .noMatch(name) : .noMatchButDamage(name)
     }

@@ -16,17 +16,17 @@ extension Console {
     write("\n")
   }
 
-  /// Adds the same object with a member `secret`: a string when the secret is UTF-8, else
+  /// Adds the same object with a member for a secret: a string when the secret is UTF-8, else
   /// `{"base64":"..."}` as for attributes. The secret itself is not touched on a terminal either: it was
   /// asked for.
-  func write(_ members: [JSONMember], secret: borrowing SecretBytes) {
-    // The parts before and after `secret`, in canonical order: objects of their own, without their braces.
+  func write(_ members: [JSONMember], secret: borrowing SecretBytes, named name: String = "secret") {
+    // The parts before and after it, in canonical order: objects of their own, without their braces.
     func part(_ isPart: (JSONMember) -> Bool) -> ArraySlice<UInt8> {
       shown(JSONValue.object(members.filter(isPart)).canonicalBytes).dropFirst().dropLast()
     }
-    let before = part { $0.name.utf8.lexicographicallyPrecedes("secret".utf8) }
-    let after = part { !$0.name.utf8.lexicographicallyPrecedes("secret".utf8) }
-    write(secret: SecretObject.line(before: before, secret: secret, after: after))
+    let before = part { $0.name.utf8.lexicographicallyPrecedes(name.utf8) }
+    let after = part { !$0.name.utf8.lexicographicallyPrecedes(name.utf8) }
+    write(secret: SecretObject.line(name, before: before, secret: secret, after: after))
     // A terminal has got its line feed, as after every secret.
     if !outputIsTerminal { write("\n") }
   }

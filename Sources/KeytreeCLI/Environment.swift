@@ -1,7 +1,8 @@
 internal import CSystem
 internal import Glibc
+package import KeyringModel
 
-/// The variables of the process as they were at its start, and the places they name.
+/// The variables of the process as they were at its start, the places they name, and the clock.
 ///
 /// Nothing below the program's first line reads the environment: it gets this value. Variables are kept as
 /// bytes, because a child gets them exactly as they came.
@@ -10,6 +11,8 @@ package struct Environment: Sendable {
   package let entries: [[UInt8]]
   /// What the process was started with, for a program that takes its place; nil where this is no process's own.
   package var launch: LaunchState?
+  /// The current time.
+  package var clock: @Sendable () -> Timestamp = SystemClock.now
 
   /// An environment of the given entries.
   package init(entries: [[UInt8]]) {

@@ -66,9 +66,15 @@ package struct ItemSelection: Sendable {
   /// one-time passwords (`authenticationType` `totp`) shares both with the password that it belongs to, and a
   /// note (kind `note`) has its server as service: they are meant when that is said, or when there is nothing
   /// else.
-  package func settle(_ records: [ItemRecord]) -> [ItemRecord] {
+  ///
+  /// - Parameters:
+  ///   - records: the items that are meant.
+  ///   - wantsSeed: true where a seed is wanted: then it is meant, and the others only where there is none.
+  package func settle(_ records: [ItemRecord], wantsSeed: Bool = false) -> [ItemRecord] {
+    let seeds = wantsSeed ? records.filter(\.isSeed) : []
+    if !seeds.isEmpty { return seeds }
     let others = records.filter { record in
-      let isSeed = leavesTypeOpen && record.attributes[.authenticationType] == .string("totp")
+      let isSeed = leavesTypeOpen && record.isSeed
       let isNote = leavesKindOpen && record.attributes[.kind] == .string("note")
       return !isSeed && !isNote
     }
@@ -157,4 +163,9 @@ package struct ItemSelection: Sendable {
   private static func isRecordField(_ name: AttributeName) -> Bool {
     [.id, .revision, .created, .modified, .secretModified].contains(name)
   }
+}
+
+extension ItemRecord {
+  /// Whether it is the seed of one-time passwords, as its attributes say.
+  var isSeed: Bool { attributes[.authenticationType] == .string(SeedItem.authenticationType) }
 }

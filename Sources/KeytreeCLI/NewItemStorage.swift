@@ -20,10 +20,14 @@ struct NewItemStorage {
   ///   - call: names the item and its attributes.
   ///   - mayReplace: true when an item that exists gets the secret.
   ///   - isLocal: true for an item that stays on this machine.
+  ///   - attribute: one more attribute, which the command gives.
   /// - Throws: a usage error, or `keyring` with the reason why nothing can be stored.
-  init(_ call: CommandCall, mayReplace: Bool, isLocal: Bool) throws(Failure) {
+  init(
+    _ call: CommandCall, mayReplace: Bool, isLocal: Bool,
+    with attribute: (name: AttributeName, text: String)? = nil
+  ) throws(Failure) {
     self.call = call
-    let draft = try call.draft(0)
+    let draft = try call.draft(0, with: attribute)
     // An item needs something to be found by; `-rf` is no name, but a protocol called `f`.
     let names = draft.itemClass.containerNames + [draft.itemClass.accountName]
     guard names.contains(where: { draft.attributes[$0] != nil }) else {
@@ -58,19 +62,26 @@ struct NewItemStorage {
 
   /// Stores the secret and says so.
   ///
+  /// - Parameters:
+  ///   - secret: the bytes.
+  ///   - label: the label of an item that has none, where it is known only now.
   /// - Throws: `keyring` with the reason why it is not stored.
-  func store(_ secret: borrowing SecretBytes) throws(Failure) {
+  func store(_ secret: borrowing SecretBytes, label: String? = nil) throws(Failure) {
     defer { call.explain(keyring.engineStatistics) }
+    var item = item
+    if let label, item.attributes[.label] == nil, existing?.attributes[.label] == nil {
+      item.attributes[.label] = .string(label)
+    }
     if let existing {
       let changes = AttributeChanges(set: item.attributes)
       call.report("Replaced the secret of", try update(existing, changes, secret))
     } else {
-      call.report("Added", try add(secret))
+      call.report("Added", try add(item, secret))
     }
   }
 
   // A closure cannot borrow the secret, so `keyringCall` is of no use here.
-  private func add(_ secret: borrowing SecretBytes) throws(Failure) -> ItemRecord {
+  private func add(_ item: NewItem, _ secret: borrowing SecretBytes) throws(Failure) -> ItemRecord {
     do {
       return try keyring.add(item, secret: secret)
     } catch {

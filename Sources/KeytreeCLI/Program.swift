@@ -11,7 +11,7 @@ package enum Program {
   /// All commands in the order of the help text.
   static let commands: [any (Command & SendableMetatype).Type] = [
     InitCommand.self, AddCommand.self, GetCommand.self, FindCommand.self, SetCommand.self, EditCommand.self,
-    GenerateCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
+    GenerateCommand.self, OtpCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
     ReadCommand.self, RunCommand.self, InjectCommand.self,
     HistoryCommand.self, UndeleteCommand.self, StatusCommand.self, GroupCommand.self, WhoCommand.self,
     ResolveCommand.self, RotateCommand.self, CheckCommand.self, VerifyCommand.self, DoctorCommand.self,
@@ -20,6 +20,7 @@ package enum Program {
     SyncCommand.self, GitCommand.self, CredentialCommand.self, ImportCommand.self, DemoCommand.self,
     HelpCommand.self,
     VersionCommand.self, CompletionsCommand.self, TextconvCommand.self, MergeDriverCommand.self,
+    ClearClipboardCommand.self,
   ]
 
   /// The declaration that parsing, help, completions and manual come from.
@@ -151,8 +152,9 @@ package enum Program {
   private static func run(
     _ command: any (Command & SendableMetatype).Type, _ call: CommandCall
   ) throws(Failure) -> ExitCode {
-    if command.history != .none { call.settleMerges() }
-    switch command.history {
+    let history = command.history(of: call)
+    if history != .none { call.settleMerges() }
+    switch history {
     case .none: return try command.run(call)
     case .before:
       let problem = commitPending(call)

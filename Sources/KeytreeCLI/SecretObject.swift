@@ -3,19 +3,20 @@ internal import Secrets
 
 /// A JSON object with a secret in it, in memory that is wiped.
 enum SecretObject {
-  /// An object with a member `secret` between others, without a line feed.
+  /// An object with a member for a secret between others, without a line feed.
   ///
   /// - Parameters:
+  ///   - name: the name of the member; it needs no escapes.
   ///   - before: the members before it, as JSON with commas between them.
   ///   - secret: the value: a string when it is valid UTF-8, else `{"base64":"..."}`.
   ///   - after: the members after it.
   static func line(
-    before: ArraySlice<UInt8>, secret: borrowing SecretBytes, after: ArraySlice<UInt8>
+    _ name: String = "secret", before: ArraySlice<UInt8>, secret: borrowing SecretBytes, after: ArraySlice<UInt8>
   ) -> SecretBytes {
     var line = SecretBytes(capacity: secret.count * 2 + before.count + after.count + 64)
     line.append("{")
     for byte in before { line.append(byte) }
-    line.append(before.isEmpty ? "\"secret\":" : ",\"secret\":")
+    line.append((before.isEmpty ? "\"" : ",\"") + name + "\":")
     appendValue(secret, to: &line)
     line.append(after.isEmpty ? "" : ",")
     for byte in after { line.append(byte) }

@@ -76,6 +76,13 @@ int keytree_process_descriptor(pid_t process);
 // write(2) that reports a broken pipe by EPIPE alone, whatever this process does about SIGPIPE.
 ssize_t keytree_write_quietly(int descriptor, const void *bytes, size_t count);
 
+// Goes on as a process of its own: the one that was started ends with status 0, and its copy, in a new session and
+// with the root as its folder, returns. To be called by a process with one thread. -1 with errno on failure.
+int keytree_detach(void);
+
+// Sleeps for some seconds; what the machine sleeps counts (CLOCK_BOOTTIME).
+void keytree_sleep(long seconds);
+
 #ifdef __cplusplus
 }
 #endif

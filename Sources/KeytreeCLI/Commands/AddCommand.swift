@@ -50,9 +50,18 @@ enum AddCommand: Command {
 
 extension NewItemStorage {
   /// Stores a secret made by chance, and says how strong it is.
-  func storeGenerated(by generator: SecretGenerator, _ call: CommandCall) throws(Failure) {
+  ///
+  /// - Parameters:
+  ///   - generator: what makes it.
+  ///   - call: where it is said.
+  ///   - clipboard: where the secret goes as well, once it is stored.
+  func storeGenerated(
+    by generator: SecretGenerator, _ call: CommandCall, clipboard: ClipboardTarget? = nil
+  ) throws(Failure) {
     var random = SystemRandomNumberGenerator()
-    try store(generator.make(using: &random))
+    let secret = generator.make(using: &random)
+    try store(secret)
     call.console.say("The secret has \(generator.explanation).")
+    try clipboard?.deliver(secret, as: "the secret")
   }
 }

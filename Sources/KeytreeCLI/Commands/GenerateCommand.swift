@@ -21,13 +21,15 @@ enum GenerateCommand: Command {
     details: [
       "Every character or word is chosen with the same probability by the random source of the system. How "
         + "strong the secret is, is said on standard error; the secret itself is not printed: `keytree get` "
-        + "does that.",
+        + "does that, and `--clip` puts it into the clipboard as `keytree get --clip` does.",
       "Without `--update` an item that exists is left as it is (exit code 5).",
     ],
     operands: [item, count],
-    options: [words, charset, AddCommand.update, AddCommand.local] + AttributeOptions.all,
+    options: [words, charset, AddCommand.update, AddCommand.local] + ClipboardTarget.options
+      + AttributeOptions.all,
     examples: [
       Example("keytree generate github.com/alice", "24 characters, 157 bits"),
+      Example("keytree generate github.com/alice --update --clip", "a new one, to be pasted"),
       Example("keytree generate wifi/home 6 --words", "six words, 62 bits"),
       Example("keytree generate bank.example/4711 12 --charset letters,digits,=-_", "what the bank allows"),
     ],
@@ -60,9 +62,10 @@ enum GenerateCommand: Command {
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let generator = try generator(call)
+    let clipboard = try ClipboardTarget(call)
     let storage = try NewItemStorage(
       call, mayReplace: call.arguments.has(AddCommand.update), isLocal: call.arguments.has(AddCommand.local))
-    try storage.storeGenerated(by: generator, call)
+    try storage.storeGenerated(by: generator, call, clipboard: clipboard)
     return .done
   }
 }

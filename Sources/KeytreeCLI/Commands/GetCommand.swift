@@ -16,6 +16,7 @@ enum GetCommand: Command {
   static let at = OptionDeclaration(
     "at", .required(ValueDeclaration("REV", .text)),
     help: "the item as it was: a commit by any name that git knows, or digits of a revision of the secret")
+  static let qr = OptionDeclaration("qr", help: "show the secret as a QR code, for a camera")
   static let reveal = OptionDeclaration("reveal", help: "put the secret into the output of `--json`")
 
   static let declaration = CommandDeclaration(
@@ -29,12 +30,18 @@ enum GetCommand: Command {
       "`--at` reads the store's history: the item is found by its id in that commit, whatever it was called then, and "
         + "an item that was deleted by its name. A revision is given by 8 digits or more, as `keytree history` "
         + "shows them.",
+    ] + ClipboardTarget.details + [
+      "`--qr` draws black on white on a terminal, whatever its colours are, and plain blocks in a pipe. A QR code "
+        + "holds up to \(QRCode.limit) bytes."
     ],
-    operands: [item], options: [attributes, out, at, reveal] + AttributeOptions.all,
+    operands: [item],
+    options: [attributes, out] + ClipboardTarget.options + [qr, at, reveal] + AttributeOptions.all,
     examples: [
       Example("keytree get github.com/alice", "prints the secret"),
       Example("keytree get github.com -a alice --attributes", "prints what else is known"),
       Example("keytree get keytree://generic-password/mailer/bot --out token", "writes it to a file"),
+      Example("keytree get github.com/alice --clip", "puts it into the clipboard for 45 seconds"),
+      Example("keytree get wifi/home --qr", "shows it to a phone"),
       Example("keytree get github.com/alice --at HEAD~3", "prints the secret as it was three commits ago"),
     ],
     exitCodes: [3, 4, 6, 7, 8, 9, 11])
@@ -50,6 +57,7 @@ enum GetCommand: Command {
     }
     let file = call.arguments.text(out).map(SecretFile.init)
     try file?.requireNothingThere()
+    let clipboard = try ClipboardTarget(call)
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     // GnuPG is found and checked while the index is searched.
@@ -60,7 +68,12 @@ enum GetCommand: Command {
       if let past { try past.secret(in: keyring, matching: query) } else {
         try keyringCall(keyring.secret(for: record, matching: query))
       }
-    if let file {
+    if let clipboard {
+      if call.globals.json { show(record, call) }
+      try clipboard.deliver(secret, as: "the secret of \(ErrorReport.show(record.reference.text))")
+    } else if call.arguments.has(qr) {
+      try call.console.draw(secret, isPlain: call.environment.terminalKind == "dumb")
+    } else if let file {
       try file.write(secret)
       if call.globals.json { show(record, call) }
       call.console.say("Wrote \(ErrorReport.show(file.path)).")
@@ -81,14 +94,20 @@ enum GetCommand: Command {
   }
 
   private static func needsSecret(_ call: CommandCall) -> Bool {
-    call.arguments.has(reveal) || call.arguments.has(out)
+    [reveal, out, ClipboardTarget.clip].contains(where: call.arguments.has)
   }
 
   private static func refuseContradictions(_ call: CommandCall) throws(Failure) {
     if call.arguments.has(reveal), !call.globals.json {
       throw call.misuse(.other("--reveal is for the output of --json"))
     }
-    let exclusive = [attributes, out, reveal].filter(call.arguments.has)
+    if call.arguments.has(qr), call.globals.json {
+      throw call.misuse(.conflict(qr.display, GlobalOptions.json.display))
+    }
+    if call.arguments.has(ClipboardTarget.osc52), !call.arguments.has(ClipboardTarget.clip) {
+      throw call.misuse(.other("\(ClipboardTarget.osc52.display) goes with \(ClipboardTarget.clip.display)"))
+    }
+    let exclusive = [attributes, out, ClipboardTarget.clip, qr, reveal].filter(call.arguments.has)
     if exclusive.count > 1 { throw call.misuse(.conflict(exclusive[0].display, exclusive[1].display)) }
   }
 

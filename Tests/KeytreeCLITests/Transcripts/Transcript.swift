@@ -4,6 +4,7 @@
 ///     @ terminal                 standard input, output and error are a terminal from here on
 ///     @ terminal in err          only these are; `@ terminal none` ends it
 ///     @ width 60                 the columns of the terminal
+///     @ time 59                  the seconds since 1970 from here on; `@ time` goes back to the clock
 ///     @ env NAME=value           a variable from here on; `@ env NAME` takes it away
 ///     ! printf x > notes         a line for /bin/sh in the folder <TMP>, which has to succeed
 ///     $ keytree add github.com/alice

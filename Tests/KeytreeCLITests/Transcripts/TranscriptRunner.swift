@@ -1,5 +1,6 @@
 import Arguments
 import Foundation
+import KeyringModel
 import KeytreeCLI
 
 /// Holds a conversation with the program in process and compares it with a transcript.
@@ -12,6 +13,7 @@ struct TranscriptRunner {
   private var variables: [String: String]
   private var terminals: Set<String> = []
   private var width = 80
+  private var seconds: Int64?
   private var values: [String: String] = [:]
 
   /// Why a transcript cannot be followed.
@@ -61,6 +63,7 @@ struct TranscriptRunner {
     case ("terminal", "none"): terminals = []
     case ("terminal", let streams?): terminals = Set(streams.split(separator: " ").map(String.init))
     case ("width", let number?): width = Int(number) ?? width
+    case ("time", let number): seconds = number.flatMap { Int64($0) }
     case ("env", let variable?):
       let parts = variable.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
         String.init)
@@ -78,7 +81,9 @@ struct TranscriptRunner {
       step.input.lines.map { Placeholders.fill($0, values) }, inputIsTerminal: terminals.contains("in"),
       outputIsTerminal: terminals.contains("out"), talkIsTerminal: terminals.contains("err"), columns: width,
       endsWithLineFeed: step.input.endsWithLineFeed)
-    step.exitCode = program(Array(words.dropFirst()), Environment(variables), memory.console).rawValue
+    var environment = Environment(variables)
+    if let seconds { environment.clock = { Timestamp(microseconds: seconds * 1_000_000) } }
+    step.exitCode = program(Array(words.dropFirst()), environment, memory.console).rawValue
     step.output = compare(memory.output.bytes, step.output)
     step.errors = compare(memory.talk.bytes, step.errors)
   }

@@ -1,0 +1,42 @@
+internal import KeyringModel
+internal import Secrets
+
+/// What the process that clears the clipboard knows of its content: nothing but a salted digest.
+struct ClipboardMark: Equatable {
+  /// Names one `--clip`, and is the salt of the digest.
+  let turn: Identifier<ClipboardMark>
+  private let digest: ContentDigest
+
+  /// The mark of a secret that has just been put into the clipboard.
+  init(of secret: borrowing SecretBytes) {
+    var random = SystemRandomNumberGenerator()
+    turn = Identifier(using: &random)
+    digest = Self.digest(of: secret, salt: turn)
+  }
+
+  /// Reads the form that `text` writes.
+  init?(_ text: String) {
+    let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    guard words.count == 2, let turn = Identifier<ClipboardMark>(hex: words[0]),
+      let digest = ContentDigest(base64url: words[1])
+    else { return nil }
+    (self.turn, self.digest) = (turn, digest)
+  }
+
+  /// The mark on one line.
+  var text: String { "\(turn.hex) \(digest.base64url)" }
+
+  /// Whether a content of the clipboard is the secret.
+  func matches(_ content: borrowing SecretBytes) -> Bool {
+    Self.digest(of: content, salt: turn) == digest
+  }
+
+  private static func digest(of secret: borrowing SecretBytes, salt: Identifier<ClipboardMark>)
+    -> ContentDigest
+  {
+    var salted = SecretBytes(capacity: secret.count + 32)
+    salted.append(salt.hex)
+    salted.append(secret)
+    return unsafe salted.withBytes { unsafe ContentDigest(of: $0) }
+  }
+}

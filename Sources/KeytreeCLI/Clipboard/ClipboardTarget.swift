@@ -1,0 +1,137 @@
+internal import Arguments
+internal import Glibc
+internal import Secrets
+internal import Subprocess
+
+/// Where a secret goes with `--clip`: to the clipboard, for a time.
+///
+/// Made before anything is decrypted, so that a clipboard that is not there costs nobody a passphrase.
+struct ClipboardTarget {
+  static let clip = OptionDeclaration(
+    "clip", .optional(ValueDeclaration("N", .integer(0...86_400))),
+    help:
+      "put it into the clipboard, print nothing, and clear it after N seconds, 45 when not given, never with 0"
+  )
+  static let osc52 = OptionDeclaration(
+    "osc52",
+    help: "with `--clip`: into the clipboard of this terminal, also over ssh; waits until it is cleared")
+  /// The options that ask for it.
+  static let options = [clip, osc52]
+  /// What the help of each of its commands says.
+  static let details = [
+    "`--clip` uses wl-copy on Wayland, xclip or xsel on X11, and clip.exe in the Windows Subsystem for Linux; each is "
+      + "handed the secret on its standard input alone. After the time it is cleared by a process in the background, "
+      + "unless something else is in the clipboard by then. Programs that keep a history of the clipboard may have "
+      + "taken it.",
+    "`--osc52` hands it to the terminal itself, which works over ssh where the terminal allows it. It cannot be "
+      + "read back, so keytree waits, and clears it when the time is over or at Enter or Ctrl-C.",
+  ]
+  /// The seconds when none are given.
+  private static let defaultSeconds = 45
+
+  private let call: CommandCall
+  private let clipboard: Clipboard?
+  private let terminal: TerminalClipboard?
+  private let seconds: Int
+
+  /// Looks where the clipboard is; nil when the command line does not ask for it.
+  ///
+  /// - Throws: a usage error for `--osc52` alone; `other` when there is no clipboard.
+  init?(_ call: CommandCall) throws(Failure) {
+    guard call.arguments.has(Self.clip) else {
+      if call.arguments.has(Self.osc52) {
+        throw call.misuse(.other("\(Self.osc52.display) goes with \(Self.clip.display)"))
+      }
+      return nil
+    }
+    self.call = call
+    seconds = call.arguments.integer(Self.clip) ?? Self.defaultSeconds
+    if call.arguments.has(Self.osc52) {
+      clipboard = nil
+      terminal = try TerminalClipboard()
+    } else {
+      terminal = nil
+      do throws(Clipboard.Problem) {
+        clipboard = try Clipboard(call.environment)
+      } catch {
+        throw Failure(error, environment: call.environment)
+      }
+    }
+  }
+
+  /// Puts a secret into the clipboard and sees to it that it is cleared.
+  ///
+  /// - Parameters:
+  ///   - secret: the bytes.
+  ///   - name: what it is, for the person: `the secret`.
+  /// - Throws: `other` when a program fails; `file`; `exit` with the status of a signal that ended the wait.
+  func deliver(_ secret: borrowing SecretBytes, as name: String) throws(Failure) {
+    if let clipboard {
+      try deliver(secret, as: name, to: clipboard)
+    } else {
+      try deliverToTerminal(secret, as: name)
+    }
+  }
+
+  private func deliver(
+    _ secret: borrowing SecretBytes, as name: String, to clipboard: Clipboard
+  ) throws(Failure) {
+    guard let base = call.environment.runtimeBase else {
+      throw .storeLocationUnknown(reason: "`HOME` is not set")
+    }
+    let mark = ClipboardMark(of: secret)
+    let turns = try ClipboardTurns(session: "\(clipboard.way.variable)=\(clipboard.session)", in: base)
+    do throws(Clipboard.Problem) {
+      try clipboard.copy(secret)
+    } catch {
+      throw Failure(error, environment: call.environment)
+    }
+    do throws(Failure) {
+      try turns.take(mark)
+      if seconds > 0 { try startClearing(mark, clipboard) }
+    } catch {
+      // What nobody would clear does not stay. That this fails as well cannot be helped.
+      try? clipboard.clear()
+      throw error
+    }
+    call.console.say(
+      "Copied \(name) to the clipboard" + (seconds > 0 ? "; it is cleared in \(seconds) seconds." : "."))
+  }
+
+  /// Starts this program again, as the process that clears: it has to outlive this one.
+  private func startClearing(_ mark: ClipboardMark, _ clipboard: Clipboard) throws(Failure) {
+    var run = ProgramRun(
+      "/proc/self/exe", [ClearClipboardCommand.name, clipboard.way.rawValue, String(seconds)],
+      environment: ProcessEnvironment(entries: call.environment.entries, locale: nil))
+    run.folder = "/"
+    run.input = .bytes(Array(mark.text.utf8))
+    run.output = .discarded
+    run.errors = .discarded
+    run.timeout = .seconds(5)
+    // It ends as soon as a copy of it waits in the background.
+    guard let outcome = try? run.run(), outcome.succeeded else {
+      throw .other(
+        .failure, message: "cannot copy to the clipboard: the process that would clear it does not start",
+        hint: "`--clip=0` copies it and leaves the clearing to you")
+    }
+  }
+
+  private func deliverToTerminal(_ secret: borrowing SecretBytes, as name: String) throws(Failure) {
+    guard let terminal else { return }
+    // From here on nothing ends this process before the clipboard is cleared.
+    let signals = seconds > 0 ? try? SignalWatch() : nil
+    defer { signals?.stop() }
+    try terminal.copy(secret)
+    guard seconds > 0 else {
+      call.console.say("Handed \(name) to the clipboard of the terminal.")
+      return
+    }
+    let asks = !call.globals.noInput
+    call.console.say(
+      "Handed \(name) to the clipboard of the terminal for \(seconds) seconds"
+        + (asks ? "; Enter clears it at once." : "."))
+    let ending = terminal.wait(seconds, asks: asks, signals: signals)
+    try terminal.clear()
+    if case .signal(let number) = ending { throw .exit(status: 128 + number) }
+  }
+}

@@ -1,0 +1,43 @@
+internal import Glibc
+
+// Why there is no clipboard for a secret, in words.
+
+extension Failure {
+  /// A clipboard that cannot be used.
+  init(_ problem: Clipboard.Problem, environment: Environment = Environment(entries: [])) {
+    let isRemote = environment.text("SSH_CONNECTION") != nil || environment.text("SSH_TTY") != nil
+    let advice =
+      isRemote
+      ? "over ssh, `--clip --osc52` uses the clipboard of your terminal"
+      : "run it in a graphical session; `--clip --osc52` uses the clipboard of the terminal"
+    var hint = advice
+    let reason: String
+    switch problem {
+    case .noSession:
+      reason = "neither `WAYLAND_DISPLAY` nor `DISPLAY` names a session"
+    case .noProgram(let ways):
+      reason = "there is no program for it in `PATH`"
+      hint = "install \(Self.packages(ways)); `--clip --osc52` needs no program"
+    case .tooLong(let limit):
+      reason = "the secret is longer than \(limit) bytes"
+      hint = "`keytree get ITEM --out FILE` writes it to a file"
+    case .notText:
+      reason = "the clipboard of Windows holds text, and the secret is not UTF-8"
+      hint = "`keytree get ITEM --out FILE` writes it to a file"
+    case .failed(let program, let session):
+      reason = "\(program) failed\(Self.place(session))"
+    case .timeout(let program, let session):
+      reason = "\(program) did not end in time\(Self.place(session))"
+    }
+    self = .other(.failure, message: "cannot copy to the clipboard: \(reason)", hint: hint)
+  }
+
+  private static func packages(_ ways: [Clipboard.Way]) -> String {
+    if ways.contains(.wayland) { return "wl-clipboard" }
+    return ways.contains(.xclip) ? "xclip or xsel" : "clip.exe's folder into `PATH`"
+  }
+
+  private static func place(_ session: String?) -> String {
+    session.map { " in the session \(ErrorReport.quote($0))" } ?? ""
+  }
+}

@@ -1,0 +1,47 @@
+internal import Arguments
+internal import CSystem
+internal import Secrets
+
+/// `keytree clear-clipboard`: what `--clip` leaves behind in the background, to clear the clipboard after its time.
+///
+/// It knows no secret: standard input gives it a salted digest. It has no terminal and holds nothing of whoever
+/// started `--clip`.
+enum ClearClipboardCommand: Command {
+  static let name = "clear-clipboard"
+
+  static let declaration = CommandDeclaration(
+    name: name, summary: "clear the clipboard after a time",
+    details: ["For `--clip` alone, which starts it. Standard input names what is to be cleared."],
+    operands: [
+      OperandDeclaration("WAY", .choice(Clipboard.Way.allCases.map(\.rawValue)), help: "the programs to use"),
+      OperandDeclaration("N", .integer(1...86_400), help: "how many seconds to wait"),
+    ],
+    examples: [Example("keytree clear-clipboard xclip 45", "waits, and clears what is named")],
+    isHidden: true)
+
+  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    guard let way = call.arguments.operand(0)?.text.flatMap(Clipboard.Way.init),
+      let seconds = call.arguments.operand(1)?.text.flatMap({ Int($0) }),
+      let clipboard = Clipboard(way, call.environment), let base = call.environment.runtimeBase
+    else { return .failure }
+    let input = try call.console.readAll(limit: 1024)
+    guard let mark = ClipboardMark(unsafe input.withBytes { unsafe String(decoding: $0, as: UTF8.self) })
+    else {
+      throw call.misuse(.other("this is for `--clip` alone"))
+    }
+    guard keytree_detach() == 0 else { return .failure }
+    keytree_sleep(seconds)
+    let turns = try ClipboardTurns(session: "\(way.variable)=\(clipboard.session)", in: base)
+    guard turns.isLast(mark), holds(mark, clipboard) else { return .done }
+    // Whoever looks at the clipboard next is the only one to notice a failure.
+    try? clipboard.clear()
+    return .done
+  }
+
+  /// Whether the secret is still there. Where nobody can tell, it might be.
+  private static func holds(_ mark: ClipboardMark, _ clipboard: Clipboard) -> Bool {
+    guard clipboard.isReadable else { return true }
+    guard let content = clipboard.content() else { return false }
+    return mark.matches(content)
+  }
+}

@@ -1,0 +1,123 @@
+internal import Keyring
+internal import KeyringModel
+internal import OneTimePasswords
+internal import Secrets
+
+/// An item whose secret is a seed of one-time passwords.
+struct SeedItem {
+  /// The kind of authentication of an internet password that is a seed.
+  static let authenticationType = "totp"
+
+  private let call: CommandCall
+  private let keyring: Keyring
+  private let selection: ItemSelection
+  /// The item as it was found, and after its counter has moved on as it is.
+  private(set) var record: ItemRecord
+  /// Whether base32 alone is taken for a seed: a password that happens to be such text is none.
+  private let isNamed: Bool
+
+  /// The item that a command means: the seed, where a password is beside it.
+  ///
+  /// - Throws: as `CommandCall.findOne`.
+  init(_ call: CommandCall, _ selection: ItemSelection, in keyring: Keyring) throws(Failure) {
+    (self.call, self.keyring, self.selection) = (call, keyring, selection)
+    record = try call.findOne(selection, in: keyring.index, wantsSeed: true)
+    let given = try call.givenAttributes()
+    let isNamed =
+      switch try call.itemName(0) {
+      case .named(let itemClass, _, _): itemClass != nil || given.itemClass != nil
+      case .reference, .id: true
+      case nil: given.itemClass != nil
+      }
+    self.isNamed = record.isSeed || isNamed
+  }
+
+  /// What messages call the item, escaped.
+  var name: String { ErrorReport.show(record.reference.text) }
+
+  /// Decrypts the item and reads its seed.
+  ///
+  /// - Throws: `keyring`; `other` when it is no seed.
+  func seed() throws(Failure) -> Seed { try seed(in: try secret()) }
+
+  /// The code for a moment, by time.
+  struct Code: ~Copyable {
+    /// The digits.
+    let digits: SecretBytes
+    /// How long it is good, for codes by time.
+    let seconds: Int64?
+    /// The counter it was made with, for the others.
+    let counter: UInt64?
+  }
+
+  /// The code for now. One that is counted belongs to this call alone: the next counter is in the store, and on the
+  /// disk, before the code is known.
+  ///
+  /// - Throws: `keyring`; `other` when there is no seed, or its counter is used up.
+  mutating func code(at time: Timestamp) throws(Failure) -> Code {
+    while true {
+      let secret = try secret()
+      let seed = try seed(in: secret)
+      switch seed.factor {
+      case .time(let period):
+        let (seconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        let turn = Turn(time: rest < 0 ? seconds - 1 : seconds, period: period)
+        return Code(digits: seed.code(counter: turn.counter), seconds: turn.seconds, counter: nil)
+      case .counter(let counter):
+        guard let next = seed.advanced(secret) else {
+          throw .other(
+            .failure, message: "cannot make a code of \(name): its counter is used up",
+            hint: "ask for a new seed where the code is wanted")
+        }
+        try call.requireNoCopy(record)
+        try call.requireWritable(keyring, group: record.group)
+        if let changed = try replace(next) {
+          record = changed
+          return Code(digits: seed.code(counter: counter), seconds: nil, counter: counter)
+        }
+        // Another process was faster: that code is its own.
+        record = try again()
+      }
+    }
+  }
+
+  private func secret() throws(Failure) -> SecretBytes {
+    try keyringCall(keyring.secret(for: record, matching: selection.query(for: record)))
+  }
+
+  private func seed(in secret: borrowing SecretBytes) throws(Failure) -> Seed {
+    let seed: Seed
+    do {
+      seed = try Seed(secret)
+    } catch {
+      throw Failure(error, of: name)
+    }
+    guard seed.isURI || isNamed else {
+      throw .other(
+        .failure,
+        message: "\(name) holds no seed of one-time passwords: it is neither one by its attributes nor a URI",
+        hint:
+          "`keytree otp add ITEM` stores a seed beside a password; a reference or a class means the item itself"
+      )
+    }
+    return seed
+  }
+
+  // A closure cannot borrow the secret, so `keyringCall` is of no use here.
+  private func replace(_ secret: borrowing SecretBytes) throws(Failure) -> ItemRecord? {
+    do {
+      return try keyring.replaceSecret(of: record, with: secret)
+    } catch {
+      throw .keyring(error)
+    }
+  }
+
+  /// The item as it is by now.
+  private func again() throws(Failure) -> ItemRecord {
+    let query = Query(predicates: [.id(record.id)], limit: .one)
+    guard let found = try keyringCall(keyring.index.find(query)).items.first else {
+      throw .keyring(.itemNotFound)
+    }
+    return found
+  }
+}

@@ -1,0 +1,125 @@
+internal import CQREncode
+internal import CSystem
+internal import Glibc
+internal import Secrets
+
+/// A QR code (ISO/IEC 18004) that holds a secret, drawn in characters.
+///
+/// libqrencode makes it. What the library hands out is wiped here; the working copies that it frees are not.
+struct QRCode: ~Copyable {
+  /// Why there is no code.
+  enum Problem: Error, Equatable {
+    /// The secret has more bytes than the largest code holds.
+    case tooLong(limit: Int)
+    /// Memory ran out.
+    case failed(errno: Int32)
+  }
+
+  /// The bytes that the largest code holds, with the least redundancy: version 40, level L.
+  static let limit = 2953
+  /// The light modules that have to be around a code, for a scanner to find it.
+  static let quietZone = 4
+
+  /// How many modules a side has, the quiet zone not counted.
+  let side: Int
+  /// A byte for each module, row by row, 1 for a dark one.
+  private let modules: SecretBytes
+
+  /// The code of a secret, byte for byte.
+  ///
+  /// - Throws: `tooLong`; `failed`.
+  init(_ secret: borrowing SecretBytes) throws(Problem) {
+    guard secret.count <= Self.limit else { throw .tooLong(limit: Self.limit) }
+    let found = unsafe secret.withBytes { bytes in
+      unsafe QRcode_encodeData(
+        CInt(bytes.count), bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), 0, QR_ECLEVEL_L)
+    }
+    guard let code = unsafe found else {
+      throw errno == ERANGE ? .tooLong(limit: Self.limit) : .failed(errno: errno)
+    }
+    side = unsafe Int(code.pointee.width)
+    var modules = SecretBytes(capacity: side * side)
+    // The lowest bit is the colour, the others say what a module is for.
+    for index in 0..<(side * side) { modules.append(unsafe code.pointee.data[index] & 1) }
+    self.modules = modules
+    unsafe keytree_wipe(code.pointee.data, side * side)
+    unsafe QRcode_free(code)
+  }
+
+  /// The columns that the drawing takes.
+  var columns: Int { side + 2 * Self.quietZone }
+
+  /// Whether a module is dark; those outside of the code are light.
+  func isDark(row: Int, column: Int) -> Bool {
+    guard (0..<side).contains(row), (0..<side).contains(column) else { return false }
+    return unsafe modules.withBytes { unsafe $0[row * side + column] } == 1
+  }
+
+  /// The code in half blocks, two rows of modules to a line, with its quiet zone.
+  ///
+  /// - Parameter coloured: true for a terminal: black on white, whatever its own colours are. The two are taken from
+  ///   the fixed part of the 256 colours, which no theme changes. Otherwise blocks are the dark modules.
+  /// - Returns: the lines, with a line feed between them.
+  func drawing(coloured: Bool) -> SecretBytes {
+    var text = SecretBytes(capacity: columns * (columns / 2 + 1) * 3 + columns * 16)
+    let range = -Self.quietZone..<(side + Self.quietZone)
+    for row in stride(from: range.lowerBound, to: range.upperBound, by: 2) {
+      if row != range.lowerBound { text.append("\n") }
+      if coloured { text.append("\u{1B}[38;5;16;48;5;231m") }
+      for column in range {
+        switch (isDark(row: row, column: column), isDark(row: row + 1, column: column)) {
+        case (true, true): text.append("█")
+        case (true, false): text.append("▀")
+        case (false, true): text.append("▄")
+        case (false, false): text.append(" ")
+        }
+      }
+      if coloured { text.append("\u{1B}[0m") }
+    }
+    return text
+  }
+}
+
+extension Console {
+  /// Draws a secret as a QR code.
+  ///
+  /// - Parameters:
+  ///   - secret: what the code holds.
+  ///   - isPlain: true for a terminal that knows no colours.
+  /// - Throws: `other` when no code can hold it, or the terminal is too narrow to show it.
+  func draw(_ secret: borrowing SecretBytes, isPlain: Bool) throws(Failure) {
+    let code: QRCode
+    do {
+      code = try QRCode(secret)
+    } catch {
+      throw Failure(error)
+    }
+    if outputIsTerminal, width < code.columns {
+      throw .other(
+        .failure,
+        message: "cannot show the QR code: it needs \(code.columns) columns, and the terminal has \(width)",
+        hint: "make the window wider, or its characters smaller")
+    }
+    let drawing = code.drawing(coloured: outputIsTerminal && !isPlain)
+    write(secret: drawing)
+    // A terminal has got its line feed, as after every secret.
+    if !outputIsTerminal { write("\n") }
+  }
+}
+
+extension Failure {
+  /// A secret that cannot be drawn.
+  init(_ problem: QRCode.Problem) {
+    switch problem {
+    case .tooLong(let limit):
+      self = .other(
+        .failure,
+        message: "cannot show the QR code: the secret is longer than the \(limit) bytes that one holds",
+        hint: "`keytree get ITEM --out FILE` writes it to a file")
+    case .failed(let number):
+      self = .other(
+        .failure, message: "cannot make the QR code: \(ErrorReport.words(number))",
+        hint: ErrorReport.hint(number))
+    }
+  }
+}

@@ -1,0 +1,118 @@
+package import Secrets
+
+/// The seed of one-time passwords: the key and how codes are made from it, by time (RFC 6238) or by a counter
+/// (RFC 4226).
+package struct Seed: ~Copyable {
+  /// The hash function of the HMAC.
+  package enum Hash: Equatable, Sendable, CaseIterable {
+    case sha1, sha256, sha512
+  }
+
+  /// What makes the codes differ.
+  package enum Factor: Equatable, Sendable {
+    /// The time; a code is good for so many seconds.
+    case time(period: Int64)
+    /// A counter, and its value for the next code.
+    case counter(UInt64)
+  }
+
+  /// The largest number of bytes that a seed may have as text.
+  package static let limit = 8192
+  /// The seconds that a code may be good for.
+  package static let periods: ClosedRange<Int64> = 1...(1 << 31)
+
+  /// The hash function.
+  package let hash: Hash
+  /// How many digits a code has.
+  package let digits: Int
+  /// What makes the codes differ.
+  package let factor: Factor
+  /// Who issues the account, where the URI says so.
+  package let issuer: String?
+  /// The name of the account, where the URI has one.
+  package let account: String?
+  /// Whether the seed was a URI, not just base32.
+  package let isURI: Bool
+
+  let key: SecretBytes
+
+  /// Reads a seed: an `otpauth` URI, or base32 alone, which means SHA-1, six digits and thirty seconds.
+  ///
+  /// White space around it does not count. Parameters that are not known do not count either.
+  ///
+  /// - Parameter secret: the text.
+  /// - Throws: `SeedError`.
+  package init(_ secret: borrowing SecretBytes) throws(SeedError) {
+    guard secret.count <= Self.limit else { throw .tooLong(limit: Self.limit) }
+    guard secret.isUTF8 else { throw .notText }
+    self = try unsafe secret.withBytes { all throws(SeedError) -> Seed in
+      let text = unsafe SeedText.trimmed(all)
+      guard unsafe !text.isEmpty else { throw .empty }
+      guard unsafe !SeedText.starts(text, with: "otpauth-migration:") else { throw .migration }
+      guard unsafe !SeedText.starts(text, with: "steam:") else { throw .steam }
+      guard unsafe SeedText.starts(text, with: SeedAddress.scheme) else {
+        let key = try unsafe Base32.decode(text)
+        guard !key.isEmpty else { throw .empty }
+        return Seed(
+          hash: .sha1, digits: 6, factor: .time(period: 30), issuer: nil, account: nil, isURI: false, key: key
+        )
+      }
+      return try unsafe Seed(address: text)
+    }
+  }
+
+  init(
+    hash: Hash, digits: Int, factor: Factor, issuer: String?, account: String?, isURI: Bool,
+    key: consuming SecretBytes
+  ) {
+    (self.hash, self.digits, self.factor) = (hash, digits, factor)
+    (self.issuer, self.account, self.isURI) = (issuer, account, isURI)
+    self.key = key
+  }
+
+  private init(address text: UnsafeRawBufferPointer) throws(SeedError) {
+    let parts = try unsafe SeedAddress(text)
+    if parts.isOfSteam { throw .steam }
+    let values = unsafe SeedValues(text: text, parts: parts)
+    let isTimed = unsafe SeedAddress.isWord("totp", text, parts.type)
+    guard unsafe isTimed || SeedAddress.isWord("hotp", text, parts.type) else {
+      throw .unknownType(values.typeName)
+    }
+    guard let encoded = parts.values[.secret] else { throw .noSecret }
+    guard let decoded = unsafe SeedAddress.decoded(text, encoded, plusIsSpace: true)?.copy() else {
+      throw .badValue(.secret)
+    }
+    let key = try unsafe decoded.withBytes { bytes throws(SeedError) in try unsafe Base32.decode(bytes) }
+    if key.isEmpty { throw .noSecret }
+    let hash = try values.hash()
+    let digits = try values.number(.digits, in: 6...8) ?? 6
+    let factor: Factor
+    if isTimed {
+      let period = try values.number(.period, in: 1...UInt64(Self.periods.upperBound)) ?? 30
+      factor = .time(period: Int64(period))
+    } else {
+      factor = .counter(try values.number(.counter, in: 0...UInt64.max) ?? 0)
+    }
+    let (issuer, account) = values.names()
+    self.init(
+      hash: hash, digits: Int(digits), factor: factor, issuer: issuer, account: account, isURI: true, key: key
+    )
+  }
+}
+
+/// Looking at a seed as text.
+enum SeedText {
+  /// Text without white space around it.
+  static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }
+    guard let first = unsafe text.firstIndex(where: { !isSpace($0) }),
+      let last = unsafe text.lastIndex(where: { !isSpace($0) })
+    else { return unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
+    return unsafe UnsafeRawBufferPointer(rebasing: text[first...last])
+  }
+
+  /// Whether text begins with a word, in either case.
+  static func starts(_ text: UnsafeRawBufferPointer, with word: String) -> Bool {
+    text.count >= word.utf8.count && (unsafe SeedAddress.isWord(word, text, 0..<word.utf8.count))
+  }
+}

@@ -1,0 +1,102 @@
+internal import Secrets
+
+/// The parts of an `otpauth` URI, as ranges of its bytes: nothing of it is copied before it is known what it is.
+///
+/// The form is that of Google Authenticator's "Key URI Format": `otpauth://TYPE/LABEL?NAME=VALUE&...`. Other
+/// parameters than `SeedError.Parameter` are passed over.
+struct SeedAddress {
+  static let scheme = "otpauth://"
+
+  /// The word after the scheme.
+  let type: Range<Int>
+  /// What follows it up to the parameters, still encoded.
+  let label: Range<Int>
+  /// The values of the parameters that count, still encoded.
+  let values: [SeedError.Parameter: Range<Int>]
+  /// Whether there are any parameters.
+  let hasQuery: Bool
+  /// Where another parameter could be added.
+  let end: Int
+  /// Whether the URI asks for Steam's way of writing codes.
+  let isOfSteam: Bool
+
+  /// The parts of a URI that begins with the scheme.
+  ///
+  /// - Throws: `repeated`.
+  init(_ text: UnsafeRawBufferPointer) throws(SeedError) {
+    let start = Self.scheme.utf8.count
+    func first(_ characters: String, from: Int, to limit: Int) -> Int {
+      unsafe text[from..<limit].firstIndex { characters.utf8.contains($0) } ?? limit
+    }
+    end = first("#", from: start, to: text.count)
+    let question = first("?", from: start, to: end)
+    let slash = first("/", from: start, to: question)
+    type = start..<slash
+    label = min(slash + 1, question)..<question
+    hasQuery = question < end
+    var values: [SeedError.Parameter: Range<Int>] = [:]
+    var isOfSteam = unsafe Self.isWord("steam", text, start..<slash)
+    var position = min(question + 1, end)
+    while position < end {
+      let next = first("&", from: position, to: end)
+      let equals = first("=", from: position, to: next)
+      let (name, value) = (position..<equals, min(equals + 1, next)..<next)
+      for parameter in SeedError.Parameter.allCases {
+        guard unsafe Self.isWord(parameter.rawValue, text, name) else { continue }
+        guard values.updateValue(value, forKey: parameter) == nil else { throw .repeated(parameter) }
+      }
+      if unsafe Self.isWord("encoder", text, name), unsafe Self.isWord("steam", text, value) {
+        isOfSteam = true
+      }
+      position = next + 1
+    }
+    self.values = values
+    self.isOfSteam = isOfSteam
+  }
+
+  /// Whether a part is a word, in either case.
+  static func isWord(_ word: String, _ text: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
+    guard range.count == word.utf8.count else { return false }
+    return zip(range, word.utf8).allSatisfy { index, wanted in
+      let byte = unsafe text[index]
+      return byte == wanted || (byte | 0x20 == wanted && (0x61...0x7A).contains(wanted))
+    }
+  }
+
+  /// A part without its percent signs (RFC 3986, section 2.1).
+  ///
+  /// - Parameters:
+  ///   - text: the URI.
+  ///   - range: the part.
+  ///   - plusIsSpace: true for the value of a parameter, where web pages write a space as `+`.
+  /// - Returns: the bytes; nil where a percent sign has no two digits behind it.
+  static func decoded(
+    _ text: UnsafeRawBufferPointer, _ range: Range<Int>, plusIsSpace: Bool
+  ) -> SecretSlice? {
+    var bytes = SecretBytes(capacity: range.count)
+    var index = range.lowerBound
+    while index < range.upperBound {
+      let byte = unsafe text[index]
+      index += 1
+      if byte == UInt8(ascii: "%") {
+        guard index + 2 <= range.upperBound, let high = digit(unsafe text[index]),
+          let low = digit(unsafe text[index + 1])
+        else { return nil }
+        bytes.append(high << 4 | low)
+        index += 2
+      } else {
+        bytes.append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+      }
+    }
+    return SecretSlice(bytes)
+  }
+
+  private static func digit(_ character: UInt8) -> UInt8? {
+    switch character {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,83 @@
+internal import CGcrypt
+package import Secrets
+
+extension Seed {
+  /// The code for a counter (RFC 4226, section 5.3), with the hash function of the seed (RFC 6238, section 1.2).
+  ///
+  /// libgcrypt keeps the key in its own locked memory while it works, and wipes it.
+  ///
+  /// - Parameter counter: for codes by time the number of periods since 1970.
+  package func code(counter: UInt64) -> SecretBytes {
+    var digest = SecretBytes(capacity: 64)
+    _ = unsafe digest.append(room: hash.size) { room in
+      unsafe authenticate(counter, into: room)
+      return hash.size
+    }
+    // Dynamic truncation: the last four bits say where to take 31 bits from.
+    let number = unsafe digest.withBytes { bytes -> UInt32 in
+      let start = Int(unsafe bytes[bytes.count - 1] & 0xF)
+      let value = unsafe bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self)
+      return UInt32(bigEndian: value) & 0x7FFF_FFFF
+    }
+    var code = SecretBytes(capacity: digits)
+    var weight = (1..<digits).reduce(UInt32(1)) { weight, _ in weight * 10 }
+    for _ in 0..<digits {
+      code.append(UInt8(ascii: "0") + UInt8(number / weight % 10))
+      weight /= 10
+    }
+    return code
+  }
+
+  private func authenticate(_ counter: UInt64, into digest: UnsafeMutableRawBufferPointer) {
+    precondition(Self.libraryIsReady, "libgcrypt refused its own header's version")
+    var handle: gcry_mac_hd_t?
+    let flags = UInt32(GCRY_MAC_FLAG_SECURE.rawValue)
+    guard unsafe gcry_mac_open(&handle, CInt(hash.algorithm), flags, nil) == 0 else {
+      preconditionFailure("libgcrypt has every hash function of RFC 6238")
+    }
+    defer { unsafe gcry_mac_close(handle) }
+    var (moving, size) = (counter.bigEndian, digest.count)
+    var problem = unsafe key.withBytes { unsafe gcry_mac_setkey(handle, $0.baseAddress, $0.count) }
+    if problem == 0 {
+      problem = unsafe withUnsafeBytes(of: &moving) {
+        unsafe gcry_mac_write(handle, $0.baseAddress, $0.count)
+      }
+    }
+    if problem == 0 { problem = unsafe gcry_mac_read(handle, digest.baseAddress, &size) }
+    precondition(problem == 0 && size == digest.count, "an HMAC takes any key and any data")
+  }
+
+  // libgcrypt wants this call before any other (its manual, "Initializing the library").
+  private static let libraryIsReady: Bool = {
+    keytree_gcrypt_quiet()
+    return unsafe gcry_check_version(nil) != nil
+  }()
+}
+
+extension Seed.Hash {
+  var algorithm: UInt32 {
+    switch self {
+    case .sha1: GCRY_MAC_HMAC_SHA1.rawValue
+    case .sha256: GCRY_MAC_HMAC_SHA256.rawValue
+    case .sha512: GCRY_MAC_HMAC_SHA512.rawValue
+    }
+  }
+
+  /// The bytes of a digest.
+  var size: Int {
+    switch self {
+    case .sha1: 20
+    case .sha256: 32
+    case .sha512: 64
+    }
+  }
+
+  /// The name in an `otpauth` URI.
+  var name: String {
+    switch self {
+    case .sha1: "SHA1"
+    case .sha256: "SHA256"
+    case .sha512: "SHA512"
+    }
+  }
+}

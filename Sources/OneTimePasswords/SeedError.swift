@@ -1,0 +1,30 @@
+/// Why some bytes are no seed of one-time passwords. Nothing of the seed is in it.
+package enum SeedError: Error, Equatable, Sendable {
+  /// There is nothing but white space.
+  case empty
+  /// There are more bytes than a seed may have.
+  case tooLong(limit: Int)
+  /// The bytes are no UTF-8.
+  case notText
+  /// A character that base32 does not have (RFC 4648, section 6): it has the letters and the digits 2 to 7.
+  case notBase32
+  /// The number of base32 characters is one that no bytes lead to: the end is missing.
+  case cutOff
+  /// An `otpauth` URI without a secret.
+  case noSecret
+  /// An `otpauth` URI of another type than `totp` and `hotp`; its name, when it is a word.
+  case unknownType(String?)
+  /// A parameter that counts is there twice.
+  case repeated(Parameter)
+  /// A parameter that counts has a value that it cannot have.
+  case badValue(Parameter)
+  /// A code of Steam, which is made in another way.
+  case steam
+  /// An export of Google Authenticator, which holds many seeds.
+  case migration
+
+  /// The parameters of an `otpauth` URI that count.
+  package enum Parameter: String, CaseIterable, Sendable {
+    case secret, algorithm, digits, period, counter, issuer
+  }
+}

@@ -1,0 +1,76 @@
+import Secrets
+import Testing
+
+@testable import OneTimePasswords
+
+extension SecretBytes {
+  /// The bytes as text, to be compared in tests.
+  var text: String { unsafe withBytes { unsafe String(decoding: $0, as: UTF8.self) } }
+}
+
+@Suite("One-time passwords")
+struct SeedCodeTests {
+  /// The seeds of RFC 6238, appendix B: ASCII digits, as many as the hash function has bytes.
+  static func seed(_ hash: Seed.Hash) throws -> String {
+    var text = SecretBytes()
+    let bytes = (0..<hash.size).map { UInt8(ascii: "0") + UInt8(($0 + 1) % 10) }
+    unsafe bytes.withUnsafeBytes { unsafe Base32.append($0, to: &text) }
+    return text.text
+  }
+
+  @Test("are those of RFC 4226, appendix D")
+  func counted() throws {
+    let codes = [
+      "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",
+    ]
+    let secret = SecretBytes(copying: Array("otpauth://hotp/x?secret=\(try Self.seed(.sha1))&counter=0".utf8))
+    let seed = try Seed(secret)
+    for (counter, expected) in codes.enumerated() {
+      let code = seed.code(counter: UInt64(counter))
+      #expect(code.text == expected)
+    }
+  }
+
+  @Test(
+    "are those of RFC 6238, appendix B",
+    arguments: [
+      (59, "94287082", "46119246", "90693936"), (1_111_111_109, "07081804", "68084774", "25091201"),
+      (1_111_111_111, "14050471", "67062674", "99943326"),
+      (1_234_567_890, "89005924", "91819424", "93441116"),
+      (2_000_000_000, "69279037", "90698825", "38618901"),
+      (20_000_000_000, "65353130", "77737706", "47863826"),
+    ] as [(Int64, String, String, String)])
+  func timed(time: Int64, sha1: String, sha256: String, sha512: String) throws {
+    for (hash, expected) in [(Seed.Hash.sha1, sha1), (.sha256, sha256), (.sha512, sha512)] {
+      let text = "otpauth://totp/x?digits=8&algorithm=\(hash.name)&secret=\(try Self.seed(hash))"
+      let secret = SecretBytes(copying: Array(text.utf8))
+      let seed = try Seed(secret)
+      let code = seed.code(counter: Turn(time: time, period: 30).counter)
+      #expect(code.text == expected)
+    }
+  }
+
+  @Test(
+    "stay good to the end of their period",
+    arguments: [
+      (0, 30, 0, 30), (1, 30, 0, 29), (29, 30, 0, 1), (30, 30, 1, 30), (59, 60, 0, 1), (-5, 30, 0, 30),
+      (.max, 1, UInt64(Int64.max), 1), (.max, 30, UInt64(Int64.max / 30), 30 - Int64.max % 30),
+    ] as [(Int64, Int64, UInt64, Int64)])
+  func turn(time: Int64, period: Int64, counter: UInt64, seconds: Int64) {
+    let turn = Turn(time: time, period: period)
+    #expect(turn.counter == counter)
+    #expect(turn.seconds == seconds)
+  }
+
+  @Test("take the largest counter")
+  func largestCounter() throws {
+    let secret = SecretBytes(
+      copying: Array("otpauth://hotp/x?secret=GEZDGNBV&counter=18446744073709551615".utf8))
+    let seed = try Seed(secret)
+    #expect(seed.factor == .counter(.max))
+    let code = seed.code(counter: .max)
+    #expect(code.count == 6)
+    let next = seed.advanced(secret) == nil
+    #expect(next)
+  }
+}
