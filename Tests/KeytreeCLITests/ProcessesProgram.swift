@@ -89,6 +89,15 @@ final class ProcessesProgram: Sendable {
     try run(words: words).text.split(separator: "\n").map(String.init)
   }
 
+  /// Variables that every process sees.
+  var variables: [String: String] {
+    [
+      "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": folder,
+      "GNUPGHOME": gnupg.home, "XDG_RUNTIME_DIR": "\(folder)/run", "XDG_STATE_HOME": "\(folder)/state",
+      "XDG_DATA_HOME": "\(folder)/data", "KEYTREE_STORE": store,
+    ]
+  }
+
   private func run(
     words: [String], input: String = "", variables: [String: String] = [:], onTerminal: Bool = false
   ) throws -> Outcome {
@@ -100,11 +109,7 @@ final class ProcessesProgram: Sendable {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: words[0])
     process.arguments = Array(words.dropFirst())
-    process.environment = [
-      "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": folder,
-      "GNUPGHOME": gnupg.home, "XDG_RUNTIME_DIR": "\(folder)/run", "XDG_STATE_HOME": "\(folder)/state",
-      "XDG_DATA_HOME": "\(folder)/data", "KEYTREE_STORE": store,
-    ].merging(variables) { $1 }
+    process.environment = self.variables.merging(variables) { $1 }
     let (source, target, problems) = (Pipe(), Pipe(), Pipe())
     process.standardInput = source
     process.standardOutput = target

@@ -34,6 +34,8 @@ struct ClipboardTarget {
   private let terminal: TerminalClipboard?
   private let seconds: Int
 
+  private var time: String { "\(seconds) " + (seconds == 1 ? "second" : "seconds") }
+
   /// Looks where the clipboard is; nil when the command line does not ask for it.
   ///
   /// - Throws: a usage error for `--osc52` alone; `other` when there is no clipboard.
@@ -95,7 +97,7 @@ struct ClipboardTarget {
       throw error
     }
     call.console.say(
-      "Copied \(name) to the clipboard" + (seconds > 0 ? "; it is cleared in \(seconds) seconds." : "."))
+      "Copied \(name) to the clipboard" + (seconds > 0 ? "; it is cleared in \(time)." : "."))
   }
 
   /// Starts this program again, as the process that clears: it has to outlive this one.
@@ -128,7 +130,7 @@ struct ClipboardTarget {
     }
     let asks = !call.globals.noInput
     call.console.say(
-      "Handed \(name) to the clipboard of the terminal for \(seconds) seconds"
+      "Handed \(name) to the clipboard of the terminal for \(time)"
         + (asks ? "; Enter clears it at once." : "."))
     let ending = terminal.wait(seconds, asks: asks, signals: signals)
     try terminal.clear()

@@ -123,7 +123,7 @@ enum OtpCommand: Command {
       console.write(secret: code.digits)
     }
     if let counter = code.counter {
-      console.say("The code of counter \(counter); the next one is another.")
+      console.say("Made with counter \(counter), which is used up now.")
     } else if let seconds = code.seconds {
       console.say("Good for \(seconds) \(seconds == 1 ? "second" : "seconds").")
     }

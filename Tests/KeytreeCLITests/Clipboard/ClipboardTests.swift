@@ -1,0 +1,203 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("A secret in the clipboard")
+struct ClipboardTests {
+  /// The session and the programs of each way, with the calls that copy, look and clear.
+  struct Way: Sendable, CustomTestStringConvertible {
+    var programs: [String]
+    var session: [String: String]
+    var copying: [String]
+    var looking: String
+    var clearing: String
+    var testDescription: String { programs[0] }
+  }
+
+  static let ways = [
+    Way(
+      programs: ["wl-copy", "wl-paste"], session: ["WAYLAND_DISPLAY": "wayland-7"],
+      copying: ["wl-copy --help", "wl-copy --sensitive --type text/plain"],
+      looking: "wl-paste --no-newline --type text/plain", clearing: "wl-copy --clear"),
+    Way(
+      programs: ["xclip"], session: ["DISPLAY": ":77"], copying: ["xclip -selection clipboard -in"],
+      looking: "xclip -selection clipboard -out -target UTF8_STRING",
+      clearing: "xclip -selection clipboard -in"),
+    Way(
+      programs: ["clip.exe", "powershell.exe"], session: ["WSL_DISTRO_NAME": "Debian"], copying: ["clip.exe"],
+      looking: "powershell.exe -NoProfile", clearing: "clip.exe"),
+  ]
+
+  @Test("comes by standard input alone, and is cleared after its time", arguments: ways)
+  func cleared(way: Way) throws {
+    let world = try ClipboardWorld(["github.com/alice": "hunter2\n"], programs: way.programs)
+    let outcome = try world.run("get", "github.com/alice", "--clip=1", session: way.session)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.isEmpty)
+    #expect(
+      outcome.errors
+        == "Copied the secret of keytree://internet-password/github.com/alice to the clipboard; it is "
+        + "cleared in 1 second.\n")
+    #expect(Array(world.calls.prefix(way.copying.count)) == way.copying)
+    try world.wait(for: "an empty clipboard") { world.content == [] }
+    let rest = Array(world.calls.dropFirst(way.copying.count))
+    #expect(rest.count == 2 && rest[0].hasPrefix(way.looking) && rest[1] == way.clearing, "\(rest)")
+    #expect(!world.calls.contains { $0.contains("hunter2") })
+  }
+
+  @Test("stays when something else is in the clipboard by then")
+  func changed() throws {
+    let world = try ClipboardWorld(["github.com/alice": "hunter2"])
+    #expect(try world.run("get", "github.com/alice", "--clip=1").status == 0)
+    #expect(world.content == Array("hunter2".utf8))
+    world.content = Array("something else".utf8)
+    try world.wait(for: "a look at it") { world.calls.count == 2 }
+    usleep(300_000)
+    #expect(world.calls.count == 2)
+    #expect(world.content == Array("something else".utf8))
+  }
+
+  @Test("is not cleared early by the end of an earlier time")
+  func twice() throws {
+    let world = try ClipboardWorld(["github.com/alice": "hunter2"])
+    #expect(try world.run("get", "github.com/alice", "--clip=1").status == 0)
+    #expect(try world.run("get", "github.com/alice", "--clip=60").status == 0)
+    // Nothing tells that the first one has ended, but that it does nothing.
+    usleep(1_800_000)
+    #expect(world.calls.count == 2)
+    #expect(world.content == Array("hunter2".utf8))
+    // And of two sessions each has a time of its own.
+    #expect(try world.run("get", "github.com/alice", "--clip=1", session: ["DISPLAY": ":78"]).status == 0)
+    try world.wait(for: "an empty clipboard") { world.content == [] }
+  }
+
+  @Test("is handed over while nothing of the caller is held: what reads the output goes on at once")
+  func detached() throws {
+    let world = try ClipboardWorld(["github.com/alice": "hunter2"])
+    let start = ContinuousClock.now
+    let seconds = Int.random(in: 2000...80_000)
+    // `run` reads both streams to their end.
+    let outcome = try world.run("get", "github.com/alice", "--clip=\(seconds)", "--quiet")
+    #expect(outcome.status == 0 && outcome.output.isEmpty && outcome.errors.isEmpty)
+    #expect(ContinuousClock.now - start < .seconds(1000))
+    let waiting = try #require(try Self.waiting(seconds))
+    defer { kill(waiting, SIGTERM) }
+    #expect(getsid(waiting) == waiting)
+    // It lets nobody but root look into it.
+    let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(waiting)/fd")
+    for descriptor in descriptors ?? [] {
+      let target = try? FileManager.default.destinationOfSymbolicLink(
+        atPath: "/proc/\(waiting)/fd/\(descriptor)")
+      // The pipe is its own input, which has ended.
+      let isHarmless =
+        target == nil || target == "/dev/null" || (target?.hasPrefix("pipe:") == true && descriptor == "0")
+      #expect(isHarmless, "\(descriptor): \(target ?? "")")
+    }
+  }
+
+  /// The process that waits so many seconds to clear a clipboard.
+  private static func waiting(_ seconds: Int) throws -> pid_t? {
+    for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
+      guard let process = pid_t(name),
+        let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline"),
+        String(decoding: words, as: UTF8.self).hasSuffix("clear-clipboard\0xclip\0\(seconds)\0")
+      else { continue }
+      return process
+    }
+    return nil
+  }
+
+  @Test("that is not ASCII comes to Windows as UTF-16")
+  func windows() throws {
+    let world = try ClipboardWorld(["github.com/alice": "é😀"], programs: ["clip.exe", "powershell.exe"])
+    let session = ["WSL_DISTRO_NAME": "Debian"]
+    #expect(try world.run("get", "github.com/alice", "--clip=0", session: session).status == 0)
+    #expect(world.content == [0xFF, 0xFE, 0xE9, 0, 0x3D, 0xD8, 0, 0xDE])
+    // What PowerShell prints is UTF-8 again, here with a byte order mark.
+    #expect(try world.run("get", "github.com/alice", "--clip=1", session: session).status == 0)
+    world.content = [0xEF, 0xBB, 0xBF] + Array("é😀".utf8)
+    try world.wait(for: "an empty clipboard") { world.content == [] }
+  }
+
+  @Test("is cleared without a look where Windows has no PowerShell")
+  func blindWindows() throws {
+    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: ["clip.exe"])
+    let session = ["WSL_DISTRO_NAME": "Debian"]
+    #expect(try world.run("get", "github.com/alice", "--clip=1", session: session).status == 0)
+    try world.wait(for: "an empty clipboard") { world.content == [] }
+  }
+
+  @Test("is byte for byte the secret, up to 64 KiB", arguments: [65_536, 65_537])
+  func large(size: Int) throws {
+    let secret = String(repeating: "x", count: size - 1) + "\n"
+    let world = try ClipboardWorld([:])
+    try world.program.succeed(["add", "github.com/alice"], input: secret)
+    let outcome = try world.run("get", "github.com/alice", "--clip=0")
+    #expect((outcome.status == 0) == (size == 65_536))
+    #expect(world.content == (size == 65_536 ? Array(secret.utf8) : nil))
+    if outcome.status != 0 { #expect(outcome.errors.contains("longer than 65536 bytes")) }
+  }
+
+  @Test("is no reason to wait for a program for ever")
+  func hanging() throws {
+    let world = try ClipboardWorld(["github.com/alice": "hunter2"])
+    let path = "\(world.program.folder)/bin/xclip"
+    try "#!/bin/sh\nexec sleep 1000\n".write(toFile: path, atomically: false, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    let outcome = try world.run("get", "github.com/alice", "--clip")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("xclip did not end in time in the session \":77\""))
+  }
+
+  @Test(
+    "is in no argument and no file that a process makes",
+    .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
+  func traced() throws {
+    let world = try ClipboardWorld(["github.com/alice": "MARKER-hunter2"])
+    let log = "\(world.program.folder)/trace"
+    let strace = try #require(ProcessesTracer.strace)
+    let outcome = try world.run(
+      "get", "github.com/alice", "--clip=1",
+      tracer: [strace, "-f", "-v", "-s", "65536", "-e", "trace=execve,openat,creat,memfd_create", "-o", log])
+    #expect(outcome.status == 0)
+    let trace = try String(contentsOfFile: log, encoding: .utf8)
+    #expect(trace.contains("clear-clipboard"))
+    #expect(!trace.contains("MARKER"))
+  }
+
+  @Test("of the terminal goes to it by OSC 52, and is cleared at Enter")
+  func terminal() throws {
+    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: [])
+    let terminal = try PseudoTerminal(
+      ["get", "github.com/alice", "--clip", "--osc52"], variables: world.program.variables)
+    try terminal.wait(for: "\u{1B}]52;c;aHVudGVyMg==\u{07}")
+    try terminal.wait(for: "Enter clears it at once.")
+    terminal.type("\r")
+    try terminal.wait(for: "\u{1B}]52;c;IA==\u{07}\u{1B}]52;c;\u{07}")
+    #expect(terminal.finish().code == 0)
+  }
+
+  @Test("of the terminal is cleared when a signal ends the wait", arguments: [(SIGINT, 0), (SIGTERM, 143)] as [(Int32, Int32)])
+  func interrupted(signal: Int32, status: Int32) throws {
+    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: [])
+    let terminal = try PseudoTerminal(
+      ["get", "github.com/alice", "--clip", "--osc52", "--no-input"],
+      variables: world.program.variables)
+    try terminal.wait(for: "for 45 seconds.")
+    terminal.end(by: signal)
+    try terminal.wait(for: "\u{1B}]52;c;\u{07}")
+    #expect(terminal.finish().code == status)
+  }
+
+  @Test("of the terminal needs one")
+  func noTerminal() throws {
+    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: [])
+    let outcome = try world.run(
+      "get", "github.com/alice", "--clip", "--osc52", tracer: ["/usr/bin/setsid", "-w"])
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("this process has no terminal"))
+  }
+}

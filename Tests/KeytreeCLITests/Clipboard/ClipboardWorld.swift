@@ -1,0 +1,72 @@
+import Foundation
+import TestSupport
+
+@testable import KeytreeCLI
+
+/// A clipboard that is a file, with programs of the known names that take down how they were called.
+final class ClipboardWorld {
+  let program: ProcessesProgram
+  private var folder: String { program.folder }
+
+  /// Makes a store with items, and the programs.
+  ///
+  /// - Parameter names: the programs that there are.
+  init(_ items: KeyValuePairs<String, String>, programs names: [String] = ["xclip"]) throws {
+    program = try ProcessesProgram.withStore(items)
+    try FileManager.default.createDirectory(atPath: "\(folder)/bin", withIntermediateDirectories: false)
+    for name in names {
+      let script = """
+        #!/bin/sh
+        printf '%s' "\(name)" >> \(folder)/calls
+        for word in "$@"; do printf ' %s' "$word" >> \(folder)/calls; done
+        echo >> \(folder)/calls
+        case "$*" in
+          *--help*) echo '  --sensitive'; exit 0 ;;
+          *-out*|*--no-newline*|*--output*|*Get-Clipboard*) cat \(folder)/content 2>/dev/null || exit 1; exit 0 ;;
+          *--clear*) : > \(folder)/content; exit 0 ;;
+        esac
+        cat > \(folder)/content.new && mv \(folder)/content.new \(folder)/content
+
+        """
+      let path = "\(folder)/bin/\(name)"
+      try script.write(toFile: path, atomically: false, encoding: .utf8)
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    }
+  }
+
+  /// The variables that lead to the programs.
+  func variables(_ session: [String: String] = ["DISPLAY": ":77"]) -> [String: String] {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    return session.merging(["PATH": "\(folder)/bin:\(path)"]) { $1 }
+  }
+
+  /// Runs the command to its end, and to that of every stream it was given.
+  func run(
+    _ arguments: String..., session: [String: String] = ["DISPLAY": ":77"], tracer: [String] = []
+  ) throws -> ProcessesProgram.Outcome {
+    try program.run(arguments, tracer: tracer, variables: variables(session))
+  }
+
+  /// What is in the clipboard.
+  var content: [UInt8]? {
+    get { FileManager.default.contents(atPath: "\(folder)/content").map { Array($0) } }
+    set {
+      _ = FileManager.default.createFile(atPath: "\(folder)/content", contents: newValue.map { Data($0) })
+    }
+  }
+
+  /// How the programs were called, one call to a line.
+  var calls: [String] {
+    let text = try? String(contentsOfFile: "\(folder)/calls", encoding: .utf8)
+    return (text ?? "").split(separator: "\n").map(String.init)
+  }
+
+  /// Waits until something has come true.
+  func wait(for what: String, _ isTrue: () -> Bool) throws {
+    for _ in 0..<600 {
+      if isTrue() { return }
+      usleep(50_000)
+    }
+    throw ProcessesFailure(description: "waited in vain for \(what); calls: \(calls)")
+  }
+}

@@ -1,0 +1,67 @@
+import Arguments
+import Foundation
+import KeyringModel
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("One-time passwords by a counter")
+struct OneTimePasswordTests {
+  private static let seed = "otpauth://hotp/bank?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter="
+
+  @Test("are shown once, however many processes ask at once")
+  func atOnce() throws {
+    let program = try ProcessesProgram.withStore()
+    try program.succeed(["otp", "add", "bank.example/4711"], input: Self.seed + "0")
+    let codes = Mutex<[String]>([])
+    try ThreadGroup.run(4) { _ in
+      for _ in 0..<5 {
+        let code = try program.succeed(["otp", "bank.example/4711", "--quiet"])
+        codes.withLock { $0.append(code) }
+      }
+    }
+    let shown = codes.withLock { $0 }
+    #expect(shown.count == 20 && Set(shown).count == 20)
+    // All of RFC 4226, appendix D.
+    for known in [
+      "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",
+    ] {
+      #expect(shown.contains(known))
+    }
+    #expect(try program.succeed(["get", "bank.example/4711"]) == Self.seed + "20")
+  }
+
+  @Test("are committed, and those by time are not")
+  func committed() throws {
+    let world = try CareWorld()
+    world.run("init")
+    world.run("otp", "add", "bank.example/4711", input: Array((Self.seed + "7").utf8))
+    world.run("otp", "add", "site.example/alice", input: Array("GEZDGNBV".utf8))
+    func commits() throws -> [String] {
+      let log = try GnuPGTool.run("/usr/bin/git", ["-C", world.store, "log", "--format=%s"])
+      return String(decoding: log, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+    let before = try commits()
+    #expect(world.run("otp", "site.example/alice").code == .done)
+    #expect(try commits() == before)
+    #expect(world.run("otp", "bank.example/4711").text == "162583")
+    #expect(try commits().count == before.count + 1)
+    #expect(world.run("status").code == .done)
+  }
+
+  @Test("are not shown when the next counter cannot be stored")
+  func notStored() throws {
+    let world = try CareWorld()
+    world.run("init", "--no-git")
+    world.run("otp", "add", "bank.example/4711", input: Array((Self.seed + "7").utf8))
+    // Root may write anywhere, but nobody can put a file where a folder cannot be.
+    let folder = world.store + "/.keytree"
+    try FileManager.default.removeItem(atPath: folder)
+    try #require(FileManager.default.createFile(atPath: folder, contents: Data()))
+    let answer = world.run("otp", "bank.example/4711")
+    #expect(answer.code != .done)
+    #expect(answer.bytes.isEmpty)
+  }
+}
