@@ -13,10 +13,14 @@ struct BashCompletion {
     return """
       # bash completion for \(name): source it, or put it into ~/.local/share/bash-completion/completions/\(name)
 
+      # Offers the items that the word $1 begins, quoted. What stands before its last colon is a word of its own to
+      # bash, and is not repeated.
       _\(name)_items() {
-        local line
+        local line quoted before=''
+        [[ $1 == *:* && $COMP_WORDBREAKS == *:* ]] && before=${1%"${1##*:}"}
         while IFS= read -r line; do
-          [[ $line == "$1"* && $line != *:* ]] && COMPREPLY+=("$(printf %q "$line")")
+          printf -v quoted %q "$line"
+          [[ $line == "$1"* || $quoted == "$1"* ]] && COMPREPLY+=("${quoted#"$before"}")
         done < <(\(CompletionScript.itemLister(program)))
       }
 
@@ -59,11 +63,26 @@ struct BashCompletion {
       }
 
       _\(name)() {
-        local current=${COMP_WORDS[COMP_CWORD]} before='' path='' word kind
-        local index count=0 ended=0 skip=0
+        local before='' path='' word kind index count=0 ended=0 skip=0
+        local rest=$COMP_LINE isJoined=0 last=-1
+        local -a words=()
         COMPREPLY=()
-        for ((index = 1; index < COMP_CWORD; index++)); do
+        # Words that bash has taken apart at a colon belong together.
+        for ((index = 0; index <= COMP_CWORD; index++)); do
           word=${COMP_WORDS[index]}
+          if ((isJoined)) && [[ $word == :* || ${words[last]} == *: ]]; then
+            words[last]+=$word
+          else
+            last=$((last + 1))
+            words[last]=$word
+          fi
+          rest=${rest#*"$word"}
+          isJoined=0
+          [[ -n $COMP_LINE && $rest != [[:blank:]]* ]] && isJoined=1
+        done
+        local current=${words[last]}
+        for ((index = 1; index < last; index++)); do
+          word=${words[index]}
           if ((skip)); then
             skip=0
             [[ $word == '=' ]] && skip=1

@@ -40,8 +40,9 @@ package struct ManualPage: Sendable {
     guard let command = path.last else { return "" }
     var page = ".SS \(Self.escape(path.map(\.name).joined(separator: " ")))\n"
     page += Self.line(command.summary)
-    if command.subcommands.isEmpty {
-      for line in help.synopsis(path) {
+    // Commands below it have sections of their own.
+    if command.subcommands.isEmpty || !command.operands.isEmpty {
+      for line in help.synopsis(path).prefix(1) {
         page += ".PP\n.B " + Self.escape(line) + "\n"
       }
     }

@@ -42,6 +42,7 @@ struct ZshCompletion {
       let commands = command.subcommands.filter { !$0.isHidden }
       return dispatcher(function: functionName(path), path: path, commands: commands)
     }
+    let below = command.subcommands.filter { !$0.isHidden }
     var specifications = (path.flatMap(\.options) + program.globals).flatMap(specification)
     for (index, operand) in command.operands.enumerated() {
       let position =
@@ -50,16 +51,28 @@ struct ZshCompletion {
         case .optional: "\(index + 1)::"
         case .oneOrMore, .any: "*:"
         }
-      let message = position + escape(operand.value.name) + ":" + action(operand.value.completion)
+      let message =
+        position + escape(operand.value.name) + ":"
+        + action(operand.value.completion, orAnyOf: index == 0 ? below : [])
       specifications.append(CompletionScript.quote(message))
     }
     return """
       \(functionName(path))() {
-        _arguments -s -S \\
+      \(turnings(path, below))  _arguments -s -S \\
           \(specifications.joined(separator: " \\\n    "))
       }
 
       """
+  }
+
+  /// The way to the commands below one that takes operands, too.
+  private func turnings(_ path: [CommandDeclaration], _ below: [CommandDeclaration]) -> String {
+    guard !below.isEmpty else { return "" }
+    let cases = below.map { command in
+      let words = ([command.name] + command.aliases).joined(separator: "|")
+      return "      \(words)) shift words; (( CURRENT-- )); \(functionName(path + [command])); return ;;\n"
+    }
+    return "  if (( CURRENT > 2 )); then\n    case $words[2] in\n\(cases.joined())    esac\n  fi\n"
   }
 
   private func dispatcher(
@@ -114,6 +127,13 @@ struct ZshCompletion {
       words = [long.map { $0 + "=-" }, short.map { $0 + "-" }].compactMap { $0 }.map { repeated + $0 + tail }
     }
     return words.map(CompletionScript.quote)
+  }
+
+  /// What is offered for an operand in the place of which the name of a command may stand.
+  private func action(_ completion: CompletionKind, orAnyOf below: [CommandDeclaration]) -> String {
+    guard !below.isEmpty else { return action(completion) }
+    let words = below.map(\.name).joined(separator: " ")
+    return "{" + action(completion) + "; compadd -- " + words + "}"
   }
 
   private func action(_ completion: CompletionKind) -> String {

@@ -11,7 +11,8 @@ enum SecretObject {
   ///   - secret: the value: a string when it is valid UTF-8, else `{"base64":"..."}`.
   ///   - after: the members after it.
   static func line(
-    _ name: String = "secret", before: ArraySlice<UInt8>, secret: borrowing SecretBytes, after: ArraySlice<UInt8>
+    _ name: String = "secret", before: ArraySlice<UInt8>, secret: borrowing SecretBytes,
+    after: ArraySlice<UInt8>
   ) -> SecretBytes {
     var line = SecretBytes(capacity: secret.count * 2 + before.count + after.count + 64)
     line.append("{")

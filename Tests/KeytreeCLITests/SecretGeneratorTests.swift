@@ -59,6 +59,34 @@ struct SecretGeneratorTests {
     }
   }
 
+  /// A source that favours what a remainder or a product would favour: its first number is one that an unbiased choice
+  /// has to throw away.
+  private struct Biased: RandomNumberGenerator {
+    var drawn = 0
+    mutating func next() -> UInt64 {
+      drawn += 1
+      return drawn == 1 ? 0 : .max
+    }
+  }
+
+  @Test("throw away what would favour a character", arguments: ["=abc", "digits", "lower", "all"])
+  func rejection(set: String) throws {
+    var random = Biased()
+    let charset = try GeneratorCharset(set)
+    let secret = SecretGenerator(.characters(charset, length: 1)).make(using: &random).revealed
+    // None of these sizes divides 2^64, so of the numbers from 0 on some are too many.
+    #expect(random.drawn == 2)
+    #expect(secret == [charset.characters.last])
+  }
+
+  @Test("throw away what would favour a word")
+  func wordRejection() {
+    var random = Biased()
+    let secret = SecretGenerator(.words(1)).make(using: &random).revealed
+    #expect(random.drawn == 2)
+    #expect(secret == WordList.word(WordList.count - 1))
+  }
+
   @Test("of words have as many words of the list, joined by hyphens", arguments: [1, 6, 40])
   func words(count: Int) {
     let list = Set((0..<WordList.count).map { WordList.word($0) })

@@ -22,7 +22,7 @@ struct ClipboardTarget {
     "`--clip` uses wl-copy on Wayland, xclip or xsel on X11, and clip.exe in the Windows Subsystem for Linux; each is "
       + "handed the secret on its standard input alone. After the time it is cleared by a process in the background, "
       + "unless something else is in the clipboard by then. Programs that keep a history of the clipboard may have "
-      + "taken it.",
+      + "taken it; wl-copy itself keeps it, until then, in a file below /tmp that only you can read.",
     "`--osc52` hands it to the terminal itself, which works over ssh where the terminal allows it. It cannot be "
       + "read back, so keytree waits, and clears it when the time is over or at Enter or Ctrl-C.",
   ]

@@ -56,6 +56,56 @@ struct ItemCompletionTests {
     #expect(offered == ["github.com/alice", "github.com/bob", "trust", "pass", "csv"])
   }
 
+  /// Names that a shell would take for something else, as `find` shows them.
+  static let hostile = [
+    "localhost:8080/alice", "my host/a b", "it's/\"x\"", "$(touch PWNED)/`touch PWNED`", "a;b&c|d/*", "~/x",
+    "é:é/ü", "x/--y",
+  ]
+
+  @Test("keeps hostile names whole in bash", .enabled(if: isInstalled("bash"), "bash is not installed"))
+  func hostileBash() throws {
+    let (world, environment) = try prepare()
+    for name in Self.hostile + ["new\nline/x", "back\\slash/x"] {
+      let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+      #expect(world.run("add", "--server", parts[0], "-a", parts[1], input: [1]).code == .done)
+    }
+    // Each word that is offered is read again by the shell, as if the person had accepted it.
+    let script = """
+      cd "$HOME"; source <(keytree completions bash); COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'
+      COMP_WORDS=(keytree otp ''); COMP_CWORD=2; COMP_LINE='keytree otp '; _keytree
+      for word in "${COMPREPLY[@]}"; do eval "printf '%s\\n' $word"; done; echo ---
+      try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _keytree; printf '%s\\n' "${COMPREPLY[@]}"; }
+      COMP_LINE='keytree get localhost:80'; try keytree get localhost : 80
+      COMP_LINE='keytree get localhost:'; try keytree get localhost :
+      COMP_LINE='keytree get localhost:'; try keytree get localhost : ''
+      COMP_LINE='keytree get my\\ h'; try keytree get 'my\\ h'
+      COMP_LINE='keytree rm localhost:8080/alice my'; try keytree rm localhost : 8080/alice my
+      """
+    let offered = try run("bash", ["--norc", "-c", script], environment)
+    let end = try #require(offered.firstIndex(of: "---"))
+    let known = Self.hostile + ["github.com/alice", "github.com/bob", "mailer/bot", "add"]
+    #expect(Set(offered[..<end]) == Set(known), "\(offered)")
+    #expect(
+      Array(offered[(end + 1)...])
+        == ["8080/alice", "8080/alice", "8080/alice", "my\\ host/a\\ b", "my\\ host/a\\ b"])
+    #expect(!FileManager.default.fileExists(atPath: world.scratch.path + "/PWNED"))
+  }
+
+  @Test("keeps hostile names whole in fish", .enabled(if: isInstalled("fish"), "fish is not installed"))
+  func hostileFish() throws {
+    let (world, environment) = try prepare()
+    for name in Self.hostile {
+      let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+      #expect(world.run("add", "--server", parts[0], "-a", parts[1], input: [1]).code == .done)
+    }
+    let script = "cd $HOME; keytree completions fish | source; complete -C 'keytree otp '"
+    let offered = try run("fish", ["--no-config", "-c", script], environment)
+    let words = offered.map { $0.split(separator: "\t").first.map(String.init) ?? "" }
+    for name in Self.hostile { #expect(words.contains(name), "\(words)") }
+    #expect(words.contains("add"))
+    #expect(!FileManager.default.fileExists(atPath: world.scratch.path + "/PWNED"))
+  }
+
   @Test("works in fish", .enabled(if: isInstalled("fish"), "fish is not installed"))
   func fish() throws {
     let (world, environment) = try prepare()
@@ -73,6 +123,8 @@ struct ItemCompletionTests {
   @Test("works in zsh", .enabled(if: isInstalled("zsh"), "zsh is not installed"))
   func zsh() throws {
     let (world, environment) = try prepare()
+    world.run("add", "localhost:8080/alice", input: [1])
+    world.run("add", "my host/a b", input: [1])
     // Completion needs a line editor, so a pseudo-terminal of zsh's own: TAB after the words, then what is there.
     let script = """
       zmodload zsh/zpty
@@ -89,11 +141,20 @@ struct ItemCompletionTests {
       talk $'print rea""dy\\n' 'ready'
       talk $'keytree get gith\\t' 'github.com/'
       print -r -- "$text"
+      talk $'\\x15keytree otp loca\\t' 'localhost:8080/alice'
+      print -r -- "$text"
+      talk $'\\x15keytree otp ad\\t' 'otp add'
+      print -r -- "$text"
+      talk $'\\x15keytree otp my\\t' 'my*host'
+      print -r -- "$text"
       zpty -d z
       """
     let offered = try run(
       "zsh", ["-f", "-c", script], environment.merging(["DIR": world.scratch.path]) { $1 }
     ).joined(separator: "\n")
     #expect(offered.contains("github.com/"), "\(offered)")
+    #expect(offered.contains("localhost:8080/alice"), "\(offered)")
+    #expect(offered.contains("otp add"), "\(offered)")
+    #expect(offered.contains("my\\ host/a\\ b"), "\(offered)")
   }
 }

@@ -180,7 +180,9 @@ struct ClipboardTests {
     #expect(terminal.finish().code == 0)
   }
 
-  @Test("of the terminal is cleared when a signal ends the wait", arguments: [(SIGINT, 0), (SIGTERM, 143)] as [(Int32, Int32)])
+  @Test(
+    "of the terminal is cleared when a signal ends the wait",
+    arguments: [(SIGINT, 0), (SIGTERM, 143)] as [(Int32, Int32)])
   func interrupted(signal: Int32, status: Int32) throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: [])
     let terminal = try PseudoTerminal(
