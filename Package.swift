@@ -60,7 +60,7 @@ let package = Package(
     .target(
       name: "KeytreeCLI",
       dependencies: [
-        "CSystem", "CQREncode", "Arguments", "Credentials", "Keyring", "OneTimePasswords", "OpenPGP",
+        "CSystem", "CGcrypt", "CQREncode", "Arguments", "Credentials", "Keyring", "OneTimePasswords", "OpenPGP",
         "KeyringModel", "Secrets", "Subprocess", "Sync",
       ],
       swiftSettings: settings),

@@ -1,3 +1,5 @@
+internal import KeyringModel
+
 /// A distinguished name of X.501: whom a certificate is for, or who issued it.
 struct DistinguishedName: Equatable, Sendable {
   /// One part of a name, such as a common name.

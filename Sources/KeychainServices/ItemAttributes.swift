@@ -3,7 +3,7 @@ internal import Keyring
 
 /// Apple's names of attributes and the store's.
 ///
-/// The store has words; Apple's four-character codes are known here and nowhere else (semantics.md of SecItem:
+/// The store has words; Apple's codes of attributes are known here, those of values in `FourCharacterCode` (SecItem:
 /// `SecItemSchema.c` has the classes, the store's own schema says the same in words).
 enum ItemAttributes {
   /// The code of an attribute that is no attribute of the store, but part of every item.
@@ -44,34 +44,21 @@ enum ItemAttributes {
 }
 
 extension ItemAttributes {
-  /// Values that Apple writes as a code and the store as a word.
+  /// Values that Apple writes as a code and the store as a word, besides those that have four characters.
   private static let words: [AttributeName: [(code: String, word: String)]] = [
-    .protocol: [
-      ("ftp ", "ftp"), ("ftpa", "ftp-account"), ("http", "http"), ("irc ", "irc"), ("nntp", "nntp"),
-      ("pop3", "pop3"), ("smtp", "smtp"), ("sox ", "socks"), ("imap", "imap"), ("ldap", "ldap"),
-      ("atlk", "appletalk"), ("afp ", "afp"), ("teln", "telnet"), ("ssh ", "ssh"), ("ftps", "ftps"),
-      ("htps", "https"), ("htpx", "http-proxy"), ("htsx", "https-proxy"), ("ftpx", "ftp-proxy"),
-      ("smb ", "smb"), ("rtsp", "rtsp"), ("rtsx", "rtsp-proxy"), ("daap", "daap"), ("eppc", "eppc"),
-      ("ipp ", "ipp"), ("ntps", "nntps"), ("ldps", "ldaps"), ("tels", "telnets"), ("imps", "imaps"),
-      ("ircs", "ircs"), ("pops", "pop3s"),
-    ],
-    .authenticationType: [
-      ("ntlm", "ntlm"), ("msna", "msn"), ("dpaa", "dpa"), ("rpaa", "rpa"), ("http", "http-basic"),
-      ("httd", "http-digest"), ("form", "html-form"), ("dflt", "default"),
-    ],
     .accessible: [
       ("ak", "when-unlocked"), ("ck", "after-first-unlock"), ("dk", "always"),
       ("aku", "when-unlocked-this-device-only"), ("cku", "after-first-unlock-this-device-only"),
       ("dku", "always-this-device-only"), ("akpu", "when-passcode-set-this-device-only"),
-    ],
+    ]
   ]
 
   static func word(for code: String, of name: AttributeName) -> String {
-    words[name]?.first { $0.code == code }?.word ?? code
+    words[name]?.first { $0.code == code }?.word ?? FourCharacterCode.word(for: code, of: name)
   }
 
   static func code(for word: String, of name: AttributeName) -> String {
-    words[name]?.first { $0.word == word }?.code ?? word
+    words[name]?.first { $0.word == word }?.code ?? FourCharacterCode.code(for: word, of: name)
   }
 
   /// Whether this is one of the values of `kSecAttrAccessible`.

@@ -1,3 +1,5 @@
+internal import KeyringModel
+
 /// The bytes of a key, and what they say about it.
 ///
 /// Forms and sizes are checked: that a number is odd, that a point has the length of a curve. That the numbers

@@ -131,6 +131,12 @@ package final class Console {
     unsafe Array(text.utf8).withUnsafeBytes { bytes in _ = unsafe talk.write(bytes) }
   }
 
+  /// Writes a secret to where the talk goes, for languages that have it so.
+  package func writeTalk(secret: borrowing SecretBytes) {
+    flush()
+    unsafe secret.withBytes { bytes in _ = unsafe talk.write(bytes) }
+  }
+
   // MARK: - Questions
 
   /// Asks a question whose answer is yes or no; no is what an empty answer and the end of input mean.

@@ -45,26 +45,17 @@ package enum Program {
     guard StandardDescriptors.fill() else { return ExitCode.failure.rawValue }
     let launch = LaunchState(hardening: Environment.ofProcess().entries)
     PromptTerminal.announce()
-    let words = processWords()
-    let name = words.first.map { ProgramName(path: $0.bytes) } ?? .keytree
     var environment = Environment.ofProcess()
     environment.launch = launch
-    return status(
-      of: Array(words.dropFirst()), calledAs: name, environment: environment, console: .ofProcess())
-  }
-
-  /// The words that this process was started with, its name the first.
-  private static func processWords() -> [Word] {
-    let words = unsafe CommandLine.unsafeArgv
-    var arguments: [Word] = []
-    for index in 0..<Int(CommandLine.argc) {
-      guard let start = unsafe words[index] else { break }
-      // Not `CommandLine.arguments`: that repairs what is not UTF-8, and a repaired name is another name.
-      let end = unsafe UnsafeBufferPointer(start: start, count: .max).firstIndex(of: 0) ?? 0
-      let bytes = unsafe UnsafeRawBufferPointer(start: start, count: end)
-      unsafe arguments.append(Word(bytes))
+    let arguments = ArgumentMemory.ofProcess()
+    let name = arguments.count > 0 ? ProgramName(path: arguments.word(0).bytes) : .keytree
+    if name == .security {
+      // Its arguments may be secrets, and never become words.
+      return SecurityProgram(environment: environment, console: .ofProcess()).status(
+        of: SecurityWords(arguments))
     }
-    return arguments
+    let words = (1..<max(arguments.count, 1)).map { arguments.word($0) }
+    return status(of: words, calledAs: name, environment: environment, console: .ofProcess())
   }
 
   /// Runs the program under one of its names.
@@ -87,6 +78,8 @@ package enum Program {
     case .cargoCredential: CargoProgram(CommandCall(standingInWith: environment, console)).status(of: words)
     case .keyring: KeyringProgram(CommandCall(standingInWith: environment, console)).status(of: words)
     case .askPass: AskPassProgram(CommandCall(standingInWith: environment, console)).status(of: words)
+    case .security:
+      SecurityProgram(environment: environment, console: console).status(of: SecurityWords(arguments: words))
     }
   }
 

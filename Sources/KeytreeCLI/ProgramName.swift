@@ -14,6 +14,8 @@ package enum ProgramName: String, CaseIterable, Sendable {
   case keyring
   /// What `ssh` and `ssh-add` run for `SSH_ASKPASS`.
   case askPass = "keytree-askpass"
+  /// What scripts for macOS run.
+  case security
 
   /// The name at the end of the path that a program was started with; any other name is `keytree`.
   package init(path: some Sequence<UInt8>) {

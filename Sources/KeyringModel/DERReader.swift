@@ -1,40 +1,40 @@
 /// One value of DER (ITU-T X.690): its tag, and where its content and all of it lie.
-struct DERElement<Bytes: RandomAccessCollection>
+package struct DERElement<Bytes: RandomAccessCollection>
 where Bytes.Element == UInt8, Bytes.Index == Int, Bytes.SubSequence == Bytes {
   /// The identifier octet.
-  let tag: UInt8
+  package let tag: UInt8
   /// The content without identifier and length.
-  let content: Bytes
+  package let content: Bytes
   /// Identifier, length and content.
-  let whole: Bytes
+  package let whole: Bytes
 
   /// Reads the values inside this one.
-  var reader: DERReader<Bytes> { DERReader(content) }
+  package var reader: DERReader<Bytes> { DERReader(content) }
 }
 
 /// Walks through DER values one after the other; every read answers nil for bytes that are not DER.
 ///
 /// It knows what certificates and keys are made of: identifiers of one octet, and lengths in the one form that
 /// DER allows (definite and as short as possible, X.690 section 10.1), at most 2^31.
-struct DERReader<Bytes: RandomAccessCollection>
+package struct DERReader<Bytes: RandomAccessCollection>
 where Bytes.Element == UInt8, Bytes.Index == Int, Bytes.SubSequence == Bytes {
   private var rest: Bytes
 
   /// Starts before the first value of some bytes.
-  init(_ bytes: Bytes) {
+  package init(_ bytes: Bytes) {
     rest = bytes
   }
 
   /// Whether all bytes were read.
-  var isAtEnd: Bool { rest.isEmpty }
+  package var isAtEnd: Bool { rest.isEmpty }
 
   /// The identifier of the next value; nil at the end.
-  var nextTag: UInt8? { rest.first }
+  package var nextTag: UInt8? { rest.first }
 
   /// Reads the next value.
   ///
   /// - Returns: The value, or nil when there is none or it does not lie wholly inside the bytes.
-  mutating func next() -> DERElement<Bytes>? {
+  package mutating func next() -> DERElement<Bytes>? {
     let whole = rest
     guard let tag = rest.popFirst(), tag & 0x1F != 0x1F, let length = takeLength(), length <= rest.count
     else { return nil }
@@ -48,7 +48,7 @@ where Bytes.Element == UInt8, Bytes.Index == Int, Bytes.SubSequence == Bytes {
   ///
   /// - Parameter tag: The identifier octet.
   /// - Returns: The value; nil for any other, which was passed then.
-  mutating func next(_ tag: UInt8) -> DERElement<Bytes>? {
+  package mutating func next(_ tag: UInt8) -> DERElement<Bytes>? {
     guard let element = next(), element.tag == tag else { return nil }
     return element
   }
@@ -58,7 +58,7 @@ where Bytes.Element == UInt8, Bytes.Index == Int, Bytes.SubSequence == Bytes {
   /// - Parameters:
   ///   - bytes: The value and nothing behind it.
   ///   - tag: The identifier octet that it must have.
-  static func only(_ bytes: Bytes, _ tag: UInt8) -> DERElement<Bytes>? {
+  package static func only(_ bytes: Bytes, _ tag: UInt8) -> DERElement<Bytes>? {
     var reader = DERReader(bytes)
     guard let element = reader.next(tag), reader.isAtEnd else { return nil }
     return element
@@ -67,7 +67,7 @@ where Bytes.Element == UInt8, Bytes.Index == Int, Bytes.SubSequence == Bytes {
   /// Reads an INTEGER that is not negative.
   ///
   /// - Returns: Its magnitude without leading zeros; zero has no bytes.
-  mutating func nextUnsigned() -> Bytes? {
+  package mutating func nextUnsigned() -> Bytes? {
     guard let content = next(DER.integer)?.content, let first = content.first, first < 0x80 else {
       return nil
     }
@@ -93,30 +93,30 @@ where Bytes.Element == UInt8, Bytes.Index == Int, Bytes.SubSequence == Bytes {
 }
 
 /// Identifiers of DER, and how values are written.
-enum DER {
-  static let integer: UInt8 = 0x02
-  static let bitString: UInt8 = 0x03
-  static let octetString: UInt8 = 0x04
-  static let objectIdentifier: UInt8 = 0x06
-  static let utf8String: UInt8 = 0x0C
-  static let numericString: UInt8 = 0x12
-  static let printableString: UInt8 = 0x13
-  static let teletexString: UInt8 = 0x14
-  static let ia5String: UInt8 = 0x16
-  static let visibleString: UInt8 = 0x1A
-  static let universalString: UInt8 = 0x1C
-  static let bmpString: UInt8 = 0x1E
-  static let sequence: UInt8 = 0x30
-  static let set: UInt8 = 0x31
+package enum DER {
+  package static let integer: UInt8 = 0x02
+  package static let bitString: UInt8 = 0x03
+  package static let octetString: UInt8 = 0x04
+  package static let objectIdentifier: UInt8 = 0x06
+  package static let utf8String: UInt8 = 0x0C
+  package static let numericString: UInt8 = 0x12
+  package static let printableString: UInt8 = 0x13
+  package static let teletexString: UInt8 = 0x14
+  package static let ia5String: UInt8 = 0x16
+  package static let visibleString: UInt8 = 0x1A
+  package static let universalString: UInt8 = 0x1C
+  package static let bmpString: UInt8 = 0x1E
+  package static let sequence: UInt8 = 0x30
+  package static let set: UInt8 = 0x31
   /// The bit of an identifier that says that the content is made of values.
-  static let constructed: UInt8 = 0x20
+  package static let constructed: UInt8 = 0x20
 
   /// Whether bytes are DER values from end to end, and so is the content of every value that is made of values.
   ///
   /// - Parameters:
   ///   - bytes: The values.
   ///   - depth: How many values may lie within each other; a certificate needs about ten.
-  static func isWellFormed(_ bytes: ArraySlice<UInt8>, depth: Int = 32) -> Bool {
+  package static func isWellFormed(_ bytes: ArraySlice<UInt8>, depth: Int = 32) -> Bool {
     var reader = DERReader(bytes)
     while !reader.isAtEnd {
       guard let element = reader.next() else { return false }
@@ -132,7 +132,7 @@ enum DER {
   ///   - tag: The identifier octet.
   ///   - content: The content.
   /// - Returns: Identifier, shortest length and content.
-  static func encode(_ tag: UInt8, _ content: some Collection<UInt8>) -> [UInt8] {
+  package static func encode(_ tag: UInt8, _ content: some Collection<UInt8>) -> [UInt8] {
     let count = content.count
     var bytes = [tag]
     if count < 0x80 {
@@ -149,7 +149,7 @@ enum DER {
   /// Writes an INTEGER that is not negative.
   ///
   /// - Parameter magnitude: The number, biggest octet first, without leading zeros.
-  static func encode(unsigned magnitude: some Collection<UInt8>) -> [UInt8] {
+  package static func encode(unsigned magnitude: some Collection<UInt8>) -> [UInt8] {
     let needsZero = magnitude.first.map { $0 >= 0x80 } ?? true
     return encode(integer, (needsZero ? [0] : []) + Array(magnitude))
   }

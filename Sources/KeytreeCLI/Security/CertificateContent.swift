@@ -1,0 +1,111 @@
+internal import CGcrypt
+internal import KeyringModel
+internal import Secrets
+
+/// What `security` wants to know of a certificate besides its attributes. A certificate is public.
+struct CertificateContent {
+  /// Its DER.
+  let der: [UInt8]
+
+  /// Takes what a store keeps of a certificate.
+  init(_ secret: borrowing SecretBytes) {
+    der = unsafe secret.withBytes { unsafe Array($0) }
+  }
+
+  /// Takes a certificate.
+  init(der: [UInt8]) { self.der = der }
+
+  /// The SHA-256 of the whole.
+  var sha256: [UInt8] { ContentDigest(of: der).bytes }
+
+  /// The SHA-1 of the whole: a name that Apple's tools have for it, no protection.
+  var sha1: [UInt8] {
+    precondition(Self.libraryIsReady, "libgcrypt refused its own header's version")
+    var hash = [UInt8](repeating: 0, count: 20)
+    unsafe hash.withUnsafeMutableBytes { hash in
+      unsafe der.withUnsafeBytes { der in
+        unsafe gcry_md_hash_buffer(CInt(GCRY_MD_SHA1.rawValue), hash.baseAddress, der.baseAddress, der.count)
+      }
+    }
+    return hash
+  }
+
+  // libgcrypt wants this call before any other (its manual, "Initializing the library").
+  private static let libraryIsReady = unsafe gcry_check_version(nil) != nil
+
+  /// The certificate as text (RFC 7468): lines of 64 characters.
+  var pem: String {
+    var base64: [UInt8] = []
+    unsafe der.withUnsafeBytes { der in unsafe Base64.encode(der, as: .standard) { base64.append($0) } }
+    var text = "-----BEGIN CERTIFICATE-----\n"
+    for start in stride(from: 0, to: base64.count, by: 64) {
+      text += String(decoding: base64[start..<min(start + 64, base64.count)], as: UTF8.self) + "\n"
+    }
+    return text + "-----END CERTIFICATE-----\n"
+  }
+
+  /// The mail addresses (RFC 5280): those of the alternative names, then those of the subject, each one once. What
+  /// cannot be read has none.
+  var mailAddresses: [[UInt8]] {
+    guard let signed = DERReader.only(der[...], DER.sequence)?.reader.first(DER.sequence) else { return [] }
+    var fields = signed.reader
+    var sequences: [DERElement<ArraySlice<UInt8>>] = []
+    var extensions: ArraySlice<UInt8>?
+    while let field = fields.next() {
+      if field.tag == DER.sequence { sequences.append(field) }
+      if field.tag == 0xA3 { extensions = field.content }
+    }
+    // Algorithm, issuer, validity, subject, key (section 4.1).
+    guard sequences.count == 5 else { return [] }
+    var addresses: [[UInt8]] = []
+    for address in Self.alternativeNames(extensions) + Self.subjectNames(sequences[3])
+    where !addresses.contains(address) {
+      addresses.append(address)
+    }
+    return addresses
+  }
+
+  private static func alternativeNames(_ extensions: ArraySlice<UInt8>?) -> [[UInt8]] {
+    guard let extensions, var list = DERReader.only(extensions, DER.sequence)?.reader else { return [] }
+    while let entry = list.next(DER.sequence) {
+      var parts = entry.reader
+      guard let identifier = parts.next(DER.objectIdentifier),
+        Array(identifier.content) == [0x55, 0x1D, 0x11]
+      else { continue }
+      var value = parts.next()
+      // Whether it is critical stands in between, when it is.
+      if value?.tag != DER.octetString { value = parts.next() }
+      guard let value, value.tag == DER.octetString,
+        var names = DERReader.only(value.content, DER.sequence)?.reader
+      else { return [] }
+      var addresses: [[UInt8]] = []
+      while let name = names.next() {
+        if name.tag == 0x81 { addresses.append(Array(name.content)) }
+      }
+      return addresses
+    }
+    return []
+  }
+
+  private static func subjectNames(_ subject: DERElement<ArraySlice<UInt8>>) -> [[UInt8]] {
+    var addresses: [[UInt8]] = []
+    var relativeNames = subject.reader
+    while var parts = relativeNames.next(DER.set)?.reader {
+      while var part = parts.next(DER.sequence)?.reader {
+        guard let type = part.next(DER.objectIdentifier), let text = part.next() else { break }
+        // PKCS #9, emailAddress
+        guard Array(type.content) == [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x01] else { continue }
+        addresses.append(Array(text.content))
+      }
+    }
+    return addresses
+  }
+}
+
+extension DERReader {
+  /// The next value, when it has the wanted identifier, of a reader that is not needed after it.
+  fileprivate func first(_ tag: UInt8) -> DERElement<Bytes>? {
+    var reader = self
+    return reader.next(tag)
+  }
+}

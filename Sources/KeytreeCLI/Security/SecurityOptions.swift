@@ -1,0 +1,98 @@
+internal import Secrets
+
+/// Options and operands of one command of `security`, as getopt(3) of BSD reads them.
+///
+/// Letters may be packed, and a letter with a value takes the rest of its word, else the whole next one, whatever
+/// it begins with. The first operand ends the options, and so does `--`. Of several values for one letter the
+/// last one counts.
+struct SecurityOptions {
+  /// Why a command line cannot be read: a letter that the command does not have, or one without its value.
+  struct Misuse: Error {}
+
+  private var given: [(letter: Unicode.Scalar, value: SecretSlice?)] = []
+  /// What comes after the options.
+  private(set) var operands: [SecretSlice] = []
+  /// The letter at the very end of the line that lacks its value, where the command has something to say to that.
+  private(set) var lackingValue: Unicode.Scalar?
+  /// Whether a secret stood where everybody on this machine can see it.
+  private(set) var hasShownSecret = false
+
+  /// Reads the words after the name of a command.
+  ///
+  /// A value that is a secret is overwritten where it was shown, at once.
+  ///
+  /// - Parameters:
+  ///   - words: the words.
+  ///   - pattern: the letters in getopt's notation, `:` behind those with a value, `:` in front where a lacking
+  ///     value is the command's to judge.
+  ///   - secrets: letters whose value is a secret.
+  /// - Throws: for a letter that is not there, or without its value.
+  init(_ words: SecurityWords, _ pattern: String, secrets: String) throws(Misuse) {
+    let judgesLacking = pattern.hasPrefix(":")
+    var index = 0
+    while index < words.count {
+      let word = words[index]
+      let bytes = unsafe word.withBytes { unsafe $0.first == UInt8(ascii: "-") && $0.count > 1 }
+      guard bytes else { break }
+      let isEnd = unsafe word.withBytes { unsafe $0.count == 2 && $0[1] == UInt8(ascii: "-") }
+      index += 1
+      if isEnd { break }
+      var position = 1
+      while position < word.count {
+        let letter = Unicode.Scalar(unsafe word.withBytes { unsafe $0[position] })
+        position += 1
+        switch Self.arity(of: letter, in: pattern) {
+        case nil: throw Misuse()
+        case false: given.append((letter, nil))
+        case true where position < word.count:
+          take(letter, word.part(position..<word.count), at: index - 1, from: position, of: words, secrets)
+          position = word.count
+        case true where index < words.count:
+          take(letter, words[index], at: index, from: 0, of: words, secrets)
+          index += 1
+        case true:
+          guard judgesLacking else { throw Misuse() }
+          lackingValue = letter
+        }
+      }
+    }
+    while index < words.count {
+      operands.append(words[index])
+      index += 1
+    }
+  }
+
+  private mutating func take(
+    _ letter: Unicode.Scalar, _ value: SecretSlice, at index: Int, from offset: Int, of words: SecurityWords,
+    _ secrets: String
+  ) {
+    given.append((letter, value))
+    guard secrets.unicodeScalars.contains(letter) else { return }
+    words.hide(index, from: offset)
+    hasShownSecret = hasShownSecret || words.areShown
+  }
+
+  /// Whether a letter has a value; nil for one that the command does not have.
+  private static func arity(of letter: Unicode.Scalar, in pattern: String) -> Bool? {
+    let letters = Array(pattern.unicodeScalars)
+    guard letter != ":", let index = letters.firstIndex(of: letter) else { return nil }
+    return index + 1 < letters.count && letters[index + 1] == ":"
+  }
+
+  /// Whether a letter was given.
+  func has(_ letter: Unicode.Scalar) -> Bool { given.contains { $0.letter == letter } }
+
+  /// The value of a letter.
+  func value(_ letter: Unicode.Scalar) -> SecretSlice? { given.last { $0.letter == letter }?.value }
+
+  /// The value that came last of several letters, with its letter.
+  func last(of letters: String) -> (letter: Unicode.Scalar, value: SecretSlice)? {
+    for entry in given.reversed() where letters.unicodeScalars.contains(entry.letter) {
+      if let value = entry.value { return (entry.letter, value) }
+    }
+    return nil
+  }
+
+  /// The value of a letter that is no secret.
+  func bytes(_ letter: Unicode.Scalar) -> [UInt8]? { value(letter)?.publicBytes() }
+}

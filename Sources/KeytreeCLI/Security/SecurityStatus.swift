@@ -1,0 +1,179 @@
+internal import Glibc
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+
+/// What a command of `security` ends with: a status of Apple's keychain (`SecBase.h`), of which the caller of the
+/// program sees the lowest eight bits, or one of the small numbers that the command itself has.
+struct SecurityStatus: RawRepresentable, Hashable, Sendable {
+  let rawValue: Int32
+
+  init(rawValue: Int32) { self.rawValue = rawValue }
+
+  static let success = SecurityStatus(rawValue: 0)
+  /// The command's own: anything that has no status.
+  static let failure = SecurityStatus(rawValue: 1)
+  /// The command's own: the command line is wrong.
+  static let usage = SecurityStatus(rawValue: 2)
+  static let unimplemented = SecurityStatus(rawValue: -4)
+  static let diskFull = SecurityStatus(rawValue: -34)
+  static let inputOutput = SecurityStatus(rawValue: -36)
+  static let parameter = SecurityStatus(rawValue: -50)
+  static let allocation = SecurityStatus(rawValue: -108)
+  static let userCancelled = SecurityStatus(rawValue: -128)
+  static let missingEntitlement = SecurityStatus(rawValue: -34018)
+  static let notAvailable = SecurityStatus(rawValue: -25291)
+  static let readOnly = SecurityStatus(rawValue: -25292)
+  static let authenticationFailed = SecurityStatus(rawValue: -25293)
+  static let noSuchKeychain = SecurityStatus(rawValue: -25294)
+  static let duplicateItem = SecurityStatus(rawValue: -25299)
+  static let itemNotFound = SecurityStatus(rawValue: -25300)
+  static let dataTooLarge = SecurityStatus(rawValue: -25302)
+  static let noSuchAttribute = SecurityStatus(rawValue: -25303)
+  static let noDefaultKeychain = SecurityStatus(rawValue: -25307)
+  static let interactionNotAllowed = SecurityStatus(rawValue: -25308)
+  static let decode = SecurityStatus(rawValue: -26275)
+
+  /// What the caller of the program sees: the lowest eight bits.
+  var exitStatus: Int32 { rawValue & 0xFF }
+
+  /// What the status means. Scripts look for the first two as they are; the other words are our own.
+  var message: String {
+    switch self {
+    case .itemNotFound: "The specified item could not be found in the keychain."
+    case .duplicateItem: "The specified item already exists in the keychain."
+    case .unimplemented: "This function is not offered here."
+    case .diskFull: "The disk is full."
+    case .inputOutput: "Reading or writing failed."
+    case .parameter: "The parameters make no sense together."
+    case .allocation: "There is not enough memory."
+    case .userCancelled: "The user has cancelled it."
+    case .missingEntitlement: "The group of the item cannot be used."
+    case .notAvailable: "The keychain is not available."
+    case .readOnly: "The keychain cannot be written to."
+    case .authenticationFailed: "The passphrase was wrong."
+    case .noSuchKeychain: "The keychain could not be found."
+    case .dataTooLarge: "The data is too large."
+    case .noSuchAttribute: "The item cannot have this attribute."
+    case .noDefaultKeychain: "There is no default keychain."
+    case .interactionNotAllowed: "Nobody can be asked."
+    case .decode: "The data of the item cannot be read."
+    default: "It failed."
+    }
+  }
+}
+
+extension SecurityStatus {
+  /// The status that comes nearest to why a command of `keytree` would end.
+  init(_ failure: Failure) {
+    self =
+      switch failure {
+      case .usage: .usage
+      case .storeLocationUnknown: .noSuchKeychain
+      case .promptImpossible: .interactionNotAllowed
+      case .cancelled: .userCancelled
+      case .noMatch: .itemNotFound
+      case .noMatchButDamage: .decode
+      case .secretTooLong: .dataTooLarge
+      case .inputFailed, .outputFailed: .inputOutput
+      case .keyring(let error): Self(error)
+      default: .failure
+      }
+  }
+
+  // The same as Apple's functions in `KeychainServices` answer, but for a store that is not there: those have no word
+  // for it, the command has.
+  private init(_ error: KeyringError) {
+    self =
+      switch error {
+      case .noStore: .noSuchKeychain
+      case .storeExists, .folderNotEmpty, .unsafeFolder, .busy, .policyNotTrusted: .notAvailable
+      case .file(let error): Self(error)
+      case .invalidAttribute(.wrongClass): .noSuchAttribute
+      case .invalidAttribute, .invalidQuery, .conflictCopy: .parameter
+      case .attributesTooLarge, .secretTooLarge: .dataTooLarge
+      case .itemNotFound: .itemNotFound
+      case .itemExists: .duplicateItem
+      case .itemDamaged, .bindingMismatch: .decode
+      case .shardDamaged, .shardRefused, .transactionDamaged, .transactionUnknown: .notAvailable
+      case .engine(let error, _): Self(error)
+      case .unknownGroup, .team(.notInGroup): .missingEntitlement
+      case .team: .notAvailable
+      }
+  }
+
+  private init(_ error: FileError) {
+    self =
+      switch error.reason {
+      case .system(ENOSPC), .system(EDQUOT): .diskFull
+      case .system(EROFS), .system(EACCES), .system(EPERM): .readOnly
+      case .system(ENOMEM): .allocation
+      case .system: .inputOutput
+      case .notARegularFile, .hasOtherNames, .tooLarge: .decode
+      }
+  }
+
+  private init(_ error: EngineError) {
+    self =
+      switch error {
+      case .cancelled: .userCancelled
+      case .noPromptPossible: .interactionNotAllowed
+      case .badPassphrase, .unusableKey(_, .noPassphrase): .authenticationFailed
+      case .notARecipient, .corrupt, .notEncrypted, .tooLarge, .message: .decode
+      case .unusableKey, .noRecipients, .wrongRecipients, .agentUnreachable, .engineMissing, .engineTooOld,
+        .unsafeEngine, .other:
+        .notAvailable
+      }
+  }
+}
+
+/// Why a command of `security` ends without success, with what there is to say about it.
+struct SecurityFailure: Error, Equatable {
+  let status: SecurityStatus
+  /// What goes to standard error, line by line, escaped.
+  let lines: [String]
+
+  /// A failure with words of its own.
+  init(_ status: SecurityStatus, _ lines: [String]) {
+    self.status = status
+    self.lines = lines
+  }
+
+  /// A failure in the words that the command has for a status.
+  ///
+  /// - Parameters:
+  ///   - status: the status.
+  ///   - place: the function of Apple's that would have failed, which those who read the words expect in front.
+  ///   - more: what else is to be said.
+  init(_ status: SecurityStatus, at place: String, _ more: [String] = []) {
+    self.init(status, ["security: \(place): \(status.message)"] + more)
+  }
+
+  /// The same for why a command of `keytree` would end; its reason and its hint follow.
+  init(_ failure: Failure, at place: String) {
+    let status = SecurityStatus(failure)
+    let lines = ErrorReport(failure).lines
+    switch failure {
+    // Nobody reads what there is to say.
+    case .outputClosed: self.init(status, [])
+    // All is said without Apple's words.
+    case .notCommitted: self.init(status, lines)
+    case .noMatch: self.init(status, at: place)
+    default: self.init(status, at: place, lines)
+    }
+  }
+
+  /// The command line is wrong; how it is used is told by who runs the command.
+  static let usage = SecurityFailure(.usage, [])
+}
+
+/// Runs something that fails as a command of `keytree` does, in the name of a function of Apple's.
+func securityCall<R: ~Copyable>(
+  _ place: String, _ body: () throws(Failure) -> R
+) throws(SecurityFailure) -> R {
+  do throws(Failure) {
+    return try body()
+  } catch {
+    throw SecurityFailure(error, at: place)
+  }
+}

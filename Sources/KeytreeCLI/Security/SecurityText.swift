@@ -1,0 +1,111 @@
+internal import Secrets
+
+/// How `security` prints bytes: printable ASCII in quotes; before it, when there is anything else, all of them in
+/// upper-case hexadecimal, and in the quotes three octal digits for each that cannot be printed. A backslash counts
+/// as one that cannot. No byte in any of it can drive a terminal.
+enum SecurityText {
+  /// The printed form of bytes that are no secret.
+  static func show(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    unsafe bytes.withUnsafeBytes { unsafe write($0) { text.append($0) } }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The printed form of a secret.
+  static func show(_ secret: borrowing SecretBytes) -> SecretBytes {
+    var text = SecretBytes(capacity: secret.count * 6 + 6)
+    unsafe secret.withBytes { unsafe write($0) { text.append($0) } }
+    return text
+  }
+
+  /// What `-w` prints of a secret: the secret, or all of it in lower-case hexadecimal when one byte of it cannot be
+  /// printed (isprint(3) in the C locale, whatever the locale is).
+  static func plain(_ secret: borrowing SecretBytes) -> SecretBytes {
+    let isPlain = unsafe secret.withBytes { unsafe $0.allSatisfy(isPrintable) }
+    if isPlain { return secret.copy() }
+    var text = SecretBytes(capacity: secret.count * 2)
+    unsafe secret.withBytes { bytes in
+      for index in bytes.indices {
+        let byte = unsafe bytes[index]
+        text.append(digit(byte >> 4, letters: UInt8(ascii: "a")))
+        text.append(digit(byte & 15, letters: UInt8(ascii: "a")))
+      }
+    }
+    return text
+  }
+
+  /// A secret that is given in hexadecimal: an odd number of digits has a zero in front of it.
+  ///
+  /// - Returns: nil when something else than a digit is in it.
+  static func decode(hexadecimal text: SecretSlice) -> SecretBytes? {
+    var secret = SecretBytes(capacity: text.count / 2 + 1)
+    let isHexadecimal = unsafe text.withBytes { text in
+      var high: UInt8? = text.count % 2 == 1 ? 0 : nil
+      for index in text.indices {
+        guard let value = value(ofDigit: unsafe text[index]) else { return false }
+        if let first = high {
+          secret.append(first << 4 | value)
+          high = nil
+        } else {
+          high = value
+        }
+      }
+      return true
+    }
+    guard isHexadecimal else { return nil }
+    return secret
+  }
+
+  /// Bytes in upper-case hexadecimal.
+  static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    var text: [UInt8] = []
+    for byte in bytes {
+      text.append(digit(byte >> 4, letters: UInt8(ascii: "A")))
+      text.append(digit(byte & 15, letters: UInt8(ascii: "A")))
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func write(_ bytes: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
+    let isShown = { (byte: UInt8) in isPrintable(byte) && byte != UInt8(ascii: "\\") }
+    let hasText = unsafe bytes.contains(where: isShown)
+    if unsafe !bytes.allSatisfy(isShown) {
+      put(UInt8(ascii: "0"))
+      put(UInt8(ascii: "x"))
+      for index in bytes.indices {
+        let byte = unsafe bytes[index]
+        put(digit(byte >> 4, letters: UInt8(ascii: "A")))
+        put(digit(byte & 15, letters: UInt8(ascii: "A")))
+      }
+      if hasText { put(UInt8(ascii: " ")) }
+      put(UInt8(ascii: " "))
+    }
+    guard hasText else { return }
+    put(UInt8(ascii: "\""))
+    for index in bytes.indices {
+      let byte = unsafe bytes[index]
+      if isShown(byte) {
+        put(byte)
+        continue
+      }
+      put(UInt8(ascii: "\\"))
+      for shift in [6, 3, 0] as [UInt8] { put(UInt8(ascii: "0") + byte >> shift & 7) }
+    }
+    put(UInt8(ascii: "\""))
+  }
+
+  private static func isPrintable(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
+
+  private static func digit(_ value: UInt8, letters: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : letters + value - 10
+  }
+
+  private static func value(ofDigit byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}
