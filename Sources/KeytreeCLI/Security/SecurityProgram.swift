@@ -102,8 +102,8 @@ struct SecurityProgram {
     if isTalkative { console.complain(command.name) }
     if options.hasShownSecret {
       console.complain(
-        "security: warning: a password among the arguments can be seen by every user of this machine; leave out the "
-          + "value of -w at the end to be asked, or give the command to `security -i`")
+        "security: warning: a password among the arguments can be seen by every user of this machine; "
+          + "`security -i` takes the command from standard input")
     }
     let call = SecurityCall(
       command: command, options: options, call: CommandCall(standingInWith: environment, console))

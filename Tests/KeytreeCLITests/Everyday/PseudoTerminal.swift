@@ -27,7 +27,8 @@ final class PseudoTerminal {
   ///   - words: its arguments.
   ///   - variables: its environment.
   ///   - blocked: the signals that it starts with blocked.
-  init(_ words: [String], variables: [String: String], blocked: [Int32] = []) throws {
+  ///   - name: the name that it is called by, where that is not its own.
+  init(_ words: [String], variables: [String: String], blocked: [Int32] = [], name: String? = nil) throws {
     // What posix_openpt(3), unlockpt(3) and ptsname(3) do on Linux; Swift's Glibc module lacks them.
     master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var isLocked: Int32 = 0
@@ -57,7 +58,7 @@ final class PseudoTerminal {
     // The last is POSIX_SPAWN_SETSID, a GNU extension.
     let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80
     unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-    let arguments = CStrings([Self.program] + words)
+    let arguments = CStrings([name ?? Self.program] + words)
     let entries = CStrings(variables.map { "\($0.key)=\($0.value)" })
     var process: pid_t = 0
     let problem = unsafe posix_spawn(

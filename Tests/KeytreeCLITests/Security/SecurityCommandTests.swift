@@ -1,0 +1,273 @@
+import Arguments
+import Foundation
+import KeyringModel
+import TestSupport
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("Passwords under the name security")
+struct SecurityCommandTests {
+  /// A command line, what it prints, says and answers. `<TIME>` and `<STORE>` stand for what differs each time.
+  private struct Row {
+    let words: [String]
+    let output: String
+    let talk: String
+    let status: Int32
+
+    init(_ words: [String], _ output: String = "", talk: String = "", status: Int32 = 0) {
+      self.words = words
+      self.output = output
+      self.talk = talk
+      self.status = status
+    }
+  }
+
+  private func follow(_ rows: [Row], in world: SecurityWorld) {
+    for row in rows {
+      let result = world.run(row.words.map { Word($0) })
+      let output = result.text
+        .replacing(/0x[0-9A-F]{30}  "[0-9]{14}Z\\000"/, with: "<TIME>")
+        .replacing("\"\(world.world.store)\"", with: "<STORE>")
+      #expect(output == row.output, "\(row.words)")
+      #expect(result.talk.replacing(world.world.store, with: "<STORE>") == row.talk, "\(row.words)")
+      #expect(result.status == row.status, "\(row.words)")
+    }
+  }
+
+  /// The block of an item with the attributes that are not missing.
+  private func block(_ itemClass: String, _ values: [String: String]) -> String {
+    let generic = [
+      "0x00000007 <blob>", "0x00000008 <blob>", "\"acct\"<blob>", "\"cdat\"<timedate>", "\"crtr\"<uint32>",
+      "\"cusi\"<sint32>", "\"desc\"<blob>", "\"gena\"<blob>", "\"icmt\"<blob>", "\"invi\"<sint32>",
+      "\"mdat\"<timedate>", "\"nega\"<sint32>", "\"prot\"<blob>", "\"scrp\"<sint32>", "\"svce\"<blob>",
+      "\"type\"<uint32>",
+    ]
+    let internet = [
+      "0x00000007 <blob>", "0x00000008 <blob>", "\"acct\"<blob>", "\"atyp\"<blob>", "\"cdat\"<timedate>",
+      "\"crtr\"<uint32>", "\"cusi\"<sint32>", "\"desc\"<blob>", "\"icmt\"<blob>", "\"invi\"<sint32>",
+      "\"mdat\"<timedate>", "\"nega\"<sint32>", "\"path\"<blob>", "\"port\"<uint32>", "\"prot\"<blob>",
+      "\"ptcl\"<uint32>", "\"scrp\"<sint32>", "\"sdmn\"<blob>", "\"srvr\"<blob>", "\"type\"<uint32>",
+    ]
+    var text = "keychain: <STORE>\nversion: 512\nclass: \"\(itemClass)\"\nattributes:\n"
+    for row in itemClass == "genp" ? generic : internet {
+      let tag = row.split(separator: "<")[0].filter { $0 != "\"" && $0 != " " }
+      let isTime = tag == "cdat" || tag == "mdat"
+      text += "    \(row)=\(values[tag] ?? (isTime ? "<TIME>" : "<NULL>"))\n"
+    }
+    return text
+  }
+
+  private let label = "0x00000007"
+
+  @Test("generic passwords are added, found, printed and deleted as on macOS")
+  func generic() throws {
+    let world = try SecurityWorld()
+    let plain = block("genp", [label: "\"mailer\"", "acct": "\"bot\"", "svce": "\"mailer\""])
+    let full = block(
+      "genp",
+      [
+        label: "\"The Label\"", "acct": "0x6AC3B6  \"j\\303\\266\"", "svce": "\"backslash\"",
+        "desc": "\"kind\"", "icmt": "0x615C62  \"a\\134b\"", "gena": "\"value\"", "crtr": "\"aapl\"",
+        "type": "\"note\"",
+      ])
+    let duplicate =
+      "security: SecKeychainItemCreateFromContent (<default>): The specified item already exists in the keychain.\n"
+      + "keytree: keytree://generic-password/mailer/bot is there already\nhint: -U changes it\n"
+    follow(
+      [
+        Row(
+          ["add-generic-password", "-s", "mailer", "-a", "bot", "-w", "pass word"],
+          talk: SecurityWorld.warning),
+        Row(["find-generic-password", "-s", "mailer", "-a", "bot"], plain),
+        Row(["find-generic-password", "-ws", "mailer"], "pass word\n"),
+        Row(["find-generic-password", "-wl", "mailer"], "pass word\n"),
+        Row(["find-generic-password", "-s", "mailer", "-w", "/a/login.keychain", "-g"], "pass word\n"),
+        Row(["find-generic-password", "-ga", "bot"], plain, talk: "password: \"pass word\"\n"),
+        Row(["find-gen", "-w"], "pass word\n"),
+        Row(
+          ["add-generic-password", "-s", "mailer", "-a", "bot", "-w", "x"],
+          talk: SecurityWorld.warning + duplicate,
+          status: 45),
+        Row(
+          [
+            "add-generic-password", "-s", "backslash", "-a", "jö", "-l", "The Label", "-D", "kind", "-j",
+            "a\\b",
+            "-G", "value", "-c", "aapl", "-C", "note", "-A", "-T", "/usr/bin/x", "-T", "", "-X", "70C3A42",
+            "k.keychain",
+          ], talk: SecurityWorld.warning),
+        Row(["find-generic-password", "-c", "aapl", "-C", "note", "-G", "value"], full),
+        Row(["find-generic-password", "-j", "a\\b", "-D", "kind", "-w"], "070c3a42\n"),
+        Row(
+          ["find-generic-password", "-c", "aaple"],
+          talk: "security: -c takes a code of exactly four characters\n", status: 1),
+        Row(["find-generic-password", "-s", "Mailer"], talk: SecurityWorld.notFound, status: 44),
+        Row(["find-generic-password", "-s", "mailer", "-a", ""], talk: SecurityWorld.notFound, status: 44),
+        Row(["find-generic-password", "-s", "nope", "-w"], talk: SecurityWorld.notFound, status: 44),
+        Row(["add-generic-password", "-s", "none", "-a", "me"]),
+        Row(["find-generic-password", "-s", "none", "-w"], "\n"),
+        Row(
+          ["find-generic-password", "-s", "none", "-g"],
+          block("genp", [label: "\"none\"", "acct": "\"me\"", "svce": "\"none\""]), talk: "password: \n"),
+        Row(["add-generic-password", "-s", "old", "-a", "me", "-p", "legacy"], talk: SecurityWorld.warning),
+        Row(["find-generic-password", "-s", "old", "-w"], "legacy\n"),
+        Row(
+          ["set-generic-password-partition-list", "-S", "apple:", "-k", "login", "-s", "mailer"], plain,
+          talk: SecurityWorld.warning
+            + "security: there are no lists of programs that may use an item; nothing has changed\n"),
+        Row(["delete-generic-password", "-s", "mailer"], plain, talk: "password has been deleted.\n"),
+        Row(["delete-generic-password", "-s", "mailer"], talk: SecurityWorld.notFound, status: 44),
+      ], in: world)
+    #expect(world.commits == 6, "the store, four additions and a deletion, each a commit of its own")
+  }
+
+  @Test("internet passwords are added, found, printed and deleted as on macOS")
+  func internet() throws {
+    let world = try SecurityWorld()
+    let plain = block(
+      "inet",
+      [
+        label: "\"host.example\"", "acct": "\"al\"", "atyp": "\"dflt\"", "port": "0x00000000 ",
+        "ptcl": "0x00000000 ",
+        "srvr": "\"host.example\"",
+      ])
+    let full = block(
+      "inet",
+      [
+        label: "\"L\"", "acct": "\"al\"", "atyp": "\"form\"", "path": "\"/x\"", "port": "0x000001BB ",
+        "ptcl": "\"htps\"", "sdmn": "\"realm\"", "srvr": "\"host.example\"",
+      ])
+    let share = block(
+      "inet",
+      [
+        label: "\"nas\"", "acct": "\"al\"", "atyp": "\"dflt\"", "port": "0x00000000 ", "ptcl": "\"smb \"",
+        "srvr": "\"nas\"",
+      ])
+    let code = "security: -r takes a code of exactly four characters\n(Try \"smb \" instead of \"smb\")\n"
+    follow(
+      [
+        Row(
+          ["add-internet-password", "-s", "host.example", "-a", "al", "-w", "one"],
+          talk: SecurityWorld.warning),
+        Row(
+          [
+            "add-internet-password", "-s", "host.example", "-a", "al", "-l", "L", "-r", "htps", "-t", "form",
+            "-P", "443",
+            "-p", "/x", "-d", "realm", "-w", "two",
+          ], talk: SecurityWorld.warning),
+        Row(
+          ["add-internet-password", "-s", "nas", "-a", "al", "-r", "smb", "-w", "x"],
+          talk: SecurityWorld.warning + code, status: 1),
+        Row(
+          ["add-internet-password", "-s", "nas", "-a", "al", "-r", "smb ", "-w", "three"],
+          talk: SecurityWorld.warning),
+        Row(["find-internet-password", "-s", "host.example"], plain),
+        Row(["find-internet-password", "-gs", "host.example"], plain, talk: "password: \"one\"\n"),
+        Row(["find-internet-password", "-s", "host.example", "-r", "htps"], full),
+        Row(["find-internet-password", "-P", "443", "-w"], "two\n"),
+        Row(["find-internet-password", "-P", "0", "-w"], "one\n"),
+        Row(["find-internet-password", "-t", "form", "-p", "/x", "-d", "realm", "-w"], "two\n"),
+        Row(["find-internet-password", "-t", "dflt", "-w"], "one\n"),
+        Row(["find-internet-password", "-r", "smb "], share),
+        Row(["find-internet-password", "-r", "ssh "], talk: SecurityWorld.notFound, status: 44),
+        Row(
+          ["delete-internet-password", "-s", "host.example", "-r", "htps"], full,
+          talk: "password has been deleted.\n"),
+        Row(["delete-internet-password", "-s", "host.example"], plain, talk: "password has been deleted.\n"),
+        Row(["delete-internet-password", "-s", "host.example"], talk: SecurityWorld.notFound, status: 44),
+      ], in: world)
+    // The index has the words that it has from everybody else.
+    #expect(try world.record(account: "al")?.attributes[.protocol] == "smb")
+    #expect(try world.record(account: "al")?.attributes[.authenticationType] == "default")
+  }
+
+  @Test("items that keytree itself has stored are found, and seeds and notes only when nothing else matches")
+  func fromKeytree() throws {
+    let world = try SecurityWorld()
+    let (seed, note, secret) = (Array("seed".utf8), Array("note".utf8), Array("secret".utf8))
+    #expect(world.world.run("add", "h.example/al", "-t", "totp", input: seed).code == .done)
+    #expect(world.world.run("add", "h.example/al", "-r", "https", input: secret).code == .done)
+    #expect(world.world.run("add", "generic:h.example/al", "-D", "note", input: note).code == .done)
+    #expect(world.security("find-internet-password", "-s", "h.example", "-w").text == "secret\n")
+    #expect(world.security("find-internet-password", "-r", "htps", "-w").text == "secret\n")
+    #expect(world.security("find-internet-password", "-t", "totp", "-w").text == "seed\n")
+    #expect(world.security("find-generic-password", "-s", "h.example", "-w").text == "note\n")
+    #expect(world.security("delete-internet-password", "-s", "h.example").value("\"ptcl\"") == "\"htps\"")
+    #expect(world.security("find-internet-password", "-s", "h.example", "-w").text == "seed\n")
+  }
+
+  @Test(
+    "-U changes the item with the same account and service, whatever its label, and adds what is not there")
+  func update() throws {
+    let world = try SecurityWorld()
+    let first = ["add-generic-password", "-U", "-s", "svc", "-a", "me"]
+    func run(_ more: String...) -> SecurityWorld.Result { world.run((first + more).map { Word($0) }) }
+    #expect(run("-w", "1").status == 0)
+    #expect(run("-l", "Other", "-j", "said", "-w", "2").status == 0)
+    #expect(world.security("find-generic-password", "-l", "Other", "-w").text == "2\n")
+    #expect(run("-w", "3").status == 0)
+    let found = world.security("find-generic-password", "-gs", "svc")
+    #expect(found.value(label) == "\"Other\"", "no label was given, so it stays")
+    #expect(found.value("\"icmt\"") == "\"said\"")
+    #expect(found.talk == "password: \"3\"\n")
+    let before = world.commits
+    #expect(run("-j", "").status == 0, "without a password it stays")
+    #expect(world.commits == before + 1)
+    let cleared = world.security("find-generic-password", "-gs", "svc")
+    #expect(cleared.value("\"icmt\"") == "<NULL>")
+    #expect(cleared.talk == "password: \"3\"\n")
+    #expect(run().status == 0)
+    #expect(world.commits == before + 1, "nothing to change, nothing to commit")
+
+    let server = ["add-internet-password", "-U", "-s", "h", "-a", "me"]
+    func runServer(_ more: String...) -> Int32 { world.run((server + more).map { Word($0) }).status }
+    // As keytree stores it, without a word about authentication.
+    #expect(world.world.run("add", "h/me", "-r", "https", "-P", "8443", input: [0x30]).code == .done)
+    #expect(runServer("-w", "1") == 0, "what was not given is not asked for")
+    #expect(runServer("-r", "ftp ", "-w", "2") == 0, "another protocol is another item")
+    #expect(world.security("find-internet-password", "-r", "htps", "-w").text == "1\n")
+    #expect(world.security("find-internet-password", "-r", "ftp ", "-w").text == "2\n")
+  }
+
+  @Test("an item without a kind of authentication is in the way of one of the usual kind")
+  func sameItem() throws {
+    let world = try SecurityWorld()
+    #expect(world.world.run("add", "h/me", input: [0x30]).code == .done)
+    #expect(world.security("add-internet-password", "-s", "h", "-a", "me").status == 45)
+    #expect(world.security("add-internet-password", "-s", "h", "-a", "me", "-t", "form").status == 0)
+    #expect(world.security("add-internet-password", "-s", "h", "-a", "me", "-p", "/x").status == 0)
+    #expect(world.security("add-internet-password", "-s", "h", "-a", "me", "-p", "/x").status == 45)
+  }
+
+  private static let wrong: [[String]] = [
+    ["add-generic-password"], ["add-generic-password", "-s", "x"],
+    ["add-generic-password", "-a", "x", "-w", "p"],
+    ["add-generic-password", "-s", "x", "-a", "y", "one", "two"],
+    ["add-generic-password", "-s", "x", "-a", "y", ""],
+    ["add-generic-password", "-s", "x", "-a"], ["add-generic-password", "-h"],
+    ["add-generic-password", "-Q"],
+    ["add-generic-password", "-s", "x", "-a", "y", "-P", "1"],
+    ["add-generic-password", "-s", "x", "-a", "y", "-X", "0g"],
+    ["add-internet-password", "-s", "x"], ["add-internet-password", "-s", "x", "-a", "y", "-P", "70000"],
+    ["add-internet-password", "-s", "x", "-a", "y", "-P", "http"],
+    ["add-internet-password", "-s", "x", "-a", "y", "-p"],
+    ["add-internet-password", "-s", "x", "-a", "y", "-G", "z"], ["delete-generic-password"],
+    ["delete-generic-password", "-w"], ["delete-internet-password"], ["delete-internet-password", "-h"],
+    ["find-generic-password", "-h"], ["find-generic-password", "-r", "http"],
+    ["find-internet-password", "-G", "x"],
+    ["find-generic-password", "-s"], ["delete-certificate"], ["find-key", "-t", "other"],
+    ["dump-keychain", "-x"],
+  ]
+
+  @Test("a wrong command line is answered with how the command is used, and stores nothing")
+  func misuse() throws {
+    let world = try SecurityWorld()
+    for words in Self.wrong {
+      let result = world.run(words.map { Word($0) })
+      #expect(result.status == 2, "\(words)")
+      #expect(result.text == "", "\(words)")
+      #expect(result.talk.contains("Usage: \(words[0]) "), "\(words)")
+    }
+    #expect(world.security("dump-keychain").text == "")
+  }
+}

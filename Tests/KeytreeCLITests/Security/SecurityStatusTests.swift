@@ -1,0 +1,29 @@
+import Testing
+
+@testable import KeytreeCLI
+
+@Suite("The status of security")
+struct SecurityStatusTests {
+  @Test(
+    "is the lowest eight bits of Apple's number",
+    arguments: [
+      (.success, 0), (.failure, 1), (.usage, 2), (.itemNotFound, 44), (.duplicateItem, 45),
+      (.authenticationFailed, 51), (.noSuchKeychain, 50), (.interactionNotAllowed, 36), (.userCancelled, 128),
+      (.parameter, 206), (.readOnly, 52), (.notAvailable, 53), (.decode, 93), (.missingEntitlement, 30),
+    ] as [(SecurityStatus, Int32)])
+  func numbers(status: SecurityStatus, exit: Int32) {
+    #expect(status.exitStatus == exit)
+  }
+
+  @Test(
+    "is never success for a failure, and what is said of it drives no terminal",
+    arguments: ErrorReportTests.failures.map(\.0) + KeyringErrors.all.map(\.0))
+  func failures(failure: Failure) {
+    let report = SecurityFailure(failure, at: "SecKeychainOpen")
+    #expect(report.status.exitStatus != 0)
+    #expect(!report.lines.isEmpty)
+    for line in report.lines {
+      #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E && $0.value != 0x7F })
+    }
+  }
+}
