@@ -27,7 +27,7 @@ struct SecurityCommandTests {
     for row in rows {
       let result = world.run(row.words.map { Word($0) })
       let output = result.text
-        .replacing(/0x[0-9A-F]{30}  "[0-9]{14}Z\\000"/, with: "<TIME>")
+        .replacing(/0x[0-9A-F]{32}  "[0-9]{14}Z\\000"/, with: "<TIME>")
         .replacing("\"\(world.world.store)\"", with: "<STORE>")
       #expect(output == row.output, "\(row.words)")
       #expect(result.talk.replacing(world.world.store, with: "<STORE>") == row.talk, "\(row.words)")

@@ -114,7 +114,7 @@ struct SecurityProgramTests {
       run(["find-internet-password", "-g"]),
       run(["dump-keychain"]), run(["add-generic-password"] + words), run([evil]), run(["help", evil]),
       run(["find-internet-password", "-r", evil]), run(["find-internet-password", "-r", "\u{1B}[2"]),
-      run(["delete-certificate", "-c", evil]), run(["delete-generic-password"] + words), run(["-p", evil]),
+      run(["delete-certificate", "-c", evil]), run(["delete-generic-password"] + words),
     ]
     for result in results {
       #expect(!result.text.isEmpty || !result.talk.isEmpty)
