@@ -68,13 +68,6 @@ final class MemoryInput: ConsoleInput {
     return SecretBytes(copying: bytes)
   }
 
-  func readSecretLine(limit: Int) throws(SecretInputError) -> SecretBytes {
-    guard !lines.isEmpty else { throw .endOfInput }
-    let line = lines.removeFirst()
-    guard line.count <= limit else { throw .tooLong(limit: limit) }
-    return SecretBytes(copying: line)
-  }
-
   private func show(_ text: String) {
     _ = unsafe Array(text.utf8).withUnsafeBytes { unsafe screen.write($0) }
   }

@@ -95,12 +95,6 @@ final class BytesInput: ConsoleInput {
     return SecretBytes(copying: rest)
   }
 
-  func readSecretLine(limit: Int) throws(SecretInputError) -> SecretBytes {
-    let line = try line()
-    guard line.count <= limit else { throw .tooLong(limit: limit) }
-    return SecretBytes(copying: line)
-  }
-
   private func line() throws(SecretInputError) -> [UInt8] {
     guard !rest.isEmpty else { throw .endOfInput }
     let line = rest.prefix { $0 != UInt8(ascii: "\n") }
