@@ -201,6 +201,41 @@ struct SecurityProgramTests {
     #expect(unknown.talk == "security: unknown command \"find-genetic-password\"\n")
   }
 
+  @Test("nothing is decrypted, and no process started, unless a password or a certificate is to be printed")
+  func reading() throws {
+    let world = try SecurityWorld()
+    #expect(world.world.run("add", "generic:svc/me", input: [0x31]).code == .done)
+    #expect(world.world.run("add", "host/me", input: [0x31]).code == .done)
+    let nothing = world.world.folder.path + "/nothing"
+    let bare = ["PATH": nothing, "GNUPGHOME": nothing, "XDG_STATE_HOME": nothing]
+    for words in [
+      ["find-generic-password", "-s", "svc"], ["find-internet-password", "-s", "host"], ["dump-keychain"],
+      ["set-generic-password-partition-list", "-s", "svc"],
+    ] {
+      let result = world.run(words.map { Word($0) }, more: bare)
+      #expect(result.status == 0, "\(words)")
+      #expect(result.text.contains("\"acct\"<blob>=\"me\""), "\(words)")
+    }
+    #expect(world.security("find-certificate", "-a", more: bare).status == 0)
+    #expect(world.security("find-generic-password", "-s", "svc", "-w", more: bare).status != 0)
+  }
+
+  @Test("a change that git cannot take is stored, told, and committed by the next command")
+  func gitFails() throws {
+    let world = try SecurityWorld()
+    let lock = world.world.store + "/.git/index.lock"
+    #expect(FileManager.default.createFile(atPath: lock, contents: nil))
+    let before = world.commits
+    let result = world.security("add-generic-password", "-s", "svc", "-a", "me")
+    #expect(result.status == 1)
+    #expect(result.talk.hasPrefix("keytree: "))
+    #expect(world.security("find-generic-password", "-s", "svc", "-w").text == "\n")
+    try FileManager.default.removeItem(atPath: lock)
+    #expect(world.commits == before)
+    #expect(world.security("delete-generic-password", "-s", "none").status == 44)
+    #expect(world.commits == before + 1)
+  }
+
   @Test("what cannot be decrypted, is damaged or not trusted has a status, and a reason from keytree")
   func trouble() throws {
     let world = try SecurityWorld()
