@@ -49,7 +49,7 @@ let package = Package(
       name: "Credentials", dependencies: ["Keyring", "KeyringModel", "Secrets"], swiftSettings: settings),
     .target(
       name: "KeychainServices",
-      dependencies: ["CSystem", "CGcrypt", "CKsba", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
+      dependencies: ["CSystem", "CKsba", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
       swiftSettings: settings),
     // Written against Apple's functions alone, which are the system's own elsewhere.
     .target(
@@ -60,7 +60,7 @@ let package = Package(
     .target(
       name: "KeytreeCLI",
       dependencies: [
-        "CSystem", "CGcrypt", "CQREncode", "Arguments", "Credentials", "Keyring", "OneTimePasswords", "OpenPGP",
+        "CSystem", "CQREncode", "Arguments", "Credentials", "Keyring", "OneTimePasswords", "OpenPGP",
         "KeyringModel", "Secrets", "Subprocess", "Sync",
       ],
       swiftSettings: settings),

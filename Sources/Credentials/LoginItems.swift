@@ -1,9 +1,9 @@
 internal import Keyring
-internal import KeyringModel
+package import KeyringModel
 internal import Secrets
 
 /// The internet passwords of a keyring, as programs ask for them.
-struct LoginItems {
+package struct LoginItems {
   /// How passwords are presented, in the words of the index: an item of another kind of authentication, such as a seed
   /// of one-time passwords, is no password.
   private static let passwordTypes: Set<String> = [
@@ -29,7 +29,7 @@ struct LoginItems {
   }
 
   /// Whether an item is a password that a person could type.
-  static func isPassword(_ record: ItemRecord) -> Bool {
+  package static func isPassword(_ record: ItemRecord) -> Bool {
     passwordTypes.contains(type(of: record))
   }
 

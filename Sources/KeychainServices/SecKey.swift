@@ -127,7 +127,7 @@ extension SecKey {
   }
 
   /// SHA-1 of the public half; nil for a symmetric key.
-  var publicKeyHash: [UInt8]? { material.publicKey.map(KeyHash.of) }
+  var publicKeyHash: [UInt8]? { material.publicKey.map(NamingHash.of) }
 
   /// The public half; a public key itself; nil for a symmetric key.
   var publicKey: SecKey? {

@@ -1,4 +1,3 @@
-internal import CGcrypt
 internal import KeyringModel
 internal import Secrets
 
@@ -19,19 +18,7 @@ struct CertificateContent {
   var sha256: [UInt8] { ContentDigest(of: der).bytes }
 
   /// The SHA-1 of the whole: a name that Apple's tools have for it, no protection.
-  var sha1: [UInt8] {
-    precondition(Self.libraryIsReady, "libgcrypt refused its own header's version")
-    var hash = [UInt8](repeating: 0, count: 20)
-    unsafe hash.withUnsafeMutableBytes { hash in
-      unsafe der.withUnsafeBytes { der in
-        unsafe gcry_md_hash_buffer(CInt(GCRY_MD_SHA1.rawValue), hash.baseAddress, der.baseAddress, der.count)
-      }
-    }
-    return hash
-  }
-
-  // libgcrypt wants this call before any other (its manual, "Initializing the library").
-  private static let libraryIsReady = unsafe gcry_check_version(nil) != nil
+  var sha1: [UInt8] { NamingHash.of(der) }
 
   /// The certificate as text (RFC 7468): lines of 64 characters.
   var pem: String {

@@ -1,4 +1,4 @@
-internal import Arguments
+internal import Credentials
 internal import Keyring
 internal import KeyringModel
 
@@ -9,7 +9,7 @@ struct SecuritySearch {
   private let itemClass: ItemClass
   private var predicates: [Predicate] = []
   private var codes: [(name: AttributeName, accepted: [[UInt8]])] = []
-  /// Whether a seed for one-time passwords, or a note, may be what is meant.
+  /// Whether something else than a password, or a note, may be what is meant.
   private var leavesOpen: (type: Bool, kind: Bool) = (true, true)
 
   /// Takes the letters that a find, a delete or an access list has in common.
@@ -23,7 +23,7 @@ struct SecuritySearch {
       guard let code = try call.code(letter) else { continue }
       codes.append((name, [code]))
     }
-    leavesOpen = (!call.options.has("t") || itemClass == .genericPassword, !call.options.has("D"))
+    leavesOpen = (!call.options.has("t"), !call.options.has("D"))
   }
 
   /// The letters for text, and what they are for.
@@ -75,8 +75,8 @@ struct SecuritySearch {
   /// Whether nothing was given to search for.
   var isEmpty: Bool { predicates.isEmpty && codes.isEmpty }
 
-  /// The matches in the order of their creation. Seeds and notes, which share account and server with the password
-  /// that they belong to, come last unless they were asked for.
+  /// The matches in the order of their creation. Seeds for one-time passwords, tokens that programs keep beside a
+  /// password, and notes, which share account and server with it, come last unless they were asked for.
   ///
   /// - Throws: `keyring`, and `noMatchButDamage` when lines of the index that may be a match are damaged.
   func run(in index: Index, _ call: CommandCall) throws(Failure) -> [ItemRecord] {
@@ -93,9 +93,9 @@ struct SecuritySearch {
   }
 
   private func isBeside(_ record: ItemRecord) -> Bool {
-    let isSeed = leavesOpen.type && record.attributes[.authenticationType] == .string("totp")
+    let isOther = leavesOpen.type && !LoginItems.isPassword(record)
     let isNote = leavesOpen.kind && record.attributes[.kind] == .string("note")
-    return isSeed || isNote
+    return isOther || isNote
   }
 
   /// The question that one of the matches answers, codes included: what the item says about itself has to agree.

@@ -186,6 +186,9 @@ struct SecurityCommandTests {
     let world = try SecurityWorld()
     let (seed, note, secret) = (Array("seed".utf8), Array("note".utf8), Array("secret".utf8))
     #expect(world.world.run("add", "h.example/al", "-t", "totp", input: seed).code == .done)
+    let token = world.world.run(
+      "add", "h.example/al", "-t", "oauth-refresh-token", "-r", "https", input: seed)
+    #expect(token.code == .done)
     #expect(world.world.run("add", "h.example/al", "-r", "https", input: secret).code == .done)
     #expect(world.world.run("add", "generic:h.example/al", "-D", "note", input: note).code == .done)
     #expect(world.security("find-internet-password", "-s", "h.example", "-w").text == "secret\n")
