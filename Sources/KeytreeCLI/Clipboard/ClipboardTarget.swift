@@ -40,12 +40,8 @@ struct ClipboardTarget {
   ///
   /// - Throws: a usage error for `--osc52` alone; `other` when there is no clipboard.
   init?(_ call: CommandCall) throws(Failure) {
-    guard call.arguments.has(Self.clip) else {
-      if call.arguments.has(Self.osc52) {
-        throw call.misuse(.other("\(Self.osc52.display) goes with \(Self.clip.display)"))
-      }
-      return nil
-    }
+    try Self.refuseContradictions(call)
+    guard call.arguments.has(Self.clip) else { return nil }
     self.call = call
     seconds = call.arguments.integer(Self.clip) ?? Self.defaultSeconds
     if call.arguments.has(Self.osc52) {
@@ -58,6 +54,15 @@ struct ClipboardTarget {
       } catch {
         throw Failure(error, environment: call.environment)
       }
+    }
+  }
+
+  /// Refuses `--osc52` alone, also where nothing is decrypted.
+  ///
+  /// - Throws: a usage error.
+  static func refuseContradictions(_ call: CommandCall) throws(Failure) {
+    if call.arguments.has(osc52), !call.arguments.has(clip) {
+      throw call.misuse(.other("\(osc52.display) goes with \(clip.display)"))
     }
   }
 

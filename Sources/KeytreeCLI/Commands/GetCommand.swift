@@ -104,9 +104,7 @@ enum GetCommand: Command {
     if call.arguments.has(qr), call.globals.json {
       throw call.misuse(.conflict(qr.display, GlobalOptions.json.display))
     }
-    if call.arguments.has(ClipboardTarget.osc52), !call.arguments.has(ClipboardTarget.clip) {
-      throw call.misuse(.other("\(ClipboardTarget.osc52.display) goes with \(ClipboardTarget.clip.display)"))
-    }
+    try ClipboardTarget.refuseContradictions(call)
     let exclusive = [attributes, out, ClipboardTarget.clip, qr, reveal].filter(call.arguments.has)
     if exclusive.count > 1 { throw call.misuse(.conflict(exclusive[0].display, exclusive[1].display)) }
   }

@@ -41,8 +41,8 @@ enum OtpCommand: Command {
         + "`otpauth` URI; base32 alone is taken from an item that is named by a reference, an id, or with its class.",
       "With a counter, the next value is in the store before the code is shown, so that no code is shown twice. It is a "
         + "change like any other, with a commit.",
-      "`--json` prints the attributes, and with `--reveal` the code among them. Without `--reveal` nothing is "
-        + "decrypted, and no counter moves.",
+      "`--json` prints the attributes, and with `--reveal` the code and the `seconds` it stays good among "
+        + "them. Without `--reveal` nothing is decrypted, and no counter moves.",
     ] + ClipboardTarget.details,
     operands: [item], options: ClipboardTarget.options + [qr, reveal] + AttributeOptions.all,
     subcommands: [add],
@@ -134,6 +134,7 @@ enum OtpCommand: Command {
     if call.arguments.has(reveal), !call.globals.json {
       throw call.misuse(.other("--reveal is for the output of --json"))
     }
+    try ClipboardTarget.refuseContradictions(call)
     if call.arguments.has(qr), call.globals.json {
       throw call.misuse(.conflict(qr.display, GlobalOptions.json.display))
     }
