@@ -56,12 +56,17 @@ struct OneTimePasswordTests {
     let world = try CareWorld()
     world.run("init", "--no-git")
     world.run("otp", "add", "bank.example/4711", input: Array((Self.seed + "7").utf8))
-    // Root may write anywhere, but nobody can put a file where a folder cannot be.
-    let folder = world.store + "/.keytree"
-    try FileManager.default.removeItem(atPath: folder)
-    try #require(FileManager.default.createFile(atPath: folder, contents: Data()))
+    // A damaged line keeps the shard from being written, and nobody from reading the others.
+    let index = world.store + "/index"
+    for name in try FileManager.default.contentsOfDirectory(atPath: index) {
+      let file = try #require(FileHandle(forWritingAtPath: index + "/" + name))
+      try file.seekToEnd()
+      try file.write(contentsOf: Data("{\n".utf8))
+      try file.close()
+    }
+    #expect(world.run("get", "bank.example/4711").text == Self.seed + "7")
     let answer = world.run("otp", "bank.example/4711")
-    #expect(answer.code != .done)
+    #expect(answer.code == .damaged, "\(answer.talk)")
     #expect(answer.bytes.isEmpty)
   }
 }
