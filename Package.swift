@@ -60,8 +60,8 @@ let package = Package(
     .target(
       name: "KeytreeCLI",
       dependencies: [
-        "CSystem", "CQREncode", "Arguments", "Credentials", "Keyring", "OneTimePasswords", "OpenPGP",
-        "KeyringModel", "Secrets", "Subprocess", "Sync",
+        "CSystem", "CExpat", "CQREncode", "CZlib", "Arguments", "Credentials", "Keyring", "OneTimePasswords",
+        "OpenPGP", "KeyringModel", "Secrets", "Subprocess", "Sync",
       ],
       swiftSettings: settings),
     .executableTarget(

@@ -24,6 +24,13 @@ int keytree_openat(int directory, const char *path, int flags, mode_t mode);
 // explicit_bzero(3): a wipe that the compiler may not remove.
 void keytree_wipe(void *bytes, size_t count);
 
+// Wipes a block of the heap, all that was allocated of it, and gives it back: for the memory of other libraries that
+// secrets pass through. `NULL` is nothing.
+void keytree_release(void *block);
+
+// As realloc(3), but moves always, and wipes the block it leaves.
+void *keytree_resize(void *block, size_t size);
+
 // Whether two blocks of one size are equal, in a time that does not depend on their content.
 int keytree_equal(const void *left, const void *right, size_t count);
 

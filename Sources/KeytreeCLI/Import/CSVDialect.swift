@@ -6,6 +6,10 @@ enum CSVColumn: Equatable {
   case label
   /// Where the password belongs.
   case url
+  /// Several such places, with commas between them.
+  case urls
+  /// Where the password belongs, or `http://sn`, by which LastPass says that the row is a note.
+  case urlOrNoteMark
   /// The user name.
   case account
   /// The password.
@@ -18,8 +22,14 @@ enum CSVColumn: Equatable {
   case securityDomain
   /// A public fact, kept as a custom attribute.
   case attribute(AttributeName)
-  /// Anything else. Nobody knows whether it is secret, so it is sealed.
+  /// Custom fields, `name: value` on each line.
+  case fields
+  /// Whether the row is a password, a note or something else.
+  case recordType
+  /// A field that its program treats as a secret.
   case sealed(String)
+  /// Anything else. Nobody knows whether it is secret, so it is sealed unless its owner says otherwise.
+  case unknown(String)
 }
 
 /// The columns that a program writes, recognised by their names alone: neither the order of the columns nor
@@ -28,33 +38,9 @@ struct CSVDialect {
   /// The programs, for messages.
   let name: String
   /// Columns that must be there, by lower-case name.
-  private let required: [String: CSVColumn]
+  let required: [String: CSVColumn]
   /// Columns that may be there.
-  private let optional: [String: CSVColumn]
-
-  // The first one whose columns are all there is taken. Chrome's are fewer than those of programs that
-  // resemble it; what such a program adds is sealed like any column that is not known.
-  private static let all = [
-    CSVDialect(
-      name: "Firefox",
-      required: [
-        "url": .url, "username": .account, "password": .secret, "httprealm": .securityDomain,
-        "formactionorigin": .attribute("formActionOrigin"),
-      ],
-      optional: [
-        "guid": .attribute("guid"), "timecreated": .attribute("timeCreated"),
-        "timelastused": .attribute("timeLastUsed"),
-        "timepasswordchanged": .attribute("timePasswordChanged"),
-      ]),
-    CSVDialect(
-      name: "Apple Passwords",
-      required: ["title": .label, "url": .url, "username": .account, "password": .secret],
-      optional: ["notes": .note, "otpauth": .oneTimePassword]),
-    CSVDialect(
-      name: "Chrome, Edge or Brave",
-      required: ["name": .label, "url": .url, "username": .account, "password": .secret],
-      optional: ["note": .note]),
-  ]
+  let optional: [String: CSVColumn]
 
   // A program that nothing is known about: the mapping says it all.
   private static let foreign = CSVDialect(name: "another program", required: [:], optional: [:])
@@ -81,8 +67,8 @@ struct CSVDialect {
       guard names.contains(plainName(title)) else { throw .noSuchColumn(title) }
       given[plainName(title)] = column
     }
-    let known = all.first { $0.required.keys.allSatisfy(names.contains) }
-    guard let dialect = known ?? (given.values.contains(.secret) ? foreign : nil) else {
+    let found = known.first { $0.required.keys.allSatisfy(names.contains) }
+    guard let dialect = found ?? (given.values.contains(.secret) ? foreign : nil) else {
       throw .unknownHeader(columns: names.count)
     }
     for (index, name) in names.enumerated() where names[..<index].contains(name) {
@@ -90,7 +76,7 @@ struct CSVDialect {
     }
     let columns = zip(header, names).map { title, name in
       given[name] ?? dialect.required[name] ?? dialect.optional[name]
-        ?? (sorting.contains(name) ? .attribute(AttributeName(name)) : .sealed(title))
+        ?? (sorting.contains(name) ? .attribute(AttributeName(name)) : .unknown(title))
     }
     return (dialect, columns)
   }

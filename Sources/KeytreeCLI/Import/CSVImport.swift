@@ -8,89 +8,87 @@ package import Secrets
 ///   one item; it is in the attribute `url`. A row without a host becomes a generic password.
 /// - What may be secret is never an attribute: a note, a column that nobody knows, and a URL with a password,
 ///   a query or a fragment become items of kind `note` beside the password.
-/// - A row with an empty password is kept as an item with an empty secret.
+/// - A row with an empty password is kept as an item with an empty secret; a row that is a note alone has the note
+///   for its secret.
 package enum CSVImport {
   /// Reads a file.
   ///
   /// - Parameters:
   ///   - bytes: The file as it is.
   ///   - mapping: What the person says about columns.
+  ///   - showsUnknown: Whether columns that nobody knows become custom attributes, which are public.
   /// - Returns: The items; where they came from; the program that wrote the file; and the number of rows.
   /// - Throws: `CSVError` when the file as a whole cannot be understood. Nothing of it should be imported then.
   package static func plan(
-    _ bytes: borrowing SecretBytes, mapping: CSVMapping = CSVMapping()
+    _ bytes: borrowing SecretBytes, mapping: CSVMapping = CSVMapping(), showsUnknown: Bool = false
   ) throws(CSVError) -> (draft: ImportDraft, dialect: String, rowCount: Int) {
     let table = try CSVReader.read(bytes)
     let (dialect, columns) = try CSVDialect.detect(table.header, mapping: mapping)
     var draft = ImportDraft()
     for row in 0..<table.rowCount {
-      read(row: row, of: table, columns, into: &draft)
+      var entry = ImportedEntry(.row(CSVTable.number(ofRow: row)), showsUnknown: showsUnknown)
+      if let reason = read(row: row, of: table, columns, into: &entry) {
+        draft.skip(entry.source, reason)
+      } else {
+        entry.finish(into: &draft)
+      }
     }
     return (draft, dialect.name, table.rowCount)
   }
 
+  // Why the row needs no item, when it needs none.
   private static func read(
-    row: Int, of table: CSVTable, _ columns: [CSVColumn], into draft: inout ImportDraft
-  ) {
-    var attributes = Attributes()
-    var secret = table.field(row: row, column: 0).part(0..<0)
-    var url: (text: SecretSlice, parts: ImportedURL)?
-    var further: [(part: ImportPart, secret: SecretSlice)] = []
+    row: Int, of table: CSVTable, _ columns: [CSVColumn], into entry: inout ImportedEntry
+  ) -> ImportSkip? {
+    var recordType = RecordType.password
     for (index, column) in columns.enumerated() {
       let field = table.field(row: row, column: index)
       // An empty field says nothing, as opposed to an empty password.
       if field.isEmpty { continue }
       switch column {
-      case .secret: secret = field
-      case .label: attributes[.label] = AttributeValue(text: field.publicBytes())
-      case .account: attributes[.account] = AttributeValue(text: field.publicBytes())
-      case .securityDomain: attributes[.securityDomain] = AttributeValue(text: field.publicBytes())
-      case .attribute(let name): attributes[name] = AttributeValue(text: field.publicBytes())
-      case .url: url = unsafe (field, field.withBytes { unsafe ImportedURL($0) })
-      case .note: further.append((.note, field))
-      case .oneTimePassword: further.append((.oneTimePassword, field))
-      case .sealed(let title): further.append((.column(title), field))
+      case .secret: entry.secret = field
+      case .label: entry.set(.label, field)
+      case .account: entry.set(.account, field)
+      case .securityDomain: entry.set(.securityDomain, field)
+      case .attribute(let name): entry.set(name, field)
+      case .url: entry.urls.append(field)
+      case .urls: entry.urls += CSVFields.urls(in: field)
+      case .urlOrNoteMark:
+        if field.isEqual(to: SecretSlice(SecretBytes(copying: Array("http://sn".utf8)))) {
+          recordType = .note
+        } else {
+          entry.urls.append(field)
+        }
+      case .note: entry.note(field)
+      case .oneTimePassword: entry.oneTimePassword(field)
+      case .fields: for (name, value) in CSVFields.fields(in: field) { entry.field(name, value) }
+      case .recordType:
+        recordType = RecordType(field)
+        if case .other = recordType { entry.set("category", field) }
+      case .sealed(let title): entry.field(title, field, isSecret: true)
+      case .unknown(let title): entry.field(title, field)
       }
     }
-    var item = PlannedItem(
-      itemClass: .internetPassword, attributes: attributes, secret: secret,
-      source: .row(CSVTable.number(ofRow: row)), part: .secret)
-    if let url {
-      item.place(at: url.parts)
-      if url.parts.hidesSomething {
-        item.remarks.append(.urlPartlySealed)
-        further.append((.column("url"), url.text))
+    // Proton Pass names an account by its mail address alone, where there is no other name.
+    if columns.contains(.attribute("email")), entry.attributes[.account] == nil {
+      entry.attributes[.account] = entry.attributes["email"]
+    }
+    if recordType == .folder, entry.secret.isEmpty, !entry.hasParts { return .folder }
+    if recordType == .note, entry.secret.isEmpty { entry.becomeNote() }
+    return nil
+  }
+
+  /// What a row is, in the words of several programs.
+  private enum RecordType {
+    case password, note, folder, other
+
+    init(_ text: SecretSlice) {
+      switch String(decoding: text.publicBytes(), as: UTF8.self).lowercased() {
+      case "login", "password": self = .password
+      case "note", "secure note", "securenote": self = .note
+      case "folder": self = .folder
+      default: self = .other
       }
-    }
-    if item.attributes[.server] == nil { item.makeGeneric() }
-    draft.add(item)
-    for (part, secret) in further {
-      draft.add(
-        part == .oneTimePassword ? item.oneTimePassword(secret) : item.companion(part, keeping: secret))
-    }
-  }
-}
-
-extension PlannedItem {
-  // Says where the password belongs, as far as the URL knows.
-  fileprivate mutating func place(at url: ImportedURL) {
-    if !url.publicText.isEmpty { attributes[.url] = AttributeValue(text: url.publicText) }
-    guard let host = url.host else { return }
-    attributes[.server] = AttributeValue(text: host.host)
-    attributes[.protocol] = url.scheme.map { AttributeValue(text: $0) }
-    attributes[.port] = host.port.map { .integer($0) }
-    if !url.path.isEmpty, url.path != [UInt8(ascii: "/")] {
-      alternatives = [[.path: AttributeValue(text: url.path)]]
-    }
-  }
-
-  // Without a host the title is the best name of the service; else the text where a URL should be.
-  fileprivate mutating func makeGeneric() {
-    itemClass = .genericPassword
-    attributes[.service] = attributes[.label] ?? attributes[.url]
-    if let realm = attributes[.securityDomain] {
-      attributes[.securityDomain] = nil
-      attributes["httpRealm"] = realm
     }
   }
 }

@@ -4,7 +4,8 @@ package import Secrets
 ///
 /// Practical where files of browsers differ: a byte order mark, CR LF and LF line ends, empty lines between
 /// rows and a missing line end at the end of the file are accepted. Fields keep their exact bytes, which
-/// need not be UTF-8; a NUL is refused, because text with NULs is UTF-16 read wrongly.
+/// need not be UTF-8; a NUL is refused, because text with NULs is UTF-16 read wrongly. KeePass 1.x writes a quote
+/// within quotes as `\"` and a backslash as `\\`; in files with its first row, and in these alone, they are read so.
 package enum CSVReader {
   /// The largest file that is read: 64 MiB.
   package static let sizeLimit = 64 << 20
@@ -34,11 +35,18 @@ package enum CSVReader {
     private var fields = 0
     private var row = 1
     private var quoteRow = 1
+    // Whether a backslash in quotes protects a quote or a backslash.
+    private var hasBackslashes = false
+
+    // The first row of KeePass 1.x, which always stands in quotes.
+    private static let keePassHeader = Array(
+      #""Account","Login Name","Password","Web Site","Comments""#.utf8)
 
     init(capacity: Int) { content = SecretBytes(capacity: capacity) }
 
     mutating func run(_ file: UnsafeRawBufferPointer) throws(CSVError) {
       var index = unsafe file.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+      hasBackslashes = unsafe file[index...].starts(with: Scan.keePassHeader)
       // Stretches of bytes that need no decision are copied in one go.
       var stretch = index
       while index < file.count {
@@ -49,6 +57,14 @@ package enum CSVReader {
             unsafe copy(file[stretch..<index])
             state = .quoteInQuoted
             stretch = index + 1
+          } else if hasBackslashes, byte == UInt8(ascii: "\\"), index + 1 < file.count {
+            let next = unsafe file[index + 1]
+            if next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") {
+              unsafe copy(file[stretch..<index])
+              // The byte after the backslash begins the next stretch, and is not looked at.
+              stretch = index + 1
+              index += 1
+            }
           }
           index += 1
           continue

@@ -17,6 +17,8 @@ package enum ImportLoss: Hashable, Sendable {
   case link(target: [UInt8])
   /// Every name that could be made for it is taken by other secrets.
   case noNameLeft
+  /// Something that has no place in a store, in words.
+  case noPlace(String)
 
   /// What to tell.
   package var text: String {
@@ -28,6 +30,7 @@ package enum ImportLoss: Hashable, Sendable {
     case .notAFile: "neither a file nor a folder"
     case .link(let target): "a link to \(String(decoding: target, as: UTF8.self)), which is not imported"
     case .noNameLeft: "too many items of this name with other secrets"
+    case .noPlace(let what): what
     }
   }
 }
@@ -40,6 +43,12 @@ package enum ImportSkip: Hashable, Sendable {
   case alias(of: [UInt8])
   /// A link to a folder, whose items are imported under their own paths; empty for the top of the store.
   case folderLink(to: [UInt8])
+  /// A folder, whose name its entries say.
+  case folder
+  /// What its owner has thrown away.
+  case trash
+  /// A field that holds nothing of its own, and points at another one of the same entry.
+  case fieldLink
 
   /// What to tell.
   package var text: String {
@@ -47,6 +56,9 @@ package enum ImportSkip: Hashable, Sendable {
     case .housekeeping: "not an item"
     case .alias(let path): "a link to \(String(decoding: path, as: UTF8.self)), which keeps this name as well"
     case .folderLink(let path) where path.isEmpty: "a link to the top of the store"
+    case .folder: "a folder"
+    case .trash: "in the trash"
+    case .fieldLink: "it points at another field of the same entry"
     case .folderLink(let path): "a link to the folder \(String(decoding: path, as: UTF8.self))"
     }
   }
@@ -84,6 +96,12 @@ package struct ImportDraft: Sendable {
     }
     let named = Set(AttributeSchema.primaryKey(of: item.itemClass))
     var sealed: [(name: AttributeName, bytes: [UInt8])] = []
+    // What names the item has its room in any case.
+    var (room, left) = (ImportDraft.lineLimit, AttributeSchema.maximumCount - 4)
+    for (name, value) in item.attributes.entries where named.contains(name) {
+      room -= value.sizeInLine + name.text.utf8.count + 4
+      left -= 1
+    }
     for (name, value) in item.attributes.entries {
       let size = value.sizeInLine
       if named.contains(name) {
@@ -91,11 +109,16 @@ package struct ImportDraft: Sendable {
           lose(item.source, .nameTooLong(name.text), part: item.part)
           return
         }
-      } else if size > ImportDraft.attributeLimit, let bytes = value.contentBytes {
+      } else if let bytes = value.contentBytes,
+        size > ImportDraft.attributeLimit || size + name.text.utf8.count + 4 > room || left == 0
+      {
         item.attributes[name] = nil
         item.remarks.append(.sealedForLength(name.text))
         sealed.append((name, bytes))
         continue
+      } else {
+        room -= size + name.text.utf8.count + 4
+        left -= 1
       }
       if case .bytes = value { item.remarks.append(.notUTF8(name.text)) }
     }
@@ -124,8 +147,9 @@ package struct ImportDraft: Sendable {
   /// - Parameters:
   ///   - source: Which entry.
   ///   - reason: Why.
-  mutating func skip(_ source: ImportSource, _ reason: ImportSkip) {
-    findings.append(ImportReport.Entry(source: source, part: .secret, outcome: .skipped(reason)))
+  ///   - part: Which part of it.
+  mutating func skip(_ source: ImportSource, _ reason: ImportSkip, part: ImportPart = .secret) {
+    findings.append(ImportReport.Entry(source: source, part: part, outcome: .skipped(reason)))
   }
 
   /// The most bytes of a secret, as in the store format: 1 MiB.
@@ -134,4 +158,6 @@ package struct ImportDraft: Sendable {
   // others fit with these limits, whatever has to be escaped.
   private static let namePartLimit = 2048
   private static let attributeLimit = 1024
+  // All attributes together: what is over is sealed. Below the line with room for what is not an attribute.
+  private static let lineLimit = 12 << 10
 }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeyringModel
 internal import OpenPGP
+internal import Secrets
 
 // Why a source of secrets cannot be read, in words. No content of a source is part of them.
 
@@ -40,6 +41,29 @@ extension Failure {
     case .unknownHeader(let columns):
       reason = "no program that keytree knows writes such a first row (\(columns) columns)"
       hint = "say what the columns are: `--map COLUMN=secret --map COLUMN=account ...`"
+    }
+    self = .other(.failure, message: "cannot read \(name): \(reason)", hint: hint)
+  }
+
+  /// A file of another program that cannot be understood.
+  init(_ error: SourceError, file: String) {
+    let name = file == "-" ? "standard input" : ErrorReport.show(file)
+    var hint = "make sure that it is the right file, or export it again"
+    let reason: String
+    switch error {
+    case .empty: reason = "it is empty"
+    case .tooLarge(let limit): reason = "it is larger than \(limit >> 20) MiB"
+    case .notUTF8:
+      reason = "it is not text in UTF-8"
+      hint = "export it again as UTF-8"
+    case .encrypted:
+      reason = "it is encrypted by the program that wrote it"
+      hint = "export it again without a password, import it, and remove the file"
+    case .json(let problem): reason = problem.words
+    case .xml(let problem): reason = problem.words
+    case .archive(let problem): reason = problem.words
+    case .line(let number, let problem): reason = "line \(number): \(problem)"
+    case .otherFormat(let expected): reason = "it is not \(expected)"
     }
     self = .other(.failure, message: "cannot read \(name): \(reason)", hint: hint)
   }
@@ -101,6 +125,46 @@ extension EngineError {
     case .tooLarge(let limit): "it holds more than \(limit) bytes"
     case .message(let error): error.words
     default: nil
+    }
+  }
+}
+
+extension SecretJSONError {
+  fileprivate var words: String {
+    switch self {
+    case .empty: "it is empty"
+    case .truncated: "it is JSON that breaks off"
+    case .unexpected(let line): "line \(line) is no JSON"
+    case .notUnicode(let line): "line \(line) holds half a character"
+    case .duplicateName(let line): "line \(line) says one thing twice"
+    case .tooDeep(let line): "line \(line) has too many values inside each other"
+    }
+  }
+}
+
+extension XMLProblem {
+  fileprivate var words: String {
+    switch self {
+    case .truncated: "it is XML that breaks off"
+    case .malformed(let line): "line \(line) is no XML"
+    case .documentType(let line): "line \(line) declares a document type, which no export has"
+    case .tooDeep(let line): "line \(line) has too many elements inside each other"
+    }
+  }
+}
+
+extension ArchiveProblem {
+  fileprivate var words: String {
+    switch self {
+    case .notAnArchive: "it is no ZIP archive, or one that breaks off"
+    case .damaged: "it is a damaged ZIP archive"
+    case .tooManyMembers(let limit): "it has more than \(limit) members"
+    case .duplicateName: "two members of the archive have one name"
+    case .unsafeName: "a member of the archive has a name that leads out of it"
+    case .encrypted: "a member of the archive is encrypted"
+    case .unsupported: "it is a ZIP archive of a kind that is not read"
+    case .tooLarge(let limit): "what it holds is larger than \(limit >> 20) MiB"
+    case .badChecksum: "a member of the archive is damaged: its check sum is wrong"
     }
   }
 }

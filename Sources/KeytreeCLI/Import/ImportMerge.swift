@@ -48,7 +48,7 @@ package struct ImportMerge<Failure: Error> {
     for attributes in item.candidates {
       var item = item
       item.attributes = attributes
-      let key = PrimaryKey(itemClass: item.itemClass, attributes: attributes, group: group)
+      let key = PrimaryKey(itemClass: item.itemClass, attributes: attributes, group: item.group ?? group)
       if let index = progress.additions[key] {
         if join(item, key, index, &progress) { return }
       } else if let record = try existing(key) {

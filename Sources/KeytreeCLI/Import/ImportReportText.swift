@@ -20,6 +20,10 @@ extension ImportReport.Entry {
     switch source {
     case .row(let number): members.append(JSONMember("row", .integer(Int64(number))))
     case .file(let path): members.append(JSONMember("file", JSONValue(AttributeValue(text: path))))
+    case .line(let number): members.append(JSONMember("line", .integer(Int64(number))))
+    case .entry(let number, let title):
+      members.append(JSONMember("entry", .integer(Int64(number))))
+      members.append(JSONMember("title", JSONValue(AttributeValue(text: title))))
     }
     if let path { members.append(JSONMember("path", .string(path.text))) }
     members += outcome.details

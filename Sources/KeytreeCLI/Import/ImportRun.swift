@@ -60,7 +60,7 @@ struct ImportRun {
     var records: [ItemRecord] = []
     for item in draft.items {
       for attributes in item.candidates {
-        let key = PrimaryKey(itemClass: item.itemClass, attributes: attributes, group: group)
+        let key = PrimaryKey(itemClass: item.itemClass, attributes: attributes, group: item.group ?? group)
         guard let record = try lookup(key) else { break }
         if seen.insert(record.id).inserted { records.append(record) }
       }
@@ -78,7 +78,7 @@ struct ImportRun {
   /// - Returns: how many items another process added meanwhile, so that nothing is known about their secrets.
   private func apply(_ plan: ImportPlan) throws(KeyringError) -> Int {
     let items = plan.additions.map {
-      NewItem(itemClass: $0.itemClass, attributes: $0.attributes, group: group)
+      NewItem(itemClass: $0.itemClass, attributes: $0.attributes, group: $0.group ?? group)
     }
     let secrets = plan.additions.map(\.secret)
     let updates = plan.completions.map {

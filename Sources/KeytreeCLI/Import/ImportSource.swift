@@ -4,12 +4,19 @@ package enum ImportSource: Hashable, Sendable {
   case row(Int)
   /// A file of a password store: its path below the store, without `.gpg` when it is an item.
   case file([UInt8])
+  /// A line of a text file, counted from 1.
+  case line(Int)
+  /// An entry of a file that is no table: its number from 1, and its title.
+  case entry(Int, title: [UInt8])
 
   /// How a person finds it again: `row 17`, `web/github.com/alice`. Not escaped for a terminal.
   package var text: String {
     switch self {
     case .row(let number): "row \(number)"
     case .file(let path): String(decoding: path, as: UTF8.self)
+    case .line(let number): "line \(number)"
+    case .entry(let number, let title) where title.isEmpty: "entry \(number)"
+    case .entry(let number, let title): "entry \(number) (\(String(decoding: title, as: UTF8.self)))"
     }
   }
 }
@@ -48,6 +55,10 @@ package enum ImportRemark: Hashable, Sendable {
   case urlPartlySealed
   /// The value of this attribute is too long for an attribute and is sealed instead.
   case sealedForLength(String)
+  /// The keyring has no group of this name.
+  case groupMissing(String)
+  /// It was a copy that a conflict had left.
+  case conflictCopy
 
   /// What to tell.
   package var text: String {
@@ -57,6 +68,8 @@ package enum ImportRemark: Hashable, Sendable {
     case .notUTF8(let name): "\(name) is not UTF-8 and is kept as bytes"
     case .urlPartlySealed: "the URL holds what may be secret: shown without it, sealed in full"
     case .sealedForLength(let name): "\(name) is long: sealed, not shown"
+    case .groupMissing(let name): "this keyring has no group \(name)"
+    case .conflictCopy: "it was one side of a conflict"
     }
   }
 }

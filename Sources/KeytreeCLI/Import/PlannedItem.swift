@@ -13,6 +13,8 @@ package struct PlannedItem: Sendable {
   package var source: ImportSource
   /// Which part of that entry it is.
   package var part: ImportPart
+  /// The group it was in, when the source says so; else the one that the import is for.
+  package var group: String?
   /// What its owner should know.
   package var remarks: [ImportRemark] = []
   /// Attributes that tell it from another item with the same primary key, the best first.
@@ -27,7 +29,10 @@ package struct PlannedItem: Sendable {
   /// in), then numbered: an internet password in its security domain, a generic one in its account.
   var candidates: some Sequence<Attributes> {
     // Made one by one: nearly always the first is the one.
-    (0..<alternatives.count + PlannedItem.highestNumber).lazy.map { position in
+    // Only passwords have a name that a number can be added to.
+    let isPassword = itemClass == .genericPassword || itemClass == .internetPassword
+    let numbers = isPassword ? PlannedItem.highestNumber : 1
+    return (0..<alternatives.count + numbers).lazy.map { position in
       switch position {
       case 0: attributes
       case 1..<alternatives.count + 1: attributes.merging(alternatives[position - 1])
@@ -67,7 +72,7 @@ package struct PlannedItem: Sendable {
     kept[.label] = attributes[.label]
     kept[.passPath] = attributes[.passPath]
     return PlannedItem(
-      itemClass: .genericPassword, attributes: kept, secret: secret, source: source, part: part)
+      itemClass: .genericPassword, attributes: kept, secret: secret, source: source, part: part, group: group)
   }
 
   /// An item that keeps the seed of one-time passwords for the same account.
@@ -84,7 +89,7 @@ package struct PlannedItem: Sendable {
     seed[.authenticationType] = "totp"
     return PlannedItem(
       itemClass: .internetPassword, attributes: seed, secret: secret, source: source,
-      part: .oneTimePassword, alternatives: alternatives)
+      part: .oneTimePassword, group: group, alternatives: alternatives)
   }
 }
 

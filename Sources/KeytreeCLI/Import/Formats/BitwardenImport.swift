@@ -1,0 +1,193 @@
+internal import KeyringModel
+package import Secrets
+
+/// Turns Bitwarden's unencrypted JSON into items (bitwarden.com/help/condition-bitwarden-import).
+///
+/// - A login is a password as in ``ImportedEntry``; a secure note, a card, an identity and an SSH key have the note,
+///   the card's or the person's facts as lines `name: value`, and the private key for their secret, and say in `kind`
+///   what they are.
+/// - Custom fields are sealed, each in an item of its own, and so is the history of passwords, as JSON.
+/// - What lies in the trash is skipped. Passkeys are losses: no other program can use what an export says of them.
+package enum BitwardenImport {
+  /// Plans all entries.
+  ///
+  /// - Parameters:
+  ///   - bytes: The file as it is.
+  ///   - showsUnknown: Whether custom fields that are not hidden become custom attributes, which are public.
+  /// - Returns: The items.
+  /// - Throws: `json`; `encrypted`; `otherFormat`.
+  package static func plan(
+    _ bytes: borrowing SecretBytes, showsUnknown: Bool = false
+  ) throws(SourceError) -> ImportDraft {
+    let json = try SecretJSON(source: bytes)
+    if json["encrypted"]?.boolean == true || json["encKeyValidation_DO_NOT_EDIT"] != nil {
+      throw .encrypted
+    }
+    guard let items = json["items"]?.elements else { throw .otherFormat(expected: "an export of Bitwarden") }
+    let places = Places(json)
+    var draft = ImportDraft()
+    for (index, item) in items.enumerated() {
+      let title = item["name"]?.plainText?.publicBytes() ?? []
+      let entry = ImportedEntry(.entry(index + 1, title: title), showsUnknown: showsUnknown)
+      read(item, places, entry, into: &draft)
+    }
+    return draft
+  }
+
+  /// The names of folders and collections by their ids.
+  private struct Places {
+    let folders: [[UInt8]: SecretSlice]
+    let collections: [[UInt8]: SecretSlice]
+
+    init(_ json: SecretJSON) {
+      folders = Places.names(json["folders"])
+      collections = Places.names(json["collections"])
+    }
+
+    private static func names(_ list: SecretJSON?) -> [[UInt8]: SecretSlice] {
+      var names: [[UInt8]: SecretSlice] = [:]
+      for element in list?.elements ?? [] {
+        guard let id = element["id"]?.text, let name = element["name"]?.text else { continue }
+        names[id.publicBytes()] = name
+      }
+      return names
+    }
+  }
+
+  private static func read(
+    _ item: SecretJSON, _ places: Places, _ start: ImportedEntry, into draft: inout ImportDraft
+  ) {
+    var entry = start
+    guard item.members != nil else {
+      draft.lose(entry.source, .noPlace("not an entry of Bitwarden"))
+      return
+    }
+    var reader = MemberReader(item)
+    if reader.take("deletedDate")?.isBlank == false {
+      draft.skip(entry.source, .trash)
+      return
+    }
+    reader.drop("id", "organizationId", "object", "key", "edit", "viewPassword")
+    entry.set(.label, reader.text("name"))
+    for name in ["favorite", "reprompt", "creationDate", "revisionDate", "archivedDate"] {
+      entry.set(AttributeName(name), reader.take(name))
+    }
+    if let folder = reader.take("folderId")?.text {
+      entry.set("folder", places.folders[folder.publicBytes()] ?? folder)
+    }
+    let collections = reader.elements("collectionIds").compactMap(\.text).map {
+      (places.collections[$0.publicBytes()] ?? $0).publicBytes()
+    }
+    if !collections.isEmpty {
+      entry.attributes["collections"] = AttributeValue(text: Array(collections.joined(separator: [0x2C])))
+    }
+    entry.note(reader.text("notes"))
+    let hasPasskey = readType(&reader, &entry)
+    readFields(reader.elements("fields"), &entry, &draft)
+    keepHistory(&reader, &entry)
+    reader.keepRest(in: &entry)
+    entry.finish(into: &draft)
+    if hasPasskey {
+      draft.lose(entry.source, .noPlace("a passkey works in Bitwarden alone"), part: .column("passkey"))
+    }
+  }
+
+  /// Reads what the type of an entry has; true when there is a passkey.
+  private static func readType(_ reader: inout MemberReader, _ entry: inout ImportedEntry) -> Bool {
+    switch reader.take("type")?.integer {
+    case 2:
+      reader.drop("secureNote")
+      entry.becomeNote()
+    case 3:
+      entry.kind = "card"
+      entry.secret = ImportedEntry.lines(reader.take("card"))
+    case 4:
+      entry.kind = "identity"
+      entry.secret = ImportedEntry.lines(reader.take("identity"))
+    case 5:
+      var key = MemberReader(reader.take("sshKey"))
+      entry.kind = "ssh key"
+      entry.secret = key.text("privateKey") ?? entry.secret
+      entry.set("publicKey", key.text("publicKey"))
+      entry.set("fingerprint", key.text("keyFingerprint"))
+      key.keepRest(in: &entry)
+    default: break
+    }
+    // Whatever the type is, a login is read when there is one.
+    guard let login = reader.take("login"), login.members != nil else { return false }
+    return readLogin(login, &entry)
+  }
+
+  private static func readLogin(_ login: SecretJSON, _ entry: inout ImportedEntry) -> Bool {
+    var reader = MemberReader(login)
+    entry.set(.account, reader.text("username"))
+    if let password = reader.text("password") { entry.secret = password }
+    entry.oneTimePassword(reader.text("totp"))
+    for name in ["passwordRevisionDate", "autofillOnPageLoad"] {
+      entry.set(AttributeName(name), reader.take(name))
+    }
+    for place in reader.elements("uris") {
+      var place = MemberReader(place)
+      place.drop("uriChecksum")
+      if let url = place.text("uri"), !url.isEmpty { entry.urls.append(url) }
+      if let match = place.take("match"), let text = match.plainText {
+        entry.set(AttributeName(entry.urls.count < 2 ? "urlMatch" : "urlMatch-\(entry.urls.count)"), text)
+      }
+      place.keepRest(in: &entry)
+    }
+    // As older versions wrote it, beside `uris` or in its place.
+    if let url = reader.text("uri"), !url.isEmpty, !entry.urls.contains(where: { $0.isEqual(to: url) }) {
+      entry.urls.append(url)
+    }
+    let hasPasskey = !reader.elements("fido2Credentials").isEmpty
+    reader.keepRest(in: &entry)
+    return hasPasskey
+  }
+
+  // 0 is text, 1 hidden, 2 a truth value, 3 a link to user name or password.
+  private static func readFields(
+    _ fields: [SecretJSON], _ entry: inout ImportedEntry, _ draft: inout ImportDraft
+  ) {
+    for field in fields {
+      let name = field["name"]?.plainText.map { String(decoding: $0.publicBytes(), as: UTF8.self) } ?? ""
+      let title = name.isEmpty ? "field" : name
+      let type = field["type"]?.integer ?? 0
+      if type == 3 {
+        draft.skip(entry.source, .fieldLink, part: .column(title))
+      } else if let value = field["value"]?.plainText {
+        entry.field(title, value, isSecret: type != 0 && type != 2)
+      } else {
+        entry.field(title, SecretSlice(SecretBytes()), isSecret: true)
+      }
+    }
+  }
+
+  private static func keepHistory(_ reader: inout MemberReader, _ entry: inout ImportedEntry) {
+    guard let history = reader.take("passwordHistory"), !history.isBlank else { return }
+    entry.seal(.column(ImportPart.history), SecretSlice(history.json))
+  }
+}
+
+extension ImportPart {
+  /// The name of the item that keeps older passwords.
+  static let history = "password history"
+}
+
+extension SecretJSON {
+  /// Reads the JSON of another program.
+  ///
+  /// - Throws: `empty`, `notUTF8`, `json`.
+  init(source bytes: borrowing SecretBytes) throws(SourceError) {
+    guard !bytes.isEmpty else { throw .empty }
+    guard unsafe bytes.withBytes({ unsafe !SourceText.isUTF16($0) }) else { throw .notUTF8 }
+    do {
+      self = try SecretJSON(bytes)
+    } catch {
+      switch error {
+      case .empty: throw .empty
+      case .notUnicode where !bytes.isUTF8: throw .notUTF8
+      default: throw .json(error)
+      }
+    }
+  }
+}

@@ -1,0 +1,154 @@
+internal import KeyringModel
+package import Secrets
+
+/// Turns the XML that KeePass 2 and KeePassXC export into items.
+///
+/// - `Title`, `UserName`, `Password`, `URL` and `Notes` become a password as in ``ImportedEntry``; the groups that an
+///   entry is in, joined by `/`, are the attribute `folder`.
+/// - Strings of other names are sealed, each in an item of its own; those for one-time passwords become a seed.
+/// - Older versions of an entry are kept sealed beside it, as JSON; attached files up to the size of a secret.
+/// - What lies in the recycle bin is skipped.
+package struct KeePassImport {
+  private var draft = ImportDraft()
+  private var number = 0
+  private let binaries: [String: XMLNode]
+  private let recycleBin: [UInt8]?
+  private let showsUnknown: Bool
+
+  /// Plans all entries.
+  ///
+  /// - Parameters:
+  ///   - bytes: The file as it is.
+  ///   - showsUnknown: Whether strings that are not protected become custom attributes, which are public.
+  /// - Throws: `xml`, `otherFormat`.
+  package static func plan(
+    _ bytes: borrowing SecretBytes, showsUnknown: Bool = false
+  ) throws(SourceError) -> ImportDraft {
+    let document = try XMLReader.read(bytes)
+    guard document.name == "KeePassFile", let root = document["Root"] else {
+      throw .otherFormat(expected: "an XML export of KeePass")
+    }
+    var run = KeePassImport(meta: document["Meta"], showsUnknown: showsUnknown)
+    for group in root.all("Group") { run.readGroup(group, folder: [], isRoot: true) }
+    return run.draft
+  }
+
+  private init(meta: XMLNode?, showsUnknown: Bool) {
+    self.showsUnknown = showsUnknown
+    var binaries: [String: XMLNode] = [:]
+    for binary in meta?["Binaries"]?.all("Binary") ?? [] {
+      if let id = binary.attribute("ID") { binaries[id] = binary }
+    }
+    self.binaries = binaries
+    recycleBin = meta?["RecycleBinUUID"]?.text.publicBytes()
+  }
+
+  private mutating func readGroup(_ group: XMLNode, folder: [[UInt8]], isRoot: Bool) {
+    let name = group["Name"]?.text.publicBytes() ?? []
+    // The top group has the name of the file.
+    let folder = isRoot ? folder : folder + [name]
+    let isBin =
+      recycleBin.map { !$0.isEmpty && group["UUID"]?.text.publicBytes() == $0 }
+      ?? name.elementsEqual("Recycle Bin".utf8)
+    if isBin {
+      skipAll(in: group)
+      return
+    }
+    if let notes = group["Notes"]?.text, !notes.isEmpty {
+      var entry = ImportedEntry(.file(Array(folder.joined(separator: [UInt8(ascii: "/")]))))
+      entry.attributes[.label] = AttributeValue(text: name)
+      entry.note(notes)
+      entry.becomeNote()
+      entry.finish(into: &draft)
+    }
+    for entry in group.all("Entry") { read(entry, folder: folder) }
+    for inner in group.all("Group") { readGroup(inner, folder: folder, isRoot: false) }
+  }
+
+  private mutating func skipAll(in group: XMLNode) {
+    for entry in group.all("Entry") {
+      number += 1
+      draft.skip(.entry(number, title: KeePassStrings(entry).title), .trash)
+    }
+    for inner in group.all("Group") { skipAll(in: inner) }
+  }
+
+  private mutating func read(_ node: XMLNode, folder: [[UInt8]]) {
+    number += 1
+    var strings = KeePassStrings(node)
+    var entry = ImportedEntry(.entry(number, title: strings.title), showsUnknown: showsUnknown)
+    if !folder.isEmpty {
+      entry.attributes["folder"] = AttributeValue(text: Array(folder.joined(separator: [UInt8(ascii: "/")])))
+    }
+    entry.set(.label, strings.take("Title"))
+    entry.set(.account, strings.take("UserName"))
+    if let password = strings.take("Password") { entry.secret = password }
+    if let url = strings.take("URL"), !url.isEmpty { entry.urls.append(url) }
+    entry.note(strings.take("Notes"))
+    for seed in strings.takeSeeds() { entry.oneTimePassword(seed) }
+    for string in strings.rest {
+      // Further addresses, as Keepass2Android and KeePassXC name them.
+      if string.key.hasPrefix("KP2A_URL") {
+        entry.urls.append(string.value)
+      } else if string.isEncrypted {
+        draft.lose(
+          entry.source, .unreadable("it is still encrypted in the file"), part: .column(string.key))
+      } else {
+        entry.field(string.key, string.value, isSecret: string.isProtected)
+      }
+    }
+    readFacts(node, &entry)
+    for binary in node.all("Binary") { keep(binary, &entry) }
+    if let history = node["History"], !history.all("Entry").isEmpty {
+      entry.seal(.column("history"), KeePassStrings.history(history.all("Entry")))
+    }
+    entry.finish(into: &draft)
+  }
+
+  private func readFacts(_ node: XMLNode, _ entry: inout ImportedEntry) {
+    entry.set("tags", node["Tags"]?.text)
+    entry.set("creationDate", node["Times"]?["CreationTime"]?.text)
+    entry.set("revisionDate", node["Times"]?["LastModificationTime"]?.text)
+    if node["Times"]?["Expires"]?.text.publicBytes().elementsEqual("True".utf8) == true {
+      entry.set("expires", node["Times"]?["ExpiryTime"]?.text)
+    }
+    for name in ["OverrideURL", "ForegroundColor", "BackgroundColor"] {
+      if let text = node[name]?.text, !text.isEmpty { entry.field(name, text) }
+    }
+    if let sequence = node["AutoType"]?["DefaultSequence"]?.text, !sequence.isEmpty {
+      entry.field("AutoType", sequence)
+    }
+    for association in node["AutoType"]?.all("Association") ?? [] {
+      let window = association["Window"]?.text.publicBytes() ?? []
+      let sequence = association["KeystrokeSequence"]?.text ?? SecretSlice(SecretBytes())
+      entry.field("AutoType \(String(decoding: window, as: UTF8.self))", sequence)
+    }
+    for item in node["CustomData"]?.all("Item") ?? [] {
+      guard let key = item["Key"]?.text, let value = item["Value"]?.text, !value.isEmpty else { continue }
+      entry.field(String(decoding: key.publicBytes(), as: UTF8.self), value)
+    }
+  }
+
+  // The content stands in the entry, or once for all under `Meta`, in base64 and maybe packed.
+  private mutating func keep(_ binary: XMLNode, _ entry: inout ImportedEntry) {
+    let name = String(decoding: binary["Key"]?.text.publicBytes() ?? [], as: UTF8.self)
+    let part = ImportPart.column("file \(name)")
+    guard let value = binary["Value"], let source = value.attribute("Ref").map({ binaries[$0] }) ?? value,
+      source.attribute("Protected")?.lowercased() != "true", let content = source.text.decodedBase64()
+    else {
+      draft.lose(entry.source, .unreadable("the file does not have its content"), part: part)
+      return
+    }
+    guard source.attribute("Compressed")?.lowercased() == "true" else {
+      entry.seal(part, content)
+      return
+    }
+    guard let unpacked = Inflation.gunzip(content, limit: ImportDraft.secretLimit) else {
+      draft.lose(
+        entry.source,
+        .unreadable("it is damaged, or larger than \(ImportDraft.secretLimit) bytes"), part: part)
+      return
+    }
+    entry.seal(part, SecretSlice(unpacked))
+  }
+}

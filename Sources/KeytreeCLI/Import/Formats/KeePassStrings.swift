@@ -1,0 +1,139 @@
+internal import KeyringModel
+internal import Secrets
+
+/// The strings of an entry of KeePass.
+struct KeePassStrings {
+  /// One of them.
+  struct Item {
+    let key: String
+    let value: SecretSlice
+    /// Whether KeePass treats it as a secret.
+    let isProtected: Bool
+    /// Whether it was copied out of a database without being decrypted.
+    let isEncrypted: Bool
+  }
+
+  /// Those that were not taken yet.
+  private(set) var rest: [Item]
+
+  init(_ entry: XMLNode) {
+    rest = entry.all("String").compactMap { string in
+      guard let key = string["Key"]?.text, let value = string["Value"] else { return nil }
+      return Item(
+        key: String(decoding: key.publicBytes(), as: UTF8.self), value: value.text,
+        isProtected: value.attribute("ProtectInMemory")?.lowercased() == "true",
+        isEncrypted: value.attribute("Protected")?.lowercased() == "true")
+    }
+  }
+
+  /// The title, for the report.
+  var title: [UInt8] { rest.first { $0.key == "Title" }?.value.publicBytes() ?? [] }
+
+  /// Takes one out; what is still encrypted stays.
+  mutating func take(_ key: String) -> SecretSlice? {
+    guard let index = rest.firstIndex(where: { $0.key == key && !$0.isEncrypted }) else { return nil }
+    return rest.remove(at: index).value
+  }
+
+  /// Takes out what one-time passwords are made from, in the three ways it is written.
+  ///
+  /// - `otp`: an `otpauth` URI (KeePassXC), or `key=BASE32&step=30&size=6` (KeeOtp).
+  /// - `TOTP Seed` with `TOTP Settings`, `30;6` (KeeTrayTOTP).
+  /// - `TimeOtp-Secret-Base32` with `TimeOtp-Period`, `TimeOtp-Length` and `TimeOtp-Algorithm` (KeePass itself).
+  ///
+  /// What does not stand for the usual 30 seconds, 6 digits and SHA-1 becomes an `otpauth` URI.
+  mutating func takeSeeds() -> [SecretSlice] {
+    var seeds: [SecretSlice] = []
+    if let otp = take("otp"), !otp.isEmpty { seeds.append(Self.seed(fromQuery: otp) ?? otp) }
+    if let seed = peek("TOTP Seed"), !seed.isEmpty {
+      let settings = Self.words(peek("TOTP Settings"), separator: ";")
+      // `S` in place of the number of digits is Steam's own alphabet, which no other program has.
+      if settings.count < 2 || Int(settings[1]) != nil {
+        _ = (take("TOTP Seed"), take("TOTP Settings"))
+        seeds.append(
+          Self.uri(seed, period: settings.first, digits: settings.dropFirst().first, algorithm: nil))
+      }
+    }
+    if let seed = take("TimeOtp-Secret-Base32"), !seed.isEmpty {
+      let period = Self.words(take("TimeOtp-Period"), separator: ";").first
+      let digits = Self.words(take("TimeOtp-Length"), separator: ";").first
+      let algorithm = Self.words(take("TimeOtp-Algorithm"), separator: ";").first
+      seeds.append(
+        Self.uri(
+          seed, period: period, digits: digits, algorithm: algorithm?.replacing("HMAC-SHA-", with: "SHA")))
+    }
+    return seeds
+  }
+
+  private func peek(_ key: String) -> SecretSlice? {
+    rest.first { $0.key == key && !$0.isEncrypted }?.value
+  }
+
+  private static func words(_ text: SecretSlice?, separator: Character) -> [String] {
+    guard let text else { return [] }
+    return String(decoding: text.publicBytes(), as: UTF8.self).split(separator: separator).map(String.init)
+  }
+
+  // The seed of `key=BASE32&step=30&size=6`; nil when it is anything else.
+  private static func seed(fromQuery text: SecretSlice) -> SecretSlice? {
+    let isQuery = unsafe text.withBytes { unsafe $0.starts(with: "key=".utf8) }
+    guard isQuery else { return nil }
+    let end =
+      unsafe text.withBytes { bytes in unsafe bytes.firstIndex(of: UInt8(ascii: "&")) } ?? text.count
+    let settings = words(text.part(end..<text.count), separator: "&")
+    func value(_ name: String) -> String? {
+      settings.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+    let known = ["step", "size", "otpHashMode", "type"]
+    guard settings.allSatisfy({ setting in known.contains { setting.hasPrefix("\($0)=") } }),
+      value("type").map({ $0.lowercased() == "totp" }) ?? true
+    else { return nil }
+    return uri(
+      text.part(4..<end), period: value("step"), digits: value("size"),
+      algorithm: value("otpHashMode")?.uppercased())
+  }
+
+  private static func uri(
+    _ seed: SecretSlice, period: String?, digits: String?, algorithm: String?
+  ) -> SecretSlice {
+    let settings = [
+      ("period", period == "30" ? nil : period), ("digits", digits == "6" ? nil : digits),
+      ("algorithm", algorithm == "SHA1" ? nil : algorithm),
+    ].compactMap { name, value in value.map { "&\(name)=\($0)" } }
+    if settings.isEmpty { return seed }
+    var text = SecretBytes()
+    text.append("otpauth://totp/?secret=")
+    // Spaces are there for people, and no URI has one.
+    unsafe seed.withBytes { bytes in
+      for index in bytes.indices where unsafe bytes[index] != UInt8(ascii: " ") {
+        text.append(unsafe bytes[index])
+      }
+    }
+    text.append(settings.joined())
+    return SecretSlice(text)
+  }
+
+  /// Older versions of an entry as JSON: an array of objects with the time and all strings.
+  static func history(_ entries: [XMLNode]) -> SecretSlice {
+    var json = SecretBytes()
+    json.append("[")
+    for (index, entry) in entries.enumerated() {
+      if index > 0 { json.append(",") }
+      json.append("{\"modified\":")
+      if let time = entry["Times"]?["LastModificationTime"]?.text {
+        json.append(jsonString: time)
+      } else {
+        json.append("null")
+      }
+      for string in KeePassStrings(entry).rest where !string.value.isEmpty {
+        json.append(",")
+        json.append(jsonString: string.key)
+        json.append(":")
+        json.append(jsonString: string.value)
+      }
+      json.append("}")
+    }
+    json.append("]")
+    return SecretSlice(json)
+  }
+}

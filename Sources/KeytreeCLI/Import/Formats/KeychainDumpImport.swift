@@ -1,0 +1,111 @@
+internal import KeyringModel
+package import Secrets
+
+/// Turns the text of macOS `security dump-keychain -d` into items of the same classes with the same attributes.
+///
+/// - Four letters for protocols and ways of authentication become the words that the store has for them, `htps`
+///   becomes `https`.
+/// - A secure note is a generic password of type `note` whose data is a property list; its text becomes the secret of
+///   an item of kind `note`.
+/// - Certificates and keys are losses: the dump does not have them. So are items without data, which the dump leaves
+///   out without `-d` or when access was denied.
+package enum KeychainDumpImport {
+  /// Plans all items.
+  ///
+  /// - Parameter bytes: The text as it is.
+  /// - Throws: `notUTF8`; `line`; `otherFormat`.
+  package static func plan(_ bytes: borrowing SecretBytes) throws(SourceError) -> ImportDraft {
+    try SourceText.check(bytes)
+    let blocks = try KeychainDumpText.blocks(of: SecretSlice(bytes.copy()))
+    guard !blocks.isEmpty else { throw .otherFormat(expected: "what `security dump-keychain -d` prints") }
+    var draft = ImportDraft()
+    for block in blocks { read(block, into: &draft) }
+    return draft
+  }
+
+  private static func read(_ block: KeychainDumpText.Block, into draft: inout ImportDraft) {
+    let source = ImportSource.line(block.line)
+    guard let itemClass = classes[block.itemClass] else {
+      draft.lose(source, .noPlace("a certificate or a key, which a dump does not have: export it by itself"))
+      return
+    }
+    var attributes = Attributes()
+    var isNote = false
+    for (tag, value) in block.attributes {
+      if tag == "type", value.isEqual(toText: "note") { isNote = true }
+      set(tag, value, itemClass, &attributes)
+    }
+    guard let data = block.data else {
+      draft.lose(source, .unreadable("the dump has no data of it: make it with `-d`, and allow the access"))
+      return
+    }
+    var item = PlannedItem(
+      itemClass: itemClass, attributes: attributes, secret: data, source: source, part: .secret)
+    guard isNote else {
+      draft.add(item)
+      return
+    }
+    item.attributes[.kind] = "note"
+    item.attributes[.type] = nil
+    item.part = .note
+    let list = NotePropertyList(data)
+    if let text = list.note { item.secret = text }
+    draft.add(item)
+    // What the text alone does not say: its fonts and pictures.
+    if list.note != nil, list.hasMore { draft.add(item.companion(.column("property list"), keeping: data)) }
+  }
+
+  private static func set(
+    _ tag: String, _ value: KeychainDumpText.Value, _ itemClass: ItemClass, _ attributes: inout Attributes
+  ) {
+    guard let name = names[tag] ?? (tag.isEmpty ? nil : AttributeName(tag)) else { return }
+    var found = AttributeValue(text: value.bytes)
+    if name == .protocol || name == .authenticationType {
+      let code = String(decoding: value.bytes, as: UTF8.self)
+      // A number of 0 says that there is none.
+      if value.number == 0 { return }
+      found = .string(words[name]?.first { $0.code == code }?.word ?? code)
+    } else if AttributeSchema.kind(of: name) == .integer || AttributeSchema.kind(of: name) == .boolean {
+      guard let number = value.number ?? value.fourLetters, number != 0 else { return }
+      found = AttributeSchema.kind(of: name) == .boolean ? .boolean(true) : .integer(number)
+    } else if value.isDate, found.contentBytes?.last == 0 {
+      found = AttributeValue(text: value.bytes.dropLast())
+    }
+    if found.isDefault { return }
+    do {
+      try AttributeSchema.check(name: name, value: found, class: itemClass)
+      attributes[name] = found
+    } catch {
+      // What the class cannot have, or the store keeps itself, is kept under a name of our own.
+      attributes[AttributeName("keychain-\(name.text)")] = AttributeValue(text: value.bytes)
+    }
+  }
+
+  private static let classes: [String: ItemClass] = ["genp": .genericPassword, "inet": .internetPassword]
+
+  // SecKeychainItem.h; 7 is the label and 8 the alias.
+  private static let names: [String: AttributeName] = [
+    "0x00000007": .label, "0x00000008": .alias, "acct": .account, "svce": .service, "srvr": .server,
+    "desc": .kind, "icmt": .comment, "gena": .generic, "sdmn": .securityDomain, "path": .path, "port": .port,
+    "ptcl": .protocol, "atyp": .authenticationType, "crtr": .creator, "type": .type, "scrp": .scriptCode,
+    "cusi": .customIcon, "invi": .invisible, "nega": .negative, "prot": .protected,
+    "cdat": "creationDate", "mdat": "revisionDate",
+  ]
+
+  // The words of the store for Apple's four letters, as KeychainServices has them.
+  private static let words: [AttributeName: [(code: String, word: String)]] = [
+    .protocol: [
+      ("ftp ", "ftp"), ("ftpa", "ftp-account"), ("http", "http"), ("irc ", "irc"), ("nntp", "nntp"),
+      ("pop3", "pop3"), ("smtp", "smtp"), ("sox ", "socks"), ("imap", "imap"), ("ldap", "ldap"),
+      ("atlk", "appletalk"), ("afp ", "afp"), ("teln", "telnet"), ("ssh ", "ssh"), ("ftps", "ftps"),
+      ("htps", "https"), ("htpx", "http-proxy"), ("htsx", "https-proxy"), ("ftpx", "ftp-proxy"),
+      ("smb ", "smb"), ("rtsp", "rtsp"), ("rtsx", "rtsp-proxy"), ("daap", "daap"), ("eppc", "eppc"),
+      ("ipp ", "ipp"), ("ntps", "nntps"), ("ldps", "ldaps"), ("tels", "telnets"), ("imps", "imaps"),
+      ("ircs", "ircs"), ("pops", "pop3s"),
+    ],
+    .authenticationType: [
+      ("ntlm", "ntlm"), ("msna", "msn"), ("dpaa", "dpa"), ("rpaa", "rpa"), ("http", "http-basic"),
+      ("httd", "http-digest"), ("form", "html-form"), ("dflt", "default"),
+    ],
+  ]
+}

@@ -1,0 +1,80 @@
+internal import KeyringModel
+package import Secrets
+
+/// Reads what `keytree export json` has written: all attributes and the exact secret of every item.
+///
+/// Ids, revisions and times belong to the keyring an item is in; the new items have new ones.
+package enum KeytreeImport {
+  /// The version of the format that is read and written.
+  package static let version = 1
+
+  /// Plans all items.
+  ///
+  /// - Parameter bytes: The file as it is.
+  /// - Throws: `json`; `otherFormat`, also for a newer version.
+  package static func plan(_ bytes: borrowing SecretBytes) throws(SourceError) -> ImportDraft {
+    let json = try SecretJSON(source: bytes)
+    guard json["format"]?.text?.publicBytes().elementsEqual("keytree".utf8) == true,
+      let items = json["items"]?.elements
+    else { throw .otherFormat(expected: "an export of keytree") }
+    guard json["version"]?.integer == version else {
+      throw .otherFormat(expected: "an export of a version of keytree that is known here")
+    }
+    var draft = ImportDraft()
+    for (index, item) in items.enumerated() { read(item, number: index + 1, into: &draft) }
+    return draft
+  }
+
+  private static func read(_ item: SecretJSON, number: Int, into draft: inout ImportDraft) {
+    let title = item["attributes"]?["label"]?.text?.publicBytes() ?? []
+    let source = ImportSource.entry(number, title: title)
+    let word = item["class"]?.text.map { String(decoding: $0.publicBytes(), as: UTF8.self) } ?? ""
+    guard let itemClass = ItemClass(rawValue: word), let members = item["attributes"]?.members,
+      let secret = item["secret"].flatMap(secret)
+    else {
+      draft.lose(source, .noPlace("not an item of keytree"))
+      return
+    }
+    var planned = PlannedItem(
+      itemClass: itemClass, attributes: Attributes(), secret: secret, source: source, part: .secret)
+    planned.group = item["group"]?.text.map { String(decoding: $0.publicBytes(), as: UTF8.self) }
+    for member in members {
+      let name = AttributeName(member.name)
+      guard let value = value(member.value, of: name) else {
+        draft.lose(source, .noPlace("it has no value that an attribute can have"), part: .column(name.text))
+        continue
+      }
+      if name == .conflictOf {
+        planned.remarks.append(.conflictCopy)
+        continue
+      }
+      do {
+        try AttributeSchema.check(name: name, value: value, class: itemClass)
+        planned.attributes[name] = value
+      } catch {
+        draft.lose(source, .noPlace("no item of this class can have it"), part: .column(name.text))
+      }
+    }
+    draft.add(planned)
+  }
+
+  private static func value(_ json: SecretJSON, of name: AttributeName) -> AttributeValue? {
+    switch json {
+    case .string(let text):
+      AttributeSchema.normalized(name: name, value: AttributeValue(text: text.publicBytes()))
+    case .number: json.integer.map { AttributeValue.integer(Int64($0)) }
+    case .boolean(let flag): .boolean(flag)
+    case .object:
+      json["base64"]?.text?.decodedBase64().map {
+        AttributeValue.bytes($0.publicBytes())
+      }
+    case .null, .array: nil
+    }
+  }
+
+  private static func secret(_ json: SecretJSON) -> SecretSlice? {
+    if let text = json.text { return text }
+    guard let text = json["base64"]?.text, let bytes = text.decodedBase64() else { return nil }
+    return bytes
+  }
+}

@@ -1,0 +1,174 @@
+internal import KeyringModel
+package import Secrets
+
+/// Turns `.netrc` and `.authinfo` into items.
+///
+/// - `machine` is the server, `login` the account, `password` the secret, `port` the port, or the protocol when it is
+///   a word as in `.authinfo`. `default` becomes a generic password of the service `default`.
+/// - `account`, a second password that FTP servers asked for, is sealed.
+/// - A word may stand in double quotes, in which a backslash protects the byte after it, and `\n`, `\r` and `\t` stand
+///   for what they stand for everywhere, as curl reads them. Without quotes a backslash is a backslash. A `#` begins
+///   a comment where a keyword could stand, and nowhere else.
+/// - `macdef`, a list of commands for FTP, is a loss.
+package enum NetrcImport {
+  /// Plans all entries.
+  ///
+  /// - Parameter bytes: The file as it is.
+  /// - Throws: `notUTF8`, and `line` with what is wrong there.
+  package static func plan(_ bytes: borrowing SecretBytes) throws(SourceError) -> ImportDraft {
+    try SourceText.check(bytes)
+    var words = NetrcWords(SecretSlice(bytes.copy()))
+    var draft = ImportDraft()
+    var entry: ImportedEntry?
+    while let (keyword, line) = try words.nextKeyword() {
+      switch keyword {
+      case "machine":
+        entry?.finish(into: &draft)
+        entry = machine(try words.value(of: keyword, line), line)
+      case "default":
+        entry?.finish(into: &draft)
+        entry = ImportedEntry(.line(line))
+        entry?.attributes[.service] = "default"
+      case "macdef":
+        let name = String(decoding: try words.value(of: keyword, line).publicBytes(), as: UTF8.self)
+        words.skipMacro()
+        draft.lose(.line(line), .noPlace("commands for FTP"), part: .column("macdef \(name)"))
+      default:
+        guard entry != nil else { throw .line(line, "`\(keyword)` stands before the first `machine`") }
+        try read(keyword, try words.value(of: keyword, line), line, &entry)
+      }
+    }
+    entry?.finish(into: &draft)
+    if draft.items.isEmpty, draft.findings.isEmpty { throw .otherFormat(expected: "a netrc file") }
+    return draft
+  }
+
+  private static func machine(_ name: SecretSlice, _ line: Int) -> ImportedEntry {
+    var entry = ImportedEntry(.line(line))
+    if let host = HostName(authority: name.publicBytes()) {
+      entry.attributes[.server] = AttributeValue(text: host.host)
+      entry.attributes[.port] = host.port.map { .integer($0) }
+    } else {
+      entry.set(.service, name)
+    }
+    return entry
+  }
+
+  private static func read(
+    _ keyword: String, _ value: SecretSlice, _ line: Int, _ entry: inout ImportedEntry?
+  ) throws(SourceError) {
+    switch keyword {
+    case "login", "user", "username": entry?.set(.account, value)
+    case "password", "passwd", "secret": entry?.secret = value
+    case "account", "force": entry?.seal(.column(keyword), value)
+    case "port", "protocol":
+      let text = String(decoding: value.publicBytes(), as: UTF8.self)
+      if entry?.attributes[.server] == nil {
+        entry?.set(AttributeName("\(keyword)Name"), value)
+      } else if let number = Int64(text), (0...65535).contains(number) {
+        entry?.attributes[.port] = .integer(number)
+      } else {
+        entry?.set(.protocol, value)
+      }
+    default: throw .line(line, "a word that is no keyword")
+    }
+  }
+}
+
+/// The words of a `.netrc`, with the numbers of their lines. No word is part of an error: it may be a password.
+private struct NetrcWords {
+  private let text: SecretSlice
+  private var position = 0
+  private var line = 1
+
+  private static let keywords: Set<String> = [
+    "machine", "default", "macdef", "login", "user", "username", "password", "passwd", "secret", "account",
+    "force", "port", "protocol",
+  ]
+
+  init(_ text: SecretSlice) {
+    self.text = text
+    let hasMark = unsafe text.withBytes { unsafe $0.starts(with: [0xEF, 0xBB, 0xBF]) }
+    position = hasMark ? 3 : 0
+  }
+
+  /// The next keyword; nil at the end.
+  mutating func nextKeyword() throws(SourceError) -> (String, line: Int)? {
+    while true {
+      skipSpace()
+      guard let first = byte else { return nil }
+      if first != UInt8(ascii: "#") { break }
+      while let byte, byte != UInt8(ascii: "\n") { advance() }
+    }
+    let start = line
+    let word = try word()
+    guard word.count <= 16 else { throw .line(start, "a word that is no keyword") }
+    let name = String(decoding: word.publicBytes(), as: UTF8.self)
+    guard Self.keywords.contains(name) else { throw .line(start, "a word that is no keyword") }
+    return (name, start)
+  }
+
+  /// The word after a keyword.
+  mutating func value(of keyword: String, _ line: Int) throws(SourceError) -> SecretSlice {
+    skipSpace()
+    guard byte != nil else { throw .line(line, "`\(keyword)` has no value") }
+    return try word()
+  }
+
+  /// Passes over the lines of a macro: up to an empty one.
+  mutating func skipMacro() {
+    var isEmpty = false
+    while let byte, byte != UInt8(ascii: "\n") { advance() }
+    advance()
+    while let byte {
+      if byte == UInt8(ascii: "\n") {
+        if isEmpty { return }
+        isEmpty = true
+      } else if byte != UInt8(ascii: "\r") {
+        isEmpty = false
+      }
+      advance()
+    }
+  }
+
+  private var byte: UInt8? {
+    position < text.count ? unsafe text.withBytes { unsafe $0[position] } : nil
+  }
+
+  private mutating func advance() {
+    if byte == UInt8(ascii: "\n") { line += 1 }
+    position += 1
+  }
+
+  private mutating func skipSpace() {
+    while let byte, byte <= 0x20 { advance() }
+  }
+
+  private mutating func word() throws(SourceError) -> SecretSlice {
+    guard byte == UInt8(ascii: "\"") else {
+      let start = position
+      while let byte, byte > 0x20 { advance() }
+      return text.part(start..<position)
+    }
+    let start = line
+    advance()
+    var word = SecretBytes()
+    while let next = byte {
+      advance()
+      switch next {
+      case UInt8(ascii: "\""): return SecretSlice(word)
+      case UInt8(ascii: "\\"):
+        guard let escaped = byte else { break }
+        advance()
+        switch escaped {
+        case UInt8(ascii: "n"): word.append(UInt8(ascii: "\n"))
+        case UInt8(ascii: "r"): word.append(UInt8(ascii: "\r"))
+        case UInt8(ascii: "t"): word.append(UInt8(ascii: "\t"))
+        default: word.append(escaped)
+        }
+      default: word.append(next)
+      }
+    }
+    throw .line(start, "a quoted word does not end")
+  }
+}

@@ -1,0 +1,292 @@
+internal import KeyringModel
+package import Secrets
+
+/// Turns a 1PUX archive of 1Password into items (support.1password.com/1pux-format).
+///
+/// - A password, a user name and a URL become a password as in ``ImportedEntry``; a secure note has the note for its
+///   secret, an SSH key the private key.
+/// - Every other field of every section is sealed in an item of its own, called `Section.Field`; a field for one-time
+///   passwords becomes a seed. Files are sealed up to the size of a secret, and larger ones are losses.
+/// - What is archived is imported and says so; what was deleted is skipped. Passkeys are losses.
+package struct OnePasswordImport {
+  private let archive: ArchiveReader
+  private var draft = ImportDraft()
+  private var usedFiles: Set<String> = []
+  private var number = 0
+  private let showsUnknown: Bool
+
+  // The largest `export.data`.
+  private static let dataLimit = 128 << 20
+
+  /// Plans all entries.
+  ///
+  /// - Parameters:
+  ///   - bytes: The archive as it is.
+  ///   - showsUnknown: Whether fields that are not concealed become custom attributes, which are public.
+  /// - Throws: `archive`, `json`, `otherFormat`.
+  package static func plan(
+    _ bytes: consuming SecretBytes, showsUnknown: Bool = false
+  ) throws(SourceError) -> ImportDraft {
+    guard !bytes.isEmpty else { throw .empty }
+    var run: OnePasswordImport
+    let data: SecretBytes
+    do {
+      run = OnePasswordImport(archive: try ArchiveReader(bytes), showsUnknown: showsUnknown)
+      guard let member = run.archive["export.data"], run.archive["export.attributes"] != nil else {
+        throw SourceError.otherFormat(expected: "a 1PUX export of 1Password")
+      }
+      data = try run.archive.content(of: member, limit: dataLimit)
+    } catch let error as ArchiveProblem {
+      throw .archive(error)
+    } catch let error as SourceError {
+      throw error
+    } catch {
+      throw .archive(.damaged)
+    }
+    let json = try SecretJSON(source: data)
+    guard let accounts = json["accounts"]?.elements else {
+      throw .otherFormat(expected: "a 1PUX export of 1Password")
+    }
+    for account in accounts {
+      for vault in account["vaults"]?.elements ?? [] {
+        let name = vault["attrs"]?["name"]?.text
+        for item in vault["items"]?.elements ?? [] { run.read(item, vault: name) }
+      }
+    }
+    run.tellUnusedFiles()
+    return run.draft
+  }
+
+  private init(archive: ArchiveReader, showsUnknown: Bool) {
+    self.archive = archive
+    self.showsUnknown = showsUnknown
+  }
+
+  private mutating func read(_ wrapped: SecretJSON, vault: SecretSlice?) {
+    number += 1
+    // As the first versions wrote it: the entry and its file side by side.
+    let item = wrapped["item"]?.members == nil ? wrapped : wrapped["item"] ?? wrapped
+    let title = item["overview"]?["title"]?.plainText?.publicBytes() ?? []
+    var entry = ImportedEntry(.entry(number, title: title), showsUnknown: showsUnknown)
+    var reader = MemberReader(item)
+    let state = reader.text("state").map { String(decoding: $0.publicBytes(), as: UTF8.self) } ?? "active"
+    if reader.take("trashed")?.boolean == true || state == "deleted" || state == "trashed" {
+      for name in files(of: item) { usedFiles.insert(name) }
+      draft.skip(entry.source, .trash)
+      return
+    }
+    guard item.members != nil else {
+      draft.lose(entry.source, .noPlace("not an entry of 1Password"))
+      return
+    }
+    reader.drop("uuid")
+    entry.set("vault", vault)
+    if state == "archived" { entry.attributes["archived"] = "true" }
+    entry.set("favorite", reader.take("favIndex"))
+    entry.set("creationDate", reader.take("createdAt"))
+    entry.set("revisionDate", reader.take("updatedAt"))
+    let category = reader.text("categoryUuid").map { String(decoding: $0.publicBytes(), as: UTF8.self) } ?? ""
+    if category != "001", !category.isEmpty {
+      entry.attributes["category"] = .string(Self.categories[category] ?? category)
+    }
+    readOverview(reader.take("overview"), &entry)
+    let hasPasskey = readDetails(reader.take("details"), &entry)
+    if category == "003", entry.secret.isEmpty { entry.becomeNote() }
+    reader.keepRest(in: &entry)
+    entry.finish(into: &draft)
+    if hasPasskey {
+      draft.lose(entry.source, .noPlace("a passkey works in 1Password alone"), part: .column("passkey"))
+    }
+    if let file = wrapped["file"]?["path"]?.text { keep(path: file, entry) }
+  }
+
+  private func readOverview(_ overview: SecretJSON?, _ entry: inout ImportedEntry) {
+    var reader = MemberReader(overview)
+    entry.set(.label, reader.text("title"))
+    for place in reader.elements("urls") {
+      var place = MemberReader(place)
+      if let url = place.text("url"), !url.isEmpty { entry.urls.append(url) }
+      let label = place.text("label")
+      if let label, !label.isEmpty, label.publicBytes() != Array("website".utf8) {
+        entry.set(AttributeName(entry.urls.count < 2 ? "urlLabel" : "urlLabel-\(entry.urls.count)"), label)
+      }
+      place.drop("mode")
+      place.keepRest(in: &entry)
+    }
+    if let url = reader.text("url"), !url.isEmpty, !entry.urls.contains(where: { $0.isEqual(to: url) }) {
+      entry.urls.insert(url, at: 0)
+    }
+    let tags = reader.elements("tags").compactMap(\.plainText).map { $0.publicBytes() }
+    if !tags.isEmpty {
+      entry.attributes["tags"] = AttributeValue(text: Array(tags.joined(separator: [0x2C])))
+    }
+    // What 1Password computes from the rest: the second line of its list, and the strength of the password.
+    reader.drop("subtitle", "ainfo", "ps", "pbe", "pgrng", "icons", "watchtowerExclusions")
+    reader.keepRest(in: &entry)
+  }
+
+  /// True when there is a passkey.
+  private mutating func readDetails(_ details: SecretJSON?, _ entry: inout ImportedEntry) -> Bool {
+    var reader = MemberReader(details)
+    for field in reader.elements("loginFields") {
+      var field = MemberReader(field)
+      let designation = field.text("designation")?.publicBytes() ?? []
+      let type = field.text("fieldType")?.publicBytes() ?? []
+      let (name, id, value) = (field.text("name"), field.text("id"), field.text("value"))
+      let title = [name, id].compactMap { $0 }.first { !$0.isEmpty }
+      guard let value, !value.isEmpty else { continue }
+      if designation.elementsEqual("username".utf8), entry.attributes[.account] == nil {
+        entry.set(.account, value)
+      } else if designation.elementsEqual("password".utf8), entry.secret.isEmpty {
+        entry.secret = value
+      } else {
+        entry.field(Self.name(title) ?? "field", value, isSecret: type.elementsEqual("P".utf8))
+      }
+      field.keepRest(in: &entry)
+    }
+    if let password = reader.text("password"), !password.isEmpty {
+      if entry.secret.isEmpty {
+        entry.secret = password
+      } else {
+        entry.field("password", password, isSecret: true)
+      }
+    }
+    entry.note(reader.text("notesPlain"))
+    for section in reader.elements("sections") { readSection(section, &entry) }
+    if let history = reader.take("passwordHistory"), !history.isBlank {
+      entry.seal(.column(ImportPart.history), SecretSlice(history.json))
+    }
+    if let document = reader.take("documentAttributes") { keep(document, "document", &entry) }
+    let passkey = reader.take("passkey")
+    reader.keepRest(in: &entry)
+    return passkey?.isBlank == false
+  }
+
+  private mutating func readSection(_ section: SecretJSON, _ entry: inout ImportedEntry) {
+    let heading = Self.name(section["title"]?.plainText)
+    for field in section["fields"]?.elements ?? [] {
+      let id = Self.name(field["id"]?.plainText)
+      let name = Self.name(field["title"]?.plainText) ?? id ?? "field"
+      let title = heading.map { "\($0).\(name)" } ?? name
+      guard let value = field["value"], let member = value.members?.first else {
+        if let text = field["value"]?.plainText, !text.isEmpty { entry.field(title, text) }
+        continue
+      }
+      readField(title, id ?? "", kind: member.name, member.value, &entry)
+    }
+  }
+
+  private mutating func readField(
+    _ title: String, _ id: String, kind: String, _ value: SecretJSON, _ entry: inout ImportedEntry
+  ) {
+    if value.isBlank { return }
+    switch (kind, value.plainText) {
+    case ("file", _): keep(value, title, &entry)
+    case ("sshKey", _): readKey(title, value, &entry)
+    case ("totp", let seed?): entry.oneTimePassword(seed)
+    case ("string", let name?) where id == "username" && entry.attributes[.account] == nil:
+      entry.set(.account, name)
+    case ("concealed", let password?) where id == "password" && entry.secret.isEmpty:
+      entry.secret = password
+    case ("creditCardNumber", let number?) where entry.secret.isEmpty: entry.secret = number
+    case (_, let text?):
+      entry.field(title, text, isSecret: ["concealed", "creditCardNumber", "sshKey"].contains(kind))
+    case (_, nil): entry.field(title, SecretSlice(value.json), isSecret: true)
+    }
+  }
+
+  private func readKey(_ title: String, _ value: SecretJSON, _ entry: inout ImportedEntry) {
+    var reader = MemberReader(value)
+    if let key = reader.text("privateKey"), !key.isEmpty {
+      if entry.secret.isEmpty { entry.secret = key } else { entry.field(title, key, isSecret: true) }
+      entry.kind = entry.kind ?? "ssh key"
+    }
+    var metadata = MemberReader(reader.take("metadata"))
+    // The same key in the form of OpenSSH.
+    metadata.drop("privateKey")
+    entry.set("publicKey", metadata.text("publicKey"))
+    entry.set("fingerprint", metadata.text("fingerprint"))
+    metadata.keepRest(in: &entry)
+    reader.keepRest(in: &entry)
+  }
+
+  private static func name(_ text: SecretSlice?) -> String? {
+    guard let text, !text.isEmpty else { return nil }
+    return String(decoding: text.publicBytes(), as: UTF8.self)
+  }
+}
+
+// Files, which lie in the archive as `files/<id>__<name>`.
+extension OnePasswordImport {
+  private mutating func keep(_ file: SecretJSON, _ title: String, _ entry: inout ImportedEntry) {
+    let name = Self.name(file["fileName"]?.plainText) ?? title
+    let part = ImportPart.column("file \(name)")
+    guard let id = Self.name(file["documentId"]?.plainText), let member = member(of: id) else {
+      draft.lose(entry.source, .noPlace("the archive does not have this file"), part: part)
+      return
+    }
+    usedFiles.insert(member.name)
+    do {
+      entry.seal(part, SecretSlice(try archive.content(of: member, limit: ImportDraft.secretLimit)))
+    } catch {
+      lose(part, entry.source, error)
+    }
+  }
+
+  // As the first versions name it: the whole path in the archive.
+  private mutating func keep(path: SecretSlice, _ entry: ImportedEntry) {
+    guard let name = Self.name(path), !usedFiles.contains(name) else { return }
+    let part = ImportPart.column("file \(name.split(separator: "/").last.map(String.init) ?? name)")
+    guard let member = archive[name] ?? archive["files/\(name)"] else {
+      draft.lose(entry.source, .noPlace("the archive does not have this file"), part: part)
+      return
+    }
+    usedFiles.insert(member.name)
+    do {
+      var file = ImportedEntry(entry.source)
+      file.attributes = entry.attributes
+      file.kind = "note"
+      file.part = part
+      file.attributes[.account] = AttributeValue(text: Array(part.text.utf8))
+      file.secret = SecretSlice(try archive.content(of: member, limit: ImportDraft.secretLimit))
+      file.finish(into: &draft)
+    } catch {
+      lose(part, entry.source, error)
+    }
+  }
+
+  private mutating func lose(_ part: ImportPart, _ source: ImportSource, _ problem: ArchiveProblem) {
+    let reason: ImportLoss =
+      if case .tooLarge(let limit) = problem { .tooLarge(limit: limit) } else {
+        .unreadable("it is damaged in the archive")
+      }
+    draft.lose(source, reason, part: part)
+  }
+
+  private func member(of id: String) -> ArchiveReader.Member? {
+    archive.members.first { $0.name.hasPrefix("files/\(id)__") || $0.name == "files/\(id)" }
+  }
+
+  private func files(of item: SecretJSON) -> [String] {
+    var ids = [item["details"]?["documentAttributes"]?["documentId"]]
+    for section in item["details"]?["sections"]?.elements ?? [] {
+      for field in section["fields"]?.elements ?? [] { ids.append(field["value"]?["file"]?["documentId"]) }
+    }
+    return ids.compactMap { $0?.text }.compactMap { Self.name($0) }.compactMap { member(of: $0)?.name }
+  }
+
+  private mutating func tellUnusedFiles() {
+    let known: Set<String> = ["export.data", "export.attributes"]
+    for member in archive.members where !known.contains(member.name) && !usedFiles.contains(member.name) {
+      draft.lose(.file(Array(member.name.utf8)), .noPlace("no entry has this file"))
+    }
+  }
+
+  private static let categories = [
+    "002": "credit card", "003": "secure note", "004": "identity", "005": "password", "006": "document",
+    "100": "software license", "101": "bank account", "102": "database", "103": "driver license",
+    "104": "outdoor license", "105": "membership", "106": "passport", "107": "rewards",
+    "108": "social security number", "109": "wireless router", "110": "server", "111": "email account",
+    "112": "API credential", "113": "medical record", "114": "SSH key", "115": "crypto wallet",
+  ]
+}

@@ -1,0 +1,143 @@
+internal import KeyringModel
+internal import Secrets
+
+/// One entry of a source while it is read: what every format makes of an entry is decided here, in `finish`.
+///
+/// What may be secret is never an attribute: notes, fields that nobody knows, and a URL with a password, a query or a
+/// fragment become items of kind `note` beside the password.
+struct ImportedEntry {
+  /// Where it was found.
+  let source: ImportSource
+  /// What is public about it.
+  var attributes = Attributes()
+  /// The password, or what stands in its place.
+  var secret = SecretSlice(SecretBytes())
+  /// What the secret is, when it is no password: `note`, `card`. Such an entry belongs to no host.
+  var kind: AttributeValue?
+  /// Which part of the entry the secret is.
+  var part = ImportPart.secret
+  /// Where the password belongs, the most important place first.
+  var urls: [SecretSlice] = []
+  /// What its owner should know.
+  var remarks: [ImportRemark] = []
+  /// Whether fields that nobody knows become custom attributes, which are public.
+  let showsUnknown: Bool
+
+  private var further: [(part: ImportPart, secret: SecretSlice)] = []
+
+  init(_ source: ImportSource, showsUnknown: Bool = false) {
+    self.source = source
+    self.showsUnknown = showsUnknown
+  }
+
+  /// Sets a public attribute; an empty text says nothing.
+  mutating func set(_ name: AttributeName, _ text: SecretSlice?) {
+    guard let text, !text.isEmpty else { return }
+    attributes[name] = AttributeValue(text: text.publicBytes())
+  }
+
+  /// Keeps a part in an item of its own.
+  mutating func seal(_ part: ImportPart, _ secret: SecretSlice) { further.append((part, secret)) }
+
+  /// Keeps the free text.
+  mutating func note(_ text: SecretSlice?) {
+    if let text, !text.isEmpty { seal(.note, text) }
+  }
+
+  /// Keeps the seed of one-time passwords.
+  mutating func oneTimePassword(_ seed: SecretSlice?) {
+    if let seed, !seed.isEmpty { seal(.oneTimePassword, seed) }
+  }
+
+  /// Keeps a field that nobody knows: sealed, or as a custom attribute where the person has asked for that.
+  ///
+  /// - Parameters:
+  ///   - title: the name of the field.
+  ///   - value: what it says.
+  ///   - isSecret: whether its own program treats it as a secret; then it is sealed in any case.
+  mutating func field(_ title: String, _ value: SecretSlice, isSecret: Bool = false) {
+    if showsUnknown, !isSecret, let name = freeName(title) {
+      attributes[name] = AttributeValue(text: value.publicBytes())
+    } else {
+      seal(.column(title), value)
+    }
+  }
+
+  /// Whether something of it is sealed in an item of its own.
+  var hasParts: Bool { !further.isEmpty }
+
+  /// Makes the note the secret of an entry that has no other.
+  mutating func becomeNote() {
+    kind = "note"
+    guard let index = further.firstIndex(where: { $0.part == .note }) else { return }
+    secret = further.remove(at: index).secret
+    part = .note
+  }
+
+  // The custom attribute of this title, numbered when another field has it.
+  private func freeName(_ title: String) -> AttributeName? {
+    let names = [AttributeName(title)] + (2...9).map { AttributeName("\(title)-\($0)") }
+    guard let name = names.first(where: { attributes[$0] == nil }), AttributeSchema.isCustom(name),
+      // Names that a URL and a path of pass are kept under.
+      name != .url, name != .passPath
+    else { return nil }
+    do {
+      try AttributeSchema.check(name: name, value: "", class: .genericPassword)
+      return name
+    } catch {
+      return nil
+    }
+  }
+
+  /// Turns it into items.
+  func finish(into draft: inout ImportDraft) {
+    var item = PlannedItem(
+      itemClass: .internetPassword, attributes: attributes, secret: secret, source: source, part: part,
+      remarks: remarks)
+    item.attributes[.kind] = kind ?? attributes[.kind]
+    var further = further
+    for (index, text) in urls.enumerated() {
+      let url = unsafe text.withBytes { unsafe ImportedURL($0) }
+      let name = index == 0 ? AttributeName.url : AttributeName("url-\(index + 1)")
+      if index == 0 {
+        item.place(at: url, isPassword: kind == nil)
+      } else if index < 9, !url.publicText.isEmpty {
+        item.attributes[name] = AttributeValue(text: url.publicText)
+      }
+      if url.hidesSomething || index >= 9 {
+        if !item.remarks.contains(.urlPartlySealed) { item.remarks.append(.urlPartlySealed) }
+        further.append((.column(name.text), text))
+      }
+    }
+    if item.attributes[.server] == nil { item.makeGeneric() }
+    draft.add(item)
+    for (part, secret) in further {
+      draft.add(
+        part == .oneTimePassword ? item.oneTimePassword(secret) : item.companion(part, keeping: secret))
+    }
+  }
+}
+
+extension PlannedItem {
+  // Says where the password belongs, as far as the URL knows.
+  fileprivate mutating func place(at url: ImportedURL, isPassword: Bool) {
+    if !url.publicText.isEmpty { attributes[.url] = AttributeValue(text: url.publicText) }
+    guard isPassword, let host = url.host else { return }
+    attributes[.server] = AttributeValue(text: host.host)
+    attributes[.protocol] = url.scheme.map { AttributeValue(text: $0) }
+    attributes[.port] = host.port.map { .integer($0) }
+    if !url.path.isEmpty, url.path != [UInt8(ascii: "/")] {
+      alternatives = [[.path: AttributeValue(text: url.path)]]
+    }
+  }
+
+  // Without a host the title is the best name of the service; else the text where a URL should be.
+  fileprivate mutating func makeGeneric() {
+    itemClass = .genericPassword
+    attributes[.service] = attributes[.service] ?? attributes[.label] ?? attributes[.url]
+    if let realm = attributes[.securityDomain] {
+      attributes[.securityDomain] = nil
+      attributes["httpRealm"] = realm
+    }
+  }
+}

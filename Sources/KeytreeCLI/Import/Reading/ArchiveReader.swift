@@ -1,0 +1,166 @@
+internal import KeyringModel
+package import Secrets
+
+/// Reads a ZIP archive strictly and in memory: no member is ever written anywhere, whatever its name.
+///
+/// Read are archives of one part with a central directory (APPNOTE.TXT, 4.3), members that are stored or deflated,
+/// without encryption. What could be understood in two ways is an error: names twice, sizes that differ from the
+/// directory's, a check sum that does not fit, members that overlap the directory.
+package struct ArchiveReader: Sendable {
+  /// A member, as the central directory has it.
+  package struct Member: Sendable {
+    /// Its name; separators are `/`.
+    package let name: String
+    /// How many bytes it has.
+    package let size: Int
+    fileprivate let packedSize: Int
+    fileprivate let isDeflated: Bool
+    fileprivate let checksum: UInt32
+    fileprivate let header: Int
+  }
+
+  /// The largest archive that is read: 256 MiB.
+  package static let sizeLimit = 256 << 20
+  /// The most members.
+  package static let memberLimit = 20_000
+  private static let endSize = 22
+  private static let entrySize = 46
+  private static let headerSize = 30
+
+  /// The members that are no folders, in the order of the directory.
+  package let members: [Member]
+  private let archive: SecretSlice
+  private let directory: Int
+
+  /// Reads the directory of an archive; nothing is unpacked yet.
+  ///
+  /// - Throws: `ArchiveProblem`.
+  package init(_ bytes: consuming SecretBytes) throws(ArchiveProblem) {
+    archive = SecretSlice(bytes)
+    (members, directory) = try unsafe archive.withBytes { bytes throws(ArchiveProblem) in
+      let end = try unsafe Self.end(of: bytes)
+      return (try unsafe Self.directory(end, in: bytes), end.start)
+    }
+  }
+
+  /// The member of this name; nil when there is none.
+  package subscript(name: String) -> Member? { members.first { $0.name == name } }
+
+  /// Unpacks a member and checks it.
+  ///
+  /// - Parameters:
+  ///   - member: what to unpack.
+  ///   - limit: the most bytes that are wanted.
+  /// - Throws: `tooLarge` before anything is unpacked; `damaged`, `badChecksum`.
+  package func content(of member: Member, limit: Int) throws(ArchiveProblem) -> SecretBytes {
+    guard member.size <= limit else { throw .tooLarge(limit: limit) }
+    let packed = try unsafe archive.withBytes { bytes throws(ArchiveProblem) in
+      try unsafe range(of: member, in: bytes)
+    }
+    let content =
+      member.isDeflated
+      ? try Inflation.unpack(archive.part(packed), size: member.size) : archive.part(packed).copy()
+    guard Inflation.checksum(of: content) == member.checksum else { throw .badChecksum }
+    return content
+  }
+
+  // What follows the header that stands in front of the member; it has to say what the directory says.
+  private func range(
+    of member: Member, in bytes: UnsafeRawBufferPointer
+  ) throws(ArchiveProblem) -> Range<Int> {
+    let start = member.header
+    guard start + Self.headerSize <= directory, unsafe bytes.number(at: start, 4) == 0x0403_4B50 else {
+      throw .damaged
+    }
+    let nameEnd = unsafe start + Self.headerSize + bytes.number(at: start + 26, 2)
+    let first = unsafe nameEnd + bytes.number(at: start + 28, 2)
+    guard nameEnd <= directory, first + member.packedSize <= directory,
+      unsafe bytes[start + Self.headerSize..<nameEnd].elementsEqual(member.name.utf8)
+    else { throw .damaged }
+    return first..<first + member.packedSize
+  }
+
+  private struct End {
+    let start: Int
+    let size: Int
+    let count: Int
+  }
+
+  // The end of the central directory: the last 22 bytes, and a comment after them that reaches to the end of the file.
+  private static func end(of bytes: UnsafeRawBufferPointer) throws(ArchiveProblem) -> End {
+    guard bytes.count >= endSize else { throw .notAnArchive }
+    let lowest = max(0, bytes.count - endSize - 0xFFFF)
+    for position in stride(from: bytes.count - endSize, through: lowest, by: -1)
+    where unsafe bytes.number(at: position, 4) == 0x0605_4B50 {
+      guard unsafe position + endSize + bytes.number(at: position + 20, 2) == bytes.count else { continue }
+      let count = unsafe bytes.number(at: position + 10, 2)
+      let size = unsafe bytes.number(at: position + 12, 4)
+      let start = unsafe bytes.number(at: position + 16, 4)
+      // Several parts, or the marks of an archive of 64 bits.
+      guard unsafe bytes.number(at: position + 4, 4) == 0, unsafe bytes.number(at: position + 8, 2) == count,
+        count != 0xFFFF, start != 0xFFFF_FFFF
+      else { throw .unsupported }
+      guard start + size == position else { throw .damaged }
+      return End(start: start, size: size, count: count)
+    }
+    throw .notAnArchive
+  }
+
+  private static func directory(
+    _ end: End, in bytes: UnsafeRawBufferPointer
+  ) throws(ArchiveProblem) -> [Member] {
+    guard end.count <= memberLimit else { throw .tooManyMembers(limit: memberLimit) }
+    var members: [Member] = []
+    var names: Set<String> = []
+    var position = end.start
+    for _ in 0..<end.count {
+      guard position + entrySize <= end.start + end.size, unsafe bytes.number(at: position, 4) == 0x0201_4B50
+      else { throw .damaged }
+      let flags = unsafe bytes.number(at: position + 8, 2)
+      let method = unsafe bytes.number(at: position + 10, 2)
+      let nameLength = unsafe bytes.number(at: position + 28, 2)
+      let nameStart = position + entrySize
+      let next =
+        unsafe nameStart + nameLength + bytes.number(at: position + 30, 2)
+        + bytes.number(at: position + 32, 2)
+      guard next <= end.start + end.size else { throw .damaged }
+      guard flags & 1 == 0 else { throw .encrypted }
+      let name = try unsafe Self.name(bytes[nameStart..<nameStart + nameLength])
+      guard names.insert(name).inserted else { throw .duplicateName }
+      let member = unsafe Member(
+        name: name, size: bytes.number(at: position + 24, 4), packedSize: bytes.number(at: position + 20, 4),
+        isDeflated: method == 8, checksum: UInt32(bytes.number(at: position + 16, 4)),
+        header: bytes.number(at: position + 42, 4))
+      guard method == 0 || method == 8, member.size != 0xFFFF_FFFF, member.packedSize != 0xFFFF_FFFF else {
+        throw .unsupported
+      }
+      guard method == 8 || member.size == member.packedSize else { throw .damaged }
+      if !name.hasSuffix("/") { members.append(member) }
+      position = next
+    }
+    guard position == end.start + end.size else { throw .damaged }
+    return members
+  }
+
+  // Relative, without a part that leads upwards; nobody has a use for anything else.
+  private static func name(_ bytes: Slice<UnsafeRawBufferPointer>) throws(ArchiveProblem) -> String {
+    guard let name = unsafe String(validating: bytes, as: UTF8.self), !name.isEmpty,
+      !name.utf8.contains(0), !name.utf8.contains(UInt8(ascii: "\\")), !name.hasPrefix("/")
+    else { throw .unsafeName }
+    let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+    guard !parts.dropLast().contains(where: { $0.isEmpty }), !parts.contains("."), !parts.contains("..")
+    else {
+      throw .unsafeName
+    }
+    return name
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// A number of one to four bytes, the lowest first.
+  fileprivate func number(at position: Int, _ size: Int) -> Int {
+    var value = 0
+    for index in (0..<size).reversed() { value = unsafe value << 8 | Int(self[position + index]) }
+    return value
+  }
+}

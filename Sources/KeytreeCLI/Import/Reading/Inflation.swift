@@ -1,0 +1,66 @@
+internal import CSystem
+internal import CZlib
+internal import Glibc
+internal import Secrets
+
+/// Unpacks what zlib has packed, into wiped memory and with wiped memory in between.
+enum Inflation {
+  /// Unpacks a raw deflate stream (RFC 1951).
+  ///
+  /// - Parameters:
+  ///   - packed: the whole stream, and nothing after it.
+  ///   - size: how many bytes it has to give, no more and no less.
+  /// - Throws: `damaged`.
+  static func unpack(_ packed: SecretSlice, size: Int) throws(ArchiveProblem) -> SecretBytes {
+    guard let content = run(packed, room: size, windowBits: -MAX_WBITS), content.count == size else {
+      throw .damaged
+    }
+    return content
+  }
+
+  /// Unpacks a gzip stream (RFC 1952), which checks itself.
+  ///
+  /// - Parameter limit: the most bytes that are wanted.
+  /// - Returns: nil when it is no such stream, or gives more.
+  static func gunzip(_ packed: SecretSlice, limit: Int) -> SecretBytes? {
+    run(packed, room: limit, windowBits: MAX_WBITS + 16)
+  }
+
+  /// The CRC-32 of some bytes.
+  static func checksum(of bytes: borrowing SecretBytes) -> UInt32 {
+    unsafe bytes.withBytes { bytes in
+      unsafe UInt32(crc32(0, bytes.bindMemory(to: UInt8.self).baseAddress, UInt32(bytes.count)))
+    }
+  }
+
+  private static func run(_ packed: SecretSlice, room: Int, windowBits: Int32) -> SecretBytes? {
+    var stream = unsafe z_stream()
+    // zlib keeps the last 32 KiB of what it has unpacked.
+    unsafe stream.zalloc = { _, count, size in unsafe calloc(Int(count), Int(size)) }
+    unsafe stream.zfree = { _, block in unsafe keytree_release(block) }
+    guard unsafe inflateInit2_(&stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
+    else { return nil }
+    defer { unsafe inflateEnd(&stream) }
+    var content = SecretBytes()
+    // One byte more than is wanted tells that there is more.
+    let status = unsafe packed.withBytes { input -> Int32 in
+      // zlib does not write to its input.
+      let source = unsafe UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
+      unsafe stream.next_in = source
+      unsafe stream.avail_in = UInt32(input.count)
+      var status = Z_OK
+      while status == Z_OK, content.count <= room {
+        let chunk = min(max(room + 1 - content.count, 1), 1 << 20)
+        _ = unsafe content.append(room: chunk) { output in
+          unsafe stream.next_out = output.bindMemory(to: UInt8.self).baseAddress
+          unsafe stream.avail_out = UInt32(output.count)
+          status = unsafe inflate(&stream, Z_NO_FLUSH)
+          return unsafe output.count - Int(stream.avail_out)
+        }
+      }
+      return status
+    }
+    guard status == Z_STREAM_END, unsafe stream.avail_in == 0, content.count <= room else { return nil }
+    return content
+  }
+}

@@ -1,0 +1,144 @@
+internal import CExpat
+internal import CSystem
+internal import Secrets
+
+/// An element of an XML document whose text stays in wiped memory.
+struct XMLNode: Sendable {
+  /// Its name, as it is written.
+  let name: String
+  /// Its attributes, which are no secrets in any format that is read here.
+  let attributes: [(name: String, value: String)]
+  /// The elements in it.
+  let children: [XMLNode]
+  /// Its text; of an element with others in it, what stands after the last of them.
+  let text: SecretSlice
+
+  /// The first element of this name in it.
+  subscript(name: String) -> XMLNode? { children.first { $0.name == name } }
+
+  /// All elements of this name in it.
+  func all(_ name: String) -> [XMLNode] { children.filter { $0.name == name } }
+
+  /// The value of an attribute.
+  func attribute(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
+}
+
+/// Reads XML in UTF-8 with expat, and refuses any document type: so there are no entities but the five of XML itself.
+enum XMLReader {
+  /// The most elements inside each other.
+  static let depthLimit = 200
+
+  /// Reads a whole document.
+  ///
+  /// - Returns: its root.
+  /// - Throws: `empty`, `notUTF8`, `xml`.
+  static func read(_ bytes: borrowing SecretBytes) throws(SourceError) -> XMLNode {
+    try SourceText.check(bytes)
+    let run = Run(capacity: bytes.count)
+    let problem = unsafe bytes.withBytes { unsafe run.parse($0) }
+    if let problem { throw .xml(problem) }
+    guard let root = run.root() else { throw .xml(.truncated) }
+    return root
+  }
+
+  /// An element whose text is a range of what is still being collected.
+  fileprivate struct Open {
+    var name: String
+    var attributes: [(name: String, value: String)]
+    var children: [Open] = []
+    var text = 0..<0
+
+    func node(in content: SecretSlice) -> XMLNode {
+      XMLNode(
+        name: name, attributes: attributes, children: children.map { $0.node(in: content) },
+        text: content.part(text))
+    }
+  }
+
+  @safe
+  fileprivate final class Run {
+    private var content: SecretBytes
+    private var open: [Open] = []
+    private var document: Open?
+    private var problem: XMLProblem?
+    private var parser: XML_Parser?
+
+    init(capacity: Int) { content = SecretBytes(capacity: capacity) }
+
+    func parse(_ text: UnsafeRawBufferPointer) -> XMLProblem? {
+      // What expat holds for a while is wiped as well.
+      var memory = unsafe XML_Memory_Handling_Suite(
+        malloc_fcn: { unsafe keytree_resize(nil, $0) },
+        realloc_fcn: { unsafe keytree_resize($0, $1) }, free_fcn: { unsafe keytree_release($0) })
+      // UTF-8, whatever the document says of itself.
+      unsafe parser = XML_ParserCreate_MM("UTF-8", &memory, nil)
+      guard let parser = unsafe parser else { preconditionFailure("out of memory for an XML parser") }
+      defer { unsafe XML_ParserFree(parser) }
+      unsafe XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
+      unsafe XML_SetElementHandler(
+        parser, { unsafe Run.of($0).start($1, $2) }, { run, _ in unsafe Run.of(run).end() })
+      unsafe XML_SetCharacterDataHandler(parser) { unsafe Run.of($0).text($1, $2) }
+      unsafe XML_SetStartDoctypeDeclHandler(parser) { run, _, _, _, _ in
+        unsafe Run.of(run).stop { .documentType(line: $0) }
+      }
+      let bytes = unsafe text.bindMemory(to: CChar.self)
+      let status = unsafe XML_Parse(parser, bytes.baseAddress, Int32(bytes.count), 1)
+      if let problem { return problem }
+      guard status != XML_STATUS_OK else { return nil }
+      switch unsafe XML_GetErrorCode(parser) {
+      case XML_ERROR_NO_ELEMENTS, XML_ERROR_UNCLOSED_TOKEN, XML_ERROR_PARTIAL_CHAR,
+        XML_ERROR_UNCLOSED_CDATA_SECTION:
+        return .truncated
+      default: return unsafe .malformed(line: Int(XML_GetCurrentLineNumber(parser)))
+      }
+    }
+
+    func root() -> XMLNode? {
+      var taken = SecretBytes()
+      swap(&taken, &content)
+      return document?.node(in: SecretSlice(taken))
+    }
+
+    private static func of(_ pointer: UnsafeMutableRawPointer?) -> Run {
+      guard let pointer = unsafe pointer else { preconditionFailure("expat hands back what it was handed") }
+      return unsafe Unmanaged<Run>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    private func start(
+      _ name: UnsafePointer<CChar>?, _ pairs: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    ) {
+      guard open.count < XMLReader.depthLimit else { return stop { .tooDeep(line: $0) } }
+      var attributes: [(name: String, value: String)] = []
+      var position = 0
+      while let pairs = unsafe pairs, let key = unsafe pairs[position], let value = unsafe pairs[position + 1]
+      {
+        unsafe attributes.append((String(cString: key), String(cString: value)))
+        position += 2
+      }
+      let name = unsafe name.map { unsafe String(cString: $0) } ?? ""
+      open.append(Open(name: name, attributes: attributes, text: content.count..<content.count))
+    }
+
+    private func text(_ bytes: UnsafePointer<CChar>?, _ count: Int32) {
+      unsafe content.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+    }
+
+    private func end() {
+      guard var done = open.popLast() else { return }
+      done.text = done.text.lowerBound..<content.count
+      guard let last = open.indices.last else {
+        document = done
+        return
+      }
+      open[last].children.append(done)
+      // The text of an element with others in it begins anew after each.
+      open[last].text = content.count..<content.count
+    }
+
+    private func stop(_ problem: (Int) -> XMLProblem) {
+      guard let parser = unsafe parser, self.problem == nil else { return }
+      self.problem = problem(unsafe Int(XML_GetCurrentLineNumber(parser)))
+      unsafe XML_StopParser(parser, 0)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import KeyringModel
+import Secrets
+import TestSupport
+import Testing
+
+@testable import KeytreeCLI
+
+/// Every file in `fixtures/imports/broken` has one fault, named by the file.
+@Suite("A broken file of another program")
+struct BrokenImportTests {
+  private static let formats: [(prefix: String, command: String, format: ImportFormat?)] = [
+    ("1pux-", "1pux", .onePassword), ("bitwarden-", "bitwarden", .bitwarden),
+    ("keepass-", "keepass-xml", .keePass), ("netrc-", "netrc", .netrc),
+    ("keychain-", "keychain-dump", .keychain), ("json-", "json", nil),
+  ]
+
+  static let expected: [String: SourceError] = [
+    "1pux-truncated": .archive(.notAnArchive), "1pux-bad-checksum": .archive(.badChecksum),
+    "1pux-bomb": .archive(.damaged), "1pux-huge": .archive(.tooLarge(limit: 128 << 20)),
+    "1pux-traversal": .archive(.unsafeName), "1pux-absolute": .archive(.unsafeName),
+    "1pux-encrypted": .archive(.encrypted), "1pux-method": .archive(.unsupported),
+    "1pux-twice": .archive(.duplicateName), "1pux-overlap": .archive(.damaged),
+    "1pux-no-data": .otherFormat(expected: "a 1PUX export of 1Password"),
+    "1pux-bad-json": .json(.unexpected(line: 1)), "1pux-nul-name": .archive(.unsafeName),
+    "bitwarden-empty": .empty, "bitwarden-encrypted": .encrypted, "bitwarden-truncated": .json(.truncated),
+    "bitwarden-utf-16": .notUTF8, "bitwarden-latin-1": .notUTF8,
+    "bitwarden-other": .otherFormat(expected: "an export of Bitwarden"),
+    "bitwarden-array": .otherFormat(expected: "an export of Bitwarden"),
+    "bitwarden-nul": .json(.unexpected(line: 1)), "bitwarden-deep": .json(.tooDeep(line: 1)),
+    "keepass-empty": .empty, "keepass-bomb": .xml(.documentType(line: 1)),
+    "keepass-external-entity": .xml(.documentType(line: 1)), "keepass-doctype": .xml(.documentType(line: 1)),
+    "keepass-truncated": .xml(.truncated), "keepass-malformed": .xml(.malformed(line: 1)),
+    "keepass-undefined-entity": .xml(.malformed(line: 1)), "keepass-utf-16": .notUTF8,
+    "keepass-latin-1": .notUTF8, "keepass-nul": .notUTF8,
+    "keepass-other": .otherFormat(expected: "an XML export of KeePass"),
+    "keepass-deep": .xml(.tooDeep(line: 1)),
+    "netrc-empty": .empty, "netrc-no-value": .line(1, "`password` has no value"),
+    "netrc-unclosed": .line(1, "a quoted word does not end"),
+    "netrc-unknown-word": .line(1, "a word that is no keyword"),
+    "netrc-before-machine": .line(1, "`login` stands before the first `machine`"),
+    "netrc-utf-16": .notUTF8, "netrc-latin-1": .notUTF8, "netrc-nul": .notUTF8,
+    "keychain-empty": .empty,
+    "keychain-other": .otherFormat(expected: "what `security dump-keychain -d` prints"),
+    "keychain-bad-data": .line(5, "this is no data of an item"),
+    "keychain-truncated-hex": .line(5, "this is no data of an item"),
+    "keychain-utf-16": .notUTF8, "keychain-latin-1": .notUTF8,
+    "json-empty": .empty, "json-other": .otherFormat(expected: "an export of keytree"),
+    "json-newer": .otherFormat(expected: "an export of a version of keytree that is known here"),
+    "json-truncated": .json(.truncated), "json-utf-16": .notUTF8,
+  ]
+
+  @Test("is an error that says what is wrong", arguments: expected.keys.sorted())
+  func fault(name: String) throws {
+    let file = try ImportFormat.file("imports/broken/\(name)")
+    let kind = try #require(Self.formats.first { name.hasPrefix($0.prefix) })
+    let error = try #require(Self.expected[name])
+    #expect(throws: error) {
+      if let format = kind.format {
+        _ = try format.plan(file)
+      } else {
+        _ = try KeytreeImport.plan(SecretBytes(copying: file))
+      }
+    }
+  }
+
+  @Test("is each one in the folder")
+  func all() throws {
+    let folder = ImportFixtures.folder.appending(path: "imports/broken").path
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+    #expect(files.sorted() == Self.expected.keys.sorted())
+  }
+
+  @Test("stores nothing, and the command says so with an exit code of 1")
+  func command() throws {
+    let world = try CareWorld()
+    #expect(world.run("init", "--no-git").code == .done)
+    for name in Self.expected.keys.sorted() {
+      let kind = try #require(Self.formats.first { name.hasPrefix($0.prefix) })
+      let path = ImportFixtures.folder.appending(path: "imports/broken/\(name)").path
+      let answer = world.run("import", kind.command, path, "--accept-loss")
+      #expect(answer.code == .failure && answer.bytes.isEmpty, "\(name)")
+      #expect(
+        answer.talk.hasPrefix("keytree: cannot read ") && answer.talk.contains("\nhint: "), "\(answer.talk)")
+    }
+    #expect(world.run("find").code == .notFound)
+  }
+
+  @Test("cut off anywhere is never half an import", arguments: ImportFormat.allCases)
+  func truncated(format: ImportFormat) throws {
+    let file = try ImportFormat.file(format.rawValue)
+    let whole = Set(try format.plan().summary)
+    for length in stride(from: 0, to: file.count, by: max(1, file.count / 60)) {
+      guard let draft = try? format.plan(Array(file.prefix(length))) else { continue }
+      // Lines of text can end early without a sign of it. What is read then was there, but for the last field.
+      #expect(draft.items.count <= whole.count + 1)
+    }
+  }
+
+  @Test("damaged at any byte does not end the program", arguments: ImportFormat.allCases)
+  func damaged(format: ImportFormat) throws {
+    var generator = SplitMix(state: 1)
+    let file = try ImportFormat.file(format.rawValue)
+    for _ in 0..<200 {
+      var damaged = file
+      for _ in 0..<Int.random(in: 1...4, using: &generator) {
+        damaged[Int.random(in: 0..<damaged.count, using: &generator)] = .random(
+          in: 0...255, using: &generator)
+      }
+      _ = try? format.plan(damaged)
+    }
+  }
+}
+
+/// The same numbers each time.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import KeyringModel
+import Secrets
+
+@testable import KeytreeCLI
+
+/// A format of `keytree import` with the file in `fixtures` that has everything in it.
+///
+/// What has to arrive is marked `mk` with digits in these files, in capitals where it is a seed. What is marked `lost`
+/// must not arrive, and its entry has to be in the report; what is marked `id` means nothing outside of its program.
+enum ImportFormat: String, CaseIterable, Sendable {
+  case bitwarden = "imports/bitwarden.json"
+  case onePassword = "imports/vault.1pux"
+  case keePass = "imports/keepass.xml"
+  case netrc = "imports/netrc"
+  case keychain = "imports/keychain.txt"
+  case csvBitwarden = "csv/bitwarden.csv"
+  case csvBitwardenOrganisation = "csv/bitwarden-organisation.csv"
+  case csvOnePassword8 = "csv/1password-8.csv"
+  case csvOnePassword7 = "csv/1password-7.csv"
+  case csvOnePassword6 = "csv/1password-6.csv"
+  case csvKeePassXC = "csv/keepassxc.csv"
+  case csvKeePass1 = "csv/keepass-1.csv"
+  case csvLastPass = "csv/lastpass.csv"
+  case csvDashlane = "csv/dashlane.csv"
+  case csvNordPass = "csv/nordpass.csv"
+  case csvProtonPass = "csv/protonpass.csv"
+
+  static func file(_ name: String) throws -> [UInt8] {
+    [UInt8](try Data(contentsOf: ImportFixtures.folder.appending(path: name)))
+  }
+
+  /// What becomes of the fixture.
+  func plan(showsUnknown: Bool = false) throws -> ImportDraft {
+    try plan(Self.file(rawValue), showsUnknown: showsUnknown)
+  }
+
+  /// What becomes of a file of this format.
+  func plan(_ file: [UInt8], showsUnknown: Bool = false) throws -> ImportDraft {
+    let bytes = SecretBytes(copying: file)
+    switch self {
+    case .bitwarden: return try BitwardenImport.plan(bytes, showsUnknown: showsUnknown)
+    case .onePassword: return try OnePasswordImport.plan(bytes, showsUnknown: showsUnknown)
+    case .keePass: return try KeePassImport.plan(bytes, showsUnknown: showsUnknown)
+    case .netrc: return try NetrcImport.plan(bytes)
+    case .keychain: return try KeychainDumpImport.plan(bytes)
+    default: return try CSVImport.plan(bytes, showsUnknown: showsUnknown).draft
+    }
+  }
+
+  /// All bytes in which a mark may stand; of an archive, what its members hold.
+  var searchedText: String {
+    get throws {
+      guard self == .onePassword else { return String(decoding: try Self.file(rawValue), as: UTF8.self) }
+      let archive = try ArchiveReader(SecretBytes(copying: Self.file(rawValue)))
+      return try archive.members.map { member in
+        let content = try archive.content(of: member, limit: 1 << 22)
+        let text = unsafe content.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
+        return member.name + "\n" + text
+      }.joined(separator: "\n")
+    }
+  }
+}
+
+extension ImportDraft {
+  /// An item as `title | account part: secret`, in one line.
+  var summary: [String] {
+    items.map { item in
+      let name = item.text(.server) ?? item.text(.service) ?? ""
+      let account = item.text(.account) ?? ""
+      return "\(name)/\(account) \(item.part.text): \(item.secret.text)"
+    }
+  }
+
+  /// Everything that is in the store afterwards, secret or not.
+  var everything: String {
+    items.map { item in
+      item.attributes.entries.map { $0.value.contentBytes.map { String(decoding: $0, as: UTF8.self) } ?? "" }
+        .joined(separator: "\n") + "\n" + item.attributes.names.map(\.text).joined(separator: "\n") + "\n"
+        + item.secret.text
+    }.joined(separator: "\n")
+  }
+}
