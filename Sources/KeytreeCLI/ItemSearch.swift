@@ -12,14 +12,17 @@ struct ItemSearch {
 
   /// Reads the question from a command line.
   ///
+  /// - Parameters:
+  ///   - call: the command line.
+  ///   - operand: the position of the text.
   /// - Throws: a usage error.
-  init(_ call: CommandCall) throws(Failure) {
+  init(_ call: CommandCall, operand: Int = 0) throws(Failure) {
     self.call = call
     let ignoresCase = call.arguments.has(FindCommand.ignoreCase)
     let given = try call.givenAttributes()
     selection = given.isEmpty ? nil : try call.selection(of: given, ignoringCase: ignoresCase)
     var query = selection?.query ?? Query()
-    if let text = call.arguments.operand(0)?.bytes, !text.isEmpty {
+    if let text = call.arguments.operand(operand)?.bytes, !text.isEmpty {
       query.predicates.append(
         Predicate(
           subject: .any, comparison: .contains(AttributeValue(text: text)), ignoresCase: ignoresCase))

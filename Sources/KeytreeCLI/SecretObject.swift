@@ -18,22 +18,25 @@ enum SecretObject {
     line.append("{")
     for byte in before { line.append(byte) }
     line.append((before.isEmpty ? "\"" : ",\"") + name + "\":")
-    appendValue(secret, to: &line)
+    line.append(exact: secret)
     line.append(after.isEmpty ? "" : ",")
     for byte in after { line.append(byte) }
     line.append("}")
     return line
   }
+}
 
-  private static func appendValue(_ secret: borrowing SecretBytes, to line: inout SecretBytes) {
+extension SecretBytes {
+  /// Adds a secret as JSON: a string when it is valid UTF-8, else `{"base64":"..."}`.
+  mutating func append(exact secret: borrowing SecretBytes) {
     if secret.isUTF8 {
-      unsafe secret.withBytes { unsafe line.append(jsonString: $0) }
+      unsafe secret.withBytes { unsafe append(jsonString: $0) }
     } else {
-      line.append("{\"base64\":\"")
+      append("{\"base64\":\"")
       unsafe secret.withBytes { bytes in
-        unsafe Base64.encode(bytes, as: .standard) { line.append($0) }
+        unsafe Base64.encode(bytes, as: .standard) { append($0) }
       }
-      line.append("\"}")
+      append("\"}")
     }
   }
 }

@@ -21,6 +21,12 @@ package indirect enum SecretJSON: Sendable {
     package let name: String
     /// Its value.
     package let value: SecretJSON
+
+    /// Puts the two together.
+    package init(name: String, value: SecretJSON) {
+      self.name = name
+      self.value = value
+    }
   }
 
   /// Reads a whole document.

@@ -1,0 +1,52 @@
+internal import KeyringModel
+internal import Secrets
+
+/// The CSV file that Chrome, Edge and Brave import: `name,url,username,password,note`.
+struct ChromeExport: ExportFile {
+  let hasFields = false
+
+  func refusal(of item: ExportedItem, in entry: ExportEntry) -> String? {
+    if let reason = item.refusalByText() { return reason }
+    if entry.main == nil || entry.main?.isNote == true { return "a browser keeps nothing but passwords" }
+    if item.isSeed { return "a browser has no place for one-time passwords" }
+    if let field = entry.fields.first(where: { $0.item.record.id == item.record.id }), field.name != "url" {
+      return "a browser has no place for further fields"
+    }
+    // Chrome passes over rows without an address.
+    let hasAddress =
+      entry.main?.address?.contains("://") == true || entry.fields.contains { $0.name == "url" }
+    if !hasAddress { return "a browser takes no password without a URL" }
+    return nil
+  }
+
+  func write(_ entries: [ExportEntry], fields: [[AttributeName]]) -> SecretBytes {
+    var file = SecretBytes()
+    file.append("name,url,username,password,note\r\n")
+    for entry in entries {
+      guard let main = entry.main else { continue }
+      let url = entry.fields.first { $0.name == "url" }?.item.secret ?? SecretSlice(main.address ?? "")
+      file.append(row: [
+        SecretSlice(entry.title), url, SecretSlice(main.text(.account) ?? ""), main.secret,
+        entry.note?.secret ?? .nothing,
+      ])
+    }
+    return file
+  }
+
+  func read(_ file: borrowing SecretBytes, count: Int) -> [[PlannedItem]] {
+    CSVImport.rows(file, count: count, showsUnknown: false)
+  }
+}
+
+extension CSVImport {
+  /// What an import makes of each row; nothing where it fails, so that all is told as lost.
+  static func rows(_ file: borrowing SecretBytes, count: Int, showsUnknown: Bool) -> [[PlannedItem]] {
+    var rows: [[PlannedItem]] = Array(repeating: [], count: count)
+    guard let draft = try? plan(file, showsUnknown: showsUnknown).draft else { return rows }
+    for item in draft.items {
+      guard case .row(let number) = item.source, rows.indices.contains(number - 2) else { continue }
+      rows[number - 2].append(item)
+    }
+    return rows
+  }
+}

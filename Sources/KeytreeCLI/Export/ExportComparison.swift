@@ -1,0 +1,109 @@
+internal import KeyringModel
+internal import Secrets
+
+/// Compares what an import makes of an exported entry with the items that it was made from.
+///
+/// So the report of losses cannot be wrong about what is in a file: it is read from the file.
+struct ExportComparison {
+  /// What an import of the written file makes of the entry.
+  let imported: [PlannedItem]
+
+  /// What is missing of an item.
+  ///
+  /// - Parameters:
+  ///   - item: the item.
+  ///   - field: its name, when it was written as a field of the entry.
+  func losses(of item: ExportedItem, field: String? = nil) -> [ExportLoss] {
+    let same = imported.filter { $0.secret.isEqual(to: item.secret) }
+    // What fits best is meant, should several have this secret.
+    let missing = same.map { self.missing(item.record, in: $0) }
+    if let least = missing.min(by: { $0.count < $1.count }) {
+      return least.isEmpty ? [] : [.attributes(least)]
+    }
+    if let field, isShown(AttributeName(field), item.secret) { return [] }
+    if item.isSeed,
+      imported.contains(where: { $0.part == .oneTimePassword && $0.secret.contains(item.secret) })
+    {
+      // As a URI, where it was the bare seed.
+      return []
+    }
+    // A note of pass may go on with a line for one-time passwords.
+    if item.isNote, imported.contains(where: { $0.part == .note && $0.secret.starts(with: item.secret) }) {
+      return []
+    }
+    return [.secretChanged]
+  }
+
+  /// The attributes of an item that no imported item has, by their names, sorted.
+  private func missing(_ record: ItemRecord, in item: PlannedItem) -> [String] {
+    var names: [String] = []
+    if item.itemClass != record.itemClass { names.append("class") }
+    if record.group != (item.group ?? GroupName.default) { names.append("group") }
+    for (name, value) in record.attributes.entries {
+      let found = item.attributes[name]
+      if let found, found.isSame(as: value) || isSameFlag(name, found, value) { continue }
+      // As a custom field of the entry, sealed or not.
+      if let bytes = value.fieldText, isKept(name, bytes) { continue }
+      // What is a service in one class is a server in the other.
+      if name == .conflictOf { continue }
+      names.append(name.text)
+    }
+    return names
+  }
+
+  // `favorite` is `1` in one format and `true` in another.
+  private func isSameFlag(_ name: AttributeName, _ one: AttributeValue, _ other: AttributeValue) -> Bool {
+    let yes: [AttributeValue] = ["1", "true"]
+    return ["favorite", "fav", "reprompt"].contains(name) && yes.contains(one) && yes.contains(other)
+  }
+
+  private func isKept(_ name: AttributeName, _ bytes: [UInt8]) -> Bool {
+    imported.contains { item in
+      let isField = item.part == .column(name.text) && item.secret.publicBytes() == bytes
+      return isField || item.fieldValues(name).contains { $0.contentBytes == bytes }
+    }
+  }
+
+  private func isShown(_ name: AttributeName, _ secret: SecretSlice) -> Bool {
+    imported.contains { item in
+      item.fieldValues(name).contains { value in
+        guard let bytes = value.contentBytes, bytes.count == secret.count else { return false }
+        return SecretSlice(SecretBytes(copying: bytes)).isEqual(to: secret)
+      }
+    }
+  }
+}
+
+extension PlannedItem {
+  // The values of an attribute and of those that are numbered because it was there already.
+  fileprivate func fieldValues(_ name: AttributeName) -> [AttributeValue] {
+    ([name] + (2...9).map { AttributeName("\(name.text)-\($0)") }).compactMap { attributes[$0] }
+  }
+}
+
+extension AttributeValue {
+  /// The value as text for a field of another program; nil for bytes that are no text.
+  var fieldText: [UInt8]? {
+    switch self {
+    case .string(let text): Array(text.utf8)
+    case .bytes(let bytes): String(validating: bytes, as: UTF8.self) == nil ? nil : bytes
+    case .integer(let number): Array(String(number).utf8)
+    case .boolean(let flag): Array(flag ? "true".utf8 : "false".utf8)
+    case .date(let date): Array(date.rfc3339.utf8)
+    }
+  }
+}
+
+extension SecretSlice {
+  /// Whether these bytes begin with those of another part, and a line end after them.
+  fileprivate func starts(with other: SecretSlice) -> Bool {
+    guard other.count < count, part(0..<other.count).isEqual(to: other) else { return false }
+    return unsafe withBytes { unsafe $0[other.count] == UInt8(ascii: "\n") }
+  }
+
+  /// Whether the bytes of another part stand somewhere in these.
+  func contains(_ other: SecretSlice) -> Bool {
+    guard !other.isEmpty, other.count <= count else { return other.isEmpty }
+    return (0...count - other.count).contains { part($0..<$0 + other.count).isEqual(to: other) }
+  }
+}

@@ -1,0 +1,113 @@
+internal import KeyringModel
+internal import Secrets
+
+/// A format that holds all entries in one file.
+protocol ExportFile {
+  /// Whether an entry has a place in the format at all; else why not.
+  func refusal(of item: ExportedItem, in entry: ExportEntry) -> String?
+  /// Writes entries.
+  ///
+  /// - Parameters:
+  ///   - entries: what to write.
+  ///   - fields: for each entry the names of attributes that need a field of their own.
+  func write(_ entries: [ExportEntry], fields: [[AttributeName]]) -> SecretBytes
+  /// What an import makes of a written file, for each entry.
+  func read(_ file: borrowing SecretBytes, count: Int) -> [[PlannedItem]]
+  /// Whether there is room for fields of any name.
+  var hasFields: Bool { get }
+}
+
+/// An export in memory: the file, and what it does not carry.
+struct PreparedExport: ~Copyable {
+  var file: SecretBytes
+  var report: ExportReport
+
+  /// Writes a file twice at most: what an import would not find in the first one is added as fields to the second.
+  init(_ entries: [ExportEntry], as format: some ExportFile) {
+    var report = ExportReport(entries: [])
+    var carried: [ExportEntry] = []
+    for entry in entries {
+      var left = entry
+      for item in entry.items {
+        guard let reason = format.refusal(of: item, in: entry) else { continue }
+        left.remove(item)
+        report.entries.append(ExportReport.Entry(path: item.record.path, losses: [.item(reason)]))
+      }
+      if !left.items.isEmpty { carried.append(left) }
+    }
+    var fields: [[AttributeName]] = carried.map { _ in [] }
+    file = format.write(carried, fields: fields)
+    var found = PreparedExport.losses(carried, format.read(file, count: carried.count))
+    if format.hasFields {
+      for (index, losses) in found.enumerated() {
+        fields[index] = losses.first.map(PreparedExport.names) ?? []
+      }
+      if fields.contains(where: { !$0.isEmpty }) {
+        file = format.write(carried, fields: fields)
+        found = PreparedExport.losses(carried, format.read(file, count: carried.count))
+      }
+    }
+    for (entry, losses) in zip(carried, found) {
+      for (item, losses) in zip(entry.items, losses) {
+        report.entries.append(ExportReport.Entry(path: item.record.path, losses: losses))
+      }
+    }
+    self.report = report
+  }
+
+  /// What is missing of each item of each entry, in the order of `items`.
+  static func losses(_ entries: [ExportEntry], _ imported: [[PlannedItem]]) -> [[[ExportLoss]]] {
+    zip(entries, imported).map { entry, imported in
+      let comparison = ExportComparison(imported: imported)
+      let plain = ([entry.main, entry.note].compactMap { $0 } + entry.seeds).map { comparison.losses(of: $0) }
+      return plain + entry.fields.map { comparison.losses(of: $0.item, field: $0.name) }
+    }
+  }
+
+  private static func names(_ losses: [ExportLoss]) -> [AttributeName] {
+    losses.flatMap { loss -> [AttributeName] in
+      guard case .attributes(let names) = loss else { return [] }
+      return names.filter { $0 != "class" && $0 != "group" }.map { AttributeName($0) }
+    }
+  }
+}
+
+extension ExportEntry {
+  fileprivate mutating func remove(_ item: ExportedItem) {
+    let id = item.record.id
+    if main?.record.id == id { main = nil }
+    if note?.record.id == id { note = nil }
+    seeds.removeAll { $0.record.id == id }
+    fields.removeAll { $0.item.record.id == id }
+  }
+}
+
+extension ExportedItem {
+  /// Why a format for passwords in UTF-8 text has no place for it; nil when it has.
+  func refusalByText() -> String? {
+    switch record.itemClass {
+    case .certificate: "a certificate has no place in this format"
+    case .key: "a key has no place in this format"
+    default: isText ? nil : "its secret is not text in UTF-8"
+    }
+  }
+
+  /// The address to write: the one that is sealed in full, else what the attributes say.
+  var address: String? {
+    let given = text(.url)
+    guard let server = text(.server) else { return given }
+    let scheme = text(.protocol)
+    let port: Int64? = if case .integer(let number)? = record.attributes[.port] { number } else { nil }
+    if let given {
+      let url = unsafe Array(given.utf8).withUnsafeBytes { unsafe ImportedURL($0) }
+      let isSame =
+        url.host.map { $0.host.elementsEqual(server.utf8) && $0.port == port } == true
+        && url.scheme.map { String(decoding: $0, as: UTF8.self) } == scheme
+      if isSame { return given }
+    }
+    let host = server.utf8.contains(UInt8(ascii: ":")) ? "[\(server)]" : server
+    let path = text(.path) ?? ""
+    let slash = path.isEmpty || path.hasPrefix("/") ? "" : "/"
+    return (scheme.map { "\($0)://" } ?? "") + host + (port.map { ":\($0)" } ?? "") + slash + path
+  }
+}

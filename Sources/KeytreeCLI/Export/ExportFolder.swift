@@ -1,0 +1,99 @@
+internal import CSystem
+internal import Glibc
+internal import OpenPGP
+
+/// A new folder of the person, made beside its place and moved there when it is complete.
+///
+/// Folders are for the user alone (0700) and so are files (0600); nothing that exists is written to, and no link is
+/// followed. What was begun and does not come to an end is removed.
+final class ExportFolder {
+  private let path: String
+  private let partial: String
+  private var isDone = false
+
+  /// Makes the folder in which it is built.
+  ///
+  /// - Parameter path: where it is to be: nothing, or an empty folder.
+  /// - Throws: `file`.
+  init(path: String) throws(Failure) {
+    var path = path
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    self.path = path
+    partial = "\(path).\(UInt32.random(in: 0x1000_0000...UInt32.max)).partial"
+    try Self.requireNothingThere(path)
+    guard unsafe mkdir(partial, 0o700) == 0 else {
+      throw .file(action: "make the folder", path: path, errno: errno)
+    }
+  }
+
+  /// Fails early, before anything is decrypted.
+  ///
+  /// - Throws: `file` when there is anything but an empty folder.
+  static func requireNothingThere(_ path: String) throws(Failure) {
+    var facts = stat()
+    guard unsafe lstat(path, &facts) == 0 else {
+      if errno == ENOENT { return }
+      throw .file(action: "make the folder", path: path, errno: errno)
+    }
+    let folder = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+    guard folder >= 0 else { throw .file(action: "make the folder", path: path, errno: EEXIST) }
+    defer { close(folder) }
+    guard let names = try? FolderNames.list(folder), names.isEmpty else {
+      throw .file(action: "make the folder", path: path, errno: ENOTEMPTY)
+    }
+  }
+
+  /// Makes a file in it, and the folders above it.
+  ///
+  /// - Parameters:
+  ///   - components: folders and name.
+  ///   - bytes: what it holds; nothing that is secret as it is.
+  /// - Throws: `file`.
+  func write(_ components: [[UInt8]], _ bytes: [UInt8]) throws(Failure) {
+    var folder = unsafe keytree_openat(AT_FDCWD, partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+    guard folder >= 0 else { throw failure(errno) }
+    defer { close(folder) }
+    for component in components.dropLast() {
+      guard unsafe component.withTerminator({ unsafe mkdirat(folder, $0, 0o700) }) == 0 || errno == EEXIST
+      else {
+        throw failure(errno)
+      }
+      let next = PassTree.open(folder, component, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      guard next >= 0 else { throw failure(errno) }
+      close(folder)
+      folder = next
+    }
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let file = unsafe (components.last ?? []).withTerminator {
+      unsafe keytree_openat(folder, $0, flags, 0o600)
+    }
+    guard file >= 0 else { throw failure(errno) }
+    let problem = unsafe bytes.withUnsafeBytes { unsafe DescriptorOutput(file).write($0) }
+    guard close(file) == 0, problem == 0 else { throw failure(problem == 0 ? errno : problem) }
+  }
+
+  /// Brings everything to the disk and the folder to its place.
+  ///
+  /// - Throws: `file`.
+  func finish() throws(Failure) {
+    let folder = unsafe keytree_openat(AT_FDCWD, partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+    guard folder >= 0 else { throw failure(errno) }
+    // One call for all files of a tree that may have thousands.
+    let problem = keytree_synchronize_all(folder) == 0 ? 0 : errno
+    close(folder)
+    guard problem == 0 else { throw failure(problem) }
+    // Fails for anything but an empty folder.
+    guard unsafe rename(partial, path) == 0 else { throw failure(errno) }
+    isDone = true
+  }
+
+  private func failure(_ number: Int32) -> Failure {
+    .file(action: "make the folder", path: path, errno: number)
+  }
+
+  deinit {
+    guard !isDone else { return }
+    FolderRemoval.removeContent(of: partial)
+    unsafe rmdir(partial)
+  }
+}

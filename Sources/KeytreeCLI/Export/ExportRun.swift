@@ -1,0 +1,128 @@
+internal import Arguments
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+internal import Secrets
+
+/// Takes items out of a store: decrypts them, reports what a format does not carry, and writes it.
+struct ExportRun {
+  let call: CommandCall
+  let keyring: Keyring
+  /// Where it is written to.
+  let target: String
+  /// Whom it is for; nil for a file in the open.
+  let sealer: ForeignSealer?
+  let isDryRun: Bool
+  let acceptsLoss: Bool
+
+  /// Decrypts items, on several threads.
+  ///
+  /// - Throws: `keyring` with the first that cannot be decrypted: an export without it would be no export.
+  func items(_ records: [ItemRecord]) throws(Failure) -> [ExportedItem] {
+    let progress = WorkProgress("decrypt", total: records.count, console: call.console)
+    defer { progress.finish() }
+    let keyring = keyring
+    @Sendable func item(_ record: ItemRecord) throws(KeyringError) -> ExportedItem {
+      defer { progress.step() }
+      return ExportedItem(record: record, secret: SecretSlice(try keyring.secret(for: record)))
+    }
+    do {
+      // The first alone: it may ask for a passphrase (threat T36).
+      var items = [try item(records[0])]
+      items += try WorkerPool(workers: try call.host().workers).map(records.count - 1) {
+        number throws(KeyringError) -> ExportedItem in
+        try item(records[number + 1])
+      }
+      return items
+    } catch let error as KeyringError {
+      throw .keyring(error)
+    } catch let error as Failure {
+      throw error
+    } catch {
+      preconditionFailure("nothing else is thrown above")
+    }
+  }
+
+  /// Writes one file.
+  ///
+  /// - Throws: `other` when something would be lost and that was not accepted; `file`; `keyring`.
+  func write(_ entries: [ExportEntry], as format: some ExportFile) throws(Failure) {
+    let prepared = PreparedExport(entries, as: format)
+    guard try settle(prepared.report) else { return }
+    if let sealer {
+      let message = SecretBytes(copying: try keyringCall(sealer.seal(prepared.file)))
+      try SecretFile(path: target).write(message)
+    } else {
+      try SecretFile(path: target).write(prepared.file)
+    }
+    sayDone()
+  }
+
+  /// Writes a tree.
+  ///
+  /// - Throws: as `write(_:as:)`.
+  func writeTree(_ entries: [ExportEntry], for sealer: ForeignSealer) throws(Failure) {
+    let tree = PassExport(entries)
+    guard try settle(tree.report) else { return }
+    let folder = try ExportFolder(path: target)
+    let ids = sealer.recipients.map { $0.text + "\n" }.joined()
+    try folder.write([Array(".gpg-id".utf8)], Array(ids.utf8))
+    let progress = WorkProgress("seal", total: tree.files.count, console: call.console)
+    defer { progress.finish() }
+    let files = tree.files
+    let messages: [[UInt8]]
+    do {
+      messages = try WorkerPool(workers: try call.host().workers).map(files.count) {
+        number throws(KeyringError) -> [UInt8] in
+        defer { progress.step() }
+        let content = files[number].content.copy()
+        return try sealer.seal(content)
+      }
+    } catch let error as KeyringError {
+      throw .keyring(error)
+    } catch let error as Failure {
+      throw error
+    } catch {
+      preconditionFailure("nothing else is thrown above")
+    }
+    for (file, message) in zip(files, messages) {
+      var components = file.components
+      components[components.count - 1] += PassScan.suffix
+      try folder.write(components, message)
+    }
+    try folder.finish()
+    sayDone()
+  }
+
+  /// Shows the report; true when it may be written.
+  private func settle(_ report: ExportReport) throws(Failure) -> Bool {
+    let isRefused = report.lossCount > 0 && !acceptsLoss
+    let console = call.console
+    if call.globals.json {
+      for entry in report.entries { console.print(json: entry.json) }
+      console.print(json: report.summaryJSON(isApplied: !isDryRun && !isRefused))
+    } else {
+      for entry in report.entries where isDryRun || !entry.losses.isEmpty {
+        console.print(console.escaping.show(entry.line))
+      }
+      console.print((isDryRun || isRefused ? "would be: " : "") + report.summary)
+    }
+    if isRefused {
+      let count = report.lossCount == 1 ? "1 item" : "\(report.lossCount) items"
+      throw .other(
+        .failure,
+        message: isDryRun
+          ? "\(count) would not arrive whole" : "nothing was exported: \(count) would not arrive whole",
+        hint: "`--accept-loss` exports the rest; `export json` loses nothing")
+    }
+    if isDryRun { console.say("Nothing was written.") }
+    return !isDryRun
+  }
+
+  private func sayDone() {
+    call.console.say(
+      sealer == nil
+        ? "\(ErrorReport.show(target)) holds these secrets in the open: remove it when it has done its work."
+        : "Wrote \(ErrorReport.show(target)).")
+  }
+}

@@ -1,0 +1,47 @@
+internal import KeyringModel
+internal import Secrets
+
+/// Keytree's own JSON, which loses nothing: class, group, all attributes and the exact secret of every item, with its
+/// times beside them.
+struct KeytreeExport: ExportFile {
+  let hasFields = false
+
+  func refusal(of item: ExportedItem, in entry: ExportEntry) -> String? { nil }
+
+  func write(_ entries: [ExportEntry], fields: [[AttributeName]]) -> SecretBytes {
+    var json = JSONWriter()
+    json.object { json in
+      json.member("format", "keytree")
+      json.member("version", .number(String(KeytreeImport.version)))
+      json.array("items") { json in
+        for item in entries.flatMap(\.items) { json.object { json in write(item, &json) } }
+      }
+    }
+    return json.finish()
+  }
+
+  private func write(_ item: ExportedItem, _ json: inout JSONWriter) {
+    json.member("class", item.record.itemClass.rawValue)
+    json.member("group", item.record.group)
+    json.member("created", item.record.created.rfc3339)
+    json.member("modified", item.record.modified.rfc3339)
+    json.object("attributes") { json in
+      for (name, value) in item.record.attributes.entries {
+        switch value {
+        case .integer(let number): json.member(name.text, .number(String(number)))
+        case .boolean(let flag): json.member(name.text, .boolean(flag))
+        case .date(let date): json.member(name.text, date.rfc3339)
+        case .string(let text): json.member(name.text, text)
+        case .bytes(let bytes): json.member(name.text, secret: SecretSlice(SecretBytes(copying: bytes)))
+        }
+      }
+    }
+    json.member("secret", secret: item.secret)
+  }
+
+  func read(_ file: borrowing SecretBytes, count: Int) -> [[PlannedItem]] {
+    // Where an import fails, nothing is found, so that all is told as lost. Each entry is one item here.
+    guard let draft = try? KeytreeImport.plan(file) else { return Array(repeating: [], count: count) }
+    return draft.items.map { [$0] }
+  }
+}

@@ -1,0 +1,153 @@
+internal import KeyringModel
+internal import Secrets
+
+/// A store as `pass` has it: a file for each entry, whose first line is the password.
+///
+/// - The path is the attribute `pass`, where an item has one, else `server/account` or `service/account`. A part of a
+///   path that no file can have, or that would lead out of the folder, is changed.
+/// - After the first line comes the note, and after that a line `otpauth://...` for each seed that the note does not
+///   have. A sealed field is a file of its own: `github.com/alice.PIN`.
+struct PassExport {
+  /// A file of the tree, before it is encrypted.
+  struct File: Sendable {
+    /// Folders and name, without `.gpg`.
+    let components: [[UInt8]]
+    /// What it holds.
+    let content: SecretSlice
+  }
+
+  /// The files.
+  private(set) var files: [File] = []
+  /// What they do not carry.
+  private(set) var report = ExportReport(entries: [])
+  private var taken: Set<[[UInt8]]> = []
+
+  private static let slash = UInt8(ascii: "/")
+  // 255 without `.gpg` and a number.
+  private static let nameLimit = 240
+
+  /// Lays entries out as files.
+  init(_ entries: [ExportEntry]) {
+    for entry in entries { add(entry) }
+  }
+
+  private mutating func add(_ entry: ExportEntry) {
+    var entry = entry
+    for item in entry.items {
+      let reason: String
+      switch item.record.itemClass {
+      case .certificate: reason = "a certificate has no place in this format"
+      case .key: reason = "a key has no place in this format"
+      default: continue
+      }
+      report.entries.append(ExportReport.Entry(path: item.record.path, losses: [.item(reason)]))
+      // Neither has anything beside it.
+      entry.main = nil
+    }
+    guard let head = entry.head else { return }
+    let path = free(Self.path(of: head))
+    var imported = write(path, Self.content(of: entry))
+    for (name, item) in entry.fields {
+      var parts = path
+      let last = parts.removeLast()
+      imported += write(free(parts + [Self.component(last + ".\(name)".utf8)]), item.secret)
+    }
+    let losses = PreparedExport.losses([entry], [imported])[0]
+    for (item, losses) in zip(entry.items, losses) {
+      report.entries.append(ExportReport.Entry(path: item.record.path, losses: losses))
+    }
+  }
+
+  /// Adds a file; returns what an import makes of it.
+  private mutating func write(_ path: [[UInt8]], _ content: SecretSlice) -> [PlannedItem] {
+    files.append(File(components: path, content: content))
+    let copy = content.copy()
+    return PassImport.plan(PassEntry(components: path), plaintext: copy).items
+  }
+
+  private static func content(of entry: ExportEntry) -> SecretSlice {
+    var content = SecretBytes()
+    var seeds = entry.seeds
+    if let main = entry.main {
+      content.append(main.secret)
+    } else if !seeds.isEmpty {
+      content.append(uri(seeds.removeFirst()))
+    }
+    if let note = entry.note {
+      content.append("\n")
+      content.append(note.secret)
+    }
+    for seed in seeds where entry.note?.secret.contains(seed.secret) != true {
+      content.append("\n")
+      content.append(uri(seed))
+    }
+    // As `pass insert` ends a line; what has lines of its own stays as it is, to the last byte.
+    let isLine = unsafe content.withBytes { bytes in
+      unsafe SecretText.isUTF8(bytes) && !bytes.contains(0x0A) && bytes.last != 0x0D
+    }
+    if isLine { content.append("\n") }
+    return SecretSlice(content)
+  }
+
+  // pass-otp reads URIs alone.
+  private static func uri(_ seed: ExportedItem) -> SecretSlice {
+    if PassLines.isSeed(seed.secret) { return seed.secret }
+    let isBase32 = unsafe seed.secret.withBytes { bytes in
+      unsafe !bytes.isEmpty
+        && bytes.allSatisfy {
+          (0x32...0x37).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+        }
+    }
+    guard isBase32 else { return seed.secret }
+    var uri = SecretBytes()
+    uri.append("otpauth://totp/?secret=")
+    uri.append(seed.secret)
+    return SecretSlice(uri)
+  }
+}
+
+// Names of files.
+extension PassExport {
+  private static func path(of item: ExportedItem) -> [[UInt8]] {
+    if let path = item.record.attributes[.passPath]?.contentBytes {
+      let parts = path.split(separator: slash, omittingEmptySubsequences: false).map(Array.init)
+      // As it came from pass.
+      if parts.allSatisfy({ component($0) == $0 }) { return parts }
+    }
+    let account = item.record.attributes[.account]?.contentBytes ?? []
+    var folders: [[UInt8]]
+    if let server = item.record.attributes[.server]?.contentBytes {
+      var host = server
+      if case .integer(let port)? = item.record.attributes[.port] {
+        let isAddress = server.contains(UInt8(ascii: ":"))
+        host = isAddress ? Array("[".utf8) + server + "]".utf8 : server
+        host += ":\(port)".utf8
+      }
+      folders = [host]
+    } else {
+      let service = item.record.attributes[.service]?.contentBytes ?? []
+      folders = service.split(separator: slash).map(Array.init)
+    }
+    if !account.isEmpty { folders.append(account) }
+    let parts = folders.isEmpty ? [item.record.attributes[.label]?.contentBytes ?? []] : folders
+    return parts.map(component)
+  }
+
+  // What a file can be called: no slash and no NUL, not hidden, so that it is none of pass's own files either.
+  private static func component(_ name: [UInt8]) -> [UInt8] {
+    var name = name.prefix(nameLimit).map { $0 == slash || $0 == 0 ? UInt8(ascii: "_") : $0 }
+    if name.isEmpty || name[0] == UInt8(ascii: ".") { name.insert(UInt8(ascii: "_"), at: 0) }
+    return name
+  }
+
+  private mutating func free(_ path: [[UInt8]]) -> [[UInt8]] {
+    var found = path
+    var number = 2
+    while !taken.insert(found).inserted {
+      found = path
+      found[found.count - 1] += "-\(number)".utf8
+      number += 1
+    }
+    return found
+  }
+}
