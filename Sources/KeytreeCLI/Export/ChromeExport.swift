@@ -13,10 +13,8 @@ struct ChromeExport: ExportFile {
       return "a browser has no place for further fields"
     }
     // Chrome passes over rows without an address.
-    let hasAddress =
-      entry.main?.address?.contains("://") == true || entry.fields.contains { $0.name == "url" }
-    if !hasAddress { return "a browser takes no password without a URL" }
-    return nil
+    let hasAddress = entry.main.flatMap(address(of:)) != nil || entry.fields.contains { $0.name == "url" }
+    return hasAddress ? nil : "a browser takes no password without a web address"
   }
 
   func write(_ entries: [ExportEntry], fields: [[AttributeName]]) -> SecretBytes {
@@ -24,13 +22,22 @@ struct ChromeExport: ExportFile {
     file.append("name,url,username,password,note\r\n")
     for entry in entries {
       guard let main = entry.main else { continue }
-      let url = entry.fields.first { $0.name == "url" }?.item.secret ?? SecretSlice(main.address ?? "")
+      let url = entry.fields.first { $0.name == "url" }?.item.secret ?? SecretSlice(address(of: main) ?? "")
       file.append(row: [
         SecretSlice(entry.title), url, SecretSlice(main.text(.account) ?? ""), main.secret,
         entry.note?.secret ?? .nothing,
       ])
     }
     return file
+  }
+
+  // A server without a protocol is taken for one of the web.
+  private func address(of main: ExportedItem) -> String? {
+    guard let address = main.address else { return nil }
+    if main.text(.server) != nil, main.text(.protocol) == nil, !address.contains("://") {
+      return "https://\(address)"
+    }
+    return ["http://", "https://", "android://"].contains { address.hasPrefix($0) } ? address : nil
   }
 
   func read(_ file: borrowing SecretBytes, count: Int) -> [[PlannedItem]] {

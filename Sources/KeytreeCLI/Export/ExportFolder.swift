@@ -39,7 +39,7 @@ final class ExportFolder {
     guard folder >= 0 else { throw .file(action: "make the folder", path: path, errno: EEXIST) }
     defer { close(folder) }
     guard let names = try? FolderNames.list(folder), names.isEmpty else {
-      throw .file(action: "make the folder", path: path, errno: ENOTEMPTY)
+      throw .file(action: "make the folder", path: path, errno: EEXIST)
     }
   }
 
@@ -83,7 +83,9 @@ final class ExportFolder {
     close(folder)
     guard problem == 0 else { throw failure(problem) }
     // Fails for anything but an empty folder.
-    guard unsafe rename(partial, path) == 0 else { throw failure(errno) }
+    guard unsafe rename(partial, path) == 0 else {
+      throw failure(errno == ENOTEMPTY || errno == ENOTDIR ? EEXIST : errno)
+    }
     isDone = true
   }
 

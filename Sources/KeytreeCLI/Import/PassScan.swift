@@ -21,6 +21,11 @@ struct PassScan {
       ".public-keys",
     ].map { Array($0.utf8) })
 
+  /// Whether a name is one of these, so that no item has it.
+  static func isHousekeeping(_ name: [UInt8]) -> Bool {
+    housekeeping.contains(name) || name.starts(with: ".gopass".utf8)
+  }
+
   /// Reads a folder and those in it.
   mutating func walk(_ folder: Int32, _ components: [[UInt8]]) throws(PassTreeError) {
     guard components.count <= PassTree.depthLimit else {
@@ -36,7 +41,7 @@ struct PassScan {
   private mutating func visit(_ folder: Int32, _ components: [[UInt8]]) throws(PassTreeError) {
     let path = PassScan.path(components)
     let name = components.last ?? []
-    if PassScan.housekeeping.contains(name) || name.starts(with: ".gopass".utf8) {
+    if PassScan.isHousekeeping(name) {
       draft.skip(.file(path), .housekeeping)
       return
     }

@@ -235,13 +235,14 @@ extension OnePasswordImport {
 
   // As the first versions name it: the whole path in the archive.
   private mutating func keep(path: SecretSlice, _ entry: ImportedEntry) {
-    guard let name = Self.name(path), !usedFiles.contains(name) else { return }
+    guard let name = Self.name(path) else { return }
     let part = ImportPart.column("file \(name.split(separator: "/").last.map(String.init) ?? name)")
     guard let member = archive[name] ?? archive["files/\(name)"] else {
       draft.lose(entry.source, .noPlace("the archive does not have this file"), part: part)
       return
     }
-    usedFiles.insert(member.name)
+    // Most often its document says so too.
+    guard usedFiles.insert(member.name).inserted else { return }
     do {
       var file = ImportedEntry(entry.source)
       file.attributes = entry.attributes

@@ -1,0 +1,182 @@
+import Foundation
+import KeyringModel
+import OpenPGP
+import Secrets
+import TestSupport
+import Testing
+
+@testable import KeytreeCLI
+
+/// `keytree export` as a person runs it, with real GnuPG.
+@Suite("Exporting with the command")
+struct ExportCommandTests {
+  private let alice = GnuPGKey.alice.fingerprint.text
+
+  private func world() throws -> CareWorld {
+    let world = try CareWorld()
+    #expect(world.run("init", "--no-git", "--key", GnuPGKey.alice.mail).code == .done)
+    return world
+  }
+
+  private func mode(_ path: String) throws -> Int {
+    let facts = try FileManager.default.attributesOfItem(atPath: path)
+    return try #require(facts[.posixPermissions] as? Int)
+  }
+
+  private func summary(_ world: CareWorld) throws -> Set<String> {
+    var lines: Set<String> = []
+    for line in world.run("find", "--json").lines {
+      let reference = try #require(line.firstMatch(of: #/"reference":"([^"]+)"/#)).1
+      let secret = world.run("get", String(reference))
+      #expect(secret.code == .done)
+      // Ids and times are new.
+      let varying = #/"(created|id|modified|revision|sealed|secretModified)":"[^"]*",?/#
+      lines.insert(line.replacing(varying, with: "") + " " + String(decoding: secret.bytes, as: UTF8.self))
+    }
+    return lines
+  }
+
+  @Test("a store of pass comes back from pass as it went: every item, attribute and byte")
+  func passRoundTrip() throws {
+    let first = try world()
+    let key = CareTranscriptTests.fixtures.appendingPathComponent("pass/keys/ours.secret.asc").path
+    try first.gnupg.run(["--import", key])
+    let source = try ImportPassStore.committed()
+    #expect(first.run("import", "pass", source.path, "--accept-loss").code == .done)
+    let tree = first.scratch.path + "/tree"
+    // Names of links are attributes that no file can have.
+    let export = first.run("export", "pass", tree, "--recipient", alice, "--accept-loss")
+    #expect(export.code == .done, "\(export.talk)")
+    let told = export.lines.dropLast()
+    for line in told { #expect(line.hasSuffix("without pass-2") || line.hasSuffix("without pass-2, pass-3"), "\(line)") }
+    #expect(try mode(tree) == 0o700 && mode(tree + "/.gpg-id") == 0o600)
+    #expect(try String(contentsOfFile: tree + "/.gpg-id", encoding: .utf8) == alice + "\n")
+
+    let second = try world()
+    #expect(second.run("import", "pass", tree).code == .done)
+    let links = #/,?"pass-\d":"[^"]*"/#
+    let before = Set(try summary(first).map { $0.replacing(links, with: "") })
+    let after = try summary(second)
+    #expect(after.subtracting(before) == [])
+    #expect(before.subtracting(after) == [])
+    #expect(before.count == 34)
+  }
+
+  @Test("`pass show` prints the secret, the note and the seed of an item",
+    .enabled(if: ImportPassStore.isPassInstalled, "pass is not installed (apt-get install pass)"))
+  func passShow() throws {
+    let world = try world()
+    let file = world.scratch.path + "/in.csv"
+    try Data(
+      "title,url,username,password,notes,otpauth\nMail,,alice,=pw é,\"one\ntwo\",otpauth://totp/x?secret=ABC\n".utf8
+    ).write(to: URL(fileURLWithPath: file))
+    #expect(world.run("import", "csv", file).code == .done)
+    _ = world.run("add", "example.org:8443/../../evil", input: Array("hostile".utf8))
+    _ = world.run("add", "--server", "example.org", "-a", "-rf", input: Array("minus\n".utf8))
+    let tree = world.scratch.path + "/tree"
+    let export = world.run("export", "pass", tree, "--recipient", alice, "--accept-loss")
+    #expect(export.code == .done, "\(export.talk)")
+    func show(_ name: String) throws -> String {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments = ["pass", "show", name]
+      process.environment = ProcessInfo.processInfo.environment.merging(
+        ["PASSWORD_STORE_DIR": tree, "GNUPGHOME": world.gnupg.home]) { _, new in new }
+      let output = Pipe()
+      process.standardOutput = output
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      let data = try output.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      return String(decoding: data, as: UTF8.self)
+    }
+    #expect(try show("Mail/alice") == "=pw é\none\ntwo\notpauth://totp/x?secret=ABC")
+    // Nothing was written outside of the tree.
+    let around = try FileManager.default.contentsOfDirectory(atPath: world.scratch.path)
+    #expect(Set(around).isSubset(of: ["in.csv", "store", "tree", ".local", ".gnupg", "run"]), "\(around)")
+    let inside = try FileManager.default.subpathsOfDirectory(atPath: tree)
+    #expect(inside.count { $0.hasSuffix(".gpg") } == 3 && inside.allSatisfy { !$0.contains("..") || $0.contains("_..") })
+  }
+
+  @Test("nothing is written in the open unless that is asked for, nor over anything that is there")
+  func refusals() throws {
+    let world = try world()
+    _ = world.run("add", "github.com/alice", "-r", "https", input: Array("secret".utf8))
+    let file = world.scratch.path + "/out"
+    #expect(world.run("export", "csv", file).code == .usage)
+    #expect(world.run("export", "json", file).code == .usage)
+    #expect(world.run("export", "pass", file).code == .usage)
+    #expect(world.run("export", "pass", file, "--plaintext").code == .usage)
+    #expect(world.run("export", "json", file, "--plaintext", "--recipient", alice).code == .usage)
+    #expect(world.run("export", "json", file, "--recipient", "alice").code == .usage)
+    let stranger = String(repeating: "A", count: 40)
+    #expect(world.run("export", "json", file, "--recipient", stranger).code == .recipientUnusable)
+    #expect(world.run("export", "json", file, "--plaintext", "nothing like it").code == .notFound)
+    #expect(world.run("export", "json", file, "--plaintext", "--dry-run").code == .done)
+    #expect(!FileManager.default.fileExists(atPath: file))
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: file))
+    let link = world.scratch.path + "/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: world.scratch.path + "/target")
+    for name in ["out", "link"] {
+      let path = "\(world.scratch.path)/\(name)"
+      #expect(world.run("export", "json", path, "--plaintext").code == .alreadyExists)
+      #expect(world.run("export", "csv", path, "--plaintext", "--accept-loss").code == .alreadyExists)
+      #expect(world.run("export", "pass", path, "--recipient", alice, "--accept-loss").code == .alreadyExists)
+    }
+    let full = world.scratch.path + "/full"
+    try FileManager.default.createDirectory(atPath: full + "/x", withIntermediateDirectories: true)
+    #expect(world.run("export", "pass", full, "--recipient", alice, "--accept-loss").code != .done)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: full) == ["x"])
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
+  }
+
+  @Test("a loss writes nothing, and the exit code is 1, until it is accepted")
+  func loss() throws {
+    let world = try world()
+    _ = world.run("add", "generic:mailer/bot", input: Array("token".utf8))
+    _ = world.run("add", "github.com/alice", "-r", "https", "-j", "remark", input: Array("secret".utf8))
+    let file = world.scratch.path + "/out.csv"
+    let refused = world.run("export", "csv", file, "--plaintext")
+    #expect(refused.code == .failure && refused.talk.contains("2 items would not arrive whole"))
+    #expect(!FileManager.default.fileExists(atPath: file))
+    let done = world.run("export", "csv", file, "--plaintext", "--accept-loss")
+    #expect(done.code == .done && done.talk.contains("in the open"))
+    #expect(try mode(file) == 0o600)
+    #expect(
+      try String(contentsOfFile: file, encoding: .utf8)
+        == "name,url,username,password,note\r\ngithub.com,https://github.com,alice,secret,\r\n")
+  }
+
+  @Test("a sealed file is a message for these keys and no others")
+  func sealed() throws {
+    let world = try world()
+    try world.gnupg.run(["--import"], input: GnuPGKey.bob.publicKey)
+    _ = world.run("add", "github.com/alice", input: Array("secret-marker".utf8))
+    let file = world.scratch.path + "/out.gpg"
+    let bob = GnuPGKey.bob.fingerprint.text
+    let answer = world.run("export", "json", file, "--recipient", alice.lowercased(), "--recipient", bob)
+    #expect(answer.code == .done, "\(answer.talk)")
+    let message = try Data(contentsOf: URL(fileURLWithPath: file))
+    #expect(try mode(file) == 0o600 && message.range(of: Data("marker".utf8)) == nil)
+    let plain = try world.gnupg.run(["--decrypt", file])
+    let draft = try KeytreeImport.plan(SecretBytes(copying: plain))
+    #expect(draft.items.map(\.secret.text) == ["secret-marker"])
+    let recipients = try unsafe message.withUnsafeBytes { try unsafe MessageHeader.parse($0, limit: 1 << 20).recipients.count }
+    #expect(recipients == 2)
+  }
+
+  @Test("items of groups come back to their groups; attributes choose what is exported")
+  func groups() throws {
+    let world = try world()
+    #expect(world.run("group", "create", "work").code == .done)
+    _ = world.run("add", "github.com/alice", "-g", "work", input: Array("ü\u{0}\n".utf8))
+    _ = world.run("add", "example.org/bob", input: Array("b".utf8))
+    let file = world.scratch.path + "/out.json"
+    #expect(world.run("export", "json", file, "--plaintext", "-g", "work").lines == ["1 exported"])
+    _ = world.run("rm", "github.com/alice")
+    #expect(world.run("import", "json", file).code == .done)
+    #expect(world.run("find", "-g", "work").lines.count == 1)
+    #expect(world.run("get", "github.com/alice").text == "ü\u{0}\n")
+    #expect(world.run("import", "json", file).lines == ["0 added, 1 already there"])
+  }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import KeyringModel
+import Secrets
+import TestSupport
+import Testing
+
+@testable import KeytreeCLI
+
+/// What goes into the store from the file of another program, out again, and in again.
+@Suite("Export and import again")
+struct ExportRoundTripTests {
+  enum Format: String, CaseIterable, Sendable {
+    case keytree, bitwarden, bitwardenCSV, chrome
+
+    func prepare(_ items: [ExportedItem]) -> PreparedExport {
+      switch self {
+      case .keytree: PreparedExport(items.map { ExportEntry(main: $0) }, as: KeytreeExport())
+      case .bitwarden: PreparedExport(ExportEntry.entries(of: items), as: BitwardenExport())
+      case .bitwardenCSV: PreparedExport(ExportEntry.entries(of: items), as: BitwardenCSVExport())
+      case .chrome: PreparedExport(ExportEntry.entries(of: items), as: ChromeExport())
+      }
+    }
+
+    func read(_ file: borrowing SecretBytes) throws -> ImportDraft {
+      switch self {
+      case .keytree: try KeytreeImport.plan(file)
+      case .bitwarden: try BitwardenImport.plan(file, showsUnknown: true)
+      case .bitwardenCSV: try CSVImport.plan(file, showsUnknown: true).draft
+      case .chrome: try CSVImport.plan(file).draft
+      }
+    }
+  }
+
+  static func items(_ store: ImportedStore) -> [ExportedItem] {
+    store.records.values.sorted { $0.record.path < $1.record.path }
+      .map { ExportedItem(record: $0.record, secret: $0.secret) }
+  }
+
+  static func store(_ source: ImportFormat) throws -> ImportedStore {
+    let store = ImportedStore()
+    store.apply(store.merge(try source.plan()))
+    return store
+  }
+
+  @Test("in Keytree's own form: everything is equal", arguments: ImportFormat.allCases)
+  func lossless(source: ImportFormat) throws {
+    let before = try Self.store(source)
+    let export = Format.keytree.prepare(Self.items(before))
+    let losses = export.report.lossCount
+    #expect(losses == 0 && export.report.entries.count == before.records.count)
+    let after = ImportedStore()
+    after.apply(after.merge(try Format.keytree.read(export.file)))
+    #expect(Set(after.records.keys) == Set(before.records.keys))
+    for (key, item) in before.records {
+      let other = try #require(after.records[key])
+      #expect(other.record.attributes == item.record.attributes, "\(item.record.path)")
+      #expect(other.secret.isEqual(to: item.secret), "\(item.record.path)")
+    }
+  }
+
+  @Test("in any form: what the report calls whole is whole, and what it calls lost is lost",
+    arguments: ImportFormat.allCases, Format.allCases)
+  func honest(source: ImportFormat, format: Format) throws {
+    let before = try Self.store(source)
+    let items = Self.items(before)
+    let export = format.prepare(items)
+    let report = export.report
+    #expect(report.entries.map(\.path).sorted() == items.map(\.record.path), "each item is told of once")
+    // Into a store, with all that an import does, and compared by what is there.
+    let after = ImportedStore()
+    after.apply(after.merge(try format.read(export.file)))
+    let found = after.records.values
+    let told = Dictionary(uniqueKeysWithValues: report.entries.map { ($0.path, $0.losses) })
+    for item in items {
+      let losses = try #require(told[item.record.path])
+      let same = found.filter { $0.secret.isEqual(to: item.secret) }
+      switch losses.first {
+      case nil:
+        let isThere = !same.isEmpty || found.contains { Self.says($0.record, item.secret.text) }
+        #expect(isThere, "\(item.record.path) is called whole")
+      case .item: break
+      case .secretChanged: #expect(same.isEmpty, "\(item.record.path) is there")
+      case .attributes(let names):
+        let named = names.filter { $0 != "class" && $0 != "group" }.map { AttributeName($0) }
+        let whole = same.filter { other in
+          other.record.itemClass == item.record.itemClass
+            && named.allSatisfy { other.record.attributes[$0] == item.record.attributes[$0] }
+        }
+        #expect(whole.isEmpty || named.isEmpty, "\(item.record.path) has \(names)")
+      }
+    }
+  }
+
+  private static func says(_ record: ItemRecord, _ text: String) -> Bool {
+    record.attributes.entries.contains { $0.value.contentBytes.map { String(decoding: $0, as: UTF8.self) } == text }
+  }
+
+  /// What Bitwarden's JSON really says, read with another reader: the texts of each entry.
+  private static func texts(_ value: Any) -> Set<String> {
+    switch value {
+    case let text as String: [text]
+    case let number as NSNumber: [number.stringValue, number.boolValue ? "true" : "false"]
+    case let list as [Any]: list.reduce(into: []) { $0.formUnion(texts($1)) }
+    case let object as [String: Any]: object.values.reduce(into: []) { $0.formUnion(texts($1)) }
+    default: []
+    }
+  }
+
+  @Test("Bitwarden's JSON: the report is the true difference, by another reader", arguments: ImportFormat.allCases)
+  func bitwarden(source: ImportFormat) throws {
+    let items = Self.items(try Self.store(source))
+    let export = Format.bitwarden.prepare(items)
+    let report = export.report
+    let data = Data(export.file.revealed)
+    let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let all = Self.texts(json)
+    for entry in report.entries {
+      let item = try #require(items.first { $0.record.path == entry.path })
+      let isLost = entry.isLost
+      // A card and an identity are taken apart into their members, and older passwords into JSON.
+      let lines = CSVFields.fields(in: item.secret).map(\.value.text)
+      let isThere =
+        all.contains(item.secret.text) || (!lines.isEmpty && lines.allSatisfy(all.contains))
+        || item.record.attributes[.account]?.contentBytes.map { String(decoding: $0, as: UTF8.self) }?
+          .hasSuffix("password history") == true || item.secret.isEmpty
+      #expect(isThere == !isLost, "\(entry.path)")
+      let missing = entry.losses.flatMap { loss -> [String] in
+        if case .attributes(let names) = loss { names } else { [] }
+      }
+      if isLost || item.isNote || item.isSeed { continue }
+      for (name, value) in item.record.attributes.entries where !missing.contains(name.text) {
+        let text = value.fieldText.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let isCarried =
+          all.contains(text) || all.contains { $0.contains(text) } || ["kind", "favorite"].contains(name.text)
+        #expect(isCarried, "\(entry.path): \(name)")
+      }
+    }
+  }
+
+  @Test("a file of a browser or of Bitwarden comes out as it went in", arguments: [
+    (ImportFormat.csvBitwarden, Format.bitwardenCSV), (.bitwarden, .bitwarden),
+  ])
+  func flavours(source: ImportFormat, format: Format) throws {
+    let before = ImportedStore()
+    before.apply(before.merge(try source.plan(showsUnknown: true)))
+    let export = format.prepare(Self.items(before))
+    let lost = export.report.entries.filter { !$0.losses.isEmpty }.map(\.line)
+    let after = ImportedStore()
+    after.apply(after.merge(try format.read(export.file)))
+    let different = before.records.values.filter { item in
+      !after.records.values.contains { other in
+        other.secret.isEqual(to: item.secret) && other.record.itemClass == item.record.itemClass
+          && item.record.attributes.entries.allSatisfy { name, value in
+            Self.isSame(name, other.record.attributes[name], value)
+          }
+      }
+    }
+    #expect(different.map(\.record.path).sorted().map(\.text) == lost.map { String($0.split(separator: ":")[0]) }.sorted())
+  }
+
+  // Flags are `1` in a table and `true` in JSON.
+  private static func isSame(_ name: AttributeName, _ one: AttributeValue?, _ other: AttributeValue) -> Bool {
+    one == other || ["favorite", "reprompt"].contains(name) && one != nil
+  }
+
+  private func certificate() throws -> ExportedItem {
+    var random = SystemRandomNumberGenerator()
+    let now = Timestamp(microseconds: 0)
+    let record = ItemRecord(
+      itemClass: .certificate, id: ItemID(using: &random), revision: Revision(using: &random), created: now,
+      modified: now, secretModified: now, group: "default", sealed: ContentDigest(of: []),
+      attributes: [.label: "cert", .issuer: .bytes([0x30, 0xFF]), .serialNumber: .bytes([1])])
+    return ExportedItem(record: record, secret: SecretSlice(SecretBytes(copying: [0x30, 0x82, 0xFF])))
+  }
+
+  @Test("what no password manager has a place for is told, and Keytree's own form has it", arguments: Format.allCases)
+  func certificates(format: Format) throws {
+    let export = format.prepare([try certificate()])
+    let lost = export.report.entries.filter(\.isLost).count
+    #expect(lost == (format == .keytree ? 0 : 1))
+    guard format == .keytree else { return }
+    let draft = try KeytreeImport.plan(export.file)
+    #expect(draft.items[0].attributes[.issuer] == .bytes([0x30, 0xFF]))
+    #expect(draft.items[0].secret.publicBytes() == [0x30, 0x82, 0xFF] && draft.items[0].itemClass == .certificate)
+  }
+}
