@@ -129,19 +129,6 @@ extension EngineError {
   }
 }
 
-extension SecretJSONError {
-  fileprivate var words: String {
-    switch self {
-    case .empty: "it is empty"
-    case .truncated: "it is JSON that breaks off"
-    case .unexpected(let line): "line \(line) is no JSON"
-    case .notUnicode(let line): "line \(line) holds half a character"
-    case .duplicateName(let line): "line \(line) says one thing twice"
-    case .tooDeep(let line): "line \(line) has too many values inside each other"
-    }
-  }
-}
-
 extension XMLProblem {
   fileprivate var words: String {
     switch self {

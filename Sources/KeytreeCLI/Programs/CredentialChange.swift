@@ -72,17 +72,3 @@ extension Failure {
     }
   }
 }
-
-extension SecretJSONError {
-  /// What is wrong with the bytes.
-  var words: String {
-    switch self {
-    case .empty: "it is empty"
-    case .truncated: "the JSON ends in the middle"
-    case .unexpected(let line): "line \(line) is no JSON"
-    case .notUnicode(let line): "line \(line) is not UTF-8, or holds half of a surrogate pair"
-    case .duplicateName(let line): "an object in line \(line) has two members of one name"
-    case .tooDeep(let line): "too many values inside each other in line \(line)"
-    }
-  }
-}
