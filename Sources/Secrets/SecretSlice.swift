@@ -74,6 +74,14 @@ package struct SecretSlice: Sendable {
     }
   }
 
+  /// Compares with text that is no secret, such as a keyword; nothing is copied.
+  ///
+  /// - Parameter text: The text.
+  /// - Returns: Whether these are its bytes.
+  package func isEqual(toText text: String) -> Bool {
+    unsafe withBytes { unsafe $0.elementsEqual(text.utf8) }
+  }
+
   /// Copies bytes that are to become an attribute, which is public.
   ///
   /// - Returns: The bytes. They are not wiped: never call this for what has to stay secret.

@@ -25,12 +25,16 @@ struct ProcessesMarkerTests {
     // The steps did what they should, or the search would prove nothing.
     let items = [
       "copied.example/alice", "moved.example/alice", "csv.example/alice", "pass.example/bob",
+      "generic:json.example", "generic:xml.example", "netrc.example",
     ]
     for item in items {
       #expect(try program.succeed(["get", item]).contains(Self.marker), "\(item)")
     }
     #expect(try Self.files(below: program.folder).filter(Self.hasMarker) == [])
     #expect(Self.hasMarker(given.table), "the search finds what is there")
+    // What was exported is sealed.
+    let exported = try Self.files(below: given.folder.path).filter { !$0.hasPrefix(given.table) }
+    #expect(exported.count >= 5 && exported.filter(Self.hasMarker) == [])
   }
 
   /// What a person has before: files outside of the store, which may hold the marker.
@@ -56,6 +60,8 @@ struct ProcessesMarkerTests {
     }
   }
 
+  private static let alice = GnuPGKey.alice.fingerprint.text
+
   private static func steps(_ given: Given) -> [Step] {
     [
       Step(arguments: ["add", "first.example/alice"], input: marker),
@@ -70,6 +76,22 @@ struct ProcessesMarkerTests {
       Step(arguments: ["cp", "moved.example/alice", "copied.example/alice"]),
       Step(arguments: ["import", "csv", given.table]),
       Step(arguments: ["import", "pass", given.pass]),
+      Step(
+        arguments: ["import", "bitwarden", "-"],
+        input: #"{"items":[{"type":1,"name":"json.example","login":{"password":"\#(marker)"}}]}"#),
+      Step(
+        arguments: ["import", "keepass-xml", "-"],
+        input: "<KeePassFile><Root><Group><Entry><String><Key>Title</Key><Value>xml.example</Value></String>"
+          + "<String><Key>Password</Key><Value>\(marker)</Value></String></Entry></Group></Root></KeePassFile>"
+      ),
+      Step(arguments: ["import", "netrc", "-"], input: "machine netrc.example password \(marker)"),
+      Step(arguments: ["export", "json", "\(given.folder.path)/out", "--recipient", alice]),
+      Step(
+        arguments: [
+          "export", "csv", "\(given.folder.path)/out.csv.gpg", "--recipient", alice, "--accept-loss",
+        ]),
+      Step(
+        arguments: ["export", "pass", "\(given.folder.path)/tree", "--recipient", alice, "--accept-loss"]),
       Step(arguments: ["check", "--decrypt"]),
       Step(arguments: ["find", "example"]),
     ]

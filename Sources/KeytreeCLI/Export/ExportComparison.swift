@@ -44,7 +44,9 @@ struct ExportComparison {
       if let found, found.isSame(as: value) || isSameFlag(name, found, value) { continue }
       // As a custom field of the entry, sealed or not.
       if let bytes = value.fieldText, isKept(name, bytes) { continue }
-      // What is a service in one class is a server in the other.
+      // What an import adds by itself to tell it from another item of the same name.
+      if item.alternatives.contains(where: { $0[name]?.isSame(as: value) == true }) { continue }
+      // One side of a conflict becomes an item of its own.
       if name == .conflictOf { continue }
       names.append(name.text)
     }
@@ -58,8 +60,9 @@ struct ExportComparison {
   }
 
   private func isKept(_ name: AttributeName, _ bytes: [UInt8]) -> Bool {
-    imported.contains { item in
-      let isField = item.part == .column(name.text) && item.secret.publicBytes() == bytes
+    let value = SecretSlice(SecretBytes(copying: bytes))
+    return imported.contains { item in
+      let isField = item.part == .column(name.text) && item.secret.isEqual(to: value)
       return isField || item.fieldValues(name).contains { $0.contentBytes == bytes }
     }
   }
@@ -82,11 +85,11 @@ extension PlannedItem {
 }
 
 extension AttributeValue {
-  /// The value as text for a field of another program; nil for bytes that are no text.
+  /// The value as text for a field of another program; nil for bytes that are no text, and with a NUL.
   var fieldText: [UInt8]? {
     switch self {
-    case .string(let text): Array(text.utf8)
-    case .bytes(let bytes): String(validating: bytes, as: UTF8.self) == nil ? nil : bytes
+    case .string(let text): text.utf8.contains(0) ? nil : Array(text.utf8)
+    case .bytes(let bytes): String(validating: bytes, as: UTF8.self) == nil || bytes.contains(0) ? nil : bytes
     case .integer(let number): Array(String(number).utf8)
     case .boolean(let flag): Array(flag ? "true".utf8 : "false".utf8)
     case .date(let date): Array(date.rfc3339.utf8)

@@ -14,11 +14,10 @@ package struct ExportedItem: Sendable {
     self.secret = secret
   }
 
-  /// An attribute as text; nil for a number and for what is not UTF-8.
+  /// An attribute as text; nil for a number, and for what no file of text can hold: bytes that are not UTF-8, a NUL.
   func text(_ name: AttributeName) -> String? {
     switch record.attributes[name] {
-    case .string(let text): text
-    case .bytes(let bytes): String(validating: bytes, as: UTF8.self)
+    case .string, .bytes: record.attributes[name]?.fieldText.map { String(decoding: $0, as: UTF8.self) }
     default: nil
     }
   }

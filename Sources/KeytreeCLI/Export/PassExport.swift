@@ -136,7 +136,8 @@ extension PassExport {
   // What a file can be called: no slash and no NUL, none of pass's own files, and not the folder itself or the one above.
   private static func component(_ name: [UInt8]) -> [UInt8] {
     var name = name.prefix(nameLimit).map { $0 == slash || $0 == 0 ? UInt8(ascii: "_") : $0 }
-    let isTaken = PassScan.isHousekeeping(name) || name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)
+    let isTaken =
+      PassScan.isHousekeeping(name) || name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)
     if name.isEmpty || isTaken { name.insert(UInt8(ascii: "_"), at: 0) }
     return name
   }

@@ -54,7 +54,7 @@ package enum CSVImport {
       case .url: entry.urls.append(field)
       case .urls: entry.urls += CSVFields.urls(in: field)
       case .urlOrNoteMark:
-        if field.isEqual(to: SecretSlice(SecretBytes(copying: Array("http://sn".utf8)))) {
+        if field.isEqual(toText: "http://sn") {
           recordType = .note
         } else {
           entry.urls.append(field)

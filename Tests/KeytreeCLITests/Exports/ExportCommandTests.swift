@@ -48,7 +48,9 @@ struct ExportCommandTests {
     let export = first.run("export", "pass", tree, "--recipient", alice, "--accept-loss")
     #expect(export.code == .done, "\(export.talk)")
     let told = export.lines.dropLast()
-    for line in told { #expect(line.hasSuffix("without pass-2") || line.hasSuffix("without pass-2, pass-3"), "\(line)") }
+    for line in told {
+      #expect(line.hasSuffix("without pass-2") || line.hasSuffix("without pass-2, pass-3"), "\(line)")
+    }
     #expect(try mode(tree) == 0o700 && mode(tree + "/.gpg-id") == 0o600)
     #expect(try String(contentsOfFile: tree + "/.gpg-id", encoding: .utf8) == alice + "\n")
 
@@ -62,13 +64,15 @@ struct ExportCommandTests {
     #expect(before.count == 34)
   }
 
-  @Test("`pass show` prints the secret, the note and the seed of an item",
+  @Test(
+    "`pass show` prints the secret, the note and the seed of an item",
     .enabled(if: ImportPassStore.isPassInstalled, "pass is not installed (apt-get install pass)"))
   func passShow() throws {
     let world = try world()
     let file = world.scratch.path + "/in.csv"
     try Data(
-      "title,url,username,password,notes,otpauth\nMail,,alice,=pw é,\"one\ntwo\",otpauth://totp/x?secret=ABC\n".utf8
+      "title,url,username,password,notes,otpauth\nMail,,alice,=pw é,\"one\ntwo\",otpauth://totp/x?secret=ABC\n"
+        .utf8
     ).write(to: URL(fileURLWithPath: file))
     #expect(world.run("import", "csv", file).code == .done)
     _ = world.run("add", "example.org:8443/../../evil", input: Array("hostile".utf8))
@@ -95,7 +99,9 @@ struct ExportCommandTests {
     let around = try FileManager.default.contentsOfDirectory(atPath: world.scratch.path)
     #expect(Set(around).isSubset(of: ["in.csv", "store", "tree", ".local", ".gnupg", "run"]), "\(around)")
     let inside = try FileManager.default.subpathsOfDirectory(atPath: tree)
-    #expect(inside.count { $0.hasSuffix(".gpg") } == 3 && inside.allSatisfy { !$0.contains("..") || $0.contains("_..") })
+    #expect(
+      inside.count { $0.hasSuffix(".gpg") } == 3
+        && inside.allSatisfy { !$0.contains("..") || $0.contains("_..") })
   }
 
   @Test("nothing is written in the open unless that is asked for, nor over anything that is there")
@@ -116,7 +122,8 @@ struct ExportCommandTests {
     #expect(!FileManager.default.fileExists(atPath: file))
     try Data("mine".utf8).write(to: URL(fileURLWithPath: file))
     let link = world.scratch.path + "/link"
-    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: world.scratch.path + "/target")
+    try FileManager.default.createSymbolicLink(
+      atPath: link, withDestinationPath: world.scratch.path + "/target")
     for name in ["out", "link"] {
       let path = "\(world.scratch.path)/\(name)"
       #expect(world.run("export", "json", path, "--plaintext").code == .alreadyExists)
@@ -161,7 +168,9 @@ struct ExportCommandTests {
     let plain = try world.gnupg.run(["--decrypt", file])
     let draft = try KeytreeImport.plan(SecretBytes(copying: plain))
     #expect(draft.items.map(\.secret.text) == ["secret-marker"])
-    let recipients = try unsafe message.withUnsafeBytes { try unsafe MessageHeader.parse($0, limit: 1 << 20).recipients.count }
+    let recipients = try unsafe message.withUnsafeBytes {
+      try unsafe MessageHeader.parse($0, limit: 1 << 20).recipients.count
+    }
     #expect(recipients == 2)
   }
 

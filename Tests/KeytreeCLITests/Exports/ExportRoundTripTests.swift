@@ -58,7 +58,8 @@ struct ExportRoundTripTests {
     }
   }
 
-  @Test("in any form: what the report calls whole is whole, and what it calls lost is lost",
+  @Test(
+    "in any form: what the report calls whole is whole, and what it calls lost is lost",
     arguments: ImportFormat.allCases, Format.allCases)
   func honest(source: ImportFormat, format: Format) throws {
     let before = try Self.store(source)
@@ -92,7 +93,9 @@ struct ExportRoundTripTests {
   }
 
   private static func says(_ record: ItemRecord, _ text: String) -> Bool {
-    record.attributes.entries.contains { $0.value.contentBytes.map { String(decoding: $0, as: UTF8.self) } == text }
+    record.attributes.entries.contains {
+      $0.value.contentBytes.map { String(decoding: $0, as: UTF8.self) } == text
+    }
   }
 
   /// What Bitwarden's JSON really says, read with another reader: the texts of each entry.
@@ -106,7 +109,9 @@ struct ExportRoundTripTests {
     }
   }
 
-  @Test("Bitwarden's JSON: the report is the true difference, by another reader", arguments: ImportFormat.allCases)
+  @Test(
+    "Bitwarden's JSON: the report is the true difference, by another reader", arguments: ImportFormat.allCases
+  )
   func bitwarden(source: ImportFormat) throws {
     let items = Self.items(try Self.store(source))
     let export = Format.bitwarden.prepare(items)
@@ -122,7 +127,8 @@ struct ExportRoundTripTests {
       let isThere =
         all.contains(item.secret.text) || (!lines.isEmpty && lines.allSatisfy(all.contains))
         || item.record.attributes[.account]?.contentBytes.map { String(decoding: $0, as: UTF8.self) }?
-          .hasSuffix("password history") == true || item.secret.isEmpty
+          .hasSuffix("password history") == true
+        || item.secret.isEmpty
       #expect(isThere == !isLost, "\(entry.path)")
       let missing = entry.losses.flatMap { loss -> [String] in
         if case .attributes(let names) = loss { names } else { [] }
@@ -131,15 +137,18 @@ struct ExportRoundTripTests {
       for (name, value) in item.record.attributes.entries where !missing.contains(name.text) {
         let text = value.fieldText.map { String(decoding: $0, as: UTF8.self) } ?? ""
         let isCarried =
-          all.contains(text) || all.contains { $0.contains(text) } || ["kind", "favorite"].contains(name.text)
+          all.contains(text) || all.contains { $0.contains(text) }
+          || ["kind", "favorite"].contains(name.text)
         #expect(isCarried, "\(entry.path): \(name)")
       }
     }
   }
 
-  @Test("a file of a browser or of Bitwarden comes out as it went in", arguments: [
-    (ImportFormat.csvBitwarden, Format.bitwardenCSV), (.bitwarden, .bitwarden),
-  ])
+  @Test(
+    "a file of a browser or of Bitwarden comes out as it went in",
+    arguments: [
+      (ImportFormat.csvBitwarden, Format.bitwardenCSV), (.bitwarden, .bitwarden),
+    ])
   func flavours(source: ImportFormat, format: Format) throws {
     let before = ImportedStore()
     before.apply(before.merge(try source.plan(showsUnknown: true)))
@@ -155,12 +164,80 @@ struct ExportRoundTripTests {
           }
       }
     }
-    #expect(different.map(\.record.path).sorted().map(\.text) == lost.map { String($0.split(separator: ":")[0]) }.sorted())
+    #expect(
+      different.map(\.record.path).sorted().map(\.text)
+        == lost.map { String($0.split(separator: ":")[0]) }.sorted())
   }
 
   // Flags are `1` in a table and `true` in JSON.
   private static func isSame(_ name: AttributeName, _ one: AttributeValue?, _ other: AttributeValue) -> Bool {
     one == other || ["favorite", "reprompt"].contains(name) && one != nil
+  }
+
+  private func password(_ attributes: Attributes, _ secret: [UInt8]) -> ExportedItem {
+    var random = SystemRandomNumberGenerator()
+    let now = Timestamp(microseconds: 0)
+    let record = ItemRecord(
+      itemClass: attributes[.server] == nil ? .genericPassword : .internetPassword,
+      id: ItemID(using: &random),
+      revision: Revision(using: &random), created: now, modified: now, secretModified: now, group: "default",
+      sealed: ContentDigest(of: []), attributes: attributes)
+    return ExportedItem(record: record, secret: SecretSlice(SecretBytes(copying: secret)))
+  }
+
+  @Test("hostile names and secrets stay what they are, or are told", arguments: Format.allCases)
+  func hostile(format: Format) throws {
+    let names = [
+      "=1+1", "+1", "-rf", "@x", "a\"b", "a,b", "a\nb", "a\r\nb", "\u{1B}]0;x\u{7}", "../../etc", "a\u{0}b",
+      " a ",
+      "é", "'", "\\", "\u{202E}x", "a: b",
+    ]
+    var items: [ExportedItem] = []
+    for (index, name) in names.enumerated() {
+      let host = AttributeValue.string("host\(index).example")
+      items.append(
+        password(
+          [.server: host, .protocol: "https", .account: .string(name), .label: .string(name)],
+          Array(name.utf8)))
+    }
+    items.append(password([.server: "bytes.example", .account: .bytes([0xFF])], [1, 2]))
+    items.append(password([.server: "binary.example", .account: "x"], [0xFF, 0xFE]))
+    let export = format.prepare(items)
+    let report = export.report
+    let draft = try format.read(export.file)
+    for item in items {
+      let losses = try #require(report.entries.first { $0.path == item.record.path }).losses
+      let found = draft.items.filter {
+        $0.secret.isEqual(to: item.secret) && $0.attributes[.account] == item.record.attributes[.account]
+          && $0.attributes[.server] == item.record.attributes[.server]
+      }
+      #expect(losses.isEmpty == !found.isEmpty, "\(item.record.path): \(losses)")
+    }
+    if format == .keytree { #expect(report.lossCount == 0) } else { #expect(report.lossCount == 3) }
+  }
+
+  @Test("a tree of pass has no path that leads out of it or hides in it")
+  func hostileTree() throws {
+    let names = [
+      "..", ".", ".git", ".gpg-id", "a/../../b", "/etc/passwd", "", "a\u{0}b",
+      String(repeating: "n", count: 600),
+    ]
+    var items = names.map { password([.service: .string($0), .account: .string($0)], Array("s".utf8)) }
+    items += names.map {
+      password([.service: "s", .account: "a", .passPath: .string($0)], Array("p\($0)".utf8))
+    }
+    let tree = PassExport(ExportEntry.entries(of: items))
+    var paths: Set<[[UInt8]]> = []
+    for file in tree.files {
+      #expect(paths.insert(file.components).inserted)
+      for component in file.components {
+        #expect(
+          !component.isEmpty && component.count <= 250 && !component.contains(0x2F) && !component.contains(0))
+        let text = String(decoding: component, as: UTF8.self)
+        #expect(![".", "..", ".git", ".gpg-id"].contains(text))
+      }
+    }
+    #expect(tree.files.count == items.count)
   }
 
   private func certificate() throws -> ExportedItem {
@@ -173,7 +250,9 @@ struct ExportRoundTripTests {
     return ExportedItem(record: record, secret: SecretSlice(SecretBytes(copying: [0x30, 0x82, 0xFF])))
   }
 
-  @Test("what no password manager has a place for is told, and Keytree's own form has it", arguments: Format.allCases)
+  @Test(
+    "what no password manager has a place for is told, and Keytree's own form has it",
+    arguments: Format.allCases)
   func certificates(format: Format) throws {
     let export = format.prepare([try certificate()])
     let lost = export.report.entries.filter(\.isLost).count
@@ -181,6 +260,7 @@ struct ExportRoundTripTests {
     guard format == .keytree else { return }
     let draft = try KeytreeImport.plan(export.file)
     #expect(draft.items[0].attributes[.issuer] == .bytes([0x30, 0xFF]))
-    #expect(draft.items[0].secret.publicBytes() == [0x30, 0x82, 0xFF] && draft.items[0].itemClass == .certificate)
+    #expect(
+      draft.items[0].secret.publicBytes() == [0x30, 0x82, 0xFF] && draft.items[0].itemClass == .certificate)
   }
 }

@@ -81,7 +81,7 @@ private struct NetrcWords {
   private var position = 0
   private var line = 1
 
-  private static let keywords: Set<String> = [
+  private static let keywords = [
     "machine", "default", "macdef", "login", "user", "username", "password", "passwd", "secret", "account",
     "force", "port", "protocol",
   ]
@@ -102,9 +102,10 @@ private struct NetrcWords {
     }
     let start = line
     let word = try word()
-    guard word.count <= 16 else { throw .line(start, "a word that is no keyword") }
-    let name = String(decoding: word.publicBytes(), as: UTF8.self)
-    guard Self.keywords.contains(name) else { throw .line(start, "a word that is no keyword") }
+    // Compared where it is: it may be a part of a password.
+    guard let name = Self.keywords.first(where: word.isEqual(toText:)) else {
+      throw .line(start, "a word that is no keyword")
+    }
     return (name, start)
   }
 
