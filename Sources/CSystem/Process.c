@@ -55,12 +55,24 @@ void keytree_signals_restore(void) {
 }
 
 int keytree_detach(void) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return -1;
   pid_t copy = fork();
-  if (copy < 0) return -1;
-  if (copy > 0) _exit(0);
+  if (copy != 0) {
+    // Whoever waits for this process may close the terminal at once: the copy has to be out of its session by then.
+    close(ends[1]);
+    unsigned char nothing;
+    while (copy > 0 && read(ends[0], &nothing, 1) < 0 && errno == EINTR) {}
+    if (copy > 0) _exit(0);
+    close(ends[0]);
+    return -1;
+  }
   // Neither can fail: a copy leads no group, and there is always a root.
   (void)setsid();
-  return chdir("/");
+  int result = chdir("/");
+  close(ends[0]);
+  close(ends[1]);
+  return result;
 }
 
 void keytree_sleep(long seconds) {
