@@ -48,8 +48,7 @@ package struct GitCredentialHelper {
     guard let record = recent.latest(of: found, at: endpoint) else { return nil }
     let secret = try secret(of: record)
     var answer = GitCredential()
-    let account = record.attributes[.account]?.contentBytes ?? []
-    answer.username = account.isEmpty ? nil : account
+    answer.username = record.attributes[.account]?.contentBytes
     answer.passwordExpiry = Self.expiry(of: record)
     if let scheme = record.attributes[.tokenScheme]?.contentBytes, !LoginItems.isPassword(record) {
       answer.capabilities = [GitCredential.authenticationCapability]

@@ -16,7 +16,8 @@ struct WantedLogin {
     attributes[.protocol] = .string(endpoint.scheme)
     attributes[.port] = endpoint.host.port.map { .integer($0) }
     attributes[.path] = endpoint.path.flatMap { $0.isEmpty ? nil : AttributeValue(text: $0) }
-    attributes[.account] = credential.username.flatMap { $0.isEmpty ? nil : AttributeValue(text: $0) }
+    // An empty user name is one, too: some servers let people in by other means, and git need not ask for it.
+    attributes[.account] = credential.username.map { AttributeValue(text: $0) }
     attributes[.passwordExpiry] = credential.passwordExpiry.map { .string(String($0)) }
     if let scheme = credential.authenticationType, let token = credential.credential, !scheme.isEmpty {
       attributes[.authenticationType] = .string(String(decoding: scheme, as: UTF8.self).lowercased())
