@@ -21,7 +21,8 @@ struct DeclarationTests {
         "init", "add", "get", "find", "ls", "set", "edit", "generate", "rm", "mv", "cp", "history",
         "undelete", "group", "who", "rotate",
         "status", "resolve", "check", "verify", "doctor", "trust", "clone", "sync", "git", "merge-driver",
-        "textconv", "credential", "run", "inject", "read", "import", "export", "otp", "clear-clipboard", "demo", "help",
+        "textconv", "credential", "run", "inject", "read", "import", "export", "otp", "clear-clipboard",
+        "demo", "help",
         "version", "completions",
       ])
     #expect(names.count == Set(names).count)

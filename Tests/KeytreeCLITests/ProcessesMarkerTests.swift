@@ -128,7 +128,7 @@ struct ProcessesMarkerTests {
   }
 
   /// Every file that a process opened to write in it.
-  private static func writtenFiles(_ lines: [Substring]) -> Set<String> {
+  static func writtenFiles(_ lines: [Substring]) -> Set<String> {
     var paths: Set<String> = []
     for line in lines where line.contains("O_WRONLY") || line.contains("O_RDWR") {
       if let match = line.firstMatch(of: /= \d+<([^>]*)>/) { paths.insert(String(match.1)) }
@@ -136,11 +136,13 @@ struct ProcessesMarkerTests {
     return paths
   }
 
-  private static func files(below folder: String) throws -> [String] {
+  /// Every file and folder below a folder.
+  static func files(below folder: String) throws -> [String] {
     try FileManager.default.subpathsOfDirectory(atPath: folder).map { "\(folder)/\($0)" }
   }
 
-  private static func hasMarker(_ path: String) -> Bool {
+  /// Whether a file holds the marker in the open.
+  static func hasMarker(_ path: String) -> Bool {
     // Sockets and folders cannot be read, and files may be gone by now.
     guard let data = FileManager.default.contents(atPath: path) else { return false }
     return data.range(of: Data(marker.utf8)) != nil

@@ -98,7 +98,8 @@ final class ProcessesProgram: Sendable {
     ]
   }
 
-  private func run(
+  /// Runs any program as the person would.
+  func run(
     words: [String], input: String = "", variables: [String: String] = [:], onTerminal: Bool = false
   ) throws -> Outcome {
     var words = words

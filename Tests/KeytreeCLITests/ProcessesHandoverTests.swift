@@ -1,0 +1,103 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A secret on its way between keytree and other programs: in pipes, and in the environment that `run` makes.
+@Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
+struct ProcessesHandoverTests {
+  /// A call of one program by another one; each goes on where the one before ended.
+  struct Step: Sendable {
+    let words: [String]
+    var input = ""
+    /// Whether the secret comes out.
+    var prints = false
+    /// Whether one program gets it in its environment.
+    var startsWithSecret = false
+  }
+
+  private static let marker = ProcessesMarkerTests.marker
+  private static let place = "protocol=https\nhost=git.example\n"
+  private static let docker = "registry.example"
+  private static let cargo =
+    "{\"v\":1,\"kind\":\"KIND\"TOKEN,\"registry\":{\"index-url\":\"sparse+https://cargo.example/\"}}\n"
+
+  static let steps: [Step] = [
+    Step(words: ["git", "credential", "approve"], input: "\(place)username=alice\npassword=\(marker)\n"),
+    Step(words: ["git", "credential", "fill"], input: place, prints: true),
+    Step(words: ["git", "credential", "reject"], input: "\(place)username=alice\npassword=\(marker) old\n"),
+    Step(
+      words: ["docker-credential-keytree", "store"],
+      input: "{\"ServerURL\":\"\(docker)\",\"Username\":\"alice\",\"Secret\":\"\(marker)\"}"),
+    Step(words: ["docker-credential-keytree", "get"], input: docker, prints: true),
+    Step(words: ["docker-credential-keytree", "list"]),
+    Step(
+      words: ["cargo-credential-keytree", "--cargo-plugin"],
+      input: cargo.replacing("KIND", with: "login").replacing("TOKEN", with: ",\"token\":\"\(marker)\"")),
+    Step(
+      words: ["cargo-credential-keytree", "--cargo-plugin"],
+      input: cargo.replacing("KIND", with: "get").replacing("TOKEN", with: ""), prints: true),
+    Step(words: ["keyring", "set", "demo", "alice"], input: marker),
+    Step(words: ["keyring", "get", "demo", "alice"], prints: true),
+    Step(words: ["keyring", "get", "https://git.example/simple/", "alice"], prints: true),
+    Step(words: ["keytree", "add", "generic:ssh/id_test"], input: marker),
+    Step(words: ["keytree-askpass", "Enter passphrase for /home/alice/.ssh/id_test: "], prints: true),
+    Step(words: ["keytree", "read", "keytree://generic-password/demo/alice"], prints: true),
+    Step(
+      words: ["keytree", "inject"], input: "a {{ keytree://generic-password/demo/alice }} b", prints: true),
+    // The program sees it, and hands it on to nobody.
+    Step(
+      words: [
+        "keytree", "run", "--env", "TOKEN=keytree://generic-password/demo/alice", "--", "/bin/sh", "-c",
+        "test ${#TOKEN} = \(marker.utf8.count)",
+      ], startsWithSecret: true),
+  ]
+
+  @Test func `other programs get and give secrets through pipes alone`() throws {
+    let home = try ProgramsHome()
+    try home.succeed(["git", "config", "--global", "credential.helper", "keytree"])
+    for step in Self.steps { try run(step, home) }
+    #expect(try ProcessesMarkerTests.files(below: home.folder).filter(ProcessesMarkerTests.hasMarker) == [])
+    // What git keeps is compressed, so it is asked for all of it.
+    let objects = try home.run(
+      ["git", "-C", home.program.store, "cat-file", "--batch-all-objects", "--batch", "--buffer"])
+    #expect(objects.status == 0 && objects.output.count > 4096)
+    #expect(Data(objects.output).range(of: Data(Self.marker.utf8)) == nil)
+  }
+
+  private func run(_ step: Step, _ home: ProgramsHome) throws {
+    let log = "\(home.folder)/strace.log"
+    let strace = try #require(ProcessesTracer.strace)
+    let calls = "execve,openat,open,creat,write,writev,pwrite64,pwritev,sendto,sendmsg,setxattr,symlinkat"
+    let outcome = try home.run(
+      [
+        strace, "-f", "-y", "-v", "-qq", "-e", "signal=none", "-s", "1000000", "-e", "trace=\(calls)", "-o",
+        log,
+      ] + step.words, input: step.input)
+    #expect(outcome.status == 0, "\(step.words): \(outcome.text)\(outcome.errors)")
+    #expect(outcome.text.contains(Self.marker) == step.prints, "\(step.words): \(outcome.text)")
+    #expect(!outcome.errors.contains(Self.marker))
+    let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+    // The log holds what was written to pipes; it is ours, and must not be found in the end.
+    try FileManager.default.removeItem(atPath: log)
+    let marked = lines.filter { $0.contains(Self.marker) && !Self.writesToPipe($0) }
+    if step.startsWithSecret {
+      #expect(marked.count == 1 && marked.allSatisfy(Self.startsProgram), "\(marked)")
+    } else {
+      #expect(marked == [], "\(step.words)")
+    }
+    for path in ProcessesMarkerTests.writtenFiles(lines)
+    where !path.hasPrefix("/dev/") || path.hasPrefix("/dev/shm") {
+      #expect(!ProcessesMarkerTests.hasMarker(path), "\(path) after \(step.words)")
+    }
+  }
+
+  private static func writesToPipe(_ line: Substring) -> Bool {
+    line.firstMatch(of: /\b(write|writev)\(\d+<pipe:/) != nil
+  }
+
+  /// Whether a line starts the program of `run`, with the secret in its variable and nowhere else.
+  private static func startsProgram(_ line: Substring) -> Bool {
+    line.contains("execve(\"/bin/sh\"") && line.contains("\"TOKEN=\(marker)\"")
+      && line.split(separator: marker, omittingEmptySubsequences: false).count == 2
+  }
+}
