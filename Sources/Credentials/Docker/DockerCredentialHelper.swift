@@ -9,7 +9,6 @@ package import Secrets
 /// The spelling of the URL is kept in the attribute `url`, which `list` shows.
 package struct DockerCredentialHelper {
   private static let label: AttributeValue = "Docker Credentials"
-  private static let attempts = 5
 
   private let keyring: Keyring
   private let items: LoginItems
@@ -45,24 +44,9 @@ package struct DockerCredentialHelper {
   /// Stores a credential in place of any other of the same registry.
   ///
   /// - Returns: Whether anything in the store has changed.
-  /// - Throws: `malformed` for a URL without a host; `keyring`, `contended`.
+  /// - Throws: `malformed` for a URL without a host; `keyring`.
   package func store(_ credential: DockerCredential) throws(CredentialError) -> Bool {
     let endpoint = try endpoints(of: credential.serverURL)[0]
-    for _ in 0..<Self.attempts {
-      do throws(CredentialError) {
-        return try store(credential, at: endpoint)
-      } catch {
-        // Another process has stored or erased it meanwhile: look again.
-        switch error {
-        case .keyring(.itemExists), .keyring(.itemNotFound): continue
-        default: throw error
-        }
-      }
-    }
-    throw .contended
-  }
-
-  private func store(_ credential: DockerCredential, at endpoint: Endpoint) throws(CredentialError) -> Bool {
     var attributes = Attributes()
     attributes[.server] = AttributeValue(text: endpoint.host.host)
     attributes[.protocol] = .string(endpoint.scheme)
@@ -72,22 +56,24 @@ package struct DockerCredentialHelper {
     attributes[.authenticationType] = "default"
     attributes[.label] = Self.label
     attributes[.url] = AttributeValue(text: credential.serverURL)
-    let known = try entries(at: endpoint)
-    let same = known.first { $0.attributes[.account]?.contentBytes == credential.username }
-    if let same, known.count == 1 {
-      let isSame = try asCredential(items.secret(of: same)).isEqual(to: credential.secret)
-      if isSame, same.attributes[.url] == attributes[.url] { return false }
+    let url = attributes[.url]
+    let hasAccount = { (record: ItemRecord) in record.attributes[.account]?.contentBytes == credential.username }
+    let known = try asCredential(entries(at: endpoint))
+    if known.count == 1, hasAccount(known[0]), known[0].attributes[.url] == url,
+      try asCredential(items.secret(of: known[0])).isEqual(to: credential.secret)
+    {
+      return false
     }
     let item = NewItem(itemClass: .internetPassword, attributes: attributes)
-    guard !known.isEmpty else {
-      _ = try asCredential(keyring.add(item, secret: credential.secret.copy()))
-      return true
-    }
-    let change = AttributeChanges(set: [.url: AttributeValue(text: credential.serverURL)])
     try asCredential(
       keyring.transaction { changes throws(KeyringError) in
+        // Looked for once more, under the lock: of several processes that store one for the same registry at the same
+        // time each has to replace what the one before it has stored, whatever account that was for.
+        let known = try entries(at: endpoint)
+        let same = known.first(where: hasAccount)
         for record in known where record.id != same?.id { try changes.delete(record) }
         if let same {
+          let change = AttributeChanges(set: [.url: AttributeValue(text: credential.serverURL)])
           _ = try changes.update(same, change, secret: credential.secret.copy())
         } else {
           _ = try changes.add(item, secret: credential.secret.copy())
@@ -145,17 +131,16 @@ package struct DockerCredentialHelper {
   /// The entries of a URL, best first.
   private func entries(of serverURL: [UInt8]) throws(CredentialError) -> [ItemRecord] {
     var found: [ItemRecord] = []
-    for endpoint in try endpoints(of: serverURL) { found += try entries(at: endpoint) }
+    for endpoint in try endpoints(of: serverURL) { found += try asCredential(entries(at: endpoint)) }
     return found
   }
 
-  private func entries(at endpoint: Endpoint) throws(CredentialError) -> [ItemRecord] {
-    try asCredential(
-      items.find(at: endpoint, account: nil) { record in
-        let path = (record.attributes[.path]?.contentBytes ?? []).drop { $0 == UInt8(ascii: "/") }
-        return LoginItems.isPassword(record) && record.attributes[.label] == Self.label
-          && Array(path) == endpoint.path ?? []
-      })
+  private func entries(at endpoint: Endpoint) throws(KeyringError) -> [ItemRecord] {
+    try items.find(at: endpoint, account: nil) { record in
+      let path = (record.attributes[.path]?.contentBytes ?? []).drop { $0 == UInt8(ascii: "/") }
+      return LoginItems.isPassword(record) && record.attributes[.label] == Self.label
+        && Array(path) == endpoint.path ?? []
+    }
   }
 
   /// The places that a URL can mean: without a scheme `https` first, since that is what docker means by it.
