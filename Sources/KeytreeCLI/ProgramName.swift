@@ -10,7 +10,7 @@ package enum ProgramName: String, CaseIterable, Sendable {
   case dockerCredential = "docker-credential-keytree"
   /// What cargo runs for `credential-provider = "cargo-credential-keytree"`.
   case cargoCredential = "cargo-credential-keytree"
-  /// The command of Python's `keyring`, which pip, uv and twine run.
+  /// The command of Python's `keyring`, which pip and uv run.
   case keyring
   /// What `ssh` and `ssh-add` run for `SSH_ASKPASS`.
   case askPass = "keytree-askpass"

@@ -4,8 +4,8 @@ package import Secrets
 
 /// Passwords by the name of a service and an account, as Python's `keyring` knows them.
 ///
-/// A service is the name of a generic password; or, for pip, uv and twine, the URL or host of a server, whose
-/// passwords are internet passwords.
+/// A service is the name of a generic password; or, for pip and uv, the URL or host of a server, whose passwords
+/// are internet passwords.
 package struct ServiceLogins {
   private let keyring: Keyring
   private let items: LoginItems

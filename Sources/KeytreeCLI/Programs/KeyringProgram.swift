@@ -4,7 +4,7 @@ internal import Keyring
 internal import KeyringModel
 internal import Secrets
 
-/// The command `keyring` of Python, which pip, uv and twine run: `keyring get URL USER`.
+/// The command `keyring` of Python, which pip and uv run: `keyring get URL USER`.
 struct KeyringProgram {
   private let call: CommandCall
 
@@ -101,6 +101,18 @@ extension KeyringProgram {
     var wantsAccount = false
     var isJSON = false
 
+    private static let options = ["mode", "output"]
+
+    /// Takes the value of an option; false when there is no such value.
+    private mutating func set(_ option: String, to value: Word) -> Bool {
+      switch (option, value.text) {
+      case ("mode", "password"), ("mode", "creds"): wantsAccount = value.text == "creds"
+      case ("output", "plain"), ("output", "json"): isJSON = value.text == "json"
+      default: return false
+      }
+      return true
+    }
+
     init?(_ words: [Word]) {
       var reader = ArgumentReader(words)
       var operands: [Word] = []
@@ -108,12 +120,8 @@ extension KeyringProgram {
         while let token = try reader.next() {
           switch token {
           case .operand(let word): operands.append(word)
-          case .long("mode"):
-            guard let mode = try reader.value().text, ["password", "creds"].contains(mode) else { return nil }
-            wantsAccount = mode == "creds"
-          case .long("output"):
-            guard let output = try reader.value().text, ["plain", "json"].contains(output) else { return nil }
-            isJSON = output == "json"
+          case .long(let name) where Self.options.contains(name):
+            guard set(name, to: try reader.value()) else { return nil }
           case .long("help"), .short("h"):
             action = .help
             return
@@ -121,8 +129,16 @@ extension KeyringProgram {
           }
           // Service and account may begin with a hyphen, and pip puts no `--` in front of them.
           if operands.count == 1 {
-            let rest = reader.rest()
-            operands += rest.first?.text == "--" ? rest.dropFirst() : rest
+            var rest = Array(reader.rest())
+            if rest.first?.text == "--" { rest.removeFirst() }
+            // uv says `get URL --mode creds`. Of two words the second one is an account, whatever it looks like.
+            while rest.count > 2, let option = rest[rest.count - 2].text, option.hasPrefix("--"),
+              Self.options.contains(String(option.dropFirst(2)))
+            {
+              guard set(String(option.dropFirst(2)), to: rest[rest.count - 1]) else { return nil }
+              rest.removeLast(2)
+            }
+            operands += rest
           }
         }
       } catch {

@@ -105,6 +105,22 @@ struct GitHTTPTests {
     #expect(try world.person.history().count == 3)
   }
 
+  @Test func `a store goes to its remote with the password that is in it`() throws {
+    let world = try World(["alice": Self.password])
+    try world.person.answer(("alice", Self.password))
+    #expect(try world.push().status == 0)
+    let home = world.person.home
+    try home.succeed(["git", "init", "--quiet", "--bare", "srv/keys.git"])
+    try home.succeed(["keytree", "git", "remote", "add", "origin", world.server.url("keys.git")])
+    let sync = try home.run(["keytree", "--no-input", "sync"])
+    #expect(sync.status == 0, "\(sync.errors)")
+    #expect(try home.run(["git", "-C", "srv/keys.git", "log", "--format=%s", "main"]).text.hasPrefix("add "))
+    // Once the server refuses the password it is taken out, as anybody else's is.
+    world.server.accounts.set("alice", to: "new")
+    #expect(try home.run(["keytree", "--no-input", "sync"]).status == 11)
+    #expect(try world.person.history().first?.hasPrefix("remove ") == true)
+  }
+
   /// A question, and whether the password of `https://mixed.example` answers it.
   static let places: [(question: String, isAnswered: Bool)] = [
     ("protocol=https\nhost=mixed.example\n", true),

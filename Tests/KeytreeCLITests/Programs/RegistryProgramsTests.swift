@@ -71,6 +71,33 @@ import Testing
     #expect(missing.status != 0 && missing.text == "", "\(missing.text)")
   }
 
+  @Test(.enabled(if: RealProgram.has("uv"), "uv is not installed"))
+  func `uv asks for account and password of an index that always wants them`() throws {
+    let server = try Self.packageIndex("-x bob:\(Self.secret)")
+    try home.add(
+      ["--server=127.0.0.1", "-P", "\(server.port)", "-r", "http", "--account=-x bob"], Self.secret)
+    try home.write(
+      """
+      [project]
+      name = "test"
+      version = "0"
+      requires-python = ">=3.8"
+      dependencies = ["demo-pkg"]
+      [[tool.uv.index]]
+      url = "http://\(server.host)/simple/"
+      default = true
+      authenticate = "always"
+
+      """, to: "project/pyproject.toml")
+    let locked = try home.run(
+      [
+        "uv", "lock", "--quiet", "--no-cache", "--no-python-downloads", "--keyring-provider", "subprocess",
+        "--directory", "project",
+      ])
+    #expect(locked.status == 0, "\(locked.errors)")
+    #expect(server.logins == ["-x bob:\(Self.secret)"])
+  }
+
   // MARK: Containers
 
   /// A registry of containers that lets one account in.
