@@ -57,7 +57,9 @@ package struct DockerCredentialHelper {
     attributes[.label] = Self.label
     attributes[.url] = AttributeValue(text: credential.serverURL)
     let url = attributes[.url]
-    let hasAccount = { (record: ItemRecord) in record.attributes[.account]?.contentBytes == credential.username }
+    let hasAccount = { (record: ItemRecord) in
+      record.attributes[.account]?.contentBytes == credential.username
+    }
     let known = try asCredential(entries(at: endpoint))
     if known.count == 1, hasAccount(known[0]), known[0].attributes[.url] == url,
       try asCredential(items.secret(of: known[0])).isEqual(to: credential.secret)
