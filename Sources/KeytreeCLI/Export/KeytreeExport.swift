@@ -40,8 +40,13 @@ struct KeytreeExport: ExportFile {
   }
 
   func read(_ file: borrowing SecretBytes, count: Int) -> [[PlannedItem]] {
+    var entries: [[PlannedItem]] = Array(repeating: [], count: count)
     // Where an import fails, nothing is found, so that all is told as lost. Each entry is one item here.
-    guard let draft = try? KeytreeImport.plan(file) else { return Array(repeating: [], count: count) }
-    return draft.items.map { [$0] }
+    guard let draft = try? KeytreeImport.plan(file) else { return entries }
+    for item in draft.items {
+      guard case .entry(let number, _) = item.source, entries.indices.contains(number - 1) else { continue }
+      entries[number - 1].append(item)
+    }
+    return entries
   }
 }

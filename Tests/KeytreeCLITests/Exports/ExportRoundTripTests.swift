@@ -264,6 +264,23 @@ struct ExportRoundTripTests {
     #expect(tree.files.count == items.count)
   }
 
+  @Test("an attribute of 4,000 bytes is carried wherever it has a place", arguments: Format.allCases)
+  func longAttribute(format: Format) throws {
+    let long = AttributeValue.string(String(repeating: "l", count: 4000))
+    let items = [
+      password([.server: "a.example", .protocol: "https", .account: "a", .comment: long], [0x61]),
+      password([.server: "b.example", .protocol: "https", .account: "b"], [0x62]),
+    ]
+    let export = format.prepare(items)
+    let lost = export.report.entries.filter { !$0.losses.isEmpty }
+    #expect(lost.map(\.losses) == (format == .chrome ? [[.attributes(["comment"])]] : []))
+    let draft = try format.read(export.file)
+    let whole = draft.items.filter { $0.attributes[.comment] == long }.count
+    let sealed = draft.items.filter { $0.part == .column("comment") && $0.secret.count == 4000 }.count
+    #expect(whole == (format == .keytree ? 1 : 0))
+    #expect(sealed == (format == .bitwarden || format == .bitwardenCSV ? 1 : 0))
+  }
+
   private func certificate() throws -> ExportedItem {
     var random = SystemRandomNumberGenerator()
     let now = Timestamp(microseconds: 0)

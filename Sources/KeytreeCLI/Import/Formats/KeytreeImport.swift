@@ -55,7 +55,12 @@ package enum KeytreeImport {
         draft.lose(source, .noPlace("no item of this class can have it"), part: .column(name.text))
       }
     }
-    draft.add(planned)
+    guard secret.count <= ImportDraft.secretLimit else {
+      draft.lose(source, .tooLarge(limit: ImportDraft.secretLimit))
+      return
+    }
+    // Not by way of `add`: what a store has held whole, another one holds whole.
+    draft.items.append(planned)
   }
 
   private static func value(_ json: SecretJSON, of name: AttributeName) -> AttributeValue? {
