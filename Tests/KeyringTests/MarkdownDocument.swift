@@ -6,7 +6,7 @@ struct MarkdownDocument {
   static let names = ["README.md", "CHANGELOG.md"] + articles
   static let articles = [
     "Keyring", "GettingStarted", "StoreFormat", "Queries", "Merging", "Sync", "ThreatModel", "TypedPasswords",
-    "YourIOSCodeOnLinux", "SecItemParity", "Teams", "Rotation", "Verifying", "Importing",
+    "YourIOSCodeOnLinux", "SecItemParity", "Teams", "Rotation", "Verifying", "Importing", "Programs",
   ]
   .map { "Sources/Keyring/Keyring.docc/\($0).md" }
   static let format = articles[2]

@@ -40,7 +40,7 @@ struct AskPassProgram {
     switch prompt {
     case .key(let path): "generic:ssh/\(String(decoding: path, as: UTF8.self))"
     case .login(let account, let host):
-      "\(String(decoding: host, as: UTF8.self))/\(String(decoding: account, as: UTF8.self))"
+      "\(String(decoding: host, as: UTF8.self))/\(String(decoding: account, as: UTF8.self)) -r ssh"
     }
   }
 }
