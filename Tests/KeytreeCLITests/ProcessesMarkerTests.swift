@@ -141,8 +141,7 @@ struct ProcessesMarkerTests {
     try FileManager.default.subpathsOfDirectory(atPath: folder).map { "\(folder)/\($0)" }
   }
 
-  /// Whether a file holds the marker in the open.
-  static func hasMarker(_ path: String) -> Bool {
+  private static func hasMarker(_ path: String) -> Bool {
     // Sockets and folders cannot be read, and files may be gone by now.
     guard let data = FileManager.default.contents(atPath: path) else { return false }
     return data.range(of: Data(marker.utf8)) != nil
