@@ -14,6 +14,12 @@ package enum CredentialError: Error, Equatable {
   case cannotCarry(ItemReference)
   /// A secret is not UTF-8, which JSON cannot carry.
   case notUTF8(ItemReference)
+  /// Nothing was found, and damaged lines of the index might be it.
+  case damagedIndex
+  /// Several items are meant equally well.
+  case ambiguous([ItemReference])
+  /// An item of this name is there that belongs to somebody else.
+  case taken(ItemReference)
   /// The item was changed by others again and again while this change was worked out.
   case contended
 }

@@ -53,12 +53,30 @@ package struct Endpoint: Equatable, Sendable {
   /// the other way round. A port that is said is another server.
   func isServed(by record: ItemRecord) -> Bool {
     let attributes = record.attributes
-    guard attributes[.server]?.contentBytes == host.host else { return false }
+    let server = attributes[.server]?.contentBytes ?? []
+    guard HostName.lowerCase(server) == host.host else { return false }
     guard Self.number(attributes[.port]) == port else { return false }
     let known = String(decoding: attributes[.protocol]?.contentBytes ?? [], as: UTF8.self).lowercased()
     guard known == scheme || (known.isEmpty && scheme == "https") else { return false }
     guard let path else { return true }
     return Self.withoutSlash(attributes[.path]?.contentBytes ?? []) == path
+  }
+
+  /// Whether this place is the one of a path, or below it; without a path every place is.
+  func isBelow(_ path: AttributeValue?) -> Bool {
+    let slash = UInt8(ascii: "/")
+    let above = (path?.contentBytes ?? []).split(separator: slash)
+    return (self.path ?? []).split(separator: slash).starts(with: above)
+  }
+
+  /// A URL without what may be secret in it: user and password, query and fragment. Attributes are public.
+  static func publicURL(_ url: [UInt8]) -> [UInt8] {
+    var url = Array(url.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
+    let colon = url.firstIndex(of: UInt8(ascii: ":")) ?? 0
+    let start = url[colon...].starts(with: "://".utf8) ? colon + 3 : 0
+    let slash = url[start...].firstIndex(of: UInt8(ascii: "/")) ?? url.endIndex
+    if let at = url[start..<slash].lastIndex(of: UInt8(ascii: "@")) { url.removeSubrange(start...at) }
+    return url
   }
 
   private static func number(_ value: AttributeValue?) -> Int64? {

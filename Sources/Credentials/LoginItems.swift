@@ -12,7 +12,23 @@ package struct LoginItems {
 
   let keyring: Keyring
 
-  /// The items of a place, in the order of creation.
+  /// What a search has found.
+  struct Found {
+    /// The items in the order of creation.
+    let records: [ItemRecord]
+    /// Whether lines of the index that might be another one are damaged.
+    let isIncomplete: Bool
+
+    /// The items.
+    ///
+    /// - Throws: `damagedIndex` when there is none, and a damaged line might be it: that is not the same as nothing.
+    func settled() throws(CredentialError) -> [ItemRecord] {
+      if records.isEmpty, isIncomplete { throw .damagedIndex }
+      return records
+    }
+  }
+
+  /// The items of a place.
   ///
   /// - Parameters:
   ///   - endpoint: The place.
@@ -20,12 +36,22 @@ package struct LoginItems {
   ///   - isWanted: What else has to hold.
   func find(
     at endpoint: Endpoint, account: [UInt8]?, where isWanted: (ItemRecord) -> Bool
-  ) throws(KeyringError) -> [ItemRecord] {
+  ) throws(KeyringError) -> Found {
+    let exact = try find(at: endpoint, account, ignoringCase: false, isWanted)
+    // A host has no case (RFC 4343), but what a person typed has one. Looking for it takes longer, so it comes last.
+    return exact.records.isEmpty ? try find(at: endpoint, account, ignoringCase: true, isWanted) : exact
+  }
+
+  private func find(
+    at endpoint: Endpoint, _ account: [UInt8]?, ignoringCase: Bool, _ isWanted: (ItemRecord) -> Bool
+  ) throws(KeyringError) -> Found {
     let server = AttributeValue(text: endpoint.host.host)
-    var predicates = [Predicate.equal(.server, server)]
+    var predicates = [Predicate.equal(.server, server, ignoresCase: ignoringCase)]
     if let account { predicates.append(.equal(.account, AttributeValue(text: account))) }
-    let found = try keyring.find(Query(itemClass: .internetPassword, predicates: predicates)).items
-    return found.filter { endpoint.isServed(by: $0) && isWanted($0) }
+    let matches = try keyring.find(Query(itemClass: .internetPassword, predicates: predicates))
+    return Found(
+      records: matches.items.filter { endpoint.isServed(by: $0) && isWanted($0) },
+      isIncomplete: !matches.problems.isEmpty)
   }
 
   /// Whether an item is a password that a person could type.
@@ -36,6 +62,11 @@ package struct LoginItems {
   /// The kind of authentication of an item, in the words of the index.
   static func type(of record: ItemRecord) -> String {
     String(decoding: record.attributes[.authenticationType]?.contentBytes ?? [], as: UTF8.self)
+  }
+
+  /// When a password ends, in seconds since 1970; nil when it does not say so.
+  static func expiry(of record: ItemRecord) -> Int64? {
+    record.attributes[.passwordExpiry]?.contentBytes.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
   }
 
   /// Decrypts an item.
@@ -50,4 +81,9 @@ package struct LoginItems {
     let query = Query(itemClass: .internetPassword, predicates: predicates)
     return SecretSlice(try keyring.secret(for: record, matching: query))
   }
+}
+
+extension AttributeName {
+  /// When a password ends, in seconds since 1970; a custom attribute.
+  static let passwordExpiry: AttributeName = "passwordExpiry"
 }

@@ -17,24 +17,25 @@ package struct PassphraseItems {
   /// Looks for what a prompt asks for.
   ///
   /// - Returns: The secret, and the item that it is of; nil when there is none.
-  /// - Throws: `keyring`.
+  /// - Throws: `ambiguous` when several passwords of the server are meant; `damagedIndex`, `keyring`.
   package func secret(for prompt: PassphrasePrompt) throws(CredentialError) -> (SecretSlice, ItemReference)? {
     switch prompt {
     case .key(let path):
       let name = path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? path
       for account in [path, name] {
-        let query = Query(
-          itemClass: .genericPassword,
-          predicates: [.equal(.service, Self.service), .equal(.account, AttributeValue(text: account))])
-        guard let record = try asCredential(keyring.find(query)).items.first else { continue }
-        return (SecretSlice(try asCredential(keyring.secret(for: record, matching: query))), record.reference)
+        let item = ServiceItem(
+          keyring: keyring, service: Self.service, account: AttributeValue(text: account))
+        if let record = try item.find() { return (try item.secret(of: record), record.reference) }
       }
       return nil
     case .login(let account, let host):
       guard let host = HostName(authority: host) else { return nil }
       let items = LoginItems(keyring: keyring)
       let found = try asCredential(
-        items.find(at: Endpoint(scheme: "ssh", host: host), account: account, where: LoginItems.isPassword))
+        items.find(
+          at: Endpoint(scheme: "ssh", host: host), account: account, where: LoginItems.isPassword)
+      ).settled()
+      guard found.count < 2 else { throw .ambiguous(found.map(\.reference)) }
       guard let record = found.first else { return nil }
       return (try asCredential(items.secret(of: record)), record.reference)
     }

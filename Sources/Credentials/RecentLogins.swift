@@ -53,8 +53,8 @@ package struct RecentLogins: Sendable {
   }
 
   private func file(_ endpoint: Endpoint) -> String {
-    var place = Array(endpoint.scheme.utf8) + [0] + endpoint.host.host + [0] + String(endpoint.port).utf8
-    if let path = endpoint.path { place += [0] + path }
+    // Without the path: the same account is most often for all of a server.
+    let place = Array(endpoint.scheme.utf8) + [0] + endpoint.host.host + [0] + String(endpoint.port).utf8
     return "\(folder)/\(ContentDigest(of: place).base64url)"
   }
 }

@@ -84,6 +84,9 @@ package struct HostName: Equatable, Sendable {
       && host.allSatisfy { isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
   }
 
+  /// A host as it is compared: with small ASCII letters (RFC 4343).
+  package static func lowerCase(_ host: [UInt8]) -> [UInt8] { host.map(lowerCase) }
+
   private static func lowerCase(_ byte: UInt8) -> UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }

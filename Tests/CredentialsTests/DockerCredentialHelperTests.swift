@@ -125,6 +125,22 @@ struct DockerCredentialHelperTests {
     #expect(try keyring.find(Query()).items.isEmpty)
   }
 
+  @Test("have no password and no token in what is public of them")
+  func publicURL() throws {
+    try store("https://bob:hunter2@r.example/v1/?tok=hunter3", "bob", "s")
+    #expect(try listed() == #"{"https://r.example/v1/":"bob"}"#)
+    #expect(try get("https://bob:hunter2@r.example/v1/?tok=hunter3") != nil)
+  }
+
+  @Test("do not replace what somebody else has stored, and name it")
+  func taken() throws {
+    let secret = SecretBytes(text: "s")
+    let item = try keyring.add(
+      .login("r.example", "bob", ["protocol": "https", "authenticationType": "default"]), secret: secret)
+    #expect(throws: CredentialError.taken(item.reference)) { try store("r.example", "bob", "t") }
+    #expect(try keyring.text(of: item) == "s")
+  }
+
   @Test("that JSON cannot carry are not handed out")
   func notUTF8() throws {
     let secret = SecretBytes(copying: [0xFF])

@@ -184,13 +184,27 @@ struct GitCredentialHelperTests {
   @Test("carry the end of a password, and hand out none that has ended")
   func expiry() throws {
     let world = try GitWorld()
-    #expect(try world.store(Self.alice + "password_expiry_utc=1800000100\n"))
+    let ending = Self.alice + "password_expiry_utc=1800000100\n"
+    #expect(try world.store(ending))
     #expect(
       try world.get(Self.host) == "username=alice\npassword=secret\npassword_expiry_utc=1800000100\n")
     #expect(try world.get(Self.host, at: 1_800_000_101) == "")
-    #expect(try world.store(Self.alice))
-    #expect(try world.get(Self.host, at: 1_800_000_101) == "username=alice\npassword=secret\n")
+    // An older git says nothing of it, which takes nothing away.
+    #expect(try !world.store(Self.alice))
+    #expect(try world.get(Self.host, at: 1_800_000_101) == "")
+    #expect(try world.store(Self.alice + "password_expiry_utc=1800000200\n"))
+    #expect(try world.store(Self.host + "username=alice\npassword=new\n"))
+    #expect(try world.get(Self.host, at: 1_800_000_301) == "username=alice\npassword=new\n")
     #expect(try !world.store(Self.host + "username=zoe\npassword=p\npassword_expiry_utc=17\n"))
+  }
+
+  @Test(
+    "take a time that is none for no end, as git does",
+    arguments: ["soon", "-1", "18446744073709551615", "", "1.5"])
+  func noExpiry(time: String) throws {
+    let world = try GitWorld()
+    #expect(try world.store(Self.alice + "password_expiry_utc=\(time)\n"))
+    #expect(try world.get(Self.host) == "username=alice\npassword=secret\n")
   }
 
   @Test("keep a refresh token sealed, beside its password")
@@ -200,17 +214,125 @@ struct GitCredentialHelperTests {
     #expect(try world.store(full))
     #expect(try world.get(Self.host) == "username=alice\npassword=secret\noauth_refresh_token=refresh\n")
     #expect(try !world.store(full))
+    // An older git does not know of it.
+    #expect(try !world.store(Self.alice))
     let token = try #require(
       world.items().first { $0.attributes[.authenticationType] == "oauth-refresh-token" })
     #expect(try world.keyring.text(of: token) == "refresh")
     #expect(try world.store(Self.alice + "oauth_refresh_token=later\n"))
     #expect(try world.get(Self.host) == "username=alice\npassword=secret\noauth_refresh_token=later\n")
     #expect(try world.erase(Self.host + "username=alice\npassword=stale\n") == 0)
-    #expect(try world.store(Self.alice))
+    // Another password takes the token of the old one away.
+    #expect(try world.store(Self.host + "username=alice\npassword=new\n"))
     #expect(try world.items().count == 1)
     try world.store(full)
     #expect(try world.erase(Self.alice) == 2)
     #expect(try world.items().isEmpty)
+  }
+
+  @Test("hand out what a new password can be had with when the old one has ended")
+  func refreshAfterEnd() throws {
+    let world = try GitWorld()
+    try world.store(Self.alice + "password_expiry_utc=1800000100\noauth_refresh_token=refresh\n")
+    #expect(try world.get(Self.host, at: 1_800_000_101) == "username=alice\noauth_refresh_token=refresh\n")
+  }
+
+  @Test("never hand out a refresh token, a seed or a token as something else")
+  func kinds() throws {
+    let world = try GitWorld()
+    let bearer = Self.host + "capability[]=authtype\nusername=u\nauthtype=Bearer\ncredential=ACCESS\n"
+    let question = Self.host + "capability[]=authtype\n"
+    #expect(try world.store(bearer + "oauth_refresh_token=REFRESH\n"))
+    #expect(try !world.store(bearer + "oauth_refresh_token=REFRESH\n"))
+    let answer =
+      "capability[]=authtype\nusername=u\noauth_refresh_token=REFRESH\nauthtype=Bearer\ncredential=ACCESS\n"
+    #expect(try world.get(question) == answer)
+    #expect(try world.get(Self.host) == "")
+    #expect(try world.erase(bearer) == 2)
+    #expect(try world.get(question) == "")
+    // Words of the index alone make nothing of an item that it is not.
+    for type in ["totp", "oauth-refresh-token", "bearer", "NTLM2"] {
+      try world.add(
+        "git.example.org", type, "SECRET",
+        ["authenticationType": .string(type), "protocol": "https", "authorizationScheme": "Bearer"])
+    }
+    #expect(try world.get(question) == "")
+    #expect(try world.erase(question) == 0)
+    for scheme in ["NTLM", "totp", "html-form", "oauth-refresh-token"] {
+      try world.store(Self.host + "capability[]=authtype\nauthtype=\(scheme)\ncredential=TOKEN\n")
+      #expect(try world.get(Self.host) == "")
+    }
+  }
+
+  @Test("leave what docker has stored alone")
+  func docker() throws {
+    let world = try GitWorld()
+    let json = SecretBytes(text: #"{"ServerURL":"git.example.org","Username":"alice","Secret":"of docker"}"#)
+    let docker = DockerCredentialHelper(world.keyring)
+    _ = try docker.store(DockerCredential(json))
+    #expect(try world.get(Self.host) == "")
+    #expect(try world.store(Self.alice))
+    #expect(try world.erase(Self.host) == 1)
+    guard let answer = try docker.get(Array("git.example.org".utf8)) else {
+      Issue.record("docker's entry is gone")
+      return
+    }
+    #expect(answer.text().contains("of docker"))
+  }
+
+  @Test("are told of damage in place of nothing")
+  func damage() throws {
+    let world = try GitWorld()
+    try world.store(Self.alice)
+    let item = try #require(world.items().first)
+    let tree = try world.store.tree()
+    let shard = StoreLayout.shardFile(item.path.shard, isLocal: false)
+    let line = try #require(try tree.read(shard, limit: 1 << 20))
+    try tree.replaceFile(shard, with: Array(line.dropLast(3)), temporary: "tmp")
+    for body in [
+      { _ = try world.get(Self.host) }, { _ = try world.erase(Self.host) },
+      { _ = try world.store(Self.alice) },
+    ] as [() throws -> Void] {
+      #expect(throws: CredentialError.damagedIndex) { try body() }
+    }
+  }
+
+  @Test("erase what they can although another item there cannot be decrypted, and tell of that")
+  func unreadable() throws {
+    let world = try GitWorld()
+    try world.store(Self.alice)
+    let broken = try world.add("git.example.org", "bob", "secret", ["protocol": "https"])
+    let tree = try world.store.tree()
+    try tree.replaceFile("items/\(broken.path.text).gpg", with: [1, 2, 3], temporary: "tmp")
+    #expect(throws: CredentialError.self) { try world.erase(Self.host + "password=secret\n") }
+    #expect(try world.items().map(\.id) == [broken.id])
+    #expect(try world.store(Self.alice))
+  }
+
+  @Test("find a host in whatever case somebody typed it")
+  func hostCase() throws {
+    let world = try GitWorld()
+    try world.add("Git.Example.org", "alice", "secret", ["protocol": "https"])
+    #expect(try world.get(Self.host) == "username=alice\npassword=secret\n")
+    #expect(try !world.store(Self.alice))
+  }
+
+  @Test("erase no password that is stored while they are compared")
+  func eraseRace() throws {
+    let world = try GitWorld()
+    for round in 0..<40 {
+      try world.store(Self.host + "username=alice\npassword=old \(round)\n")
+      let new = Self.host + "username=alice\npassword=new \(round)\n"
+      try ThreadGroup.run(2) { number in
+        if number == 0 {
+          try world.store(new)
+        } else {
+          try world.erase(Self.host + "username=alice\npassword=old \(round)\n")
+        }
+      }
+      // Whoever is first: the new one was never rejected.
+      #expect(try world.get(Self.host) == "username=alice\npassword=new \(round)\n")
+    }
   }
 
   @Test("keep what goes into a header for those that know of it")
@@ -262,12 +384,9 @@ struct GitCredentialHelperTests {
     arguments: [
       "protocol=https\r\nhost=h\r\n", "protocol=https\nhost=h\u{0}x\n", "protocol\n", "=x\n",
       "protocol=https\nhost=a b\n", "protocol=https\nhost=h:99999\n", "protocol=https\nhost=h/x\n",
-      "protocol=https\nhost=h\npassword_expiry_utc=soon\n",
-      "protocol=https\nhost=h\npassword_expiry_utc=-1\n",
     ])
   func malformed(message: String) throws {
     let world = try GitWorld()
-    let message = message.replacing("\npassword_expiry", with: "\nusername=u\npassword=p\npassword_expiry")
     #expect(throws: CredentialError.self) { try world.store(message + "username=u\npassword=p\n") }
     #expect(try world.items().isEmpty)
   }

@@ -20,7 +20,7 @@ struct PassphrasePromptTests {
       ("Password: ", nil),
       ("Are you sure you want to continue connecting (yes/no/[fingerprint])? ", nil),
       ("@h's password: ", nil),
-      ("Enter PIN for ECDSA-SK key /k: ", nil),
+      ("Enter PIN for ECDSA-SK key /k: ", nil), ("(a@evil) Enter passphrase for key '/k': ", nil),
     ] as [(String, PassphrasePrompt?)])
   func prompts(words: String, prompt: PassphrasePrompt?) {
     #expect(PassphrasePrompt(Array(words.utf8)) == prompt)
@@ -49,5 +49,8 @@ struct PassphrasePromptTests {
     #expect(try answer("Enter passphrase for /b/other: ") == nil)
     #expect(try answer("alice@h.example's password: ") == "login")
     #expect(try answer("bob@h.example's password: ") == nil)
+    let other = SecretBytes(text: "other")
+    try keyring.add(.login("h.example", "alice", ["protocol": "ssh", "path": "x"]), secret: other)
+    #expect(throws: CredentialError.self) { try answer("alice@h.example's password: ") }
   }
 }

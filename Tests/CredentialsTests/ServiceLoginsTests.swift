@@ -15,11 +15,13 @@ struct ServiceLoginsTests {
   init() throws {
     keyring = try world.create()
     logins = ServiceLogins(
-      keyring, recent: RecentLogins(base: world.host.stateBase, keyring: keyring.policy.keyring))
+      keyring, recent: RecentLogins(base: world.host.stateBase, keyring: keyring.policy.keyring),
+      now: Timestamp(microseconds: 1_800_000_000_000_000))
     for (server, account, more) in [
       ("pypi.example", "bob", ["protocol": "https"]),
       ("pypi.example", "zoe", ["protocol": "https", "path": "/private"]),
       ("pypi.example", "port", ["protocol": "https", "port": 8080]),
+      ("pypi.example", "late", ["protocol": "https", "passwordExpiry": "1700000000"]),
     ] as [(String, String, KeyValuePairs<AttributeName, AttributeValue>)] {
       let secret = SecretBytes(text: "of \(account)")
       try keyring.add(.login(server, account, more), secret: secret)
@@ -37,15 +39,39 @@ struct ServiceLoginsTests {
   @Test(
     "are those of the service, else of the server that a URL names",
     arguments: [
-      ("pypi.example", "bob", "of bob"), ("https://pypi.example/simple/", "bob", "of bob"),
-      ("https://pypi.example/odd", "bob", "of the service"), ("pypi.example:8080", "port", "of port"),
-      ("https://bob@pypi.example/simple", "bob", "of bob"), ("https://pypi.example/private", "zoe", "of zoe"),
-      ("https://pypi.example/other", "zoe", nil), ("pypi.example", "zoe", "of zoe"),
-      ("pypi.example", "port", nil),
-      ("http://pypi.example", "bob", nil), ("pypi.example", "alice", nil), ("", "", nil), ("a b", "c", nil),
+      ("https://pypi.example/simple/", "bob", "of bob"), ("https://pypi.example", "bob", "of bob"),
+      ("https://pypi.example/odd", "bob", "of the service"), ("https://pypi.example:8080", "port", "of port"),
+      ("https://bob:x@pypi.example/simple?y#z", "bob", "of bob"), ("https://PyPI.example/", "bob", "of bob"),
+      ("https://pypi.example/private", "zoe", "of zoe"),
+      ("https://pypi.example/private/simple/", "zoe", "of zoe"),
+      ("https://pypi.example/private2", "zoe", nil), ("https://pypi.example/other", "zoe", nil),
+      ("https://pypi.example", "zoe", nil), ("https://pypi.example", "port", nil),
+      // A host alone may be asked for on behalf of any protocol.
+      ("pypi.example", "bob", nil), ("pypi.example:8080", "port", nil), ("http://pypi.example", "bob", nil),
+      ("https://pypi.example", "late", nil), ("https://pypi.example", "alice", nil), ("", "", nil),
+      ("a b", "c", nil),
     ])
   func services(service: String, account: String, secret: String?) throws {
     #expect(try find(service, account) == secret)
+  }
+
+  @Test("of a URL are stored under what of it may be public")
+  func publicService() throws {
+    let service = Array("https://u:hunter2@h.example/simple?token=hunter3#hunter4".utf8)
+    let secret = SecretSlice(SecretBytes(text: "s"))
+    #expect(try logins.store(secret, service: service, account: [0x75]))
+    let item = try #require(keyring.find(Query()).items.first { $0.attributes[.account] == "u" })
+    #expect(item.attributes[.service] == "https://h.example/simple")
+    #expect(try find("https://u:hunter2@h.example/simple?token=hunter3#hunter4", "u") == "s")
+  }
+
+  @Test("that many store at once are one")
+  func atOnce() throws {
+    try ThreadGroup.run(8) { number in
+      _ = try logins.store(
+        SecretSlice(SecretBytes(text: "p\(number)")), service: Array("s".utf8), account: Array("a".utf8))
+    }
+    #expect(try keyring.find(Query(predicates: [.equal(.service, "s")])).items.count == 1)
   }
 
   @Test("are stored once, replaced and removed")

@@ -17,12 +17,12 @@ package struct CargoCredentialProvider {
 
   /// The answer to `get`: a line of JSON, without its line feed; nil when there is no token.
   ///
-  /// - Throws: `notUTF8`, `keyring`.
+  /// - Throws: `notUTF8`, `damagedIndex`, `keyring`.
   package func token(of indexURL: String) throws(CredentialError) -> SecretBytes? {
-    guard let record = try item(indexURL) else { return nil }
-    let query = Query(itemClass: .genericPassword, predicates: [.equal(.service, service(indexURL))])
-    let token = try asCredential(keyring.secret(for: record, matching: query))
-    guard token.isUTF8 else { throw .notUTF8(record.reference) }
+    let item = item(indexURL)
+    guard let record = try item.find() else { return nil }
+    let token = try item.secret(of: record)
+    guard unsafe token.withBytes({ unsafe SecretText.isUTF8($0) }) else { throw .notUTF8(record.reference) }
     var line = SecretBytes(capacity: token.count * 2 + 128)
     line.append("{\"Ok\":{\"kind\":\"get\",\"token\":")
     unsafe token.withBytes { unsafe line.append(jsonString: $0) }
@@ -33,37 +33,21 @@ package struct CargoCredentialProvider {
   /// Stores a token in place of the one that is there.
   ///
   /// - Returns: Whether anything has changed.
-  /// - Throws: `keyring`.
+  /// - Throws: `damagedIndex`, `keyring`, `contended`.
   package func store(_ token: SecretSlice, for request: CargoRequest) throws(CredentialError) -> Bool {
-    if let record = try item(request.indexURL) {
-      let known = SecretSlice(try asCredential(keyring.secret(for: record)))
-      if known.isEqual(to: token) { return false }
-      _ = try asCredential(keyring.update(record, secret: token.copy()))
-      return true
-    }
-    var attributes: Attributes = [.service: service(request.indexURL)]
-    attributes[.label] = .string("Cargo registry \(request.name ?? request.indexURL)")
-    let item = NewItem(itemClass: .genericPassword, attributes: attributes)
-    _ = try asCredential(keyring.add(item, secret: token.copy()))
-    return true
+    let name =
+      request.name ?? String(decoding: Endpoint.publicURL(Array(request.indexURL.utf8)), as: UTF8.self)
+    return try item(request.indexURL).store(token, [.label: .string("Cargo registry \(name)")])
   }
 
   /// Forgets a token.
   ///
   /// - Returns: Whether there was one.
-  /// - Throws: `keyring`.
-  package func erase(_ indexURL: String) throws(CredentialError) -> Bool {
-    guard let record = try item(indexURL) else { return false }
-    try asCredential(keyring.delete([record]))
-    return true
-  }
+  /// - Throws: `damagedIndex`, `keyring`.
+  package func erase(_ indexURL: String) throws(CredentialError) -> Bool { try item(indexURL).erase() }
 
-  private func service(_ indexURL: String) -> AttributeValue { .string("cargo-registry:\(indexURL)") }
-
-  private func item(_ indexURL: String) throws(CredentialError) -> ItemRecord? {
-    let query = Query(
-      itemClass: .genericPassword,
-      predicates: [.equal(.service, service(indexURL)), .equal(.account, "")], limit: .one)
-    return try asCredential(keyring.find(query)).items.first
+  private func item(_ indexURL: String) -> ServiceItem {
+    let url = String(decoding: Endpoint.publicURL(Array(indexURL.utf8)), as: UTF8.self)
+    return ServiceItem(keyring: keyring, service: .string("cargo-registry:\(url)"), account: "")
   }
 }

@@ -55,32 +55,38 @@ package struct DockerCredentialHelper {
     attributes[.account] = AttributeValue(text: credential.username)
     attributes[.authenticationType] = "default"
     attributes[.label] = Self.label
-    attributes[.url] = AttributeValue(text: credential.serverURL)
-    let url = attributes[.url]
+    let url = AttributeValue(text: Endpoint.publicURL(credential.serverURL))
+    attributes[.url] = url
     let hasAccount = { (record: ItemRecord) in
       record.attributes[.account]?.contentBytes == credential.username
     }
-    let known = try asCredential(entries(at: endpoint))
+    let known = try asCredential(entries(at: endpoint)).settled()
     if known.count == 1, hasAccount(known[0]), known[0].attributes[.url] == url,
       try asCredential(items.secret(of: known[0])).isEqual(to: credential.secret)
     {
       return false
     }
     let item = NewItem(itemClass: .internetPassword, attributes: attributes)
-    try asCredential(
-      keyring.transaction { changes throws(KeyringError) in
+    do throws(KeyringError) {
+      try keyring.transaction { changes throws(KeyringError) in
         // Looked for once more, under the lock: of several processes that store one for the same registry at the same
         // time each has to replace what the one before it has stored, whatever account that was for.
-        let known = try entries(at: endpoint)
+        let known = try entries(at: endpoint).records
         let same = known.first(where: hasAccount)
         for record in known where record.id != same?.id { try changes.delete(record) }
         if let same {
-          let change = AttributeChanges(set: [.url: AttributeValue(text: credential.serverURL)])
+          let change = AttributeChanges(set: [.url: url])
           _ = try changes.update(same, change, secret: credential.secret.copy())
         } else {
           _ = try changes.add(item, secret: credential.secret.copy())
         }
-      })
+      }
+    } catch .itemExists(let reference) {
+      // Somebody else's password for the same account: it is not docker's to replace.
+      throw .taken(reference)
+    } catch {
+      throw .keyring(error)
+    }
     return true
   }
 
@@ -105,9 +111,11 @@ package struct DockerCredentialHelper {
   /// - Throws: `keyring`.
   package static func list(_ index: Index) throws(CredentialError) -> [UInt8] {
     let query = Query(itemClass: .internetPassword, predicates: [.equal(.label, Self.label)])
-    let found = try asCredential(index.find(query)).items
+    let matches = try asCredential(index.find(query))
+    // A list that may lack one is no list: whoever reads it takes it for all there is.
+    guard matches.problems.isEmpty else { throw .damagedIndex }
     var accounts: [String: String] = [:]
-    for record in found where LoginItems.isPassword(record) {
+    for record in matches.items where LoginItems.isPassword(record) {
       func text(_ name: AttributeName) -> String {
         String(decoding: record.attributes[name]?.contentBytes ?? [], as: UTF8.self)
       }
@@ -130,18 +138,27 @@ package struct DockerCredentialHelper {
 
   // MARK: Finding
 
+  /// Whether an item is one of docker's.
+  static func isEntry(_ record: ItemRecord) -> Bool {
+    LoginItems.isPassword(record) && record.attributes[.label] == Self.label
+  }
+
   /// The entries of a URL, best first.
   private func entries(of serverURL: [UInt8]) throws(CredentialError) -> [ItemRecord] {
     var found: [ItemRecord] = []
-    for endpoint in try endpoints(of: serverURL) { found += try asCredential(entries(at: endpoint)) }
-    return found
+    var isIncomplete = false
+    for endpoint in try endpoints(of: serverURL) {
+      let entries = try asCredential(entries(at: endpoint))
+      found += entries.records
+      isIncomplete = isIncomplete || entries.isIncomplete
+    }
+    return try LoginItems.Found(records: found, isIncomplete: isIncomplete).settled()
   }
 
-  private func entries(at endpoint: Endpoint) throws(KeyringError) -> [ItemRecord] {
+  private func entries(at endpoint: Endpoint) throws(KeyringError) -> LoginItems.Found {
     try items.find(at: endpoint, account: nil) { record in
       let path = (record.attributes[.path]?.contentBytes ?? []).drop { $0 == UInt8(ascii: "/") }
-      return LoginItems.isPassword(record) && record.attributes[.label] == Self.label
-        && Array(path) == endpoint.path ?? []
+      return Self.isEntry(record) && Array(path) == endpoint.path ?? []
     }
   }
 

@@ -39,7 +39,7 @@ extension GitCredential {
   ///
   /// - Parameter message: What git wrote.
   /// - Throws: `malformed` for a line without `=`, for a carriage return or NUL anywhere (git takes them out of
-  ///   addresses that somebody else may have written, CVE-2024-52006), and for a time that is no number.
+  ///   addresses that somebody else may have written, CVE-2024-52006).
   package init(_ message: SecretSlice) throws(CredentialError) {
     var start = 0
     while start < message.count {
@@ -67,7 +67,7 @@ extension GitCredential {
     case "path": path = value.publicBytes()
     case "username": username = value.publicBytes()
     case "password": password = value
-    case "password_expiry_utc": passwordExpiry = try Self.seconds(value)
+    case "password_expiry_utc": passwordExpiry = Self.seconds(value)
     case "oauth_refresh_token": refreshToken = value
     case "authtype": authenticationType = value.publicBytes()
     case "credential": credential = value
@@ -83,11 +83,9 @@ extension GitCredential {
     }
   }
 
-  private static func seconds(_ value: SecretSlice) throws(CredentialError) -> Int64 {
-    guard let seconds = Int64(String(decoding: value.publicBytes(), as: UTF8.self)), seconds >= 0 else {
-      throw .malformed("`password_expiry_utc` is no number of seconds")
-    }
-    return seconds
+  /// A time; nil for what is none, as in git itself: then it does not end.
+  private static func seconds(_ value: SecretSlice) -> Int64? {
+    Int64(String(decoding: value.publicBytes(), as: UTF8.self)).flatMap { $0 < 0 ? nil : $0 }
   }
 
   // git-config(1), boolean.

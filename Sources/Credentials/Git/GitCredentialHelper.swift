@@ -5,10 +5,9 @@ internal import Secrets
 /// Answers git's questions for credentials out of a keyring; gitcredentials(7).
 ///
 /// A credential is an internet password: server, port and protocol are those of the message, the account is its user
-/// name. A refresh token is an item beside it (`authenticationType` is `oauth-refresh-token`), as is what goes into
-/// the header `Authorization` itself (`authenticationType` is its scheme).
+/// name. A refresh token is an item beside it, as is what goes into the header `Authorization` itself (``TokenItems``).
+/// What docker has stored is docker's.
 package struct GitCredentialHelper {
-  static let refreshTokenType = "oauth-refresh-token"
   /// How often a change is worked out anew when others change the same items.
   private static let attempts = 5
 
@@ -35,28 +34,30 @@ package struct GitCredentialHelper {
   /// Looks for a credential.
   ///
   /// - Parameter question: What git knows. Without protocol or host there is no answer.
-  /// - Returns: What git does not know yet; nil when there is nothing. Of several accounts the one used last.
-  /// - Throws: `malformed` for a host that is none; `keyring`.
+  /// - Returns: What git does not know yet; nil when there is nothing. Of several accounts the one used last. A password
+  ///   that has ended is not handed out, but what a new one can be had with is.
+  /// - Throws: `malformed` for a host that is none; `damagedIndex`, `keyring`.
   package func get(_ question: GitCredential) throws(CredentialError) -> (
     answer: GitCredential, ItemReference
   )? {
     guard let endpoint = try endpoint(of: question) else { return nil }
     let takesTokens = question.capabilities.contains(GitCredential.authenticationCapability)
     let found = try find(at: endpoint, question) { record in
-      (LoginItems.isPassword(record) || (takesTokens && Self.isToken(record))) && !isExpired(record)
+      LoginItems.isPassword(record) || (takesTokens && TokenItems.scheme(of: record) != nil)
     }
-    guard let record = recent.latest(of: found, at: endpoint) else { return nil }
-    let secret = try secret(of: record)
+    let usable = found.filter { !isExpired($0) }
+    guard let record = recent.latest(of: usable.isEmpty ? found : usable, at: endpoint) else { return nil }
     var answer = GitCredential()
     answer.username = record.attributes[.account]?.contentBytes
-    answer.passwordExpiry = Self.expiry(of: record)
-    if let scheme = record.attributes[.tokenScheme]?.contentBytes, !LoginItems.isPassword(record) {
+    if let token = try refreshToken(beside: record) { answer.refreshToken = try secret(of: token) }
+    if usable.isEmpty { return answer.refreshToken == nil ? nil : (answer, record.reference) }
+    answer.passwordExpiry = LoginItems.expiry(of: record)
+    if let scheme = TokenItems.scheme(of: record) {
       answer.capabilities = [GitCredential.authenticationCapability]
       answer.authenticationType = scheme
-      answer.credential = secret
+      answer.credential = try secret(of: record)
     } else {
-      answer.password = secret
-      if let token = try refreshToken(beside: record) { answer.refreshToken = try self.secret(of: token) }
+      answer.password = try secret(of: record)
     }
     return (answer, record.reference)
   }
@@ -97,26 +98,20 @@ package struct GitCredentialHelper {
     let exact = known.first { $0.primaryKey == wanted.key(group: $0.group) }
     var record = exact ?? known.first { $0.attributes[.path] == nil }
     var isSame = false
-    for candidate in [exact].compactMap({ $0 }) + known {
-      if try secret(of: candidate).isEqual(to: wanted.secret) {
-        (record, isSame) = (candidate, true)
-        break
-      }
+    for candidate in [exact].compactMap({ $0 }) + known where try holds(candidate, wanted.secret) == true {
+      (record, isSame) = (candidate, true)
+      break
     }
     let token = try record.flatMap { record throws(CredentialError) in try refreshToken(beside: record) }
-    let isTokenSame: Bool
-    switch (token, credential.refreshToken) {
-    case (nil, nil): isTokenSame = true
-    case (let token?, let new?): isTokenSame = try secret(of: token).isEqual(to: new)
-    case (nil, _?), (_?, nil): isTokenSame = false
-    }
-    if let record, isSame, isTokenSame, record.attributes[.passwordExpiry] == wanted.expiry {
-      return (record, false)
-    }
+    // An older git tells neither when a password ends nor its refresh token: with the same password, what is not said
+    // stays as it is.
+    let setsExpiry = record?.attributes[.passwordExpiry] != wanted.expiry && (wanted.expiry != nil || !isSame)
+    var newToken = credential.refreshToken
+    if let token, let new = newToken, try holds(token, new) == true { newToken = nil }
+    if let record, isSame, !setsExpiry, newToken == nil { return (record, false) }
     let change = LoginChange(
-      wanted: wanted, record: record, replacesSecret: !isSame, token: token,
-      newToken: isTokenSame ? nil : credential.refreshToken,
-      removesToken: token != nil && credential.refreshToken == nil)
+      wanted: wanted, record: record, replacesSecret: !isSame, setsExpiry: setsExpiry, token: token,
+      newToken: newToken, removesToken: token != nil && credential.refreshToken == nil && !isSame)
     return (try asCredential(change.apply(to: keyring)), true)
   }
 
@@ -127,29 +122,48 @@ package struct GitCredentialHelper {
   /// - Parameter credential: Every item that has all that it names is erased, but none with another password: that was
   ///   changed in the meantime. Without protocol or host nothing is.
   /// - Returns: How many were erased.
-  /// - Throws: `malformed`, `keyring`.
+  /// - Throws: `malformed`, `damagedIndex`, `keyring`, `contended`. An item that cannot be decrypted stays, and is told
+  ///   after the others are gone.
   package func erase(_ credential: GitCredential) throws(CredentialError) -> Int {
     guard let endpoint = try endpoint(of: credential) else { return 0 }
-    let found = try find(at: endpoint, credential) { LoginItems.isPassword($0) || Self.isToken($0) }
+    for _ in 0..<Self.attempts {
+      let (doomed, unreadable) = try rejected(credential, endpoint)
+      do {
+        if !doomed.isEmpty, try !keyring.delete(doomed, ifUnchanged: true) { continue }
+      } catch .itemNotFound {
+        // Another process erased one of them: look what is left.
+        continue
+      } catch {
+        throw .keyring(error)
+      }
+      if let unreadable { throw unreadable }
+      return doomed.count
+    }
+    throw .contended
+  }
+
+  /// What a rejection is about, with what belongs to it; and why one of them cannot be compared.
+  private func rejected(
+    _ credential: GitCredential, _ endpoint: Endpoint
+  ) throws(CredentialError) -> ([ItemRecord], CredentialError?) {
     var doomed: [ItemRecord] = []
+    var unreadable: CredentialError?
+    let found = try find(at: endpoint, credential) {
+      LoginItems.isPassword($0) || TokenItems.scheme(of: $0) != nil
+    }
     for record in found {
       let rejected = LoginItems.isPassword(record) ? credential.password : credential.credential
       // A rejection of one kind says nothing of the other.
       if rejected == nil, credential.password != nil || credential.credential != nil { continue }
-      if let rejected, try !secret(of: record).isEqual(to: rejected) { continue }
-      doomed.append(record)
-      if LoginItems.isPassword(record), let token = try refreshToken(beside: record) { doomed.append(token) }
+      do throws(CredentialError) {
+        if let rejected, try !secret(of: record).isEqual(to: rejected) { continue }
+        doomed.append(record)
+        if let token = try refreshToken(beside: record) { doomed.append(token) }
+      } catch {
+        unreadable = error
+      }
     }
-    guard !doomed.isEmpty else { return 0 }
-    do {
-      try keyring.delete(doomed)
-    } catch .itemNotFound {
-      // Another process erased one of them first; what is left is erased at the next rejection.
-      return 0
-    } catch {
-      throw .keyring(error)
-    }
-    return doomed.count
+    return (doomed, unreadable)
   }
 
   // MARK: Finding
@@ -165,47 +179,34 @@ package struct GitCredentialHelper {
   private func find(
     at endpoint: Endpoint, _ message: GitCredential, where isWanted: (ItemRecord) -> Bool
   ) throws(CredentialError) -> [ItemRecord] {
-    try asCredential(items.find(at: endpoint, account: message.username, where: isWanted))
+    try asCredential(
+      items.find(at: endpoint, account: message.username) { record in
+        isWanted(record) && !DockerCredentialHelper.isEntry(record)
+      }
+    ).settled()
   }
 
   private func secret(of record: ItemRecord) throws(CredentialError) -> SecretSlice {
     try asCredential(items.secret(of: record))
   }
 
-  /// The item with the refresh token of a password: the same name, another kind of authentication.
+  /// Whether an item has a secret; nil when it cannot be decrypted, which is for whoever asks for that item.
+  private func holds(_ record: ItemRecord, _ wanted: SecretSlice) throws(CredentialError) -> Bool? {
+    do throws(CredentialError) {
+      return try secret(of: record).isEqual(to: wanted)
+    } catch .keyring(.itemDamaged), .keyring(.bindingMismatch) {
+      return nil
+    }
+  }
+
+  /// The item with the refresh token of a login: the same name, another kind of authentication.
   private func refreshToken(beside record: ItemRecord) throws(CredentialError) -> ItemRecord? {
-    guard LoginItems.isPassword(record) else { return nil }
     let key = PrimaryKey(
-      itemClass: record.itemClass, attributes: record.attributes.asRefreshToken, group: record.group)
+      itemClass: record.itemClass, attributes: TokenItems.refreshToken(beside: record), group: record.group)
     return try asCredential(keyring.find(.item(with: key))).items.first
   }
 
-  private static func isToken(_ record: ItemRecord) -> Bool {
-    !LoginItems.isPassword(record) && record.attributes[.tokenScheme] != nil
-  }
-
-  private static func expiry(of record: ItemRecord) -> Int64? {
-    record.attributes[.passwordExpiry]?.contentBytes.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
-  }
-
-  private func isExpired(_ record: ItemRecord) -> Bool { Self.expiry(of: record).map(isPast) == true }
+  private func isExpired(_ record: ItemRecord) -> Bool { LoginItems.expiry(of: record).map(isPast) == true }
 
   private func isPast(_ seconds: Int64) -> Bool { seconds < now.microseconds / 1_000_000 }
-}
-
-extension AttributeName {
-  /// When a password ends, in seconds since 1970; a custom attribute.
-  static let passwordExpiry: AttributeName = "passwordExpiry"
-  /// The scheme of the header `Authorization` that a token goes with, as git spells it; a custom attribute.
-  static let tokenScheme: AttributeName = "authorizationScheme"
-}
-
-extension Attributes {
-  /// The attributes of the item with the refresh token of a password.
-  var asRefreshToken: Attributes {
-    var attributes = self
-    attributes[.authenticationType] = .string(GitCredentialHelper.refreshTokenType)
-    attributes[.passwordExpiry] = nil
-    return attributes
-  }
 }

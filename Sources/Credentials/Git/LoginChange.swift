@@ -20,8 +20,8 @@ struct WantedLogin {
     attributes[.account] = credential.username.map { AttributeValue(text: $0) }
     attributes[.passwordExpiry] = credential.passwordExpiry.map { .string(String($0)) }
     if let scheme = credential.authenticationType, let token = credential.credential, !scheme.isEmpty {
-      attributes[.authenticationType] = .string(String(decoding: scheme, as: UTF8.self).lowercased())
-      attributes[.tokenScheme] = AttributeValue(text: scheme)
+      attributes[.authenticationType] = TokenItems.type(ofScheme: scheme)
+      attributes[.authorizationScheme] = AttributeValue(text: scheme)
       secret = token
     } else {
       guard credential.username != nil, let password = credential.password else { return nil }
@@ -51,6 +51,8 @@ struct LoginChange {
   /// The item that gets it; nil for a new one.
   let record: ItemRecord?
   let replacesSecret: Bool
+  /// Whether the time at which it ends is another one.
+  let setsExpiry: Bool
   /// The item of its refresh token.
   let token: ItemRecord?
   /// The new refresh token, where it changes.
@@ -71,7 +73,7 @@ struct LoginChange {
     }
     return try keyring.transaction { changes throws(KeyringError) in
       let login = try applyLogin(&changes)
-      let attributes = login.attributes.asRefreshToken
+      let attributes = TokenItems.refreshToken(beside: login)
       if let newToken, let token {
         _ = try changes.update(token, AttributeChanges(), secret: newToken.copy())
       } else if let newToken {
@@ -92,6 +94,7 @@ struct LoginChange {
 
   /// Only what can change about a login that is known: its end.
   private var attributeChanges: AttributeChanges {
+    guard setsExpiry else { return AttributeChanges() }
     guard let expiry = wanted.expiry else { return AttributeChanges(clear: [.passwordExpiry]) }
     return AttributeChanges(set: [.passwordExpiry: expiry])
   }

@@ -4,42 +4,52 @@ package import Secrets
 
 /// Passwords by the name of a service and an account, as Python's `keyring` knows them.
 ///
-/// A service is the name of a generic password; or, for pip and uv, the URL or host of a server, whose passwords
-/// are internet passwords.
+/// A service is the name of a generic password; or, for pip and uv, a URL, for which internet passwords of its protocol,
+/// host and port answer. A host alone names no protocol, and pip asks for one after it has asked for a URL in vain, also
+/// one of `http`: it is a service like any other.
 package struct ServiceLogins {
   private let keyring: Keyring
   private let items: LoginItems
   private let recent: RecentLogins
+  private let now: Timestamp
 
   /// The passwords of a keyring.
-  package init(_ keyring: Keyring, recent: RecentLogins) {
+  ///
+  /// - Parameters:
+  ///   - keyring: Where they are.
+  ///   - recent: Which account was used last.
+  ///   - now: The current time: a password that has ended is not handed out.
+  package init(_ keyring: Keyring, recent: RecentLogins, now: Timestamp) {
     self.keyring = keyring
     items = LoginItems(keyring: keyring)
     self.recent = recent
+    self.now = now
   }
 
   /// Looks for a password.
   ///
   /// - Parameters:
-  ///   - service: A generic password's service, compared as it is; else a URL or a host with or without a port.
+  ///   - service: A generic password's service, compared as it is; else a URL. An internet password with a path answers
+  ///     for what is below it.
   ///   - account: The account; nil for any, of which the one used last is taken.
   /// - Returns: The account and the password; nil when there is none.
-  /// - Throws: `keyring`.
+  /// - Throws: `damagedIndex`, `keyring`.
   package func find(
     service: [UInt8], account: [UInt8]?
   ) throws(CredentialError) -> (account: [UInt8], secret: SecretSlice, ItemReference)? {
-    if let record = try generic(service, account) {
-      let query = Query(
-        itemClass: .genericPassword, predicates: [.equal(.service, AttributeValue(text: service))])
-      let secret = SecretSlice(try asCredential(keyring.secret(for: record, matching: query)))
-      return (record.attributes[.account]?.contentBytes ?? [], secret, record.reference)
+    let item = item(service, account)
+    if let record = try item.find() {
+      return (record.attributes[.account]?.contentBytes ?? [], try item.secret(of: record), record.reference)
     }
-    guard let endpoint = Endpoint(url: service, scheme: "https") else { return nil }
+    guard String(decoding: service, as: UTF8.self).contains("://"),
+      let endpoint = Endpoint(url: service, scheme: "")
+    else { return nil }
+    let server = Endpoint(scheme: endpoint.scheme, host: endpoint.host)
     let found = try asCredential(
-      items.find(at: Endpoint(scheme: endpoint.scheme, host: endpoint.host), account: account) { record in
-        LoginItems.isPassword(record)
-          && (record.attributes[.path] == nil || endpoint.isServed(by: record) || endpoint.path == nil)
-      })
+      items.find(at: server, account: account) { record in
+        LoginItems.isPassword(record) && !isExpired(record) && endpoint.isBelow(record.attributes[.path])
+      }
+    ).settled()
     guard let record = recent.latest(of: found, at: endpoint) else { return nil }
     let secret = try asCredential(items.secret(of: record))
     return (record.attributes[.account]?.contentBytes ?? [], secret, record.reference)
@@ -48,41 +58,30 @@ package struct ServiceLogins {
   /// Stores a password as a generic one, in place of the one that is there.
   ///
   /// - Returns: Whether anything has changed.
-  /// - Throws: `keyring`.
+  /// - Throws: `damagedIndex`, `keyring`, `contended`.
   package func store(
     _ secret: SecretSlice, service: [UInt8], account: [UInt8]
   ) throws(CredentialError) -> Bool {
-    if let record = try generic(service, account) {
-      let known = SecretSlice(try asCredential(keyring.secret(for: record)))
-      if known.isEqual(to: secret) { return false }
-      _ = try asCredential(keyring.update(record, secret: secret.copy()))
-      return true
-    }
-    let attributes: Attributes = [
-      .service: AttributeValue(text: service), .account: AttributeValue(text: account),
-    ]
-    let item = NewItem(itemClass: .genericPassword, attributes: attributes)
-    _ = try asCredential(keyring.add(item, secret: secret.copy()))
-    return true
+    try item(service, account).store(secret)
   }
 
   /// Removes a generic password.
   ///
   /// - Returns: Whether there was one.
-  /// - Throws: `keyring`.
+  /// - Throws: `damagedIndex`, `keyring`.
   package func remove(service: [UInt8], account: [UInt8]) throws(CredentialError) -> Bool {
-    guard let record = try generic(service, account) else { return false }
-    try asCredential(keyring.delete([record]))
-    return true
+    try item(service, account).erase()
   }
 
-  private func generic(_ service: [UInt8], _ account: [UInt8]?) throws(CredentialError) -> ItemRecord? {
-    var predicates = [Predicate.equal(.service, AttributeValue(text: service))]
-    if let account { predicates.append(.equal(.account, AttributeValue(text: account))) }
-    let found = try asCredential(
-      keyring.find(Query(itemClass: .genericPassword, predicates: predicates))
-    ).items
-    // A note beside a password has its service as well.
-    return found.first { $0.attributes[.kind] != "note" }
+  /// The generic password of a service; of a URL what may be public.
+  private func item(_ service: [UInt8], _ account: [UInt8]?) -> ServiceItem {
+    let isURL = String(decoding: service, as: UTF8.self).contains("://")
+    return ServiceItem(
+      keyring: keyring, service: AttributeValue(text: isURL ? Endpoint.publicURL(service) : service),
+      account: account.map { AttributeValue(text: $0) })
+  }
+
+  private func isExpired(_ record: ItemRecord) -> Bool {
+    LoginItems.expiry(of: record).map { $0 < now.microseconds / 1_000_000 } == true
   }
 }

@@ -77,6 +77,23 @@ extension Keyring {
     }
   }
 
+  /// Removes items, all or none, where somebody may be replacing their secrets at the same time.
+  ///
+  /// - Parameters:
+  ///   - records: the items with the secrets that the caller means.
+  ///   - ifUnchanged: whether nothing is removed when one of them has another secret by now.
+  /// - Returns: whether they were removed.
+  /// - Throws: as `delete(_:)`.
+  package func delete(_ records: [ItemRecord], ifUnchanged: Bool) throws(KeyringError) -> Bool {
+    try transaction { changes throws(KeyringError) in
+      for record in records where ifUnchanged {
+        guard try changes.latest(record).revision == record.revision else { return false }
+      }
+      for record in records { try changes.delete(record) }
+      return true
+    }
+  }
+
   /// Makes a change under the lock; `nil` when the item is not any more what the change was made for.
   private func apply(_ change: ItemChange, to base: ItemRecord) throws(KeyringError) -> ItemRecord? {
     try transaction { changes throws(KeyringError) in try changes.apply(change, to: base) }

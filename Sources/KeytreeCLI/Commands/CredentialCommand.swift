@@ -88,7 +88,7 @@ enum CredentialCommand: Command {
   }
 
   private static func helper(_ keyring: Keyring, _ call: CommandCall) -> GitCredentialHelper {
-    GitCredentialHelper(keyring, recent: call.recentLogins(of: keyring), now: SystemClock.now())
+    GitCredentialHelper(keyring, recent: call.recentLogins(of: keyring), now: call.environment.clock())
   }
 }
 

@@ -20,7 +20,7 @@ struct AskPassProgram {
         throw .other(
           .usage, message: "keytree-askpass knows no answer to this question",
           hint:
-            "it answers for `Enter passphrase for KEY: ` and `USER@HOST's password: `, and each of them once")
+            "it answers for `Enter passphrase for KEY: ` and `USER@HOST's password: `")
       }
       let keyring = try call.openKeyring()
       keyring.warmUp()

@@ -65,6 +65,15 @@ extension Failure {
         message:
           "cannot hand out \(ErrorReport.show(reference.text)): it is not UTF-8, and JSON cannot carry that",
         hint: "`keytree get \(ErrorReport.show(reference.text))` prints it")
+    case .damagedIndex:
+      self = .noMatchButDamage("what the other program asks for")
+    case .ambiguous(let references):
+      self = .ambiguous("what the other program asks for", candidates: references.map(\.text))
+    case .taken(let reference):
+      let name = ErrorReport.show(reference.text)
+      self = .other(
+        .alreadyExists, message: "cannot store the credential: \(name) has its name, and is not docker's",
+        hint: "`keytree set \(name) -l \"Docker Credentials\"` hands that item to docker")
     case .contended:
       self = .other(
         .storeBusy, message: "cannot store the credential: other processes keep changing the same item",

@@ -35,28 +35,46 @@ struct KeyringProgram {
   private func get(_ request: Request) throws(Failure) -> Int32 {
     let keyring = try call.openKeyring()
     keyring.warmUp()
-    let logins = ServiceLogins(keyring, recent: call.recentLogins(of: keyring))
+    let logins = logins(keyring)
     let found = try credentialCall(try logins.find(service: request.service, account: request.account))
     guard let (account, secret, item) = found else { return 1 }
     if request.isJSON {
-      guard unsafe secret.withBytes({ unsafe SecretText.isUTF8($0) }) else {
-        throw Failure(CredentialError.notUTF8(item))
-      }
-      var object = SecretBytes(capacity: secret.count * 2 + 64)
-      object.append("{\"password\":")
-      unsafe secret.withBytes { unsafe object.append(jsonString: $0) }
-      if request.wantsAccount {
-        object.append(",\"username\":")
-        unsafe SecretBytes(copying: account).withBytes { unsafe object.append(jsonString: $0) }
-      }
-      object.append("}")
-      call.console.writeExactly(object)
+      call.console.writeExactly(try object(account, secret, item, request))
     } else {
-      if request.wantsAccount { call.console.write(account + [UInt8(ascii: "\n")]) }
+      if request.wantsAccount {
+        // The reader takes the second line for the password.
+        guard !account.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
+          throw Failure(CredentialError.cannotCarry(item))
+        }
+        call.console.write(account + [UInt8(ascii: "\n")])
+      }
       call.console.writeExactly(secret.copy())
     }
     call.console.write("\n")
     return 0
+  }
+
+  /// The answer as JSON.
+  private func object(
+    _ account: [UInt8], _ secret: SecretSlice, _ item: ItemReference, _ request: Request
+  ) throws(Failure) -> SecretBytes {
+    let account = SecretSlice(SecretBytes(copying: account))
+    var object = SecretBytes(capacity: secret.count * 2 + account.count * 2 + 64)
+    var separator = "{"
+    for (name, value) in [("password", secret)] + (request.wantsAccount ? [("username", account)] : []) {
+      guard unsafe value.withBytes({ unsafe SecretText.isUTF8($0) }) else {
+        throw Failure(CredentialError.notUTF8(item))
+      }
+      object.append("\(separator)\"\(name)\":")
+      unsafe value.withBytes { unsafe object.append(jsonString: $0) }
+      separator = ","
+    }
+    object.append("}")
+    return object
+  }
+
+  private func logins(_ keyring: Keyring) -> ServiceLogins {
+    ServiceLogins(keyring, recent: call.recentLogins(of: keyring), now: call.environment.clock())
   }
 
   private func set(_ request: Request) throws(Failure) {
@@ -73,8 +91,7 @@ struct KeyringProgram {
     }
     guard !secret.isEmpty else { throw .emptySecret }
     try call.changing { keyring throws(CredentialError) in
-      try ServiceLogins(keyring, recent: call.recentLogins(of: keyring))
-        .store(secret, service: request.service, account: account)
+      try logins(keyring).store(secret, service: request.service, account: account)
     }
   }
 
@@ -82,8 +99,7 @@ struct KeyringProgram {
     guard let account = request.account else { return 1 }
     var isFound = false
     try call.changing { keyring throws(CredentialError) in
-      isFound = try ServiceLogins(keyring, recent: call.recentLogins(of: keyring))
-        .remove(service: request.service, account: account)
+      isFound = try logins(keyring).remove(service: request.service, account: account)
       return isFound
     }
     return isFound ? 0 : 1

@@ -102,7 +102,7 @@ struct OtherProgramsTests {
     }
   }
 
-  @Test("answers ssh's questions once, and no other")
+  @Test("answers ssh's questions, and no other")
   func askPass() throws {
     func ask(_ question: String, more: [String: String] = [:]) -> ForeignResult {
       world.run(as: .askPass, [question], more: more)

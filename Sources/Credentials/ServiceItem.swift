@@ -1,0 +1,86 @@
+internal import Keyring
+internal import KeyringModel
+internal import Secrets
+
+/// A generic password that a program knows by service and account.
+struct ServiceItem {
+  /// How often a change is worked out anew when other processes make the same.
+  private static let attempts = 5
+
+  let keyring: Keyring
+  /// The service, compared as it is.
+  let service: AttributeValue
+  /// The account; nil for any, empty for none.
+  let account: AttributeValue?
+
+  /// The first item in the order of creation; a note beside a password, which has its service as well, is none.
+  ///
+  /// - Throws: `damagedIndex`, `keyring`.
+  func find() throws(CredentialError) -> ItemRecord? {
+    let matches = try asCredential(keyring.find(query))
+    let found = matches.items.first { $0.attributes[.kind] != "note" }
+    if found == nil, !matches.problems.isEmpty { throw .damagedIndex }
+    return found
+  }
+
+  /// Decrypts the item; that it has this service and account has to hold in the item itself.
+  ///
+  /// - Throws: `keyring`.
+  func secret(of record: ItemRecord) throws(CredentialError) -> SecretSlice {
+    SecretSlice(try asCredential(keyring.secret(for: record, matching: query)))
+  }
+
+  /// Stores a secret, in place of the one that is there.
+  ///
+  /// - Parameters:
+  ///   - secret: The secret.
+  ///   - attributes: What a new item has besides service and account.
+  /// - Returns: Whether anything in the store has changed.
+  /// - Throws: `keyring`, `damagedIndex`, `contended`.
+  func store(_ secret: SecretSlice, _ attributes: Attributes = Attributes()) throws(CredentialError) -> Bool {
+    for _ in 0..<Self.attempts {
+      do throws(CredentialError) {
+        if let record = try find() {
+          if try self.secret(of: record).isEqual(to: secret) { return false }
+          _ = try asCredential(keyring.update(record, secret: secret.copy()))
+          return true
+        }
+        var attributes = attributes
+        attributes[.service] = service
+        attributes[.account] = account
+        let item = NewItem(itemClass: .genericPassword, attributes: attributes)
+        _ = try asCredential(keyring.add(item, secret: secret.copy()))
+        return true
+      } catch {
+        // Another process has stored or removed it in the meantime: look again.
+        switch error {
+        case .keyring(.itemExists), .keyring(.itemNotFound): continue
+        default: throw error
+        }
+      }
+    }
+    throw .contended
+  }
+
+  /// Removes the item.
+  ///
+  /// - Returns: Whether there was one.
+  /// - Throws: `damagedIndex`, `keyring`.
+  func erase() throws(CredentialError) -> Bool {
+    guard let record = try find() else { return false }
+    do {
+      try keyring.delete([record])
+      return true
+    } catch .itemNotFound {
+      return false
+    } catch {
+      throw .keyring(error)
+    }
+  }
+
+  private var query: Query {
+    var predicates = [Predicate.equal(.service, service)]
+    if let account { predicates.append(.equal(.account, account)) }
+    return Query(itemClass: .genericPassword, predicates: predicates)
+  }
+}
