@@ -36,29 +36,60 @@ enum SecurityAddition {
     let known = SecuritySearch.self
     let meant = try known.init(adding: call, itemClass, isExact: false)
     let inTheWay = try known.init(adding: call, itemClass, isExact: true)
+    let search = options.has("U") ? meant : inTheWay
+    // Asked for once, and kept when it has to be tried again.
+    var answer: Answer?
+    for attempt in 1... {
+      do throws(SecurityFailure) {
+        return try store(given, search, itemClass, &answer, call)
+      } catch {
+        // Another program was faster: what it has added is to be changed, and what it has deleted to be added.
+        let isOvertaken = error.status == .duplicateItem || error.status == .itemNotFound
+        guard isOvertaken, answer != nil, options.has("U"), attempt < Self.attempts else { throw error }
+      }
+    }
+  }
+
+  /// How often an addition is tried while others add and delete the same item.
+  private static let attempts = 8
+
+  /// The secret as it was given: nil when none was.
+  private struct Answer {
+    let secret: SecretSlice?
+  }
+
+  /// Looks for the item, and adds or changes it.
+  ///
+  /// - Parameter answer: the secret, where it is known already; it is set once it was asked for.
+  private static func store(
+    _ given: Attributes, _ search: SecuritySearch, _ itemClass: ItemClass, _ answer: inout Answer?,
+    _ call: SecurityCall
+  ) throws(SecurityFailure) {
     // What can be known to fail is looked at before a person is asked.
     let keyring = try call.openKeyring()
     let place = place(itemClass)
     let found = try securityCall(place) { () throws(Failure) in
       try call.call.requireWritable(keyring)
-      let search = options.has("U") ? meant : inTheWay
       return try search.run(in: keyring.index, call.call).first
     }
-    if let found, !options.has("U") {
-      throw SecurityFailure(
-        .duplicateItem, at: place,
-        ["keytree: \(ErrorReport.show(found.reference.text)) is there already", "hint: -U changes it"])
-    }
-    if let found {
-      try update(found, given, keyring, call)
-    } else {
+    guard let found else {
       let item = NewItem(itemClass: itemClass, attributes: withDefaults(given, itemClass))
-      let secret = try secret(call) ?? SecretBytes()
       try securityCall(place) { () throws(Failure) in
         try call.call.requireWritable(keyring, group: item.group)
       }
-      try add(item, secret, to: keyring, at: place)
+      let secret = try secret(call, &answer)?.copy() ?? SecretBytes()
+      return try add(item, secret, to: keyring, at: place)
     }
+    let isOtherNote = SecuritySearch.isNote(found) && !call.options.has("D")
+    guard call.options.has("U"), !isOtherNote else {
+      throw SecurityFailure(
+        .duplicateItem, at: place,
+        [
+          "keytree: \(ErrorReport.show(found.reference.text)) is there already",
+          isOtherNote ? "hint: -D note means the note" : "hint: -U changes it",
+        ])
+    }
+    try update(found, given, keyring, &answer, call)
   }
 
   private static func place(_ itemClass: ItemClass) -> String {
@@ -124,6 +155,16 @@ enum SecurityAddition {
     return secret
   }
 
+  /// The same, asked for once.
+  private static func secret(
+    _ call: SecurityCall, _ answer: inout Answer?
+  ) throws(SecurityFailure) -> SecretSlice? {
+    if let answer { return answer.secret }
+    let given: SecretSlice? = if let secret = try secret(call) { SecretSlice(secret) } else { nil }
+    answer = Answer(secret: given)
+    return given
+  }
+
   /// Asks for a new password, twice, at most three times.
   private static func ask(_ console: Console) throws(SecurityFailure) -> SecretBytes {
     for _ in 0..<3 {
@@ -163,7 +204,8 @@ enum SecurityAddition {
   }
 
   private static func update(
-    _ record: ItemRecord, _ given: Attributes, _ keyring: Keyring, _ call: SecurityCall
+    _ record: ItemRecord, _ given: Attributes, _ keyring: Keyring, _ answer: inout Answer?,
+    _ call: SecurityCall
   ) throws(SecurityFailure) {
     let place = "SecKeychainItemModifyContent"
     var changes = AttributeChanges()
@@ -178,10 +220,11 @@ enum SecurityAddition {
       try call.call.requireNoCopy(record)
       try call.call.requireWritable(keyring, group: record.group)
     }
-    let secret = try secret(call)
+    let secret = try secret(call, &answer)
     do {
       if let secret {
-        try keyring.update(record, changes, secret: secret)
+        let bytes = secret.copy()
+        try keyring.update(record, changes, secret: bytes)
       } else {
         try keyring.update(record, changes)
       }

@@ -181,7 +181,9 @@ struct SecurityCommandTests {
     #expect(try world.record(account: "al")?.attributes[.authenticationType] == "default")
   }
 
-  @Test("items that keytree itself has stored are found, and seeds and notes only when nothing else matches")
+  @Test(
+    "items that keytree itself has stored are found, and seeds, tokens and notes only when they are asked for"
+  )
   func fromKeytree() throws {
     let world = try SecurityWorld()
     let (seed, note, secret) = (Array("seed".utf8), Array("note".utf8), Array("secret".utf8))
@@ -194,9 +196,55 @@ struct SecurityCommandTests {
     #expect(world.security("find-internet-password", "-s", "h.example", "-w").text == "secret\n")
     #expect(world.security("find-internet-password", "-r", "htps", "-w").text == "secret\n")
     #expect(world.security("find-internet-password", "-t", "totp", "-w").text == "seed\n")
-    #expect(world.security("find-generic-password", "-s", "h.example", "-w").text == "note\n")
+    #expect(world.security("find-generic-password", "-s", "h.example", "-w").status == 44)
+    #expect(
+      world.security("find-generic-password", "-s", "h.example", "-D", "note", "-w").text == "note\n")
     #expect(world.security("delete-internet-password", "-s", "h.example").value("\"ptcl\"") == "\"htps\"")
-    #expect(world.security("find-internet-password", "-s", "h.example", "-w").text == "seed\n")
+    #expect(world.security("find-internet-password", "-s", "h.example", "-w").status == 44)
+  }
+
+  @Test("deleting until nothing is found leaves seeds, tokens and notes alone")
+  func deleteUntilNothing() throws {
+    let world = try SecurityWorld()
+    let types = ["totp", "oauth-refresh-token", "http-token:Bearer"]
+    for type in types + ["", "default", "html-form"] {
+      try world.add(
+        .internetPassword, ["server": "h", "account": "me", "authenticationType": .string(type)], [0x31])
+    }
+    try world.add(
+      .internetPassword, ["server": "h", "account": "me", "path": "/n", "kind": "note"], [0x31])
+    try world.add(.genericPassword, ["service": "h", "account": "me", "kind": "note"], [0x31])
+    try world.add(.genericPassword, ["service": "h", "account": "you"], [0x31])
+    // A kind that this program alone has a code for is a password.
+    #expect(world.security("add-internet-password", "-s", "h", "-a", "me", "-t", "abcd").status == 0)
+    for (command, count) in [("delete-internet-password", 4), ("delete-generic-password", 1)] {
+      var statuses: [Int32] = []
+      while statuses.count < 12, statuses.last ?? 0 == 0 {
+        statuses.append(world.security(command, "-s", "h").status)
+      }
+      #expect(statuses == Array(repeating: 0, count: count) + [44])
+    }
+    for words in [["find-internet-password"], ["find-generic-password"]] as [[Word]] {
+      #expect(world.run(words + ["-s", "h", "-w"]).status == 44)
+      #expect(world.run(words + ["-s", "h"]).text == "")
+    }
+    #expect(world.security("set-generic-password-partition-list", "-s", "h").status == 44)
+    #expect(world.world.run("find").text.split(separator: "\n").count == 5)
+    #expect(world.security("delete-generic-password", "-s", "h", "-D", "note").status == 0)
+    #expect(world.security("delete-internet-password", "-s", "h", "-t", "totp").status == 0)
+  }
+
+  @Test("-U puts no password in the place of a note")
+  func updateOfNote() throws {
+    let world = try SecurityWorld()
+    try world.add(.genericPassword, ["service": "h", "account": "me", "kind": "note"], Array("note".utf8))
+    let add = ["add-generic-password", "-U", "-s", "h", "-a", "me"]
+    let result = world.run((add + ["-w", "x"]).map { Word($0) })
+    #expect(result.status == 45 && result.talk.contains("hint: -D note means the note\n"))
+    let find: [Word] = ["find-generic-password", "-s", "h", "-D", "note", "-w"]
+    #expect(world.run(find).text == "note\n")
+    #expect(world.run((add + ["-D", "note", "-w", "x"]).map { Word($0) }).status == 0)
+    #expect(world.run(find).text == "x\n")
   }
 
   @Test(
