@@ -17,6 +17,22 @@ import TestSupport
     try expectCommits(12, home)
   }
 
+  @Test func `of twelve additions with -U at once one adds, the others change it, and none fails`() throws {
+    let home = try ProgramsHome()
+    let kinds = ["generic", "internet"]
+    try ThreadGroup.run(12) { member in
+      let kind = kinds[member % 2]
+      let line = "add-\(kind)-password -U -s one -a me -w s\(member)\n"
+      let outcome = try home.succeed(["security", "-i"], input: line)
+      guard outcome.errors.isEmpty else { throw ProcessesFailure(description: outcome.errors) }
+    }
+    for (index, kind) in kinds.enumerated() {
+      let found = try home.succeed(["security", "find-\(kind)-password", "-s", "one", "-w"]).text
+      #expect((0..<12).contains { $0 % 2 == index && found == "s\($0)\n" }, "\(found)")
+    }
+    try expectCommits(2...12, items: 2, home)
+  }
+
   @Test func `of twelve credentials for one registry one is left, whole`() throws {
     let home = try ProgramsHome()
     try ThreadGroup.run(12) { member in
@@ -41,10 +57,28 @@ import TestSupport
     try expectCommits(1, home)
   }
 
-  /// What was stored is committed: one commit for each change, or fewer where one process committed for two.
   private func expectCommits(_ count: Int, _ home: ProgramsHome) throws {
-    let subjects = try home.program.git(["log", "--format=%s"]).split(separator: "\n")
-    #expect((2...count + 1).contains(subjects.count), "\(subjects)")
+    try expectCommits(1...count, items: count, home)
+  }
+
+  /// What was stored is committed, whole and once. How many commits that takes is not promised: a process commits all
+  /// that it finds, so the changes of two may share one; but none is empty, and none is left over.
+  ///
+  /// - Parameters:
+  ///   - counts: how many commits there may be, beside the one that made the store.
+  ///   - items: how many items were added.
+  private func expectCommits(_ counts: ClosedRange<Int>, items: Int, _ home: ProgramsHome) throws {
+    let folder = ["--", "items"]
+    let commits = try home.program.git(["log", "--format=%H"]).split(separator: "\n")
+    let changes = try home.program.git(["log", "--format=%H"] + folder).split(separator: "\n")
+    #expect(counts.contains(commits.count - 1), "\(commits)")
+    #expect(changes == commits.dropLast(), "each commit after the first changes items")
+    let added = try home.program.git(["log", "--format=", "--name-only", "--diff-filter=A"] + folder)
+      .split(separator: "\n")
+    #expect(added.count == items && Set(added).count == items, "\(added)")
+    let kept = try home.program.git(["ls-tree", "-r", "--name-only", "HEAD"] + folder).split(separator: "\n")
+    #expect(Set(kept) == Set(added))
+    #expect(try home.program.succeed(["find"]).split(separator: "\n").count == items)
     #expect(try home.program.git(["status", "--porcelain"]) == "")
     let check = try home.program.run(["check", "--decrypt"])
     #expect(check.status == 0, "\(check.text)\(check.errors)")

@@ -73,7 +73,7 @@ struct ProgramsHome {
   /// The names by which other programs call keytree.
   static let names = [
     "keytree", "git-credential-keytree", "docker-credential-keytree", "cargo-credential-keytree", "keyring",
-    "keytree-askpass",
+    "keytree-askpass", "security",
   ]
   /// A name that begins with `-` and has what shells, JSON and configuration files use themselves.
   static let oddName = "-x y'\"$"
