@@ -13,6 +13,8 @@ struct ProcessesHandoverTests {
     var prints = false
     /// Whether one program gets it in its environment.
     var startsWithSecret = false
+    /// Whether its own command line has it, as scripts for macOS write it.
+    var isGivenSecret = false
     /// The secret.
     var marker = ProcessesMarkerTests.marker
   }
@@ -53,6 +55,15 @@ struct ProcessesHandoverTests {
       input: "otpauth://totp/demo:alice?secret=\(seed)&issuer=demo", marker: seed),
     Step(words: ["keytree", "otp", "otp.example/alice"], marker: seed),
     Step(words: ["keytree", "get", "-t", "totp", "otp.example/alice"], prints: true, marker: seed),
+    Step(words: ["security", "-i"], input: "add-generic-password -s svc -a me -w \"\(marker)\"\n"),
+    Step(words: ["security", "-i"], input: "find-generic-password -s svc -w\n", prints: true),
+    Step(words: ["security", "find-generic-password", "-s", "svc", "-w"], prints: true),
+    Step(
+      words: ["security", "add-generic-password", "-s", "given", "-a", "me", "-w", marker],
+      isGivenSecret: true),
+    Step(
+      words: ["security", "add-internet-password", "-U", "-s", "given", "-a", "me", "-w", marker],
+      isGivenSecret: true),
     // The program sees it, and hands it on to nobody.
     Step(
       words: [
@@ -93,6 +104,9 @@ struct ProcessesHandoverTests {
     let marked = lines.filter { $0.contains(step.marker) && !Self.writesToPipe($0) }
     if step.startsWithSecret {
       #expect(marked.count == 1 && marked.allSatisfy(Self.startsProgram), "\(marked)")
+    } else if step.isGivenSecret {
+      // Its own start, which is the first line of all, and nothing after that.
+      #expect(marked == Array(lines.prefix(1)) && marked.allSatisfy(Self.startsSecurity), "\(marked)")
     } else {
       #expect(marked == [], "\(step.words)")
     }
@@ -105,6 +119,12 @@ struct ProcessesHandoverTests {
   private static func holds(_ path: String, _ text: String) -> Bool {
     // Sockets and folders cannot be read, and files may be gone by now.
     FileManager.default.contents(atPath: path)?.range(of: Data(text.utf8)) != nil
+  }
+
+  /// Whether a line starts `security` with the secret in its arguments, once.
+  private static func startsSecurity(_ line: Substring) -> Bool {
+    line.firstMatch(of: /execve\("[^"]*\/security"/) != nil
+      && line.split(separator: marker, omittingEmptySubsequences: false).count == 2
   }
 
   private static func writesToPipe(_ line: Substring) -> Bool {
