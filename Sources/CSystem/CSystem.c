@@ -21,6 +21,10 @@ int keytree_openat(int directory, const char *path, int flags, mode_t mode) {
   return openat(directory, path, flags, mode);
 }
 
+int keytree_open_nameless(const char *folder, mode_t mode) {
+  return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+}
+
 void keytree_wipe(void *bytes, size_t count) { explicit_bzero(bytes, count); }
 
 int keytree_equal(const void *left, const void *right, size_t count) {

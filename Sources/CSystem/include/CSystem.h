@@ -21,6 +21,9 @@ int keytree_set_undumpable(void);
 // openat(2) with its optional mode argument.
 int keytree_openat(int directory, const char *path, int flags, mode_t mode);
 
+// open(2) with O_TMPFILE: a new file without a name in a folder, for writing; -1 with errno on failure.
+int keytree_open_nameless(const char *folder, mode_t mode);
+
 // explicit_bzero(3): a wipe that the compiler may not remove.
 void keytree_wipe(void *bytes, size_t count);
 

@@ -55,7 +55,7 @@ enum GetCommand: Command {
       show(try record(past, call, selection, in: try call.openIndex()), call)
       return .done
     }
-    let file = call.arguments.text(out).map(SecretFile.init)
+    let file = try call.secretFile(out)
     try file?.requireNothingThere()
     let clipboard = try ClipboardTarget(call)
     let keyring = try call.openKeyring()

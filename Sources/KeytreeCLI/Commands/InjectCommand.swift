@@ -1,4 +1,5 @@
 internal import Arguments
+internal import Glibc
 internal import Keyring
 internal import Secrets
 
@@ -28,9 +29,9 @@ enum InjectCommand: Command {
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let path = call.arguments.text(input)
-    let target = call.arguments.text(output).map(SecretFile.init)
+    let target = try call.secretFile(output)
     if call.arguments.has(force), target == nil { throw call.misuse(.other("--force is for --out")) }
-    if !call.arguments.has(force) { try target?.requireNothingThere() }
+    if let target, !call.arguments.has(force) { try requireNothingThere(target) }
     let template = try template(path, call)
     let secrets = try ResolvedReferences(template.references, call)
     let text = template.filled(with: secrets)
@@ -38,9 +39,25 @@ enum InjectCommand: Command {
       call.console.writeExactly(text)
       return .done
     }
-    if call.arguments.has(force) { try target.replace(text) } else { try target.write(text) }
+    if call.arguments.has(force) {
+      try target.replace(text)
+    } else {
+      do { try target.write(text) } catch { throw withHint(error) }
+    }
     call.console.say("Wrote \(ErrorReport.show(target.path)).")
     return .done
+  }
+
+  private static func requireNothingThere(_ target: SecretFile) throws(Failure) {
+    do { try target.requireNothingThere() } catch { throw withHint(error) }
+  }
+
+  /// What is there can be replaced, which other commands that make files do not offer.
+  private static func withHint(_ failure: Failure) -> Failure {
+    guard case .file(let action, let path, EEXIST) = failure else { return failure }
+    return .other(
+      .alreadyExists, message: "cannot \(action) \(ErrorReport.show(path)): \(ErrorReport.words(EEXIST))",
+      hint: "`--force` replaces it")
   }
 
   /// A template may be as large as this.

@@ -51,7 +51,8 @@ struct ReferenceCommandTests {
     let attributes = try FileManager.default.attributesOfItem(atPath: target)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
     try Data("y".utf8).write(to: URL(fileURLWithPath: source))
-    #expect(inject().code == .alreadyExists)
+    let refused = inject()
+    #expect(refused.code == .alreadyExists && refused.talkText.contains("hint: `--force` replaces it"))
     #expect(inject("--force").code == .done)
     #expect(try Data(contentsOf: URL(fileURLWithPath: target)) == Data("y".utf8))
     #expect(
@@ -73,5 +74,18 @@ struct ReferenceCommandTests {
     let words = ["run"] + options + ["--", "/usr/bin/touch", mark]
     #expect(world.run(words.map { Word($0) }).code == code)
     #expect(!FileManager.default.fileExists(atPath: mark))
+  }
+
+  @Test(
+    "make no file of the name -, which is standard output elsewhere",
+    arguments: [
+      ["inject", "-o", "-"], ["inject", "-o-", "-f"], ["inject", "--out=-"],
+      ["get", "generic:app/db", "--out", "-"], ["get", "generic:app/db", "--out=-"],
+    ])
+  func dash(words: [String]) {
+    let result = world.run(words.map { Word($0) }, input: Array("text".utf8))
+    #expect(result.code == .usage && result.output.isEmpty)
+    #expect(result.talkText.contains("without --out it goes to standard output"))
+    #expect(!FileManager.default.fileExists(atPath: "-"))
   }
 }
