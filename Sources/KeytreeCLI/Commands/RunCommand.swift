@@ -61,10 +61,13 @@ enum RunCommand: Command {
     }
     call.console.flush()
     guard let path = program.file else {
-      return try cannotStart(words, "there is no such program in `PATH`", 127, call)
+      return try cannotStart(
+        words, "there is no such program in `PATH`",
+        hint: "a name without `/` is looked for in the absolute folders of `PATH`", 127, call)
     }
     let problem = program.run(path, as: call.environment.launch)
-    return try cannotStart(words, ErrorReport.words(problem), problem == ENOENT ? 127 : 126, call)
+    return try cannotStart(
+      words, ErrorReport.words(problem), hint: hint(problem), problem == ENOENT ? 127 : 126, call)
   }
 
   /// What is set anew, in order: a value of the environment only where it is a reference.
@@ -74,9 +77,15 @@ enum RunCommand: Command {
     var result: [(name: String, value: [UInt8])] = []
     for entry in inherited {
       guard let equals = entry.firstIndex(of: UInt8(ascii: "=")),
-        entry[(equals + 1)...].starts(with: ItemReference.scheme.utf8),
-        let name = String(validating: entry[..<equals], as: UTF8.self)
+        entry[(equals + 1)...].starts(with: ItemReference.scheme.utf8)
       else { continue }
+      guard let name = String(validating: entry[..<equals], as: UTF8.self) else {
+        // The program would get the reference and take it for the secret.
+        let shown = Escaping.terminal.show(Array(entry[..<equals]))
+        throw .other(
+          .usage, message: "a variable whose value is a reference has a name that is not UTF-8: \(shown)",
+          hint: "give the secret another name with `--env NAME=REF`, and unset this one")
+      }
       result.append((name, Array(entry[(equals + 1)...])))
     }
     for word in call.arguments.values(file) {
@@ -126,12 +135,24 @@ enum RunCommand: Command {
     return reference
   }
 
+  /// What to do when `execve(2)` failed.
+  private static func hint(_ problem: Int32) -> String {
+    switch problem {
+    case E2BIG:
+      "its words and variables are too large: hand the secret over in a pipe (`keytree read`) or a file "
+        + "(`keytree inject`)"
+    case EACCES: "it is a folder, or a file that you may not execute: `ls -ld` shows which"
+    case ENOEXEC: "it is neither a program for this machine nor a script that begins with `#!`"
+    default: ErrorReport.hint(problem)
+    }
+  }
+
   private static func cannotStart(
-    _ words: [[UInt8]], _ reason: String, _ status: Int32, _ call: CommandCall
+    _ words: [[UInt8]], _ reason: String, hint: String, _ status: Int32, _ call: CommandCall
   ) throws(Failure) -> ExitCode {
     let name = Escaping.terminal.show(words.first ?? [])
     call.console.complain("keytree: cannot run \(name): \(reason)")
-    call.console.complain("hint: a name without `/` is looked for in the absolute folders of `PATH`")
+    call.console.complain("hint: \(hint)")
     throw .exit(status: status)
   }
 }

@@ -21,6 +21,8 @@ struct VariableFile {
   ///
   /// - Throws: the first thing that is wrong.
   init(_ text: [UInt8]) throws(Problem) {
+    // Editors of Windows put the mark of UTF-8 in front.
+    let text = text.starts(with: Self.mark) ? text.dropFirst(Self.mark.count) : text[...]
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (index, line) in lines.enumerated() {
       if line.contains(0) { throw .containsNUL(line: index + 1) }
@@ -29,6 +31,9 @@ struct VariableFile {
       variables.append(try Self.variable(line, number: index + 1))
     }
   }
+
+  /// The byte order mark in UTF-8.
+  private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   /// Whether a word can be the name of a variable: letters, digits and `_`, no digit in front (POSIX, 8.1).
   static func isName(_ word: some Collection<UInt8>) -> Bool {

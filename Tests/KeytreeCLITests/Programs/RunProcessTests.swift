@@ -41,12 +41,55 @@ struct RunProcessTests {
   @Test(
     "are not there, or cannot be run",
     arguments: [
-      ("no-such-program", 127), ("/no/such/program", 127), ("/etc/passwd", 126), ("/", 126), ("", 127),
+      ("no-such-program", 127, "a name without `/` is looked for in the absolute folders of `PATH`"),
+      ("", 127, "a name without `/` is looked for in the absolute folders of `PATH`"),
+      ("/no/such/program", 127, "look at the path with `ls`: every folder in it has to exist"),
+      ("/etc/passwd/x", 126, "look at the path with `ls`: every folder in it has to exist"),
+      ("/etc/passwd", 126, "it is a folder, or a file that you may not execute: `ls -ld` shows which"),
+      ("/", 126, "it is a folder, or a file that you may not execute: `ls -ld` shows which"),
+      ("TEXT", 126, "it is neither a program for this machine nor a script that begins with `#!`"),
     ])
-  func notThere(name: String, status: Int32) throws {
-    let outcome = try program.run(["run", "--env", "A=\(reference)", "--", name])
+  func notThere(name: String, status: Int32, hint: String) throws {
+    let text = program.folder + "/text"
+    try Data("text\n".utf8).write(to: URL(fileURLWithPath: text))
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: text)
+    let outcome = try program.run(
+      ["run", "--env", "A=\(reference)", "--", name == "TEXT" ? text : name])
     #expect(outcome.status == status && outcome.output.isEmpty)
     #expect(outcome.errors.hasPrefix("keytree: cannot run ") && !outcome.errors.contains("cret"))
+    #expect(outcome.errors.hasSuffix("\nhint: \(hint)\n"), "\(outcome.errors)")
+  }
+
+  @Test("are not started with a secret that no environment can carry, and the hint says what can")
+  func tooLarge() throws {
+    // Linux takes no variable of more than 128 KiB.
+    try program.succeed(["add", "generic:app/large"], input: String(repeating: "x", count: 140_000))
+    let outcome = try program.run(
+      ["run", "--env", "A=keytree://generic-password/app/large", "--", "/bin/true"])
+    #expect(outcome.status == 126 && outcome.output.isEmpty)
+    #expect(
+      outcome.errors == """
+        keytree: cannot run /bin/true: Argument list too long
+        hint: its words and variables are too large: hand the secret over in a pipe (`keytree read`) or a file (`keytree inject`)
+
+        """)
+  }
+
+  @Test("are not started when a variable that is a reference has a name that is not UTF-8")
+  func oddName() throws {
+    // Foundation hands on text alone, so a shell makes the name.
+    let script = "exec env \"$(printf 'A\\377=%s' \"$0\")\" \"$@\""
+    let mark = program.folder + "/started"
+    func start(_ value: String) throws -> ProcessesProgram.Outcome {
+      try program.run(
+        words: ["/bin/sh", "-c", script, value, ProcessesProgram.path, "run", "--", "/usr/bin/touch", mark])
+    }
+    let outcome = try start(reference)
+    #expect(outcome.status == 2 && outcome.output.isEmpty)
+    #expect(outcome.errors.hasPrefix("keytree: a variable whose value is a reference has a name that is not"))
+    #expect(!FileManager.default.fileExists(atPath: mark))
+    // What is no reference goes on as it is.
+    #expect(try start("plain").status == 0 && FileManager.default.fileExists(atPath: mark))
   }
 
   @Test("inherit nothing of keytree but what it was started with")

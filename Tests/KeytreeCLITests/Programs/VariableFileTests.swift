@@ -14,7 +14,7 @@ struct VariableFileTests {
       ("_a1=é", ["_a1=é"]), ("A==", ["A=="]), ("", []), ("A", nil), ("=b", nil), ("1A=b", nil),
       ("A-B=c", nil),
       ("A='b", nil), ("A=\"b\\\"", nil), ("A='b'c", nil), ("A=\u{0}", nil), ("É=b", nil), ("[=b", nil),
-      ("@=b", nil),
+      ("@=b", nil), ("\u{FEFF}A=b\nB=c", ["A=b", "B=c"]), ("A=b\n\u{FEFF}B=c", nil), ("\u{FEFF}", []),
     ] as [(String, [String]?)])
   func lines(text: String, variables: [String]?) {
     let file = try? VariableFile(Array(text.utf8))
