@@ -185,7 +185,7 @@ package final class Console {
   ///
   /// - Throws: `promptImpossible` without a terminal or when nothing may be asked; what `SecretInput` throws.
   package func askSecret(_ prompt: String, limit: Int) throws(Failure) -> SecretBytes {
-    try requirePerson(for: prompt)
+    try requirePerson(for: Self.question(of: prompt))
     return try read(prompt, limit: limit)
   }
 
@@ -247,8 +247,22 @@ package final class Console {
   ///
   /// - Throws: `promptImpossible` when nothing may be asked or there is no terminal; what `SecretInput` throws.
   package func askSecretBesideProgram(_ prompt: String, limit: Int) throws(Failure) -> SecretBytes {
-    if refusesInput { throw .promptImpossible(question: prompt, .inputRefused) }
-    return try read(prompt, limit: limit)
+    let question = Self.question(of: prompt)
+    if refusesInput { throw .promptImpossible(question: question, .inputRefused) }
+    do throws(SecretInputError) {
+      return try input.readSecret(prompt: prompt, limit: limit)
+    } catch {
+      if error == .endOfInput { writeTalk("\n") }
+      if error == .notATerminal {
+        throw .promptImpossible(question: question, .noTerminalBesideProgram)
+      }
+      throw Failure(error)
+    }
+  }
+
+  /// What a prompt asks, without what leads to the answer.
+  private static func question(of prompt: String) -> String {
+    prompt.hasSuffix(": ") ? String(prompt.dropLast(2)) : prompt
   }
 
   private func requirePerson(for question: String) throws(Failure) {

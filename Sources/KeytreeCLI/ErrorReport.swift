@@ -69,6 +69,9 @@ package struct ErrorReport: Equatable, Sendable {
       self.init(
         .cancelled, "cannot ask \(Self.quote(question)): standard input is not a terminal",
         hint: "run it on a terminal")
+    case .promptImpossible(let question, .noTerminalBesideProgram):
+      self.init(
+        .cancelled, "cannot ask \(Self.quote(question)): there is no terminal", hint: "run it on a terminal")
     case .cancelled(let action):
       self.init(.cancelled, "cancelled: \(Self.show(action))", hint: "run it again, and answer the question")
     case .emptySecret:

@@ -16,6 +16,8 @@ package enum Failure: Error, Equatable {
     case inputRefused
     /// Nobody is there to answer.
     case noTerminal
+    /// A program that another one has called has no terminal beside its standard input.
+    case noTerminalBesideProgram
   }
 
   /// The command line does not follow its declaration.

@@ -28,7 +28,7 @@ enum CredentialCommand: Command {
         "printf 'protocol=https\\nhost=git.example\\n' | keytree credential git get",
         "answers one question by hand")
     ],
-    exitCodes: [7, 8, 9, 10, 11, 12])
+    exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
   static let docker = CommandDeclaration(
     name: "docker", summary: "keep docker's credentials",
     details: [

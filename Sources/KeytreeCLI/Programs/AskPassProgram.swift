@@ -11,9 +11,14 @@ struct AskPassProgram {
 
   /// Answers a question.
   ///
-  /// - Returns: 0 with the secret and a line feed on standard output; 1 with nothing there.
+  /// - Returns: 0 with the secret and a line feed on standard output, or after `--help`; 1 with nothing there.
   func status(of words: [Word]) -> Int32 {
     ForeignProgram.run(call.console) { () throws(Failure) in
+      // No question that ssh asks is one of these words.
+      if words.count == 1, ["--help", "-h"].contains(words[0].text) {
+        call.console.print("Usage: SSH_ASKPASS=keytree-askpass SSH_ASKPASS_REQUIRE=force ssh HOST")
+        return 0
+      }
       // A question whose answer is yes or no is never answered by a program that keeps secrets.
       let isQuestion = call.environment.text("SSH_ASKPASS_PROMPT") != nil
       guard words.count == 1, !isQuestion, let prompt = PassphrasePrompt(words[0].bytes) else {

@@ -121,6 +121,19 @@ struct OtherProgramsTests {
     }
   }
 
+  @Test("explains all exit codes of git's helper")
+  func gitExitCodes() {
+    let text = String(decoding: world.run("help", "credential", "git").output, as: UTF8.self)
+    for code in [3, 4, 7, 8, 9, 10, 11, 12] { #expect(text.contains("\n  \(code) "), "\(code)") }
+  }
+
+  @Test("says how ssh calls it", arguments: ["--help", "-h"])
+  func askPassHelp(word: String) {
+    let result = world.run(as: .askPass, [word])
+    #expect(result.status == 0 && result.talk.isEmpty)
+    #expect(result.text == "Usage: SSH_ASKPASS=keytree-askpass SSH_ASKPASS_REQUIRE=force ssh HOST\n")
+  }
+
   @Test(
     "is itself under any name that is none of these",
     arguments: ["keytree", "/usr/bin/Security", "", "x/keytree-2"])

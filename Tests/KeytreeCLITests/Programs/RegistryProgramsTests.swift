@@ -158,6 +158,16 @@ import Testing
 
   // MARK: Rust
 
+  @Test(.enabled(if: RealProgram.has("setsid"), "setsid is not installed"))
+  func `cargo is told which token could not be asked for without a terminal`() throws {
+    let login =
+      #"{"v":1,"kind":"login","registry":{"index-url":"sparse+https://r.example/","name":"r"},"args":[]}"#
+    let answer = try home.run(
+      ["setsid", "--wait", "cargo-credential-keytree", "--cargo-plugin"], input: login + "\n")
+    let line = answer.text.split(separator: "\n").last ?? ""
+    #expect(line.contains(#""message":"cannot ask \"Token for r\": there is no terminal""#), "\(line)")
+  }
+
   @Test(
     .enabled(
       if: RealProgram.version(["cargo", "--version"], isAtLeast: (1, 74)), "there is no cargo 1.74 or later"))
