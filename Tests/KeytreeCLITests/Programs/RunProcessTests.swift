@@ -97,10 +97,12 @@ struct RunProcessTests {
     // The signals above 31 belong to the C library.
     let script =
       "umask; ulimit -c; sed -n 's/^Sig\\(Ign\\|Blk\\).*\\(........\\)$/\\2/p' /proc/self/status; ls /proc/self/fd; env | sort"
-    let shell = ["/bin/sh", "-c", "umask 0027; ulimit -c 4096; exec \"$@\"", "sh"]
-    let plain = try program.lines(of: shell + ["/bin/sh", "-c", script])
-    let through = try program.lines(
-      of: shell + [ProcessesProgram.path, "run", "--env", "A=\(reference)", "--", "/bin/sh", "-c", script])
+    // One shell for both: two processes of this one may inherit different descriptors.
+    let both =
+      "umask 0027; ulimit -c 4096; /bin/sh -c \"$1\"; echo through; exec \"$2\" run --env \"$3\" -- /bin/sh -c \"$1\""
+    let words = ["/bin/sh", "-c", both, "sh", script, ProcessesProgram.path, "A=\(reference)"]
+    let parts = try program.lines(of: words).split(separator: "through").map(Array.init)
+    let (plain, through) = (try #require(parts.first), try #require(parts.last))
     #expect(plain.contains("0027") && plain.contains("4096"))
     #expect(through.filter { !$0.hasPrefix("A=") && $0 != "cret" } == plain)
   }
