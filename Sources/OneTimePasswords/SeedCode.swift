@@ -7,12 +7,16 @@ extension Seed {
   /// libgcrypt keeps the key in its own locked memory while it works, and wipes it.
   ///
   /// - Parameter counter: for codes by time the number of periods since 1970.
-  package func code(counter: UInt64) -> SecretBytes {
+  /// - Throws: `CodeError` when libgcrypt does not make the HMAC, as where a policy of the system forbids the hash
+  ///   function.
+  package func code(counter: UInt64) throws(CodeError) -> SecretBytes {
     var digest = SecretBytes(capacity: 64)
+    var problem: gcry_error_t = 0
     _ = unsafe digest.append(room: hash.size) { room in
-      unsafe authenticate(counter, into: room)
+      problem = unsafe authenticate(counter, into: room)
       return hash.size
     }
+    guard problem == 0 else { throw CodeError(problem) }
     // Dynamic truncation: the last four bits say where to take 31 bits from.
     let number = unsafe digest.withBytes { bytes -> UInt32 in
       let start = Int(unsafe bytes[bytes.count - 1] & 0xF)
@@ -28,23 +32,35 @@ extension Seed {
     return code
   }
 
-  private func authenticate(_ counter: UInt64, into digest: UnsafeMutableRawBufferPointer) {
-    precondition(Self.libraryIsReady, "libgcrypt refused its own header's version")
+  /// The key with zeros behind it up to the block size of the hash function.
+  ///
+  /// That is what HMAC does with a short key anyway (RFC 2104, section 2), so the codes are the same. In the FIPS mode
+  /// of the system libgcrypt refuses keys below 112 bits, and many seeds have 80. A longer key stays as it is.
+  var paddedKey: SecretBytes {
+    var padded = SecretBytes(capacity: max(key.count, hash.blockSize))
+    padded.append(key)
+    for _ in 0..<max(hash.blockSize - key.count, 0) { padded.append(0) }
+    return padded
+  }
+
+  private func authenticate(_ counter: UInt64, into digest: UnsafeMutableRawBufferPointer) -> gcry_error_t {
+    guard Self.libraryIsReady else { return gcry_error_t(GPG_ERR_NOT_INITIALIZED.rawValue) }
     var handle: gcry_mac_hd_t?
     let flags = UInt32(GCRY_MAC_FLAG_SECURE.rawValue)
-    guard unsafe gcry_mac_open(&handle, CInt(hash.algorithm), flags, nil) == 0 else {
-      preconditionFailure("libgcrypt has every hash function of RFC 6238")
-    }
+    var problem = unsafe gcry_mac_open(&handle, CInt(hash.algorithm), flags, nil)
+    guard problem == 0 else { return problem }
     defer { unsafe gcry_mac_close(handle) }
     var (moving, size) = (counter.bigEndian, digest.count)
-    var problem = unsafe key.withBytes { unsafe gcry_mac_setkey(handle, $0.baseAddress, $0.count) }
+    let key = paddedKey
+    problem = unsafe key.withBytes { unsafe gcry_mac_setkey(handle, $0.baseAddress, $0.count) }
     if problem == 0 {
       problem = unsafe withUnsafeBytes(of: &moving) {
         unsafe gcry_mac_write(handle, $0.baseAddress, $0.count)
       }
     }
     if problem == 0 { problem = unsafe gcry_mac_read(handle, digest.baseAddress, &size) }
-    precondition(problem == 0 && size == digest.count, "an HMAC takes any key and any data")
+    if problem == 0, size != digest.count { return gcry_error_t(GPG_ERR_DIGEST_ALGO.rawValue) }
+    return problem
   }
 
   // libgcrypt wants this call before any other (its manual, "Initializing the library").
@@ -71,6 +87,9 @@ extension Seed.Hash {
     case .sha512: 64
     }
   }
+
+  /// The bytes that the hash function takes at once.
+  var blockSize: Int { self == .sha512 ? 128 : 64 }
 
   /// The name in an `otpauth` URI.
   var name: String {

@@ -19,9 +19,9 @@ final class ProcessesProgram: Sendable {
     var text: String { String(decoding: output, as: UTF8.self) }
   }
 
-  /// Makes a home with Alice's key, and no store yet.
-  init() throws {
-    gnupg = try GnuPGHome(secret: [.alice])
+  /// Makes a home with a person's key, Alice's when no other is given, and no store yet.
+  init(_ key: GnuPGKey = .alice) throws {
+    gnupg = try GnuPGHome(secret: [key])
     for name in ["state", "data"] {
       try FileManager.default.createDirectory(
         atPath: "\(folder)/\(name)", withIntermediateDirectories: false,

@@ -26,7 +26,7 @@ struct SeedCodeTests {
     let secret = SecretBytes(copying: Array("otpauth://hotp/x?secret=\(try Self.seed(.sha1))&counter=0".utf8))
     let seed = try Seed(secret)
     for (counter, expected) in codes.enumerated() {
-      let code = seed.code(counter: UInt64(counter))
+      let code = try seed.code(counter: UInt64(counter))
       #expect(code.text == expected)
     }
   }
@@ -45,9 +45,35 @@ struct SeedCodeTests {
       let text = "otpauth://totp/x?digits=8&algorithm=\(hash.name)&secret=\(try Self.seed(hash))"
       let secret = SecretBytes(copying: Array(text.utf8))
       let seed = try Seed(secret)
-      let code = seed.code(counter: Turn(time: time, period: 30).counter)
+      let code = try seed.code(counter: Turn(time: time, period: 30).counter)
       #expect(code.text == expected)
     }
+  }
+
+  @Test(
+    "are made with a key of at least a block of the hash function",
+    arguments: [1, 10, 63, 64, 65, 128, 129], Seed.Hash.allCases)
+  func padded(length: Int, hash: Seed.Hash) throws {
+    var base32 = SecretBytes()
+    let bytes = (0..<length).map { UInt8($0 + 1) }
+    unsafe bytes.withUnsafeBytes { unsafe Base32.append($0, to: &base32) }
+    let text = "otpauth://totp/x?algorithm=\(hash.name)&secret=\(base32.text)"
+    let secret = SecretBytes(copying: Array(text.utf8))
+    let seed = try Seed(secret)
+    let key = seed.paddedKey
+    let zeros = [UInt8](repeating: 0, count: max((hash == .sha512 ? 128 : 64) - length, 0))
+    let isPadded = unsafe key.withBytes { unsafe Array($0) == bytes + zeros }
+    #expect(isPadded)
+  }
+
+  @Test(
+    "are those of other programs also with a short key",
+    arguments: [("GEZDGNBV", 1, "662488"), ("GEZDGNBVGY3TQOJQ", 5, "767654")])
+  func short(base32: String, counter: UInt64, expected: String) throws {
+    let secret = SecretBytes(copying: Array(base32.utf8))
+    let seed = try Seed(secret)
+    let code = try seed.code(counter: counter)
+    #expect(code.text == expected)
   }
 
   @Test(
@@ -68,7 +94,7 @@ struct SeedCodeTests {
       copying: Array("otpauth://hotp/x?secret=GEZDGNBV&counter=18446744073709551615".utf8))
     let seed = try Seed(secret)
     #expect(seed.factor == .counter(.max))
-    let code = seed.code(counter: .max)
+    let code = try seed.code(counter: .max)
     #expect(code.count == 6)
     let next = seed.advanced(secret) == nil
     #expect(next)

@@ -51,9 +51,9 @@ struct SeedItem {
   }
 
   /// The code for now. One that is counted belongs to this call alone: the next counter is in the store, and on the
-  /// disk, before the code is known.
+  /// disk, before the code is handed out. It is made before that, so that a counter is not used up for nothing.
   ///
-  /// - Throws: `keyring`; `other` when there is no seed, or its counter is used up.
+  /// - Throws: `keyring`; `other` when there is no seed, its counter is used up, or no code can be made.
   mutating func code(at time: Timestamp) throws(Failure) -> Code {
     while true {
       let secret = try secret()
@@ -62,7 +62,7 @@ struct SeedItem {
       case .time(let period):
         let (seconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         let turn = Turn(time: rest < 0 ? seconds - 1 : seconds, period: period)
-        return Code(digits: seed.code(counter: turn.counter), seconds: turn.seconds, counter: nil)
+        return Code(digits: try digits(of: seed, turn.counter), seconds: turn.seconds, counter: nil)
       case .counter(let counter):
         guard let next = seed.advanced(secret) else {
           throw .other(
@@ -71,9 +71,10 @@ struct SeedItem {
         }
         try call.requireNoCopy(record)
         try call.requireWritable(keyring, group: record.group)
+        let digits = try digits(of: seed, counter)
         if let changed = try replace(next) {
           record = changed
-          return Code(digits: seed.code(counter: counter), seconds: nil, counter: counter)
+          return Code(digits: digits, seconds: nil, counter: counter)
         }
         // Another process was faster: that code is its own.
         record = try again()
@@ -101,6 +102,14 @@ struct SeedItem {
       )
     }
     return seed
+  }
+
+  private func digits(of seed: borrowing Seed, _ counter: UInt64) throws(Failure) -> SecretBytes {
+    do throws(CodeError) {
+      return try seed.code(counter: counter)
+    } catch {
+      throw Failure(error, of: name)
+    }
   }
 
   // A closure cannot borrow the secret, so `keyringCall` is of no use here.

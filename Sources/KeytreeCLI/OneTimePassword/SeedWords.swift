@@ -13,6 +13,14 @@ extension Failure {
     self.init(error, "cannot store the seed of \(name)")
   }
 
+  /// A seed of an item, escaped, that is one and gives no code.
+  init(_ error: CodeError, of name: String) {
+    self = .other(
+      .failure,
+      message: "cannot make a code of \(name): libgcrypt says: \(ErrorReport.show(error.reason))",
+      hint: "a policy of the system may forbid the hash function of the seed")
+  }
+
   private init(_ error: SeedError, _ beginning: String) {
     var hint = "a seed is an `otpauth://` URI or base32: the letters and the digits 2 to 7"
     let reason: String

@@ -51,6 +51,23 @@ struct OneTimePasswordTests {
     #expect(world.run("status").code == .done)
   }
 
+  /// A policy that many machines of banks and offices have; libgcrypt refuses keys below 112 bits there. Most keys of
+  /// GnuPG are of no use with it either, those of RSA are.
+  @Test(
+    "are made in the FIPS mode of libgcrypt from 80 bits as well",
+    arguments: ["SHA1", "SHA256", "SHA512"])
+  func restricted(hash: String) throws {
+    let program = try ProcessesProgram(.rsa)
+    let variables = ["LIBGCRYPT_FORCE_FIPS_MODE": "1"]
+    let seed = "otpauth://hotp/bank?secret=GEZDGNBVGY3TQOJQ&algorithm=\(hash)&counter="
+    try program.succeed(["init", "--no-git"], variables: variables)
+    try program.succeed(["otp", "add", "bank.example/4711"], input: seed + "7", variables: variables)
+    let code = try program.succeed(["otp", "bank.example/4711", "--quiet"], variables: variables)
+    #expect(try program.succeed(["get", "bank.example/4711"]) == seed + "8")
+    try program.succeed(["otp", "add", "--update", "bank.example/4711"], input: seed + "7")
+    #expect(try program.succeed(["otp", "bank.example/4711", "--quiet"]) == code)
+  }
+
   @Test("are not shown when the next counter cannot be stored")
   func notStored() throws {
     let world = try CareWorld()
