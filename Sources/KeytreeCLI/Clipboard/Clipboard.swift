@@ -9,6 +9,8 @@ internal import Subprocess
 /// - Programs are looked for in absolute folders of `PATH`, and get at most a few seconds.
 /// - What they write on standard output and error is thrown away: they go on running in the background, and must
 ///   not hold anything of the caller's.
+/// - wl-copy itself keeps the content in a file below /tmp, in a folder that only this person can enter: nothing that
+///   it can be told changes that.
 /// - A program that can mark the content as sensitive does, so that clipboard managers keep no history of it.
 struct Clipboard {
   /// A way to a clipboard.
@@ -107,7 +109,8 @@ struct Clipboard {
     }
   }
 
-  /// What is in the clipboard; nil when that is no text, is longer than a secret can be, or cannot be told.
+  /// What is in the clipboard; nil when that is no text, or cannot be told. Of what is longer than a secret can be, it is
+  /// the beginning.
   func content() -> SecretBytes? {
     switch way {
     case .wayland: return read("wl-paste", ["--no-newline", "--type", "text/plain"])
@@ -121,6 +124,21 @@ struct Clipboard {
       }
       return WindowsText.withoutMark(text)
     }
+  }
+
+  /// Whether there is something in the clipboard that is surely no text, such as a picture.
+  ///
+  /// xclip and wl-paste end alike when there is no text and when they fail, so they are asked what there is.
+  var hasNoText: Bool {
+    let kinds: [UInt8]?
+    switch way {
+    case .wayland: kinds = list("wl-paste", ["--list-types"])
+    case .xclip: kinds = list("xclip", ["-selection", "clipboard", "-out", "-target", "TARGETS"])
+    case .xsel, .windows: kinds = nil
+    }
+    guard let kinds, !kinds.isEmpty else { return false }
+    let words = String(decoding: kinds, as: UTF8.self).uppercased()
+    return !["TEXT", "STRING"].contains { words.contains($0) }
   }
 
   /// Whether it can be told what is in the clipboard.
@@ -143,18 +161,22 @@ struct Clipboard {
 
   /// Whether wl-copy can mark a content as sensitive, which is new in version 2.3.
   private func isMarkKnown() -> Bool {
-    guard var program = program("wl-copy", ["--help"]) else { return false }
+    let help = list("wl-copy", ["--help"]) ?? []
+    return String(decoding: help, as: UTF8.self).contains("--sensitive")
+  }
+
+  /// What a program says that is no content of the clipboard; nil when it fails.
+  private func list(_ name: String, _ arguments: [String]) -> [UInt8]? {
+    guard var program = program(name, arguments) else { return nil }
     program.output = .collected(limit: 1 << 16)
-    guard let outcome = try? program.run() else { return false }
-    return String(decoding: outcome.output, as: UTF8.self).contains("--sensitive")
+    guard let outcome = try? program.run(), outcome.succeeded else { return nil }
+    return outcome.output
   }
 
   /// A run of a program, with the variables of this process.
   private func program(_ name: String, _ arguments: [String]) -> ProgramRun? {
     guard let path = ProgramSearch.path(of: name, in: environment.searchPath) else { return nil }
-    var variables = ProcessEnvironment(entries: environment.entries, locale: nil)
-    // wl-copy keeps what it was given in a file: it shall be in memory, and for this person alone.
-    if let folder = environment.runtimeFolder { variables.set("TMPDIR", to: folder) }
+    let variables = ProcessEnvironment(entries: environment.entries, locale: nil)
     var run = ProgramRun(path, arguments, environment: variables)
     run.folder = "/"
     run.output = .discarded
@@ -177,9 +199,12 @@ struct Clipboard {
   private func read(_ name: String, _ arguments: [String]) -> SecretBytes? {
     guard var run = program(name, arguments), let pipe = ClipboardPipe() else { return nil }
     run.output = .descriptor(pipe.writeEnd)
+    guard let outcome = try? run.run() else { return nil }
+    guard !outcome.succeeded else { return pipe.content() }
     // More than the pipe takes keeps the program from ending.
-    guard let outcome = try? run.run(), outcome.succeeded else { return nil }
-    return pipe.content()
+    guard outcome.stop == .timeout, let beginning = pipe.content() else { return nil }
+    guard beginning.count == ClipboardPipe.capacity else { return nil }
+    return beginning
   }
 
   private var sessionForMessages: String? { way == .windows ? nil : session }

@@ -22,7 +22,8 @@ struct ClipboardTarget {
     "`--clip` uses wl-copy on Wayland, xclip or xsel on X11, and clip.exe in the Windows Subsystem for Linux; each is "
       + "handed the secret on its standard input alone. After the time it is cleared by a process in the background, "
       + "unless something else is in the clipboard by then. Programs that keep a history of the clipboard may have "
-      + "taken it; wl-copy itself keeps it, until then, in a file below /tmp that only you can read.",
+      + "taken it. wl-copy itself keeps it, until then, in a file below /tmp that only you can read, which is on disk "
+      + "unless /tmp is in memory.",
     "`--osc52` hands it to the terminal itself, which works over ssh where the terminal allows it. It cannot be "
       + "read back, so keytree waits, and clears it when the time is over or at Enter or Ctrl-C.",
   ]
@@ -71,7 +72,7 @@ struct ClipboardTarget {
   /// - Parameters:
   ///   - secret: the bytes.
   ///   - name: what it is, for the person: `the secret`.
-  /// - Throws: `other` when a program fails; `file`; `exit` with the status of a signal that ended the wait.
+  /// - Throws: `other` when a program fails; `file`; `exit` with the status of a signal that came meanwhile.
   func deliver(_ secret: borrowing SecretBytes, as name: String) throws(Failure) {
     if let clipboard {
       try deliver(secret, as: name, to: clipboard)
@@ -88,6 +89,10 @@ struct ClipboardTarget {
     }
     let mark = ClipboardMark(of: secret)
     let turns = try ClipboardTurns(session: "\(clipboard.way.variable)=\(clipboard.session)", in: base)
+    // From here on nothing ends this process before there is one that clears: what programs like xclip were given they
+    // keep, also when this process is gone.
+    let interruption = Interruption()
+    defer { interruption?.stop() }
     do throws(Clipboard.Problem) {
       try clipboard.copy(secret)
     } catch {
@@ -103,6 +108,7 @@ struct ClipboardTarget {
     }
     call.console.say(
       "Copied \(name) to the clipboard" + (seconds > 0 ? "; it is cleared in \(time)." : "."))
+    if let signal = interruption?.takeSignal() { throw .exit(status: 128 + signal) }
   }
 
   /// Starts this program again, as the process that clears: it has to outlive this one.

@@ -27,6 +27,9 @@ struct ClipboardTests {
       looking: "xclip -selection clipboard -out -target UTF8_STRING",
       clearing: "xclip -selection clipboard -in"),
     Way(
+      programs: ["xsel"], session: ["DISPLAY": ":77"], copying: ["xsel --clipboard --input"],
+      looking: "xsel --clipboard --output", clearing: "xsel --clipboard --clear"),
+    Way(
       programs: ["clip.exe", "powershell.exe"], session: ["WSL_DISTRO_NAME": "Debian"], copying: ["clip.exe"],
       looking: "powershell.exe -NoProfile", clearing: "clip.exe"),
   ]
@@ -46,6 +49,57 @@ struct ClipboardTests {
     let rest = Array(world.calls.dropFirst(way.copying.count))
     #expect(rest.count == 2 && rest[0].hasPrefix(way.looking) && rest[1] == way.clearing, "\(rest)")
     #expect(!world.calls.contains { $0.contains("hunter2") })
+    #expect(world.temporaryFolders == [""])
+  }
+
+  @Test(
+    "is cleared also when a signal comes while it is copied", arguments: [SIGTERM, SIGINT, SIGHUP])
+  func interruptedCopying(signal: Int32) throws {
+    let world = try ClipboardWorld(["github.com/alice": "hunter2"])
+    world.make(.slow)
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: ProcessesProgram.path)
+    process.arguments = ["get", "github.com/alice", "--clip=1"]
+    process.environment = world.program.variables.merging(world.variables()) { $1 }
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    try world.wait(for: "a copy") { world.calls.count == 1 }
+    kill(process.processIdentifier, signal)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit && process.terminationStatus == 128 + signal)
+    try world.wait(for: "the secret") { world.content != nil }
+    try world.wait(for: "an empty clipboard") { world.content == [] }
+  }
+
+  @Test("is cleared also when the first look at the clipboard fails", arguments: ways)
+  func failingLook(way: Way) throws {
+    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: way.programs)
+    world.make(.failure)
+    #expect(try world.run("get", "github.com/alice", "--clip=1", session: way.session).status == 0)
+    try world.wait(for: "an empty clipboard") { world.content == [] }
+    #expect(world.calls.filter { $0.hasPrefix(way.looking) }.count == 2)
+  }
+
+  @Test("is cleared also when nobody can tell what is in the clipboard", arguments: ways)
+  func blind(way: Way) throws {
+    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: way.programs)
+    world.setKinds("text/plain;charset=utf-8\nUTF8_STRING\n")
+    #expect(try world.run("get", "github.com/alice", "--clip=1", session: way.session).status == 0)
+    world.removeContent()
+    try world.wait(for: "an empty clipboard") { world.content == [] }
+    #expect(world.calls.filter { $0.hasPrefix(way.looking) }.count == 3)
+  }
+
+  @Test("gives way to a picture, which stays", arguments: ways.prefix(2))
+  func picture(way: Way) throws {
+    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: way.programs)
+    #expect(try world.run("get", "github.com/alice", "--clip=1", session: way.session).status == 0)
+    world.removeContent()
+    world.setKinds("TARGETS\nimage/png\n")
+    let before = way.copying.count
+    try world.wait(for: "two looks at it") { world.calls.count == before + 2 }
+    usleep(1_500_000)
+    #expect(world.calls.count == before + 2 && world.content == nil)
   }
 
   @Test("stays when something else is in the clipboard by then")

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 
 @testable import KeytreeCLI
@@ -14,12 +15,20 @@ final class ClipboardWorld {
   init(_ items: KeyValuePairs<String, String>, programs names: [String] = ["xclip"]) throws {
     program = try ProcessesProgram.withStore(items)
     try FileManager.default.createDirectory(atPath: "\(folder)/bin", withIntermediateDirectories: false)
+    try linkTools()
     for name in names {
       let script = """
         #!/bin/sh
         printf '%s' "\(name)" >> \(folder)/calls
         for word in "$@"; do printf ' %s' "$word" >> \(folder)/calls; done
         echo >> \(folder)/calls
+        echo "${TMPDIR-}" >> \(folder)/temporary
+        case "$*" in
+          *TARGETS*|*--list-types*) cat \(folder)/kinds 2>/dev/null || exit 1; exit 0 ;;
+          *-out*|*--no-newline*|*--output*|*Get-Clipboard*) rm \(folder)/failure.* 2>/dev/null && exit 1 ;;
+          *--clear*|*--help*) ;;
+          *) test ! -e \(folder)/slow || sleep 2 ;;
+        esac
         case "$*" in
           *--help*) echo '  --sensitive'; exit 0 ;;
           *-out*|*--no-newline*|*--output*|*Get-Clipboard*) cat \(folder)/content 2>/dev/null || exit 1; exit 0 ;;
@@ -34,10 +43,22 @@ final class ClipboardWorld {
     }
   }
 
+  /// Other programs, in a folder of their own: the clipboard programs of this machine are not to be found.
+  private func linkTools() throws {
+    try FileManager.default.createDirectory(atPath: "\(folder)/tools", withIntermediateDirectories: false)
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    for name in ["gpg", "gpgconf", "gpg-agent", "git", "cat", "mv", "rm", "sleep"] {
+      for place in path.split(separator: ":") where access("\(place)/\(name)", X_OK) == 0 {
+        try FileManager.default.createSymbolicLink(
+          atPath: "\(folder)/tools/\(name)", withDestinationPath: "\(place)/\(name)")
+        break
+      }
+    }
+  }
+
   /// The variables that lead to the programs.
   func variables(_ session: [String: String] = ["DISPLAY": ":77"]) -> [String: String] {
-    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-    return session.merging(["PATH": "\(folder)/bin:\(path)"]) { $1 }
+    session.merging(["PATH": "\(folder)/bin:\(folder)/tools"]) { $1 }
   }
 
   /// Runs the command to its end, and to that of every stream it was given.
@@ -60,6 +81,34 @@ final class ClipboardWorld {
     let text = try? String(contentsOfFile: "\(folder)/calls", encoding: .utf8)
     return (text ?? "").split(separator: "\n").map(String.init)
   }
+
+  /// What happens to the programs.
+  enum Trouble: String {
+    /// The next look at the clipboard fails.
+    case failure = "failure.1"
+    /// Copying takes two seconds.
+    case slow
+  }
+
+  /// Makes something happen.
+  func make(_ trouble: Trouble) { write("", to: trouble.rawValue) }
+
+  /// The kinds of content that the programs name.
+  func setKinds(_ kinds: String) { write(kinds, to: "kinds") }
+
+  /// The folders for temporary files that the programs were told of.
+  var temporaryFolders: Set<String> {
+    let text = try? String(contentsOfFile: "\(folder)/temporary", encoding: .utf8)
+    return Set(
+      (text ?? "").split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init))
+  }
+
+  private func write(_ text: String, to name: String) {
+    _ = FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: Data(text.utf8))
+  }
+
+  /// Makes every look at the clipboard fail.
+  func removeContent() { try? FileManager.default.removeItem(atPath: "\(folder)/content") }
 
   /// Waits until something has come true.
   func wait(for what: String, _ isTrue: () -> Bool) throws {
