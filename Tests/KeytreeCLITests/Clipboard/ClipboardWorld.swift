@@ -48,7 +48,7 @@ final class ClipboardWorld {
     try FileManager.default.createDirectory(atPath: "\(folder)/tools", withIntermediateDirectories: false)
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     for name in ["gpg", "gpgconf", "gpg-agent", "git", "cat", "mv", "rm", "sleep"] {
-      for place in path.split(separator: ":") where access("\(place)/\(name)", X_OK) == 0 {
+      for place in path.split(separator: ":") where unsafe access("\(place)/\(name)", X_OK) == 0 {
         try FileManager.default.createSymbolicLink(
           atPath: "\(folder)/tools/\(name)", withDestinationPath: "\(place)/\(name)")
         break
