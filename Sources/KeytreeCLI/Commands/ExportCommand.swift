@@ -91,6 +91,10 @@ enum ExportCommand: Command {
     guard let target = call.arguments.operand(0)?.text, !target.isEmpty else {
       throw call.misuse(.missingOperand("FILE"))
     }
+    guard target != "-" else {
+      throw call.misuse(
+        .advised("an export is a file, not standard output", hint: "`./-` is a file of this name"))
+    }
     let isTree = call.path.last?.name == pass.name
     try requireProtection(call, isTree: isTree)
     let search = try ItemSearch(call, operand: 1)

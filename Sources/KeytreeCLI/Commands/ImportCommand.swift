@@ -35,6 +35,7 @@ enum ImportCommand: Command {
         try fileDraft(source, call)
       }
     draft.settleGroups(given: givenGroup, known: Set(keyring.policy.groups.keys))
+    if call.arguments.has(local) { draft.keepLocal() }
     try run(draft)
     if reading == nil, source != "-", !run.isDryRun {
       call.console.say(
@@ -99,6 +100,11 @@ enum ImportCommand: Command {
 }
 
 extension ImportDraft {
+  /// Keeps all items on this machine.
+  mutating func keepLocal() {
+    for index in items.indices { items[index].isLocal = true }
+  }
+
   /// Settles which group each item goes to.
   ///
   /// - Parameters:

@@ -20,25 +20,33 @@ struct ExportComparison {
     if let least = missing.min(by: { $0.count < $1.count }) {
       return least.isEmpty ? [] : [.attributes(least)]
     }
-    if let field, isShown(AttributeName(field), item.secret) { return [] }
-    if item.isSeed,
-      imported.contains(where: { $0.part == .oneTimePassword && $0.secret.contains(item.secret) })
-    {
-      // As a URI, where it was the bare seed.
-      return []
-    }
-    // A note of pass may go on with a line for one-time passwords.
-    if item.isNote, imported.contains(where: { $0.part == .note && $0.secret.starts(with: item.secret) }) {
-      return []
-    }
-    return [.secretChanged]
+    let others: [PlannedItem] =
+      if let field, let shown = shown(AttributeName(field), item.secret) {
+        // Shown here, and sealed by an import that was not asked to show it.
+        [shown.companion(.column(field), keeping: item.secret)]
+      } else if item.isSeed {
+        // As a URI, where it was the bare seed.
+        imported.filter { $0.part == .oneTimePassword && $0.secret.contains(item.secret) }
+      } else if item.isNote {
+        // A note of pass may go on with a line for one-time passwords.
+        imported.filter { $0.part == .note && $0.secret.starts(with: item.secret) }
+      } else {
+        []
+      }
+    let missingOfOthers = others.map { self.missing(item.record, in: $0) }
+    guard let least = missingOfOthers.min(by: { $0.count < $1.count }) else { return [.secretChanged] }
+    return least.isEmpty ? [] : [.attributes(least)]
   }
+
+  /// How the report calls that an item is kept on one machine.
+  static let place = "its place on this machine alone"
 
   /// The attributes of an item that no imported item has, by their names, sorted.
   private func missing(_ record: ItemRecord, in item: PlannedItem) -> [String] {
     var names: [String] = []
     if item.itemClass != record.itemClass { names.append("class") }
     if record.group != (item.group ?? GroupName.default) { names.append("group") }
+    if record.isLocal, !item.isLocal { names.append(Self.place) }
     for (name, value) in record.attributes.entries {
       let found = item.attributes[name]
       if let found, found.isSame(as: value) || isSameFlag(name, found, value) { continue }
@@ -67,8 +75,8 @@ struct ExportComparison {
     }
   }
 
-  private func isShown(_ name: AttributeName, _ secret: SecretSlice) -> Bool {
-    imported.contains { item in
+  private func shown(_ name: AttributeName, _ secret: SecretSlice) -> PlannedItem? {
+    imported.first { item in
       item.fieldValues(name).contains { value in
         guard let bytes = value.contentBytes, bytes.count == secret.count else { return false }
         return SecretSlice(SecretBytes(copying: bytes)).isEqual(to: secret)

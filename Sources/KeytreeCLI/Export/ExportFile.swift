@@ -67,7 +67,9 @@ struct PreparedExport: ~Copyable {
   private static func names(_ losses: [ExportLoss]) -> [AttributeName] {
     losses.flatMap { loss -> [AttributeName] in
       guard case .attributes(let names) = loss else { return [] }
-      return names.filter { $0 != "class" && $0 != "group" }.map { AttributeName($0) }
+      return names.filter { !["class", "group", ExportComparison.place].contains($0) }.map {
+        AttributeName($0)
+      }
     }
   }
 }

@@ -113,7 +113,7 @@ struct ExportRun {
         .failure,
         message: isDryRun
           ? "\(count) would not arrive whole" : "nothing was exported: \(count) would not arrive whole",
-        hint: "`--accept-loss` exports the rest; `export json` loses nothing")
+        hint: "`--accept-loss` exports the rest; `export json --format keytree` loses nothing")
     }
     if isDryRun { console.say("Nothing was written.") }
     return !isDryRun

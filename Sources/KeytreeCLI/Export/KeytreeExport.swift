@@ -25,6 +25,7 @@ struct KeytreeExport: ExportFile {
     json.member("group", item.record.group)
     json.member("created", item.record.created.rfc3339)
     json.member("modified", item.record.modified.rfc3339)
+    if item.record.isLocal { json.member("local", .boolean(true)) }
     json.object("attributes") { json in
       for (name, value) in item.record.attributes.entries {
         switch value {

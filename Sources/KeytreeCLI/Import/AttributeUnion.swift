@@ -12,11 +12,16 @@ extension Attributes {
     "guid", "timeCreated", "timeLastUsed", "timePasswordChanged",
   ]
 
+  // What a person changes. A value that is there may have come after the one of the source.
+  private static let personal: Set<AttributeName> = [.comment, .kind, .label]
+
   /// What these attributes say that others do not.
   ///
-  /// - Parameter others: The attributes of an item with the same primary key.
+  /// - Parameters:
+  ///   - others: The attributes of an item with the same primary key.
+  ///   - isStored: Whether that item is in the store: its label, comment and kind are left alone then.
   /// - Returns: What to add to the others so that they say it all; nil when they have no room for it.
-  func missing(in others: Attributes) -> Attributes? {
+  func missing(in others: Attributes, isStored: Bool = false) -> Attributes? {
     var missing = Attributes()
     for (name, value) in entries {
       guard let known = others[name] else {
@@ -24,6 +29,7 @@ extension Attributes {
         continue
       }
       if known.isSame(as: value) || Attributes.bookkeeping.contains(name) { continue }
+      if isStored, Attributes.personal.contains(name) { continue }
       // Synonyms of the primary key's values were found equal already.
       if AttributeSchema.normalized(name: name, value: known)
         == AttributeSchema.normalized(name: name, value: value)

@@ -30,6 +30,14 @@ enum CSVColumn: Equatable {
   case sealed(String)
   /// Anything else. Nobody knows whether it is secret, so it is sealed unless its owner says otherwise.
   case unknown(String)
+
+  /// Whether an item has room for one such value.
+  fileprivate var isSingle: Bool {
+    switch self {
+    case .label, .account, .secret, .securityDomain, .attribute: true
+    default: false
+    }
+  }
 }
 
 /// The columns that a program writes, recognised by their names alone: neither the order of the columns nor
@@ -74,9 +82,14 @@ struct CSVDialect {
     for (index, name) in names.enumerated() where names[..<index].contains(name) {
       throw .duplicateColumn(header[index])
     }
-    let columns = zip(header, names).map { title, name in
-      given[name] ?? dialect.required[name] ?? dialect.optional[name]
+    let columns = zip(header, names).map { title, name -> CSVColumn in
+      if let column = given[name] { return column }
+      let column =
+        dialect.required[name] ?? dialect.optional[name]
         ?? (sorting.contains(name) ? .attribute(AttributeName(name)) : .unknown(title))
+      // What the person has said is so in place of what is usual.
+      guard column.isSingle, given.values.contains(column) else { return column }
+      return column == .secret ? .sealed(title) : .unknown(title)
     }
     return (dialect, columns)
   }

@@ -4,9 +4,33 @@ internal import Secrets
 enum CSVFields {
   /// The URLs of a field that joins them by commas, as Bitwarden and Proton Pass do.
   ///
-  /// A comma within a URL cannot be told from one between two, in these programs neither; the parts are kept all.
+  /// A comma stands between two of them where a scheme follows; any other may be within a password or a token.
   static func urls(in field: SecretSlice) -> [SecretSlice] {
-    split(field, at: UInt8(ascii: ",")).map(trimmed).filter { !$0.isEmpty }
+    var urls: [SecretSlice] = []
+    var start = 0
+    var end = 0
+    for part in split(field, at: UInt8(ascii: ",")) {
+      if end > 0, hasScheme(trimmed(part)) {
+        urls.append(field.part(start..<end - 1))
+        start = end
+      }
+      end += part.count + 1
+    }
+    urls.append(field.part(start..<field.count))
+    return urls.map(trimmed).filter { !$0.isEmpty }
+  }
+
+  /// Whether a text begins as a URL does (RFC 3986, 3.1): `https://`.
+  static func hasScheme(_ text: SecretSlice) -> Bool {
+    unsafe text.withBytes { bytes in
+      let end = unsafe bytes.firstIndex { byte in
+        let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+        let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        return !isLetter && !isDigit && !"+-.".utf8.contains(byte)
+      }
+      guard let end, end > 0 else { return false }
+      return unsafe bytes[end...].starts(with: "://".utf8)
+    }
   }
 
   /// The custom fields of Bitwarden, `name: value`, one on each line.

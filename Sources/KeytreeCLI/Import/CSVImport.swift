@@ -40,19 +40,20 @@ package enum CSVImport {
   private static func read(
     row: Int, of table: CSVTable, _ columns: [CSVColumn], into entry: inout ImportedEntry
   ) -> ImportSkip? {
+    if columns.indices.allSatisfy({ table.field(row: row, column: $0).isEmpty }) { return .empty }
     var recordType = RecordType.password
     for (index, column) in columns.enumerated() {
       let field = table.field(row: row, column: index)
       // An empty field says nothing, as opposed to an empty password.
       if field.isEmpty { continue }
       switch column {
-      case .secret: entry.secret = field
-      case .label: entry.set(.label, field)
-      case .account: entry.set(.account, field)
-      case .securityDomain: entry.set(.securityDomain, field)
-      case .attribute(let name): entry.set(name, field)
+      case .secret: entry.claimSecret(field, title: table.header[index])
+      case .label: entry.claim(.label, field, title: table.header[index])
+      case .account: entry.claim(.account, field, title: table.header[index])
+      case .securityDomain: entry.claim(.securityDomain, field, title: table.header[index])
+      case .attribute(let name): entry.claim(name, field, title: table.header[index])
       case .url: entry.urls.append(field)
-      case .urls: entry.urls += CSVFields.urls(in: field)
+      case .urls: entry.addresses(in: field)
       case .urlOrNoteMark:
         if field.isEqual(toText: "http://sn") {
           recordType = .note
@@ -73,7 +74,7 @@ package enum CSVImport {
     if columns.contains(.attribute("email")), entry.attributes[.account] == nil {
       entry.attributes[.account] = entry.attributes["email"]
     }
-    if recordType == .folder, entry.secret.isEmpty, !entry.hasParts { return .folder }
+    if recordType == .folder, entry.secret.isEmpty, !entry.hasParts, entry.urls.isEmpty { return .folder }
     if recordType == .note, entry.secret.isEmpty { entry.becomeNote() }
     return nil
   }

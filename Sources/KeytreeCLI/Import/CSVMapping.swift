@@ -13,7 +13,7 @@ package struct CSVMapping: Sendable {
   /// Adds one `COLUMN=NAME`.
   ///
   /// - Parameter text: The words after `--map`; the column is what stands before the last `=`.
-  /// - Returns: False when it is not of this form, or names what the store keeps itself.
+  /// - Returns: False when it is not of this form, or names what the store keeps itself or no password can have.
   package mutating func add(_ text: String) -> Bool {
     guard let equals = text.lastIndex(of: "="), equals > text.startIndex else { return false }
     let name = String(text[text.index(after: equals)...])
@@ -32,12 +32,25 @@ package struct CSVMapping: Sendable {
     case "account": return .account
     case "securityDomain": return .securityDomain
     default:
-      let reserved: Set<AttributeName> = [
-        .itemClass, .id, .revision, .created, .modified, .secretModified, .group, "sealed", "custom",
-        "format", "keyring",
-      ]
       let attribute = AttributeName(name)
-      return reserved.contains(attribute) ? nil : .attribute(attribute)
+      // A mark of a conflict says something about items of this store.
+      guard attribute != .conflictOf, AttributeSchema.canBeOfPassword(attribute) else { return nil }
+      return .attribute(attribute)
+    }
+  }
+}
+
+extension AttributeSchema {
+  /// Whether a password of one class or the other can have an attribute of this name.
+  fileprivate static func canBeOfPassword(_ name: AttributeName) -> Bool {
+    guard isCustom(name) else {
+      return applies(name, to: .genericPassword) || applies(name, to: .internetPassword)
+    }
+    do {
+      try check(name: name, value: "", class: .genericPassword)
+      return true
+    } catch {
+      return false
     }
   }
 }

@@ -6,6 +6,7 @@ extension ImportCommand {
     "dry-run", help: "only report what becomes what, and what would be lost; nothing is changed")
   static let acceptLoss = OptionDeclaration(
     "accept-loss", help: "import the rest although something would be lost")
+  static let local = OptionDeclaration("local", help: "keep all items on this machine, out of git")
   static let map = OptionDeclaration(
     "map", .required(ValueDeclaration("COLUMN=NAME", .text)),
     help: "what a column is: `secret`, `note`, `otp`, `url`, or the attribute it becomes", isRepeatable: true)
@@ -34,7 +35,7 @@ extension ImportCommand {
       OperandDeclaration(
         "DIR", .text, completion: .folder, help: "the folder, most often `~/.password-store`")
     ],
-    options: [dryRun, acceptLoss, AttributeOptions.group],
+    options: [dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [
       Example("keytree import pass ~/.password-store --dry-run", "reports, changes nothing"),
       Example("keytree import pass ~/.password-store", "imports everything, or nothing"),
@@ -46,10 +47,11 @@ extension ImportCommand {
       "The program it comes from is told by its first row: Chrome, Edge, Brave, Firefox, Apple Passwords, "
         + "Bitwarden, 1Password, KeePassXC, KeePass 1, LastPass, Dashlane, NordPass, Proton Pass. Notes, one-time "
         + "passwords and columns that nobody knows are sealed, each in an item of its own, never made attributes: "
-        + "attributes are public. `--unknown-as-attributes` makes such columns attributes nevertheless."
+        + "attributes are public. `--unknown-as-attributes` makes such columns attributes nevertheless.",
+      "The path of a URL stays public, a token in it as well.",
     ],
     operands: [textFile],
-    options: [map, unknownAsAttributes, dryRun, acceptLoss, AttributeOptions.group],
+    options: [map, unknownAsAttributes, dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [
       Example("keytree import csv passwords.csv", "imports what a browser has exported"),
       Example(
@@ -63,7 +65,7 @@ extension ImportCommand {
       "Logins, notes, cards, identities and SSH keys; custom fields and older passwords are sealed beside them. "
         + "What is in the trash is skipped; passkeys are losses. An encrypted export is refused."
     ],
-    operands: [textFile], options: [unknownAsAttributes, dryRun, acceptLoss, AttributeOptions.group],
+    operands: [textFile], options: [unknownAsAttributes, dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [Example("keytree import bitwarden vault.json --dry-run", "reports, changes nothing")],
     exitCodes: codes)
   static let onePassword = CommandDeclaration(
@@ -74,7 +76,7 @@ extension ImportCommand {
         + "nothing of it is unpacked to the disk."
     ],
     operands: [file("the archive")],
-    options: [unknownAsAttributes, dryRun, acceptLoss, AttributeOptions.group],
+    options: [unknownAsAttributes, dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [Example("keytree import 1pux vault.1pux", "imports everything, or nothing")],
     exitCodes: codes)
   static let keePass = CommandDeclaration(
@@ -84,7 +86,7 @@ extension ImportCommand {
         + "the password. The recycle bin is skipped; files of more than 1 MiB are losses. A document type is "
         + "refused, so there are no entities."
     ],
-    operands: [textFile], options: [unknownAsAttributes, dryRun, acceptLoss, AttributeOptions.group],
+    operands: [textFile], options: [unknownAsAttributes, dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [
       Example("keytree import keepass-xml vault.xml", "imports what KeePass or KeePassXC has exported")
     ],
@@ -95,7 +97,7 @@ extension ImportCommand {
       "Each `machine` becomes an internet password; `default` becomes a generic password of the service "
         + "`default`. `macdef` is a loss."
     ],
-    operands: [textFile], options: [dryRun, acceptLoss, AttributeOptions.group],
+    operands: [textFile], options: [dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [
       Example("keytree import netrc ~/.netrc", "imports every machine"),
       Example("gpg -d ~/.authinfo.gpg | keytree import netrc -", "imports a file that is encrypted"),
@@ -107,7 +109,7 @@ extension ImportCommand {
       "The text that `security dump-keychain -d` prints on a Mac. Passwords and secure notes keep their "
         + "attributes; certificates and keys, which a dump does not have, are losses."
     ],
-    operands: [textFile], options: [dryRun, acceptLoss, AttributeOptions.group],
+    operands: [textFile], options: [dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [Example("keytree import keychain-dump login.txt --dry-run", "reports, changes nothing")],
     exitCodes: codes)
   static let json = CommandDeclaration(
@@ -115,9 +117,9 @@ extension ImportCommand {
     details: [
       "What `keytree export json` has written: every attribute and the exact secret. The items get new ids and "
         + "times; they stay in the groups they were in where this keyring has these, unless `--group` says "
-        + "otherwise."
+        + "otherwise, and what was kept on one machine alone stays on this one."
     ],
-    operands: [textFile], options: [dryRun, acceptLoss, AttributeOptions.group],
+    operands: [textFile], options: [dryRun, acceptLoss, local, AttributeOptions.group],
     examples: [Example("gpg -d keyring.json.gpg | keytree import json -", "imports a sealed export")],
     exitCodes: codes)
 }

@@ -45,6 +45,8 @@ package enum ImportSkip: Hashable, Sendable {
   case folderLink(to: [UInt8])
   /// A folder, whose name its entries say.
   case folder
+  /// It says nothing.
+  case empty
   /// What its owner has thrown away.
   case trash
   /// A field that holds nothing of its own, and points at another one of the same entry.
@@ -57,6 +59,7 @@ package enum ImportSkip: Hashable, Sendable {
     case .alias(let path): "a link to \(String(decoding: path, as: UTF8.self)), which keeps this name as well"
     case .folderLink(let path) where path.isEmpty: "a link to the top of the store"
     case .folder: "a folder"
+    case .empty: "it is empty"
     case .trash: "in the trash"
     case .fieldLink: "it points at another field of the same entry"
     case .folderLink(let path): "a link to the folder \(String(decoding: path, as: UTF8.self))"

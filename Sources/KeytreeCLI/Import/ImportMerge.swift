@@ -6,7 +6,8 @@ package import Secrets
 /// For each item the names it may have are tried in a fixed order (``PlannedItem/candidates``):
 /// - Nobody has the name: the item is added.
 /// - An item with the same secret has it: they are the same. What only the new one says (another URL, another
-///   label) is added to that item's attributes; values that are there are never changed.
+///   label) is added to that item's attributes; values that are there are never changed. An item of the store that
+///   has a label, a comment or a kind gets no other one.
 /// - An item with another secret has it: the next name is tried.
 ///
 /// The order depends on the source alone, so that a second run finds every item where the first one put it.
@@ -83,7 +84,8 @@ package struct ImportMerge<Failure: Error> {
     guard try hasSecret(record, item.secret) else { return false }
     let index = progress.completions[record.id]
     let pending = index.map { progress.plan.completions[$0].attributes } ?? Attributes()
-    guard let missing = item.attributes.missing(in: record.attributes.merging(pending)) else { return false }
+    guard let missing = item.attributes.missing(in: record.attributes.merging(pending), isStored: true)
+    else { return false }
     if missing.isEmpty {
       progress.note(item, .alreadyThere, record.path)
       return true

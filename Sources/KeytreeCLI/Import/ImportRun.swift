@@ -78,7 +78,8 @@ struct ImportRun {
   /// - Returns: how many items another process added meanwhile, so that nothing is known about their secrets.
   private func apply(_ plan: ImportPlan) throws(KeyringError) -> Int {
     let items = plan.additions.map {
-      NewItem(itemClass: $0.itemClass, attributes: $0.attributes, group: $0.group ?? group)
+      NewItem(
+        itemClass: $0.itemClass, attributes: $0.attributes, group: $0.group ?? group, isLocal: $0.isLocal)
     }
     let secrets = plan.additions.map(\.secret)
     let updates = plan.completions.map {

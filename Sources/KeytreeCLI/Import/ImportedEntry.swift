@@ -24,6 +24,9 @@ struct ImportedEntry {
   let showsUnknown: Bool
 
   private var further: [(part: ImportPart, secret: SecretSlice)] = []
+  private var hasSecret = false
+  // Which of the addresses are sealed together, as they stood in one field.
+  private var sealedTogether: Set<Int> = []
 
   init(_ source: ImportSource, showsUnknown: Bool = false) {
     self.source = source
@@ -34,6 +37,56 @@ struct ImportedEntry {
   mutating func set(_ name: AttributeName, _ text: SecretSlice?) {
     guard let text, !text.isEmpty else { return }
     attributes[name] = AttributeValue(text: text.publicBytes())
+  }
+
+  /// Sets a public attribute that must not take the place of another value: a second one is sealed.
+  ///
+  /// - Parameters:
+  ///   - name: the attribute.
+  ///   - text: its value; an empty one says nothing.
+  ///   - title: what the source calls it.
+  mutating func claim(_ name: AttributeName, _ text: SecretSlice?, title: String) {
+    guard let text, !text.isEmpty else { return }
+    let value = AttributeSchema.value(ofText: text.publicBytes(), for: name)
+    let isFree = attributes[name].map { $0.isSame(as: value) } ?? true
+    // A port that is no number says something else than a port.
+    if isFree, AttributeSchema.kind(of: name) == nil || value.isOfKind(of: name) {
+      attributes[name] = value
+    } else {
+      seal(.column(title), text)
+    }
+  }
+
+  /// Sets the password; a second one is sealed beside it.
+  ///
+  /// - Parameters:
+  ///   - password: its bytes, which may be none.
+  ///   - title: what the source calls it.
+  mutating func claimSecret(_ password: SecretSlice, title: String) {
+    if !hasSecret {
+      hasSecret = true
+      secret = password
+    } else if !secret.isEqual(to: password) {
+      seal(.column(title), password)
+    }
+  }
+
+  /// Adds the addresses of a field that has several.
+  ///
+  /// When one of them holds what may be secret, nobody knows where the commas of it belong: then the field is
+  /// sealed as a whole, and shown are those alone that begin as a URL does.
+  mutating func addresses(in field: SecretSlice) {
+    let found = CSVFields.urls(in: field)
+    let hides = found.contains { url in unsafe url.withBytes { unsafe ImportedURL($0).hidesSomething } }
+    guard found.count > 1, hides else {
+      urls += found
+      return
+    }
+    seal(.column(urls.isEmpty ? "url" : "url-\(urls.count + 1)"), field)
+    for url in found where CSVFields.hasScheme(url) {
+      sealedTogether.insert(urls.count)
+      urls.append(url)
+    }
   }
 
   /// Keeps a part in an item of its own.
@@ -94,8 +147,11 @@ struct ImportedEntry {
     var item = PlannedItem(
       itemClass: .internetPassword, attributes: attributes, secret: secret, source: source, part: part,
       remarks: remarks)
-    item.attributes[.kind] = kind ?? attributes[.kind]
     var further = further
+    if let kind, let other = attributes[.kind], !kind.isSame(as: other), let text = other.contentBytes {
+      further.append((.column(AttributeName.kind.text), SecretSlice(SecretBytes(copying: text))))
+    }
+    item.attributes[.kind] = kind ?? attributes[.kind]
     for (index, text) in urls.enumerated() {
       let url = unsafe text.withBytes { unsafe ImportedURL($0) }
       let name = index == 0 ? AttributeName.url : AttributeName("url-\(index + 1)")
@@ -106,10 +162,17 @@ struct ImportedEntry {
       }
       if url.hidesSomething || index >= 9 {
         if !item.remarks.contains(.urlPartlySealed) { item.remarks.append(.urlPartlySealed) }
-        further.append((.column(name.text), text))
+        if index >= 9 || !sealedTogether.contains(index) { further.append((.column(name.text), text)) }
       }
     }
     if item.attributes[.server] == nil { item.makeGeneric() }
+    // What a URL or the lack of one has left without a place, such as a port without a host.
+    for (name, value) in item.attributes.entries where !AttributeSchema.applies(name, to: item.itemClass) {
+      item.attributes[name] = nil
+      if let text = value.fieldText {
+        further.append((.column(name.text), SecretSlice(SecretBytes(copying: text))))
+      }
+    }
     draft.add(item)
     for (part, secret) in further {
       draft.add(
@@ -123,10 +186,13 @@ extension PlannedItem {
   fileprivate mutating func place(at url: ImportedURL, isPassword: Bool) {
     if !url.publicText.isEmpty { attributes[.url] = AttributeValue(text: url.publicText) }
     guard isPassword, let host = url.host else { return }
-    attributes[.server] = AttributeValue(text: host.host)
-    attributes[.protocol] = url.scheme.map { AttributeValue(text: $0) }
-    attributes[.port] = host.port.map { .integer($0) }
-    if !url.path.isEmpty, url.path != [UInt8(ascii: "/")] {
+    // What the source says by itself comes first; the attribute `url` has the rest.
+    if attributes[.server] == nil {
+      attributes[.server] = AttributeValue(text: host.host)
+      attributes[.port] = attributes[.port] ?? host.port.map { .integer($0) }
+    }
+    attributes[.protocol] = attributes[.protocol] ?? url.scheme.map { AttributeValue(text: $0) }
+    if attributes[.path] == nil, !url.path.isEmpty, url.path != [UInt8(ascii: "/")] {
       alternatives = [[.path: AttributeValue(text: url.path)]]
     }
   }
@@ -138,6 +204,17 @@ extension PlannedItem {
     if let realm = attributes[.securityDomain] {
       attributes[.securityDomain] = nil
       attributes["httpRealm"] = realm
+    }
+  }
+}
+
+extension AttributeValue {
+  /// Whether an item of any class can have this value for an attribute.
+  fileprivate func isOfKind(of name: AttributeName) -> Bool {
+    switch (AttributeSchema.kind(of: name), self) {
+    case (.integer, .integer), (.boolean, .boolean), (.date, .date): true
+    case (.integer, _), (.boolean, _), (.date, _): false
+    default: true
     }
   }
 }

@@ -3,8 +3,9 @@ internal import KeyringModel
 /// What a URL of a password manager says about where a password belongs, and which part of it is public.
 ///
 /// Attributes are readable by everybody who has the store, and a URL can hold a secret: a password before
-/// the `@`, a token after `?` or `#`. Those parts are left out of ``publicText``; `hidesSomething` says that
-/// the original has to be sealed for nothing to be lost.
+/// the `@`, a token after `?` or `#`, parameters after `;`. Those parts are left out of ``publicText``;
+/// `hidesSomething` says that the original has to be sealed for nothing to be lost. Where a password may stand that
+/// is not written as RFC 3986 has it, nothing but the scheme is shown. A path is public, whatever it holds.
 struct ImportedURL: Equatable {
   /// The scheme in lower-case letters, `https`; nil when there is none.
   var scheme: [UInt8]?
@@ -30,6 +31,11 @@ struct ImportedURL: Equatable {
     let afterScheme = ImportedURL.endOfScheme(bytes)
     let authorityStart = afterScheme.map { $0 + 3 } ?? 0
     var authorityEnd = bytes[authorityStart...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.count
+    if unsafe ImportedURL.mayHoldPassword(text, bytes, authorityStart..<authorityEnd) {
+      publicText = afterScheme.map { Array(bytes[..<$0]) + "://".utf8 } ?? []
+      hidesSomething = true
+      return
+    }
     var mayBeHost = true
     // RFC 3986, 3.2.1: the last `@` ends the user information.
     if let at = bytes[authorityStart..<authorityEnd].lastIndex(of: UInt8(ascii: "@")) {
@@ -44,6 +50,12 @@ struct ImportedURL: Equatable {
         // Without `//` it may as well be `mailto:alice@example.org`, which is no host.
         mayBeHost = afterScheme != nil
       }
+    }
+    // RFC 3986, 3.3: what a path has for parameters; `;password=` in the addresses of databases.
+    if let parameters = bytes[authorityStart...].firstIndex(of: UInt8(ascii: ";")) {
+      bytes.removeSubrange(parameters...)
+      authorityEnd = min(authorityEnd, parameters)
+      hidesSomething = true
     }
     publicText = bytes
     guard mayBeHost else { return }
@@ -61,6 +73,23 @@ struct ImportedURL: Equatable {
     } else {
       scheme = nil
     }
+  }
+
+  /// Whether there may be a password that does not stand where one belongs: `https://u:a/b@host` and
+  /// `jdbc:postgresql://u:p@host` have an `@` after a colon that is not the scheme's.
+  ///
+  /// - Parameters:
+  ///   - text: The whole text.
+  ///   - shown: What comes before its query and its fragment.
+  ///   - authority: Where a password belongs, when there is one.
+  private static func mayHoldPassword(
+    _ text: UnsafeRawBufferPointer, _ shown: [UInt8], _ authority: Range<Int>
+  ) -> Bool {
+    guard let colon = shown[authority.lowerBound...].firstIndex(of: UInt8(ascii: ":")),
+      let last = unsafe text.lastIndex(of: UInt8(ascii: "@")), last > colon
+    else { return false }
+    // With the only `@` in its place, the password is known to end there.
+    return !authority.contains(last)
   }
 
   // Where `://` begins after a scheme (RFC 3986, 3.1).

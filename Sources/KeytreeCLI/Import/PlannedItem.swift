@@ -15,6 +15,8 @@ package struct PlannedItem: Sendable {
   package var part: ImportPart
   /// The group it was in, when the source says so; else the one that the import is for.
   package var group: String?
+  /// Whether it stays on this machine.
+  package var isLocal = false
   /// What its owner should know.
   package var remarks: [ImportRemark] = []
   /// Attributes that tell it from another item with the same primary key, the best first.

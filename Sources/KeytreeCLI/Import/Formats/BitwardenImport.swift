@@ -129,9 +129,15 @@ package enum BitwardenImport {
     for place in reader.elements("uris") {
       var place = MemberReader(place)
       place.drop("uriChecksum")
-      if let url = place.text("uri"), !url.isEmpty { entry.urls.append(url) }
+      let url = place.text("uri") ?? SecretSlice(SecretBytes())
+      if !url.isEmpty { entry.urls.append(url) }
       if let match = place.take("match"), let text = match.plainText {
-        entry.set(AttributeName(entry.urls.count < 2 ? "urlMatch" : "urlMatch-\(entry.urls.count)"), text)
+        // How to compare what is not there says something about nothing, but it is kept.
+        if url.isEmpty {
+          entry.field("match", text)
+        } else {
+          entry.set(AttributeName(entry.urls.count < 2 ? "urlMatch" : "urlMatch-\(entry.urls.count)"), text)
+        }
       }
       place.keepRest(in: &entry)
     }
@@ -152,10 +158,16 @@ package enum BitwardenImport {
       let name = field["name"]?.plainText.map { String(decoding: $0.publicBytes(), as: UTF8.self) } ?? ""
       let title = name.isEmpty ? "field" : name
       let type = field["type"]?.integer ?? 0
-      if type == 3 {
+      let value = field["value"] ?? .null
+      var rest = MemberReader(field)
+      rest.drop("name", "value", "type", "linkedId")
+      rest.keepRest(in: &entry)
+      if type == 3, value.isBlank {
         draft.skip(entry.source, .fieldLink, part: .column(title))
-      } else if let value = field["value"]?.plainText {
-        entry.field(title, value, isSecret: type != 0 && type != 2)
+      } else if let text = value.plainText {
+        entry.field(title, text, isSecret: type != 0 && type != 2)
+      } else if !value.isBlank {
+        entry.field(title, SecretSlice(value.json), isSecret: true)
       } else {
         entry.field(title, SecretSlice(SecretBytes()), isSecret: true)
       }

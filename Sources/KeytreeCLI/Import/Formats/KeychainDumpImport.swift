@@ -64,7 +64,7 @@ package enum KeychainDumpImport {
       let code = String(decoding: value.bytes, as: UTF8.self)
       // A number of 0 says that there is none.
       if value.number == 0 { return }
-      found = .string(words[name]?.first { $0.code == code }?.word ?? code)
+      found = .string(FourCharacterCode.word(for: code, of: name))
     } else if AttributeSchema.kind(of: name) == .integer || AttributeSchema.kind(of: name) == .boolean {
       guard let number = value.number ?? value.fourLetters, number != 0 else { return }
       found = AttributeSchema.kind(of: name) == .boolean ? .boolean(true) : .integer(number)
@@ -90,22 +90,5 @@ package enum KeychainDumpImport {
     "ptcl": .protocol, "atyp": .authenticationType, "crtr": .creator, "type": .type, "scrp": .scriptCode,
     "cusi": .customIcon, "invi": .invisible, "nega": .negative, "prot": .protected,
     "cdat": "creationDate", "mdat": "revisionDate",
-  ]
-
-  // The words of the store for Apple's four letters, as KeychainServices has them.
-  private static let words: [AttributeName: [(code: String, word: String)]] = [
-    .protocol: [
-      ("ftp ", "ftp"), ("ftpa", "ftp-account"), ("http", "http"), ("irc ", "irc"), ("nntp", "nntp"),
-      ("pop3", "pop3"), ("smtp", "smtp"), ("sox ", "socks"), ("imap", "imap"), ("ldap", "ldap"),
-      ("atlk", "appletalk"), ("afp ", "afp"), ("teln", "telnet"), ("ssh ", "ssh"), ("ftps", "ftps"),
-      ("htps", "https"), ("htpx", "http-proxy"), ("htsx", "https-proxy"), ("ftpx", "ftp-proxy"),
-      ("smb ", "smb"), ("rtsp", "rtsp"), ("rtsx", "rtsp-proxy"), ("daap", "daap"), ("eppc", "eppc"),
-      ("ipp ", "ipp"), ("ntps", "nntps"), ("ldps", "ldaps"), ("tels", "telnets"), ("imps", "imaps"),
-      ("ircs", "ircs"), ("pops", "pop3s"),
-    ],
-    .authenticationType: [
-      ("ntlm", "ntlm"), ("msna", "msn"), ("dpaa", "dpa"), ("rpaa", "rpa"), ("http", "http-basic"),
-      ("httd", "http-digest"), ("form", "html-form"), ("dflt", "default"),
-    ],
   ]
 }

@@ -47,8 +47,9 @@ enum KeychainDumpText {
           blocks[blocks.count - 1].data = data
           continue
         }
-        // Nothing was printed: an item without a secret.
-        if !line.isEmpty, !starts(line, "keychain: ") {
+        // An empty line is a secret of no bytes. Where not even that was printed, there is no data.
+        if line.isEmpty { blocks[blocks.count - 1].data = SecretSlice(SecretBytes()) }
+        guard line.isEmpty || starts(line, "keychain: ") else {
           throw .line(number + 1, "this is no data of an item")
         }
       }

@@ -38,6 +38,11 @@ package enum KeytreeImport {
     var planned = PlannedItem(
       itemClass: itemClass, attributes: Attributes(), secret: secret, source: source, part: .secret)
     planned.group = item["group"]?.text.map { String(decoding: $0.publicBytes(), as: UTF8.self) }
+    planned.isLocal = item["local"]?.boolean == true
+    let known: Set<String> = ["class", "group", "created", "modified", "attributes", "secret", "local"]
+    for member in item.members ?? [] where !known.contains(member.name) {
+      draft.lose(source, .noPlace("this version of keytree does not know it"), part: .column(member.name))
+    }
     for member in members {
       let name = AttributeName(member.name)
       guard let value = value(member.value, of: name) else {

@@ -9,6 +9,7 @@ package import Secrets
 /// - A word may stand in double quotes, in which a backslash protects the byte after it, and `\n`, `\r` and `\t` stand
 ///   for what they stand for everywhere, as curl reads them. Without quotes a backslash is a backslash. A `#` begins
 ///   a comment where a keyword could stand, and nowhere else.
+/// - A word that is there twice is kept twice: the second value is sealed beside the first.
 /// - `macdef`, a list of commands for FTP, is a loss.
 package enum NetrcImport {
   /// Plans all entries.
@@ -58,17 +59,18 @@ package enum NetrcImport {
     _ keyword: String, _ value: SecretSlice, _ line: Int, _ entry: inout ImportedEntry?
   ) throws(SourceError) {
     switch keyword {
-    case "login", "user", "username": entry?.set(.account, value)
-    case "password", "passwd", "secret": entry?.secret = value
+    case "login", "user", "username": entry?.claim(.account, value, title: keyword)
+    case "password", "passwd", "secret": entry?.claimSecret(value, title: keyword)
     case "account", "force": entry?.seal(.column(keyword), value)
     case "port", "protocol":
       let text = String(decoding: value.publicBytes(), as: UTF8.self)
       if entry?.attributes[.server] == nil {
-        entry?.set(AttributeName("\(keyword)Name"), value)
+        entry?.claim(AttributeName("\(keyword)Name"), value, title: keyword)
       } else if let number = Int64(text), (0...65535).contains(number) {
-        entry?.attributes[.port] = .integer(number)
+        // The number again, without the zeros that may stand before it.
+        entry?.claim(.port, SecretSlice("\(number)"), title: keyword)
       } else {
-        entry?.set(.protocol, value)
+        entry?.claim(.protocol, value, title: keyword)
       }
     default: throw .line(line, "a word that is no keyword")
     }
