@@ -10,6 +10,7 @@ extension SecretJSONError {
     case .notUnicode(let line): "line \(line) is not UTF-8, or holds half of a surrogate pair"
     case .duplicateName(let line): "an object in line \(line) has two members of one name"
     case .tooDeep(let line): "too many values inside each other in line \(line)"
+    case .tooMany(let limit): "it has more than \(limit) values"
     }
   }
 }

@@ -32,7 +32,7 @@ package indirect enum SecretJSON: Sendable {
   /// Reads a whole document.
   ///
   /// - Parameter bytes: JSON in UTF-8; a byte order mark in front is passed over.
-  /// - Throws: `SecretJSONError`; no part of the content is in it, but for the number of the line.
+  /// - Throws: `SecretJSONError`, `tooMany` beyond 2 million values; no part of the content is in it, but for the number of the line.
   package init(_ bytes: borrowing SecretBytes) throws(SecretJSONError) {
     var parser = SecretJSONParser(capacity: bytes.count)
     let node = try unsafe bytes.withBytes { text throws(SecretJSONError) in
@@ -87,4 +87,6 @@ package enum SecretJSONError: Error, Equatable, Sendable {
   case duplicateName(line: Int)
   /// Values inside each other, more than 64 deep.
   case tooDeep(line: Int)
+  /// More values than are read.
+  case tooMany(limit: Int)
 }

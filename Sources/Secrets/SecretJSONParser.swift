@@ -26,10 +26,13 @@ indirect enum SecretJSONNode {
 /// One run over a JSON document. It copies no text anywhere but into its own wiped content.
 struct SecretJSONParser: ~Copyable {
   private static let depthLimit = 64
+  // Each value takes many times the one byte that it is written with.
+  private static let countLimit = 2_000_000
 
   private var content: SecretBytes
   private var position = 0
   private var depth = 0
+  private var count = 0
 
   /// - Parameter capacity: The size of the document: no text is longer than it is written.
   init(capacity: Int) { content = SecretBytes(capacity: capacity) }
@@ -52,6 +55,8 @@ struct SecretJSONParser: ~Copyable {
   }
 
   private mutating func value(_ text: UnsafeRawBufferPointer) throws(SecretJSONError) -> SecretJSONNode {
+    count += 1
+    guard count <= Self.countLimit else { throw .tooMany(limit: Self.countLimit) }
     switch try unsafe peek(text) {
     case UInt8(ascii: "{"):
       return try unsafe nested(text) { parser, text throws(SecretJSONError) in

@@ -67,6 +67,20 @@ struct ImportURLTests {
       Example("router", nil, nil),
       Example("C:\\keys", nil, nil),
       Example("mailto:alice@example.org", nil, nil, shown: "example.org"),
+      // A password that stands where none belongs: nothing but the scheme is shown.
+      Example("https://u:SECRET/x@c.example/", nil, nil, shown: "https://"),
+      Example("https://u:SECRET#x@d.example/", nil, nil, shown: "https://"),
+      Example("https://u:SECRET?x@d.example/", nil, nil, shown: "https://"),
+      Example("https://u:a@SECRET/x@c.example/", nil, nil, shown: "https://"),
+      Example("https://u:SEC;RET@c.example/", "https", "c.example", path: "/", shown: "https://c.example/"),
+      Example("jdbc:postgresql://u:SECRET@e.example/db", nil, nil, shown: ""),
+      Example("https:/u:SECRET@f.example/", nil, nil, shown: ""),
+      Example("//u:SECRET@i.example/", nil, nil, shown: ""),
+      // No password: an `@` in a path, and a colon after it.
+      Example("https://medium.com/@alice", "https", "medium.com", path: "/@alice"),
+      Example("https://x.example/@alice:8", "https", "x.example", path: "/@alice:8"),
+      Example("https://x.example/a;p=SECRET", "https", "x.example", path: "/a", shown: "https://x.example/a"),
+      Example("https://x.example;p=SECRET/a", "https", "x.example", shown: "https://x.example"),
     ])
   func url(_ example: Example) {
     let url = unsafe SecretSlice(text: example.text).withBytes { unsafe ImportedURL($0) }

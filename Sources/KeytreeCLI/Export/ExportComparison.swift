@@ -54,11 +54,19 @@ struct ExportComparison {
       if let bytes = value.fieldText, isKept(name, bytes) { continue }
       // What an import adds by itself to tell it from another item of the same name.
       if item.alternatives.contains(where: { $0[name]?.isSame(as: value) == true }) { continue }
+      // A note or a field of the second entry of one account: an import numbers it again where it has to.
+      if name == .account, item.part != .secret, let found, isSameButNumber(value, found) { continue }
       // One side of a conflict becomes an item of its own.
       if name == .conflictOf { continue }
       names.append(name.text)
     }
     return names
+  }
+
+  private func isSameButNumber(_ stored: AttributeValue, _ found: AttributeValue) -> Bool {
+    guard case .string(let stored) = stored, case .string(let found) = found else { return false }
+    return stored.hasPrefix("\(found) (")
+      && stored.dropFirst(found.count).wholeMatch(of: #/ \([0-9]{1,2}\)/#) != nil
   }
 
   // `favorite` is `1` in one format and `true` in another.

@@ -108,7 +108,10 @@ extension ExportEntry {
     }
   }
 
-  private static func best(_ found: [Int], _ entries: [ExportEntry], for item: ExportedItem) -> Int? {
+  private static func best(_ all: [Int], _ entries: [ExportEntry], for item: ExportedItem) -> Int? {
+    // The second of two entries of one account has the mark of an import, and so has its note.
+    let marked = all.filter { (entries[$0].head?.number ?? 1) == item.number }
+    let found = marked.isEmpty ? all.filter { entries[$0].note == nil } + all : marked
     func isAlike(_ index: Int, _ name: AttributeName) -> Bool {
       entries[index].head?.record.attributes[name] == item.record.attributes[name]
     }
@@ -137,7 +140,27 @@ extension ExportedItem {
   /// Whether it keeps what belongs to another item, or is a note by itself.
   var isNote: Bool { record.itemClass == .genericPassword && record.attributes[.kind] == "note" }
 
-  fileprivate var place: ExportEntry.Place { place(account: Array((text(.account) ?? "").utf8)) }
+  fileprivate var place: ExportEntry.Place { place(account: Array(plainAccount.utf8)) }
+
+  // The account without the number that an import has added, and that number.
+  private var marked: (account: String, number: Int?) {
+    let account = text(.account) ?? ""
+    guard record.itemClass == .genericPassword,
+      let match = account.wholeMatch(of: #/(.*) \(([2-9]|[1-9][0-9])\)/#)
+    else { return (account, nil) }
+    return (String(match.1), Int(match.2))
+  }
+
+  private var plainAccount: String { marked.account }
+
+  /// The number by which an import has told it from others of one account; 1 for the first of them.
+  fileprivate var number: Int {
+    if let number = marked.number { return number }
+    guard let mark = text(.securityDomain)?.split(separator: " ").last, mark.hasPrefix("duplicate-") else {
+      return 1
+    }
+    return Int(mark.dropFirst(10)) ?? 1
+  }
 
   private func place(account: [UInt8]) -> ExportEntry.Place {
     ExportEntry.Place(container: Array(container.utf8), account: account, group: record.group)
@@ -145,7 +168,7 @@ extension ExportedItem {
 
   /// Where the password may be that it belongs to, the longest account first, and which part of it this is.
   fileprivate var placesAbove: [(ExportEntry.Place, part: String)] {
-    let account = Array((text(.account) ?? "").utf8)
+    let account = Array(plainAccount.utf8)
     if isSeed { return [(place, "")] }
     let dots = account.indices.filter { account[$0] == UInt8(ascii: ".") }
     return dots.map { dot in

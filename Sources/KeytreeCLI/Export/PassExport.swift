@@ -20,7 +20,9 @@ struct PassExport {
   private(set) var files: [File] = []
   /// What they do not carry.
   private(set) var report = ExportReport(entries: [])
+  // What is there on the disk: files with their suffix, which no folder can be called, and folders.
   private var taken: Set<[[UInt8]]> = []
+  private var folders: Set<[[UInt8]]> = []
 
   private static let slash = UInt8(ascii: "/")
   // 255 without `.gpg` and a number.
@@ -143,13 +145,33 @@ extension PassExport {
   }
 
   private mutating func free(_ path: [[UInt8]]) -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    for component in path.dropLast() {
+      found = numbered(found + [component], suffix: []) { !taken.contains($0) }
+      folders.insert(found)
+    }
+    found = numbered(found + [path[path.count - 1]], suffix: PassScan.suffix) {
+      !taken.contains($0) && !folders.contains($0)
+    }
+    var file = found
+    file[file.count - 1] += PassScan.suffix
+    taken.insert(file)
+    return found
+  }
+
+  /// The path, with a number when what it is called on the disk is there.
+  private func numbered(
+    _ path: [[UInt8]], suffix: [UInt8], isFree: ([[UInt8]]) -> Bool
+  ) -> [[UInt8]] {
+    let last = path.count - 1
     var found = path
     var number = 2
-    while !taken.insert(found).inserted {
-      found = path
-      found[found.count - 1] += "-\(number)".utf8
+    while true {
+      var onDisk = found
+      onDisk[last] += suffix
+      if isFree(onDisk) { return found }
+      found[last] = path[last] + "-\(number)".utf8
       number += 1
     }
-    return found
   }
 }

@@ -136,6 +136,7 @@ extension XMLProblem {
     case .malformed(let line): "line \(line) is no XML"
     case .documentType(let line): "line \(line) declares a document type, which no export has"
     case .tooDeep(let line): "line \(line) has too many elements inside each other"
+    case .tooMany(let limit): "it has more than \(limit) elements"
     }
   }
 }

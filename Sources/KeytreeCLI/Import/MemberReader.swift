@@ -52,17 +52,24 @@ extension ImportedEntry {
     if let value, !value.isBlank { set(name, value.plainText) }
   }
 
-  /// Keeps members as lines of text, `name: value`; those that say nothing are left out.
+  /// Keeps members for the secret, as lines of text, `name: value`; those that say nothing are left out.
   ///
-  /// - Returns: the text; empty when nothing is said.
-  static func lines(_ value: SecretJSON?) -> SecretSlice {
+  /// What has a line end would read as several facts, and is sealed by itself.
+  mutating func keepLines(_ value: SecretJSON?) {
     var text = SecretBytes()
     for member in value?.members ?? [] where !member.value.isBlank {
+      let isLine = !member.name.utf8.contains { $0 == 0x0A || $0 == 0x0D || $0 == UInt8(ascii: ":") }
+      if let plain = member.value.plainText,
+        unsafe !isLine || plain.withBytes({ unsafe $0.contains(0x0A) || $0.contains(0x0D) })
+      {
+        seal(.column(member.name), plain)
+        continue
+      }
       text.append("\(member.name): ")
       if let plain = member.value.plainText { text.append(plain) } else { member.value.write(to: &text) }
       text.append("\n")
     }
     if !text.isEmpty { text.removeLast() }
-    return SecretSlice(text)
+    secret = SecretSlice(text)
   }
 }

@@ -32,13 +32,15 @@ package enum XMLProblem: Error, Equatable {
   case documentType(line: Int)
   /// Elements inside each other, more than are read.
   case tooDeep(line: Int)
+  /// More elements than are read.
+  case tooMany(limit: Int)
 }
 
 /// Why a ZIP archive is not read.
 package enum ArchiveProblem: Error, Equatable {
   /// There is no end of a central directory.
   case notAnArchive
-  /// A field contradicts another one, or the size of the file.
+  /// A field contradicts another one, or the size of the file; members overlap, or bytes belong to none.
   case damaged
   /// It has more members than are read.
   case tooManyMembers(limit: Int)

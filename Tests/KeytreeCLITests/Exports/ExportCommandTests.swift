@@ -110,6 +110,8 @@ struct ExportCommandTests {
     _ = world.run("add", "github.com/alice", "-r", "https", input: Array("secret".utf8))
     let file = world.scratch.path + "/out"
     #expect(world.run("export", "csv", file).code == .usage)
+    #expect(world.run("export", "json", "-", "--plaintext").code == .usage)
+    #expect(!FileManager.default.fileExists(atPath: "-"))
     #expect(world.run("export", "json", file).code == .usage)
     #expect(world.run("export", "pass", file).code == .usage)
     #expect(world.run("export", "pass", file, "--plaintext").code == .usage)

@@ -100,10 +100,10 @@ package enum BitwardenImport {
       entry.becomeNote()
     case 3:
       entry.kind = "card"
-      entry.secret = ImportedEntry.lines(reader.take("card"))
+      entry.keepLines(reader.take("card"))
     case 4:
       entry.kind = "identity"
-      entry.secret = ImportedEntry.lines(reader.take("identity"))
+      entry.keepLines(reader.take("identity"))
     case 5:
       var key = MemberReader(reader.take("sshKey"))
       entry.kind = "ssh key"

@@ -6,13 +6,20 @@ package import Secrets
 /// - `Title`, `UserName`, `Password`, `URL` and `Notes` become a password as in ``ImportedEntry``; the groups that an
 ///   entry is in, joined by `/`, are the attribute `folder`.
 /// - Strings of other names are sealed, each in an item of its own; those for one-time passwords become a seed.
+/// - What is protected in memory is sealed, whatever it is; for a protected URL nothing of it is shown.
+/// - References to other entries of the file are replaced by what they stand for; others are losses.
 /// - Older versions of an entry are kept sealed beside it, as JSON; attached files up to the size of a secret.
 /// - What lies in the recycle bin is skipped.
 package struct KeePassImport {
   private var draft = ImportDraft()
   private var number = 0
   private let binaries: [String: XMLNode]
+  private let references: KeePassReferences
   private let recycleBin: [UInt8]?
+  private let hasRecycleBin: Bool
+  // What is under `Meta` is unpacked once, however many entries have it.
+  private var contents: [String: SecretSlice?] = [:]
+  private var room = AttachmentRoom()
   private let showsUnknown: Bool
 
   /// Plans all entries.
@@ -28,12 +35,15 @@ package struct KeePassImport {
     guard document.name == "KeePassFile", let root = document["Root"] else {
       throw .otherFormat(expected: "an XML export of KeePass")
     }
-    var run = KeePassImport(meta: document["Meta"], showsUnknown: showsUnknown)
-    for group in root.all("Group") { run.readGroup(group, folder: [], isRoot: true) }
+    var run = KeePassImport(meta: document["Meta"], root: root, showsUnknown: showsUnknown)
+    for group in root.all("Group") { run.readGroup(group, folder: [], depth: 0) }
     return run.draft
   }
 
-  private init(meta: XMLNode?, showsUnknown: Bool) {
+  private init(meta: XMLNode?, root: XMLNode, showsUnknown: Bool) {
+    references = KeePassReferences(root)
+    let isOff = meta?["RecycleBinEnabled"]?.text.isEqual(toText: "False") == true
+    hasRecycleBin = !isOff
     self.showsUnknown = showsUnknown
     var binaries: [String: XMLNode] = [:]
     for binary in meta?["Binaries"]?.all("Binary") ?? [] {
@@ -43,57 +53,69 @@ package struct KeePassImport {
     recycleBin = meta?["RecycleBinUUID"]?.text.publicBytes()
   }
 
-  private mutating func readGroup(_ group: XMLNode, folder: [[UInt8]], isRoot: Bool) {
+  private mutating func readGroup(_ group: XMLNode, folder: [[UInt8]], depth: Int) {
     let name = group["Name"]?.text.publicBytes() ?? []
     // The top group has the name of the file.
-    let folder = isRoot ? folder : folder + [name]
+    let folder = depth == 0 ? folder : folder + [name]
+    // Without its UUID it is known by its name, where KeePass makes it.
     let isBin =
       recycleBin.map { !$0.isEmpty && group["UUID"]?.text.publicBytes() == $0 }
-      ?? name.elementsEqual("Recycle Bin".utf8)
-    if isBin {
-      skipAll(in: group)
+      ?? (depth == 1 && name.elementsEqual("Recycle Bin".utf8))
+    if isBin, hasRecycleBin {
+      skipAll(in: group, folder: folder)
       return
     }
     if let notes = group["Notes"]?.text, !notes.isEmpty {
-      var entry = ImportedEntry(.file(Array(folder.joined(separator: [UInt8(ascii: "/")]))))
+      var entry = ImportedEntry(.file(folder.isEmpty ? name : Self.path(folder)))
       entry.attributes[.label] = AttributeValue(text: name)
       entry.note(notes)
       entry.becomeNote()
       entry.finish(into: &draft)
     }
     for entry in group.all("Entry") { read(entry, folder: folder) }
-    for inner in group.all("Group") { readGroup(inner, folder: folder, isRoot: false) }
+    for inner in group.all("Group") { readGroup(inner, folder: folder, depth: depth + 1) }
   }
 
-  private mutating func skipAll(in group: XMLNode) {
+  private static func path(_ folder: [[UInt8]]) -> [UInt8] {
+    Array(folder.joined(separator: [UInt8(ascii: "/")]))
+  }
+
+  private mutating func skipAll(in group: XMLNode, folder: [[UInt8]]) {
+    if group["Notes"]?.text.isEmpty == false { draft.skip(.file(Self.path(folder)), .trash, part: .note) }
     for entry in group.all("Entry") {
       number += 1
       draft.skip(.entry(number, title: KeePassStrings(entry).title), .trash)
     }
-    for inner in group.all("Group") { skipAll(in: inner) }
+    for inner in group.all("Group") {
+      skipAll(in: inner, folder: folder + [inner["Name"]?.text.publicBytes() ?? []])
+    }
   }
 
   private mutating func read(_ node: XMLNode, folder: [[UInt8]]) {
     number += 1
     var strings = KeePassStrings(node)
+    let unresolved = strings.resolve(references)
     var entry = ImportedEntry(.entry(number, title: strings.title), showsUnknown: showsUnknown)
-    if !folder.isEmpty {
-      entry.attributes["folder"] = AttributeValue(text: Array(folder.joined(separator: [UInt8(ascii: "/")])))
+    for key in unresolved {
+      draft.lose(
+        entry.source, .unreadable("it refers to what is not found in the file by its UUID"),
+        part: .column(key))
     }
-    entry.set(.label, strings.take("Title"))
-    entry.set(.account, strings.take("UserName"))
+    if !folder.isEmpty { entry.attributes["folder"] = AttributeValue(text: Self.path(folder)) }
+    entry.set(.label, strings.takePublic("Title"))
+    entry.set(.account, strings.takePublic("UserName"))
     if let password = strings.take("Password") { entry.secret = password }
-    if let url = strings.take("URL"), !url.isEmpty { entry.urls.append(url) }
+    if let url = strings.takePublic("URL"), !url.isEmpty { entry.urls.append(url) }
     entry.note(strings.take("Notes"))
     for seed in strings.takeSeeds() { entry.oneTimePassword(seed) }
     for string in strings.rest {
       // Further addresses, as Keepass2Android and KeePassXC name them.
-      if string.key.hasPrefix("KP2A_URL") {
+      if string.key.hasPrefix("KP2A_URL"), !string.isProtected, !string.isEncrypted {
         entry.urls.append(string.value)
       } else if string.isEncrypted {
         draft.lose(
           entry.source, .unreadable("it is still encrypted in the file"), part: .column(string.key))
-      } else {
+      } else if !string.isProtected || !string.value.isEmpty {
         entry.field(string.key, string.value, isSecret: string.isProtected)
       }
     }
@@ -101,8 +123,27 @@ package struct KeePassImport {
     for binary in node.all("Binary") { keep(binary, &entry) }
     if let history = node["History"], !history.all("Entry").isEmpty {
       entry.seal(.column("history"), KeePassStrings.history(history.all("Entry")))
+      tellLosses(history.all("Entry"), of: node, entry.source)
     }
     entry.finish(into: &draft)
+  }
+
+  // Of older versions: files that the entry has no more, and what is still encrypted.
+  private mutating func tellLosses(_ versions: [XMLNode], of node: XMLNode, _ source: ImportSource) {
+    func isThere(_ binary: XMLNode) -> Bool {
+      node.all("Binary").contains { other in
+        guard let one = binary["Value"], let two = other["Value"] else { return false }
+        return one.attribute("Ref") == two.attribute("Ref") && one.text.isEqual(to: two.text)
+      }
+    }
+    if versions.contains(where: { !$0.all("Binary").allSatisfy(isThere) }) {
+      draft.lose(
+        source, .noPlace("files of older versions have no place"), part: .column("history"))
+    }
+    if versions.contains(where: { KeePassStrings($0).rest.contains(where: \.isEncrypted) }) {
+      draft.lose(
+        source, .unreadable("some of it is still encrypted in the file"), part: .column("history"))
+    }
   }
 
   private func readFacts(_ node: XMLNode, _ entry: inout ImportedEntry) {
@@ -133,6 +174,10 @@ package struct KeePassImport {
   private mutating func keep(_ binary: XMLNode, _ entry: inout ImportedEntry) {
     let name = String(decoding: binary["Key"]?.text.publicBytes() ?? [], as: UTF8.self)
     let part = ImportPart.column("file \(name)")
+    let reference = binary["Value"]?.attribute("Ref")
+    if let reference, let known = contents[reference], let content = known {
+      return attach(content, part, &entry)
+    }
     guard let value = binary["Value"], let source = value.attribute("Ref").map({ binaries[$0] }) ?? value,
       source.attribute("Protected")?.lowercased() != "true", let content = source.text.decodedBase64()
     else {
@@ -140,15 +185,24 @@ package struct KeePassImport {
       return
     }
     guard source.attribute("Compressed")?.lowercased() == "true" else {
-      entry.seal(part, content)
-      return
+      if let reference { contents[reference] = .some(content) }
+      return attach(content, part, &entry)
     }
-    guard let unpacked = Inflation.gunzip(content, limit: ImportDraft.secretLimit) else {
+    let isKnownBroken = reference.map { contents[$0] != nil } ?? false
+    guard !isKnownBroken, let unpacked = Inflation.gunzip(content, limit: ImportDraft.secretLimit) else {
+      if let reference { contents[reference] = .some(nil) }
       draft.lose(
         entry.source,
         .unreadable("it is damaged, or larger than \(ImportDraft.secretLimit) bytes"), part: part)
       return
     }
-    entry.seal(part, SecretSlice(unpacked))
+    let file = SecretSlice(unpacked)
+    if let reference { contents[reference] = .some(file) }
+    attach(file, part, &entry)
+  }
+
+  private mutating func attach(_ content: SecretSlice, _ part: ImportPart, _ entry: inout ImportedEntry) {
+    guard room.take(content) else { return draft.lose(entry.source, AttachmentRoom.loss, part: part) }
+    entry.seal(part, content)
   }
 }

@@ -18,16 +18,44 @@ struct KeePassStrings {
 
   init(_ entry: XMLNode) {
     rest = entry.all("String").compactMap { string in
-      guard let key = string["Key"]?.text, let value = string["Value"] else { return nil }
+      guard let value = string["Value"] else { return nil }
+      let key = string["Key"].map { String(decoding: $0.text.publicBytes(), as: UTF8.self) } ?? ""
       return Item(
-        key: String(decoding: key.publicBytes(), as: UTF8.self), value: value.text,
+        key: key.isEmpty ? "field" : key, value: value.text,
         isProtected: value.attribute("ProtectInMemory")?.lowercased() == "true",
         isEncrypted: value.attribute("Protected")?.lowercased() == "true")
     }
   }
 
-  /// The title, for the report.
-  var title: [UInt8] { rest.first { $0.key == "Title" }?.value.publicBytes() ?? [] }
+  /// Replaces references to other entries.
+  ///
+  /// - Returns: the names of those whose references cannot be followed; these stay as they are.
+  mutating func resolve(_ references: KeePassReferences) -> [String] {
+    var failed: [String] = []
+    for (index, item) in rest.enumerated() where !item.isEncrypted {
+      guard let found = references.resolved(item.value) else {
+        failed.append(item.key)
+        continue
+      }
+      rest[index] = Item(
+        key: item.key, value: found.value, isProtected: item.isProtected || found.isSecret, isEncrypted: false
+      )
+    }
+    return failed
+  }
+
+  /// The title, for the report; nothing when KeePass treats it as a secret.
+  var title: [UInt8] {
+    rest.first { $0.key == "Title" && !$0.isProtected && !$0.isEncrypted }?.value.publicBytes() ?? []
+  }
+
+  /// Takes out a string that becomes public; one that is protected stays.
+  mutating func takePublic(_ key: String) -> SecretSlice? {
+    guard let index = rest.firstIndex(where: { $0.key == key && !$0.isEncrypted && !$0.isProtected }) else {
+      return nil
+    }
+    return rest.remove(at: index).value
+  }
 
   /// Takes one out; what is still encrypted stays.
   mutating func take(_ key: String) -> SecretSlice? {
@@ -113,7 +141,7 @@ struct KeePassStrings {
     return SecretSlice(text)
   }
 
-  /// Older versions of an entry as JSON: an array of objects with the time and all strings.
+  /// Older versions of an entry as JSON: an array of objects with the time and all strings but those that are still encrypted.
   static func history(_ entries: [XMLNode]) -> SecretSlice {
     var json = SecretBytes()
     json.append("[")
@@ -125,7 +153,7 @@ struct KeePassStrings {
       } else {
         json.append("null")
       }
-      for string in KeePassStrings(entry).rest where !string.value.isEmpty {
+      for string in KeePassStrings(entry).rest where !string.value.isEmpty && !string.isEncrypted {
         json.append(",")
         json.append(jsonString: string.key)
         json.append(":")

@@ -12,6 +12,9 @@ package struct OnePasswordImport {
   private let archive: ArchiveReader
   private var draft = ImportDraft()
   private var usedFiles: Set<String> = []
+  // Each is unpacked once, however many entries have it.
+  private var contents: [String: SecretSlice] = [:]
+  private var room = AttachmentRoom()
   private var number = 0
   private let showsUnknown: Bool
 
@@ -163,23 +166,41 @@ package struct OnePasswordImport {
   }
 
   private mutating func readSection(_ section: SecretJSON, _ entry: inout ImportedEntry) {
-    let heading = Self.name(section["title"]?.plainText)
-    for field in section["fields"]?.elements ?? [] {
-      let id = Self.name(field["id"]?.plainText)
-      let name = Self.name(field["title"]?.plainText) ?? id ?? "field"
+    var reader = MemberReader(section)
+    let heading = Self.name(reader.text("title"))
+    for field in reader.elements("fields") {
+      var field = MemberReader(field)
+      let id = Self.name(field.text("id"))
+      let name = Self.name(field.text("title")) ?? id ?? "field"
       let title = heading.map { "\($0).\(name)" } ?? name
-      guard let value = field["value"], let member = value.members?.first else {
-        if let text = field["value"]?.plainText, !text.isEmpty { entry.field(title, text) }
-        continue
+      let value = field.take("value") ?? .null
+      for (index, member) in (value.members ?? []).enumerated() {
+        readField(
+          index == 0 ? title : "\(title).\(member.name)", id ?? "", kind: member.name, member.value, &entry)
       }
-      readField(title, id ?? "", kind: member.name, member.value, &entry)
+      if value.members == nil, !value.isBlank {
+        if let text = value.plainText {
+          entry.field(title, text)
+        } else {
+          entry.field(title, SecretSlice(value.json), isSecret: true)
+        }
+      }
+      // How 1Password shows a field, and where.
+      field.drop(
+        "indexAtSource", "guarded", "multiline", "dontGenerate", "inputTraits", "placeholder",
+        "clipboardFilter")
+      field.keepRest(in: &entry)
     }
+    reader.drop("name", "hideAddAnotherField")
+    reader.keepRest(in: &entry)
   }
 
   private mutating func readField(
     _ title: String, _ id: String, kind: String, _ value: SecretJSON, _ entry: inout ImportedEntry
   ) {
-    if value.isBlank { return }
+    // A date of 0 is a day as any other.
+    let isDate = value.integer != nil && ["date", "monthYear"].contains(kind)
+    if value.isBlank, !isDate { return }
     switch (kind, value.plainText) {
     case ("file", _): keep(value, title, &entry)
     case ("sshKey", _): readKey(title, value, &entry)
@@ -227,7 +248,9 @@ extension OnePasswordImport {
     }
     usedFiles.insert(member.name)
     do {
-      entry.seal(part, SecretSlice(try archive.content(of: member, limit: ImportDraft.secretLimit)))
+      let content = try content(of: member)
+      guard room.take(content) else { return draft.lose(entry.source, AttachmentRoom.loss, part: part) }
+      entry.seal(part, content)
     } catch {
       lose(part, entry.source, error)
     }
@@ -249,11 +272,19 @@ extension OnePasswordImport {
       file.kind = "note"
       file.part = part
       file.attributes[.account] = AttributeValue(text: Array(part.text.utf8))
-      file.secret = SecretSlice(try archive.content(of: member, limit: ImportDraft.secretLimit))
+      file.secret = try content(of: member)
+      guard room.take(file.secret) else { return draft.lose(entry.source, AttachmentRoom.loss, part: part) }
       file.finish(into: &draft)
     } catch {
       lose(part, entry.source, error)
     }
+  }
+
+  private mutating func content(of member: ArchiveReader.Member) throws(ArchiveProblem) -> SecretSlice {
+    if let known = contents[member.name] { return known }
+    let content = SecretSlice(try archive.content(of: member, limit: ImportDraft.secretLimit))
+    contents[member.name] = content
+    return content
   }
 
   private mutating func lose(_ part: ImportPart, _ source: ImportSource, _ problem: ArchiveProblem) {

@@ -5,7 +5,7 @@ package import Secrets
 ///
 /// Read are archives of one part with a central directory (APPNOTE.TXT, 4.3), members that are stored or deflated,
 /// without encryption. What could be understood in two ways is an error: names twice, sizes that differ from the
-/// directory's, a check sum that does not fit, members that overlap the directory.
+/// directory's, a check sum that does not fit, members that overlap each other or the directory, bytes in between.
 package struct ArchiveReader: Sendable {
   /// A member, as the central directory has it.
   package struct Member: Sendable {
@@ -17,6 +17,9 @@ package struct ArchiveReader: Sendable {
     fileprivate let isDeflated: Bool
     fileprivate let checksum: UInt32
     fileprivate let header: Int
+    fileprivate let method: Int
+    fileprivate let flags: Int
+    fileprivate var content = 0..<0
   }
 
   /// The largest archive that is read: 256 MiB.
@@ -30,16 +33,23 @@ package struct ArchiveReader: Sendable {
   /// The members that are no folders, in the order of the directory.
   package let members: [Member]
   private let archive: SecretSlice
-  private let directory: Int
 
   /// Reads the directory of an archive; nothing is unpacked yet.
   ///
   /// - Throws: `ArchiveProblem`.
   package init(_ bytes: consuming SecretBytes) throws(ArchiveProblem) {
     archive = SecretSlice(bytes)
-    (members, directory) = try unsafe archive.withBytes { bytes throws(ArchiveProblem) in
+    members = try unsafe archive.withBytes { bytes throws(ArchiveProblem) in
       let end = try unsafe Self.end(of: bytes)
-      return (try unsafe Self.directory(end, in: bytes), end.start)
+      var members = try unsafe Self.directory(end, in: bytes)
+      // One after the other, from the first byte to the directory: nothing is in two of them, or in none.
+      var position = 0
+      for index in members.indices.sorted(by: { members[$0].header < members[$1].header }) {
+        guard members[index].header == position else { throw .damaged }
+        position = try unsafe Self.settle(&members[index], directory: end.start, in: bytes)
+      }
+      guard position == end.start else { throw .damaged }
+      return members.filter { !$0.name.hasSuffix("/") }
     }
   }
 
@@ -54,30 +64,45 @@ package struct ArchiveReader: Sendable {
   /// - Throws: `tooLarge` before anything is unpacked; `damaged`, `badChecksum`.
   package func content(of member: Member, limit: Int) throws(ArchiveProblem) -> SecretBytes {
     guard member.size <= limit else { throw .tooLarge(limit: limit) }
-    let packed = try unsafe archive.withBytes { bytes throws(ArchiveProblem) in
-      try unsafe range(of: member, in: bytes)
-    }
+    let packed = archive.part(member.content)
     let content =
-      member.isDeflated
-      ? try Inflation.unpack(archive.part(packed), size: member.size) : archive.part(packed).copy()
+      member.isDeflated ? try Inflation.unpack(packed, size: member.size) : packed.copy()
     guard Inflation.checksum(of: content) == member.checksum else { throw .badChecksum }
     return content
   }
 
-  // What follows the header that stands in front of the member; it has to say what the directory says.
-  private func range(
-    of member: Member, in bytes: UnsafeRawBufferPointer
-  ) throws(ArchiveProblem) -> Range<Int> {
+  // Notes where the content of a member is, behind a header that has to say what the directory says. Returns where
+  // the member ends.
+  private static func settle(
+    _ member: inout Member, directory: Int, in bytes: UnsafeRawBufferPointer
+  ) throws(ArchiveProblem) -> Int {
     let start = member.header
-    guard start + Self.headerSize <= directory, unsafe bytes.number(at: start, 4) == 0x0403_4B50 else {
+    guard start + headerSize <= directory, unsafe bytes.number(at: start, 4) == 0x0403_4B50 else {
       throw .damaged
     }
-    let nameEnd = unsafe start + Self.headerSize + bytes.number(at: start + 26, 2)
+    let nameEnd = unsafe start + headerSize + bytes.number(at: start + 26, 2)
     let first = unsafe nameEnd + bytes.number(at: start + 28, 2)
-    guard nameEnd <= directory, first + member.packedSize <= directory,
-      unsafe bytes[start + Self.headerSize..<nameEnd].elementsEqual(member.name.utf8)
+    let end = first + member.packedSize
+    guard nameEnd <= directory, end <= directory,
+      unsafe bytes[start + headerSize..<nameEnd].elementsEqual(member.name.utf8),
+      unsafe bytes.number(at: start + 6, 2) == member.flags,
+      unsafe bytes.number(at: start + 8, 2) == member.method
     else { throw .damaged }
-    return first..<first + member.packedSize
+    let facts = [Int(member.checksum), member.packedSize, member.size]
+    func areFacts(at position: Int) -> Bool {
+      position + 12 <= directory
+        && facts.indices.allSatisfy { unsafe bytes.number(at: position + 4 * $0, 4) == facts[$0] }
+    }
+    member.content = first..<end
+    // Bit 3: they follow the content, with a mark in front of them or without.
+    guard member.flags & 8 != 0 else {
+      guard areFacts(at: start + 14) else { throw .damaged }
+      return end
+    }
+    let isMarked = unsafe end + 4 <= directory && bytes.number(at: end, 4) == 0x0807_4B50
+    if isMarked, areFacts(at: end + 4) { return end + 16 }
+    guard areFacts(at: end) else { throw .damaged }
+    return end + 12
   }
 
   private struct End {
@@ -130,12 +155,12 @@ package struct ArchiveReader: Sendable {
       let member = unsafe Member(
         name: name, size: bytes.number(at: position + 24, 4), packedSize: bytes.number(at: position + 20, 4),
         isDeflated: method == 8, checksum: UInt32(bytes.number(at: position + 16, 4)),
-        header: bytes.number(at: position + 42, 4))
+        header: bytes.number(at: position + 42, 4), method: method, flags: flags)
       guard method == 0 || method == 8, member.size != 0xFFFF_FFFF, member.packedSize != 0xFFFF_FFFF else {
         throw .unsupported
       }
       guard method == 8 || member.size == member.packedSize else { throw .damaged }
-      if !name.hasSuffix("/") { members.append(member) }
+      members.append(member)
       position = next
     }
     guard position == end.start + end.size else { throw .damaged }

@@ -27,6 +27,8 @@ struct XMLNode: Sendable {
 enum XMLReader {
   /// The most elements inside each other.
   static let depthLimit = 200
+  /// The most elements and attributes: each takes many times the bytes that it is written with.
+  static let countLimit = 2_000_000
 
   /// Reads a whole document.
   ///
@@ -61,6 +63,7 @@ enum XMLReader {
     private var open: [Open] = []
     private var document: Open?
     private var problem: XMLProblem?
+    private var count = 0
     private var parser: XML_Parser?
 
     init(capacity: Int) { content = SecretBytes(capacity: capacity) }
@@ -108,13 +111,16 @@ enum XMLReader {
       _ name: UnsafePointer<CChar>?, _ pairs: UnsafeMutablePointer<UnsafePointer<CChar>?>?
     ) {
       guard open.count < XMLReader.depthLimit else { return stop { .tooDeep(line: $0) } }
+      count += 1
       var attributes: [(name: String, value: String)] = []
       var position = 0
       while let pairs = unsafe pairs, let key = unsafe pairs[position], let value = unsafe pairs[position + 1]
       {
         unsafe attributes.append((String(cString: key), String(cString: value)))
         position += 2
+        count += 1
       }
+      guard count <= XMLReader.countLimit else { return stop { _ in .tooMany(limit: XMLReader.countLimit) } }
       let name = unsafe name.map { unsafe String(cString: $0) } ?? ""
       open.append(Open(name: name, attributes: attributes, text: content.count..<content.count))
     }
