@@ -46,7 +46,7 @@ struct ImportMergeTests {
         added: []),
       Case(
         name: "in the store with another label", stored: [Row(label: "Mine")], rows: [Row()],
-        words: ["completed"], added: []),
+        words: ["already-there"], added: []),
       Case(
         name: "in the store with another secret", stored: [Row(secret: "old")], rows: [Row()],
         words: ["added-beside"], added: [["", "duplicate-2", "1"]]),

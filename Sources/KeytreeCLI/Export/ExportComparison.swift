@@ -14,12 +14,6 @@ struct ExportComparison {
   ///   - item: the item.
   ///   - field: its name, when it was written as a field of the entry.
   func losses(of item: ExportedItem, field: String? = nil) -> [ExportLoss] {
-    let same = imported.filter { $0.secret.isEqual(to: item.secret) }
-    // What fits best is meant, should several have this secret.
-    let missing = same.map { self.missing(item.record, in: $0) }
-    if let least = missing.min(by: { $0.count < $1.count }) {
-      return least.isEmpty ? [] : [.attributes(least)]
-    }
     let others: [PlannedItem] =
       if let field, let shown = shown(AttributeName(field), item.secret) {
         // Shown here, and sealed by an import that was not asked to show it.
@@ -33,8 +27,10 @@ struct ExportComparison {
       } else {
         []
       }
-    let missingOfOthers = others.map { self.missing(item.record, in: $0) }
-    guard let least = missingOfOthers.min(by: { $0.count < $1.count }) else { return [.secretChanged] }
+    // What fits best is meant, should several have this secret.
+    let same = imported.filter { $0.secret.isEqual(to: item.secret) }
+    let missing = (same + others).map { self.missing(item.record, in: $0) }
+    guard let least = missing.min(by: { $0.count < $1.count }) else { return [.secretChanged] }
     return least.isEmpty ? [] : [.attributes(least)]
   }
 

@@ -96,7 +96,9 @@ extension ExportEntry {
       } else if part == ImportPart.note.text, entries[index].note == nil {
         entries[index].note = item
       } else {
-        entries[index].fields.append((part, item))
+        // Of the second of two entries of one account it has the number of that entry, else its own.
+        let isOfEntry = entries[index].head?.number == item.number
+        entries[index].fields.append((isOfEntry ? part : "\(part) (\(item.number))", item))
       }
       return
     }

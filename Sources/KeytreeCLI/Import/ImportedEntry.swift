@@ -209,12 +209,13 @@ extension PlannedItem {
 }
 
 extension AttributeValue {
-  /// Whether an item of any class can have this value for an attribute.
+  /// Whether this is what the attribute is for; the store itself takes any text where Apple has four letters.
   fileprivate func isOfKind(of name: AttributeName) -> Bool {
     switch (AttributeSchema.kind(of: name), self) {
-    case (.integer, .integer), (.boolean, .boolean), (.date, .date): true
-    case (.integer, _), (.boolean, _), (.date, _): false
-    default: true
+    case (.integer, .integer(let number)): name != .port || (0...65535).contains(number)
+    case (.boolean, .boolean), (.date, .date): true
+    case (.boolean, _), (.date, _): false
+    default: name != .port
     }
   }
 }
