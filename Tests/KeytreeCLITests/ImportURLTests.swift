@@ -31,6 +31,7 @@ struct ImportURLTests {
       Example("HTTPS://Example.COM/", "https", "example.com", path: "/"),
       Example("https://example.com/log/in", "https", "example.com", path: "/log/in"),
       Example("http://example.com:8080/x", "http", "example.com", 8080, path: "/x"),
+      Example("https://example.com:8443/@x/y", "https", "example.com", 8443, path: "/@x/y"),
       Example("https://example.com:/", "https", "example.com", path: "/"),
       Example("https://router/", "https", "router", path: "/"),
       Example("https://xn--bcher-kva.example/", "https", "xn--bcher-kva.example", path: "/"),

@@ -89,7 +89,9 @@ struct ImportedURL: Equatable {
       let last = unsafe text.lastIndex(of: UInt8(ascii: "@")), last > colon
     else { return false }
     // With the only `@` in its place, the password is known to end there.
-    return !authority.contains(last)
+    if authority.contains(last) { return false }
+    // `https://host.example:8443/?mail=a@b` has a port and no password: a user is not named like a host.
+    return HostName(lookingLike: shown[authority]) == nil
   }
 
   // Where `://` begins after a scheme (RFC 3986, 3.1).
