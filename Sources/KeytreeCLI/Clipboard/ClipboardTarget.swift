@@ -131,7 +131,8 @@ struct ClipboardTarget {
 
   private func deliverToTerminal(_ secret: borrowing SecretBytes, as name: String) throws(Failure) {
     guard let terminal else { return }
-    // From here on nothing ends this process before the clipboard is cleared.
+    // From here on no signal ends this process before the clipboard is cleared. Where signals cannot be held back the
+    // secret is handed over all the same: the person sees that nothing was cleared, and for how long it was meant.
     let signals = seconds > 0 ? try? SignalWatch() : nil
     defer { signals?.stop() }
     try terminal.copy(secret)
