@@ -43,7 +43,7 @@ let package = Package(
       name: "Keyring", dependencies: ["CSystem", "OpenPGP", "KeyringModel", "Secrets"],
       swiftSettings: settings),
     .target(
-      name: "Sync", dependencies: ["CSystem", "Subprocess", "Keyring", "KeyringModel"],
+      name: "Sync", dependencies: ["CSystem", "Subprocess", "Keyring", "OpenPGP", "KeyringModel"],
       swiftSettings: settings),
     .target(
       name: "Credentials", dependencies: ["Keyring", "KeyringModel", "Secrets"], swiftSettings: settings),

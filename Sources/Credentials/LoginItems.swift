@@ -4,8 +4,8 @@ internal import Secrets
 
 /// The internet passwords of a keyring, as programs ask for them.
 package struct LoginItems {
-  /// How passwords are presented, in the words of the index: an item of another kind of authentication, such as a seed
-  /// of one-time passwords, is no password.
+  /// How passwords are presented, in the words of the index: an item of another kind of authentication, such as a token,
+  /// is no password.
   private static let passwordTypes: Set<String> = [
     "", "default", "http-basic", "http-digest", "html-form", "ntlm", "msn", "dpa", "rpa",
   ]

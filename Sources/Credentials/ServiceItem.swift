@@ -13,14 +13,13 @@ struct ServiceItem {
   /// The account; nil for any, empty for none.
   let account: AttributeValue?
 
-  /// The first item in the order of creation; a note beside a password, which has its service as well, is none.
+  /// The first item in the order of creation.
   ///
   /// - Throws: `damagedIndex`, `keyring`.
   func find() throws(CredentialError) -> ItemRecord? {
     let matches = try asCredential(keyring.find(query))
-    let found = matches.items.first { $0.attributes[.kind] != "note" }
-    if found == nil, !matches.problems.isEmpty { throw .damagedIndex }
-    return found
+    if matches.items.isEmpty, !matches.problems.isEmpty { throw .damagedIndex }
+    return matches.items.first
   }
 
   /// Decrypts the item; that it has this service and account has to hold in the item itself.

@@ -51,7 +51,7 @@ extension InternetPassword {
 
   /// How the server is shown who is there; the value of `kSecAttrAuthenticationType`.
   public struct AuthenticationType: RawRepresentable, Sendable, Hashable {
-    /// Apple's code, or any other word, such as `totp` for the seed of one-time passwords.
+    /// Apple's code, or any other word.
     public let rawValue: String
 
     /// Takes any code.

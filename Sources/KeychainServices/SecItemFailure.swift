@@ -32,7 +32,6 @@ extension SecItemFailure {
     case .attributesTooLarge, .secretTooLarge: errSecDataTooLarge
     case .itemNotFound: errSecItemNotFound
     case .itemExists: errSecDuplicateItem
-    case .conflictCopy: errSecParam
     case .itemDamaged, .bindingMismatch: errSecDecode
     case .shardDamaged, .shardRefused, .transactionDamaged, .transactionUnknown: errSecNotAvailable
     case .engine(let error, _): status(of: error)
@@ -63,7 +62,7 @@ extension SecItemFailure {
     case .cancelled: errSecUserCanceled
     case .noPromptPossible: errSecInteractionNotAllowed
     case .badPassphrase: errSecAuthFailed
-    case .notARecipient, .corrupt, .notEncrypted, .tooLarge, .message: errSecDecode
+    case .notARecipient, .corrupt, .alteredRecipients, .notEncrypted, .tooLarge, .message: errSecDecode
     case .unusableKey(_, .noPassphrase): errSecAuthFailed
     case .unusableKey(_, .onCard): errSecUnimplemented
     case .unusableKey, .noRecipients, .wrongRecipients, .agentUnreachable, .engineMissing, .engineTooOld,

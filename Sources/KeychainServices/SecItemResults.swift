@@ -5,7 +5,7 @@ internal import Keyring
 struct SecItemResults {
   let search: SecItemSearch
   /// The content of items that the call has brought or decrypted already.
-  var known: [ItemID: Data] = [:]
+  var known: [ItemPlace: Data] = [:]
 
   private var request: SecItemRequest { search.request }
 
@@ -85,7 +85,7 @@ struct SecItemResults {
   }
 
   private func data(of record: ItemRecord) throws(SecItemFailure) -> Data {
-    if let known = known[record.id] { return known }
+    if let known = known[record.place] { return known }
     return try search.secret(of: record)
   }
 

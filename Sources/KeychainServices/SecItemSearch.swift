@@ -24,7 +24,7 @@ struct SecItemSearch {
   struct Matches {
     var found: [Found]
     /// The content of those that had to be decrypted to tell whether they match.
-    var contents: [ItemID: Data] = [:]
+    var contents: [ItemPlace: Data] = [:]
   }
 
   /// Everything that matches, whatever the limit says, in the order of creation; of identities, of the certificates.
@@ -82,6 +82,8 @@ struct SecItemSearch {
       }
     }
     if let group = request.group { predicates.append(.equal(.group, .string(group))) }
+    // A persistent reference is an id, which a field has as well; Apple's functions know items without field only.
+    if AttributeSchema.applies(.field, to: itemClass) { predicates.append(.equal(.field, .string(""))) }
     return Query(itemClass: itemClass, predicates: predicates, limit: .all)
   }
 
@@ -114,6 +116,10 @@ struct SecItemSearch {
     let matches = try keyringStatus { () throws(KeyringError) in try keyring.find(asked) }
     // An item in a group that nobody accepted is not there.
     let items = matches.items.filter { groups[$0.group] != nil && hasWantedControl($0) }
+    // Which of them is meant cannot be said: ids are unique in an honest store.
+    if request.persistentReference?.itemClass == itemClass, items.count > 1 {
+      throw SecItemFailure(errSecDecode)
+    }
     // What is asked for may be in what cannot be read: to say that it is not there would be a guess.
     if matches.isIndexLost || !matches.problems.isEmpty, items.isEmpty || request.purpose != .find {
       throw SecItemFailure(errSecDecode)
@@ -131,16 +137,16 @@ struct SecItemSearch {
   /// Certificates are sealed as everything is, so what their content says costs a decryption each.
   private func accepted(
     _ records: [ItemRecord]
-  ) throws(SecItemFailure) -> ([ItemRecord], contents: [ItemID: Data]) {
+  ) throws(SecItemFailure) -> ([ItemRecord], contents: [ItemPlace: Data]) {
     guard request.matching.needsCertificate else { return (records, [:]) }
     var accepted: [ItemRecord] = []
-    var contents: [ItemID: Data] = [:]
+    var contents: [ItemPlace: Data] = [:]
     for record in records {
       do throws(SecItemFailure) {
         let data = try secret(of: record)
         if let certificate = SecCertificate(der: data), request.matching.accepts(certificate) {
           accepted.append(record)
-          contents[record.id] = data
+          contents[record.place] = data
         }
       } catch {
         guard request.skips(error) || error.isOfItemGone else { throw error }

@@ -23,7 +23,7 @@ struct SecItemService {
       }
       let records = try add(items, to: keyring)
       // Nothing is decrypted for the result: the item is stored, whatever happens to it now.
-      let known = zip(records, items).map { ($0.id, $1.data) }
+      let known = zip(records, items).map { ($0.place, $1.data) }
       let results = SecItemResults(
         search: SecItemSearch(request: request, keyring: keyring),
         known: Dictionary(known) { first, _ in first })
@@ -217,9 +217,9 @@ struct SecItemService {
     }
     // What cannot be read may be a certificate that needs the key.
     guard all.problems.isEmpty, !all.isIndexLost else { throw SecItemFailure(errSecDecode) }
-    let others = all.items.filter { other in !certificates.contains { $0.id == other.id } }
+    let others = all.items.filter { other in !certificates.contains { $0.place == other.place } }
     var keys: [ItemRecord] = []
-    for case .identity(_, let key) in identities where !keys.contains(where: { $0.id == key.id }) {
+    for case .identity(_, let key) in identities where !keys.contains(where: { $0.place == key.place }) {
       let label = key.attributes[.applicationLabel]
       let isNeeded = others.contains { other in
         label.map { other.attributes[.publicKeyHash]?.isSame(as: $0) == true } ?? false

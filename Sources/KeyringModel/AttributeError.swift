@@ -16,6 +16,8 @@ public enum AttributeError: Error, Hashable, Sendable {
   case controlCharacterInName(AttributeName)
   /// The name belongs to something that the keyring itself keeps about each item (`id`, `created`, ...).
   case reservedName(AttributeName)
+  /// The name of a field breaks the rule of ``FieldName``.
+  case invalidFieldName
   /// The item has more attributes than an item may have.
   case tooMany(limit: Int)
 }

@@ -68,17 +68,19 @@ extension AttributeName {
   public static let securityDomain: AttributeName = "securityDomain"
   /// The protocol of an internet password, a word such as `https` or a number.
   public static let `protocol`: AttributeName = "protocol"
-  /// How an internet password is presented; `totp` for one-time-password seeds.
+  /// How an internet password is presented.
   public static let authenticationType: AttributeName = "authenticationType"
   /// The port of an internet password.
   public static let port: AttributeName = "port"
   /// The path on the server of an internet password.
   public static let path: AttributeName = "path"
+  /// The name of a field of a login, such as `otp`; see ``FieldName``.
+  public static let field: AttributeName = "field"
   /// The name shown to people.
   public static let label: AttributeName = "label"
   /// Free text about a password.
   public static let comment: AttributeName = "comment"
-  /// What the password is, in words (`note`, `application password`).
+  /// What the password is, in words (`application password`).
   public static let kind: AttributeName = "kind"
   /// The creator code of a password or key.
   public static let creator: AttributeName = "creator"
@@ -108,8 +110,6 @@ extension AttributeName {
   public static let tokenID: AttributeName = "tokenID"
   /// The view that the item is synchronised in.
   public static let syncViewHint: AttributeName = "syncViewHint"
-  /// On a conflict copy that a merge made: the id (32 digits) of the item it conflicts with.
-  public static let conflictOf: AttributeName = "conflictOf"
 }
 
 extension AttributeName {

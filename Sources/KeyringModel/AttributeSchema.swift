@@ -67,9 +67,9 @@ public enum AttributeSchema {
     }
   }
 
-  private static let genericKey: [AttributeName] = [.account, .service]
+  private static let genericKey: [AttributeName] = [.account, .field, .service]
   private static let internetKey: [AttributeName] = [
-    .account, .authenticationType, .path, .port, .protocol, .securityDomain, .server,
+    .account, .authenticationType, .field, .path, .port, .protocol, .securityDomain, .server,
   ]
   private static let certificateKey: [AttributeName] = [.certificateType, .issuer, .serialNumber]
   private static let keyKey: [AttributeName] = [
@@ -149,6 +149,7 @@ extension AttributeSchema {
     case .attribute(let kind, let classes):
       guard classes.contains(itemClass.member) else { throw .wrongClass(name, itemClass) }
       guard kind.accepts(value) else { throw .wrongKind(name, expected: kind, itemClass) }
+      try checkField(name: name, value: value)
     case nil:
       try checkCustom(name)
       guard AttributeKind.string.accepts(value) else {
@@ -170,6 +171,23 @@ extension AttributeSchema {
     guard attributes.count <= maximumCount else { throw .tooMany(limit: maximumCount) }
     for entry in attributes.entries {
       try check(name: entry.name, value: entry.value, class: itemClass)
+    }
+  }
+
+  /// Checks the name of a field, which is part of the path of its file; empty means that the item is not a field.
+  static func checkField(name: AttributeName, value: AttributeValue) throws(AttributeError) {
+    guard name == .field else { return }
+    guard case .string(let field) = value, field.isEmpty || FieldName.isValid(field) else {
+      throw .invalidFieldName
+    }
+  }
+
+  /// The value that a missing attribute of a primary key counts as.
+  static func emptyValue(of name: AttributeName) -> AttributeValue {
+    switch kind(of: name) {
+    case .integer: .integer(0)
+    case .boolean: .boolean(false)
+    default: .string("")
     }
   }
 

@@ -17,7 +17,7 @@ package enum Base64 {
     return letters + letters.map { $0 | 0x20 } + Array("0123456789".utf8) + Array(String(last).utf8)
   }
 
-  static func encode(_ bytes: [UInt8], as form: Form) -> [UInt8] {
+  package static func encode(_ bytes: [UInt8], as form: Form) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
     unsafe bytes.withUnsafeBytes { unsafe encode($0, as: form) { text.append($0) } }

@@ -5,13 +5,13 @@ internal import Glibc
 
 extension String {
   /// Whether both texts consist of the same UTF-8 bytes.
-  func hasSameBytes(as other: String) -> Bool {
+  package func hasSameBytes(as other: String) -> Bool {
     // Canonical inequality implies different bytes and is a memcmp for most text, so it goes first.
     utf8.count == other.utf8.count && compareBytes(to: other) == 0
   }
 
   /// Whether the UTF-8 bytes of this text sort before those of `other`.
-  func precedesInBytes(_ other: String) -> Bool {
+  package func precedesInBytes(_ other: String) -> Bool {
     compareBytes(to: other) < 0
   }
 

@@ -1,5 +1,5 @@
 /// Lower-case hexadecimal digits: two for each byte, nothing else.
-enum Hexadecimal {
+package enum Hexadecimal {
   private static let digits: [UInt8] = Array("0123456789abcdef".utf8)
 
   static func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
@@ -11,7 +11,7 @@ enum Hexadecimal {
     return text
   }
 
-  static func text(_ bytes: some Sequence<UInt8>) -> String {
+  package static func text(_ bytes: some Sequence<UInt8>) -> String {
     String(decoding: encode(bytes), as: UTF8.self)
   }
 

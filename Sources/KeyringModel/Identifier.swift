@@ -9,10 +9,7 @@ public struct Identifier<Subject>: Hashable, Sendable {
   ///
   /// - Parameter generator: The source of randomness; tests hand in one that repeats.
   public init(using generator: inout some RandomNumberGenerator) {
-    var high = generator.next()
-    // So begin the ids that are not drawn but derived.
-    while high >> 32 == 0x636f_7079 { high = generator.next() }
-    self.high = high
+    high = generator.next()
     low = generator.next()
   }
 
@@ -61,5 +58,5 @@ public typealias ItemID = Identifier<ItemRecord>
 /// The state of an item's secret: a new one with every new secret, the same after a re-encryption.
 public typealias Revision = Identifier<SecretState>
 
-/// The identity of a keyring, written into its policy and into every sealed item.
+/// The identity of a keyring, written into its policy and into every signed root.
 public typealias KeyringID = Identifier<Policy>

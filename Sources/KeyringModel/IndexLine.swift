@@ -2,7 +2,7 @@
 package enum IndexLine {
   /// The most bytes of a line, without its line feed.
   package static let maximumSize = 16 * 1024
-  /// The most objects and arrays within each other in a line or header.
+  /// The most objects and arrays within each other in a line.
   package static let maximumDepth = 4
 
   /// Writes a record as the canonical line.
@@ -12,9 +12,7 @@ package enum IndexLine {
   /// - Throws: ``IndexLineError/attribute(_:)``, ``IndexLineError/invalid(_:)`` for a bad group name, and
   ///   ``IndexLineError/tooLong(limit:)``: what ``parse(_:)`` would not accept is not written either.
   package static func encode(_ record: ItemRecord) throws(IndexLineError) -> [UInt8] {
-    var members = try LineMembers.common(of: record)
-    members.append(JSONMember("sealed", .string(record.sealed.base64url)))
-    let line = JSONValue.object(members).canonicalBytes
+    let line = JSONValue.object(try LineMembers.all(of: record)).canonicalBytes
     guard line.count <= maximumSize else { throw .tooLong(limit: maximumSize) }
     return line
   }
@@ -28,8 +26,6 @@ package enum IndexLine {
     let limits = JSONLimits(size: maximumSize, depth: maximumDepth)
     let fields = unsafe try LineFields(line, limits: limits)
     guard let sealed = fields.sealed else { throw .missing("sealed") }
-    guard fields.format == nil else { throw .misplaced("format") }
-    guard fields.keyring == nil else { throw .misplaced("keyring") }
     return try fields.record(sealed: sealed)
   }
 

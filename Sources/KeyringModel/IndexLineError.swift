@@ -1,4 +1,4 @@
-/// Why a line of the index or a header cannot be read, or a record cannot be written as one.
+/// Why a line of the index cannot be read, or a record cannot be written as one.
 public enum IndexLineError: Error, Hashable, Sendable {
   /// There is nothing on the line.
   case empty
@@ -10,10 +10,8 @@ public enum IndexLineError: Error, Hashable, Sendable {
   case missing(AttributeName)
   /// A member has a value of the wrong type or form.
   case invalid(AttributeName)
-  /// A member has no place here: a field of the header in a line, a known attribute among the custom ones.
+  /// A known attribute stands among the custom ones.
   case misplaced(AttributeName)
   /// An attribute does not fit the item.
   case attribute(AttributeError)
-  /// The header has a format that a newer version wrote.
-  case unknownFormat(Int64)
 }

@@ -48,10 +48,7 @@ public struct ItemRecord: Sendable {
   }
 
   /// Where the item lives; derived anew on each call.
-  public var path: ItemPath {
-    let path = ItemPath(primaryKey)
-    return isConflictCopy ? path.conflictCopy(id) : path
-  }
+  public var path: ItemPath { ItemPath(primaryKey) }
 
   /// The reference that names this item by its path.
   public var reference: ItemReference { .path(path) }
@@ -73,7 +70,7 @@ public struct ItemRecord: Sendable {
     case .modified: .date(modified)
     case .secretModified: .date(secretModified)
     case .group: .string(group)
-    case .sealed, .custom, .format, .keyring: nil
+    case .sealed, .custom: nil
     }
   }
 }

@@ -8,10 +8,9 @@ enum KnownNames {
     case record(RecordField)
   }
 
-  /// What a line or a header says about an item besides its attributes.
+  /// What a line says about an item besides its attributes.
   enum RecordField {
     case itemClass, id, revision, created, modified, secretModified, group, sealed, custom
-    case format, keyring
   }
 
   struct Entry {
@@ -68,8 +67,6 @@ enum KnownNames {
     (.group, .record(.group)),
     ("sealed", .record(.sealed)),
     ("custom", .record(.custom)),
-    ("format", .record(.format)),
-    ("keyring", .record(.keyring)),
   ]
 
   private static let passwords: [Row] = [
@@ -81,6 +78,7 @@ enum KnownNames {
     row(.authenticationType, .integer, .internet),
     row(.port, .integer, .internet),
     row(.path, .string, .internet),
+    row(.field, .string, .passwords),
     row(.comment, .string, .passwords),
     row(.kind, .string, .passwords),
     row(.type, .integer, .passwords),
@@ -100,7 +98,6 @@ enum KnownNames {
     row(.synchronizable, .boolean, .all),
     row(.tokenID, .string, .all),
     row(.syncViewHint, .string, .all),
-    row(.conflictOf, .string, .all),
     row(.creator, .integer, [.passwords, .key]),
     row(.certificateType, .integer, .certificate),
     row(.certificateEncoding, .integer, .certificate),

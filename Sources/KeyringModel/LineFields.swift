@@ -1,6 +1,4 @@
-/// What the JSON object of an index line or header says, while it is being read.
-///
-/// Line and header share all members but three, so they share this reader; each then asks for its own.
+/// What the JSON object of an index line says, while it is being read.
 struct LineFields {
   private(set) var itemClass: ItemClass?
   private(set) var id: ItemID?
@@ -10,8 +8,6 @@ struct LineFields {
   private(set) var secretModified: Timestamp?
   private(set) var group: String?
   private(set) var sealed: ContentDigest?
-  private(set) var keyring: KeyringID?
-  private(set) var format: Int64?
   private(set) var unknown: [JSONMember] = []
   private var entries: [(name: AttributeName, value: AttributeValue)] = []
   /// The classes that may have all attributes so far; `class` itself comes in the middle of a line.
@@ -53,11 +49,6 @@ struct LineFields {
     _ field: KnownNames.RecordField, named name: AttributeName, from cursor: inout JSONCursor
   ) throws(IndexLineError) {
     if field == .custom { return try readCustom(from: &cursor) }
-    if field == .format {
-      guard let byte = cursor.peek(), byte != UInt8(ascii: "\"") else { throw .invalid(name) }
-      format = try json(try cursor.takeInteger())
-      return
-    }
     guard cursor.peek() == UInt8(ascii: "\"") else { throw .invalid(name) }
     let text = try json(try cursor.takeText())
     let isValid: Bool
@@ -68,9 +59,6 @@ struct LineFields {
     case .revision:
       revision = unsafe cursor.withBytes(of: text) { unsafe Revision(digits: $0) }
       isValid = revision != nil
-    case .keyring:
-      keyring = unsafe cursor.withBytes(of: text) { unsafe KeyringID(digits: $0) }
-      isValid = keyring != nil
     case .created:
       created = moment(text, in: cursor)
       isValid = created != nil
@@ -90,7 +78,7 @@ struct LineFields {
       let value = cursor.string(of: text)
       group = value
       isValid = GroupName.isValid(value)
-    case .custom, .format:
+    case .custom:
       isValid = false
     }
     guard isValid else { throw .invalid(name) }
@@ -134,6 +122,7 @@ struct LineFields {
     }
     guard kind.accepts(value) else { throw .invalid(name) }
     try attribute(try AttributeSchema.checkSize(of: value, name: name))
+    try attribute(try AttributeSchema.checkField(name: name, value: value))
     guard entries.count < AttributeSchema.maximumCount else {
       throw .attribute(.tooMany(limit: AttributeSchema.maximumCount))
     }

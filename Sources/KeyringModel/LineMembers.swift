@@ -1,10 +1,10 @@
-/// The JSON members that an index line and a header have in common, ready for the canonical writer.
+/// The JSON members of an index line, ready for the canonical writer.
 enum LineMembers {
-  /// The members of a record but `sealed`.
+  /// The members of a record.
   ///
   /// - Throws: ``IndexLineError/attribute(_:)`` and ``IndexLineError/invalid(_:)``, when the record has
   ///   attributes or a group that no reader would accept.
-  static func common(of record: ItemRecord) throws(IndexLineError) -> [JSONMember] {
+  static func all(of record: ItemRecord) throws(IndexLineError) -> [JSONMember] {
     guard GroupName.isValid(record.group) else { throw .invalid(.group) }
     var members = [
       JSONMember("class", .string(record.itemClass.rawValue)),
@@ -13,6 +13,7 @@ enum LineMembers {
       JSONMember("id", .string(record.id.hex)),
       JSONMember("modified", .string(record.modified.rfc3339)),
       JSONMember("revision", .string(record.revision.hex)),
+      JSONMember("sealed", .string(record.sealed.base64url)),
       JSONMember("secretModified", .string(record.secretModified.rfc3339)),
     ]
     var custom: [JSONMember] = []

@@ -3,22 +3,12 @@
 /// The file is canonical JSON and a line feed, and is read strictly: a signature covers its exact bytes, and
 /// nothing in it may mean different things to different readers.
 public struct Policy: Equatable, Sendable {
-  /// What the policy says about signatures on items.
-  public enum Signatures: String, Sendable {
-    /// Every item is signed by the person who sealed it.
-    case required
-    /// Items are not signed.
-    case off
-  }
-
   /// The keyring that the policy is for.
   public var keyring: KeyringID
   /// 1 for the first policy of a keyring, one more for each that follows.
   public var generation: Int
   /// The digest of the policy before; nil in the first.
   public var previous: ContentDigest?
-  /// Whether items are signed.
-  public var signatures: Signatures
   /// Everyone who is or was a member, by the fingerprint of the person's primary key.
   public var people: [Fingerprint: Person]
   /// The people of each group; `default` always exists.
@@ -33,13 +23,12 @@ public struct Policy: Equatable, Sendable {
 
   /// Brings all parts together; ``validate()`` checks them.
   public init(
-    keyring: KeyringID, generation: Int, previous: ContentDigest?, signatures: Signatures,
+    keyring: KeyringID, generation: Int, previous: ContentDigest?,
     people: [Fingerprint: Person], groups: [String: [Fingerprint]], accepted: [ItemID: AcceptedRisk] = [:]
   ) {
     self.keyring = keyring
     self.generation = generation
     self.previous = previous
-    self.signatures = signatures
     self.people = people
     self.groups = groups
     self.accepted = accepted
@@ -80,7 +69,6 @@ public struct Policy: Equatable, Sendable {
       JSONMember("format", .integer(Policy.format)),
       JSONMember("generation", .integer(Int64(generation))),
       JSONMember("keyring", .string(keyring.hex)),
-      JSONMember("signatures", .string(signatures.rawValue)),
       JSONMember("people", .object(people.map { JSONMember($0.key.text, $0.value.json) })),
       JSONMember(
         "groups",
@@ -113,9 +101,6 @@ public struct Policy: Equatable, Sendable {
       previous = nil
     }
     guard let keyring = KeyringID(hex: try fields.takeString("keyring")) else { throw .invalid("keyring") }
-    guard let signatures = Signatures(rawValue: try fields.takeString("signatures")) else {
-      throw .invalid("signatures")
-    }
     var people: [Fingerprint: Person] = [:]
     for member in try fields.takeObject("people") {
       guard let fingerprint = Fingerprint(member.name) else { throw .invalid("people") }
@@ -134,8 +119,8 @@ public struct Policy: Equatable, Sendable {
     let generation = try fields.takeInteger("generation")
     try fields.finish()
     let policy = Policy(
-      keyring: keyring, generation: Int(generation), previous: previous, signatures: signatures,
-      people: people, groups: groups, accepted: accepted)
+      keyring: keyring, generation: Int(generation), previous: previous, people: people,
+      groups: groups, accepted: accepted)
     try policy.validate()
     guard policy.encode() == bytes else { throw .notCanonical }
     return policy

@@ -39,6 +39,20 @@ public struct PrimaryKey: Hashable, Sendable {
     values.first { $0.name == name }?.value
   }
 
+  /// The name of the field, for the key of a field of a login.
+  public var field: String? {
+    guard case .string(let text)? = self[.field] else { return nil }
+    return text
+  }
+
+  /// The key of the login that a field belongs to, in the group of the field.
+  public var withoutField: PrimaryKey { PrimaryKey(self, values: values.filter { $0.name != .field }) }
+
+  private init(_ other: PrimaryKey, values: [(name: AttributeName, value: AttributeValue)]) {
+    (itemClass, group, isSynchronizable) = (other.itemClass, other.group, other.isSynchronizable)
+    self.values = values
+  }
+
   /// The key as canonical JSON: `class`, `group`, all values, and `synchronizable` when true.
   public var canonicalJSON: [UInt8] {
     var members = values.map { JSONMember($0.name.text, JSONValue($0.value)) }

@@ -34,9 +34,9 @@ public struct Query: Sendable {
   public var limit: Limit
   /// What to return of each.
   public var returns: Returns
-  /// Whether conflict copies are among the matches, too. They always are when a condition names one by id or path,
-  /// or is about `conflictOf`.
-  public var includesConflictCopies = false
+  /// Whether fields of logins are among the matches. They always are when a condition names one by id or path, or is
+  /// about the attribute `field`: the name of a login never means one of its fields.
+  public var includesFields = false
 
   /// Makes a query.
   ///
@@ -70,8 +70,7 @@ public struct Query: Sendable {
   public func matches(_ record: ItemRecord) -> Bool {
     if let itemClass, itemClass != record.itemClass { return false }
     guard predicates.allSatisfy({ $0.matches(record) }) else { return false }
-    guard record.isConflictCopy, !includesConflictCopies else { return true }
-    return predicates.contains(where: \.namesConflictCopies)
+    return record.field == nil || includesFields || predicates.contains(where: \.namesFields)
   }
 }
 
@@ -92,10 +91,10 @@ public enum QueryError: Error, Hashable, Sendable {
 }
 
 extension Predicate {
-  /// Whether whoever asks this knows of a conflict copy already.
-  fileprivate var namesConflictCopies: Bool {
+  /// Whether the condition is about fields, so that the caller knows of them.
+  fileprivate var namesFields: Bool {
     switch subject {
-    case .id, .path, .attribute(.conflictOf): true
+    case .id, .path, .attribute(.field): true
     case .attribute, .any: false
     }
   }
@@ -109,7 +108,7 @@ extension Predicate {
     case .attribute(let name):
       guard !name.text.isEmpty else { throw .noSuchAttribute(name) }
       switch KnownNames.role(of: name) {
-      case .record(.sealed), .record(.custom), .record(.format), .record(.keyring):
+      case .record(.sealed), .record(.custom):
         throw .noSuchAttribute(name)
       case .attribute(_, let classes):
         if let itemClass, !classes.contains(itemClass.member) { throw .wrongClass(name, itemClass) }

@@ -7,6 +7,8 @@ package struct QueryPlan: Sendable {
   package enum Shards: Equatable, Sendable {
     /// Only this one, because the query fixes the path.
     case one(UInt8)
+    /// The 16 shards whose numbers begin with the digit of this one, because the query fixes the container.
+    case row(UInt8)
     /// Any of them.
     case all
   }
@@ -30,7 +32,21 @@ package struct QueryPlan: Sendable {
       left.isCommon == right.isCommon ? left.shortest > right.shortest : right.isCommon
     }
     let path = query.predicates.lazy.compactMap(\.path).first ?? QueryPlan.path(fixedBy: query)
-    shards = path.map { .one($0.shard) } ?? .all
+    shards = path.map { .one($0.shard) } ?? QueryPlan.row(fixedBy: query).map { .row($0) } ?? .all
+  }
+
+  /// The first of the 16 shards of a container, where a query fixes the server or service.
+  private static func row(fixedBy query: Query) -> UInt8? {
+    for (name, itemClass) in [
+      (AttributeName.server, ItemClass.internetPassword), (.service, .genericPassword),
+    ] {
+      // Without a class an empty value is that of every item that has no such attribute.
+      guard let bytes = query.value(equalTo: name)?.contentBytes,
+        !bytes.isEmpty || query.itemClass == itemClass
+      else { continue }
+      return ItemPath.shardRow(of: ReadableComponent(bytes).bytes)
+    }
+    return nil
   }
 
   /// The path that the class and all primary-key attributes lead to, where a query has them all.

@@ -74,20 +74,17 @@ package struct Shard: Sendable {
   /// All records, in the order of the lines.
   package var records: [ItemRecord] { lines.compactMap(\.record) }
 
-  /// Whether the shard can be changed: every line can be read, no path or id occurs twice, size within limits.
+  /// Whether the shard can be changed: every line can be read, no path occurs twice, size within limits.
   package var isWritable: Bool {
     guard fileSize <= Shard.maximumSize else { return false }
     var paths: Set<ItemPath> = []
-    var ids: Set<ItemID> = []
     for line in lines {
-      guard let record = line.record, let path = line.path, paths.insert(path).inserted,
-        ids.insert(record.id).inserted
-      else { return false }
+      guard let path = line.path, paths.insert(path).inserted else { return false }
     }
     return true
   }
 
-  /// Puts a record into the shard; it replaces the lines that have its id or its path.
+  /// Puts a record into the shard; it replaces the line of its path.
   ///
   /// - Parameter record: The record; its path must lead to this shard.
   /// - Throws: ``ShardError`` when the shard is damaged, the record is not of this shard, cannot be written
@@ -96,39 +93,43 @@ package struct Shard: Sendable {
     guard isWritable else { throw .damaged }
     let line = try Line(writing: record)
     if let path = line.path, path.shard != number { throw .wrongShard(path) }
-    var changed = lines.filter { $0.record?.id != record.id && $0.path != line.path }
+    var changed = lines.filter { $0.path != line.path }
     changed.append(line)
     let size = changed.reduce(0) { $0 + $1.bytes.count + 1 }
     guard size <= Shard.maximumSize else { throw .full(limit: Shard.maximumSize) }
     lines = changed
   }
 
-  /// Takes the line of an item out of the shard.
+  /// Takes the line of a path out of the shard.
   ///
-  /// - Parameter id: The id of the item.
+  /// - Parameter path: The path of the item.
   /// - Returns: Whether there was such a line.
   /// - Throws: ``ShardError/damaged``; the shard is unchanged then.
   @discardableResult
-  package mutating func remove(id: ItemID) throws(ShardError) -> Bool {
+  package mutating func remove(at path: ItemPath) throws(ShardError) -> Bool {
     guard isWritable else { throw .damaged }
     let count = lines.count
-    lines.removeAll { $0.record?.id == id }
+    lines.removeAll { $0.path == path }
     return lines.count < count
   }
 
-  /// Puts a record in the place of the lines that speak of its id at its path, or of its path, also in a shard that is
-  /// damaged: what else is in it stays as it is.
+  /// Returns the bytes of the file with other lines for some paths, also of a shard that is damaged: what else is in it
+  /// stays as it is.
   ///
-  /// - Throws: ``ShardError/line(_:)`` when it cannot be written as a line.
-  package mutating func replaceLines(with record: ItemRecord) throws(ShardError) {
-    let line = try Line(writing: record)
-    lines.removeAll { $0.path == line.path }
-    lines.append(line)
-  }
-
-  /// Takes out all lines that speak of an item at a path, also of a shard that is damaged.
-  package mutating func dropLines(of id: ItemID, at path: ItemPath) {
-    lines.removeAll { $0.record?.id == id && $0.path == path }
+  /// - Parameters:
+  ///   - paths: The paths whose lines go.
+  ///   - lines: The lines that come, without line feeds, each as ``IndexLine/encode(_:)`` writes it.
+  package func replacingLines(of paths: Set<ItemPath>, by lines: [[UInt8]]) -> [UInt8] {
+    var shard = self
+    shard.lines.removeAll { $0.path.map(paths.contains) ?? false }
+    for bytes in lines {
+      do throws(IndexLineError) {
+        shard.lines.append(Line(bytes: bytes, number: 0, content: .success(try IndexLine.parse(bytes))))
+      } catch {
+        shard.lines.append(Line(bytes: bytes, number: 0, content: .failure(error)))
+      }
+    }
+    return shard.encode()
   }
 
   /// The bytes of the file: lines sorted by path, those that cannot be read behind them in their order.

@@ -2,14 +2,13 @@ internal import Glibc
 
 /// What the person asked for: names of benchmarks, and options.
 enum CommandLineUse {
-  /// The hidden verb that writes an index; for a child of this program.
+  /// The hidden verb that writes an index without items; for a child of this program.
   static let fill = "--fill"
-  /// The hidden verb that writes an index with messages; for a child of this program.
+  /// The hidden verb that writes items with their files; for a child of this program.
   static let seal = "--seal"
   /// The hidden verb that asks an open store many questions; for a child of this program.
   static let ask = "--ask"
-
-  /// The hidden verb that looks at the recipients of all items; for a child of this program.
+  /// The hidden verb that checks the records and recipients of all items; for a child of this program.
   static let audit = "--audit"
 
   private static let usage = """
@@ -20,7 +19,7 @@ enum CommandLineUse {
       --key NAME    a key of fixtures/gnupg: alice (Curve 25519, the default) or rsa (RSA 3072, what GnuPG 2.2
                     makes); the slower the key, the less the rest counts
 
-    Without a name, all but history, growth, merging, teams, verify, rotation and kill-sweep. Exit status 1: a limit was broken, 2: something did not work.
+    Without a name, all but history, growth, merging, teams, protected, verify, rotation and kill-sweep. Exit status 1: a limit was broken, 2: something did not work.
     """
 
   /// Runs what the arguments ask for.
@@ -57,21 +56,18 @@ enum CommandLineUse {
   }
 
   private static func fill(_ arguments: [String]) throws(BenchmarkError) -> Int32 {
-    guard (4...5).contains(arguments.count), let count = Int(arguments[1]), let interval = Int(arguments[2])
-    else {
-      return 2
-    }
-    let isGeneric = arguments[3] == "generic"
-    var index = SampleIndex(count: count, escapeInterval: interval, isGeneric: isGeneric)
-    if arguments.count == 5 { index.message = try Files.read(arguments[4]) }
-    try index.write(to: arguments[0])
+    guard arguments.count == 4, let count = Int(arguments[1]), let interval = Int(arguments[2])
+    else { return 2 }
+    let index = SampleIndex(count: count, escapeInterval: interval, isGeneric: arguments[3] == "generic")
+    try index.writeIndex(to: arguments[0])
     return 0
   }
 
   private static func seal(_ arguments: [String]) throws(BenchmarkError) -> Int32 {
-    guard arguments.count == 3, let count = Int(arguments[1]), let message = try Files.read(arguments[2])
+    guard arguments.count == 4, let count = Int(arguments[1]), let portion = Int(arguments[2]), portion > 0,
+      let message = try Files.read(arguments[3])
     else { return 2 }
-    try SampleIndex(count: count).write(to: arguments[0], sealedAs: message)
+    try SampleIndex(count: count).writeItems(to: arguments[0], like: message, perSignature: portion)
     return 0
   }
 

@@ -24,13 +24,11 @@ extension Benchmark {
   /// How much a repository grows.
   static let growth = Benchmark(
     name: "growth",
-    summary: "bytes of .git for each item added to \(historyCount), against one index file and pass",
+    summary: "bytes of .git for each item added to \(historyCount), against pass",
     onlyByName: true
   ) { bench, report throws(BenchmarkError) in
     let store = try bench.makeHistory("growth", count: historyCount)
     let pass = try bench.makePassHistory("growth-pass", count: historyCount)
-    let base = "\(bench.folder)/growth-base"
-    try bench.copy(store, to: base)
     let ours = try Growth(of: store, bench) { number throws(BenchmarkError) in
       try bench.output(
         of: bench.keytree(["add", "added-\(number).test/alice"], store: store), input: "secret \(number)")
@@ -42,11 +40,9 @@ extension Benchmark {
       )
     }
     report.note("pass", theirs.text)
-    let single = try SingleIndex(bench, base: base, grown: store)
-    let whole = try Growth(of: single.folder, bench) { number throws(BenchmarkError) in
-      try single.add(number)
-    }
-    report.note("one index.json", whole.text)
+    let ratio = Double(ours.packed) / Double(theirs.packed)
+    report.amount(
+      "after `git gc`", "\(Report.number(ratio, 2)) of pass", value: ratio, limit: 1.5, limitText: "1.50")
   }
 
   /// How many items a store has whose history is looked at.
@@ -56,8 +52,8 @@ extension Benchmark {
 /// How many bytes a repository grows by with each item.
 private struct Growth {
   private static let count = 100
-  private let loose: Int
-  private let packed: Int
+  let loose: Int
+  let packed: Int
 
   init(
     of folder: String, _ bench: Workbench, add: (Int) throws(BenchmarkError) -> Void
@@ -72,59 +68,6 @@ private struct Growth {
   }
 
   var text: String { "\(loose) bytes an item, \(packed) after `git gc`" }
-}
-
-/// The same items with all their lines in one file, as other programs keep them.
-private struct SingleIndex {
-  let folder: String
-  private let bench: Workbench
-  private let grown: String
-  private let added: [(line: [UInt8], file: String)]
-
-  /// Makes the repository.
-  ///
-  /// - Parameters:
-  ///   - base: A store.
-  ///   - grown: The same store with items added to it, which this repository gets later.
-  init(_ bench: Workbench, base: String, grown: String) throws(BenchmarkError) {
-    (self.bench, self.grown) = (bench, grown)
-    folder = "\(bench.folder)/growth-single"
-    try bench.copy(base, to: folder)
-    Files.remove("\(folder)/.git")
-    Files.remove("\(folder)/index")
-    let old = try Self.lines(base)
-    try Files.write(Array(old.joined(separator: [UInt8(ascii: "\n")])), to: "\(folder)/index.json")
-    for words in [["init", "-q"], ["add", "items", "index.json"], ["commit", "-q", "-m", "begin"]] {
-      try bench.output(of: bench.git(words, in: folder))
-    }
-    let known = Set(old.map { $0.map(\.self) })
-    added = try Self.lines(grown).filter { !known.contains($0) }.enumerated().map { number, line in
-      (line, "items/internet-password/added-\(number).test/alice.gpg")
-    }
-  }
-
-  private static func lines(_ store: String) throws(BenchmarkError) -> [[UInt8]] {
-    var lines: [[UInt8]] = []
-    for name in Files.names(in: "\(store)/index") {
-      lines += (try Files.read("\(store)/index/\(name)") ?? []).split(separator: UInt8(ascii: "\n")).map {
-        Array($0)
-      }
-    }
-    return lines.sorted { $0.lexicographicallyPrecedes($1) }
-  }
-
-  /// Adds one of the new items, and commits it.
-  func add(_ number: Int) throws(BenchmarkError) {
-    let (line, file) = added[number]
-    var lines = (try Files.read("\(folder)/index.json") ?? []).split(separator: UInt8(ascii: "\n"))
-    let place = lines.firstIndex { line.lexicographicallyPrecedes($0) } ?? lines.endIndex
-    lines.insert(line[...], at: place)
-    try Files.write(Array(lines.joined(separator: [UInt8(ascii: "\n")])), to: "\(folder)/index.json")
-    try Files.makeFolder("\(folder)/\(file.split(separator: "/").dropLast().joined(separator: "/"))")
-    try bench.copy("\(grown)/\(file)", to: "\(folder)/\(file)")
-    try bench.output(of: bench.git(["add", "index.json", file], in: folder))
-    try bench.output(of: bench.git(["commit", "-q", "-m", "add"], in: folder))
-  }
 }
 
 extension Workbench {

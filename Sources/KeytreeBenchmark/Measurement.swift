@@ -37,16 +37,18 @@ struct Comparison {
   /// Runs pairs: ours, theirs, ours, theirs.
   ///
   /// - Parameters:
-  ///   - pairs: How many; a tenth of that, at least one, goes before and is not counted.
+  ///   - pairs: How many are counted.
+  ///   - warmUp: How many go before and are not counted; nil for a tenth of the pairs, at least one.
   ///   - ours: Our command for the pair of a number.
   ///   - theirs: What it is compared with.
   /// - Throws: `failed` when one of them does not succeed: then there is nothing to compare.
   init(
-    pairs: Int, ours: (Int) throws(BenchmarkError) -> Command, theirs: (Int) throws(BenchmarkError) -> Command
+    pairs: Int, warmUp: Int? = nil,
+    ours: (Int) throws(BenchmarkError) -> Command, theirs: (Int) throws(BenchmarkError) -> Command
   ) throws(BenchmarkError) {
     var (first, second, ratios) = ([Double](), [Double](), [Double]())
     var peak = 0
-    let warmUp = max(1, pairs / 10)
+    let warmUp = warmUp ?? max(1, pairs / 10)
     for number in 0..<(warmUp + pairs) {
       let mine = try Self.succeed(try ours(number))
       let other = try Self.succeed(try theirs(number))

@@ -1,13 +1,16 @@
 extension Benchmark {
   /// Parallel additions merged by git.
   static let merging = Benchmark(
-    name: "merging", summary: "2 x 20 parallel adds merged by git, without and with keytree's drivers",
+    name: "merging",
+    summary:
+      "2 x 20 parallel adds merged by git without keytree's drivers; with them, and 5 items changed twice",
     onlyByName: true
   ) { bench, report throws(BenchmarkError) in
     for count in [10, 1000, 20_000] {
       let merge = try ParallelAdds(bench, count: count)
       report.line("\(count) items")
       try merge.withoutDrivers(&report)
+      try merge.changeSameItems()
       try merge.withDrivers(&report)
     }
   }
@@ -41,7 +44,7 @@ private struct ParallelAdds {
     let names = ["diff", "--name-only", "--diff-filter=U"]
     let conflicts = try bench.output(of: bench.git(names, in: clone)).split(separator: "\n").count
     report.note("without drivers", "\(conflicts) conflicts")
-    // As git has left the files, which is the least that anybody can do.
+    // As git has left the files.
     try bench.output(of: bench.git(["add", "--all"], in: clone))
     try bench.output(of: bench.git(["commit", "-q", "--allow-empty", "-m", "merge"], in: clone))
     report.note("find", try found(clone))
@@ -52,17 +55,37 @@ private struct ParallelAdds {
     report.fact("check", check.ending, isRight: check.status == 0)
   }
 
-  /// A clone that keytree has made, merged by git.
+  /// Gives some items another label on one side, and a comment on the other.
+  func changeSameItems() throws(BenchmarkError) {
+    for (option, store) in [("--label", left), ("--comment", right)] {
+      for number in 0..<Self.changed {
+        let item = "\(SampleIndex.server(number))/\(SampleIndex.account(number))"
+        try bench.output(of: bench.keytree(["set", item, option, "changed"], store: store))
+      }
+    }
+  }
+
+  private static let changed = 5
+
+  /// A clone that keytree has made, merged by git. The next command completes the merge.
   func withDrivers(_ report: inout Report) throws(BenchmarkError) {
     let clone = "\(bench.folder)/merging-\(count)-drivers"
     try bench.output(of: bench.keytree(["clone", left, clone], store: clone))
     try bench.output(of: bench.git(["fetch", "-q", right, "HEAD"], in: clone))
     let started = Clock.now
     try bench.output(of: bench.git(["merge", "-q", "--no-edit", "FETCH_HEAD"], in: clone))
-    let seconds = Report.number(Clock.now - started, 2)
+    let merged = Clock.now
+    let cost = try bench.cost(of: ["set", "left-0.test/alice", "--label", "next"], store: clone)
+    let (merging, next) = (Report.number(merged - started, 2), Report.number(Clock.now - merged, 2))
     let items = try items(clone)
     report.fact(
-      "with drivers", "0 conflicts, \(items) items found, \(seconds) s", isRight: items == count + 40)
+      "with drivers", "0 conflicts, \(items) items found, \(merging) s", isRight: items == count + 40)
+    report.note("the next command", "\(next) s, \(cost["signatures made"] ?? -1) signatures")
+    for way in ["--label", "--comment"] {
+      let found = try bench.output(of: bench.keytree(["find", way, "changed"], store: clone))
+      let count = found.split(separator: "\n").count
+      report.fact("items with the changed \(way.dropFirst(2))", "\(count)", isRight: count == Self.changed)
+    }
     let check = try ChildProcess.run(bench.keytree(["check"], store: clone))
     report.fact("check", check.ending, isRight: check.status == 0)
   }
@@ -74,7 +97,7 @@ private struct ParallelAdds {
   private func items(_ clone: String) throws(BenchmarkError) -> Int {
     var command = bench.keytree(["find"], store: clone)
     command.output = "\(bench.folder)/output"
-    // Damage is told with another status, beside what was found.
+    // Damage is reported with another exit status, together with the items.
     _ = try ChildProcess.run(command)
     return (try Files.read(command.output) ?? []).split(separator: UInt8(ascii: "\n")).count
   }

@@ -10,7 +10,7 @@ extension Benchmark {
   ) { bench, report throws(BenchmarkError) in
     let store = try bench.makeStore("queries")
     try bench.fill(store, count: StoreQuestions.count, isGeneric: true)
-    let arguments = [CommandLineUse.ask, store, "\(bench.folder)/state/keytree"]
+    let arguments = [CommandLineUse.ask, store]
     let numbers = Report.numbers(in: try bench.output(of: bench.command(bench.programs.benchmark, arguments)))
     for question in StoreQuestions.all {
       guard let time = numbers[question.name] else { throw .unexpected("not told: \(question.name)") }
@@ -71,19 +71,17 @@ enum StoreQuestions {
 
   /// Asks all of it and prints the microseconds of each call.
   static func run(_ arguments: [String], _ report: Report) throws(BenchmarkError) -> Int32 {
-    guard arguments.count == 2 else { return 2 }
+    guard arguments.count == 1 else { return 2 }
     do throws(KeyringError) {
-      try ask(store: arguments[0], state: arguments[1], report)
+      try ask(store: arguments[0], report)
     } catch {
       throw .unexpected("\(error)")
     }
     return 0
   }
 
-  private static func ask(store: String, state: String, _ report: Report) throws(KeyringError) {
-    var host = HostContext(engineBase: state, stateBase: state, searchPath: "") {
-      Timestamp(microseconds: 0)
-    }
+  private static func ask(store: String, _ report: Report) throws(KeyringError) {
+    var host = HostContext.scratch
     let direct = try Keyring.open(at: store, host: host)
     let exact = all[0]
     for question in [exact, all[2]] {

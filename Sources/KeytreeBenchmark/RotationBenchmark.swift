@@ -28,7 +28,7 @@ extension Benchmark {
     let lines = (try Files.read("\(bench.folder)/output") ?? []).split(separator: UInt8(ascii: "\n"))
     let open = lines.count { $0.starts(with: "open\t".utf8) }
     report.fact(
-      "entries", "\(open) open, \(lines.count - open) others", isRight: open == rotationCount)
+      "entries", "\(open) open, \(lines.count - open) others", isRight: open == rotationCount + 1)
     let started = String(decoding: try Files.read(log) ?? [], as: UTF8.self).split(separator: "\n")
     report.note("processes: git", "\(started.count { $0 == "git" })")
     report.count("processes: GnuPG", started.count { $0 != "git" }, wanted: 0)
@@ -42,7 +42,7 @@ extension Workbench {
   /// Makes a store whose items somebody could read who left, with two messages for each in the history.
   fileprivate func makeRotation(_ name: String, count: Int) throws(BenchmarkError) -> String {
     let store = try makeHistory(name, count: 0)
-    try add("seed.test/alice", secret: "secret", to: store)
+    try add("seed.test/alice", secret: Self.longSecret, to: store)
     let file = "\(store)/items/internet-password/seed.test/alice.gpg"
     let colleague = try makeColleague()
     for (number, change) in [
@@ -53,8 +53,7 @@ extension Workbench {
       try Files.write(message, to: "\(folder)/message-\(number)")
     }
     for number in 0...1 {
-      let seal = [CommandLineUse.seal, store, "\(count)", "\(folder)/message-\(number)"]
-      try output(of: command(programs.benchmark, seal))
+      try seal(store, count: count, like: "\(folder)/message-\(number)")
       for words in [["add", "index", "items"], ["commit", "-q", "-m", "seal \(number)"]] {
         try output(of: git(words, in: store))
       }

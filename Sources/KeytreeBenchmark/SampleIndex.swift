@@ -1,17 +1,17 @@
+internal import Keyring
 internal import KeyringModel
 
-/// The index of a store with many items, as people have them: written without the items themselves.
+/// The items of a store with many of them, as people have them.
 ///
-/// About 410 bytes a line, so 100,000 items are 41 MB. The same number gives the same index each time.
+/// An index line has about 410 bytes, so that 100,000 items have an index of 41 MB. The same number gives the same items
+/// each time.
 struct SampleIndex {
-  /// How many lines to write.
+  /// How many items to write.
   let count: Int
   /// Every so many items have a comment of two lines, which is written with an escape.
   var escapeInterval = 200
   /// Whether the items are generic passwords, as programs keep them, instead of those of a browser.
   var isGeneric = false
-  /// The sealed message that every item has; without one there are lines and no files.
-  var message: [UInt8]?
 
   /// The server of an item; three items share one.
   static func server(_ number: Int) -> String {
@@ -35,66 +35,83 @@ struct SampleIndex {
     return rows
   }
 
-  /// Writes the index into a store, keeping the lines that are there.
+  /// Writes the index alone, beside the lines that are there: for commands that read nothing else.
   ///
   /// - Parameter store: The store's folder.
-  func write(to store: String) throws(BenchmarkError) {
-    try write(to: store, keepsLines: true) { record, _ throws(BenchmarkError) in
-      if let message { try put(message, into: &record, store) }
-    }
-  }
-
-  /// Writes the index and a message for each item, in the place of those that are there.
-  ///
-  /// - Parameters:
-  ///   - store: The store's folder.
-  ///   - message: A message whose readers all of them have; nobody can open what is made of it.
-  func write(to store: String, sealedAs message: [UInt8]) throws(BenchmarkError) {
-    try write(to: store, keepsLines: false) { record, number throws(BenchmarkError) in
-      // In the middle of what is encrypted: the packets stay what they are, and no message looks like another one to
-      // git.
-      var noise = CountingGenerator(state: UInt64(number) &* 65_537 &+ UInt64(message.count))
-      var own = message
-      for place in message.indices.dropLast(128).suffix(256) {
-        own[place] = UInt8.random(in: 0...255, using: &noise)
-      }
-      try put(own, into: &record, store)
-    }
-  }
-
-  private func write(
-    to store: String, keepsLines: Bool,
-    _ finish: (inout ItemRecord, Int) throws(BenchmarkError) -> Void
-  ) throws(BenchmarkError) {
-    var shards: [UInt8: [UInt8]] = [:]
-    var generator = CountingGenerator(state: 0x9E37_79B9_7F4A_7C15)
-    for number in 0..<count {
-      var record = record(number, using: &generator)
-      try finish(&record, number)
-      do {
-        shards[record.path.shard, default: []] += try IndexLine.encode(record) + [UInt8(ascii: "\n")]
+  func writeIndex(to store: String) throws(BenchmarkError) {
+    var lines: [IndexEntry] = []
+    for record in records() {
+      do throws(IndexLineError) {
+        lines.append((record.path, try IndexLine.encode(record)))
       } catch {
         throw .unexpected("a sample item cannot be written: \(error)")
       }
     }
-    for (number, lines) in shards {
-      let digits = String(number, radix: 16)
-      let path = "\(store)/index/\(digits.utf8.count == 1 ? "0" : "")\(digits).jsonl"
-      let known = keepsLines ? try Files.read(path) ?? [] : []
-      // Through the model's own shard, so that the lines come out in their canonical order.
-      try Files.write(Shard(parsing: known + lines, number: number).encode(), to: path)
+    try Self.put(lines, into: store)
+  }
+
+  /// Writes items with their encrypted files and signed records, beside those that are there.
+  ///
+  /// - Parameters:
+  ///   - store: The store's folder.
+  ///   - message: An encrypted file of at least 256 bytes behind its recipients. The items get copies with other bytes
+  ///     at the end, so that git cannot find the same content twice; they cannot be decrypted.
+  ///   - portion: How many records one signature covers.
+  func writeItems(to store: String, like message: [UInt8], perSignature portion: Int) throws(BenchmarkError) {
+    var records = records()
+    for index in records.indices {
+      let own = Self.copy(message, number: index)
+      records[index].sealed = ContentDigest(of: own)
+      let path = records[index].path
+      let kind = "\(store)/\(StoreLayout.itemsFolder(isLocal: false))/\(path.itemClass.rawValue)"
+      for folder in [kind, "\(kind)/\(path.container)"] { try Files.makeFolder(folder) }
+      try Files.write(own, to: "\(store)/\(StoreLayout.itemFile(path, isLocal: false))")
+    }
+    let keyring: Keyring
+    do throws(KeyringError) {
+      keyring = try Keyring.open(at: store, host: .scratch)
+    } catch {
+      throw .unexpected("\(error)")
+    }
+    var lines: [IndexEntry] = []
+    for start in stride(from: 0, to: records.count, by: portion) {
+      let files: [RecordFile]
+      do throws(KeyringError) {
+        files = try keyring.sign(Array(records[start...].prefix(portion)))
+      } catch {
+        throw .unexpected("\(error)")
+      }
+      for file in files {
+        let path = file.record.path
+        try Files.write(file.bytes, to: "\(store)/\(StoreLayout.recordFile(path, isLocal: false))")
+        lines.append((path, file.line))
+      }
+    }
+    try Self.put(lines, into: store)
+  }
+
+  private typealias IndexEntry = (path: ItemPath, line: [UInt8])
+
+  /// Puts lines into the shards of a store; a line replaces that of the same path.
+  private static func put(_ lines: [IndexEntry], into store: String) throws(BenchmarkError) {
+    for (number, lines) in Dictionary(grouping: lines, by: { $0.path.shard }) {
+      let file = "\(store)/\(StoreLayout.shardFile(number, isLocal: false))"
+      let shard = Shard(parsing: try Files.read(file) ?? [], number: number)
+      try Files.write(
+        shard.replacingLines(of: Set(lines.map(\.path)), by: lines.map(\.line)), to: file)
     }
   }
 
-  /// Gives an item its file.
-  private func put(
-    _ message: [UInt8], into record: inout ItemRecord, _ store: String
-  ) throws(BenchmarkError) {
-    record.sealed = ContentDigest(of: message)
-    let file = "\(store)/items/\(record.path.text).gpg"
-    let parts = file.split(separator: "/")
-    for depth in [2, 1] { try Files.makeFolder("/" + parts.dropLast(depth).joined(separator: "/")) }
-    try Files.write(message, to: file)
+  private static func copy(_ message: [UInt8], number: Int) -> [UInt8] {
+    var noise = CountingGenerator(state: UInt64(number) &* 65_537 &+ UInt64(message.count))
+    var copy = message
+    for place in message.indices.suffix(256) { copy[place] = UInt8.random(in: 0...255, using: &noise) }
+    return copy
+  }
+
+  private func records() -> [ItemRecord] {
+    var generator = CountingGenerator(state: 0x9E37_79B9_7F4A_7C15)
+    return (0..<count).map { record($0, using: &generator) }
   }
 
   /// Service and account of a generic password. Of two items one has the service of a program that keeps many

@@ -67,9 +67,7 @@ extension Benchmark {
     name: "bulk", summary: "import and check of \(bulkCount) items, without a limit"
   ) { bench, report throws(BenchmarkError) in
     let store = try bench.makeStore("bulk")
-    let file = "\(bench.folder)/rows.csv"
-    try Files.write(Array(SampleIndex.rows(bulkCount).utf8), to: file)
-    for words in [["import", "csv", file], ["check"], ["check", "--decrypt"]] {
+    for words in [["import", "csv", try bench.makeRows(bulkCount)], ["check"], ["check", "--decrypt"]] {
       let started = Clock.now
       try bench.output(of: bench.keytree(words, store: store))
       let seconds = Clock.now - started

@@ -10,6 +10,8 @@ final class Workbench {
   let programs: Programs
   /// How many pairs a comparison makes, if the person has said so.
   let wantedPairs: Int?
+  private let base: String
+  private let key: String
   private let keytree: String
   /// The primary key of the person who does everything.
   private(set) var fingerprint = ""
@@ -25,9 +27,15 @@ final class Workbench {
     programs = try Programs()
     keytree = try programs.keytree()
     wantedPairs = pairs
+    (self.base, self.key) = (base, key)
     folder = "\(base)/ktb-\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"
     for name in ["", "/home", "/gnupg", "/run", "/state", "/data"] { try Files.makeFolder(folder + name) }
     try makeGnuPGHome(key)
+  }
+
+  /// Makes another one like this, with an agent of its own.
+  func another() throws(BenchmarkError) -> Workbench {
+    try Workbench(base: base, pairs: wantedPairs, key: key)
   }
 
   /// Stops the agent and removes everything.
@@ -91,9 +99,11 @@ final class Workbench {
   /// Runs our command with `--explain`, and takes what it tells of its work.
   ///
   /// - Returns: Numbers by what they count, such as `items decrypted`.
-  func cost(of arguments: [String], store: String) throws(BenchmarkError) -> [String: Int] {
+  func cost(
+    of arguments: [String], store: String, input: String? = nil
+  ) throws(BenchmarkError) -> [String: Int] {
     let command = keytree(["--explain"] + arguments, store: store)
-    try output(of: command)
+    try output(of: command, input: input)
     let said = String(decoding: try Files.read(command.errors) ?? [], as: UTF8.self)
     var numbers: [String: Int] = [:]
     for line in said.split(separator: "\n") where line.hasPrefix("explain: ") {
@@ -121,16 +131,32 @@ final class Workbench {
     try output(of: keytree(["add", item], store: store), input: secret)
   }
 
-  /// Writes an index of many items into a store.
+  /// Writes an index of many items into a store, without the items.
   func fill(
-    _ store: String, count: Int, escapeInterval: Int = 200, isGeneric: Bool = false, message: String? = nil
+    _ store: String, count: Int, escapeInterval: Int = 200, isGeneric: Bool = false
   ) throws(BenchmarkError) {
     // In a process of its own, see `ChildProcess`.
     let kind = isGeneric ? "generic" : "internet"
-    let arguments =
-      [CommandLineUse.fill, store, "\(count)", "\(escapeInterval)", kind] + (message.map { [$0] } ?? [])
+    let arguments = [CommandLineUse.fill, store, "\(count)", "\(escapeInterval)", kind]
     try output(of: command(programs.benchmark, arguments))
   }
+
+  /// Writes many items with encrypted files and signed records into a store.
+  ///
+  /// - Parameters:
+  ///   - store: The store's folder.
+  ///   - count: How many items.
+  ///   - message: The encrypted file that theirs are made from: that of an item whose secret is ``longSecret``.
+  ///   - portion: How many records one signature covers; nil for all of them.
+  func seal(
+    _ store: String, count: Int, like message: String, perSignature portion: Int? = nil
+  ) throws(BenchmarkError) {
+    let arguments = [CommandLineUse.seal, store, "\(count)", "\(portion ?? count)", message]
+    try output(of: command(programs.benchmark, arguments))
+  }
+
+  /// A secret whose encrypted file is long enough for ``seal(_:count:like:perSignature:)``.
+  static let longSecret = String(repeating: "correct horse battery staple ", count: 12)
 
   /// Makes a store of `pass`.
   func makePassStore(_ store: String? = nil) throws(BenchmarkError) {
@@ -141,23 +167,24 @@ final class Workbench {
   ///
   /// - Parameters:
   ///   - name: The name of its folder.
-  ///   - count: How many items it has.
-  ///   - options: Options of `keytree init`.
   /// - Returns: Its path.
-  func makeHistory(
-    _ name: String, count: Int, options: [String] = []
-  ) throws(BenchmarkError) -> String {
+  func makeHistory(_ name: String, count: Int) throws(BenchmarkError) -> String {
     let path = "\(folder)/\(name)"
     // Nothing is to be packed in the background while something is measured.
     let person = "[user]\n\tname = Benchmark\n\temail = benchmark@keytree.example\n[gc]\n\tauto = 0\n"
     try Files.write(Array(person.utf8), to: "\(folder)/home/.gitconfig")
-    try output(of: keytree(["init", "--key", fingerprint] + options, store: path))
-    if count > 0 {
-      let file = "\(folder)/rows.csv"
-      try Files.write(Array(SampleIndex.rows(count).utf8), to: file)
-      try output(of: keytree(["import", "csv", file], store: path))
-    }
+    try output(of: keytree(["init", "--key", fingerprint], store: path))
+    if count > 0 { try output(of: keytree(["import", "csv", try makeRows(count)], store: path)) }
     return path
+  }
+
+  /// Writes the table of so many items.
+  ///
+  /// - Returns: The path of the file.
+  func makeRows(_ count: Int) throws(BenchmarkError) -> String {
+    let file = "\(folder)/rows.csv"
+    try Files.write(Array(SampleIndex.rows(count).utf8), to: file)
+    return file
   }
 
   /// Copies a folder with everything in it.

@@ -18,7 +18,7 @@ package enum AttributeOptions {
   static let service = text("service", nil, "NAME", "the service of a generic password")
   static let label = text("label", "l", "TEXT", "the name shown to people")
   static let comment = text("comment", "j", "TEXT", "a comment")
-  static let kind = text("kind", "D", "TEXT", "what the secret is, for one `note`")
+  static let kind = text("kind", "D", "TEXT", "what the secret is, for example `wifi`")
   static let protocolName = text("protocol", "r", "NAME", "the protocol, for one `https`")
   static let port = OptionDeclaration(
     "port", short: "P", .required(ValueDeclaration("NUMBER", .integer(0...65535))), help: "the port",
@@ -36,6 +36,11 @@ package enum AttributeOptions {
     "attribute", .required(ValueDeclaration("NAME=VALUE", .bytes)),
     help: "any attribute by its name in the index; other names are custom attributes", heading: heading,
     isRepeatable: true)
+
+  /// The option that names a field of the item; of commands that work on one field.
+  package static let field = OptionDeclaration(
+    "field", .required(ValueDeclaration("NAME", .text)),
+    help: "the field NAME of the item in place of the item itself: `otp`, `note` or any other")
 
   /// Options that stand for one attribute each.
   static let plain: [(option: OptionDeclaration, name: AttributeName)] = [
@@ -72,17 +77,27 @@ package struct GivenAttributes: Equatable, Sendable {
     case badGroup(String)
     /// The class is none.
     case badClass(String)
+    /// The field has a name no field can have.
+    case badField
+    /// `--attribute` with the name of a field: an item does not become a field, nor the other way round.
+    case fieldAsAttribute
   }
+
+  /// The rule for names of fields, in words.
+  static let fieldRule =
+    "the name of a field is 1 to \(FieldName.maximumSize) of `a` to `z`, `0` to `9` and `-`"
 
   /// The class, where one is named.
   package private(set) var itemClass: ItemClass?
   /// The group, where one is named.
   package private(set) var group: String?
+  /// The field that is meant, where one is named. It narrows what the other words mean and is nothing by itself.
+  package var field: String?
   /// The other attributes in the order of the command line.
   package private(set) var entries: [Entry] = []
 
-  /// No attributes.
-  package init() {}
+  /// No attributes; perhaps a field.
+  package init(field: String? = nil) { self.field = field }
 
   /// The attributes among the options of a command line.
   ///
@@ -93,6 +108,9 @@ package struct GivenAttributes: Equatable, Sendable {
       switch given.option.name {
       case AttributeOptions.itemClass.name: try set(.itemClass, value.bytes)
       case AttributeOptions.group.name: try set(.group, value.bytes)
+      case AttributeOptions.field.name:
+        guard let text = value.text, FieldName.isValid(text) else { throw .badField }
+        field = text
       case AttributeOptions.serverOrService.name: entries.append(Entry(name: nil, bytes: value.bytes))
       case AttributeOptions.attribute.name:
         guard let equals = value.bytes.firstIndex(of: UInt8(ascii: "=")), equals > 0,
@@ -111,13 +129,26 @@ package struct GivenAttributes: Equatable, Sendable {
     }
   }
 
+  /// Those that a primary key has, and the class: what tells one login from another.
+  var place: GivenAttributes {
+    var place = GivenAttributes()
+    let key =
+      AttributeSchema.primaryKey(of: .internetPassword) + AttributeSchema.primaryKey(of: .genericPassword)
+    place.itemClass = itemClass
+    place.entries = entries.filter { entry in entry.name.map(key.contains) ?? true }
+    return place
+  }
+
+  /// The other ones: what they say is no part of a name.
+  var description: GivenAttributes {
+    var description = self
+    let place = place.entries
+    description.entries.removeAll(where: place.contains)
+    return description
+  }
+
   /// True when the command line names no attribute.
   package var isEmpty: Bool { itemClass == nil && group == nil && entries.isEmpty }
-
-  /// Adds an attribute that the command gives, as if it were an option.
-  package mutating func add(_ name: AttributeName, _ text: String) {
-    entries.append(Entry(name: name, bytes: Array(text.utf8)))
-  }
 
   private mutating func set(_ name: AttributeName, _ bytes: [UInt8]) throws(Problem) {
     let text = String(decoding: bytes, as: UTF8.self)
@@ -128,6 +159,7 @@ package struct GivenAttributes: Equatable, Sendable {
     case .group:
       guard GroupName.isValid(text) else { throw .badGroup(text) }
       group = text
+    case .field: throw .fieldAsAttribute
     default:
       entries.append(Entry(name: name, bytes: bytes))
     }

@@ -97,17 +97,26 @@ package struct CommandCall {
   /// The new item that an operand and the attribute options describe.
   ///
   /// - Parameters:
-  ///   - index: the operand.
-  ///   - attribute: one more attribute, which the command gives.
+  ///   - name: its name, if it was given.
+  ///   - given: its attributes.
   /// - Throws: a usage error, or `keyring` for one that the class cannot have.
-  package func draft(
-    _ index: Int, with attribute: (name: AttributeName, text: String)? = nil
-  ) throws(Failure) -> ItemDraft {
-    let name = try itemName(index)
-    var given = try givenAttributes()
-    if let attribute { given.add(attribute.name, attribute.text) }
+  package func draft(_ name: ItemName?, _ given: GivenAttributes) throws(Failure) -> ItemDraft {
     do {
       return try ItemDraft(name, given)
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  /// A new field of a login that exists.
+  ///
+  /// - Parameters:
+  ///   - login: the login.
+  ///   - given: the field, and its attributes.
+  /// - Throws: `keyring` for an attribute that the class cannot have.
+  package func draft(fieldOf login: ItemRecord, _ given: GivenAttributes) throws(Failure) -> ItemDraft {
+    do {
+      return try ItemDraft(fieldOf: login, given)
     } catch {
       throw failure(error)
     }
@@ -168,6 +177,9 @@ extension GivenAttributes.Problem {
     switch self {
     case .notNameAndValue: .other("`--attribute` takes NAME=VALUE")
     case .badGroup: .other("the name of a group is letters, digits, `.`, `_` and `-`")
+    case .badField: .other(GivenAttributes.fieldRule)
+    case .fieldAsAttribute:
+      .advised("a field is not named by `--attribute`", hint: "`--field NAME` means a field of the item")
     case .badClass: .notAChoice("class", choices: ItemName.classWords, suggestion: nil)
     }
   }
@@ -180,6 +192,10 @@ extension ItemSelection.Problem {
     case .nothingGiven: .missingOperand("ITEM")
     case .contradictingClasses: .other("the name and the options want different classes")
     case .noClassHasAll: .other("no class of items has all of these attributes")
+    case .fieldOfID:
+      .advised(
+        "an id means one item, and a field has an id of its own",
+        hint: "name the item as `find` shows it, `github.com/alice --field otp`")
     }
   }
 }

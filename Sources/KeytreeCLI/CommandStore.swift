@@ -83,40 +83,40 @@ extension CommandCall {
 
   /// The one item that is meant.
   ///
-  /// - Throws: `noMatch`, or `damagedIndex` when lines of the shards that were read are damaged and might be
-  ///   it; `ambiguous` with the candidates.
-  ///
   /// - Parameters:
   ///   - selection: what is meant.
   ///   - operand: the position of the operand that names it, for messages.
   ///   - index: where to look.
-  ///   - wantsSeed: true when a seed of one-time passwords is meant rather than what is beside it.
+  /// - Throws: `noMatch`, or `damagedIndex` when lines of the shards that were read are damaged and might be
+  ///   it; `ambiguous` with the candidates.
   package func findOne(
-    _ selection: ItemSelection, operand: Int = 0, in index: Index, wantsSeed: Bool = false
+    _ selection: ItemSelection, operand: Int = 0, in index: Index
   ) throws(Failure) -> ItemRecord {
     let name = nameForMessages(operand)
     let matches = try find(selection, in: index)
     explain(matches.statistics)
-    let items = selection.settle(matches.items, wantsSeed: wantsSeed)
-    guard let first = items.first else {
-      throw matches.problems.isEmpty ? .noMatch(name) : .noMatchButDamage(name)
+    guard let first = matches.items.first else {
+      guard matches.problems.isEmpty else { throw .noMatchButDamage(name) }
+      throw .noMatch(name, fields: try fieldNames(selection, in: index))
     }
-    guard items.count == 1 else {
-      throw .ambiguous(name, candidates: items.map(\.reference.text))
+    guard matches.items.count == 1 else {
+      throw .ambiguous(name, candidates: matches.items.map(\.reference.text))
     }
     return first
   }
 
-  /// Refuses to change a conflict copy, before anything is asked for.
-  ///
-  /// - Throws: `keyring`.
-  package func requireNoCopy(_ record: ItemRecord) throws(Failure) {
-    if record.isConflictCopy { throw .keyring(.conflictCopy(record.reference)) }
+  /// The names of fields that are left of items which are meant and gone.
+  private func fieldNames(_ selection: ItemSelection, in index: Index) throws(Failure) -> [String] {
+    let names = try keyringCall(index.find(selection.ofFields.query)).items
+      .filter(selection.ofFields.accepts).compactMap(\.field)
+    return Set(names).sorted()
   }
 
   /// How the person named an item, for messages: escaped, which a second escaping does not change.
   package func nameForMessages(_ index: Int) -> String {
-    arguments.operand(index).map { Escaping.terminal.show($0.bytes) } ?? "these attributes"
+    let name = arguments.operand(index).map { Escaping.terminal.show($0.bytes) } ?? "these attributes"
+    let field = arguments.text(AttributeOptions.field)
+    return field.map { "\(name) --field \(Escaping.terminal.show(Array($0.utf8)))" } ?? name
   }
 
   /// Tells what a search cost, when that was asked for.
@@ -130,6 +130,7 @@ extension CommandCall {
   package func explain(_ statistics: EngineStatistics) {
     guard globals.explain else { return }
     console.complain("explain: items decrypted: \(statistics.decryptions)")
+    console.complain("explain: signatures made: \(statistics.signatures)")
     console.complain("explain: processes started: \(statistics.processes)")
   }
 }
@@ -139,7 +140,7 @@ extension EngineStatistics {
   static func + (left: EngineStatistics, right: EngineStatistics) -> EngineStatistics {
     EngineStatistics(
       decryptions: left.decryptions + right.decryptions, encryptions: left.encryptions + right.encryptions,
-      processes: left.processes + right.processes)
+      signatures: left.signatures + right.signatures, processes: left.processes + right.processes)
   }
 }
 

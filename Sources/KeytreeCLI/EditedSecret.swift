@@ -52,7 +52,7 @@ struct EditedSecret {
   private func put(_ secret: borrowing SecretBytes) throws(KeyringError) -> Outcome {
     if let replaced = try keyring.replaceSecret(of: record, with: secret) { return .replaced(replaced) }
     let now = try keyring.find(Query(predicates: [.id(record.id)], limit: .one)).items.first
-    var item = NewItem(
+    let item = NewItem(
       itemClass: record.itemClass, attributes: record.attributes, group: record.group,
       isLocal: record.isLocal)
     if now == nil {
@@ -63,10 +63,7 @@ struct EditedSecret {
         guard case .itemExists = error else { throw error }
       }
     }
-    // Kept as a merge keeps what gives way.
-    let place = try item.path()
-    let holder = try keyring.find(Query(predicates: [.path(place)], limit: .one)).items.first
-    item.attributes[.conflictOf] = .string((now ?? holder ?? record).id.hex)
-    return .kept(try keyring.add(item, secret: secret))
+    // Kept as a merge keeps a version that gives way.
+    return .kept(try keyring.keepAsConflictCopy(record, secret: secret))
   }
 }

@@ -95,10 +95,12 @@ package struct ErrorReport: Equatable, Sendable {
         hint: "send it to a pipe, or to a file on a disk with room")
     case .outputClosed, .exit:
       self.init(silent: .failure)
-    case .noMatch(let name):
+    case .noMatch(let name, let fields):
       self.init(
         .notFound, "no item matches \(Self.show(name))",
-        hint: "`keytree find TEXT` searches all attributes")
+        hint: fields.isEmpty
+          ? "`keytree find TEXT` searches all attributes"
+          : "only fields of it are there: \(fields.map { "`--field \($0)`" }.joined(separator: ", "))")
     case .noMatchButDamage(let name):
       self.init(
         .damaged, "no item matches \(Self.show(name)), but a damaged line of the index might be it",

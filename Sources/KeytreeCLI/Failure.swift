@@ -40,8 +40,8 @@ package enum Failure: Error, Equatable {
   case outputFailed(errno: Int32)
   /// The reader of standard output went away; nobody is told.
   case outputClosed
-  /// No item matches the words of the command line.
-  case noMatch(String)
+  /// No item matches the words of the command line; the names of fields that do.
+  case noMatch(String, fields: [String] = [])
   /// More than one item matches; the candidates are references.
   case ambiguous(String, candidates: [String])
   /// The editor could not be used.

@@ -10,21 +10,21 @@ extension Finding.Kind {
     switch self {
     case .shard(let problem): ErrorReport.show(problem.words)
     case .stray(let reason): reason.words
-    case .fileMissing: "the index has this item, but its file is missing"
-    case .notInIndex: "the index does not know this item"
-    case .notAsIndexed: "this is not the file that the index describes"
+    case .fileMissing: "the encrypted file of this item is missing"
+    case .itemMissing: "the index has this item, but its files are missing"
+    case .notAdopted: "this file has no record: another program has made it, or the record was lost"
+    case .notInIndex: "the index does not have this item"
     case .damaged(let damage): damage.words
     case .bindingMismatch(let mismatch): "binding mismatch: \(mismatch.words)"
-    case .sharedID(let other):
-      "\(ErrorReport.show(other.text)) has the same id: they are two versions of one item"
+    case .passRecipients: "the recipients that other programs read are not the members of the group `default`"
     case .undecryptable(let error):
       error.wordsForOneFile ?? ErrorReport(error, item: nil).message ?? "it cannot be decrypted"
     case .wrongRecipients(let found, let expected):
-      "it is sealed to \(Self.list(found)), its group has \(Self.list(expected))"
+      "it is encrypted to \(Self.list(found)), its group has \(Self.list(expected))"
     case .recipientsUnknown(.unknownGroup(let group)):
-      "whom it should be sealed to is not known: the policy has no group \(ErrorReport.quote(group))"
+      "its recipients cannot be checked: the policy has no group \(ErrorReport.quote(group))"
     case .recipientsUnknown(.unusableKey(let person, let problem)):
-      "whom it should be sealed to is not known: the key \(person.text) cannot be used: \(problem.words)"
+      "its recipients cannot be checked: the key \(person.text) cannot be used: \(problem.words)"
     case .unsafe(.ownedBy(let user)): "it belongs to user \(user), who can change it"
     case .unsafe(.writableByOthers): "others can write to it (`chmod go-w` takes the permission away)"
     case .policy(let distrust): "the policy is not trusted: \(ErrorReport.show(distrust.words))"
@@ -43,12 +43,12 @@ extension Finding.Kind {
     switch self {
     case .shard: "index"
     case .stray: "stray"
-    case .fileMissing: "missing"
+    case .fileMissing, .itemMissing: "missing"
+    case .notAdopted: "not-adopted"
     case .notInIndex: "not-in-index"
-    case .notAsIndexed: "not-as-indexed"
     case .damaged: "damaged"
     case .bindingMismatch: "binding-mismatch"
-    case .sharedID: "shared-id"
+    case .passRecipients: "pass-recipients"
     case .undecryptable: "undecryptable"
     case .wrongRecipients, .recipientsUnknown: "recipients"
     case .unsafe: "permissions"
@@ -65,11 +65,11 @@ extension Finding.Kind {
   /// Whether `check --repair` can do something about it.
   var isForRepair: Bool {
     switch self {
-    case .shard, .stray, .fileMissing, .notInIndex, .notAsIndexed, .bindingMismatch, .sharedID,
+    case .shard, .stray, .fileMissing, .itemMissing, .notInIndex, .passRecipients, .bindingMismatch,
       .transaction, .unfinished:
       true
     case .damaged(let damage): damage.isForRepair
-    case .undecryptable, .wrongRecipients, .recipientsUnknown, .unsafe, .policy, .key: false
+    case .notAdopted, .undecryptable, .wrongRecipients, .recipientsUnknown, .unsafe, .policy, .key: false
     case .keyEnds, .keyFile, .chain, .branch: false
     }
   }
@@ -86,7 +86,7 @@ extension StrayReason {
     case .folder: "a folder where a file belongs"
     case .file: "a file where a folder belongs"
     case .hardLink: "a file that has other names (hard links)"
-    case .name: "nothing of a store has such a name"
+    case .name: "this name does not belong in a store"
     case .repository: "another repository (a module of git)"
     case .own: "what lies below `.keytree` or `local` stays on each machine"
     }
@@ -119,9 +119,12 @@ extension Repair {
     case .rebuiltLine(let reference): "rebuilt the line of \(ErrorReport.show(reference.text))"
     case .restoredFile(let file): "brought \(ErrorReport.show(file)) back from the history"
     case .movedItem(let from, let to): "moved \(ErrorReport.show(from)) back to \(ErrorReport.show(to))"
-    case .quarantined(let path, let to): "put \(ErrorReport.show(path)) aside as \(ErrorReport.show(to))"
-    case .removedLine(let file, let number): "put line \(number) of \(file) aside"
-    case .rewroteShard(let file): "wrote \(file) anew"
+    case .keptAsConflictCopy(let path):
+      "kept \(ErrorReport.show(path)) as a conflict copy: the item is at another place as well"
+    case .quarantined(let path, let to): "quarantined \(ErrorReport.show(path)) as \(ErrorReport.show(to))"
+    case .removedLine(let file, let number): "quarantined line \(number) of \(file)"
+    case .rewroteShard(let file): "rewrote \(file)"
+    case .rewrotePassRecipients: "rewrote \(StoreLayout.passRecipients)"
     }
   }
 
@@ -134,12 +137,16 @@ extension Repair {
       case .restoredFile(let file): [("repair", .string("restored")), ("path", .string(file))]
       case .movedItem(let from, let to):
         [("repair", .string("moved")), ("path", .string(from)), ("to", .string(to))]
+      case .keptAsConflictCopy(let path):
+        [("repair", .string("kept-as-conflict-copy")), ("path", .string(path))]
       case .quarantined(let path, let to):
         [("repair", .string("quarantined")), ("path", .string(path)), ("to", .string(to))]
       case .removedLine(let file, let number):
         [
           ("repair", .string("removed-line")), ("path", .string(file)), ("line", .integer(Int64(number))),
         ]
+      case .rewrotePassRecipients:
+        [("repair", .string("rewrote")), ("path", .string(StoreLayout.passRecipients))]
       case .rewroteShard(let file): [("repair", .string("rewrote")), ("path", .string(file))]
       }
     return .object(members.map { JSONMember($0.0, $0.1) })

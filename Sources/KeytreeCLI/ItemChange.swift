@@ -1,11 +1,13 @@
 internal import Arguments
 internal import Keyring
 internal import KeyringModel
+internal import Secrets
 
-/// What becomes of an item that exists: other attributes, and with them perhaps another name.
+/// What becomes of a login: other attributes of its item, and with them perhaps another name or group, which its fields
+/// follow.
 struct ItemChange {
-  /// The item as it was found.
-  let record: ItemRecord
+  /// The item as it was found, with its fields.
+  let login: Login
   /// What is different.
   let changes: AttributeChanges
   /// Where it will be.
@@ -17,11 +19,12 @@ struct ItemChange {
   /// The change that brings an item to the attributes of a draft.
   ///
   /// - Parameters:
-  ///   - record: the item that exists.
-  ///   - draft: the attributes it shall have, all of them.
+  ///   - login: the item that exists, with its fields.
+  ///   - draft: the attributes the item shall have, all of them.
   ///   - cleared: attributes that go away in any case.
-  init(_ record: ItemRecord, to draft: ItemDraft, clearing cleared: [AttributeName] = []) {
-    self.record = record
+  init(_ login: Login, to draft: ItemDraft, clearing cleared: [AttributeName] = []) {
+    self.login = login
+    let record = login.item
     var attributes = draft.attributes
     for name in cleared { attributes[name] = nil }
     var set = Attributes()
@@ -31,17 +34,94 @@ struct ItemChange {
     let gone = record.attributes.names.filter { attributes[$0] == nil }
     let group = draft.group.flatMap { $0 == record.group ? nil : $0 }
     changes = AttributeChanges(set: set, clear: gone, group: group)
-    path = ItemPath(
-      PrimaryKey(itemClass: record.itemClass, attributes: attributes, group: group ?? record.group))
+    path = changes.path(of: record)
     isEmpty = set.isEmpty && gone.isEmpty && group == nil
   }
 
-  /// Fails early, before anything is asked or decrypted, when the new name is taken.
+  /// Fails early, before anything is asked or decrypted, when a new name is taken by another item.
   ///
   /// - Throws: `keyring(.itemExists)`.
-  func requireFreePath(_ call: CommandCall, in index: Index) throws(Failure) {
-    if path != record.path, try call.find(path, in: index) != nil {
-      throw .keyring(.itemExists(.path(path)))
+  func requireFreePaths(_ call: CommandCall, in index: Index) throws(Failure) {
+    for (record, changes) in [(login.item, changes)] + fieldChanges
+    where changes.path(of: record) != record.path {
+      try call.requireFree(changes.path(of: record), in: index)
     }
+  }
+
+  /// Fails early, before anything is asked or decrypted, when a name of the copy is taken.
+  ///
+  /// - Throws: `keyring(.itemExists)`.
+  func requireNewPaths(_ call: CommandCall, in index: Index) throws(Failure) {
+    for (record, changes) in [(login.item, changes)] + login.changes(followingItem: changes) {
+      try call.requireFree(changes.path(of: record), in: index)
+    }
+  }
+
+  /// Changes the item and its fields, all or none.
+  ///
+  /// - Parameter secret: the new secret of the item; nil where it stays.
+  /// - Returns: the item as it is now.
+  /// - Throws: as `Keyring.update`.
+  func apply(to keyring: Keyring, secret: SecretSlice? = nil) throws(Failure) -> ItemRecord {
+    let followers = fieldChanges
+    return try keyringCall(
+      keyring.transaction { staged throws(KeyringError) in
+        for (record, changes) in followers { try staged.update(record, changes) }
+        guard let secret else { return try staged.update(login.item, changes) }
+        return try staged.update(login.item, changes, secret: secret.copy())
+      })
+  }
+
+  /// Makes another login with the same secrets and the new attributes, whole or not at all.
+  ///
+  /// - Returns: the item of the copy.
+  /// - Throws: as `Keyring.duplicate`.
+  func copy(in keyring: Keyring) throws(Failure) -> ItemRecord {
+    let fields = login.changes(followingItem: changes)
+    return try keyringCall(
+      keyring.transaction { staged throws(KeyringError) in
+        for (record, changes) in fields { try staged.duplicate(record, as: changes.copy(of: record)) }
+        return try staged.duplicate(login.item, as: changes.copy(of: login.item))
+      })
+  }
+
+  /// The fields that the change moves, and how.
+  private var fieldChanges: [(record: ItemRecord, changes: AttributeChanges)] {
+    login.changes(followingItem: changes).filter { record, changes in
+      changes.path(of: record) != record.path
+    }
+  }
+}
+
+extension AttributeChanges {
+  /// The attributes of an item after these changes.
+  private func attributes(of record: ItemRecord) -> Attributes {
+    var attributes = record.attributes
+    for name in clear { attributes[name] = nil }
+    attributes.merge(set)
+    return attributes
+  }
+
+  /// Where an item is after these changes.
+  fileprivate func path(of record: ItemRecord) -> ItemPath {
+    ItemPath(
+      PrimaryKey(
+        itemClass: record.itemClass, attributes: attributes(of: record), group: group ?? record.group))
+  }
+
+  /// A new item with these changes.
+  fileprivate func copy(of record: ItemRecord) -> NewItem {
+    NewItem(
+      itemClass: record.itemClass, attributes: attributes(of: record), group: group ?? record.group,
+      isLocal: record.isLocal)
+  }
+}
+
+extension CommandCall {
+  /// Fails when an item has a name.
+  ///
+  /// - Throws: `keyring(.itemExists)`.
+  fileprivate func requireFree(_ path: ItemPath, in index: Index) throws(Failure) {
+    if try find(path, in: index) != nil { throw .keyring(.itemExists(.path(path))) }
   }
 }

@@ -60,6 +60,22 @@ package struct ItemDraft: Equatable, Sendable {
     group = given.group
   }
 
+  /// A new field of a login that exists: it has its primary key, and it is in its group unless another one is named.
+  ///
+  /// - Parameters:
+  ///   - login: the login.
+  ///   - given: the name of the field, and attributes of its own.
+  /// - Throws: as for a new item.
+  package init(fieldOf login: ItemRecord, _ given: GivenAttributes) throws(Problem) {
+    itemClass = login.itemClass
+    var key = Attributes()
+    for name in AttributeSchema.primaryKey(of: itemClass) + [.synchronizable] {
+      key[name] = login.attributes[name]
+    }
+    attributes = try Self.attributes(itemClass, nil, given, over: key)
+    group = given.group ?? login.group
+  }
+
   private static func attributes(
     _ itemClass: ItemClass, _ name: ItemName?, _ given: GivenAttributes, over old: Attributes
   ) throws(Problem) -> Attributes {
@@ -82,6 +98,7 @@ package struct ItemDraft: Equatable, Sendable {
     for entry in given.entries {
       try set(entry.name ?? (itemClass == .genericPassword ? .service : .server), entry.bytes)
     }
+    if let field = given.field { try set(.field, Array(field.utf8)) }
     var attributes = old
     let key = AttributeSchema.primaryKey(of: itemClass)
     for (name, value) in new {

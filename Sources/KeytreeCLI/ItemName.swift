@@ -145,4 +145,18 @@ extension ItemName {
     case .named: false
     }
   }
+
+  /// Whether it names one item by its id.
+  var isID: Bool {
+    switch self {
+    case .reference(.id), .id: true
+    case .reference(.path), .named: false
+    }
+  }
+
+  /// The name of a field of the item. Only a path says which field it is of.
+  func ofField(_ field: String?) -> ItemName {
+    guard let field, case .reference(.path(let path)) = self, path.field == nil else { return self }
+    return .reference(.path(path.appending(field: field)))
+  }
 }

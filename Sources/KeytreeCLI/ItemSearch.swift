@@ -32,13 +32,29 @@ struct ItemSearch {
     order = call.arguments.text(FindCommand.sort).map(ItemOrder.init)
   }
 
-  /// The answer, in the wanted order and cut to the limit; damage met on the way is told.
+  /// What a search has found.
+  struct Found {
+    /// Items with their fields, in the wanted order. A field whose item is gone is listed by itself.
+    var logins: [Login]
+    /// Damage met in the index.
+    let problems: [IndexProblem]
+    /// Whether the store has no index at all.
+    let isIndexLost: Bool
+  }
+
+  /// The answer, in the wanted order and cut to the limit; damage met on the way is told, and what it cost.
   ///
   /// - Throws: a usage error for an order that no item found knows; `keyring`.
-  func run(in index: Index) throws(Failure) -> Matches {
-    var matches = try keyringCall(index.find(query))
+  func run(in index: Index) throws(Failure) -> Found {
+    // Fields in the same pass: reading the index is most of what a search costs.
+    var search = query
+    search.includesFields = true
+    var matches = try keyringCall(index.find(search))
+    let fields = matches.items.filter { $0.field != nil }
+    if !fields.isEmpty { matches.items.removeAll { $0.field != nil && !query.matches($0) } }
     if let selection { matches.items.removeAll { !selection.accepts($0) } }
     call.tell(matches.problems)
+    matches.items += try alone(fields, beside: matches.items, in: index)
     if let order, !matches.items.isEmpty, !order.applies(to: matches.items) {
       throw call.misuse(
         .advised(
@@ -47,6 +63,77 @@ struct ItemSearch {
     }
     if let order { matches.items = order.sorted(matches.items) }
     if let limit { matches.items = Array(matches.items.prefix(limit)) }
-    return matches
+    call.explain(matches.statistics)
+    let logins = try logins(of: matches.items, fields, in: index)
+    return Found(logins: logins, problems: matches.problems, isIndexLost: matches.isIndexLost)
+  }
+
+  /// Fields that match and whose item is gone: nothing else would show that they are there.
+  private func alone(
+    _ fields: [ItemRecord], beside items: [ItemRecord], in index: Index
+  ) throws(Failure) -> [ItemRecord] {
+    if fields.isEmpty { return [] }
+    var hasItem: [PrimaryKey: Bool] = [:]
+    for item in items { hasItem[item.loginPlace] = true }
+    var alone: [ItemRecord] = []
+    for field in fields where selection?.ofFields.accepts(field) != false {
+      let place = field.loginPlace
+      if hasItem[place] == nil {
+        var item = Query.fields(of: field)
+        item.predicates.removeAll { $0.subject == .attribute(.field) }
+        item.includesFields = false
+        hasItem[place] = try !keyringCall(index.find(item)).items.isEmpty
+      }
+      if hasItem[place] == false { alone.append(field) }
+    }
+    return alone
+  }
+
+  /// The items with their fields, given the fields that match the query.
+  private func logins(
+    of items: [ItemRecord], _ matches: [ItemRecord], in index: Index
+  ) throws(Failure) -> [Login] {
+    var logins: [Login] = []
+    guard items.count > Self.few else {
+      for item in items { logins.append(try call.findLogin(of: item, in: index).0) }
+      return logins
+    }
+    // What names an item names its fields, too.
+    let isByName = query.predicates.allSatisfy(\.isAboutName)
+    let fields = isByName ? matches : try fields(query.predicates.filter(\.isAboutName), in: index)
+    if fields.isEmpty { return items.map { Login($0) } }
+    let places = Dictionary(grouping: fields, by: \.loginPlace)
+    for item in items {
+      let fields = item.field == nil ? places[item.loginPlace] ?? [] : []
+      let isOfGroup = fields.allSatisfy { $0.group == item.group }
+      logins.append(
+        isOfGroup ? Login(item, among: fields) : try call.findLogin(of: item, in: index).0)
+    }
+    return logins
+  }
+
+  /// Up to so many items the fields of each are looked up; of more, those of all together.
+  private static let few = 16
+
+  private func fields(_ predicates: [Predicate], in index: Index) throws(Failure) -> [ItemRecord] {
+    if let itemClass = query.itemClass, !AttributeSchema.applies(.field, to: itemClass) { return [] }
+    let exists = Predicate(subject: .attribute(.field), comparison: .exists)
+    return try keyringCall(
+      index.find(Query(itemClass: query.itemClass, predicates: predicates + [exists]))
+    ).items
+  }
+}
+
+extension Predicate {
+  /// Whether it is about what an item and its fields have in common, apart from their group.
+  fileprivate var isAboutName: Bool {
+    switch (subject, comparison) {
+    case (.attribute(let name), _):
+      AttributeSchema.primaryKey(of: .internetPassword).contains(name)
+        || AttributeSchema.primaryKey(of: .genericPassword).contains(name)
+    // The server or the service.
+    case (.any, .equal): true
+    default: false
+    }
   }
 }

@@ -14,20 +14,16 @@ package struct ItemSelection: Sendable {
     case contradictingClasses
     /// No class has all of the attributes.
     case noClassHasAll
+    /// A field of an item that is named by its id.
+    case fieldOfID
   }
 
   /// A query that finds every item meant, and perhaps others; without a limit, for attributes.
-  package let query: Query
+  package private(set) var query: Query
   /// The folders of a store in which every item that is meant has its file.
   package let folders: [String]
   /// Queries that say exactly what is meant; an item is meant when one of them matches.
-  private let exact: [Query]
-
-  /// Whether the kind of authentication was left open, so that a one-time-password seed is not what was meant
-  /// where the password beside it could be.
-  private let leavesTypeOpen: Bool
-  /// Whether the kind was left open, in the same way for notes.
-  private let leavesKindOpen: Bool
+  private var exact: [Query]
 
   /// The items of a name, narrowed by attributes.
   ///
@@ -38,6 +34,8 @@ package struct ItemSelection: Sendable {
   /// - Throws: `nothingGiven`, `contradictingClasses`, `noClassHasAll`.
   package init(_ name: ItemName?, _ given: GivenAttributes, ignoringCase: Bool = false) throws(Problem) {
     guard name != nil || !given.isEmpty else { throw .nothingGiven }
+    if given.field != nil, name?.isID == true { throw .fieldOfID }
+    let name = name?.ofField(given.field)
     var wantedClass = given.itemClass
     if case .named(let itemClass?, _, _) = name {
       guard wantedClass == nil || wantedClass == itemClass else { throw .contradictingClasses }
@@ -51,9 +49,6 @@ package struct ItemSelection: Sendable {
     guard let first = exact.first else { throw .noClassHasAll }
     self.exact = exact
     folders = Self.folders(classes, name)
-    let isByIdentity = name?.isByIdentity == true
-    leavesTypeOpen = !isByIdentity && !given.entries.contains { $0.name == .authenticationType }
-    leavesKindOpen = !isByIdentity && !given.entries.contains { $0.name == .kind }
     query = exact.count == 1 ? first : Self.covering(wantedClass, name, given, ignoringCase: ignoringCase)
   }
 
@@ -62,23 +57,12 @@ package struct ItemSelection: Sendable {
     exact.contains { $0.matches(record) }
   }
 
-  /// Of several items that are meant, those that a person means who names server and account only. A seed for
-  /// one-time passwords (`authenticationType` `totp`) shares both with the password that it belongs to, and a
-  /// note (kind `note`) has its server as service: they are meant when that is said, or when there is nothing
-  /// else.
-  ///
-  /// - Parameters:
-  ///   - records: the items that are meant.
-  ///   - wantsSeed: true where a seed is wanted: then it is meant, and the others only where there is none.
-  package func settle(_ records: [ItemRecord], wantsSeed: Bool = false) -> [ItemRecord] {
-    let seeds = wantsSeed ? records.filter(\.isSeed) : []
-    if !seeds.isEmpty { return seeds }
-    let others = records.filter { record in
-      let isSeed = leavesTypeOpen && record.isSeed
-      let isNote = leavesKindOpen && record.attributes[.kind] == .string("note")
-      return !isSeed && !isNote
-    }
-    return others.isEmpty ? records : others
+  /// The same for fields of the items that are meant, which a name alone never means.
+  var ofFields: ItemSelection {
+    var selection = self
+    selection.query.includesFields = true
+    for index in exact.indices { selection.exact[index].includesFields = true }
+    return selection
   }
 
   /// The query that says exactly what is meant and that an item answers; nil when the item is not meant.
@@ -97,6 +81,10 @@ package struct ItemSelection: Sendable {
       common.append(.equal(name, value(entry.bytes, for: name), ignoresCase: ignoringCase))
     }
     if let group = given.group { common.append(.equal(.group, .string(group))) }
+    if let field = given.field {
+      guard AttributeSchema.applies(.field, to: itemClass) else { return [] }
+      common.append(.equal(.field, .string(field)))
+    }
     switch name {
     case nil:
       return [Query(itemClass: itemClass, predicates: common)]
@@ -146,6 +134,7 @@ package struct ItemSelection: Sendable {
       }
     }
     if let group = given.group { predicates.append(.equal(.group, .string(group))) }
+    if let field = given.field { predicates.append(.equal(.field, .string(field))) }
     return Query(itemClass: itemClass, predicates: predicates)
   }
 
@@ -163,9 +152,4 @@ package struct ItemSelection: Sendable {
   private static func isRecordField(_ name: AttributeName) -> Bool {
     [.id, .revision, .created, .modified, .secretModified].contains(name)
   }
-}
-
-extension ItemRecord {
-  /// Whether it is the seed of one-time passwords, as its attributes say.
-  var isSeed: Bool { attributes[.authenticationType] == .string(SeedItem.authenticationType) }
 }

@@ -37,31 +37,40 @@ extension CommandCall {
     _ selection: ItemSelection, in index: Index, _ repository: Repository
   ) throws(Failure) -> ItemRecord {
     if let item = try find(one: selection, in: index) { return item }
-    guard let item = try settleOne(selection, try removed(selection, repository)) else {
+    guard let item = try settleOne(try removed(selection, repository).map(\.record)) else {
       throw .noMatch(nameForMessages(0))
     }
     return item
   }
 
-  /// Items that are meant by what they were before their files went away; each once.
-  func removed(_ selection: ItemSelection, _ repository: Repository) throws(Failure) -> [ItemRecord] {
-    let found = try syncCall { () throws(SyncError) in
-      try RemovedItems(below: selection.folders, in: repository)
-    }
+  /// Returns the items that are meant by what they were before their records were removed; each once.
+  func removed(
+    _ selection: ItemSelection, _ repository: Repository
+  ) throws(Failure) -> [RemovedItems.Removal] {
     var ids: Set<ItemID> = []
-    return found.records.filter { selection.accepts($0) && ids.insert($0.id).inserted }
+    return try removals(selection, repository).filter {
+      selection.accepts($0.record) && ids.insert($0.record.id).inserted
+    }
+  }
+
+  /// Returns what was removed in the folders of the items that are meant, the last one first; other items as well.
+  func removals(
+    _ selection: ItemSelection, _ repository: Repository
+  ) throws(Failure) -> [RemovedItems.Removal] {
+    try syncCall { () throws(SyncError) in
+      try RemovedItems(below: selection.folders, in: repository).removals
+    }
   }
 
   /// The one of some items that is meant; nil when there is none.
   ///
   /// - Throws: `ambiguous` with the candidates, by their ids where they had the same name.
-  func settleOne(_ selection: ItemSelection, _ records: [ItemRecord]) throws(Failure) -> ItemRecord? {
-    let items = selection.settle(records)
-    guard items.count > 1 else { return items.first }
-    let hasNames = Set(items.map(\.path)).count == items.count
+  func settleOne(_ records: [ItemRecord]) throws(Failure) -> ItemRecord? {
+    guard records.count > 1 else { return records.first }
+    let hasNames = Set(records.map(\.path)).count == records.count
     throw .ambiguous(
       nameForMessages(0),
-      candidates: items.map { hasNames ? $0.reference.text : ItemReference.id($0.id).text })
+      candidates: records.map { hasNames ? $0.reference.text : ItemReference.id($0.id).text })
   }
 }
 

@@ -59,10 +59,6 @@ extension ErrorReport {
       self.init(
         .alreadyExists, "cannot store \(Self.show(reference.text)): an item is there already",
         hint: "choose another name, or remove that item first; `keytree add --update` replaces a secret")
-    case .conflictCopy(let reference):
-      self.init(
-        .failure, "cannot change \(Self.show(reference.text)): it is a conflict copy",
-        hint: "`keytree resolve` settles it; then the item can be changed")
     case .itemDamaged(let reference, let damage):
       self.init(
         .damaged, "cannot use \(Self.show(reference.text)): \(damage.words)",
@@ -71,8 +67,8 @@ extension ErrorReport {
           : Self.damageHint)
     case .bindingMismatch(let reference, let mismatch):
       self.init(
-        .damaged, "cannot release \(Self.show(reference.text)): binding mismatch: \(mismatch.words)",
-        hint: "somebody has moved or replaced a file; `keytree check` looks at all items")
+        .damaged, "cannot use \(Self.show(reference.text)): binding mismatch: \(mismatch.words)",
+        hint: mismatch.hint)
     case .shardDamaged(let file, let problems):
       let first = problems.first.map { ": \(Self.show($0.words))" } ?? ""
       self.init(
@@ -89,7 +85,7 @@ extension ErrorReport {
     case .transactionDamaged(let folder):
       self.init(
         .damaged, "cannot finish the change in \(Self.show(folder)): its record cannot be read",
-        hint: "`keytree check --repair` puts it aside")
+        hint: "`keytree check --repair` quarantines it")
     case .transactionUnknown(let folder):
       self.init(
         .damaged, "cannot finish the change in \(Self.show(folder)): a newer keytree began it",
@@ -152,6 +148,7 @@ extension ErrorReport {
       case .nameTooLong(let name, let limit): (name.text, "its name is longer than \(limit) bytes")
       case .controlCharacterInName(let name): (name.text, "its name holds a control character")
       case .reservedName(let name): (name.text, "the store itself keeps it")
+      case .invalidFieldName: (AttributeName.field.text, GivenAttributes.fieldRule)
       case .tooMany(let limit): ("", "an item has at most \(limit) attributes")
       }
     self.init(
@@ -185,6 +182,9 @@ extension ErrorReport {
         .cannotDecrypt, "\(subject): it is sealed to \(keys), and you have none of these keys", hint: doctor)
     case .corrupt:
       self.init(.damaged, "\(subject): the message is damaged", hint: Self.damageHint)
+    case .alteredRecipients:
+      self.init(
+        .damaged, "\(subject): \(BindingMismatch.recipients.words)", hint: BindingMismatch.recipients.hint)
     case .notEncrypted:
       self.init(.damaged, "\(subject): the file holds no encrypted message", hint: Self.damageHint)
     case .tooLarge(let limit):
@@ -220,6 +220,17 @@ extension ErrorReport {
     case .other(let code, let source, let text):
       self.init(
         .failure, "\(subject): GnuPG says: \(Self.show(text)) (\(Self.show(source)), \(code))", hint: doctor)
+    }
+  }
+}
+
+extension BindingMismatch {
+  /// What to do about it.
+  fileprivate var hint: String {
+    switch self {
+    case .index: "`keytree check --repair` makes the index from the signed records"
+    case .keyring, .place, .condition, .readers, .recipients:
+      "somebody has moved or replaced a file; `keytree check` looks at all items"
     }
   }
 }

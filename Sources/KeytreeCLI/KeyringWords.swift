@@ -5,31 +5,51 @@ internal import OpenPGP
 // What is wrong, in words that end a sentence; shared by errors, `check`, `status` and `doctor`.
 
 extension ItemDamage {
-  /// What is wrong with an item's file.
+  /// What is wrong with an item's files.
   var words: String {
     switch self {
-    case .missing: "its file is missing"
-    case .notInIndex: "a file that the index does not know stands in its place"
-    case .notAsIndexed: "its file is not the one that the index describes"
-    case .notAFile: "a link, a folder or a device stands in place of its file"
+    case .missing: "its encrypted file is missing"
+    case .noRecord: "its record is missing, so that nobody has signed it"
+    case .badRecord(let error): error.words
+    case .badSignature: "its record is not signed by a member of its group"
+    case .notInIndex: "the index does not have it"
+    case .notAsRecorded: "its encrypted file is not the one that its record describes"
+    case .notAFile: "a link, a folder or a device is in the place of its file"
     case .tooLarge(let limit): "its file is larger than \(limit) bytes"
     case .contentsTooLarge(let limit): "its contents are larger than \(limit) bytes, although its file is not"
     case .notAMessage(let error): error.words
     case .corrupt: "its file is damaged"
-    case .noHeader: "it does not begin with the header of an item"
-    case .unknownFormat(let format): "it has format \(format), which a newer keytree wrote"
-    case .lineMisplaced: "its line is in the wrong shard of the index"
-    case .unsigned: "nobody has signed it"
-    case .badSignature: "it is not signed by a member of its group"
     }
   }
 
   /// Whether `check --repair` can do something about it.
   var isForRepair: Bool {
     switch self {
-    case .missing, .notInIndex, .notAsIndexed, .notAFile, .lineMisplaced: true
-    case .tooLarge, .contentsTooLarge, .notAMessage, .corrupt, .noHeader, .unknownFormat: false
-    case .unsigned, .badSignature: false
+    case .missing, .noRecord, .badRecord, .notInIndex, .notAsRecorded, .notAFile: true
+    case .tooLarge, .contentsTooLarge, .notAMessage, .corrupt, .badSignature: false
+    }
+  }
+}
+
+extension RecordError {
+  /// Why a file is not the record of an item.
+  var words: String {
+    switch self {
+    case .notARecord: "its record cannot be read: it does not have two lines"
+    case .line(let error): "its record cannot be read: \(error.words)"
+    case .noProof: "its record has no proof that can be read"
+    case .notProven: "its record was changed after it was signed"
+    case .noStatement: "the signature of its record is missing or has an unknown format"
+    }
+  }
+}
+
+extension RecordFault {
+  /// Why a record is not believed.
+  var words: String {
+    switch self {
+    case .damage(let damage): damage.words
+    case .mismatch(let mismatch): mismatch.words
     }
   }
 }
@@ -38,11 +58,13 @@ extension BindingMismatch {
   /// In what the item differs from what was asked for.
   var words: String {
     switch self {
-    case .keyring: "it was sealed for another keyring"
-    case .item: "the file holds another item"
-    case .primaryKey(let name): "the item says something else about `\(ErrorReport.show(name.text))`"
-    case .olderSecret(let time): "the secret in the file is older than the index says (\(time.rfc3339))"
-    case .revision: "the index says another revision of the secret than the item"
+    case .keyring: "its record was signed for another keyring"
+    case .place: "its record is that of another item"
+    case .index(let name): "`\(ErrorReport.show(name.text))` in the index differs from the signed record"
+    case .condition(let name):
+      "`\(ErrorReport.show(name.text))` in the signed record is not what was asked for"
+    case .readers: "the person who signed its record cannot read its encrypted file"
+    case .recipients: "its encrypted file was made for other recipients, or by another program"
     }
   }
 }
@@ -54,7 +76,7 @@ extension PolicyDistrust {
     case .notPinned: "this machine has not accepted it yet"
     case .changed(let generation, let pinned):
       if generation == pinned {
-        "it is another one of generation \(generation) than this machine has accepted"
+        "it is not the one of generation \(generation) that this machine has accepted"
       } else if generation < pinned {
         "it is an old one (generation \(generation)) that somebody has put back; this machine has accepted "
           + "generation \(pinned)"
@@ -152,9 +174,9 @@ extension MessageError {
     switch self {
     case .empty: "the file is empty"
     case .tooLarge(let limit): "the file is larger than \(limit) bytes"
-    case .notBinary: "the file is no binary OpenPGP message"
+    case .notBinary: "the file is not a binary OpenPGP message"
     case .notEncrypted(let tag): "the file is not encrypted (OpenPGP packet \(tag))"
-    case .passphrase: "the file can be opened with a passphrase, which no item can"
+    case .passphrase: "the file can be decrypted with a passphrase, which an item must not allow"
     case .noIntegrityProtection: "the message has no protection against changes"
     case .noRecipients: "the message names no recipient"
     case .tooManyRecipients(let limit): "the message has more than \(limit) recipients"
@@ -178,6 +200,7 @@ extension KeyProblem {
     case .noSecretKey: "its secret half is not with your agent"
     case .noPassphrase: "it has no passphrase that could be asked for"
     case .onCard: "it is on a card, which may not ask again"
+    case .sharedSubkey: "its encryption subkey is also in the key of another person of the store"
     case .invalid: "GnuPG calls it invalid"
     }
   }
@@ -207,11 +230,10 @@ extension IndexLineError {
     case .empty: "it is empty"
     case .tooLong(let limit): "it is longer than \(limit) bytes"
     case .json(let error): "it is not the JSON of an index: \(error.words)"
-    case .missing(let name): "`\(name.text)` is missing"
-    case .invalid(let name): "`\(name.text)` has a wrong value"
-    case .misplaced(let name): "`\(name.text)` has no place there"
+    case .missing(let name): "`\(ErrorReport.show(name.text))` is missing"
+    case .invalid(let name): "`\(ErrorReport.show(name.text))` has a wrong value"
+    case .misplaced(let name): "`\(ErrorReport.show(name.text))` has no place there"
     case .attribute(let error): ErrorReport(error).message ?? "an attribute is wrong"
-    case .unknownFormat(let format): "it has format \(format), which a newer keytree wrote"
     }
   }
 }

@@ -20,27 +20,33 @@ struct NewItemStorage {
   ///   - call: names the item and its attributes.
   ///   - mayReplace: true when an item that exists gets the secret.
   ///   - isLocal: true for an item that stays on this machine.
-  ///   - attribute: one more attribute, which the command gives.
+  ///   - field: the field that the command stores; nil for the one of the command line, if any.
   /// - Throws: a usage error, or `keyring` with the reason why nothing can be stored.
   init(
-    _ call: CommandCall, mayReplace: Bool, isLocal: Bool,
-    with attribute: (name: AttributeName, text: String)? = nil
+    _ call: CommandCall, mayReplace: Bool, isLocal: Bool, field: String? = nil
   ) throws(Failure) {
     self.call = call
-    let draft = try call.draft(0, with: attribute)
-    // An item needs something to be found by; `-rf` is no name, but a protocol called `f`.
-    let names = draft.itemClass.containerNames + [draft.itemClass.accountName]
-    guard names.contains(where: { draft.attributes[$0] != nil }) else {
-      throw call.misuse(.missingOperand("ITEM"))
-    }
-    let item = NewItem(
-      itemClass: draft.itemClass, attributes: draft.attributes, group: draft.group ?? GroupName.default,
-      isLocal: isLocal)
-    let path = try keyringCall(item.path())
+    var given = try call.givenAttributes()
+    if let field { given.field = field }
+    let name = try call.itemName(0)
+    let ofField = given.field == nil ? nil : try NewField(call, name, given)
+    // What is wrong with the words is known without a store.
+    let draft = ofField?.needsLogin == true ? nil : try call.newItemDraft(name, given)
     let keyring = try call.openKeyring()
-    try call.requireWritable(keyring, group: item.group)
-    existing = try call.find(path, in: keyring.index)
-    if existing != nil, !mayReplace { throw .keyring(.itemExists(.path(path))) }
+    let login = try ofField?.login(in: keyring.index)
+    let place = try login.map { login throws(Failure) in try call.draft(fieldOf: login.item, given) } ?? draft
+    guard let place else { throw .noMatch(call.nameForMessages(0)) }
+    let item = NewItem(
+      itemClass: place.itemClass, attributes: place.attributes, group: place.group ?? GroupName.default,
+      // What is kept on this machine alone has its fields here as well.
+      isLocal: isLocal || login?.item.isLocal == true)
+    let path = try keyringCall(item.path())
+    existing =
+      try call.find(path, in: keyring.index)
+      // In another group it is the same field.
+      ?? login?.fields.first { $0.field == given.field }
+    try call.requireWritable(keyring, group: existing?.group ?? item.group)
+    if let existing, !mayReplace { throw .keyring(.itemExists(existing.reference)) }
     // The secret would go where git carries it to other machines, against what was said.
     if isLocal, existing?.isLocal == false {
       throw .other(
@@ -100,7 +106,54 @@ struct NewItemStorage {
   }
 }
 
+/// The login that a new field is for: the item that the name means, if there is one.
+private struct NewField {
+  private let call: CommandCall
+  private let selection: ItemSelection
+  private let group: String?
+  /// Whether the name says nothing about an item that is not there: a reference or an id.
+  let needsLogin: Bool
+
+  /// - Throws: a usage error.
+  init(_ call: CommandCall, _ name: ItemName?, _ given: GivenAttributes) throws(Failure) {
+    self.call = call
+    selection = try call.selection(name, of: given.place)
+    group = given.group
+    needsLogin = name?.isByIdentity == true
+  }
+
+  /// The login; nil where no item has the name.
+  ///
+  /// - Throws: `ambiguous`, also when items of several groups have the name and no group is named.
+  func login(in index: Index) throws(Failure) -> Login? {
+    let name = call.nameForMessages(0)
+    let matches = try call.find(selection, in: index)
+    guard matches.problems.isEmpty else { throw .noMatchButDamage(name) }
+    let places = Set(matches.items.map(\.loginPlace))
+    let inGroup = matches.items.filter { $0.group == group }
+    guard let item = inGroup.first ?? matches.items.first else { return nil }
+    guard places.count == 1, matches.items.count == 1 || !inGroup.isEmpty else {
+      throw .ambiguous(name, candidates: matches.items.map(\.reference.text))
+    }
+    if item.field != nil { throw call.misuse(.other("a field has no fields of its own")) }
+    return try call.login(of: item, in: index)
+  }
+}
+
 extension CommandCall {
+  /// The item that a name and attributes describe, which must have something to be found by: `-rf` is no name, but a
+  /// protocol called `f`.
+  ///
+  /// - Throws: a usage error, or `keyring` for an attribute that the class cannot have.
+  fileprivate func newItemDraft(_ name: ItemName?, _ given: GivenAttributes) throws(Failure) -> ItemDraft {
+    let draft = try draft(name, given)
+    let names = draft.itemClass.containerNames + [draft.itemClass.accountName]
+    guard names.contains(where: { draft.attributes[$0] != nil }) else {
+      throw misuse(.missingOperand("ITEM"))
+    }
+    return draft
+  }
+
   /// Refuses early what writing would refuse late: a policy that is not the accepted one, an unknown group.
   func requireWritable(_ keyring: Keyring, group: String? = nil) throws(Failure) {
     if let distrust = keyring.distrust { throw .keyring(.policyNotTrusted(distrust)) }

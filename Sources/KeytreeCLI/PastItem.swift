@@ -4,28 +4,45 @@ internal import Secrets
 internal import Sync
 
 /// An item as it was: `keytree get ITEM --at REV`.
+///
+/// The name leads to an id, and the id to the item in the commit, which may have had another name. Both steps start from
+/// the index or from records that were not verified; ``secret(in:)`` verifies each of them.
 struct PastItem {
-  /// Its line in the commit.
+  /// The item in the commit; not verified.
   let record: ItemRecord
   private let store: PastStore
+  private let selection: ItemSelection
+  private let repository: Repository
+  private let source: Source
+
+  /// What leads from the name to the id of the item.
+  private enum Source {
+    /// The item had the name in the commit.
+    case name
+    /// An item of the store has the name now.
+    case present(ItemRecord)
+    /// An item had the name before it was removed.
+    case removed(RemovedItems.Removal)
+  }
 
   /// Finds an item in the history.
   ///
-  /// The item that has the name now is followed by its id. Where it was not there yet, or is gone, the name stands for
-  /// what it stood for in that commit.
+  /// The item that has the name now is followed by its id. Where it was not there yet, or is gone, the name means the
+  /// item that had it in that commit.
   ///
   /// - Parameters:
-  ///   - call: the command line.
-  ///   - selection: which item.
-  ///   - revision: a name of a commit, or the first digits of a revision of the item's secret.
+  ///   - call: The command line.
+  ///   - selection: The item that is meant.
+  ///   - revision: A name of a commit, or the first digits of a revision of the item's secret.
   /// - Throws: `other` with `notFound` for a name that means nothing and for an item that was not there; `noMatch`,
   ///   `ambiguous`, `git`, `sync`.
   init(_ call: CommandCall, _ selection: ItemSelection, at revision: String) throws(Failure) {
     let repository = try call.requireRepository()
     let index = try call.openIndex()
+    (self.selection, self.repository) = (selection, repository)
     if let store = try syncCall({ () throws(SyncError) in try PastStore(at: revision, in: repository) }) {
       self.store = store
-      record = try Self.record(call, selection, index, store, repository)
+      (record, source) = try Self.record(call, selection, index, store, repository)
       return
     }
     guard let found = try Self.version(call, selection, index, revision, repository),
@@ -34,57 +51,78 @@ struct PastItem {
       throw .other(
         .notFound,
         message: "there is neither a commit nor a revision of this item at \(ErrorReport.quote(revision))",
-        hint: "`keytree history ITEM` shows those of an item")
+        hint: "`keytree history ITEM` shows the revisions of an item")
     }
     self.store = store
-    record = found.record
+    (record, source) = (found.record, found.source)
   }
 
-  /// Decrypts it.
+  /// Verifies the item and everything that led to it, and decrypts it.
   ///
-  /// - Throws: `keyring` with `itemDamaged` when the commit lacks the file, and with all that can be wrong with an item;
-  ///   `git`.
-  func secret(in keyring: Keyring, matching query: Query?) throws(Failure) -> SecretBytes {
-    let message = try syncCall { () throws(SyncError) in try store.message(of: record) }
-    guard let message else { throw .keyring(.itemDamaged(record.reference, .missing)) }
-    return try keyringCall(keyring.secret(in: message, of: record, matching: query))
+  /// - Throws: `keyring` with `itemDamaged` when the commit lacks a file or nobody has signed the record who is in the
+  ///   group today, with `bindingMismatch` when the name does not lead to the item, and with all that can be wrong with
+  ///   an item; `git`.
+  func secret(in keyring: Keyring) throws(Failure) -> SecretBytes {
+    let item = try syncCall { () throws(SyncError) in try store.item(at: record.path, in: keyring) }
+    let named: ItemRecord
+    switch source {
+    case .name:
+      return try keyringCall(keyring.secret(of: item, matching: selection.query(for: record)))
+    case .present(let present):
+      named = try keyringCall(
+        keyring.verifiedRecord(of: present, matching: selection.query(for: present)))
+    case .removed(let removal):
+      let last = try syncCall { () throws(SyncError) in
+        try PastStore(at: removal.parent, in: repository)?.item(at: removal.record.path, in: keyring)
+      }
+      // The selection was compared with the first line of this very record.
+      guard let last else { throw .keyring(.itemNotFound) }
+      named = last.record
+    }
+    guard named.id == item.record.id else {
+      throw .keyring(.bindingMismatch(record.reference, .condition(.id)))
+    }
+    return try keyringCall(keyring.secret(of: item))
   }
 
   private static func record(
     _ call: CommandCall, _ selection: ItemSelection, _ index: Index, _ store: PastStore,
     _ repository: Repository
-  ) throws(Failure) -> ItemRecord {
+  ) throws(Failure) -> (ItemRecord, Source) {
     let present = try call.find(one: selection, in: index)
     let records = try syncCall { () throws(SyncError) in try store.records() }
-    if let present, let then = records.first(where: { $0.id == present.id }) { return then }
-    let named = try call.settleOne(selection, records.filter(selection.accepts))
+    if let present, let then = records.first(where: { $0.id == present.id }) {
+      return (then, .present(present))
+    }
+    let named = try call.settleOne(records.filter(selection.accepts))
     if let named {
       if present != nil { call.console.say("Another item had the name then: #\(named.id.hex).") }
-      return named
+      return (named, .name)
     }
     if present == nil {
       let removed = try call.removed(selection, repository)
-      if let item = try call.settleOne(selection, removed),
+      if let item = try call.settleOne(removed.map(\.record)),
+        let removal = removed.first(where: { $0.record.id == item.id }),
         let then = records.first(where: { $0.id == item.id })
       {
-        return then
+        return (then, .removed(removal))
       }
       if removed.isEmpty { throw .noMatch(call.nameForMessages(0)) }
     }
     throw .other(
       .notFound,
       message: "\(call.nameForMessages(0)) was not in the store in the commit \(store.commit.prefix(12))",
-      hint: "`keytree history ITEM` shows since when it is there")
+      hint: "`keytree history ITEM` shows since when the store has it")
   }
 
-  /// The latest version with a revision that begins like this.
+  /// The latest version with a revision that begins with some digits.
   private static func version(
     _ call: CommandCall, _ selection: ItemSelection, _ index: Index, _ digits: String,
     _ repository: Repository
-  ) throws(Failure) -> (commit: String, record: ItemRecord)? {
+  ) throws(Failure) -> (commit: String, record: ItemRecord, source: Source)? {
     let isHexadecimal = digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
     guard isHexadecimal, (8...32).contains(digits.utf8.count) else { return nil }
-    let item = try call.findInHistory(selection, in: index, repository)
+    let (item, source) = try named(call, selection, index, repository)
     let history = try syncCall { () throws(SyncError) in
       try ItemHistory(of: item.id, from: item.path, in: repository)
     }
@@ -94,6 +132,18 @@ struct PastItem {
     .filter { $0.record.revision.hex.hasPrefix(digits) }
     let revisions = Set(versions.map(\.record.revision.hex))
     guard revisions.count < 2 else { throw .ambiguous(digits, candidates: revisions.sorted()) }
-    return versions.first
+    return versions.first.map { ($0.commit, $0.record, source) }
+  }
+
+  /// The one item that has the name, in the store or, when it is not there, in its history.
+  private static func named(
+    _ call: CommandCall, _ selection: ItemSelection, _ index: Index, _ repository: Repository
+  ) throws(Failure) -> (ItemRecord, Source) {
+    if let present = try call.find(one: selection, in: index) { return (present, .present(present)) }
+    let removed = try call.removed(selection, repository)
+    guard let item = try call.settleOne(removed.map(\.record)),
+      let removal = removed.first(where: { $0.record.id == item.id })
+    else { throw .noMatch(call.nameForMessages(0)) }
+    return (item, .removed(removal))
   }
 }

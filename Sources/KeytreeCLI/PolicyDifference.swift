@@ -36,9 +36,6 @@ struct PolicyDifference {
         lines.append("- \(old.name(of: fingerprint)) reads group \(group) (\(fingerprint.text))")
       }
     }
-    if old.signatures != new.signatures {
-      lines.append("~ signatures on items: \(old.signatures.rawValue) -> \(new.signatures.rawValue)")
-    }
     for (item, risk) in new.accepted.sorted(by: { $0.key.hex < $1.key.hex }) where old.accepted[item] != risk
     {
       lines.append("~ the secret of item #\(item.hex.prefix(8)) stays: \(ErrorReport.show(risk.reason))")

@@ -147,7 +147,7 @@ package enum Program {
     _ command: any (Command & SendableMetatype).Type, _ call: CommandCall
   ) throws(Failure) -> ExitCode {
     let history = command.history(of: call)
-    if history != .none { call.settleMerges() }
+    if history != .none { call.finishMerges() }
     switch history {
     case .none: return try command.run(call)
     case .before:

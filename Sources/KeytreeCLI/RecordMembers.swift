@@ -2,6 +2,14 @@ internal import KeyringModel
 
 /// What is public about an item as JSON: the members of its line in the index, and `reference`.
 enum RecordMembers {
+  /// The members of a login: those of its item, and the names of its fields.
+  static func of(_ login: Login) -> [JSONMember] {
+    let members = of(login.item)
+    let names = login.fieldNames
+    if names.isEmpty { return members }
+    return members.filter { $0.name != "fields" } + [JSONMember("fields", .array(names.map { .string($0) }))]
+  }
+
   /// The members of a record, to be written in canonical form.
   ///
   /// - Parameter record: an item as it was found or stored.

@@ -59,50 +59,54 @@ extension CommandCall {
     }
   }
 
-  /// Gives their places to messages that a merge by plain git has put aside, unless such a merge is still going on.
-  /// What fails is told; no command depends on it, and the next one tries again.
-  package func settleMerges() {
+  /// Finishes merges by plain git, unless git is still at work. No command depends on it: a failure is reported, and the
+  /// next command tries again.
+  package func finishMerges() {
     do throws(Failure) {
       let path = try storePath()
-      // Without a store there is nothing to settle, and the command has its own words for it.
+      // Without a store there is nothing to finish, and the command itself reports why it cannot open one.
       guard let tree = try? StoreFolder.open(path) else { return }
-      // What cannot be looked at is the command's to tell of, if it is in its way.
-      guard (try? KeptMessages(of: tree).isEmpty) == false else { return }
-      guard try repository()?.isBusy != true else { return }
-      _ = try settle(openKeyring(), noted: true)
+      // The command itself reports a folder that cannot be read.
+      guard (try? PendingMergeFiles(of: tree).isEmpty) == false else { return }
+      guard let repository = try repository(), !repository.isBusy else { return }
+      // `git stash pop` leaves no other sign of a conflict.
+      guard (try? repository.requireMerged()) != nil else { return }
+      let keyring = try openKeyring()
+      let finished = try syncCall { () throws(SyncError) in
+        try PlainMerges(in: tree, of: keyring, repository).finish()
+      }
+      for path in finished.refused {
+        let name = ErrorReport.show(ItemReference.path(path).text)
+        console.complain(
+          "keytree: warning: undid a change of \(name) that a merge by git has brought: no member of its group signed it"
+        )
+      }
+      if finished.copies > 0 {
+        let copies = finished.copies == 1 ? "1 conflict copy" : "\(finished.copies) conflict copies"
+        console.say("A merge by git has left \(copies); `keytree resolve` lists what is in conflict.")
+      }
     } catch {
       for line in ErrorReport(error).lines { console.complain(line) }
     }
   }
 
-  /// Gives messages their places, also those that are in the history alone.
+  /// Restores files of items that are missing in the store and that the history has.
   ///
-  /// - Parameter noted: Whether only those files are looked for that a merge driver has seen going.
-  /// - Returns: The files that were brought back from the history.
-  /// - Throws: `git` with `inProgress`, `unmerged` or `locked`: while git is in the middle of something, nobody can say
-  ///   what will be there.
-  func settle(_ keyring: Keyring, noted: Bool) throws(Failure) -> [String] {
-    var past: [ContentDigest: [UInt8]] = [:]
-    var known: Set<ContentDigest> = []
-    if let repository = try repository() {
-      try gitCall { () throws(GitError) in
-        try repository.requireQuiet()
-        try repository.requireMerged()
-      }
-      let lost = try keyringCall(keyring.itemsWithoutFile(noted: noted))
-      let kept = try keyringCall(keyring.keptMessages())
-      let messages = PastMessages(in: repository)
-      (past, known) = try syncCall { () throws(SyncError) in
-        (lost.isEmpty ? [:] : try messages.find(lost), try messages.hasAny(kept))
-      }
+  /// - Returns: The paths of the restored files in the store.
+  /// - Throws: `git` with `inProgress`, `unmerged` or `locked`, because the files may change while git is at work;
+  ///   `keyring`, `sync`.
+  func restoreMissingFiles(in keyring: Keyring) throws(Failure) -> [String] {
+    guard let repository = try repository() else { return [] }
+    try gitCall { () throws(GitError) in
+      try repository.requireQuiet()
+      try repository.requireMerged()
     }
-    let settlement = try keyringCall(
-      keyring.settleMerges(past: past, known: known, isThorough: !noted))
-    if settlement.waiting > 0 {
-      let versions = settlement.waiting == 1 ? "1 version waits" : "\(settlement.waiting) versions wait"
-      console.complain("keytree: warning: \(versions) from a merge for somebody who can decrypt")
+    let missing = try keyringCall(keyring.missingFiles())
+    if missing.isEmpty { return [] }
+    let found = try syncCall { () throws(SyncError) in
+      try PastFiles(in: repository).find(missing, for: keyring)
     }
-    return settlement.restored
+    return try keyringCall(keyring.restore(found))
   }
 
   /// Makes a repository of the store, or takes the one around it.

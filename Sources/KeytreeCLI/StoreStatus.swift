@@ -2,7 +2,7 @@ internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
-/// What can be said about a store without starting a process.
+/// The facts about a store that need no process.
 struct StoreStatus {
   private let path: String
   private var keyring: Keyring?
@@ -24,13 +24,10 @@ struct StoreStatus {
     // Before the search, which finishes what was decided.
     unfinished = try keyringCall(index.unfinishedChanges())
     quarantines = try keyringCall(index.quarantines())
-    var all = Query()
-    all.includesConflictCopies = true
-    let matches = try keyringCall(index.find(all))
-    let items = matches.items.filter { !$0.isConflictCopy }
-    counts = items.reduce(into: [:]) { $0[$1.itemClass, default: 0] += 1 }
-    localCount = items.count(where: \.isLocal)
-    conflictCopies = matches.items.count - items.count
+    let matches = try keyringCall(index.find(Query()))
+    counts = matches.items.reduce(into: [:]) { $0[$1.itemClass, default: 0] += 1 }
+    localCount = matches.items.count(where: \.isLocal)
+    conflictCopies = try keyringCall(index.conflictCopyCount())
     damage = matches.problems
     statistics = matches.statistics
     history = HistoryFacts(call)
@@ -69,7 +66,7 @@ struct StoreStatus {
       list.add("damage", "\(problem.file): \(ErrorReport.show(problem.problem.words))")
     }
     for folder in unfinished { list.add("unfinished", ErrorReport.show(folder)) }
-    for folder in quarantines { list.add("put aside", ErrorReport.show(folder)) }
+    for folder in quarantines { list.add("quarantine", ErrorReport.show(folder)) }
     return list.lines
   }
 
@@ -84,7 +81,7 @@ struct StoreStatus {
   private var policyWords: String {
     if let distrust { return "NOT TRUSTED: \(ErrorReport.show(distrust.words))" }
     guard let policy = keyring?.policy else { return "" }
-    return "generation \(policy.generation), accepted; signatures \(policy.signatures.rawValue)"
+    return "generation \(policy.generation), accepted"
   }
 
   private func name(_ fingerprint: Fingerprint) -> String {
@@ -128,7 +125,6 @@ struct StoreStatus {
       members += [
         JSONMember("keyring", .string(policy.keyring.hex)),
         JSONMember("generation", .integer(Int64(policy.generation))),
-        JSONMember("signatures", .string(policy.signatures.rawValue)),
         JSONMember("people", policy.peopleJSON), JSONMember("groups", policy.groupsJSON),
       ]
     }

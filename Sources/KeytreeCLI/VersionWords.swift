@@ -26,8 +26,7 @@ extension ItemVersion {
       case .renamed(let path):
         members.append(JSONMember("from", .string(ItemReference.path(path).text)))
       case .moved(let group): members.append(JSONMember("fromGroup", .string(group)))
-      case .becameCopy(let id): members.append(JSONMember("conflictOf", .string(id.hex)))
-      case .added, .alreadyThere, .deleted, .broughtBack, .secret, .resealed, .settled: continue
+      case .added, .alreadyThere, .deleted, .broughtBack, .secret, .resealed: continue
       }
     }
     return members
@@ -47,24 +46,20 @@ extension ItemVersion.Change {
     case .attributes: "attributes"
     case .renamed: "renamed"
     case .moved: "moved"
-    case .becameCopy: "becameCopy"
-    case .settled: "settled"
     }
   }
 
   fileprivate var words: String {
     switch self {
     case .added: "added"
-    case .alreadyThere: "was there already; what was before is not in this clone"
+    case .alreadyThere: "was there already; this clone has no older history"
     case .deleted: "deleted"
     case .broughtBack: "brought back"
     case .secret: "new secret"
-    case .resealed: "same secret, sealed again"
+    case .resealed: "same secret, encrypted again"
     case .attributes(let names): "changed \(names.map(\.text).joined(separator: ", "))"
     case .renamed(let path): "renamed from \(path.text)"
     case .moved(let group): "moved from the group \(group)"
-    case .becameCopy(let id): "kept as a conflict copy of #\(id.hex)"
-    case .settled: "conflict settled"
     }
   }
 }

@@ -12,8 +12,11 @@ package final class Engine: SealingEngine {
   let interaction: Interaction
   let locations: EngineLocations
   private let keyringID: String
+  /// Whether messages are decrypted that other programs have made, which do not name their recipients inside.
+  let acceptsForeignMessages: Bool
   let wanted: [Fingerprint]
-  let counter = ProcessCounter()
+  /// What this engine, and those that ``with(keys:)`` makes of it, have done.
+  let counter: ProcessCounter
   /// What the agent calls the keys of people, as far as that was asked for.
   let keygrips = Mutex<[Fingerprint: [Keygrip]]>([:])
   /// The key objects of those who sign, as far as they had to be named.
@@ -43,12 +46,23 @@ package final class Engine: SealingEngine {
   ///   - keys: The people's key files by primary fingerprint. Keys in them with another fingerprint are not
   ///     used.
   ///   - interaction: How a passphrase may be asked for.
-  package init(
-    locations: EngineLocations, keyringID: String, keys: [Fingerprint: [UInt8]], interaction: Interaction
+  ///   - acceptsForeignMessages: Whether messages are decrypted that other programs have made.
+  package convenience init(
+    locations: EngineLocations, keyringID: String, keys: [Fingerprint: [UInt8]], interaction: Interaction,
+    acceptsForeignMessages: Bool = false
   ) {
+    self.init(locations, keyringID, keys, interaction, acceptsForeignMessages, ProcessCounter())
+  }
+
+  private init(
+    _ locations: EngineLocations, _ keyringID: String, _ keys: [Fingerprint: [UInt8]],
+    _ interaction: Interaction, _ acceptsForeignMessages: Bool, _ counter: ProcessCounter
+  ) {
+    self.acceptsForeignMessages = acceptsForeignMessages
     self.locations = locations
     self.keyringID = keyringID
     self.interaction = interaction
+    self.counter = counter
     wanted = keys.keys.sorted()
     maker = EngineHomeMaker(locations: locations, keyringID: keyringID, keys: keys)
   }
@@ -72,6 +86,13 @@ package final class Engine: SealingEngine {
     try unsafe MessageHeader.parse(ciphertext, limit: Self.messageLimit).recipients
   }
 
+  package func containerDigest(of ciphertext: UnsafeRawBufferPointer) throws(MessageError) -> ContentDigest {
+    let header = try unsafe MessageHeader.parse(ciphertext, limit: Self.messageLimit)
+    var content: [UInt8] = []
+    for part in header.content { unsafe content += ciphertext[part] }
+    return ContentDigest(of: content)
+  }
+
   package func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
     Set(try home().table.encryptionKeys(of: people, at: Self.now))
   }
@@ -83,7 +104,7 @@ package final class Engine: SealingEngine {
   }
 
   package func with(keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
-    Engine(locations: locations, keyringID: keyringID, keys: keys, interaction: interaction)
+    Engine(locations, keyringID, keys, interaction, acceptsForeignMessages, counter)
   }
 
   /// The clock that gpg goes by.
@@ -172,18 +193,24 @@ package final class Engine: SealingEngine {
 final class ProcessCounter: Sendable {
   private let decryptions = Atomic(0)
   private let encryptions = Atomic(0)
+  private let signatures = Atomic(0)
   private let processes = Atomic(0)
 
   var statistics: EngineStatistics {
     EngineStatistics(
       decryptions: decryptions.load(ordering: .relaxed), encryptions: encryptions.load(ordering: .relaxed),
-      processes: processes.load(ordering: .relaxed))
+      signatures: signatures.load(ordering: .relaxed), processes: processes.load(ordering: .relaxed))
   }
 
   func processStarted() { processes.add(1, ordering: .relaxed) }
 
   func decryptionStarted() {
     decryptions.add(1, ordering: .relaxed)
+    processStarted()
+  }
+
+  func signingStarted() {
+    signatures.add(1, ordering: .relaxed)
     processStarted()
   }
 

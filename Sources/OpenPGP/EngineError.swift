@@ -15,6 +15,9 @@ public enum EngineError: Error, Equatable, Sendable {
   case notARecipient(recipients: [KeyID])
   /// A secret key fitted, but the message is damaged.
   case corrupt
+  /// The recipients in front of the message are not those that it was encrypted to, or the message does not contain the
+  /// name of its recipients, because another program made it.
+  case alteredRecipients
   /// GnuPG found nothing encrypted in the message.
   case notEncrypted
   /// The plaintext is larger than accepted.
@@ -60,6 +63,8 @@ public enum KeyProblem: Sendable, Equatable {
   case noPassphrase
   /// It is on a card, of which this library cannot say whether it asks again.
   case onCard
+  /// Its encryption subkey is also in the key of another person, one of whom cannot use it.
+  case sharedSubkey
   /// GnuPG does not accept it for another reason.
   case invalid
 }

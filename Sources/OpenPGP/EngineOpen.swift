@@ -1,9 +1,9 @@
 internal import CGPGME
 internal import KeyringModel
-internal import Secrets
+package import Secrets
 
 extension Engine {
-  package func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage {
+  package func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes {
     let header: MessageHeader
     do {
       header = try unsafe ciphertext.span.bytes.withUnsafeBytes { bytes throws(MessageError) in
@@ -20,7 +20,7 @@ extension Engine {
 
   private func decrypt(
     _ ciphertext: [UInt8], header: MessageHeader, limit: Int, session: Session
-  ) throws(EngineError) -> OpenedMessage {
+  ) throws(EngineError) -> SecretBytes {
     let context = try Context(
       program: session.program, home: session.home.path, interaction: interaction)
     let sink = SecretSink(limit: limit)
@@ -30,7 +30,7 @@ extension Engine {
       let output = try DataObject(writingTo: sink)
       let (source, target) = unsafe (input.pointer, output.pointer)
       return unsafe context.run { context in
-        unsafe gpgme_op_decrypt_ext(context, GPGME_DECRYPT_VERIFY, source, target)
+        unsafe gpgme_op_decrypt(context, source, target)
       }
     }
     // Only below this line is it known whether the sink holds plaintext or something else.
@@ -42,8 +42,11 @@ extension Engine {
     if unsafe result.pointee.wrong_key_usage != 0 {
       throw EngineError(gpgme_err_make(GPG_ERR_SOURCE_USER_1, GPG_ERR_WRONG_KEY_USAGE))
     }
-    return OpenedMessage(
-      plaintext: sink.take(), signatures: context.signatures(table: session.home.table))
+    if !acceptsForeignMessages {
+      let name = unsafe result.pointee.file_name.map { unsafe String(cString: $0) }
+      guard name == RecipientName.of(header.recipients) else { throw .alteredRecipients }
+    }
+    return sink.take()
   }
 
   // The code alone misleads. With several recipients a damaged message says "no secret key": what tells is

@@ -1,12 +1,13 @@
 internal import CGPGME
 package import KeyringModel
+package import Secrets
 internal import Synchronization
 
 // A passphrase that is typed shows that somebody is there. The agent keeps passphrases for a while, so for that it has
 // to forget them first.
 
 extension Engine {
-  package func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage {
+  package func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes {
     // A process that may ask nobody must not make everybody else type again.
     if case .never = interaction { throw .noPromptPossible }
     let recipients: [KeyID]

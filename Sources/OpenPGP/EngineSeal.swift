@@ -4,37 +4,24 @@ package import Secrets
 
 extension Engine {
   package func seal(
-    _ plaintext: borrowing SecretBytes, to recipients: [Fingerprint], signer: Fingerprint?
+    _ plaintext: borrowing SecretBytes, to recipients: [Fingerprint]
   ) throws(EngineError) -> [UInt8] {
     // To libgpgme no recipients means "encrypt with a passphrase".
     guard !recipients.isEmpty else { throw .noRecipients }
     let people = Set(recipients).sorted()
     let table = try home().table
     let expected = try table.encryptionKeys(of: people, at: Self.now)
-    let sealed: [UInt8]
-    if let signer {
-      try table.checkSigner(signer, at: Self.now)
-      sealed = try withSigner(signer) { session, isNamed throws(EngineError) in
-        try encrypt(plaintext, people: people, session: session, signer: signer, isNamed: isNamed)
-      }
-    } else {
-      let session = try session()
-      guard
-        let bytes = try encrypt(plaintext, people: people, session: session, signer: nil, isNamed: false)
-      else { throw .corrupt }
-      sealed = bytes
-    }
+    let sealed = try encrypt(
+      plaintext, people: people, name: RecipientName.of(expected), session: try session())
     try SealedMessageCheck.check(sealed, expected: expected, people: people, table: table)
     return sealed
   }
 
   private func encrypt(
-    _ plaintext: borrowing SecretBytes, people: [Fingerprint], session: Session, signer: Fingerprint?,
-    isNamed: Bool
-  ) throws(EngineError) -> [UInt8]? {
+    _ plaintext: borrowing SecretBytes, people: [Fingerprint], name: String, session: Session
+  ) throws(EngineError) -> [UInt8] {
     let context = try Context(
       program: session.program, home: session.home.path, interaction: interaction)
-    if let signer, isNamed { try context.addSigner(try key(of: signer, in: session)) }
     // The first line ends the options that this mini language has; without it a recipient such as `--file`
     // would be one. Fingerprint's own grammar already rules that out.
     let recipients = "--\n" + people.map(\.text).joined(separator: "\n")
@@ -47,16 +34,13 @@ extension Engine {
     let code = try unsafe plaintext.withBytes { bytes throws(EngineError) in
       let input = try unsafe DataObject(reading: bytes, isSensitive: true)
       let source = unsafe input.pointer
+      let code = unsafe gpgme_data_set_file_name(source, name)
+      guard code == 0 else { throw EngineError(code) }
       return unsafe context.run { context in
-        if signer == nil {
-          unsafe gpgme_op_encrypt_ext(context, nil, recipients, flags, source, target)
-        } else {
-          unsafe gpgme_op_encrypt_sign_ext(context, nil, recipients, flags, source, target)
-        }
+        unsafe gpgme_op_encrypt_ext(context, nil, recipients, flags, source, target)
       }
     }
-    guard code == 0 else { throw context.sealingFailure(code, signer: signer) }
-    if let signer, !context.isSigned(by: signer, table: session.home.table) { return nil }
+    guard code == 0 else { throw context.sealingFailure(code, signer: nil) }
     return output.bytes()
   }
 }

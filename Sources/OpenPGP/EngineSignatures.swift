@@ -6,25 +6,44 @@ extension Engine {
   package func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
     try home().table.checkSigner(signer, at: Self.now)
     return try withSigner(signer) { session, isNamed throws(EngineError) in
-      try sign(bytes, signer: signer, isNamed: isNamed, session: session)
+      try sign(bytes, as: .detached, signer: signer, isNamed: isNamed, session: session)
     }
   }
 
+  package func signMessage(_ content: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
+    try home().table.checkSigner(signer, at: Self.now)
+    let message = try withSigner(signer) { session, isNamed throws(EngineError) in
+      try sign(content, as: .message, signer: signer, isNamed: isNamed, session: session)
+    }
+    // What a configuration of the system has changed, such as compression, is not stored.
+    guard SignedMessage(message)?.content == content else { throw .corrupt }
+    return message
+  }
+
+  /// The form of a signature.
+  private enum SignatureForm {
+    /// Armored, beside the bytes.
+    case detached
+    /// Binary, with the bytes.
+    case message
+  }
+
   private func sign(
-    _ bytes: [UInt8], signer: Fingerprint, isNamed: Bool, session: Session
+    _ bytes: [UInt8], as form: SignatureForm, signer: Fingerprint, isNamed: Bool, session: Session
   ) throws(EngineError) -> [UInt8]? {
     let context = try Context(
       program: session.program, home: session.home.path, interaction: interaction)
-    unsafe gpgme_set_armor(context.pointer, 1)
+    unsafe gpgme_set_armor(context.pointer, form == .detached ? 1 : 0)
     if isNamed { try context.addSigner(try key(of: signer, in: session)) }
     let output = try DataObject()
     let target = unsafe output.pointer
-    counter.processStarted()
+    counter.signingStarted()
+    let mode = form == .detached ? GPGME_SIG_MODE_DETACH : GPGME_SIG_MODE_NORMAL
     let code = try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(EngineError) in
       let input = try unsafe DataObject(reading: bytes, isSensitive: false)
       let source = unsafe input.pointer
       return unsafe context.run { context in
-        unsafe gpgme_op_sign(context, source, target, GPGME_SIG_MODE_DETACH)
+        unsafe gpgme_op_sign(context, source, target, mode)
       }
     }
     guard code == 0 else { throw context.sealingFailure(code, signer: signer) }

@@ -62,18 +62,40 @@ struct Gpgconf {
 
   /// Runs gpgconf and takes what it writes.
   func run(_ arguments: [String]) throws(EngineError) -> [UInt8] {
+    processStarted()
+    return try ProgramCall.run(program, arguments)
+  }
+}
+
+/// A program of GnuPG that is run through libgpgme's own spawn protocol, for what libgpgme has no function for.
+enum ProgramCall {
+  /// Runs a program to its end.
+  ///
+  /// - Parameters:
+  ///   - program: An absolute path.
+  ///   - arguments: Its arguments.
+  ///   - input: What it reads; nothing secret.
+  /// - Returns: What it writes to its standard output, whatever its exit status is.
+  /// - Throws: What libgpgme reports.
+  static func run(_ program: String, _ arguments: [String], input: [UInt8] = []) throws(EngineError)
+    -> [UInt8]
+  {
     let context = try unsafe Context.bare()
     defer { unsafe gpgme_release(context) }
-    var code = unsafe gpgme_set_protocol(context, GPGME_PROTOCOL_SPAWN)
+    let code = unsafe gpgme_set_protocol(context, GPGME_PROTOCOL_SPAWN)
     guard code == 0 else { throw EngineError(code) }
     let output = try DataObject()
     let words = unsafe ([program] + arguments).map { unsafe strdup($0) }
     defer { unsafe words.forEach { unsafe free($0) } }
     var argv: [UnsafePointer<CChar>?] = unsafe words.map { unsafe $0.map { unsafe UnsafePointer($0) } }
     unsafe argv.append(nil)
-    processStarted()
-    code = unsafe gpgme_op_spawn(context, program, &argv, nil, output.pointer, nil, 0)
-    guard code == 0 else { throw EngineError(code) }
+    let target = unsafe output.pointer
+    try unsafe input.span.bytes.withUnsafeBytes { bytes throws(EngineError) in
+      let data = try unsafe DataObject(reading: bytes, isSensitive: false)
+      let source = unsafe bytes.isEmpty ? nil : data.pointer
+      let code = unsafe gpgme_op_spawn(context, program, &argv, source, target, nil, 0)
+      guard code == 0 else { throw EngineError(code) }
+    }
     return output.bytes()
   }
 }

@@ -58,11 +58,17 @@ struct KeyTable: Sendable, Equatable {
   ///   - people: Primary fingerprints.
   ///   - time: When.
   /// - Returns: One id for each person, in their order.
-  /// - Throws: `unusableKey` for the first who cannot be encrypted to.
+  /// - Throws: `unusableKey` for the first who cannot be encrypted to, or whose key has an encryption subkey that another
+  ///   key has as well.
   func encryptionKeys(of people: [Fingerprint], at time: Timestamp) throws(EngineError) -> [KeyID] {
     var ids: [KeyID] = []
     for person in people {
       guard let key = keys[person] else { throw .unusableKey(person, .missing) }
+      // Also one that is not used: somebody who has another person's subkey would count as a reader of their items.
+      guard key.subkeys.allSatisfy({ !$0.canEncrypt || $0.invalid || owners(of: $0.keyID) == [person] })
+      else {
+        throw .unusableKey(person, .sharedSubkey)
+      }
       guard let subkey = key.subkey(for: .encrypt, at: time) else {
         throw .unusableKey(person, key.problem(for: .encrypt, at: time) ?? .cannotEncrypt)
       }

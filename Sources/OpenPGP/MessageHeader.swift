@@ -18,15 +18,19 @@ package struct MessageHeader: Equatable, Sendable {
   package var recipients: [KeyID]
   /// The container that follows.
   package var container: Container
+  /// Where the encrypted data is in the message: the body of the container, in parts where its length is partial.
+  package var content: [Range<Int>]
 
-  /// Puts the two together.
+  /// Puts the parts together.
   ///
   /// - Parameters:
   ///   - recipients: Ids of the subkeys that can decrypt.
   ///   - container: The container that follows.
-  package init(recipients: [KeyID], container: Container) {
+  ///   - content: Where the encrypted data is in the message.
+  package init(recipients: [KeyID], container: Container, content: [Range<Int>] = []) {
     self.recipients = recipients
     self.container = container
+    self.content = content
   }
 
   /// How many recipients are accepted at most.
@@ -52,16 +56,15 @@ package struct MessageHeader: Equatable, Sendable {
       case 1:
         if recipients.count == recipientLimit { throw .tooManyRecipients(limit: recipientLimit) }
         recipients.append(try reader.recipient(in: packet))
-      case 10:
-        // The marker packet carries nothing and is to be ignored (RFC 9580, 5.8).
-        continue
       case 3: throw .passphrase
       case 9: throw .noIntegrityProtection
       case 18, 20:
         if recipients.isEmpty { throw .noRecipients }
         try reader.checkVersion(of: packet)
         if !reader.isAtEnd { throw .trailingData }
-        return MessageHeader(recipients: recipients, container: packet.tag == 18 ? .seipd : .ocb)
+        return MessageHeader(
+          recipients: recipients, container: packet.tag == 18 ? .seipd : .ocb,
+          content: [packet.body] + packet.furtherParts)
       default: throw .notEncrypted(tag: packet.tag)
       }
     }

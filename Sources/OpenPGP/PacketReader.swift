@@ -11,6 +11,8 @@ struct PacketReader: ~Copyable {
     /// The first part of the body. The whole of it, unless the packet has partial lengths.
     var body: Range<Int>
     var isWhole: Bool
+    /// The further parts of a body with partial lengths.
+    var furtherParts: [Range<Int>] = []
   }
 
   private let bytes: UnsafeRawBufferPointer
@@ -69,10 +71,11 @@ struct PacketReader: ~Copyable {
     if !first.isPartial { return Packet(tag: tag, body: body, isWhole: true) }
     // The first part has at least 512 bytes; the parts after it may be of any size (RFC 9580, 4.2.1.4).
     guard first.length >= 512, tag != 1, tag != 3 else { throw .malformed }
+    var parts: [Range<Int>] = []
     while true {
       let part = try newLength()
-      _ = try take(part.length)
-      if !part.isPartial { return Packet(tag: tag, body: body, isWhole: false) }
+      parts.append(try take(part.length))
+      if !part.isPartial { return Packet(tag: tag, body: body, isWhole: false, furtherParts: parts) }
     }
   }
 
@@ -81,12 +84,10 @@ struct PacketReader: ~Copyable {
     let length: Int
     switch first & 3 {
     case 0: length = Int(try byte())
-    case 1: length = try bigEndian(2)
-    case 2: length = try bigEndian(4)
-    default:
-      // Indeterminate: to the end of the file, so nothing can follow. Not for recipients.
-      if tag == 1 || tag == 3 { throw .malformed }
-      length = count - position
+    case 1: length = try bigEndian(2, notBelow: 1 << 8)
+    case 2: length = try bigEndian(4, notBelow: 1 << 16)
+    // Indeterminate, to the end of the file: GnuPG does not write it for what is encrypted or signed.
+    default: throw .malformed
     }
     return Packet(tag: tag, body: try take(length), isWhole: true)
   }
@@ -96,14 +97,17 @@ struct PacketReader: ~Copyable {
     switch first {
     case ..<192: return (first, false)
     case ..<224: return ((first - 192) << 8 + Int(try byte()) + 192, false)
-    case 255: return (try bigEndian(4), false)
+    case 255: return (try bigEndian(4, notBelow: 8384), false)
     default: return (1 << (first & 31), true)
     }
   }
 
-  private mutating func bigEndian(_ count: Int) throws(MessageError) -> Int {
+  /// Reads a length. A longer form than it needs is refused: each length has one spelling, so that nobody can make
+  /// another file of the same packets.
+  private mutating func bigEndian(_ count: Int, notBelow least: Int) throws(MessageError) -> Int {
     var value = 0
     for _ in 0..<count { value = value << 8 | Int(try byte()) }
+    guard value >= least else { throw .malformed }
     return value
   }
 

@@ -7,29 +7,27 @@ package protocol SealingEngine: Sendable {
   /// first call that needs it, which waits for the background work.
   func warmUp()
 
-  /// Encrypts, signed when a signer is given, and makes sure that exactly the wanted people can read it.
+  /// Encrypts, and makes sure that exactly the wanted people can read the result. `open` detects a recipient that was
+  /// added later. Needs no secret key.
   ///
   /// - Parameters:
-  ///   - plaintext: What to seal.
+  ///   - plaintext: The bytes to encrypt.
   ///   - recipients: Primary fingerprints of the people who may read; never empty.
-  ///   - signer: The primary fingerprint of the key that signs, or nil for no signature.
   /// - Returns: A binary OpenPGP message.
-  /// - Throws: `noRecipients`; `unusableKey` for the first key that cannot do its part, before anything
-  ///   is encrypted; `wrongRecipients` when the result is not what was asked for; what concerns prompts
-  ///   and the engine.
-  func seal(
-    _ plaintext: borrowing SecretBytes, to recipients: [Fingerprint], signer: Fingerprint?
-  ) throws(EngineError) -> [UInt8]
+  /// - Throws: `noRecipients`; `unusableKey` for the first key that cannot be encrypted to, before anything
+  ///   is encrypted; `wrongRecipients` when the result is not what was asked for; what concerns the engine.
+  func seal(_ plaintext: borrowing SecretBytes, to recipients: [Fingerprint]) throws(EngineError) -> [UInt8]
 
-  /// Decrypts, and releases the plaintext only when the whole message proved sound.
+  /// Decrypts, and releases the plaintext only when the whole message proved sound, with the recipients that `seal` has
+  /// given it.
   ///
   /// - Parameters:
   ///   - ciphertext: A binary OpenPGP message.
   ///   - limit: How many bytes of plaintext are accepted at most; a bomb is stopped there.
-  /// - Returns: The plaintext and what is known about every signature on it. Judging them is up to the caller.
+  /// - Returns: The plaintext. A signature inside the message is ignored: what counts is the record beside the file.
   /// - Throws: `message` when the file is refused before any process is started; `notARecipient`, `corrupt`,
-  ///   `notEncrypted`, `tooLarge`; what concerns prompts and the engine.
-  func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage
+  ///   `alteredRecipients`, `notEncrypted`, `tooLarge`; what concerns prompts and the engine.
+  func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes
 
   /// Decrypts as `open(_:limit:)` does, after making the user's agent forget the passphrases that it keeps, so that
   /// somebody is asked. Of several that do this at once, in any process, each waits for the one before.
@@ -41,7 +39,7 @@ package protocol SealingEngine: Sendable {
   /// - Throws: As `open(_:limit:)`; `noPromptPossible` when nobody may be asked, and nothing is forgotten then;
   ///   `unusableKey` with `noPassphrase` or `onCard` for a key of which it is not sure that somebody is asked;
   ///   `agentUnreachable` when the agent does not answer or does not let it be done.
-  func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage
+  func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes
 
   /// Makes sure that a person's key has a passphrase to be asked for.
   ///
@@ -55,6 +53,13 @@ package protocol SealingEngine: Sendable {
   /// - Returns: The ids of the recipients' subkeys, in the order of the message.
   /// - Throws: What is wrong with the packets.
   func recipients(of ciphertext: UnsafeRawBufferPointer) throws(MessageError) -> [KeyID]
+
+  /// Returns the digest of the encrypted data of a message, without its recipients: the same for two messages that
+  /// differ only in who can read them or in how their packets are written.
+  ///
+  /// - Parameter ciphertext: A binary OpenPGP message.
+  /// - Throws: What is wrong with the packets.
+  func containerDigest(of ciphertext: UnsafeRawBufferPointer) throws(MessageError) -> ContentDigest
 
   /// Tells which ids `seal` would write for these people now.
   ///
@@ -101,26 +106,25 @@ package protocol SealingEngine: Sendable {
     signature: [UInt8], of bytes: [UInt8]
   ) throws(EngineError) -> [SignatureFact]
 
-  /// What has been done so far.
-  var statistics: EngineStatistics { get }
-}
-
-/// A message that was decrypted as a whole.
-package struct OpenedMessage: ~Copyable, Sendable {
-  /// The exact bytes that were sealed.
-  package var plaintext: SecretBytes
-  /// Every signature found on them.
-  package var signatures: [SignatureFact]
-
-  /// Puts the two together.
+  /// Signs a line of text. Needs the signer's secret key once.
   ///
   /// - Parameters:
-  ///   - plaintext: The exact bytes.
-  ///   - signatures: Every signature found on them.
-  package init(plaintext: consuming SecretBytes, signatures: [SignatureFact]) {
-    self.plaintext = plaintext
-    self.signatures = signatures
-  }
+  ///   - content: The bytes to sign.
+  ///   - signer: The primary fingerprint of the key that signs.
+  /// - Returns: A binary signed message as ``SignedMessage`` reads it: one-pass signature, literal data, signature.
+  /// - Throws: `unusableKey` when that key cannot sign; what concerns prompts and the engine.
+  func signMessage(_ content: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8]
+
+  /// Verifies signed messages, many with one process.
+  ///
+  /// - Parameter messages: Binary signed messages, each of the form that ``SignedMessage`` accepts.
+  /// - Returns: One fact for each message, in the same order; nil for one that has no signature that can be judged.
+  ///   Bad signatures are facts, not errors.
+  /// - Throws: What concerns the engine.
+  func verifyMessages(_ messages: [[UInt8]]) throws(EngineError) -> [SignatureFact?]
+
+  /// What has been done so far.
+  var statistics: EngineStatistics { get }
 }
 
 /// What is known about one signature.
@@ -169,6 +173,8 @@ public struct EngineStatistics: Sendable, Equatable {
   public var decryptions: Int
   /// How many messages were encrypted.
   public var encryptions: Int
+  /// How many signatures were made; each needs a secret key once, as each decryption does.
+  public var signatures: Int
   /// How many processes were started, of whatever kind.
   public var processes: Int
 
@@ -177,10 +183,12 @@ public struct EngineStatistics: Sendable, Equatable {
   /// - Parameters:
   ///   - decryptions: Messages given to GnuPG to decrypt.
   ///   - encryptions: Messages encrypted.
+  ///   - signatures: Signatures made.
   ///   - processes: Processes started.
-  public init(decryptions: Int = 0, encryptions: Int = 0, processes: Int = 0) {
+  public init(decryptions: Int = 0, encryptions: Int = 0, signatures: Int = 0, processes: Int = 0) {
     self.decryptions = decryptions
     self.encryptions = encryptions
+    self.signatures = signatures
     self.processes = processes
   }
 }

@@ -35,8 +35,9 @@ enum SmallFile {
   /// - Parameters:
   ///   - bytes: The new content.
   ///   - path: The file; mode 0600.
+  ///   - isSynchronized: Whether it is brought to disk; not worth it for a file that is removed at once.
   /// - Throws: `unsafeEngine` with the system's reason.
-  static func write(_ bytes: [UInt8], to path: String) throws(EngineError) {
+  static func write(_ bytes: [UInt8], to path: String, isSynchronized: Bool = true) throws(EngineError) {
     let temporary = "\(path).\(getpid())-\(UInt64.random(in: .min ... .max))"
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let descriptor = unsafe Glibc.open(temporary, flags, 0o600)
@@ -48,7 +49,7 @@ enum SmallFile {
       if written <= 0 { break }
       rest = rest.dropFirst(written)
     }
-    let isWritten = rest.isEmpty && fsync(descriptor) == 0
+    let isWritten = rest.isEmpty && (!isSynchronized || fsync(descriptor) == 0)
     let isClosed = close(descriptor) == 0
     guard isWritten, isClosed, unsafe rename(temporary, path) == 0 else {
       let error = failure(path)

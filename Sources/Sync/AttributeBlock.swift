@@ -18,6 +18,7 @@ struct AttributeBlock {
       Self.line("/\(place)**", "\(plain) -diff merge=binary"),
       Self.line("/\(place)index/*.jsonl", "diff=keytree-index merge=keytree-index"),
       Self.line("/\(place)items/**/*.gpg", "diff=keytree-item merge=keytree-item"),
+      Self.line("/\(place)items/**/*.json", "diff=keytree-record merge=keytree-record"),
       // Who can read what is for everybody to see, and nothing for a merge by lines.
       Self.line("/\(place)policy.json", "diff merge=binary \(plain)"),
       // Texts of the person.

@@ -11,7 +11,7 @@ enum ForeignPrograms {
   static func includes(_ key: String, _ value: String) -> Bool {
     let parts = key.split(separator: ".", omittingEmptySubsequences: false)
     guard let section = parts.first, let name = parts.last, parts.count >= 2 else { return false }
-    let isOurs = parts.count == 3 && ["keytree-index", "keytree-item"].contains(parts[1])
+    let isOurs = parts.count == 3 && ["keytree-index", "keytree-item", "keytree-record"].contains(parts[1])
     if alone.contains(key) || all.contains(String(section)) { return true }
     if key == "core.fsmonitor" || section == "pager" { return !isTruthValue(value) }
     // Also one without `!`: several commands of git run what their options name.

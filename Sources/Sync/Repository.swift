@@ -115,6 +115,20 @@ package struct Repository: Sendable {
     guard paths.isEmpty else { throw .unmerged(paths: paths.sorted()) }
   }
 
+  /// The full name of the commit that is checked out; nil if there is none.
+  ///
+  /// - Throws: as `Git.run`.
+  package func head() throws(GitError) -> String? {
+    let arguments = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
+    let outcome = try git.outcome(of: arguments)
+    switch outcome.ending {
+    case .exited(status: 0):
+      return String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first.map(String.init)
+    case .exited(status: 1): return nil
+    default: throw git.failure(arguments, outcome)
+    }
+  }
+
   /// The name of the branch that is checked out; nil when there is none.
   ///
   /// - Throws: as `Git.run`.

@@ -22,7 +22,7 @@ package struct RepositorySetup {
     // Git replaces what begins with a percent sign in the command of a merge driver.
     let driver = command.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
     var settings: [(String, String)] = []
-    for kind in ["index", "item"] {
+    for kind in ["index", "item", "record"] {
       settings += [
         ("merge.keytree-\(kind).name", "keytree \(kind)"),
         ("merge.keytree-\(kind).driver", "\(driver) merge-driver \(kind) %O %A %B %P"),
@@ -71,7 +71,7 @@ package struct RepositorySetup {
       try git.run(["config", "--local", "--replace-all", key, value])
       hasChanged = true
     }
-    for key in ["merge.keytree-index.recursive", "merge.keytree-item.recursive"] where known[key] != nil {
+    for key in ["index", "item", "record"].map({ "merge.keytree-\($0).recursive" }) where known[key] != nil {
       try git.run(["config", "--local", "--unset-all", key])
       hasChanged = true
     }

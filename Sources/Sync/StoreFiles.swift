@@ -15,13 +15,14 @@ struct StoreFiles {
   }
 
   private static let folders = [
-    (StoreLayout.index, ".jsonl"), (StoreLayout.items, ".gpg"), (StoreLayout.keys, ".asc"),
+    (StoreLayout.index, ".jsonl"), (StoreLayout.items, ".gpg"), (StoreLayout.items, ".json"),
+    (StoreLayout.conflicts, ".gpg"), (StoreLayout.conflicts, ".json"), (StoreLayout.keys, ".asc"),
   ]
 
   /// Whether a path has the form of a file of a store. Anything else that lies about, such as a copy that an editor
   /// has left, may hold a secret in the open.
   static func hasForm(_ path: String) -> Bool {
-    if StoreLayout.trackedFiles.contains(path) { return true }
+    if StoreLayout.trackedFiles.contains(path) || path == StoreLayout.passRecipients { return true }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     // A repository within the store is not part of it.
     guard parts.count > 1, !parts.contains(".git") else { return false }
@@ -35,7 +36,7 @@ struct StoreFiles {
       for path in StoreLayout.trackedFiles where try tree.status(path)?.kind == .regular {
         found.insert(path)
       }
-      for (folder, _) in Self.folders where try tree.status(folder)?.kind == .directory {
+      for folder in StoreLayout.trackedFolders where try tree.status(folder)?.kind == .directory {
         try collect(folder, into: &found)
       }
     } catch {

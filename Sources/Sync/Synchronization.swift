@@ -1,5 +1,5 @@
 package import Keyring
-internal import KeyringModel
+package import KeyringModel
 
 /// Brings a store and a branch of another repository together: commit, fetch, merge, push.
 package struct Synchronization {
@@ -28,8 +28,16 @@ package struct Synchronization {
     package var hasMerged = false
     /// How many conflict copies the merge has made.
     package var newCopies = 0
-    /// How many secrets were sealed again for an item that was renamed on the other side.
+    /// How many items were encrypted again for the members of their groups.
     package var resealed = 0
+    /// How many records both sides had changed, and were merged and signed.
+    package var signed = 0
+    /// Changes that were not taken, since nobody has signed them who is in the item's group.
+    package var refused: [RefusedChange] = []
+    /// Items that somebody else has deleted.
+    package var deletions: [IncomingDeletion] = []
+    /// Items of which an older version came in, which is kept as a conflict copy.
+    package var olderVersions: [ItemRecord] = []
     /// Whether another policy came in.
     package var hasNewPolicy = false
     package init() {}
@@ -41,6 +49,10 @@ package struct Synchronization {
       hasMerged = hasMerged || other.hasMerged
       newCopies += other.newCopies
       resealed += other.resealed
+      signed += other.signed
+      refused += other.refused
+      deletions += other.deletions
+      olderVersions += other.olderVersions
       hasNewPolicy = hasNewPolicy || other.hasNewPolicy
     }
   }
@@ -165,13 +177,15 @@ package struct Synchronization {
     }
     guard let marker = settled else { return false }
     let bases = try git { () throws(GitError) in try repository.git.mergeBases(head, theirs) }
-    let isFastForward = bases == [head]
+    let judge = try judge(of: theirs, since: bases.first)
     var merge = try TreeMerge(
       bases: bases.isEmpty ? [marker.hash.emptyTree] : bases, ours: head, theirs: theirs, in: repository,
-      keyring: keyring)
+      keyring: keyring, judge: judge)
     merge.takesTheirPolicy = options.takesTheirPolicy
     let files = try merge.files()
     try checkPolicy(files)
+    // What is refused makes a commit of our own, which takes it back for everybody.
+    let isFastForward = bases == [head] && files.equalsTheirs
     let count = try git { () throws(GitError) in try repository.git.count(from: head, to: theirs) }
     let commit = MergeCommit(
       repository: repository, keyring: keyring, journal: journal, author: author,
@@ -184,9 +198,43 @@ package struct Synchronization {
     report.received += count
     report.hasMerged = report.hasMerged || !isFastForward
     report.newCopies += files.newCopies
-    report.resealed += files.resealed
+    report.signed += files.signed
+    report.refused += files.refused
+    report.deletions += files.deletions
+    report.olderVersions += files.olderVersions
     report.hasNewPolicy = report.hasNewPolicy || files.store.keys.contains(where: Self.isAboutPeople)
     return true
+  }
+
+  /// The keyring by whose policy the items of a commit are judged: with its policy, where that follows the accepted one.
+  private func judge(of commit: String, since base: String?) throws(SyncError) -> Keyring {
+    if let base {
+      let places = [base, commit].map { "\($0):\(repository.prefix)\(StoreLayout.policy)" }
+      let names = try ObjectReader(git: repository.git).names(of: places)
+      // A policy that they have not changed gives way to ours.
+      if let name = names[places[0]], name == names[places[1]] { return keyring }
+    }
+    let policies = PastPolicies(in: repository)
+    guard let step = try policies.step(at: commit) else { throw .foreignPolicy }
+    guard let policy = try? Policy.parse(step.bytes), policy.keyring == keyring.policy.keyring else {
+      throw .foreignPolicy
+    }
+    var problem: SyncError?
+    let judge: Keyring
+    do throws(KeyringError) {
+      judge = try keyring.judge(of: step) { () throws(KeyringError) in
+        do throws(SyncError) {
+          return try policies.steps()
+        } catch {
+          problem = error
+          return PastPolicySteps([])
+        }
+      }
+    } catch {
+      throw .keyring(error)
+    }
+    if let problem { throw problem }
+    return judge
   }
 
   /// Refuses what would make another store of this one, or leave it without what is needed to read it. Any other

@@ -98,16 +98,23 @@ struct GitCredentialHelperTests {
     #expect(try world.items().count == 1)
   }
 
-  @Test("do not take seeds, tokens and notes for passwords")
+  @Test("do not take fields and tokens for passwords")
   func otherKinds() throws {
     let world = try GitWorld()
-    try world.add("git.example.org", "alice", "seed", ["authenticationType": "totp", "protocol": "https"])
+    try world.add("git.example.org", "alice", "seed", ["field": "otp", "protocol": "https"])
+    try world.add("git.example.org", "alice", "note", ["field": "note", "protocol": "https"])
     try world.add("git.example.org", "bob", "token", ["authenticationType": "oauth-refresh-token"])
     #expect(try world.get(Self.host) == "")
     #expect(try world.erase(Self.host) == 0)
     try world.store(Self.alice)
     #expect(try world.get(Self.host) == "username=alice\npassword=secret\n")
-    #expect(try world.items().count == 3)
+    #expect(try world.items().count == 2)
+    // The item goes, and its fields stay.
+    #expect(try world.erase(Self.host) == 1)
+    #expect(try world.get(Self.host) == "")
+    var fields = Query()
+    fields.includesFields = true
+    #expect(try world.keyring.find(fields).items.compactMap(\.field) == ["otp", "note"])
   }
 
   @Test("take the account that was used last at that place")
@@ -361,22 +368,27 @@ struct GitCredentialHelperTests {
     #expect(try world.get(Self.host) == "cannot be carried")
   }
 
-  @Test("get no password that only the index puts at that host")
-  func poisoned() throws {
+  @Test("get no password that only the index puts at that host", arguments: [false, true])
+  func poisoned(copiesRecord: Bool) throws {
     let world = try GitWorld()
     let item = try world.add("bank.example", "alice", "secret", ["protocol": "https"])
     var forged = item
     forged.attributes[.server] = "evil.example"
     let tree = try world.store.tree()
-    let bytes = try #require(try tree.read("items/\(item.path.text).gpg", limit: 1 << 20))
-    try tree.createFile("items/\(forged.path.text).gpg", bytes)
+    for ending in copiesRecord ? [".gpg", ".json"] : [".gpg"] {
+      let bytes = try #require(try tree.read("items/\(item.path.text)\(ending)", limit: 1 << 20))
+      try tree.createFile("items/\(forged.path.text)\(ending)", bytes)
+    }
     try tree.createFile(
       StoreLayout.shardFile(forged.path.shard, isLocal: false), try IndexLine.encode(forged) + [10])
+    let expected: KeyringError =
+      copiesRecord
+      ? .bindingMismatch(forged.reference, .place) : .itemDamaged(forged.reference, .noRecord)
     #expect {
       try world.get("protocol=https\nhost=evil.example\n")
     } throws: { error in
-      guard case .keyring(.bindingMismatch) = error as? CredentialError else { return false }
-      return true
+      guard case .keyring(let error) = error as? CredentialError else { return false }
+      return error == expected
     }
   }
 }

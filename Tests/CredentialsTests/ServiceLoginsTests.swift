@@ -31,6 +31,24 @@ struct ServiceLoginsTests {
     try keyring.add(NewItem(itemClass: .genericPassword, attributes: attributes), secret: secret)
   }
 
+  @Test("are never fields, also when the item is gone")
+  func fields() throws {
+    let places: [(ItemClass, Attributes)] = [
+      (.genericPassword, [.service: "field.example", .account: "eve"]),
+      (.internetPassword, [.server: "field.example", .account: "eve", .protocol: "https"]),
+    ]
+    for (itemClass, place) in places {
+      var attributes = place
+      attributes[.field] = "otp"
+      try keyring.add(
+        NewItem(itemClass: itemClass, attributes: attributes), secret: SecretBytes(text: "seed"))
+    }
+    for service in ["field.example", "https://field.example"] {
+      #expect(try find(service, "eve") == nil)
+      #expect(try find(service, nil) == nil)
+    }
+  }
+
   func find(_ service: String, _ account: String?) throws -> String? {
     try logins.find(service: Array(service.utf8), account: account.map { Array($0.utf8) })
       .map { String(decoding: $0.secret.publicBytes(), as: UTF8.self) }

@@ -115,7 +115,8 @@ struct AttributeTests {
   @Test(arguments: ItemClass.allCases)
   func `every attribute of a class accepts the values of its type`(itemClass: ItemClass) throws {
     var generator = SeededGenerator(seed: 3)
-    for name in AttributeSchema.names(of: itemClass) {
+    // The name of a field has a rule of its own.
+    for name in AttributeSchema.names(of: itemClass) where name != .field {
       let kind = try #require(AttributeSchema.kind(of: name))
       for _ in 0..<10 {
         let value = AttributeSchema.normalized(name: name, value: Sample.value(kind, using: &generator))

@@ -48,10 +48,6 @@ struct IndexLineTests {
       let line = try IndexLine.encode(record)
       #expect(!line.contains(UInt8(ascii: "\n")))
       #expect(try IndexLine.parse(line) == record)
-      let header = ItemHeader(record: record, keyring: KeyringID(using: &generator))
-      let read = try ItemHeader.parse(try header.encode())
-      #expect(read == header)
-      #expect(read.record(sealed: record.sealed) == record)
     }
   }
 
@@ -109,8 +105,6 @@ struct IndexLineTests {
     ("\"tags\"", "\"id\"", .misplaced(.id)),
     ("\"tags\"", "\"\"", .attribute(.emptyName)),
     ("\"tags\"", "\"\\u001b\"", .attribute(.controlCharacterInName("\u{1b}"))),
-    ("\"port\"", "\"keyring\":\"0123456789abcdef0123456789abcdef\",\"port\"", .misplaced("keyring")),
-    ("\"group\"", "\"format\":1,\"group\"", .misplaced("format")),
     (
       "\"work\"", "\"\(String(repeating: "x", count: 4097))\"", .attribute(.valueTooLong("tags", limit: 4096))
     ),
@@ -161,7 +155,7 @@ struct IndexLineTests {
     #expect(throws: IndexLineError.tooLong(limit: 16384)) { try IndexLine.encode(record) }
   }
 
-  @Test func `every line has a header, also one of the largest size`() throws {
+  @Test func `a line of the largest size fits into a record`() throws {
     var record = Sample.record([:])
     for number in 0..<4 {
       record.attributes[AttributeName("n\(number)")] = .string(String(repeating: "x", count: 3950))
@@ -169,38 +163,39 @@ struct IndexLineTests {
     let missing = IndexLine.maximumSize - (try IndexLine.encode(record).count)
     record.attributes[.comment] = .string(
       String(repeating: "y", count: missing - ",\"comment\":\"\"".utf8.count))
-    #expect(try IndexLine.encode(record).count == IndexLine.maximumSize)
-    var generator = SeededGenerator(seed: 1)
-    let header = ItemHeader(record: record, keyring: KeyringID(using: &generator))
-    #expect(try ItemHeader.parse(try header.encode()) == header)
+    let line = try IndexLine.encode(record)
+    #expect(line.count == IndexLine.maximumSize)
+    let digest = MerkleTree.leaf(of: line)
+    let proof = RecordProof(
+      leaf: 1 << 31, path: Array(repeating: digest, count: 32), root: digest,
+      signature: [UInt8](repeating: 7, count: 16 << 10))
+    let file = RecordFile(line: line, record: record, proof: proof)
+    #expect(try RecordFile(parsing: file.bytes) == file)
   }
 
-  @Test func `a header has the form of the format document`() throws {
-    let record = try Self.parse(Self.line)
-    let keyring = try #require(KeyringID(hex: "00112233445566778899aabbccddeeff"))
-    let text = Self.line
-      .replacing("\"sealed\":\"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU\",", with: "")
-      .replacing("\"group\"", with: "\"format\":1,\"group\"")
-      .replacing("\"label\"", with: "\"keyring\":\"00112233445566778899aabbccddeeff\",\"label\"")
-    let header = ItemHeader(record: record, keyring: keyring)
-    #expect(String(decoding: try header.encode(), as: UTF8.self) == text)
-    #expect(header.path == record.path)
-    #expect(header.primaryKey == record.primaryKey)
-
-    func error(_ old: String, _ new: String) -> IndexLineError? {
-      do throws(IndexLineError) {
-        _ = try ItemHeader.parse(Array(text.replacing(old, with: new).utf8))
-        return nil
-      } catch {
-        return error
-      }
+  @Test func `a field has a name that is a file name, and only passwords have fields`() throws {
+    for name in ["otp", "note", "a", "0", "recovery-codes", String(repeating: "x", count: 40)] {
+      let record = Sample.record([.server: "h", .account: "a", .field: .string(name)])
+      #expect(record.field == name)
+      #expect(try IndexLine.parse(try IndexLine.encode(record)) == record)
     }
-    #expect(error("\"format\":1", "\"format\":2") == .unknownFormat(2))
-    #expect(error("\"format\":1", "\"format\":\"1\"") == .invalid("format"))
-    #expect(error("\"format\":1,", "") == .missing("format"))
-    #expect(error("\"keyring\":\"00112233445566778899aabbccddeeff\",", "") == .missing("keyring"))
-    #expect(
-      error("\"format\":1", "\"format\":1,\"sealed\":\"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU\"")
-        == .misplaced("sealed"))
+    let bad: [AttributeValue] = [
+      "-a", "A", "a.b", "a/b", "con", "nul", "a b", "\u{e9}", "..",
+      .string(String(repeating: "x", count: 41)),
+      .bytes(Array("otp".utf8)),
+    ]
+    for name in bad {
+      let record = Sample.record([.server: "h", .account: "a", .field: name])
+      #expect(throws: IndexLineError.self, "\(name)") { try IndexLine.encode(record) }
+      let line = Self.line.replacing("\"group\"", with: "\"field\":\(JSONValue(name).text),\"group\"")
+      #expect(throws: IndexLineError.self, "\(name)") { try Self.parse(line) }
+    }
+    #expect(Sample.record([.server: "h", .field: ""]).field == nil)
+    let key = Sample.record([.field: "otp"], itemClass: .key)
+    #expect(throws: IndexLineError.attribute(.wrongClass(.field, .key))) { try IndexLine.encode(key) }
   }
+}
+
+extension JSONValue {
+  fileprivate var text: String { String(decoding: canonicalBytes, as: UTF8.self) }
 }

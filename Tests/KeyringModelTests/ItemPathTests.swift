@@ -42,9 +42,11 @@ struct ItemPathTests {
     #expect(ItemPath(validating: text) == path)
   }
 
-  @Test func `the design's example is in shard 31`() {
+  @Test func `a path has the shard of its container and of itself`() {
     let path = Self.path(.internetPassword, [.server: "github.com", .account: "alice"])
-    #expect(path.shard == 0x31)
+    let digits = [path.container, path.text].map { ContentDigest(of: Array($0.utf8)).bytes[0] }
+    #expect(path.shard == digits[0] & 0xf0 | digits[1] >> 4)
+    #expect(path.shard == 0x33)
     #expect(path.container == "github.com")
     #expect(path.itemClass == .internetPassword)
   }
@@ -97,6 +99,42 @@ struct ItemPathTests {
     itemClass: ItemClass, attributes: Attributes, start: String
   ) {
     #expect(Self.path(itemClass, attributes).text.hasPrefix(start))
+  }
+
+  // MARK: Fields
+
+  @Test(
+    arguments: [
+      (.internetPassword, [.server: "github.com", .account: "alice"], "default"),
+      (.internetPassword, [.server: "GitHub.com", .account: "a b", .port: 22], "default"),
+      (.internetPassword, [.server: "h", .account: "a"], "ops"),
+      (.genericPassword, [.service: "mailer", .account: "bot"], "default"),
+      (.genericPassword, [.service: "x", .account: "x.gpg"], "default"),
+    ] as [(ItemClass, Attributes, String)])
+  func `a field lies in a folder beside its login, in the same shard`(
+    itemClass: ItemClass, attributes: Attributes, group: String
+  ) {
+    let login = Self.path(itemClass, attributes, group: group)
+    var attributes = attributes
+    attributes[.field] = "otp"
+    let field = Self.path(itemClass, attributes, group: group)
+    #expect(field.text == "\(login.text)/otp")
+    #expect(field == login.appending(field: "otp"))
+    #expect(field.field == "otp")
+    #expect(field.login == login)
+    #expect(field.shard == login.shard)
+    #expect(login.field == nil)
+    #expect(login.login == login)
+    #expect(ItemPath(validating: field.text) == field)
+  }
+
+  @Test(arguments: ["x.gpg", "x.json", ".gpg", "a.b.json"])
+  func `the folder of a login's fields is never the file of another item`(account: String) {
+    let path = Self.path(.internetPassword, [.server: "h", .account: .string(account)])
+    #expect(path.name.contains("~"))
+    #expect(!path.text.hasSuffix(".gpg") && !path.text.hasSuffix(".json"))
+    #expect(ItemPath(validating: path.text) == path)
+    #expect(ItemPath(validating: "internet-password/h/x\(account)") == nil)
   }
 
   // MARK: Injectivity
@@ -182,7 +220,10 @@ struct ItemPathTests {
 
   @Test(
     arguments: [
-      "", "internet-password", "internet-password/h", "internet-password/h/a/b", "internet-password//a",
+      "", "internet-password", "internet-password/h", "internet-password/h/a/B", "internet-password/h/a/-b",
+      "internet-password/h/a/b/c", "internet-password/h/a/", "internet-password/h/a/con",
+      "internet-password/h/a/b.gpg", "certificate/ca/42/otp", "key/tag/private~0123456789/otp",
+      "internet-password/h/a.gpg", "internet-password/h/a.json", "internet-password//a",
       "internet-password/h/", "internet/h/a", "Internet-password/h/a", "internet-password/H/a",
       "internet-password/h/.a", "internet-password/.h/a", "internet-password/../a", "internet-password/h/-a",
       "internet-password/h/a.", "internet-password/h./a", "internet-password/con/a",

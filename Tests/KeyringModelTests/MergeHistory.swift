@@ -1,164 +1,218 @@
 import KeyringModel
 import TestSupport
 
-/// A message in the model of a store: what is sealed in a file.
-struct ModelMessage: Equatable {
-  let id: ItemID
-  let revision: Revision
-  let key: PrimaryKey
+/// The items of a commit, by the path of their files. A forged record can name another path than that of its files.
+typealias ModelTree = [ItemPath: ItemRecord]
+
+extension ItemRecord {
+  /// The line of the record: equal for equal records, and nil for a record that cannot be written.
+  var line: [UInt8]? { try? IndexLine.encode(self) }
 }
 
-/// The state of a clone in a history that is made up from a seed: lines and messages, as values.
-struct ModelState: Equatable {
-  var records: [ItemID: ItemRecord] = [:]
-  var messages: [ItemPath: ContentDigest] = [:]
-
-  var tree: StoreMerge.Tree {
-    let messages = messages
-    return StoreMerge.Tree(records: Array(records.values)) { messages[$0] != nil }
-  }
-}
-
-/// What a merge seals, which happens in a function that is handed to it.
-private final class Made {
-  var messages: [ContentDigest: ModelMessage] = [:]
-}
-
-/// Makes random changes and merges, and keeps account of every message that was ever sealed.
+/// A generator of random changes, forgeries and merges that knows every record that a member has signed.
 struct MergeHistory {
+  /// The groups that the merging user can sign for.
+  enum Signer: CaseIterable {
+    case all
+    case none
+    case defaultGroup
+  }
+
   var generator: SeededGenerator
-  private(set) var sealed: [ContentDigest: ModelMessage] = [:]
+  var signer = Signer.all
+  /// The lines of all records that members have signed.
+  private(set) var signed: Set<[UInt8]> = []
+  /// All of these records, in the order in which they were signed.
+  private var past: [ItemRecord] = []
   private var time: Int64 = 1_700_000_000_000_000
   private var number = 0
-  /// Whether a merge can decrypt, so that it makes one item of a renamed one and a new secret.
-  var canSeal = true
 
   init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-  private mutating func pick<Value>(_ values: [Value]) -> Value? { values.randomElement(using: &generator) }
+  /// Returns true for a record that a member has signed.
+  func isSigned(_ record: ItemRecord) -> Bool { record.line.map(signed.contains) ?? false }
+
+  /// Merges two trees as the signer of this history.
+  var merge: StoreMerge {
+    var merge = StoreMerge()
+    switch signer {
+    case .all: break
+    case .none: merge.canSign = { _, _, _ in false }
+    case .defaultGroup: merge.canSign = { record, _, _ in record.group == "default" }
+    }
+    return merge
+  }
+
+  /// Signs the merged records and returns the tree that has them.
+  mutating func commit(_ result: StoreMerge.Result) -> ModelTree {
+    var tree: ModelTree = [:]
+    for item in result.items {
+      if item.recordSide == nil { sign(item.record) }
+      tree[item.record.path] = item.record
+    }
+    return tree
+  }
+
+  // MARK: Changes of members
+
+  /// Makes one random change.
+  mutating func change(_ tree: inout ModelTree) {
+    guard let record = pick(tree) else { return add(to: &tree) }
+    switch Int.random(in: 0..<11, using: &generator) {
+    case 0...2: add(to: &tree)
+    case 3...4: changeSecret(of: record, in: &tree)
+    case 5...6: changeAttribute(of: record, in: &tree)
+    case 7: rename(record, in: &tree)
+    case 8: changeGroup(of: record, in: &tree)
+    case 9: put(resealed(record), into: &tree)
+    default: tree[record.path] = nil
+    }
+  }
+
+  private mutating func add(to tree: inout ModelTree) {
+    let (itemClass, attributes) = place()
+    let now = now()
+    put(
+      ItemRecord(
+        itemClass: itemClass, id: ItemID(using: &generator), revision: Revision(using: &generator),
+        created: now, modified: now, secretModified: now,
+        group: ["default", "default", "ops"].randomElement(using: &generator) ?? "default",
+        sealed: newFile(), attributes: attributes),
+      into: &tree)
+  }
+
+  private mutating func changeSecret(of old: ItemRecord, in tree: inout ModelTree) {
+    var record = resealed(old)
+    record.revision = Revision(using: &generator)
+    record.secretModified = max(now(), old.created)
+    record.modified = record.secretModified
+    put(record, into: &tree)
+  }
+
+  private mutating func changeAttribute(of old: ItemRecord, in tree: inout ModelTree) {
+    var record = old
+    let value = ["", "x", "y", "z"].randomElement(using: &generator) ?? ""
+    switch Int.random(in: 0..<4, using: &generator) {
+    case 0: record.attributes[.label] = value.isEmpty ? nil : .string(value)
+    case 1: record.attributes["remark"] = value.isEmpty ? nil : .string(value)
+    case 2: record.attributes["note"] = value.isEmpty ? nil : .string(value)
+    default: record.unknown = value.isEmpty ? [] : [JSONMember("newer", .string(value))]
+    }
+    record.modified = max(now(), old.secretModified)
+    put(record, into: &tree)
+  }
+
+  private mutating func rename(_ old: ItemRecord, in tree: inout ModelTree) {
+    var record = old
+    record.attributes.merge(attributes(of: old.itemClass))
+    record.modified = max(now(), old.secretModified)
+    put(record, from: old.path, into: &tree)
+  }
+
+  private mutating func changeGroup(of old: ItemRecord, in tree: inout ModelTree) {
+    var record = resealed(old)
+    record.group = old.group == "default" ? "ops" : "default"
+    record.modified = max(now(), old.secretModified)
+    put(record, from: old.path, into: &tree)
+  }
+
+  private mutating func put(_ record: ItemRecord, from old: ItemPath? = nil, into tree: inout ModelTree) {
+    let isFree = tree[record.path].map { $0.id == record.id } ?? true
+    guard isFree else { return }
+    if let old { tree[old] = nil }
+    sign(record)
+    tree[record.path] = record
+  }
+
+  private mutating func sign(_ record: ItemRecord) {
+    guard let line = record.line else { return }
+    if signed.insert(line).inserted { past.append(record) }
+  }
+
+  // MARK: Forgeries
+
+  /// Changes a tree as an attacker can who can push and cannot sign.
+  mutating func forge(_ tree: inout ModelTree) {
+    guard let victim = pick(tree) else { return }
+    var forged = victim
+    switch Int.random(in: 0..<9, using: &generator) {
+    case 0: forged.group = victim.group == "default" ? "ops" : "default"
+    case 1: forged.attributes.merge(attributes(of: victim.itemClass))
+    case 2: forged.id = pick(tree)?.id ?? ItemID(using: &generator)
+    case 3: forged.revision = Revision(using: &generator)
+    case 4: forged.modified = .latest
+    case 5: forged.sealed = newFile()
+    // A record that was signed for another place, or long ago.
+    case 6: forged = pick(tree) ?? victim
+    case 7: forged = past.randomElement(using: &generator) ?? victim
+    default: forged.attributes[.label] = "forged"
+    }
+    switch Int.random(in: 0..<4, using: &generator) {
+    case 0: tree[forged.path] = forged
+    case 1:
+      tree[victim.path] = nil
+      tree[forged.path] = forged
+    case 2: tree[ItemPath(freePlace())] = forged
+    default: tree[victim.path] = forged
+    }
+  }
+
+  /// The records that count in their tree, as `TreeMerge` chooses them: a change that is not believed is as if it had
+  /// not been made.
+  func effective(_ tree: ModelTree, base: ModelTree) -> ModelTree {
+    var effective: ModelTree = [:]
+    for (path, record) in tree {
+      let isBelieved = record.path == path && isSigned(record)
+      effective[path] = isBelieved ? record : base[path]
+    }
+    return effective
+  }
+
+  // MARK: Random values
+
+  private mutating func pick(_ tree: ModelTree) -> ItemRecord? {
+    tree.sorted { $0.key < $1.key }.map(\.value).randomElement(using: &generator)
+  }
 
   private mutating func now() -> Timestamp {
-    // Clocks of machines go wrong, and some things happen at once.
+    // Clocks of machines go wrong, and some changes happen at the same time.
     time += Int64.random(in: -2...3, using: &generator)
     return Timestamp(microseconds: time)
   }
 
-  private mutating func seal(_ record: ItemRecord, headerID: ItemID? = nil) -> ContentDigest {
+  private mutating func newFile() -> ContentDigest {
     number += 1
-    let digest = ContentDigest(of: Array("message \(number)".utf8))
-    sealed[digest] = ModelMessage(
-      id: headerID ?? record.id, revision: record.revision, key: record.primaryKey)
-    return digest
+    return ContentDigest(of: Array("file \(number)".utf8))
   }
 
-  private mutating func place() -> (ItemClass, Attributes, String) {
-    let group = pick(["default", "default", "ops"]) ?? "default"
-    let name = pick(["a", "b", "c", "d"]) ?? "a"
-    switch Int.random(in: 0..<6, using: &generator) {
-    case 0: return (.certificate, [.issuer: "ca", .serialNumber: .string(name)], group)
-    case 1: return (.key, [.applicationTag: .string(name), .keyClass: 1], group)
-    case 2: return (.genericPassword, [.service: "svc", .account: .string(name)], group)
-    default: return (.internetPassword, [.server: "host", .account: .string(name)], group)
-    }
-  }
-
-  /// Does one thing to a clone.
-  mutating func change(_ state: inout ModelState) {
-    let own = state.records.values.filter { !$0.isConflictCopy }
-      .sorted { $0.path < $1.path }
-    switch Int.random(in: 0..<10, using: &generator) {
-    case 0...2: add(to: &state)
-    case 3...4: own.randomElement(using: &generator).map { newSecret(of: $0, in: &state) }
-    case 5...6: own.randomElement(using: &generator).map { newAttribute(of: $0, in: &state) }
-    case 7: own.randomElement(using: &generator).map { rename($0, in: &state) }
-    case 8: own.randomElement(using: &generator).map { reseal($0, in: &state) }
-    default: pick(state.records.values.sorted { $0.path < $1.path }).map { remove($0, from: &state) }
-    }
-  }
-
-  private mutating func add(to state: inout ModelState) {
-    let (itemClass, attributes, group) = place()
-    let now = now()
-    var record = ItemRecord(
-      itemClass: itemClass, id: ItemID(using: &generator), revision: Revision(using: &generator),
-      created: now, modified: now, secretModified: now, group: group, sealed: ContentDigest(of: []),
-      attributes: attributes)
-    guard state.messages[record.path] == nil else { return }
-    record.sealed = seal(record)
-    put(record, into: &state)
-  }
-
-  private mutating func newSecret(of record: ItemRecord, in state: inout ModelState) {
+  private mutating func resealed(_ record: ItemRecord) -> ItemRecord {
     var record = record
-    record.revision = Revision(using: &generator)
-    record.secretModified = now()
-    record.modified = record.secretModified
-    record.sealed = seal(record)
-    put(record, into: &state)
+    record.sealed = newFile()
+    return record
   }
 
-  private mutating func newAttribute(of record: ItemRecord, in state: inout ModelState) {
-    var record = record
-    let name = pick([AttributeName.label, .alias, "note"]) ?? .label
-    record.attributes[name] = pick([nil, "x", "y", "z"]) ?? nil
-    record.modified = now()
-    put(record, into: &state)
+  private mutating func place() -> (ItemClass, Attributes) {
+    let classes: [ItemClass] = [.internetPassword, .internetPassword, .genericPassword, .certificate]
+    let itemClass = classes.randomElement(using: &generator) ?? .internetPassword
+    return (itemClass, attributes(of: itemClass))
   }
 
-  private mutating func rename(_ old: ItemRecord, in state: inout ModelState) {
-    var record = old
-    let (_, attributes, group) = place()
-    if record.itemClass == .internetPassword { record.attributes[.account] = attributes[.account] ?? "e" }
-    record.group = group
-    guard state.messages[record.path] == nil else { return }
-    record.modified = now()
-    record.sealed = seal(record)
-    state.messages[old.path] = nil
-    put(record, into: &state)
-  }
-
-  private mutating func reseal(_ record: ItemRecord, in state: inout ModelState) {
-    var record = record
-    record.sealed = seal(record)
-    put(record, into: &state)
-  }
-
-  private func remove(_ record: ItemRecord, from state: inout ModelState) {
-    state.records[record.id] = nil
-    state.messages[record.path] = nil
-  }
-
-  private func put(_ record: ItemRecord, into state: inout ModelState) {
-    state.records[record.id] = record
-    state.messages[record.path] = record.sealed
-  }
-
-  /// Merges two clones as `StoreMerge` decides, taking the messages from where it says.
-  mutating func merge(base: ModelState, _ ours: ModelState, _ theirs: ModelState) -> ModelState {
-    var merge = StoreMerge()
-    let made = Made()
-    if canSeal {
-      merge.seal = { [sealed] record, source in
-        let state = source.side == .ours ? ours : theirs
-        guard let digest = state.messages[source.path], let message = sealed[digest] else { return nil }
-        var result = record
-        // Alike in both directions, as no real cipher is, so that results can be compared.
-        result.sealed = ContentDigest(of: record.primaryKey.canonicalJSON + digest.bytes)
-        made.messages[result.sealed] = ModelMessage(
-          id: record.id, revision: message.revision, key: record.primaryKey)
-        return result
-      }
+  private mutating func attributes(of itemClass: ItemClass) -> Attributes {
+    let name = AttributeValue.string(["a", "b", "c"].randomElement(using: &generator) ?? "a")
+    switch itemClass {
+    case .certificate: return [.issuer: "ca", .serialNumber: name]
+    case .genericPassword: return [.service: "svc", .account: name]
+    default:
+      var attributes: Attributes = [.server: "host", .account: name]
+      if Bool.random(using: &generator) { attributes[.field] = "otp" }
+      return attributes
     }
-    var result = ModelState()
-    for item in merge.merge(base: base.tree, ours: ours.tree, theirs: theirs.tree) {
-      result.records[item.record.id] = item.record
-      guard let source = item.source else {
-        result.messages[item.record.path] = item.record.sealed
-        continue
-      }
-      result.messages[item.record.path] = (source.side == .ours ? ours : theirs).messages[source.path]
-    }
-    sealed.merge(made.messages) { first, _ in first }
-    return result
+  }
+
+  private mutating func freePlace() -> PrimaryKey {
+    number += 1
+    return PrimaryKey(
+      itemClass: .genericPassword, attributes: [.service: "free", .account: .string("\(number)")],
+      group: "default")
   }
 }

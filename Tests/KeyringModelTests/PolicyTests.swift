@@ -10,7 +10,7 @@ struct PolicyTests {
     "keyring":"0123456789abcdef0123456789abcdef",\
     "people":{"\(alice)":{"added":"2026-11-20T18:32:09.000000Z","name":"Alice \\"A\\" \u{e9}","role":"admin"},\
     "\(bob)":{"added":"2026-11-20T18:32:09.000000Z","name":"Bob","role":"member"}},\
-    "previous":"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU","signatures":"required"}\n
+    "previous":"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"}\n
     """
 
   static func parse(_ text: String) throws(PolicyError) -> Policy {
@@ -23,7 +23,6 @@ struct PolicyTests {
     let bob = try #require(Fingerprint(Self.bob))
     #expect(policy.generation == 2)
     #expect(policy.previous == ContentDigest(of: []))
-    #expect(policy.signatures == .required)
     #expect(policy.people[alice]?.name == "Alice \"A\" \u{e9}")
     #expect(policy.people[bob]?.role == .member)
     #expect(policy.groups == ["default": [alice, bob], "ops": [alice]])
@@ -47,7 +46,7 @@ struct PolicyTests {
     ("\"generation\":2", "\"generation\":\"2\"", .invalid("generation")),
     (",\"previous\":\"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU\"", "", .invalid("previous")),
     ("47DEQ", "=7DEQ", .invalid("previous")),
-    ("\"signatures\":\"required\"", "\"signatures\":\"maybe\"", .invalid("signatures")),
+    ("\"previous\"", "\"signatures\":\"required\",\"previous\"", .unexpected("signatures")),
     ("0123456789abcdef0123456789abcdef", "x", .invalid("keyring")),
     ("\"default\":[", "\"defaults\":[", .noDefaultGroup),
     ("\"default\":[\"\(alice)\",\"\(bob)\"]", "\"default\":[]", .emptyDefaultGroup),

@@ -17,25 +17,38 @@ struct QueryPlanTests {
 
   static let whole: [Predicate] = [
     .equal(.account, "alice"), .equal(.server, "github.com"), .equal(.securityDomain, ""),
-    .equal(.protocol, ""), .equal(.authenticationType, 0), .equal(.port, 0), .equal(.path, ""),
+    .equal(.protocol, ""), .equal(.field, ""), .equal(.authenticationType, 0), .equal(.port, 0),
+    .equal(.path, ""),
     .equal(.group, "default"), .equal(.synchronizable, false),
   ]
 
   @Test func `a whole primary key is in one shard`() {
-    #expect(QueryPlan(Query(itemClass: .internetPassword, predicates: Self.whole)).shards == .one(0x31))
+    #expect(QueryPlan(Query(itemClass: .internetPassword, predicates: Self.whole)).shards == .one(0x33))
     let path = ItemPath(validating: "internet-password/github.com/alice")
-    #expect(QueryPlan(Query(predicates: path.map { [.path($0)] } ?? [])).shards == .one(0x31))
+    #expect(QueryPlan(Query(predicates: path.map { [.path($0)] } ?? [])).shards == .one(0x33))
   }
 
   @Test(arguments: whole.indices)
-  func `a primary key with a part missing can be anywhere`(index: Int) {
+  func `a primary key with a part missing is in one of 16 shards, without its server anywhere`(index: Int) {
+    let shards: QueryPlan.Shards = Self.whole[index].subject == .attribute(.server) ? .all : .row(0x30)
     var predicates = Self.whole
     predicates.remove(at: index)
-    #expect(QueryPlan(Query(itemClass: .internetPassword, predicates: predicates)).shards == .all)
+    #expect(QueryPlan(Query(itemClass: .internetPassword, predicates: predicates)).shards == shards)
     predicates = Self.whole
     predicates[index].ignoresCase = true
-    #expect(QueryPlan(Query(itemClass: .internetPassword, predicates: predicates)).shards == .all)
-    #expect(QueryPlan(Query(predicates: Self.whole)).shards == .all)
+    #expect(QueryPlan(Query(itemClass: .internetPassword, predicates: predicates)).shards == shards)
+    #expect(QueryPlan(Query(predicates: Self.whole)).shards == .row(0x30))
+  }
+
+  @Test func `an empty server or service tells a shard only together with the class`() {
+    for (name, itemClass) in [
+      (AttributeName.server, ItemClass.internetPassword), (.service, .genericPassword),
+    ] {
+      let empty = [Predicate.equal(name, "")]
+      #expect(QueryPlan(Query(predicates: empty)).shards == .all)
+      let path = ItemPathTests.path(itemClass, [:])
+      #expect(QueryPlan(Query(itemClass: itemClass, predicates: empty)).shards == .row(path.shard & 0xf0))
+    }
   }
 
   // MARK: Soundness
@@ -78,7 +91,11 @@ struct QueryPlanTests {
       for (index, record) in records.enumerated() where query.matches(record) {
         hits += 1
         #expect(candidates.contains(index + 1), "\(query) misses \(record)")
-        if case .one(let shard) = plan.shards { #expect(shard == record.path.shard) }
+        switch plan.shards {
+        case .one(let shard): #expect(shard == record.path.shard)
+        case .row(let row): #expect(row == record.path.shard & 0xf0)
+        case .all: break
+        }
       }
     }
     // A law about nothing would be kept by everything.

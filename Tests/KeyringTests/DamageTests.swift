@@ -3,149 +3,179 @@ import Keyring
 import KeyringModel
 import OpenPGP
 import Secrets
-import Testing
 import TestSupport
+import Testing
 
 /// What is answered, and what is not, when files are not what they should be.
 @Suite struct DamageTests {
-  @Test func `no swap of two item files releases a secret`() throws {
-    let store = StandInStore()
-    let keyring = try store.create()
+  private let store = StandInStore()
+  private let keyring: Keyring
+
+  init() throws { keyring = try store.create() }
+
+  private func add(_ server: String = "github.com", _ secret: String = "s") throws -> ItemRecord {
+    try keyring.add(.login(server, "alice"), secret: SecretBytes(text: secret))
+  }
+
+  private func error(_ body: () throws -> Void) -> KeyringError? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return error as? KeyringError
+    }
+  }
+
+  /// What is exchanged between two items.
+  enum Swap: CaseIterable { case secretFiles, records, both }
+
+  @Test(arguments: Swap.allCases)
+  func `no swap of two item files releases a secret`(swap: Swap) throws {
     let items = (0..<20).map { NewItem.login("host\($0).example", "me") }
     _ = try keyring.addAll(items, secret: { SecretBytes(text: "secret \($0)") })
     let records = try keyring.find(Query()).items
-    let tree = try store.tree()
     var refused = 0
     for left in records {
       for right in records where right != left {
-        let (leftFile, rightFile) = (file(left), file(right))
-        let bytes = try #require(try tree.read(rightFile, limit: 1 << 20))
-        let own = try #require(try tree.read(leftFile, limit: 1 << 20))
-        try tree.replaceFile(leftFile, with: bytes, temporary: "tmp")
-        do throws(KeyringError) {
-          _ = try keyring.text(of: left)
-          Issue.record("\(left.path) released the secret of \(right.path)")
-        } catch {
-          if case .bindingMismatch(_, .item) = error { refused += 1 }
-        }
-        try tree.replaceFile(leftFile, with: own, temporary: "tmp")
+        var files: [(String, String)] = []
+        if swap != .records { files.append((store.secretFile(left), store.secretFile(right))) }
+        if swap != .secretFiles { files.append((store.recordFile(left), store.recordFile(right))) }
+        let own = try files.map { try store.bytes($0.0) }
+        for (old, new) in files { try store.put(store.bytes(new), at: old) }
+        let reference = left.reference
+        let expected: KeyringError =
+          swap == .secretFiles
+          ? .itemDamaged(reference, .notAsRecorded) : .bindingMismatch(reference, .place)
+        if error({ _ = try keyring.text(of: left) }) == expected { refused += 1 }
+        for ((file, _), bytes) in zip(files, own) { try store.put(bytes, at: file) }
       }
     }
     #expect(refused == 380)
+    #expect(try keyring.check(decrypts: true).isClean)
   }
 
   @Test func `an index line that points a server at another item's file releases nothing`() throws {
-    let store = StandInStore()
-    let keyring = try store.create()
-    let record = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
+    let record = try add()
     var forged = record
     forged.attributes[.server] = .string("evil.example")
-    let tree = try store.tree()
-    let bytes = try #require(try tree.read(file(record), limit: 1 << 20))
-    try tree.createFile(file(forged), bytes)
-    try tree.remove(StoreLayout.shardFile(record.path.shard, isLocal: false))
-    try tree.createFile(
-      StoreLayout.shardFile(forged.path.shard, isLocal: false), try IndexLine.encode(forged) + [10])
+    try store.put(store.bytes(store.secretFile(record)), at: store.secretFile(forged))
+    try store.put(store.bytes(store.recordFile(record)), at: store.recordFile(forged))
+    try store.putLine(forged)
     let found = try #require(try keyring.find(Query(text: "evil.example")).items.first)
-    #expect { _ = try keyring.text(of: found) } throws: { error in
-      guard case KeyringError.bindingMismatch(_, .primaryKey(.server)) = error else { return false }
-      return true
-    }
+    #expect(throws: KeyringError.bindingMismatch(found.reference, .place)) { _ = try keyring.text(of: found) }
   }
 
   @Test func `a second line with the id of an item does not give that item's secret out`() throws {
-    let store = StandInStore()
-    let keyring = try store.create()
-    let record = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
+    let record = try add()
     var forged = record
     forged.attributes[.server] = .string("evil.example")
-    forged.sealed = ContentDigest(of: [1])
-    let tree = try store.tree()
-    try tree.createFile(
-      StoreLayout.shardFile(forged.path.shard, isLocal: false), try IndexLine.encode(forged) + [10])
+    try store.putLine(forged)
     let query = Query(predicates: [.equal(.server, "evil.example")])
     let found = try #require(try keyring.find(query).items.first)
     for asked in [nil, query, Query(itemClass: .internetPassword), Query(predicates: [.id(found.id)])] {
-      #expect { _ = try keyring.secret(for: found, matching: asked) } throws: { error in
-        guard case KeyringError.bindingMismatch(_, .primaryKey(.server)) = error else { return false }
-        return true
+      #expect(throws: KeyringError.itemDamaged(found.reference, .missing)) {
+        _ = try keyring.secret(for: found, matching: asked)
       }
     }
     #expect(try keyring.text(of: record) == "s")
   }
 
-  @Test func `an old sealed item put back beside its newer line is refused`() throws {
-    let store = StandInStore()
-    let keyring = try store.create()
-    let old = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "old"))
-    let tree = try store.tree()
-    let oldBytes = try #require(try tree.read(file(old), limit: 1 << 20))
+  @Test func `an old file put back is refused, with its old record it is not the item of the index`() throws {
+    let old = try add("github.com", "old")
+    let files = [store.secretFile(old), store.recordFile(old)]
+    let bytes = try files.map { try store.bytes($0) }
     let new = try keyring.update(old, secret: SecretBytes(text: "new"))
-    try tree.replaceFile(file(old), with: oldBytes, temporary: "tmp")
-    #expect { _ = try keyring.text(of: new) } throws: { error in
-      guard case KeyringError.bindingMismatch(_, .olderSecret(old.secretModified)) = error else {
-        return false
-      }
-      return true
+    try store.put(bytes[0], at: files[0])
+    #expect(throws: KeyringError.itemDamaged(new.reference, .notAsRecorded)) { _ = try keyring.text(of: new) }
+    try store.put(bytes[1], at: files[1])
+    #expect(throws: KeyringError.bindingMismatch(new.reference, .index(.revision))) {
+      _ = try keyring.text(of: new)
     }
+    #expect(throws: KeyringError.bindingMismatch(new.reference, .index(.revision))) {
+      try keyring.update(new, .set(.label, "x"))
+    }
+    #expect(
+      try keyring.check().findings == [Finding(files[1], .bindingMismatch(.index(.revision)))])
   }
 
-  @Test func `a newer sealed item beside an older line speaks for itself, and repair settles it`() throws {
-    let store = StandInStore()
-    let keyring = try store.create()
-    let old = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "old"))
-    let tree = try store.tree()
-    let shard = StoreLayout.shardFile(old.path.shard, isLocal: false)
-    let oldShard = try #require(try tree.read(shard, limit: 1 << 20))
-    try keyring.update(old, secret: SecretBytes(text: "new"))
-    try tree.replaceFile(shard, with: oldShard, temporary: "tmp")
-    #expect(try keyring.text(of: old) == "new")
-    #expect { try keyring.update(old, secret: SecretBytes(text: "newest")) } throws: { error in
-      guard case KeyringError.itemDamaged(_, .notAsIndexed) = error else { return false }
-      return true
+  @Test func `a newer item beside an older line is not released before the index is repaired`() throws {
+    let old = try add("github.com", "old")
+    let shard = try store.bytes(store.shardFile(old))
+    let new = try keyring.update(old, secret: SecretBytes(text: "new"))
+    try store.put(shard, at: store.shardFile(old))
+    for attempt in [
+      { _ = try keyring.text(of: old) }, { try keyring.update(old, secret: SecretBytes(text: "newest")) },
+      { try keyring.delete([old]) },
+    ] as [() throws -> Void] {
+      #expect(throws: KeyringError.bindingMismatch(old.reference, .index(.revision))) { try attempt() }
     }
-    #expect(try keyring.check().findings.map(\.kind) == [.notAsIndexed])
+    let signatures = store.engine.statistics.signatures
+    let decryptions = store.engine.statistics.decryptions
     #expect(try keyring.repair().findings.isEmpty)
-    #expect(try keyring.update(old, secret: SecretBytes(text: "newest")).id == old.id)
+    #expect(store.engine.statistics.signatures == signatures, "no key is needed")
+    #expect(store.engine.statistics.decryptions == decryptions)
+    #expect(try keyring.find(Query()).items == [new])
+    #expect(try keyring.text(of: new) == "new")
   }
 
-  @Test("an item that is not signed by a member is damaged when the policy requires signatures")
-  func signatures() throws {
-    let stranger = StandInEngine.fingerprint(9)
-    for signer in [nil, stranger] {
-      let store = StandInStore()
-      let keyring = try store.create()
-      let record = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
-      let tree = try store.tree()
-      let bytes = try #require(try tree.read(file(record), limit: 1 << 20))
-      let opened = try store.engine.open(bytes, limit: 1 << 20)
-      let forged = try store.engine.seal(opened.plaintext, to: [store.owner], signer: signer)
-      try tree.replaceFile(file(record), with: forged, temporary: "tmp")
-      #expect { _ = try keyring.text(of: record) } throws: { error in
-        guard case KeyringError.itemDamaged(_, let damage) = error else { return false }
-        return damage == (signer == nil ? .unsigned : .badSignature)
+  @Test func `a record that is not signed by a member is not believed`() throws {
+    let record = try add()
+    let identity = keyring.policy.keyring
+    let strangers = [StandInEngine.fingerprint(9), StandInEngine.fingerprint(2)]
+    // The second one is known, and in no group.
+    _ = store.engine.with(keys: [strangers[1]: [2]])
+    for stranger in strangers {
+      let forged = try store.sign([record], by: stranger, for: identity)[0]
+      try store.put(forged.bytes, at: store.recordFile(record))
+      #expect(throws: KeyringError.itemDamaged(record.reference, .badSignature)) {
+        _ = try keyring.text(of: record)
       }
+    }
+    let unsigned = try RecordFile(parsing: try #require(try store.bytes(store.recordFile(record))))
+    let proof = RecordProof(
+      leaf: unsigned.proof.leaf, path: unsigned.proof.path, root: unsigned.proof.root, signature: [])
+    let file = RecordFile(line: unsigned.line, record: record, proof: proof)
+    try store.put(file.bytes, at: store.recordFile(record))
+    #expect(throws: KeyringError.itemDamaged(record.reference, .badRecord(.noStatement))) {
+      _ = try keyring.text(of: record)
+    }
+  }
+
+  @Test func `a record of another keyring is refused, also signed by a member`() throws {
+    let record = try add()
+    var generator = SystemRandomNumberGenerator()
+    let other = try store.sign([record], by: store.owner, for: KeyringID(using: &generator))[0]
+    try store.put(other.bytes, at: store.recordFile(record))
+    #expect(throws: KeyringError.bindingMismatch(record.reference, .keyring)) {
+      _ = try keyring.text(of: record)
     }
   }
 
   /// What can stand in place of a file.
   enum Impostor: CaseIterable { case link, pipe, folder, hardLink }
 
-  @Test("something else in place of an item is refused and put aside by repair", arguments: Impostor.allCases)
-  func impostors(_ impostor: Impostor) throws {
-    let store = StandInStore()
-    let keyring = try store.create()
-    let record = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
-    let path = "\(store.path)/\(file(record))"
+  @Test(
+    "something else in place of an item is refused and put aside by repair", arguments: Impostor.allCases,
+    [StoreLayout.secretExtension, StoreLayout.recordExtension])
+  func impostors(_ impostor: Impostor, _ ending: String) throws {
+    let record = try add()
+    let isRecord = ending == StoreLayout.recordExtension
+    let file = isRecord ? store.recordFile(record) : store.secretFile(record)
+    let path = "\(store.path)/\(file)"
     #expect(unsafe rename(path, "\(store.folder.path)/original") == 0)
     place(impostor, at: path, store)
-    #expect { _ = try keyring.text(of: record) } throws: { error in
-      guard case KeyringError.itemDamaged(_, .notAFile) = error else { return false }
-      return true
+    let damaged = KeyringError.itemDamaged(record.reference, .notAFile)
+    #expect(throws: damaged) { _ = try keyring.text(of: record) }
+    #expect(throws: damaged) { try keyring.update(record, .set(.label, "x")) }
+    #expect(throws: KeyringError.self) {
+      try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "t"))
     }
+    #expect(try keyring.check().findings.contains { $0.path == file })
     let report = try keyring.repair()
-    #expect(report.findings.isEmpty)
-    #expect(report.repairs.contains { if case .quarantined(file(record), _) = $0 { true } else { false } })
+    #expect(
+      report.findings
+        == (isRecord ? [Finding(store.secretFile(record), .notAdopted)] : [Finding(file, .fileMissing)]))
+    #expect(report.repairs.contains { if case .quarantined(file, _) = $0 { true } else { false } })
     var info = stat()
     #expect(unsafe lstat(path, &info) != 0, "it is out of the way")
     #expect(unsafe access("\(store.folder.path)/original", F_OK) == 0, "what a link leads to is untouched")
@@ -182,101 +212,151 @@ import TestSupport
   }
 
   @Test func `a damaged line disables only itself and stops writes to its shard until repaired`() throws {
-    let store = StandInStore()
-    let keyring = try store.create()
-    let record = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
-    let tree = try store.tree()
-    let shard = StoreLayout.shardFile(record.path.shard, isLocal: false)
-    let good = try #require(try tree.read(shard, limit: 1 << 20))
+    let record = try add()
+    let shard = store.shardFile(record)
+    let good = try #require(try store.bytes(shard))
     let bad = Array("{\"server\":\"github.com\",\"server\":\"github.com\"}\n".utf8)
-    try tree.replaceFile(shard, with: good + bad, temporary: "tmp")
+    try store.put(good + bad, at: shard)
     let matches = try keyring.find(Query(text: "github.com"))
     #expect(matches.items == [record] && matches.problems.count == 1)
     #expect(try keyring.text(of: record) == "s")
-    var set = Attributes()
-    set[.label] = .string("x")
-    #expect { try keyring.update(record, AttributeChanges(set: set)) } throws: { error in
+    #expect { try keyring.update(record, .set(.label, "x")) } throws: { error in
       guard case KeyringError.shardDamaged(file: shard, _) = error else { return false }
       return true
     }
-    #expect(try tree.read(shard, limit: 1 << 20) == good + bad)
+    #expect(try store.bytes(shard) == good + bad)
     let report = try keyring.repair()
     #expect(report.findings.isEmpty)
-    #expect(try tree.read(shard, limit: 1 << 20) == good)
-    let kept = try #require(try tree.list(".keytree").first { $0.hasPrefix("quarantine-") })
-    #expect(try tree.read(".keytree/\(kept)/\(shard)", limit: 1 << 20) == bad)
-    #expect(try keyring.update(record, AttributeChanges(set: set)).attributes[.label] == .string("x"))
+    #expect(try store.bytes(shard) == good)
+    let kept = try #require(try store.tree().list(".keytree").first { $0.hasPrefix("quarantine-") })
+    #expect(try store.bytes(".keytree/\(kept)/\(shard)") == bad)
+    #expect(try keyring.update(record, .set(.label, "x")).attributes[.label] == .string("x"))
   }
 
-  @Test func `a lost index is rebuilt from the sealed items, exactly`() throws {
-    let store = StandInStore()
-    let keyring = try store.create()
+  @Test func `a lost index is rebuilt from the records, exactly and without a key`() throws {
     let items = (0..<40).map {
       NewItem.login("host\($0).example", "me", [.label: .string("l\($0)"), "url": .string("u")])
     }
     _ = try keyring.addAll(items, secret: { SecretBytes(text: "\($0)") })
     let before = try keyring.find(Query()).items
+    let digest = StoreDigest(of: store.path)
     ScratchFolder.remove("\(store.path)/index")
-    #expect(try keyring.check().findings.count == 40)
+    let findings = try keyring.check().findings
+    #expect(findings.count == 40 && findings.allSatisfy { $0.kind == .notInIndex })
+    let statistics = store.engine.statistics
     let report = try keyring.repair()
     #expect(report.findings.isEmpty && report.items == 40)
+    #expect(store.engine.statistics.decryptions == statistics.decryptions)
+    #expect(store.engine.statistics.signatures == statistics.signatures)
     #expect(try keyring.find(Query()).items == before)
+    #expect(StoreDigest(of: store.path) == digest, "the index is the first line of every record")
   }
 
-  @Test func `two item files that were swapped go back to their places`() throws {
-    let store = StandInStore()
-    let keyring = try store.create()
-    let a = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "a"))
-    let b = try keyring.add(.login("b.example", "me"), secret: SecretBytes(text: "b"))
-    let (fileA, fileB) = ("\(store.path)/\(file(a))", "\(store.path)/\(file(b))")
-    #expect(unsafe rename(fileA, "\(store.path)/x") == 0)
-    #expect(unsafe rename(fileB, fileA) == 0 && rename("\(store.path)/x", fileB) == 0)
+  @Test func `the files of two items that were swapped go back to their places`() throws {
+    let (a, b) = (try add("a.example", "a"), try add("b.example", "b"))
+    for (left, right) in [
+      (store.secretFile(a), store.secretFile(b)), (store.recordFile(a), store.recordFile(b)),
+    ] {
+      let (first, second) = (try store.bytes(left), try store.bytes(right))
+      try store.put(second, at: left)
+      try store.put(first, at: right)
+    }
     let report = try keyring.repair()
-    #expect(report.findings.isEmpty)
+    #expect(report.findings.isEmpty, "\(report.findings)")
     #expect(try keyring.text(of: a) == "a" && keyring.text(of: b) == "b")
   }
 
-  @Test func `adding where an unknown file stands refuses, so that nothing is overwritten`() throws {
-    let store = StandInStore()
-    let keyring = try store.create()
-    let tree = try store.tree()
-    let file = "items/internet-password/github.com/alice.gpg"
-    try tree.createFile(file, [1, 2, 3])
-    #expect { try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s")) } throws: {
-      error in
-      guard case KeyringError.itemDamaged(_, .notInIndex) = error else { return false }
-      return true
+  @Test func `the files of an item at a place where they do not belong go to their own`() throws {
+    let record = try add()
+    let other = try #require(ItemPath(validating: "internet-password/evil.example/alice"))
+    for (file, path) in [
+      (store.secretFile(record), StoreLayout.itemFile(other, isLocal: false)),
+      (store.recordFile(record), StoreLayout.recordFile(other, isLocal: false)),
+    ] {
+      let bytes = try store.bytes(file)
+      try store.put(nil, at: file)
+      try store.put(bytes, at: path)
     }
-    #expect(try tree.read(file, limit: 10) == [1, 2, 3])
+    let report = try keyring.repair()
+    #expect(report.findings.isEmpty, "\(report.findings)")
+    #expect(
+      report.repairs.contains(
+        .movedItem(from: StoreLayout.itemFile(other, isLocal: false), to: store.secretFile(record))))
+    #expect(try keyring.find(Query()).items == [record])
+    #expect(try keyring.text(of: record) == "s")
   }
 
-  @Test func `deleting an item whose file is not the indexed one keeps that file in quarantine`() throws {
-    let store = StandInStore()
-    let keyring = try store.create()
-    let record = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
-    let tree = try store.tree()
-    try tree.replaceFile(file(record), with: [1, 2, 3], temporary: "tmp")
-    try keyring.delete([record])
+  @Test func `a file that another program has made is listed, and not touched`() throws {
+    let file = "items/internet-password/github.com/alice.gpg"
+    try store.put([1, 2, 3], at: file)
+    #expect { try add() } throws: { error in
+      guard case KeyringError.itemDamaged(_, .noRecord) = error else { return false }
+      return true
+    }
+    #expect(try keyring.check().findings == [Finding(file, .notAdopted)])
+    #expect(try keyring.repair().findings == [Finding(file, .notAdopted)])
+    #expect(try store.bytes(file) == [1, 2, 3])
     #expect(try keyring.find(Query()).items.isEmpty)
-    let kept = try #require(try tree.list(".keytree").first { $0.hasPrefix("quarantine-") })
-    #expect(try tree.read(".keytree/\(kept)/\(file(record))", limit: 10) == [1, 2, 3])
+  }
+
+  @Test func `deleting an item whose files are not believed keeps them in quarantine`() throws {
+    for ending in [StoreLayout.secretExtension, StoreLayout.recordExtension] {
+      let record = try add("host\(ending).example")
+      let files = [store.secretFile(record), store.recordFile(record)]
+      let damaged = ending == StoreLayout.secretExtension ? 0 : 1
+      try store.put([1, 2, 3], at: files[damaged])
+      let before = try files.map { try store.bytes($0) }
+      try keyring.delete([record])
+      #expect(try keyring.find(Query()).items.isEmpty)
+      let folders = try store.tree().list(".keytree").filter { $0.hasPrefix("quarantine-") }
+      let kept = try #require(folders.sorted().last)
+      #expect(try files.map { try store.bytes(".keytree/\(kept)/\($0)") } == before)
+      #expect(try keyring.check().isClean)
+    }
+  }
+
+  @Test func `an item whose encrypted file is gone keeps its line and its record`() throws {
+    let record = try add()
+    try store.put(nil, at: store.secretFile(record))
+    let missing = KeyringError.itemDamaged(record.reference, .missing)
+    #expect(throws: missing) { _ = try keyring.text(of: record) }
+    #expect(throws: missing) { try keyring.update(record, .set(.label, "x")) }
+    #expect(throws: missing) { try add() }
+    // The file may come back from the history.
+    #expect(try keyring.repair().findings == [Finding(store.secretFile(record), .fileMissing)])
+    #expect(try keyring.find(Query()).items == [record])
+    try keyring.delete([record])
     #expect(try keyring.check().isClean)
   }
 
-  @Test func `a line without a file is taken out by repair and kept aside`() throws {
-    let store = StandInStore()
-    let keyring = try store.create()
-    let record = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
-    try store.tree().remove(file(record))
-    #expect { _ = try keyring.text(of: record) } throws: { error in
-      guard case KeyringError.itemDamaged(_, .missing) = error else { return false }
-      return true
-    }
+  @Test func `a line without any file is taken out by repair and kept aside`() throws {
+    let record = try add()
+    let line = try store.bytes(store.shardFile(record))
+    for file in [store.secretFile(record), store.recordFile(record)] { try store.put(nil, at: file) }
+    #expect(throws: KeyringError.itemDamaged(record.reference, .missing)) { _ = try keyring.text(of: record) }
+    #expect(try keyring.check().findings == [Finding(store.secretFile(record), .itemMissing)])
     #expect(try keyring.repair().findings.isEmpty)
     #expect(try keyring.find(Query()).items.isEmpty)
+    let kept = try #require(try store.tree().list(".keytree").first { $0.hasPrefix("quarantine-") })
+    #expect(try store.bytes(".keytree/\(kept)/\(store.shardFile(record))") == line)
   }
 
-  private func file(_ record: ItemRecord) -> String {
-    StoreLayout.itemFile(record.path, isLocal: record.isLocal)
+  @Test func `a record of any size and content keeps no other item from being checked or repaired`() throws {
+    let (bad, good) = (try add("bad.example"), try add("good.example"))
+    let contents: [[UInt8]] = [
+      [], [0], Array("{}\n{}\n".utf8), [UInt8](repeating: 10, count: 100),
+      [UInt8](repeating: 0x7b, count: StoreLayout.recordFileLimit),
+      [UInt8](repeating: 0x7b, count: StoreLayout.recordFileLimit + 1),
+    ]
+    for content in contents {
+      try store.put(content, at: store.recordFile(bad))
+      let findings = try keyring.check().findings
+      #expect(findings.map(\.path) == [store.recordFile(bad)], "\(content.count): \(findings)")
+      let repaired = try keyring.repair()
+      #expect(repaired.findings.map(\.path) == [store.recordFile(bad)], "\(content.count): \(repaired)")
+      #expect(try keyring.verifiedRecords().records.map(\.record) == [good])
+      #expect(try keyring.verifiedRecords().distrusted.map(\.path) == [bad.path])
+      #expect(try keyring.text(of: good) == "s")
+    }
   }
 }

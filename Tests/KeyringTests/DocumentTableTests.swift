@@ -38,15 +38,19 @@ import Testing
     #expect(
       rows == [
         ["secret", "\(StoreLayout.secretLimit) bytes"],
-        ["sealed item", "\(StoreLayout.sealedItemLimit) bytes"],
+        ["encrypted file", "\(StoreLayout.sealedItemLimit) bytes"],
         ["recipients of an item", "\(MessageHeader.recipientLimit)"],
         ["index line, without its line feed", "\(IndexLine.maximumSize) bytes"],
-        ["header, without its line feed", "\(ItemHeader.maximumSize) bytes"],
+        ["proof, without its line feed", "\(RecordProof.maximumSize) bytes"],
+        ["record", "\(RecordFile.maximumSize) bytes"],
+        ["signed message", "\(SignedMessage.maximumSize) bytes"],
+        ["signed statement", "\(SignedRoot.maximumSize) bytes"],
         ["shard", "\(Shard.maximumSize) bytes"],
         ["attributes of an item", "\(AttributeSchema.maximumCount)"],
         ["value of an attribute", "\(AttributeSchema.maximumValueSize) bytes"],
         ["name of a custom attribute", "\(AttributeSchema.maximumNameSize) bytes"],
-        ["container or name of a path", "\(ItemPath.maximumComponentSize) bytes"],
+        ["name of a field", "\(FieldName.maximumSize) bytes"],
+        ["container or account of a path", "\(ItemPath.maximumComponentSize) bytes"],
         ["group name", "\(GroupName.maximumSize) bytes"],
         ["policy", "\(Policy.maximumSize) bytes"],
       ])

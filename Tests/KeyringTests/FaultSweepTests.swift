@@ -11,7 +11,17 @@ import TestSupport
   /// A change to a store that has the items a (revision 1), b and c.
   enum Change: CaseIterable {
     case add, update, updateAttributes, updateLocal, keepHere, share, delete, rename, importMany, repair
+    case addLogin, updateLogin, renameLogin, deleteLogin
+
+    /// Whether it is about a login that has fields already.
+    var hasLogin: Bool { [.updateLogin, .renameLogin, .deleteLogin].contains(self) }
   }
+
+  /// The login with fields, and its fields.
+  private static let login: [NewItem] = [
+    .login("f.example", "me"), .login("f.example", "me", [.field: "note"]),
+    .login("f.example", "me", [.field: "otp"]), .login("f.example", "me", [.field: "x-1"]),
+  ]
 
   /// How many items an import adds.
   private static let importedItems = 60
@@ -106,12 +116,16 @@ import TestSupport
     return saboteur.count
   }
 
-  /// Every operation, but of the 500 of an import, which are much alike, only those at both ends and a
-  /// sample between, unless `KEYTREE_EVERY_FAULT` is set: then it takes minutes.
+  /// Every operation, but of the 500 of an import, which are much alike, only those at both ends and a sample between, and
+  /// of those of a login every third, unless `KEYTREE_EVERY_FAULT` is set: then it takes minutes.
   private func isTried(_ number: Int, of total: Int, _ change: Change) -> Bool {
     let isThorough = unsafe getenv("KEYTREE_EVERY_FAULT") != nil
-    if change != .importMany || isThorough { return true }
-    return number <= 12 || number > total - 12 || number % 41 == 0
+    if isThorough { return true }
+    switch change {
+    case .importMany: return number <= 12 || number > total - 12 || number % 41 == 0
+    case .addLogin, .updateLogin, .renameLogin, .deleteLogin: return number % 3 == 0 || number > total - 6
+    default: return true
+    }
   }
 
   private func prepare(_ store: StandInStore, for change: Change) throws {
@@ -124,6 +138,7 @@ import TestSupport
       item.isLocal = true
       try keyring.add(item, secret: SecretBytes(text: "old l"))
     }
+    if change.hasLogin { _ = try keyring.addAll(Self.login, secret: { SecretBytes(text: "old \($0)") }) }
     guard change == .repair else { return }
     let tree = try store.tree()
     let b = try #require(try keyring.find(Query(text: "b.example")).items.first)
@@ -158,6 +173,22 @@ import TestSupport
       let items = (0..<Self.importedItems).map { NewItem.login("host\($0).example", "me") }
       _ = try keyring.addAll(items, secret: { SecretBytes(text: "secret \($0)") })
     case .repair: _ = try keyring.repair()
+    case .addLogin: _ = try keyring.addAll(Self.login, secret: { SecretBytes(text: "new \($0)") })
+    case .updateLogin, .renameLogin, .deleteLogin: try performOnLogin(change, keyring, try item("f"))
+    }
+  }
+
+  private func performOnLogin(_ change: Change, _ keyring: Keyring, _ login: ItemRecord) throws {
+    try keyring.transaction { changes throws(KeyringError) in
+      for item in [login] + (try changes.fields(of: login)) {
+        switch change {
+        case .renameLogin: try changes.update(item, .set(.account, "moved"))
+        case .deleteLogin: try changes.delete(item)
+        default:
+          let secret = SecretBytes(text: "new \(item.field ?? "login")")
+          try changes.update(item, .set(.label, "labelled"), secret: secret)
+        }
+      }
     }
   }
 
@@ -180,6 +211,19 @@ import TestSupport
         after["internet-password/host\(number).example/me"] = "secret \(number)"
       }
     case .repair: after["internet-password/b.example/me"] = "old b"
+    case .addLogin, .updateLogin, .renameLogin, .deleteLogin:
+      let fields = ["", "/note", "/otp", "/x-1"]
+      for (number, field) in fields.enumerated() {
+        let path = "internet-password/f.example/me\(field)"
+        let name = field.isEmpty ? "login" : String(field.dropFirst())
+        switch change {
+        case .addLogin: after[path] = "new \(number)"
+        case .updateLogin: after[path] = "new \(name), labelled"
+        case .renameLogin: after["internet-password/f.example/moved\(field)"] = after[path]
+        default: break
+        }
+        if [.renameLogin, .deleteLogin].contains(change) { after[path] = nil }
+      }
     }
     return after
   }
@@ -188,7 +232,9 @@ import TestSupport
   private func contents(of store: StandInStore) throws -> [String: String] {
     let keyring = try store.open()
     var contents: [String: String] = [:]
-    for record in try keyring.find(Query()).items {
+    var query = Query()
+    query.includesFields = true
+    for record in try keyring.find(query).items {
       let label = record.attributes[.label].map { ", \($0.text)" } ?? ""
       let place = record.isLocal ? ", here" : ""
       contents[record.path.text] = try keyring.text(of: record) + label + place

@@ -164,9 +164,13 @@ import Testing
     let file = unsafe open(path, O_WRONLY | O_TRUNC)
     #expect(unsafe write(file, line, line.count) == line.count)
     close(file)
+    // What the index alone says counts for nothing.
     let new = try kept.update(record, AttributeChanges(set: [.comment: "by program"]))
-    #expect(new.attributes[.label] == "by hand" && new.attributes[.comment] == "by program")
+    #expect(new.attributes[.label] == nil && new.attributes[.comment] == "by program")
     #expect(try kept.find(Query()).items == [new])
+    let labelled = try changing.update(new, .set(.label, "by another process"))
+    let both = try kept.update(new, .set(.comment, "again"))
+    #expect(both.attributes[.label] == labelled.attributes[.label])
   }
 
   @Test func `changes within one tick of the file system's clock are seen`() throws {

@@ -38,7 +38,8 @@ import TestSupport
     try store.create().add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
     let tree = try store.tree()
     #expect(try tree.status("items/internet-password/github.com/alice.gpg")?.mode == 0o600)
-    #expect(try tree.status("index/31.jsonl")?.kind == .regular)
+    #expect(try tree.status("items/internet-password/github.com/alice.json")?.mode == 0o600)
+    #expect(try tree.status("index/33.jsonl")?.kind == .regular)
     #expect(try tree.status("items/internet-password")?.mode == 0o700)
     #expect(try tree.list(".keytree") == ["lock"])
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A document of the repository, as far as tests look into it.
 struct MarkdownDocument {
@@ -7,6 +8,7 @@ struct MarkdownDocument {
   static let articles = [
     "Keyring", "GettingStarted", "StoreFormat", "Queries", "Merging", "Sync", "ThreatModel", "TypedPasswords",
     "YourIOSCodeOnLinux", "SecItemParity", "Teams", "Rotation", "Verifying", "Importing", "Programs",
+    "Commands", "Development",
   ]
   .map { "Sources/Keyring/Keyring.docc/\($0).md" }
   static let format = articles[2]
@@ -20,9 +22,11 @@ struct MarkdownDocument {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
-  let lines: [String]
+  private let path: String
+  private(set) var lines: [String]
 
   init(_ path: String) throws {
+    self.path = path
     let data = try Data(contentsOf: Self.root.appendingPathComponent(path))
     lines = String(decoding: data, as: UTF8.self)
       .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -34,6 +38,19 @@ struct MarkdownDocument {
       lines.dropFirst(mark + 1).first?.hasPrefix("```") == true
     else { return nil }
     return lines[(mark + 2)...].prefix { $0 != "```" }.joined(separator: "\n")
+  }
+
+  /// Replaces the code block below the comment `example: NAME`.
+  mutating func setExample(_ name: String, _ text: String) throws {
+    let mark = try #require(lines.firstIndex(of: "<!-- example: \(name) -->"), "\(name)")
+    let end = try #require(lines[(mark + 2)...].firstIndex(of: "```"), "\(name)")
+    lines.replaceSubrange((mark + 2)..<end, with: text.components(separatedBy: "\n"))
+  }
+
+  /// Writes the document to its file.
+  func write() throws {
+    let text = lines.joined(separator: "\n")
+    try Data(text.utf8).write(to: Self.root.appendingPathComponent(path))
   }
 
   /// The code blocks in a language, each as its lines.
@@ -48,23 +65,5 @@ struct MarkdownDocument {
     return lines[(head + 2)...].prefix { $0.hasPrefix("|") }.map { line in
       line.split(separator: "|").map { $0.trimmingCharacters(in: [" "]).replacing("`", with: "") }
     }
-  }
-}
-
-/// The store of the worked example in StoreFormat.
-enum ExampleStore {
-  static let folder = MarkdownDocument.root.appendingPathComponent("fixtures/stores/example")
-
-  /// The paths of its files.
-  static func paths() throws -> [String] {
-    try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { path in
-      var isFolder: ObjCBool = false
-      _ = unsafe FileManager.default.fileExists(atPath: folder.path + "/" + path, isDirectory: &isFolder)
-      return !isFolder.boolValue
-    }
-  }
-
-  static func bytes(_ path: String) throws -> [UInt8] {
-    Array(try Data(contentsOf: folder.appendingPathComponent(path)))
   }
 }

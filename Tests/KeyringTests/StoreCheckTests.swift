@@ -25,15 +25,33 @@ import Testing
 
   // MARK: Recipients
 
-  @Test func `an item of a group that nobody knows is reported`() throws {
+  @Test func `an item of a group that the policy does not have is not believed`() throws {
     var forged = record
     forged.group = "ops"
-    let tree = try store.tree()
-    let path = StoreLayout.itemFile(forged.path, isLocal: false)
-    try tree.createFile(path, try #require(try tree.read(file, limit: 1 << 20)))
-    try tree.createFile(
-      StoreLayout.shardFile(forged.path.shard, isLocal: false), try IndexLine.encode(forged) + [10])
-    #expect(try has(path, .recipientsUnknown(.unknownGroup("ops")), in: keyring))
+    try store.put(store.bytes(file), at: store.secretFile(forged))
+    let signed = try store.sign([forged], by: store.owner, for: keyring.policy.keyring)[0]
+    try store.put(signed.bytes, at: store.recordFile(forged))
+    try store.putLine(forged)
+    #expect(try has(store.recordFile(forged), .damaged(.badSignature), in: keyring))
+    #expect(throws: KeyringError.itemDamaged(forged.reference, .badSignature)) {
+      _ = try keyring.text(of: forged)
+    }
+  }
+
+  @Test func `the recipients for other programs are written for the default group, and never read`() throws {
+    let path = StoreLayout.passRecipients
+    #expect(try store.bytes(path) == Array("\(store.owner.text)\n".utf8))
+    let stranger = Array("\(StandInEngine.fingerprint(9).text)\n".utf8)
+    for other in [stranger, [], nil] as [[UInt8]?] {
+      try store.put(other, at: path)
+      #expect(try keyring.check().findings == [Finding(path, .passRecipients)])
+      let added = try keyring.add(.login("b.example", "me"), secret: SecretBytes(text: "s"))
+      #expect(try keyring.readers(of: added).readers.map(\.people) == [[store.owner]])
+      try keyring.delete([added])
+      let report = try keyring.repair()
+      #expect(report.findings.isEmpty && report.repairs == [.rewrotePassRecipients])
+      #expect(try store.bytes(path) == Array("\(store.owner.text)\n".utf8))
+    }
   }
 
   @Test func `a member whose key cannot be used does not silence the check of recipients`() throws {

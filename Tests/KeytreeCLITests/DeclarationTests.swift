@@ -1,4 +1,5 @@
 import Arguments
+import Foundation
 import Testing
 
 @testable import KeytreeCLI
@@ -73,5 +74,34 @@ struct DeclarationTests {
   func exitCodes() {
     #expect(ExitCode.allCases.map(\.rawValue) == Array(0...13))
     #expect(Set(ExitCode.allCases.map(\.meaning)).count == 14)
+  }
+
+  /// The article about commands, as lines.
+  private static func article() throws -> [String] {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let file = root.appendingPathComponent("Sources/Keyring/Keyring.docc/Commands.md")
+    return try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+  }
+
+  @Test("are all in the article about commands")
+  func articleHasCommands() throws {
+    let rows = try Self.article().filter { $0.hasPrefix("| `") }.compactMap { $0.split(separator: "|").first }
+    let documented = Set(
+      rows.flatMap { $0.matches(of: /`([a-z-]+)/) }.map { String($0.output.1) })
+    // Git and the clipboard's own process call these.
+    let hidden: Set = ["textconv", "merge-driver", "clear-clipboard"]
+    for command in Program.declaration.commands where !hidden.contains(command.name) {
+      #expect(documented.contains(command.name), "\(command.name)")
+    }
+  }
+
+  @Test("have the exit codes that the article about commands explains")
+  func articleHasExitCodes() throws {
+    let lines = try Self.article()
+    let head = try #require(lines.firstIndex(of: "| code | meaning |"))
+    let codes = lines[(head + 2)...].prefix { $0.hasPrefix("|") }
+      .compactMap { Int32($0.split(separator: "|")[0].filter { $0 != " " }) }
+    #expect(codes == ExitCode.allCases.map(\.rawValue))
   }
 }

@@ -123,19 +123,60 @@ struct ImportMergeTests {
     #expect(store.secretsCompared == 1)
   }
 
-  @Test("notes of one name with other texts are all kept")
+  @Test("notes of one login with other texts are all kept, and found again")
   func notes() throws {
     let text = """
       name,url,username,password,note
       a,https://a.example/,alice,1,first
-      a,https://a.example:81/,alice,2,second
-      a,https://a.example:82/,alice,3,first
+      a,https://a.example/,alice,1,second
+      a,https://a.example/,alice,1,first
+      a,https://a.example/,alice,2,third
       """
     let (draft, _, _) = try CSVImport.plan(SecretBytes(copying: Array(text.utf8)))
-    let plan = ImportedStore().merge(draft)
+    let store = ImportedStore()
+    let plan = store.merge(draft)
     let notes = plan.additions.filter { $0.part == .note }
-    #expect(notes.map { $0.text(.account) } == ["alice.note", "alice.note (2)"])
-    #expect(notes.map(\.secret.text) == ["first", "second"])
+    #expect(notes.map(\.field) == ["note", "note-2", "note"])
+    #expect(notes.map(\.secret.text) == ["first", "second", "third"])
+    // The fields of the second login are where it is.
+    #expect(notes.map { $0.text(.securityDomain) } == [nil, nil, "duplicate-2"])
+    store.apply(plan)
+    #expect(store.merge(draft).isEmpty)
+  }
+
+  @Test("a field that the store has is found again, and another one under its name gets a number")
+  func fieldsOfTheStore() throws {
+    func note(_ text: String, secret: String = "1") throws -> ImportDraft {
+      let file = "name,url,username,password,note\na,https://a.example/,alice,\(secret),\(text)\n"
+      return try CSVImport.plan(SecretBytes(copying: Array(file.utf8))).draft
+    }
+    let store = ImportedStore()
+    store.apply(store.merge(try note("first")))
+    let again = store.merge(try note("second"))
+    #expect(again.report.entries.map(\.outcome.word) == ["already-there", "added-beside"])
+    #expect(again.additions.map(\.field) == ["note-2"])
+    store.apply(again)
+    #expect(store.merge(try note("second")).isEmpty)
+    // Another password makes it another login, whose note is a note.
+    #expect(store.merge(try note("second", secret: "2")).additions.map(\.field) == [nil, "note"])
+  }
+
+  @Test("a seed without a password goes beside the password that is there")
+  func seedAlone() throws {
+    func plan(_ text: String) -> ImportDraft {
+      let entry = PassEntry(components: ["a.example", "alice"].map { Array($0.utf8) })
+      return PassImport.plan(entry, plaintext: SecretBytes(copying: Array(text.utf8)))
+    }
+    let store = ImportedStore()
+    store.apply(store.merge(plan("pw\n")))
+    let seed = store.merge(plan("otpauth://totp/a\n"))
+    #expect(
+      seed.additions.map(\.field) == ["otp"] && seed.additions.map { $0.text(.server) } == ["a.example"])
+    store.apply(seed)
+    // One with another seed is another login: a login has one field `otp`.
+    let other = store.merge(plan("otpauth://totp/b\n"))
+    #expect(other.additions.map(\.field) == ["otp"])
+    #expect(other.additions.map { $0.text(.securityDomain) } == ["duplicate-2"])
   }
 
   private func draft(_ rows: [Row]) throws -> ImportDraft {

@@ -26,7 +26,7 @@ struct ImportPassTests {
       part = item.part.text
       let server = item.text(.server).map { "internet \($0)" }
       place = server ?? "generic \(item.text(.service) ?? "")"
-      account = item.text(.account) ?? ""
+      account = (item.text(.account) ?? "") + (item.field.map { "/\($0)" } ?? "")
       secret = item.secret.publicBytes()
     }
   }
@@ -36,17 +36,17 @@ struct ImportPassTests {
   private static let seedOfCarol = "otpauth://totp/example.net:carol?secret=GEZDGNBVGY3TQOJQ"
 
   private static var expected: [Expected] {
-    var binary = Expected("odd/binary", "generic odd", "binary.note", "text\n", part: "note")
+    var binary = Expected("odd/binary", "generic odd", "binary/note", "text\n", part: "note")
     binary.secret += [0xFF, 0xFE, 0x00, 0x80] + "end\n".utf8
     return [
       Expected(".hidden", "generic .hidden", ".hidden", "hidden-1"),
       Expected("Persönlich/Überweisung Müller", "generic Persönlich", "Überweisung Müller", "Schlüssel-ß"),
       Expected(
-        "Persönlich/Überweisung Müller", "generic Persönlich", "Überweisung Müller.note",
+        "Persönlich/Überweisung Müller", "generic Persönlich", "Überweisung Müller/note",
         "Straße: Hauptstraße 1\n", part: "note"),
       Expected("Shared notes/door code at home", "generic Shared notes", "door code at home", "4711"),
       Expected(
-        "Shared notes/door code at home", "generic Shared notes", "door code at home.note", "ring twice\n",
+        "Shared notes/door code at home", "generic Shared notes", "door code at home/note", "ring twice\n",
         part: "note"),
       Expected("deep/a/b/c/d/e/item", "generic deep/a/b/c/d/e", "item", "deep-1"),
       Expected(
@@ -54,17 +54,17 @@ struct ImportPassTests {
       binary,
       Expected("odd/binary", "generic odd", "binary", "binary-1"),
       Expected("odd/crlf", "generic odd", "crlf", "crlf-1"),
-      Expected("odd/crlf", "generic odd", "crlf.note", "user: x\r\n", part: "note"),
+      Expected("odd/crlf", "generic odd", "crlf/note", "user: x\r\n", part: "note"),
       Expected("odd/empty", "generic odd", "empty", ""),
       Expected("odd/first line empty", "generic odd", "first line empty", ""),
       Expected(
-        "odd/first line empty", "generic odd", "first line empty.note", "all in the rest\n", part: "note"),
+        "odd/first line empty", "generic odd", "first line empty/note", "all in the rest\n", part: "note"),
       Expected("odd/gopass", "generic odd", "gopass", "gopass-1"),
       Expected(
-        "odd/gopass", "generic odd", "gopass.note", "---\nuser: erin\nurl: https://example.com\n",
+        "odd/gopass", "generic odd", "gopass/note", "---\nuser: erin\nurl: https://example.com\n",
         part: "note"),
       Expected(
-        "otp/example.net/carol", "internet example.net", "carol", seedOfCarol, part: "one-time password"),
+        "otp/example.net/carol", "internet example.net", "carol/otp", seedOfCarol, part: "one-time password"),
       Expected("servers/192.0.2.7/root", "internet 192.0.2.7", "root", "server-1"),
       Expected("servers/[2001:db8::1]/admin", "internet 2001:db8::1", "admin", "server-2"),
       Expected("servers/DB.Example.com:5432/app", "internet db.example.com", "app", "server-3"),
@@ -72,20 +72,20 @@ struct ImportPassTests {
       Expected("team/vpn.example.com/shared", "internet vpn.example.com", "shared", "team-1"),
       Expected("web/github.com/alice", "internet github.com", "alice", "github-1"),
       Expected(
-        "web/github.com/alice", "generic github.com", "alice.note",
+        "web/github.com/alice", "internet github.com", "alice/note",
         "login: alice\nurl: https://github.com/login\n\nrecovery: 1234-5678\n", part: "note"),
       Expected("web/github.com/bob", "internet github.com", "bob", "github-2"),
       Expected("web/gitlab.com/alice", "internet gitlab.com", "alice", "gitlab-1"),
       Expected(
-        "web/gitlab.com/alice", "generic gitlab.com", "alice.note", "login: alice\n\(seed)\nlast line\n",
+        "web/gitlab.com/alice", "internet gitlab.com", "alice/note", "login: alice\n\(seed)\nlast line\n",
         part: "note"),
-      Expected("web/gitlab.com/alice", "internet gitlab.com", "alice", seed, part: "one-time password"),
+      Expected("web/gitlab.com/alice", "internet gitlab.com", "alice/otp", seed, part: "one-time password"),
       Expected("wifi", "generic wifi", "wifi", "correct horse battery staple"),
       Expected("work/github.com/alice", "internet github.com", "alice", "github-3"),
       Expected("work/tokens/deploy", "generic work/tokens", "deploy", "token-1"),
-      Expected("work/tokens/deploy", "generic work/tokens", "deploy.note", "\(seedOfDeploy)\n", part: "note"),
+      Expected("work/tokens/deploy", "generic work/tokens", "deploy/note", "\(seedOfDeploy)\n", part: "note"),
       Expected(
-        "work/tokens/deploy", "internet work/tokens", "deploy", seedOfDeploy, part: "one-time password"),
+        "work/tokens/deploy", "generic work/tokens", "deploy/otp", seedOfDeploy, part: "one-time password"),
       Expected("日本/鍵", "generic 日本", "鍵", "秘密"),
     ]
   }

@@ -22,14 +22,14 @@ struct ImportReportTests {
     #expect(
       report.lines(all: true) == [
         "row 2: added as internet-password/github.com/alice+https",
-        "row 2, note: added as generic-password/github.com/alice.note",
+        "row 2, note: added as internet-password/github.com/alice+https/note",
         "row 3: same secret as row 2 (internet-password/github.com/alice+https), which now has url-2 as well",
         "row 4: added as internet-password/github.com/alice+https~\(digest(of: "duplicate-2")), because another"
           + " item has its name",
         "row 5: same as row 2 (internet-password/github.com/alice+https)",
         "row 6: added as internet-password/example.com/bob+https; the URL holds what may be secret: shown"
           + " without it, sealed in full; the secret is empty",
-        "row 6, url: added as generic-password/example.com/bob.url",
+        "row 6, url: added as internet-password/example.com/bob+https/url",
         "5 added, 1 of them beside another secret of the same name, 1 joined with an equal one, 1 duplicates",
       ])
     // What simply went well is left out when not asked for.

@@ -178,7 +178,7 @@ struct ItemSelectionTests {
   func oneShard() throws {
     let name = try ItemName("keytree://internet-password/github.com/alice")
     let selection = try ItemSelection(name, GivenAttributes())
-    #expect(QueryPlan(selection.query).shards == .one(0x31))
+    #expect(QueryPlan(selection.query).shards == .one(0x33))
   }
 
   @Test(

@@ -53,18 +53,18 @@ enum KeyringErrors {
     [
       .wrongClass(name, .key), .wrongKind(name, expected: .integer, .key), .valueTooLong(name, limit: 1),
       .integerOutOfRange(name), .emptyName, .nameTooLong(name, limit: 1), .controlCharacterInName(name),
-      .reservedName(name), .tooMany(limit: 1),
+      .reservedName(name), .invalidFieldName, .tooMany(limit: 1),
     ].map { (.invalidAttribute($0), .usage) }
     + [(.attributesTooLarge(.tooLong(limit: 1)), .usage), (.secretTooLarge(limit: 1), .failure)]
 
   private static let items: [(KeyringError, ExitCode)] = [
     (.itemNotFound, .notFound),
-    (.itemExists(item), .alreadyExists), (.conflictCopy(item), .failure),
+    (.itemExists(item), .alreadyExists),
     (.bindingMismatch(item, .keyring), .damaged),
-    (.bindingMismatch(item, .item), .damaged),
-    (.bindingMismatch(item, .primaryKey(name)), .damaged),
-    (.bindingMismatch(item, .olderSecret(time)), .damaged),
-    (.bindingMismatch(item, .revision), .damaged),
+    (.bindingMismatch(item, .place), .damaged),
+    (.bindingMismatch(item, .index(name)), .damaged),
+    (.bindingMismatch(item, .condition(name)), .damaged),
+    (.bindingMismatch(item, .readers), .damaged),
     (.shardRefused(file: evil, .full(limit: 1)), .failure),
     (.shardRefused(file: evil, .wrongShard(path)), .damaged),
   ]
@@ -73,21 +73,32 @@ enum KeyringErrors {
     PrimaryKey(itemClass: .internetPassword, attributes: [.server: "x"], group: "default"))
 
   private static let damages: [(KeyringError, ExitCode)] =
+    itemDamages.map { (.itemDamaged(item, $0), .damaged) } + shardDamages
+    + [(.shardDamaged(file: evil, []), .damaged)]
+
+  private static let itemDamages: [ItemDamage] =
     [
-      .missing, .notInIndex, .notAsIndexed, .notAFile, .tooLarge(limit: 1), .corrupt, .noHeader, .unsigned,
-      .contentsTooLarge(limit: 1), .badSignature, .notAMessage(.empty), .notAMessage(.tooLarge(limit: 1)),
-      .notAMessage(.notBinary),
-      .notAMessage(.notEncrypted(tag: 8)), .notAMessage(.passphrase), .notAMessage(.noIntegrityProtection),
-      .notAMessage(.noRecipients), .notAMessage(.tooManyRecipients(limit: 1)), .notAMessage(.truncated),
-      .notAMessage(.trailingData), .notAMessage(.malformed),
-    ].map { (.itemDamaged(item, $0), .damaged) }
-    + [
+      .missing, .noRecord, .badSignature, .notInIndex, .notAsRecorded, .notAFile, .tooLarge(limit: 1),
+      .corrupt,
+      .contentsTooLarge(limit: 1),
+    ] + recordErrors.map { .badRecord($0) } + messageErrors.map { .notAMessage($0) }
+
+  private static let recordErrors: [RecordError] = [
+    .notARecord, .line(.missing(name)), .noProof, .notProven, .noStatement,
+  ]
+
+  private static let messageErrors: [MessageError] = [
+    .empty, .tooLarge(limit: 1), .notBinary, .notEncrypted(tag: 8), .passphrase, .noIntegrityProtection,
+    .noRecipients, .tooManyRecipients(limit: 1), .truncated, .trailingData, .malformed,
+  ]
+
+  private static let shardDamages: [(KeyringError, ExitCode)] =
+    [
       .badLine(number: 1, .empty), .badLine(number: 1, .json(.duplicateKey(evil))),
       .badLine(number: 1, .missing(name)), .badLine(number: 1, .attribute(.reservedName(name))),
-      .badLine(number: 1, .unknownFormat(2)), .duplicatePath(path, lines: [1, 2]), .notCanonical(line: 1),
+      .duplicatePath(path, lines: [1, 2]), .notCanonical(line: 1),
       .notSorted(line: 1), .wrongShard(line: 1, path), .missingFinalLineFeed, .tooLarge(size: 2, limit: 1),
     ].map { (.shardDamaged(file: evil, [$0]), .damaged) }
-    + [(.shardDamaged(file: evil, []), .damaged)]
 
   private static let policies: [(KeyringError, ExitCode)] =
     [

@@ -54,7 +54,7 @@ struct ProcessesHandoverTests {
       words: ["keytree", "otp", "add", "otp.example/alice"],
       input: "otpauth://totp/demo:alice?secret=\(seed)&issuer=demo", marker: seed),
     Step(words: ["keytree", "otp", "otp.example/alice"], marker: seed),
-    Step(words: ["keytree", "get", "-t", "totp", "otp.example/alice"], prints: true, marker: seed),
+    Step(words: ["keytree", "get", "--field", "otp", "otp.example/alice"], prints: true, marker: seed),
     Step(words: ["security", "-i"], input: "add-generic-password -s svc -a me -w \"\(marker)\"\n"),
     Step(words: ["security", "-i"], input: "find-generic-password -s svc -w\n", prints: true),
     Step(words: ["security", "find-generic-password", "-s", "svc", "-w"], prints: true),

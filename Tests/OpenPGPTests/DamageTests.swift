@@ -9,7 +9,7 @@ import Testing
   @Test func `A message cut at any length is refused`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
-    let sealed = try engine.sealed(to: [.alice], signer: .alice)
+    let sealed = try engine.sealed(to: [.alice])
     let before = engine.statistics.decryptions
     for length in 0..<sealed.count {
       #expect(throws: EngineError.self) { try engine.opened(Array(sealed.prefix(length))) }
@@ -21,7 +21,7 @@ import Testing
   @Test func `A message cut inside its container, with a length that fits, is corrupt`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
-    let sealed = try engine.sealed(to: [.alice], signer: .alice)
+    let sealed = try engine.sealed(to: [.alice])
     for cut in stride(from: 1, to: 60, by: 13) {
       #expect(throws: EngineError.corrupt, "\(cut)") { try engine.opened(Self.shortened(sealed, by: cut)) }
     }
@@ -30,17 +30,17 @@ import Testing
   @Test func `A message with any byte changed is refused, whatever the byte`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
-    let sealed = try engine.sealed(to: [.alice], signer: .alice)
+    let sealed = try engine.sealed(to: [.alice])
     var decrypted = 0
     for place in sealed.indices {
       var changed = sealed
       changed[place] ^= 0x10
       // The headers are tried at every place; a process is started for a sample of those that pass.
-      guard (try? header(of: changed)) != nil, place % 7 == 0 else { continue }
+      guard (try? header(of: changed)) != nil, place % 5 == 0 else { continue }
       decrypted += 1
       do throws(EngineError) {
         let opened = try engine.opened(changed)
-        Issue.record("byte \(place) changed, and \(opened.bytes.count) bytes came out")
+        Issue.record("byte \(place) changed, and \(opened.count) bytes came out")
       } catch {
         switch error {
         case .corrupt, .notARecipient, .notEncrypted, .other: break

@@ -4,12 +4,6 @@ import OpenPGP
 import Secrets
 import TestSupport
 
-/// An opened message whose plaintext a test may copy.
-struct Opened: Equatable {
-  var bytes: [UInt8]
-  var signatures: [SignatureFact]
-}
-
 extension Engine {
   /// An engine in a test's home.
   convenience init(
@@ -20,19 +14,23 @@ extension Engine {
       interaction: interaction)
   }
 
-  /// Opens a message with a limit that no test reaches by chance.
-  func opened(_ ciphertext: [UInt8], limit: Int = 2 << 20) throws(EngineError) -> Opened {
-    let message = try open(ciphertext, limit: limit)
-    let bytes = unsafe message.plaintext.withBytes { unsafe Array($0) }
-    return Opened(bytes: bytes, signatures: message.signatures)
+  /// Opens a message with a limit that no test reaches.
+  func opened(_ ciphertext: [UInt8], limit: Int = 2 << 20) throws(EngineError) -> [UInt8] {
+    let secret = try open(ciphertext, limit: limit)
+    return unsafe secret.withBytes { unsafe Array($0) }
   }
 
   /// Seals bytes that are no secret.
   func sealed(
-    _ bytes: [UInt8] = Array("hello".utf8), to people: [GnuPGKey], signer: GnuPGKey? = nil
+    _ bytes: [UInt8] = Array("hello".utf8), to people: [GnuPGKey]
   ) throws(EngineError) -> [UInt8] {
-    try seal(
-      SecretBytes(copying: bytes), to: people.map(\.fingerprint), signer: signer?.fingerprint)
+    try seal(SecretBytes(copying: bytes), to: people.map(\.fingerprint))
+  }
+
+  /// Signs a line as a person, and says who has signed it as the engine sees it.
+  func signed(by person: GnuPGKey) throws(EngineError) -> SignatureFact? {
+    let message = try signMessage(Array("hello".utf8), signer: person.fingerprint)
+    return try verifyMessages([message])[0]
   }
 }
 

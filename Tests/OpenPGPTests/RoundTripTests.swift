@@ -10,24 +10,67 @@ import Testing
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
-    let opened = try engine.opened(try engine.sealed(bytes, to: [.alice], signer: .alice), limit: size)
-    #expect(opened.bytes == bytes)
-    #expect(opened.signatures.map(\.status) == [.good])
+    #expect(try engine.opened(try engine.sealed(bytes, to: [.alice]), limit: size) == bytes)
   }
 
   @Test(arguments: [GnuPGKey.alice, .rsa, .several])
   func `Every kind of key can read, and sign`(key: GnuPGKey) throws {
     let home = try GnuPGHome(secret: [key])
     let engine = Engine(home, people: [key, .bob])
-    let opened = try engine.opened(try engine.sealed(to: [key, .bob], signer: key))
-    #expect(opened.bytes == Array("hello".utf8))
-    #expect(opened.signatures.map(\.primary) == [key.fingerprint])
+    #expect(try engine.opened(try engine.sealed(to: [key, .bob])) == Array("hello".utf8))
+    let fact = try engine.signed(by: key)
+    #expect(fact?.status == .good)
+    #expect(fact?.primary == key.fingerprint)
   }
 
-  @Test func `A message without a signer has no signature`() throws {
+  @Test func `What is encrypted is not signed, and gpg prints its exact bytes`() throws {
     let home = try GnuPGHome(secret: [.alice])
-    let engine = Engine(home, people: [.alice])
-    #expect(try engine.opened(try engine.sealed(to: [.alice])).signatures.isEmpty)
+    let bytes = Array("no line feed at the end, and \0".utf8)
+    let sealed = try Engine(home, people: [.alice]).sealed(bytes, to: [.alice])
+    #expect(try home.run(["--decrypt"], input: sealed) == bytes)
+    let status = try home.run(
+      ["--status-fd", "1", "--output", "\(home.folder)/plain", "--decrypt"], input: sealed)
+    #expect(!String(decoding: status, as: UTF8.self).contains("SIG"))
+  }
+
+  @Test func `A message whose recipients were changed is not opened`() throws {
+    let home = try GnuPGHome(secret: [.alice, .bob])
+    let engine = Engine(home, people: [.alice, .bob, .carol])
+    let message = try engine.sealed(to: [.alice, .bob])
+    let other = try engine.sealed(to: [.carol])
+    let packets = [
+      Array(message.prefix(Self.size(ofPacketAt: message))),
+      Array(other.prefix(Self.size(ofPacketAt: other))),
+    ]
+    let withoutFirst = Array(message.dropFirst(packets[0].count))
+    for changed in [packets[1] + message, packets[0] + message, withoutFirst, packets[1] + withoutFirst] {
+      #expect(throws: EngineError.alteredRecipients) { try engine.opened(changed) }
+    }
+    // The order of the packets says nothing.
+    let second = Array(withoutFirst.prefix(Self.size(ofPacketAt: withoutFirst)))
+    let turned = second + packets[0] + withoutFirst.dropFirst(second.count)
+    #expect(try engine.opened(turned) == Array("hello".utf8))
+  }
+
+  /// The size of the session key packet in front of a message; GnuPG writes one or two bytes of length (RFC 9580, 4.2.2).
+  private static func size(ofPacketAt message: [UInt8]) -> Int {
+    message[0] == 0x85 ? 3 + Int(message[1]) * 256 + Int(message[2]) : 2 + Int(message[1])
+  }
+
+  @Test func `The name of the recipients is the digest of their key ids in ascending order`() throws {
+    let ids = try ["FFEEDDCCBBAA9988", "0011223344556677"].map { try #require(KeyID($0)) }
+    #expect(RecipientName.of(ids) == "readers-WDBv8lCn3HCb1PRcMXVHB2EE85q-5HkhhYAXbg5Uq3E")
+    #expect(RecipientName.of(ids.reversed()) == RecipientName.of(ids))
+  }
+
+  @Test func `A message of another program is opened only where such messages are wanted`() throws {
+    let home = try GnuPGHome(secret: [.alice])
+    let message = try home.encrypt(Array("hello".utf8), to: [.alice], namesRecipients: false)
+    #expect(throws: EngineError.alteredRecipients) { try Engine(home, people: [.alice]).opened(message) }
+    let importing = Engine(
+      locations: home.locations, keyringID: "test", keys: GnuPGKey.files([.alice]), interaction: .never,
+      acceptsForeignMessages: true)
+    #expect(try importing.opened(message) == Array("hello".utf8))
   }
 
   @Test func `A person named twice is one recipient`() throws {
@@ -58,14 +101,20 @@ import Testing
   @Test func `One process is started for a message once the version is known`() throws {
     let home = try GnuPGHome(secret: [.alice])
     // The first engine makes the home.
-    let sealed = try Engine(home, people: [.alice]).sealed(to: [.alice], signer: .alice)
+    let sealed = try Engine(home, people: [.alice]).sealed(to: [.alice])
     let opening = Engine(home, people: [.alice])
     _ = try opening.opened(sealed)
     // The version has been asked for by the first engine of this test program.
     #expect(opening.statistics == EngineStatistics(decryptions: 1, encryptions: 0, processes: 1))
     let sealing = Engine(home, people: [.alice])
-    _ = try sealing.sealed(to: [.alice], signer: .alice)
-    #expect(sealing.statistics == EngineStatistics(decryptions: 0, encryptions: 1, processes: 1))
+    _ = try sealing.sealed(to: [.alice])
+    #expect(sealing.statistics == EngineStatistics(encryptions: 1, processes: 1))
+    let signing = Engine(home, people: [.alice])
+    let message = try signing.signMessage(Array("hello".utf8), signer: GnuPGKey.alice.fingerprint)
+    #expect(signing.statistics == EngineStatistics(signatures: 1, processes: 1))
+    let verifying = Engine(home, people: [.alice])
+    _ = try verifying.verifyMessages([message, message, message])
+    #expect(verifying.statistics == EngineStatistics(processes: 1))
     let looking = Engine(home, people: [.alice])
     _ = try looking.expectedRecipients([GnuPGKey.alice.fingerprint])
     #expect(looking.statistics.processes == 0)
@@ -76,10 +125,10 @@ import Testing
     let engine = Engine(home, people: [.alice])
     engine.warmUp()
     engine.warmUp()
-    #expect(try engine.opened(try engine.sealed(to: [.alice])).bytes == Array("hello".utf8))
+    #expect(try engine.opened(try engine.sealed(to: [.alice])) == Array("hello".utf8))
   }
 
-  @Test func `Four threads seal and open at once`() async throws {
+  @Test func `Four threads seal, open, sign and verify at once`() async throws {
     let home = try GnuPGHome(secret: [.alice, .bob])
     let engine = Engine(home, people: [.alice, .bob])
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -87,12 +136,12 @@ import Testing
         group.addTask {
           for round in 0..<5 {
             let bytes = Array("\(thread)-\(round)".utf8)
+            let opened = try engine.opened(try engine.sealed(bytes, to: [.alice, .bob]))
+            #expect(opened == bytes)
             // Two signers, so that the engine home's default is not everyone's.
             let signer: GnuPGKey = thread % 2 == 0 ? .alice : .bob
-            let sealed = try engine.sealed(bytes, to: [.alice, .bob], signer: signer)
-            let opened = try engine.opened(sealed)
-            #expect(opened.bytes == bytes)
-            #expect(opened.signatures.map(\.primary) == [signer.fingerprint])
+            let fact = try engine.signed(by: signer)
+            #expect(fact?.primary == signer.fingerprint)
           }
         }
       }

@@ -33,7 +33,7 @@ import Testing
     ]
     for (key, problem) in problems {
       let expected = EngineError.unusableKey(key.fingerprint, problem)
-      #expect(throws: expected, "\(key)") { try engine.sealed(to: [.alice], signer: key) }
+      #expect(throws: expected, "\(key)") { try engine.signMessage([1], signer: key.fingerprint) }
       #expect(throws: expected, "\(key)") { try engine.signDetached([1], signer: key.fingerprint) }
     }
   }
@@ -43,10 +43,9 @@ import Testing
     let engine = Engine(home, people: [.alice, .bob])
     // Bob comes first, and takes the place of the default that he cannot fill.
     let expected = EngineError.unusableKey(GnuPGKey.bob.fingerprint, .noSecretKey)
-    #expect(throws: expected) { try engine.sealed(to: [.alice], signer: .bob) }
-    let opened = try engine.opened(try engine.sealed(to: [.alice], signer: .alice))
-    #expect(opened.signatures.map(\.primary) == [GnuPGKey.alice.fingerprint])
-    #expect(throws: expected) { try engine.sealed(to: [.alice], signer: .bob) }
+    #expect(throws: expected) { try engine.signed(by: .bob) }
+    #expect(try engine.signed(by: .alice)?.primary == GnuPGKey.alice.fingerprint)
+    #expect(throws: expected) { try engine.signed(by: .bob) }
   }
 
   @Test func `A key file with someone else's key in it does not make him a recipient`() throws {

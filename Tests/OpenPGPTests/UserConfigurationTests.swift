@@ -13,10 +13,13 @@ import Testing
     let home = try GnuPGHome(secret: [.alice], public: [.bob], configuration: lines)
     #expect(try harm(home.encrypt(Self.text, to: [.alice])), "gpg does not do what the test is about")
     let engine = Engine(home, people: [.alice])
-    let sealed = try engine.sealed(Self.text, to: [.alice], signer: .alice)
+    let sealed = try engine.sealed(Self.text, to: [.alice])
     let found = try header(of: sealed)
     #expect(Set(found.recipients) == (try engine.expectedRecipients([GnuPGKey.alice.fingerprint])))
-    #expect(try engine.opened(sealed).bytes == Self.text)
+    #expect(try engine.opened(sealed) == Self.text)
+    let signed = try engine.signMessage(Self.text, signer: GnuPGKey.alice.fingerprint)
+    #expect(SignedMessage(signed)?.content == Self.text)
+    #expect(try engine.verifyMessages([signed])[0]?.status == .good)
   }
 
   @Test func `armor in the user's gpg.conf changes nothing`() throws {
@@ -58,7 +61,6 @@ import Testing
     let home = try GnuPGHome(
       secret: [.alice, .bob], configuration: ["default-key \(GnuPGKey.bob.fingerprint.text)"])
     let engine = Engine(home, people: [.alice, .bob])
-    let opened = try engine.opened(try engine.sealed(to: [.alice], signer: .alice))
-    #expect(opened.signatures.map(\.primary) == [GnuPGKey.alice.fingerprint])
+    #expect(try engine.signed(by: .alice)?.primary == GnuPGKey.alice.fingerprint)
   }
 }

@@ -227,7 +227,8 @@ struct CommitterTests {
     try Data(forged.utf8).write(to: journal)
     try world.commit()
     let names = try world.lines("ls-tree", "-r", "--name-only", "HEAD", "items")
-    #expect(names == ["items/internet-password/a.example/me.gpg"])
+    let item = "items/internet-password/a.example/me"
+    #expect(names == ["items/.gpg-id", "\(item).gpg", "\(item).json"])
   }
 
   @Test func `what somebody has staged stays staged`() throws {
@@ -291,7 +292,9 @@ struct CommitterTests {
     }
     let (head, files) = try world.compare()
     #expect(head == files)
-    #expect(files.keys.count { $0.hasPrefix("items/") } == 40)
+    for ending in [".gpg", ".json"] {
+      #expect(files.keys.count { $0.hasPrefix("items/") && $0.hasSuffix(ending) } == 40)
+    }
     #expect(try world.git(["status", "--porcelain"]) == "")
     try world.git(["fsck", "--strict"])
   }

@@ -42,12 +42,6 @@ final class SyncClones: Sendable {
     try world.open(at: paths[clone], faults: faults)
   }
 
-  /// Opens a clone whose person has no secret key.
-  func openWithoutKey(_ clone: Int) throws -> Keyring {
-    try Keyring.open(
-      at: paths[clone], host: world.store.host, faults: nil, engine: StandInEngine(readers: []))
-  }
-
   @discardableResult
   func sync(
     _ clone: Int, _ options: Synchronization.Options = .init(), with keyring: Keyring? = nil,

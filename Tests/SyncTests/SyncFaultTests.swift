@@ -72,11 +72,12 @@ import Testing
     try clones.expectEqual(comment)
     for clone in 0..<2 { try clones.expectSound(clone, comment) }
     let keyring = try clones.open(0)
-    var query = Query()
-    query.includesConflictCopies = true
-    return Set(
-      try keyring.find(query).items.map { record in
-        "\(record.path.text) \(record.id) \(try keyring.text(of: record))"
-      })
+    let items = try keyring.find(Query()).items.map { record in
+      "\(record.path.text) \(record.id) \(try keyring.text(of: record))"
+    }
+    let copies = try keyring.conflictCopies().map { copy in
+      "copy of \(copy.record.path.text) \(copy.record.id) \(try keyring.text(of: copy))"
+    }
+    return Set(items + copies)
   }
 }

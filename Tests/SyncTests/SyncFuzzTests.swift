@@ -64,12 +64,11 @@ import Testing
   /// copy.
   private func expectKept(_ clones: SyncClones, _ made: Made, _ comment: Comment) throws {
     let keyring = try clones.open(0)
-    var all = Query()
-    all.includesConflictCopies = true
-    let items = try keyring.find(all).items
-    let texts = Set(try items.map { try keyring.text(of: $0) })
+    let items = try keyring.find(Query()).items
+    let copies = try keyring.conflictCopies()
+    let texts = try items.map { try keyring.text(of: $0) } + copies.map { try keyring.text(of: $0) }
     #expect(made.secrets.isSubset(of: texts), comment)
-    let labels = items.compactMap { $0.attributes[.label] }
+    let labels = (items + copies.map(\.record)).compactMap { $0.attributes[.label] }
     for label in made.labels.values.flatMap(\.values) { #expect(labels.contains(.string(label)), comment) }
   }
 

@@ -113,7 +113,7 @@ final class SyncWorld: Sendable {
     }
     var files: [String: String] = [:]
     for path in try FileManager.default.subpathsOfDirectory(atPath: self.path) {
-      let isOurs = ["index/", "items/", "keys/"].contains { path.hasPrefix($0) }
+      let isOurs = ["index/", "items/", "conflicts/", "keys/"].contains { path.hasPrefix($0) }
       guard isOurs || StoreLayout.trackedFiles.contains(path) else { continue }
       guard let bytes = FileManager.default.contents(atPath: "\(self.path)/\(path)") else { continue }
       var isFolder: ObjCBool = false

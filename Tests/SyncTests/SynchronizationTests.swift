@@ -40,7 +40,7 @@ import Testing
     try clones.open(1).update(item, Self.set(.label, "L"), secret: SecretBytes(text: "new"))
     try clones.sync(1)
     let report = try clones.sync(0)
-    #expect(report.resealed == 1 && report.newCopies == 0)
+    #expect(report.signed == 1 && report.resealed == 0 && report.newCopies == 0)
     try clones.sync(1)
     try clones.expectEqual()
     for clone in 0..<2 {
@@ -52,28 +52,25 @@ import Testing
     }
   }
 
-  @Test func `who cannot decrypt never guesses, and what needs a key is left as a conflict copy`() throws {
+  @Test func `a merge that cannot be signed changes nothing, and is made when it can`() throws {
     let clones = try SyncClones()
     let item = try clones.add(0, "a.example", "me", "old")
-    let other = try clones.add(0, "c.example", "me", "other")
     try clones.sync(0)
     try clones.sync(1)
     try clones.open(0).update(item, Self.set(.server, "b.example"))
-    try clones.open(0).update(other, Self.set(.label, "mine"))
     try clones.open(1).update(item, secret: SecretBytes(text: "new"))
-    try clones.open(1).update(other, Self.set(.comment, "theirs"))
     try clones.sync(1)
-    let report = try clones.sync(0, with: clones.openWithoutKey(0))
-    #expect(report.resealed == 0 && report.newCopies == 1)
-    // What needs no key is merged.
-    let merged = try clones.item(0, "c.example")
-    #expect(merged.attributes[.label] == "mine" && merged.attributes[.comment] == "theirs")
-    let winner = try clones.item(0, "a.example")
-    #expect(try clones.open(0).text(of: winner) == "new")
-    let copies = try clones.open(0).conflictCopies()
-    #expect(copies.map(\.conflictOf) == [item.id])
-    #expect(copies.map { $0.attributes[.server] } == ["b.example"])
-    #expect(try clones.open(0).text(of: copies[0]) == "old")
+    try clones.world.commit(at: clones.paths[0])
+    let before = try clones.git(0, "rev-parse", "HEAD")
+    let engine = clones.world.store.engine
+    engine.signingRefusal = .cancelled
+    #expect(throws: SyncError.keyring(.engine(.cancelled, nil))) { try clones.sync(0) }
+    engine.signingRefusal = nil
+    #expect(try clones.git(0, "rev-parse", "HEAD") == before)
+    #expect(try clones.git(0, "status", "--porcelain") == "")
+    #expect(try clones.open(0).text(of: clones.item(0, "b.example")) == "old")
+    #expect(try clones.sync(0).signed == 1)
+    #expect(try clones.open(0).text(of: clones.item(0, "b.example")) == "new")
     try clones.expectSound(0)
   }
 

@@ -87,12 +87,20 @@ package final class GnuPGHome: Sendable {
   ///   - bytes: The plaintext.
   ///   - recipients: Who can read it.
   ///   - options: More options of gpg.
+  ///   - namesRecipients: Whether the message names its recipients inside, as those of a store do.
   /// - Returns: What gpg wrote.
   package func encrypt(
-    _ bytes: [UInt8], to recipients: [GnuPGKey], options: [String] = []
+    _ bytes: [UInt8], to recipients: [GnuPGKey], options: [String] = [], namesRecipients: Bool = true
   ) throws -> [UInt8] {
     let people = recipients.flatMap { ["--recipient", $0.fingerprint.text] }
-    return try run(["--trust-model", "always"] + options + people + ["--encrypt"], input: bytes)
+    let arguments = ["--trust-model", "always"] + options + people + ["--encrypt"]
+    let message = try run(arguments, input: bytes)
+    // Some options make what is not a message of a store.
+    let header = unsafe message.span.bytes.withUnsafeBytes {
+      try? unsafe MessageHeader.parse($0, limit: .max)
+    }
+    guard namesRecipients, let ids = header?.recipients else { return message }
+    return try run(["--set-filename", RecipientName.of(ids)] + arguments, input: bytes)
   }
 
   /// Stops the agent of the user's home; the next program that needs it starts it again.

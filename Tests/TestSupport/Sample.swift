@@ -74,7 +74,8 @@ package enum Sample {
     let names = AttributeSchema.names(of: itemClass) + customNames
     for _ in 0..<Int.random(in: 0..<10, using: &generator) {
       guard let name = names.randomElement(using: &generator) else { continue }
-      let value = value(AttributeSchema.kind(of: name) ?? .string, using: &generator)
+      var value = value(AttributeSchema.kind(of: name) ?? .string, using: &generator)
+      if name == .field { value = ["otp", "note", "x-1", ""].randomElement(using: &generator) ?? "" }
       attributes[name] = AttributeSchema.normalized(name: name, value: value)
     }
     let group = ["default", "ops", "Ops"].randomElement(using: &generator) ?? "default"

@@ -5,8 +5,9 @@ internal import Synchronization
 
 /// A stand-in for GnuPG that is fast and starts nothing: for tests of what surrounds the cryptography.
 ///
-/// A message is a magic line with its recipients and signer, then the plaintext with every byte flipped
-/// and a checksum, so that damage shows.
+/// An encrypted message is a magic line, its recipients and a random number, then the plaintext with every byte flipped
+/// and a checksum, so that damage shows. A signed one has the packets of a real one; its signature is the signer's
+/// fingerprint and a checksum of the content. Anyone can sign as anyone, so that tests can forge.
 package final class StandInEngine: SealingEngine {
   private static let magic = Array("stand-in message\n".utf8)
   private let counts = Mutex(EngineStatistics())
@@ -16,11 +17,22 @@ package final class StandInEngine: SealingEngine {
   private let forgotten = Mutex(0)
   private let silence = Mutex(false)
   private let refusals = Mutex<EngineError?>(nil)
+  private let signingRefusals = Mutex<EngineError?>(nil)
+  private let verified = Mutex(0)
+
+  /// How many signed messages were verified.
+  package var verifications: Int { verified.withLock { $0 } }
 
   /// What keeps every message from being decrypted, as a passphrase that is not given does.
   package var refusal: EngineError? {
     get { refusals.withLock { $0 } }
     set { refusals.withLock { $0 = newValue } }
+  }
+
+  /// The error that every signature of a record fails with; nil to sign.
+  package var signingRefusal: EngineError? {
+    get { signingRefusals.withLock { $0 } }
+    set { signingRefusals.withLock { $0 = newValue } }
   }
 
   /// Whether messages for which somebody has to be asked are refused, as where nobody may be.
@@ -44,13 +56,14 @@ package final class StandInEngine: SealingEngine {
   package func warmUp() {}
 
   package func seal(
-    _ plaintext: borrowing SecretBytes, to recipients: [Fingerprint], signer: Fingerprint?
+    _ plaintext: borrowing SecretBytes, to recipients: [Fingerprint]
   ) throws(EngineError) -> [UInt8] {
     guard !recipients.isEmpty else { throw .noRecipients }
+    people.withLock { $0.formUnion(recipients) }
     counts.withLock { $0.encryptions += 1 }
     var message = Self.magic
     message += Array(recipients.map(\.text).joined(separator: ",").utf8) + [UInt8(ascii: "\n")]
-    message += Array((signer?.text ?? "").utf8) + [UInt8(ascii: "\n")]
+    message += Array(String(UInt64.random(in: 0 ... .max), radix: 16).utf8) + [UInt8(ascii: "\n")]
     var sum: UInt8 = 0
     unsafe plaintext.withBytes { bytes in
       for index in bytes.indices {
@@ -63,27 +76,25 @@ package final class StandInEngine: SealingEngine {
     return message
   }
 
-  package func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage {
-    let (recipients, signer, body) = try parts(of: ciphertext)
+  package func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes {
+    let (recipients, body) = try parts(of: ciphertext)
     counts.withLock { $0.decryptions += 1 }
     if let refusal { throw refusal }
     guard !readers.isDisjoint(with: recipients) else {
       throw .notARecipient(recipients: recipients.map(Self.keyID))
     }
-    guard let sum = body.last else { throw .corrupt }
-    guard body.count - 1 <= limit else { throw .tooLarge(limit: limit) }
-    let plain = body.dropLast().map { ~$0 }
+    let content = body.drop { $0 != UInt8(ascii: "\n") }.dropFirst()
+    guard let sum = content.last else { throw .corrupt }
+    guard content.count - 1 <= limit else { throw .tooLarge(limit: limit) }
+    let plain = content.dropLast().map { ~$0 }
     guard plain.reduce(UInt8(0), { $0 &* 31 &+ $1 }) == sum else { throw .corrupt }
-    let signatures = signer.map {
-      [SignatureFact(primary: $0, key: $0, status: .good, created: Timestamp(microseconds: 0))]
-    }
-    return OpenedMessage(plaintext: SecretBytes(copying: plain), signatures: signatures ?? [])
+    return SecretBytes(copying: plain)
   }
 
   /// How often the passphrases were to be forgotten.
   package var forgetting: Int { forgotten.withLock { $0 } }
 
-  package func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> OpenedMessage {
+  package func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes {
     if refusesToAskAgain { throw .noPromptPossible }
     forgotten.withLock { $0 += 1 }
     return try open(ciphertext, limit: limit)
@@ -98,6 +109,11 @@ package final class StandInEngine: SealingEngine {
     return parts.recipients.map(Self.keyID)
   }
 
+  package func containerDigest(of ciphertext: UnsafeRawBufferPointer) throws(MessageError) -> ContentDigest {
+    guard let parts = try? parts(of: unsafe Array(ciphertext)) else { throw .notBinary }
+    return ContentDigest(of: Array(parts.body))
+  }
+
   package func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
     let problems = unusable.withLock { $0 }
     for person in people {
@@ -106,10 +122,12 @@ package final class StandInEngine: SealingEngine {
     return Set(people.map(Self.keyID))
   }
 
-  /// Everybody whose name was ever mentioned.
+  /// Those who were ever mentioned, and the user.
   package func owners(of id: KeyID) throws(EngineError) -> [Fingerprint] {
-    people.withLock { $0 }.filter { Self.keyID($0) == id }.sorted()
+    known.filter { Self.keyID($0) == id }.sorted()
   }
+
+  private var known: Set<Fingerprint> { people.withLock { $0 }.union(readers) }
 
   package func publicKeys() throws(EngineError) -> [PublicKey] { [] }
 
@@ -125,7 +143,8 @@ package final class StandInEngine: SealingEngine {
   }
 
   package func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
-    Array("\(signer.text) \(ContentDigest(of: bytes).base64url)\n".utf8)
+    counts.withLock { $0.signatures += 1 }
+    return Array("\(signer.text) \(ContentDigest(of: bytes).base64url)\n".utf8)
   }
 
   package func verifyDetached(
@@ -138,6 +157,54 @@ package final class StandInEngine: SealingEngine {
     return [SignatureFact(primary: signer, key: signer, status: status, created: Timestamp(microseconds: 0))]
   }
 
+  package func signMessage(_ content: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
+    if let signingRefusal { throw signingRefusal }
+    counts.withLock { $0.signatures += 1 }
+    return Self.signed(content, Self.signature(of: content, by: signer))
+  }
+
+  package func verifyMessages(_ messages: [[UInt8]]) throws(EngineError) -> [SignatureFact?] {
+    counts.withLock { $0.processes += 1 }
+    verified.withLock { $0 += messages.count }
+    return messages.map { message in
+      guard let content = SignedMessage(message)?.content else { return nil }
+      let signature = Array(message.suffix(Self.signatureSize))
+      let words = String(decoding: signature, as: UTF8.self).split(separator: " ")
+      guard words.count == 2, let signer = Fingerprint(String(words[0])),
+        Self.signed(content, signature) == message
+      else { return nil }
+      let moment = Timestamp(microseconds: 0)
+      guard known.contains(signer) else {
+        return SignatureFact(primary: nil, key: nil, status: .unknownKey, created: moment)
+      }
+      let isGood = signature == Self.signature(of: content, by: signer)
+      return SignatureFact(primary: signer, key: signer, status: isGood ? .good : .bad, created: moment)
+    }
+  }
+
+  /// The packets of a signed message: one-pass signature, literal data, signature (RFC 9580, 10.3).
+  private static func signed(_ content: [UInt8], _ signature: [UInt8]) -> [UInt8] {
+    let onePass = [3, 0, 8, 22] + [UInt8](repeating: 0, count: 8) + [1]
+    let literal = [UInt8(ascii: "b"), 0, 0, 0, 0, 0] + content
+    return packet(4, onePass) + packet(11, literal) + packet(2, signature)
+  }
+
+  private static func packet(_ tag: UInt8, _ body: [UInt8]) -> [UInt8] {
+    let count = body.count
+    precondition(count < 8384, "a statement is a short line")
+    let length =
+      count < 192
+      ? [UInt8(count)] : [UInt8((count - 192) >> 8 + 192), UInt8(truncatingIfNeeded: count - 192)]
+    return [0xC0 | tag] + length + body
+  }
+
+  private static func signature(of content: [UInt8], by signer: Fingerprint) -> [UInt8] {
+    Array("\(signer.text) \(ContentDigest(of: content).base64url)".utf8)
+  }
+
+  /// The bytes of a signature: 40 digits, a space and 43 digits.
+  private static let signatureSize = 84
+
   package var statistics: EngineStatistics { counts.withLock { $0 } }
 
   private static func keyID(_ fingerprint: Fingerprint) -> KeyID {
@@ -145,16 +212,17 @@ package final class StandInEngine: SealingEngine {
     return id
   }
 
+  /// The recipients of a message, and the rest: its random number and content.
   private func parts(
     of message: [UInt8]
-  ) throws(EngineError) -> (recipients: [Fingerprint], signer: Fingerprint?, body: ArraySlice<UInt8>) {
+  ) throws(EngineError) -> (recipients: [Fingerprint], body: ArraySlice<UInt8>) {
     guard message.starts(with: Self.magic) else { throw .message(.notBinary) }
     let lines = message.dropFirst(Self.magic.count)
-      .split(separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: false)
-    guard lines.count == 3 else { throw .message(.notBinary) }
+      .split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
+    guard lines.count == 2 else { throw .message(.notBinary) }
     let names = String(decoding: lines[0], as: UTF8.self).split(separator: ",")
     let recipients = names.compactMap { Fingerprint(String($0)) }
     guard recipients.count == names.count else { throw .message(.notBinary) }
-    return (recipients, Fingerprint(String(decoding: lines[1], as: UTF8.self)), lines[2])
+    return (recipients, lines[1])
   }
 }

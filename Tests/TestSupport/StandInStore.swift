@@ -25,12 +25,10 @@ package final class StandInStore: Sendable {
 
   /// Makes the store.
   @discardableResult
-  package func create(
-    signatures: Policy.Signatures = .required, faults: FaultPlan? = nil
-  ) throws -> Keyring {
+  package func create(faults: FaultPlan? = nil) throws -> Keyring {
     try Keyring.create(
       at: path, founder: .init(fingerprint: owner, name: "Alice <alice@example.org>", keyFile: [1]),
-      signatures: signatures, host: host, faults: faults, engine: { _ in engine })
+      host: host, faults: faults, engine: { _ in engine })
   }
 
   /// Makes the store with a policy as it was before it named the key files.
@@ -92,6 +90,12 @@ extension Keyring {
   /// The secret of an item as text; for tests only.
   package func text(of record: ItemRecord) throws(KeyringError) -> String {
     let secret = try secret(for: record)
+    return secret.text()
+  }
+
+  /// The secret of a conflict copy as text; for tests only.
+  package func text(of copy: ConflictCopy) throws(KeyringError) -> String {
+    let secret = try secret(of: copy)
     return secret.text()
   }
 }

@@ -69,8 +69,9 @@ package struct DockerCredentialHelper {
     let item = NewItem(itemClass: .internetPassword, attributes: attributes)
     do throws(KeyringError) {
       try keyring.transaction { changes throws(KeyringError) in
-        // Looked for once more, under the lock: of several processes that store one for the same registry at the same
-        // time each has to replace what the one before it has stored, whatever account that was for.
+        // Of several processes that store one for the same registry at the same time, each has to replace what the one
+        // before it has stored, whatever account that was for.
+        changes.dependOnSearch()
         let known = try entries(at: endpoint).records
         let same = known.first(where: hasAccount)
         for record in known where record.id != same?.id { try changes.delete(record) }

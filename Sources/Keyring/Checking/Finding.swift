@@ -9,18 +9,20 @@ public struct Finding: Sendable, Equatable {
     case shard(ShardProblem)
     /// A file or folder that is no part of a store.
     case stray(StrayReason)
-    /// The index has an item whose file is missing.
+    /// The encrypted file of an item is missing.
     case fileMissing
-    /// An item's file is not known to the index.
+    /// The index has an item whose record is missing, and so is its encrypted file.
+    case itemMissing
+    /// An encrypted file without a record: another program has made it, or the record was lost.
+    case notAdopted
+    /// The index does not have an item.
     case notInIndex
-    /// An item's file is not the one that the index describes.
-    case notAsIndexed
-    /// An item's file is damaged.
+    /// The files of an item are damaged, or not signed as they must be.
     case damaged(ItemDamage)
-    /// What an item says about itself does not fit the place where it is.
+    /// An item is not what its place or the index says.
     case bindingMismatch(BindingMismatch)
-    /// Another item, which it names, has the same id.
-    case sharedID(ItemReference)
+    /// The recipients that other programs read are not the members of the default group.
+    case passRecipients
     /// An item is sealed to other people only, so that this user cannot look into it.
     case undecryptable(EngineError)
     /// An item is not sealed to exactly the members of its group.
@@ -116,7 +118,9 @@ public struct CheckReport: Sendable {
   public var findings: [Finding] = []
   /// How many items the index has.
   public var items = 0
-  /// How many of them were decrypted for the check.
+  /// How many conflict copies there are.
+  public var conflictCopies = 0
+  /// How many of both were decrypted for the check.
   public var decrypted = 0
   /// What was repaired, in words of the file system.
   public var repairs: [Repair] = []
@@ -127,12 +131,16 @@ public struct CheckReport: Sendable {
 
 /// One thing that `check --repair` did.
 public enum Repair: Sendable, Equatable {
-  /// A line was written anew from what the sealed item says.
+  /// A line was written anew from the record of the item.
   case rebuiltLine(ItemReference)
   /// An item's missing file was brought back from the history.
   case restoredFile(String)
-  /// A sealed item went back to the place that it names itself.
+  /// An item went back to the place that its record names.
   case movedItem(from: String, to: String)
+  /// An item was at several places: the version at this place gave way, and became a conflict copy.
+  case keptAsConflictCopy(path: String)
+  /// The recipients that other programs read were written anew.
+  case rewrotePassRecipients
   /// Something went into the quarantine folder.
   case quarantined(path: String, to: String)
   /// A damaged or left-over line was taken out; its bytes are in the quarantine folder.

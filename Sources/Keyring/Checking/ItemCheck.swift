@@ -3,10 +3,10 @@ internal import OpenPGP
 internal import Secrets
 internal import Synchronization
 
-/// Holds the file of one item against its line and the policy, from any thread.
+/// Compares the files of one item with its line and the policy, from any thread.
 struct ItemCheck: Sendable {
   let keyring: Keyring
-  /// Whether the item is decrypted and held against its line.
+  /// Whether the item is decrypted.
   let decrypts: Bool
   /// What the index says.
   let lines: LineTable
@@ -26,45 +26,67 @@ struct ItemCheck: Sendable {
     var isSound: Bool { wasDecrypted && findings.isEmpty }
   }
 
-  /// Looks at one file.
+  /// Looks at the files of one item.
   ///
+  /// - Parameters:
+  ///   - item: The place.
+  ///   - result: Its record, or why it is not believed; nil when it has none.
   /// - Throws: what would fail for other items as well, such as a prompt that was cancelled; a file error.
-  func look(at item: StoreSurvey.ItemFile) throws(KeyringError) -> Look {
+  func look(
+    at item: StoreSurvey.ItemFiles, _ result: Result<VerifiedRecord, RecordFault>?
+  ) throws(KeyringError) -> Look {
+    guard let result else { return Look(findings: [Finding(item.file, .notAdopted)]) }
+    switch result {
+    case .failure(.damage(let damage)): return Look(findings: [Finding(item.recordFile, .damaged(damage))])
+    case .failure(.mismatch(let mismatch)):
+      return Look(findings: [Finding(item.recordFile, .bindingMismatch(mismatch))])
+    case .success(let verified):
+      var look = try look(at: item.file, verified, item)
+      if let line = lines[item.file] {
+        if let name = verified.record.difference(from: line) {
+          look.findings.append(Finding(item.recordFile, .bindingMismatch(.index(name))))
+        }
+      } else {
+        look.findings.append(Finding(item.recordFile, .notInIndex))
+      }
+      return look
+    }
+  }
+
+  /// Looks at the encrypted file of a verified record.
+  func look(
+    at file: String, _ verified: VerifiedRecord, _ item: StoreSurvey.ItemFiles?
+  ) throws(KeyringError) -> Look {
+    var look = Look()
     let message: [UInt8]
-    do {
-      guard let bytes = try keyring.tree.read(item.file, limit: StoreLayout.sealedItemLimit) else {
-        return Look()
+    do throws(FileError) {
+      guard let bytes = try keyring.tree.read(file, limit: StoreLayout.sealedItemLimit) else {
+        return Look(findings: [Finding(file, .fileMissing)])
       }
       message = bytes
     } catch {
-      guard case .tooLarge(let limit) = error.reason else { throw .file(error) }
-      return Look(findings: [Finding(item.file, .damaged(.tooLarge(limit: limit)))])
-    }
-    var look = Look()
-    let record = lines[item.file]
-    if let record {
-      if ContentDigest(of: message) != record.sealed {
-        look.findings.append(Finding(item.file, .notAsIndexed))
+      switch error.reason {
+      case .tooLarge(let limit): return Look(findings: [Finding(file, .damaged(.tooLarge(limit: limit)))])
+      // The survey of the store reports what stands there instead.
+      case .notARegularFile, .hasOtherNames: return look
+      case .system: throw .file(error)
       }
-    } else {
-      look.findings.append(Finding(item.file, .notInIndex))
+    }
+    guard ContentDigest(of: message) == verified.record.sealed else {
+      return Look(findings: [Finding(file, .damaged(.notAsRecorded))])
     }
     let recipients: [KeyID]
     do throws(MessageError) {
       recipients = try keyring.engine.recipients(of: message)
     } catch {
-      look.findings.append(Finding(item.file, .damaged(.notAMessage(error))))
-      return look
+      return Look(findings: [Finding(file, .damaged(.notAMessage(error)))])
     }
-    if let record, let kind = try recipientFinding(recipients, record) {
-      look.findings.append(Finding(item.file, kind))
+    if let kind = try recipientFinding(recipients, verified.record) {
+      look.findings.append(Finding(file, kind))
     }
-    if decrypts {
-      look.wasDecrypted = true
-      if let finding = try contentFinding(message, record, item.path, item.file) {
-        look.findings.append(finding)
-      }
-    }
+    let stored = StoredItem(verified: verified, message: message)
+    if let finding = try contentFinding(stored, file) { look.findings.append(finding) }
+    look.wasDecrypted = decrypts
     return look
   }
 
@@ -86,16 +108,10 @@ struct ItemCheck: Sendable {
     return .wrongRecipients(found: found, expected: expected.sorted { $0.text < $1.text })
   }
 
-  private func contentFinding(
-    _ message: [UInt8], _ record: ItemRecord?, _ path: ItemPath, _ file: String
-  ) throws(KeyringError) -> Finding? {
+  private func contentFinding(_ item: StoredItem, _ file: String) throws(KeyringError) -> Finding? {
     let reader = ItemReader(keyring: keyring)
-    do {
-      if let record {
-        _ = try reader.open(message, record, nil)
-      } else {
-        _ = try reader.unseal(message, reference: .path(path))
-      }
+    do throws(KeyringError) {
+      if decrypts { _ = try reader.secret(of: item) } else { try reader.requireSignerAmongReaders(of: item) }
       return nil
     } catch {
       switch error {

@@ -1,13 +1,13 @@
 internal import KeyringModel
 
 extension Keyring {
-  /// Holds index, items, policy and keys against each other. Nothing in the store is changed and no lock is taken, so
+  /// Compares index, records, encrypted files, policy and keys with each other. Nothing in the store is changed and no lock is taken, so
   /// that a store which can only be read can be checked, too; a change that was cut off is reported.
   ///
   /// When something is found while another process writes, it looks again, at last while writers wait.
   ///
   /// - Parameters:
-  ///   - decrypts: whether every item is decrypted and held against its line, which needs the user's key.
+  ///   - decrypts: whether every item is decrypted, which needs the user's key.
   ///   - progress: told how many of how many items are done, in each round.
   /// - Returns: what was found.
   /// - Throws: `KeyringError.busy` when writers keep at it; `.engine` when GnuPG cannot be used, nobody can be asked
@@ -29,7 +29,7 @@ extension Keyring {
   }
 
   /// The store's lock; nil when somebody else can write in the store and this user cannot.
-  private func lockIfWritable() throws(KeyringError) -> StoreLock? {
+  func lockIfWritable() throws(KeyringError) -> StoreLock? {
     do throws(KeyringError) {
       return try StoreLock(tree, timeout: host.lockTimeout)
     } catch {
@@ -47,12 +47,12 @@ extension Keyring {
     return try check.run()
   }
 
-  /// Brings a store in order without deleting anything: changes that were cut off are finished, lines are rebuilt from
-  /// sealed items, items go back to the place they name themselves, and what belongs nowhere goes into a quarantine
-  /// folder. The store's lock is held all the time.
+  /// Brings a store in order without deleting anything, and without a secret key: changes that were cut off are finished,
+  /// the index is rebuilt from the records, items go back to the place that their records name, and what belongs nowhere
+  /// goes into a quarantine folder. The store's lock is held all the time.
   ///
   /// - Parameters:
-  ///   - decrypts: whether items that look right are decrypted, too.
+  ///   - decrypts: whether the check that follows decrypts every item.
   ///   - progress: told how many of how many items are done, in each of two passes.
   /// - Returns: what was repaired, and what is still wrong.
   /// - Throws: `KeyringError.policyNotTrusted`; `.busy`; `.shardRefused` when the lines of the items do not fit into
@@ -66,7 +66,7 @@ extension Keyring {
     let lock = try StoreLock(tree, timeout: host.lockTimeout)
     let quarantine = Quarantine.newFolder(at: host.clock())
     var repairs = try finishChanges(under: lock, quarantine)
-    var repair = StoreRepair(keyring: self, quarantine: quarantine, decrypts: decrypts)
+    var repair = StoreRepair(keyring: self, quarantine: quarantine)
     repairs += try repair.run(try StoreSurvey(of: self), under: lock, progress: progress)
     var report = try StoreCheck(keyring: self, decrypts: decrypts, progress: progress).run()
     report.repairs = repairs

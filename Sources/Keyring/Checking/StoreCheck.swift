@@ -25,10 +25,10 @@ struct StoreCheck {
       report.findings += shard.shard.problems.map { Finding(shard.file, .shard($0)) }
     }
     let lines = LineTable(survey.shards)
-    report.items = lines.count
-    report.findings += lines.missingFiles(among: survey.itemFiles)
-    report.findings += lines.sharedIDs()
-    for look in try looks(at: survey.itemFiles, lines) {
+    report.items = survey.items.count
+    report.conflictCopies = survey.conflictFiles.count { $0.hasSuffix(StoreLayout.recordExtension) }
+    report.findings += lines.missingItems(among: survey.items)
+    for look in try looks(at: survey.items, lines) + conflictLooks(survey.conflictFiles) {
       report.findings += look.findings
       if look.wasDecrypted { report.decrypted += 1 }
     }
@@ -36,33 +36,70 @@ struct StoreCheck {
     return report
   }
 
-  /// Looks at every file, on several threads.
+  /// Looks at every item, on several threads.
   ///
   /// A key with a passphrase is unlocked by the first item that can be decrypted. Until then one is tried after
   /// the other: several threads would ask several times, and again after a refusal (threat T36).
-  private func looks(
-    at files: [StoreSurvey.ItemFile], _ lines: LineTable
+  func looks(
+    at items: [StoreSurvey.ItemFiles], _ lines: LineTable
   ) throws(KeyringError) -> [ItemCheck.Look] {
     let check = ItemCheck(keyring: keyring, decrypts: decrypts, lines: lines)
     let pool = WorkerPool(workers: keyring.host.workers)
     var looks: [ItemCheck.Look] = []
     var isUnlocked = !decrypts
     let portion = decrypts ? Self.portion : Self.portion * 64
-    while looks.count < files.count {
-      progress(looks.count, files.count)
-      let done = looks.count
-      guard isUnlocked else {
-        let look = try check.look(at: files[done])
-        isUnlocked = look.isSound
-        looks.append(look)
+    while looks.count < items.count {
+      progress(looks.count, items.count)
+      let some = Array(items[looks.count...].prefix(isUnlocked ? portion : 1))
+      let results = try results(of: some)
+      // In portions, so that the progress shows and is told by one thread.
+      looks += try pool.map(some.count) { (number) throws(KeyringError) in
+        try check.look(at: some[number], results[number])
+      }
+      if let last = looks.last, last.isSound { isUnlocked = true }
+    }
+    progress(items.count, items.count)
+    return looks
+  }
+
+  /// The records of some items, verified together; nil for an item without one.
+  private func results(
+    of items: [StoreSurvey.ItemFiles]
+  ) throws(KeyringError) -> [Result<VerifiedRecord, RecordFault>?] {
+    let keyring = keyring
+    let bytes = try WorkerPool(workers: keyring.host.workers).map(items.count) {
+      (number) throws(KeyringError) -> [UInt8]? in
+      let item = items[number]
+      guard item.hasRecord else { return [UInt8]?.none }
+      return try ItemReader(keyring: keyring).readableRecord(at: item.path, isLocal: item.isLocal)
+    }
+    let claims = zip(items, bytes).compactMap { item, bytes in
+      bytes.map { RecordClaim($0, path: item.path, isLocal: item.isLocal) }
+    }
+    var verified = try keyring.verify(claims).makeIterator()
+    return bytes.map { $0 == nil ? nil : verified.next() }
+  }
+
+  /// Looks at the files of conflict copies: each has two, and the record is one that a member has signed.
+  private func conflictLooks(_ files: [String]) throws(KeyringError) -> [ItemCheck.Look] {
+    let check = ItemCheck(keyring: keyring, decrypts: decrypts, lines: LineTable([]))
+    var rest = Set(files)
+    var looks: [ItemCheck.Look] = []
+    for copy in try keyring.conflictCopies() {
+      rest.subtract(copy.files)
+      guard copy.signer != nil else {
+        looks.append(ItemCheck.Look(findings: [Finding(copy.files[1], .damaged(.badSignature))]))
         continue
       }
-      // In portions, so that the progress shows and is told by one thread.
-      looks += try pool.map(min(portion, files.count - done)) { (number) throws(KeyringError) in
-        try check.look(at: files[done + number])
+      do throws(KeyringError) {
+        looks.append(try check.look(at: copy.files[0], try keyring.storedItem(of: copy).verified, nil))
+      } catch {
+        guard case .itemDamaged(_, let damage) = error else { throw error }
+        looks.append(ItemCheck.Look(findings: [Finding(copy.files[0], .damaged(damage))]))
       }
     }
-    progress(files.count, files.count)
+    // A file without the other one, or under another name than its own.
+    looks += rest.sorted().map { ItemCheck.Look(findings: [Finding($0, .damaged(.noRecord))]) }
     return looks
   }
 
@@ -89,6 +126,7 @@ struct StoreCheck {
   /// The signature of the policy, the pin, and the people's keys.
   private func policyFindings() throws(KeyringError) -> [Finding] {
     var findings = comparesPolicy ? try trustFindings() : []
+    if let finding = try passRecipientsFinding() { findings.append(finding) }
     for (fingerprint, person) in keyring.policy.people.sorted(by: { $0.key < $1.key })
     where person.removed == nil {
       do {
@@ -99,6 +137,19 @@ struct StoreCheck {
       }
     }
     return findings
+  }
+
+  /// Other programs encrypt to whom this file names.
+  private func passRecipientsFinding() throws(KeyringError) -> Finding? {
+    let path = StoreLayout.passRecipients
+    do throws(FileError) {
+      let bytes = try keyring.tree.read(path, limit: StoreLayout.smallFileLimit)
+      return bytes == keyring.policy.passRecipients ? nil : Finding(path, .passRecipients)
+    } catch {
+      // The survey of the store reports what stands there instead.
+      guard case .system = error.reason else { return nil }
+      throw .file(error)
+    }
   }
 
   private func trustFindings() throws(KeyringError) -> [Finding] {
@@ -157,28 +208,12 @@ struct LineTable: Sendable {
     }
   }
 
-  var count: Int { byFile.count }
-
   subscript(file: String) -> ItemRecord? { byFile[file] }
 
-  /// Items of different shards with one id: a merge may keep both sides of a change of the primary key. Doubles
-  /// within a shard are problems of that shard.
-  func sharedIDs() -> [Finding] {
-    let items = byFile.sorted { $0.key < $1.key }
-    var first: [ItemID: ItemRecord] = [:]
-    return items.compactMap { file, record in
-      guard let other = first[record.id] else {
-        first[record.id] = record
-        return nil
-      }
-      return other.path.shard == record.path.shard && other.isLocal == record.isLocal
-        ? nil : Finding(file, .sharedID(other.reference))
-    }
-  }
-
-  func missingFiles(among files: [StoreSurvey.ItemFile]) -> [Finding] {
-    let present = Set(files.map(\.file))
-    return byFile.keys.filter { !present.contains($0) }.map { Finding($0, .fileMissing) }
+  /// Lines whose items have no file at all.
+  func missingItems(among items: [StoreSurvey.ItemFiles]) -> [Finding] {
+    let present = Set(items.map(\.file))
+    return byFile.keys.filter { !present.contains($0) }.map { Finding($0, .itemMissing) }
   }
 }
 

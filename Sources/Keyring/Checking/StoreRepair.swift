@@ -1,20 +1,33 @@
 internal import KeyringModel
 internal import OpenPGP
-internal import Secrets
 
-/// Works out what a store should look like, and brings it there in one transaction.
+/// Brings a store in order in one transaction: what belongs nowhere goes into the quarantine, items go back to the place
+/// that their records name, of an item at several places one version stays, and the index is made from the records. Needs
+/// no secret key.
 struct StoreRepair {
   private let keyring: Keyring
   private let quarantine: String
-  private let decrypts: Bool
   private var repairs: [Repair] = []
   /// Lines that are taken out, by shard file: their bytes are kept in the quarantine folder.
   private var removedLines: [String: [[UInt8]]] = [:]
+  /// The records that the index is made from.
+  private var records: [ItemRecord] = []
+  /// The places of versions that became conflict copies: their lines go without a copy in the quarantine.
+  private var resolved: Set<ItemPath> = []
 
-  init(keyring: Keyring, quarantine: String, decrypts: Bool) {
+  /// Two files of an item on their way to the place that the record names.
+  private struct Move {
+    let from: StoreSurvey.ItemFiles
+    let record: ItemRecord
+    let bytes: [UInt8]
+    let message: [UInt8]
+    /// The encrypted file at the place that the record names.
+    var target: String { StoreLayout.itemFile(record.path, isLocal: record.isLocal) }
+  }
+
+  init(keyring: Keyring, quarantine: String) {
     self.keyring = keyring
     self.quarantine = quarantine
-    self.decrypts = decrypts
   }
 
   /// Repairs what the survey shows.
@@ -26,35 +39,46 @@ struct StoreRepair {
     var moves: [(from: String, to: String)] = []
     for stray in survey.findings {
       switch stray.kind {
-      // A shard that is too large to be read is put aside as it is, before one is made from the items.
+      // A shard that is too large to be read is put aside as it is, before one is made from the records.
       case .stray, .shard(.tooLarge): break
       default: continue
       }
       // A name that is not UTF-8 cannot be given back to the system; it stays, and stays reported.
-      guard try files(keyring.tree.status(stray.path)) != nil else { continue }
+      guard try Keyring.isThere(stray.path, in: keyring.tree) else { continue }
       moves.append((stray.path, "\(quarantine)/\(stray.path)"))
     }
-    let hints = LineHints(survey.shards)
-    var outcome = try RepairPlan(survey.itemFiles) { [self] item throws(KeyringError) in
-      try look(at: item, hints)
-    }(progress)
-    try settleSharedIDs(&outcome)
-
+    let returning = try readRecords(survey, progress)
+    let copies = try resolveDoubles(but: returning)
     var transaction = Transaction(in: keyring.tree)
     do {
-      for path in outcome.quarantined { moves.append((path, "\(quarantine)/\(path)")) }
       for (from, to) in moves {
         transaction.move(from, to: to)
         repairs.append(.quarantined(path: from, to: to))
       }
-      for move in outcome.moved {
-        try transaction.place(move.message, at: move.to)
-        repairs.append(.movedItem(from: move.from, to: move.to))
+      let targets = Set(returning.map(\.target))
+      for move in returning {
+        let record = move.record
+        try transaction.place(move.message, at: move.target)
+        try transaction.place(move.bytes, at: StoreLayout.recordFile(record.path, isLocal: record.isLocal))
+        // Where another item moves to, its files replace these.
+        if !targets.contains(move.from.file) {
+          transaction.remove(move.from.file)
+          transaction.remove(move.from.recordFile)
+        }
+        repairs.append(.movedItem(from: move.from.file, to: move.target))
       }
-      let targets = Set(outcome.moved.map(\.to))
-      for move in outcome.moved where !targets.contains(move.from) { transaction.remove(move.from) }
-      repairs += outcome.rebuilt.map { .rebuiltLine($0) }
-      try rewriteShards(survey.shards, outcome.records, &transaction)
+      for copy in copies {
+        let digest = ContentDigest(of: copy.file.line)
+        let record = copy.file.record
+        for (ending, bytes) in [
+          (StoreLayout.secretExtension, copy.message), (StoreLayout.recordExtension, copy.file.bytes),
+        ] { try transaction.place(bytes, at: StoreLayout.conflictFile(record.id, digest, ending)) }
+        transaction.remove(StoreLayout.itemFile(record.path, isLocal: false))
+        transaction.remove(StoreLayout.recordFile(record.path, isLocal: false))
+        repairs.append(.keptAsConflictCopy(path: StoreLayout.itemFile(record.path, isLocal: false)))
+      }
+      try rewriteShards(survey.shards, &transaction)
+      try rewritePassRecipients(&transaction)
     } catch {
       transaction.abandon()
       throw error
@@ -63,111 +87,139 @@ struct StoreRepair {
     return repairs
   }
 
-  /// What can be said about one item file.
-  private func look(
-    at item: StoreSurvey.ItemFile, _ hints: LineHints
-  ) throws(KeyringError) -> RepairPlan.Look {
+  // MARK: Records
+
+  /// Reads all records, those that are believed and those that are not: the index shows both, and nothing relies on it.
+  ///
+  /// - Returns: The items that are to go to the place that their records name.
+  private mutating func readRecords(
+    _ survey: StoreSurvey, _ progress: (Int, Int) -> Void
+  ) throws(KeyringError) -> [Move] {
     let reader = ItemReader(keyring: keyring)
-    let lines = hints.lines(for: item.file)
+    let lines = LineTable(survey.shards)
+    var misplaced: [Move] = []
+    for (number, item) in survey.items.enumerated() {
+      progress(number, survey.items.count)
+      guard item.hasRecord, let bytes = try reader.readableRecord(at: item.path, isLocal: item.isLocal),
+        // What cannot be read is reported by the check that follows.
+        let file = try? RecordFile(parsing: bytes)
+      else { continue }
+      guard file.record.path == item.path else {
+        if let move = try move(of: item, file, reader) { misplaced.append(move) }
+        continue
+      }
+      let record = file.record.located(item.isLocal)
+      records.append(record)
+      if lines[item.file] != record { repairs.append(.rebuiltLine(record.reference)) }
+    }
+    progress(survey.items.count, survey.items.count)
+    let moves = Self.possible(misplaced, among: survey.items)
+    for move in moves {
+      records.append(move.record)
+      if lines[move.target] != move.record { repairs.append(.rebuiltLine(move.record.reference)) }
+    }
+    return moves
+  }
+
+  /// The way of two files to the place that their record names; nil when they are not worth one.
+  private func move(
+    of item: StoreSurvey.ItemFiles, _ file: RecordFile, _ reader: ItemReader
+  ) throws(KeyringError) -> Move? {
+    let claim = RecordClaim(file.bytes, path: file.record.path, isLocal: item.isLocal)
+    // Only what a member has signed is worth a place.
+    guard case .success(let verified) = try keyring.verifier.verify(claim),
+      let message = try reader.message(at: item.path, isLocal: item.isLocal),
+      ContentDigest(of: message) == verified.record.sealed
+    else { return nil }
+    return Move(from: item, record: verified.record, bytes: file.bytes, message: message)
+  }
+
+  /// The moves whose targets are free, or become free because what is there moves as well.
+  private static func possible(_ wanted: [Move], among items: [StoreSurvey.ItemFiles]) -> [Move] {
+    var moves: [Move] = []
+    var targets: Set<String> = []
+    for move in wanted where targets.insert(move.target).inserted { moves.append(move) }
+    while true {
+      let taken = Set(items.map(\.file)).subtracting(moves.map(\.from.file))
+      let free = moves.filter { !taken.contains($0.target) }
+      if free.count == moves.count { return moves }
+      moves = free
+    }
+  }
+
+  // MARK: Doubles
+
+  /// A version of an item that is at two places, as it was signed.
+  private struct DoubleVersion {
+    let file: RecordFile
     let message: [UInt8]
-    do {
-      guard let bytes = try keyring.tree.read(item.file, limit: StoreLayout.sealedItemLimit) else {
-        return .unreadable(lines.first)
-      }
-      message = bytes
-    } catch {
-      guard case .tooLarge = error.reason else { throw .file(error) }
-      return .unreadable(lines.first)
-    }
-    let digest = ContentDigest(of: message)
-    let described = lines.first { $0.sealed == digest }
-    if let described, !decrypts { return .inOrder(described) }
-    do {
-      let header = try reader.unseal(message, reference: .path(item.path)).header
-      guard header.keyring == keyring.policy.keyring else {
-        return described.map { .unreadable($0) } ?? .foreign
-      }
-      var record = Self.record(header.record(sealed: digest), at: item, hints)
-      record.isLocal = item.isLocal
-      let line = hints.line(id: record.id)
-      let own = lines.first { $0.id == record.id }
-      // Somebody has put an older secret back. The line is all that tells of it, so it stays, and so does the finding.
-      // Where the item has its line elsewhere, nothing speaks for this file, and it is put aside.
-      if let line, line.revision != record.revision, line.secretModified > record.secretModified {
-        guard let own else { return .foreign }
-        let isOlder = own.revision != record.revision && own.secretModified > record.secretModified
-        if isOlder { return .unreadable(own) }
-      }
-      let merged = (own ?? line).map { record.merging(line: $0) } ?? record
-      return .says(merged, message, isNew: merged != described)
-    } catch {
-      switch error {
-      // What a newer version wrote is not judged by this one.
-      case .itemDamaged(_, .unknownFormat): return .unreadable(lines.first)
-      case .itemDamaged: return lines.first.map { .unreadable($0) } ?? .foreign
-      case .engine(let error, _) where error.isAboutTheItem: return .unreadable(lines.first)
-      default: throw error
-      }
-    }
   }
 
-  /// The record for a header at the place where it was found: in a conflict copy's it is a copy of what the header
-  /// says.
-  private static func record(
-    _ said: ItemRecord, at item: StoreSurvey.ItemFile, _ hints: LineHints
-  ) -> ItemRecord {
-    let place = item.path.original
-    guard let copyID = item.path.copyID, !said.isConflictCopy, said.path == place else { return said }
-    if said.id == copyID {
-      let holder = hints.lines(for: StoreLayout.itemFile(place, isLocal: item.isLocal)).first
-      let line = hints.line(id: copyID)
-      return said.conflicting(with: line?.conflictOf ?? holder?.id ?? copyID)
+  /// Resolves items that are at several places, as a merge by files leaves an item that both sides have renamed: one
+  /// version keeps its place, by the rules of a merge whose common ancestor is not known. Versions that are not believed
+  /// stay.
+  ///
+  /// - Parameter moves: Items that are on their way to another place; they stay, too.
+  /// - Returns: The versions that give way.
+  private mutating func resolveDoubles(but moves: [Move]) throws(KeyringError) -> [DoubleVersion] {
+    let moving = Set(moves.map(\.record.path))
+    var copies: [DoubleVersion] = []
+    // A member of another group could sign a record with the same id, which is not secret.
+    let byItem = Dictionary(grouping: records.filter { !$0.isLocal }) { "\($0.id.hex) \($0.group)" }
+    for versions in byItem.values where versions.count > 1 {
+      var found: [ItemPath: DoubleVersion] = [:]
+      for path in versions.map(\.path) where !moving.contains(path) { found[path] = try believed(at: path) }
+      let sorted = found.values.map(\.file.record).sorted { $0.path < $1.path }
+      guard var winner = sorted.first else { continue }
+      for other in sorted.dropFirst() {
+        var merge = StoreMerge()
+        // A repair needs no key.
+        merge.canSign = { _, _, _ in false }
+        winner = merge.merge(base: [], ours: [winner], theirs: [other]).items.first?.record ?? winner
+      }
+      copies += found.filter { $0.key != winner.path }.map(\.value)
     }
-    guard copyID.isCopy(of: said.id) else { return said }
-    var copy = said.conflicting(with: said.id)
-    copy.id = copyID
-    return copy
+    let gone = Set(copies.map(\.file.record.path))
+    resolved = gone
+    records.removeAll { !$0.isLocal && gone.contains($0.path) }
+    repairs.removeAll { repair in
+      guard case .rebuiltLine(.path(let path)) = repair else { return false }
+      return gone.contains(path)
+    }
+    return copies.sorted { $0.file.record.path < $1.file.record.path }
   }
 
-  /// Makes conflict copies of items that have the id of another one: plain git keeps both sides of a change of the
-  /// primary key.
-  private func settleSharedIDs(_ outcome: inout RepairPlan.Outcome) throws(KeyringError) {
-    var places: Set<String> = []
-    outcome.records.removeAll { record in
-      !places.insert(StoreLayout.itemFile(record.path, isLocal: record.isLocal)).inserted
+  /// The version at a place, if its record and its encrypted file are believed.
+  private func believed(at path: ItemPath) throws(KeyringError) -> DoubleVersion? {
+    let reader = ItemReader(keyring: keyring)
+    guard let bytes = try reader.readableRecord(at: path, isLocal: false),
+      case .success(let verified) = try keyring.verifier.verify(RecordClaim(bytes, path: path)),
+      // What is not a file is reported by the check that follows.
+      let message = try? reader.message(at: path, isLocal: false),
+      try keyring.fault(of: verified, message) == nil
+    else { return nil }
+    return DoubleVersion(file: verified.file, message: message)
+  }
+
+  private mutating func rewritePassRecipients(_ transaction: inout Transaction) throws(KeyringError) {
+    let path = StoreLayout.passRecipients
+    let wanted = keyring.policy.passRecipients
+    let bytes: [UInt8]?
+    do throws(FileError) {
+      bytes = try keyring.tree.read(path, limit: StoreLayout.smallFileLimit)
+    } catch {
+      guard case .system = error.reason else { return }
+      throw .file(error)
     }
-    for (_, versions) in Dictionary(grouping: outcome.records, by: \.id) where versions.count > 1 {
-      let sorted = versions.sorted { $0.isLater(than: $1, bySecret: true) }
-      for version in sorted.dropFirst() where version.isLocal == sorted[0].isLocal {
-        let file = StoreLayout.itemFile(version.path, isLocal: version.isLocal)
-        let moved = outcome.moved.firstIndex { $0.to == file }
-        let message =
-          if let moved { outcome.moved[moved].message } else {
-            try files { () throws(FileError) in
-              try keyring.tree.read(file, limit: StoreLayout.sealedItemLimit)
-            }
-          }
-        // Without its file there is no version to keep.
-        guard let message else { continue }
-        var copy = version.conflictCopy
-        copy.isLocal = version.isLocal
-        let target = StoreLayout.itemFile(copy.path, isLocal: copy.isLocal)
-        if let moved {
-          outcome.moved[moved] = RepairPlan.Move(
-            from: outcome.moved[moved].from, to: target, message: message)
-        } else {
-          outcome.moved.append(RepairPlan.Move(from: file, to: target, message: message))
-        }
-        outcome.records.removeAll { $0 == version }
-        outcome.records.append(copy)
-      }
-    }
+    if bytes == wanted { return }
+    try transaction.place(wanted, at: path)
+    repairs.append(.rewrotePassRecipients)
   }
 
   // MARK: Shards
 
   private mutating func rewriteShards(
-    _ surveyed: [StoreSurvey.SurveyedShard], _ records: [ItemRecord], _ transaction: inout Transaction
+    _ surveyed: [StoreSurvey.SurveyedShard], _ transaction: inout Transaction
   ) throws(KeyringError) {
     var wanted: [String: Shard] = [:]
     for record in records {
@@ -196,56 +248,17 @@ struct StoreRepair {
     }
   }
 
-  /// Notes the lines that are in the old shard and whose item is no longer described by it.
+  /// Notes the lines that are in the old shard and whose item the new one does not have.
   private mutating func collectRemoved(_ old: Shard, _ new: Shard?, _ file: String) {
-    var kept: Set<ItemID> = []
+    var kept: Set<ItemPath> = []
     for line in old.lines {
-      if case .success(let record) = line.content, !kept.contains(record.id),
-        new?.record(id: record.id)?.path == record.path
-      {
-        kept.insert(record.id)
+      if let path = line.path, !kept.contains(path), new?.record(path: path) != nil {
+        kept.insert(path)
         continue
       }
+      if let path = line.path, resolved.contains(path), !file.hasPrefix("\(StoreLayout.local)/") { continue }
       removedLines[file, default: []].append(line.bytes)
       repairs.append(.removedLine(file: file, number: line.number))
     }
   }
-}
-
-extension ItemRecord {
-  /// The record of a sealed item's header with what a line says that is newer.
-  ///
-  /// Attributes outside of the primary key may be edited in the index alone; the later edit counts.
-  fileprivate func merging(line: ItemRecord) -> ItemRecord {
-    guard line.primaryKey == primaryKey, line.modified >= modified else { return self }
-    var merged = line
-    merged.isLocal = isLocal
-    merged.revision = revision
-    merged.secretModified = secretModified
-    merged.sealed = sealed
-    return merged
-  }
-}
-
-/// The lines of all shards, doubles included, as hints about the items.
-struct LineHints {
-  private var byFile: [String: [ItemRecord]] = [:]
-  private var byID: [ItemID: ItemRecord] = [:]
-
-  init(_ shards: [StoreSurvey.SurveyedShard]) {
-    for shard in shards {
-      for case .success(var record) in shard.shard.lines.map(\.content) {
-        record.isLocal = shard.isLocal
-        byFile[StoreLayout.itemFile(record.path, isLocal: shard.isLocal), default: []].append(record)
-        if byID[record.id].map({ $0.modified < record.modified }) ?? true { byID[record.id] = record }
-      }
-    }
-    for file in byFile.keys { byFile[file]?.sort { $0.modified > $1.modified } }
-  }
-
-  /// The lines that describe a file, the newest first.
-  func lines(for file: String) -> [ItemRecord] { byFile[file] ?? [] }
-
-  /// The newest line of an item.
-  func line(id: ItemID) -> ItemRecord? { byID[id] }
 }

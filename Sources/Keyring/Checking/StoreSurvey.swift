@@ -2,8 +2,10 @@ internal import KeyringModel
 
 /// Everything that lies in a store's folders, sorted into what belongs there and what does not.
 struct StoreSurvey {
-  /// Item files by their path in the store.
-  var itemFiles: [ItemFile] = []
+  /// The places where something lies that can be an item.
+  var items: [ItemFiles] = []
+  /// The files of conflict copies, by their paths in the store.
+  var conflictFiles: [String] = []
   /// The shards, with where they are.
   var shards: [SurveyedShard] = []
   /// Things that are no part of a store, and things that others can change.
@@ -11,11 +13,16 @@ struct StoreSurvey {
   /// Whether others can enter the store at all; where they cannot, permissions in it mean nothing.
   private let isOpenToOthers: Bool
 
-  /// A file that lies where an item can be.
-  struct ItemFile {
+  /// The files that lie at a place where an item can be.
+  struct ItemFiles: Sendable {
     let path: ItemPath
     let isLocal: Bool
+    var hasSecret = false
+    var hasRecord = false
+    /// The encrypted file.
     var file: String { StoreLayout.itemFile(path, isLocal: isLocal) }
+    /// The record.
+    var recordFile: String { StoreLayout.recordFile(path, isLocal: isLocal) }
   }
 
   /// A shard as it is on disk.
@@ -42,6 +49,7 @@ struct StoreSurvey {
         try surveyIndex(tree, isLocal: isLocal)
         try surveyItems(tree, isLocal: isLocal)
       }
+      try surveyConflicts(tree)
     } catch {
       throw .file(error)
     }
@@ -51,7 +59,7 @@ struct StoreSurvey {
   private mutating func surveyTop(_ tree: FileTree) throws(FileError) {
     let known: Set<String> = [
       StoreLayout.policy, StoreLayout.policySignature, StoreLayout.keys, StoreLayout.index, StoreLayout.items,
-      StoreLayout.local, StoreLayout.work,
+      StoreLayout.conflicts, StoreLayout.local, StoreLayout.work,
     ]
     for name in try tree.list("") where !known.contains(name) {
       if name == StoreLayout.gitIgnore || name == StoreLayout.gitAttributes {
@@ -117,28 +125,78 @@ struct StoreSurvey {
     guard try isFolder(root, in: tree) else { return }
     for itemClass in try tree.list(root) {
       let classFolder = "\(root)/\(itemClass)"
-      guard ItemClass(rawValue: itemClass) != nil else {
+      if classFolder == StoreLayout.passRecipients, try isFile(classFolder, in: tree) { continue }
+      guard let known = ItemClass(rawValue: itemClass) else {
         findings.append(Finding(classFolder, .stray(.name)))
         continue
       }
       guard try isFolder(classFolder, in: tree) else { continue }
-      for container in try tree.list(classFolder) {
-        let containerFolder = "\(classFolder)/\(container)"
-        // Opened once: there are many files, and each path would be walked again.
-        guard try isFolder(containerFolder, in: tree), let folder = try tree.folder(containerFolder) else {
-          continue
+      for container in try tree.list(classFolder) where try isFolder("\(classFolder)/\(container)", in: tree)
+      {
+        try surveyContainer("\(itemClass)/\(container)", of: known, tree, isLocal: isLocal)
+      }
+    }
+  }
+
+  /// The accounts of one server or service, and the folders of their fields.
+  private mutating func surveyContainer(
+    _ container: String, of itemClass: ItemClass, _ tree: FileTree, isLocal: Bool
+  ) throws(FileError) {
+    let root = StoreLayout.itemsFolder(isLocal: isLocal)
+    var found: [ItemPath: ItemFiles] = [:]
+    // Opened once: there are many files, and each path would be walked again.
+    guard let folder = try tree.folder("\(root)/\(container)") else { return }
+    for name in try folder.names() {
+      let path = "\(container)/\(name)"
+      let status = try folder.status(name)
+      if let item = Self.item(path) {
+        note(item, path, status, &found, isLocal: isLocal)
+      } else if status?.kind == .directory, itemClass == .genericPassword || itemClass == .internetPassword,
+        ItemPath(validating: path) != nil
+      {
+        if let status { noteWeakness(status, "\(root)/\(path)") }
+        guard let fields = try tree.folder("\(root)/\(path)") else { continue }
+        for field in try fields.names() {
+          let path = "\(path)/\(field)"
+          if let item = Self.item(path), item.field != nil {
+            note(item, path, try fields.status(field), &found, isLocal: isLocal)
+          } else {
+            findings.append(Finding("\(root)/\(path)", .stray(.name)))
+          }
         }
-        for name in try folder.names() {
-          let file = "\(containerFolder)/\(name)"
-          guard name.hasSuffix(".gpg"),
-            let path = ItemPath(validating: "\(itemClass)/\(container)/\(name.dropLast(4))")
-          else {
-            findings.append(Finding(file, .stray(.name)))
-            continue
-          }
-          if isFile(try folder.status(name), file) {
-            itemFiles.append(ItemFile(path: path, isLocal: isLocal))
-          }
+      } else {
+        findings.append(Finding("\(root)/\(path)", .stray(.name)))
+      }
+    }
+    items += found.values.sorted { $0.path < $1.path }
+  }
+
+  /// The item that a file below the folder of items is of; nil for any other name.
+  private static func item(_ path: String) -> ItemPath? {
+    StoreLayout.itemPath(ofFile: "\(StoreLayout.items)/\(path)")
+  }
+
+  private mutating func note(
+    _ item: ItemPath, _ path: String, _ status: FileStatus?, _ found: inout [ItemPath: ItemFiles],
+    isLocal: Bool
+  ) {
+    guard isFile(status, "\(StoreLayout.itemsFolder(isLocal: isLocal))/\(path)") else { return }
+    var files = found[item] ?? ItemFiles(path: item, isLocal: isLocal)
+    if path.hasSuffix(StoreLayout.secretExtension) { files.hasSecret = true } else { files.hasRecord = true }
+    found[item] = files
+  }
+
+  private mutating func surveyConflicts(_ tree: FileTree) throws(FileError) {
+    guard try isFolder(StoreLayout.conflicts, in: tree) else { return }
+    for id in try tree.list(StoreLayout.conflicts) {
+      let folder = "\(StoreLayout.conflicts)/\(id)"
+      guard try isFolder(folder, in: tree) else { continue }
+      for name in try tree.list(folder) {
+        let path = "\(folder)/\(name)"
+        if !StoreLayout.isConflictFile(path) {
+          findings.append(Finding(path, .stray(.name)))
+        } else if try isFile(path, in: tree) {
+          conflictFiles.append(path)
         }
       }
     }

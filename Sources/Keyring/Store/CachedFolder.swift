@@ -27,6 +27,8 @@ struct CachedFolder: Sendable {
   func hasShard(of plan: QueryPlan) -> Bool {
     switch plan.shards {
     case .one(let number): shards[Int(number)] != nil
+    case .row:
+      shards[Int(plan.shardNumbers.lowerBound)...Int(plan.shardNumbers.upperBound)].contains { $0 != nil }
     case .all: !isEmpty
     }
   }

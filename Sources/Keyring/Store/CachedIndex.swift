@@ -23,7 +23,7 @@ struct CachedIndex: Sendable {
     let keys = query.predicates.compactMap(ExactKey.of)
     var collector = MatchCollector(query: query, plan: plan, cost: cost)
     for folder in folders { try folder.scan(plan, keys, into: &collector) }
-    var matches = try collector.finish(in: tree)
+    var matches = collector.finish()
     if folders[0].isEmpty {
       matches.isIndexLost = try IndexSearch.isIndexLost(in: tree)
     }

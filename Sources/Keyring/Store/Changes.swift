@@ -3,63 +3,67 @@ internal import OpenPGP
 public import Secrets
 
 /// Changes to a store that happen together; made by `Keyring.transaction(_:)`.
+///
+/// They are worked out in memory, from items whose records were verified, and signed with one signature. Then the store's
+/// lock is taken: what was looked at has to be as it was, else all of it is done again.
 public struct Changes: ~Copyable {
   private let keyring: Keyring
-  private let lock: StoreLock
-  private var transaction: Transaction
+  private let reader: ItemReader
+  /// What was looked at or changed.
+  private var entries: [ItemPlace: Entry] = [:]
+  /// The index as it was looked at; what is written is worked out anew under the lock.
   private var shards: [ShardKey: Shard] = [:]
-  private var changed: Set<ShardKey> = []
-  /// Items that this transaction has put somewhere or taken away, by file: what is on disk is older.
-  private var touched: Set<String> = []
-  private var quarantine: String?
+  /// Files that are not items: a policy, key files, conflict copies that go.
+  private var files: [(path: String, bytes: [UInt8]?)] = []
+  /// Conflict copies that get another file or another signature.
+  private var copies: [(old: ConflictCopy?, item: PreparedItem, file: RecordFile?)] = []
   private var subject = ChangeSubject()
-  /// An error that struck between the first and the last step of one change: then nothing can be decided any
-  /// more, also when the error was caught.
-  private var failure: KeyringError?
+  /// Whether the changes depend on what a search has found.
+  private(set) var dependsOnSearch = false
 
   private struct ShardKey: Hashable, Comparable {
     let isLocal: Bool
     let number: UInt8
+
+    init(_ place: ItemPlace) { (isLocal, number) = (place.isLocal, place.path.shard) }
+
+    var file: String { StoreLayout.shardFile(number, isLocal: isLocal) }
+
     static func < (left: ShardKey, right: ShardKey) -> Bool {
       left.isLocal == right.isLocal ? left.number < right.number : right.isLocal
     }
   }
 
-  /// Takes the lock and finishes what was cut off before.
-  ///
-  /// - Throws: `KeyringError.policyNotTrusted` when the store's policy is not the accepted one, `.busy`, or
-  ///   a file error.
-  init(keyring: Keyring) throws(KeyringError) {
-    try keyring.trusted.requireMembership()
-    let lock = try StoreLock(keyring.tree, timeout: keyring.host.lockTimeout)
-    try Transaction.recover(in: keyring.tree, under: lock)
-    try Self.checkPolicy(of: keyring)
-    self.keyring = keyring
-    self.lock = lock
-    transaction = Transaction(in: keyring.tree)
+  /// The files at a place, as they were when they were looked at.
+  private struct Base: Equatable {
+    let record: [UInt8]?
+    let message: ContentDigest?
+    /// Whether what lies there is not a file.
+    var isOther = false
   }
 
-  /// The policy may have changed since the store was opened: then its recipients are not to be used.
-  private static func checkPolicy(of keyring: Keyring) throws(KeyringError) {
-    if let replaced = keyring.trusted.replaced {
-      let stored = try TrustedPolicy.read(in: keyring.tree).policy
-      let pin = try PinStore(base: keyring.host.stateBase, keyring: stored.keyring).readPin()
-      guard stored == keyring.policy, pin?.digest == replaced else { throw .team(.overtaken) }
-      return
-    }
-    let current = try TrustedPolicy(in: keyring.tree, stateBase: keyring.host.stateBase)
-    if let distrust = current.distrust { throw .policyNotTrusted(distrust) }
-    guard current.policy == keyring.policy else {
-      throw .policyNotTrusted(
-        .changed(generation: current.policy.generation, pinned: keyring.policy.generation))
-    }
-    // What was accepted may have changed as well, and the engine has the keys from before.
-    for (fingerprint, bytes) in current.keys where keyring.trusted.keys[fingerprint] != bytes {
-      throw .policyNotTrusted(
-        .keyChanged(fingerprint, name: keyring.policy.people[fingerprint]?.name ?? ""))
-    }
-    // An account whose state cannot be written keeps its old pin, which is good for all it was good for before.
-    try? current.adoptKeys(stateBase: keyring.host.stateBase)
+  private struct Entry {
+    let base: Base
+    var content: Content
+    var isChanged = false
+    /// Whether what lay there was not believed, so that it is not deleted.
+    var wasDistrusted: Bool
+  }
+
+  /// What is at a place, as this transaction leaves it.
+  private enum Content {
+    case nothing
+    /// An item of the store that was verified.
+    case stored(StoredItem)
+    /// Something that is not believed, and why. It can be put into the quarantine, nothing else.
+    case distrusted(KeyringError)
+    /// A new version; the file of its record once it is signed.
+    case new(PreparedItem, RecordFile?)
+  }
+
+  init(keyring: Keyring) {
+    self.keyring = keyring
+    reader = ItemReader(keyring: keyring)
   }
 
   // MARK: What a transaction does
@@ -68,17 +72,18 @@ public struct Changes: ~Copyable {
   @discardableResult
   public mutating func add(_ item: NewItem, secret: borrowing SecretBytes) throws(KeyringError) -> ItemRecord
   {
-    try add(item, secret: secret, age: nil)
+    try add(try ItemSealer(keyring: keyring).prepare(item, secret: secret))
   }
 
-  /// Adds an item with a secret that another one has already.
-  mutating func add(
-    _ item: NewItem, secret: borrowing SecretBytes, age: SecretAge?
-  ) throws(KeyringError) -> ItemRecord {
-    try add(try ItemSealer(keyring: keyring).seal(new: item, secret: secret, age: age))
+  /// Adds a second item with the secret of another one; see `Keyring.duplicate(_:as:)`.
+  @discardableResult
+  public mutating func duplicate(_ record: ItemRecord, as item: NewItem) throws(KeyringError) -> ItemRecord {
+    let (place, original) = try current(record)
+    let secret = try secret(at: place)
+    return try add(try ItemSealer(keyring: keyring).prepare(item, secret: secret, original: original))
   }
 
-  /// Adds an item that was sealed before the lock was taken.
+  /// Adds an item that was encrypted before.
   @discardableResult
   mutating func add(_ item: PreparedItem) throws(KeyringError) -> ItemRecord {
     try checkFree(item.record)
@@ -88,12 +93,16 @@ public struct Changes: ~Copyable {
   }
 
   /// Puts back an item that was deleted, under the id that it had.
-  mutating func bringBack(_ item: PreparedItem) throws(KeyringError) {
+  ///
+  /// - Parameter file: The record as it was signed; nil when it is to be signed anew.
+  mutating func bringBack(_ item: PreparedItem, _ file: RecordFile?) throws(KeyringError) {
     let byID = Query(predicates: [.id(item.record.id)])
     if let other = try IndexSearch.run(byID, in: keyring.tree).items.first {
       throw .itemExists(other.reference)
     }
-    try add(item)
+    try checkFree(item.record)
+    try put(item, file)
+    subject.note(nil, item.record)
   }
 
   /// Changes attributes; see `Keyring.update(_:_:)`.
@@ -101,13 +110,16 @@ public struct Changes: ~Copyable {
   public mutating func update(
     _ record: ItemRecord, _ changes: AttributeChanges
   ) throws(KeyringError) -> ItemRecord {
-    let old = try current(record)
-    let change = try ItemSealer(keyring: keyring).change(changes, to: old) { () throws(KeyringError) in
-      // Not `read`: that looks again under the lock, which this transaction holds.
-      guard let message = try message(of: old) else { throw .itemDamaged(old.reference, .missing) }
-      return try ItemReader(keyring: keyring).open(message, old, nil)
-    }
-    return try apply(change, replacing: old)
+    let (place, old) = try current(record)
+    var new = try changes.applied(to: old)
+    if new == old { return old }
+    new.modified = keyring.host.time(after: old)
+    // The same secret in another place needs nobody's key; for other readers it is encrypted again.
+    let item =
+      new.group.hasSameBytes(as: old.group)
+      ? PreparedItem(record: new, message: try readableMessage(at: place))
+      : try ItemSealer(keyring: keyring).prepare(new, secret: try secret(at: place))
+    return try replace(old, at: place, with: item)
   }
 
   /// Replaces the secret and changes attributes; see `Keyring.update(_:_:secret:)`.
@@ -115,60 +127,75 @@ public struct Changes: ~Copyable {
   public mutating func update(
     _ record: ItemRecord, _ changes: AttributeChanges, secret: borrowing SecretBytes
   ) throws(KeyringError) -> ItemRecord {
-    try update(record, changes, secret: secret, revision: nil)
+    let (place, old) = try current(record)
+    var new = try changes.applied(to: old)
+    var generator = SystemRandomNumberGenerator()
+    new.revision = Revision(using: &generator)
+    new.modified = keyring.host.time(after: old)
+    new.secretModified = new.modified
+    return try replace(old, at: place, with: try ItemSealer(keyring: keyring).prepare(new, secret: secret))
   }
 
-  /// Does the same with a secret that another item has already, under its revision.
-  @discardableResult
-  mutating func update(
-    _ record: ItemRecord, _ changes: AttributeChanges, secret: borrowing SecretBytes, revision: Revision?
-  ) throws(KeyringError) -> ItemRecord {
-    let old = try current(record)
-    let change = try ItemSealer(keyring: keyring)
-      .change(changes, to: old, secret: secret, revision: revision)
-    return try apply(change, replacing: old)
-  }
-
-  /// Makes a change that was worked out before the lock was taken.
+  /// Puts the same version of an item into another encrypted file, or has it signed anew.
   ///
-  /// - Returns: the record as it is now; nil, and nothing is done, when the item is not any more as it was.
-  mutating func apply(_ change: ItemChange, to base: ItemRecord) throws(KeyringError) -> ItemRecord? {
-    let old = try current(base)
-    // Of two lines for one item the search may have taken the other one, and would each time.
-    try requireSound(shardKey(of: old))
-    return old == base ? try apply(change, replacing: old) : nil
+  /// - Parameters:
+  ///   - item: The item with its new file.
+  ///   - base: The record that it was made from.
+  /// - Returns: False, and nothing is done, when the item is not as it was.
+  mutating func reseal(_ item: PreparedItem, of base: VerifiedRecord) throws(KeyringError) -> Bool {
+    let place = base.record.place
+    guard case .stored(let stored) = try content(at: place), stored.verified.file == base.file else {
+      return false
+    }
+    try put(item)
+    subject.note(base.record, item.record)
+    return true
   }
 
-  private mutating func apply(
-    _ change: ItemChange, replacing old: ItemRecord
-  ) throws(KeyringError) -> ItemRecord {
-    switch change {
-    case .nothing: return old
-    case .line(let new) where file(of: new) == file(of: old):
-      try putLine(new)
-      subject.note(old, new)
-      return new
-    case .line(let new):
-      // The same message in another place.
-      guard let message = try message(of: old) else { throw .itemDamaged(old.reference, .missing) }
-      return try replace(old, with: PreparedItem(record: new, message: message))
-    case .sealed(let item): return try replace(old, with: item)
+  /// Replaces an item by a version that was worked out elsewhere, at the place that the version has.
+  ///
+  /// - Parameters:
+  ///   - holder: The item that gives way, as this transaction sees it; nil for none.
+  ///   - item: The version.
+  @discardableResult
+  mutating func replace(_ holder: ItemRecord?, with item: PreparedItem) throws(KeyringError) -> ItemRecord {
+    guard let holder else { return try add(item) }
+    let (place, old) = try current(holder)
+    return try replace(old, at: place, with: item)
+  }
+
+  /// Puts the result of a merge into its place, whatever plain git has left there.
+  mutating func settle(_ item: PreparedItem, _ file: RecordFile?) throws(KeyringError) {
+    try put(item, file)
+    subject.note(item.record, item.record)
+  }
+
+  /// Removes what plain git has left at a place, after a merge has taken it into account.
+  mutating func vacate(_ path: ItemPath) throws(KeyringError) {
+    let place = ItemPlace(path, isLocal: false)
+    try set(.nothing, at: place)
+    entries[place]?.wasDistrusted = false
+  }
+
+  /// Stages a conflict copy: a version as it was signed.
+  mutating func addConflictCopy(_ file: RecordFile, message: [UInt8]) {
+    let digest = ContentDigest(of: file.line)
+    for (ending, bytes) in [
+      (StoreLayout.secretExtension, message), (StoreLayout.recordExtension, file.bytes),
+    ] {
+      files.append((StoreLayout.conflictFile(file.record.id, digest, ending), bytes))
     }
   }
 
-  /// Removes an item. A file that is not the one the index describes is not deleted but put aside, because
-  /// nobody has seen what is in it.
+  /// Removes an item. Files that nobody has signed are not deleted but put into the quarantine, because they may be all
+  /// that is left of something.
   public mutating func delete(_ record: ItemRecord) throws(KeyringError) {
-    let old = try current(record)
-    let isStranger = touched.contains(file(of: old)) ? false : try isAsIndexed(old) == false
-    let folder = isStranger ? quarantineFolder() : ""
-    try take(old) { transaction, file in
-      if isStranger {
-        transaction.move(file, to: "\(folder)/\(file)")
-      } else {
-        transaction.remove(file)
-      }
+    if case .distrusted(let error) = try content(at: record.place), error.isAboutFilesOfAnItem {
+      try set(.nothing, at: record.place)
+      return subject.note(record, nil)
     }
+    let (place, old) = try current(record)
+    try set(.nothing, at: place)
     subject.note(old, nil)
   }
 
@@ -178,8 +205,12 @@ public struct Changes: ~Copyable {
   package mutating func item(like new: NewItem) throws(KeyringError) -> ItemRecord? {
     let path = try new.path()
     for isLocal in [false, true] {
-      let key = ShardKey(isLocal: isLocal, number: path.shard)
-      if let record = try shard(key).record(path: path) { return located(record, key) }
+      switch try content(at: ItemPlace(path, isLocal: isLocal)) {
+      case .nothing: continue
+      case .stored(let item): return item.record
+      case .new(let item, _): return item.record
+      case .distrusted(let error): throw error
+      }
     }
     return nil
   }
@@ -188,213 +219,345 @@ public struct Changes: ~Copyable {
   ///
   /// - Throws: `KeyringError.itemNotFound` when it is gone.
   package mutating func latest(_ record: ItemRecord) throws(KeyringError) -> ItemRecord {
-    try current(record)
+    try current(record).record
   }
 
-  // MARK: People
-
-  /// Stages another policy with its signature and the key files that are new.
-  mutating func place(_ step: PolicyStep, newKeys: [Fingerprint]) throws(KeyringError) {
-    do throws(KeyringError) {
-      // The policy last: before it is there, what it needs is.
-      for fingerprint in newKeys.sorted() {
-        guard let bytes = step.keys[fingerprint] else { continue }
-        try transaction.place(bytes, at: StoreLayout.keyFile(fingerprint))
+  /// The fields of a login as this transaction sees them, in any group.
+  ///
+  /// - Throws: as `Index.find(_:)`.
+  public mutating func fields(of login: ItemRecord) throws(KeyringError) -> [ItemRecord] {
+    var fields: [ItemRecord] = []
+    for found in try IndexSearch.run(.fields(of: login), in: keyring.tree).items where found.id != login.id {
+      do throws(KeyringError) {
+        fields.append(try current(found).record)
+      } catch {
+        // This transaction has removed it.
+        guard error == .itemNotFound else { throw error }
       }
-      if let signature = step.signature { try transaction.place(signature, at: StoreLayout.policySignature) }
-      try transaction.place(step.bytes, at: StoreLayout.policy)
-    } catch {
-      failure = error
-      throw error
     }
+    return fields
   }
+
+  // MARK: Other files
+
+  /// Stages another policy with its signature, the key files that are new, and what other programs need of it.
+  mutating func place(_ step: PolicyStep, _ policy: Policy, newKeys: [Fingerprint]) {
+    // The policy last: before it is there, what it needs is.
+    for fingerprint in newKeys.sorted() {
+      if let bytes = step.keys[fingerprint] { files.append((StoreLayout.keyFile(fingerprint), bytes)) }
+    }
+    files.append((StoreLayout.passRecipients, policy.passRecipients))
+    if let signature = step.signature { files.append((StoreLayout.policySignature, signature)) }
+    files.append((StoreLayout.policy, step.bytes))
+  }
+
+  /// Stages another version of a conflict copy; nil for a new one.
+  mutating func put(_ item: PreparedItem, replacing copy: ConflictCopy?) { copies.append((copy, item, nil)) }
+
+  /// Stages that a file which is not an item goes.
+  mutating func removeFile(_ path: String) { files.append((path, nil)) }
 
   // MARK: Ending
 
-  /// Writes the shards and decides.
+  /// Signs what is new, with one signature.
   ///
-  /// - Parameter words: what the history says about it; nil for what the changes themselves say.
-  /// - Throws: the error of a change that failed halfway and was caught; then nothing happens.
-  consuming func commit(subject words: String? = nil) throws(KeyringError) {
-    if let failure {
-      transaction.abandon()
-      throw failure
+  /// - Parameter keyring: The keyring as whose member this user signs.
+  /// - Throws: as `Keyring.sign(_:)`.
+  mutating func sign(as keyring: Keyring) throws(KeyringError) {
+    var places: [ItemPlace] = []
+    var items: [PreparedItem] = []
+    for (place, entry) in entries.sorted(by: { $0.key < $1.key }) {
+      guard case .new(let item, nil) = entry.content else { continue }
+      places.append(place)
+      items.append(item)
     }
-    for key in changed.sorted() {
-      guard let shard = shards[key] else { continue }
-      let file = StoreLayout.shardFile(key.number, isLocal: key.isLocal)
-      do {
-        // A shard whose last item goes stays, empty: git then merges it, where it would stop for a file that one side
-        // has removed.
-        try transaction.place(shard.encode(), at: file)
-      } catch {
-        transaction.abandon()
-        throw error
-      }
+    if items.isEmpty, copies.isEmpty { return }
+    let reader = ItemReader(keyring: keyring)
+    for item in items + copies.map(\.item) { try reader.requireOwnAmongReaders(of: item) }
+    let files = try keyring.sign(items.map(\.record) + copies.map(\.item.record))
+    for (place, file) in zip(places, files) {
+      guard case .new(let item, _) = entries[place]?.content else { continue }
+      entries[place]?.content = .new(item, file)
+    }
+    for (number, file) in files.dropFirst(places.count).enumerated() { copies[number].file = file }
+  }
+
+  /// Makes the changes depend on every item of the store: when anything at all has changed before they are committed,
+  /// they are made again. For changes that rest on what a search has found, or has not found.
+  package mutating func dependOnSearch() { dependsOnSearch = true }
+
+  /// Returns whether everything that is to be replaced is still as it was when it was looked at.
+  borrowing func stillApplies() throws(KeyringError) -> Bool {
+    for (place, entry) in entries where entry.isChanged {
+      if try base(at: place).base != entry.base { return false }
+    }
+    return true
+  }
+
+  /// Writes everything, and decides. Under the lock, after ``sign()``, and where it ``stillApplies()``.
+  ///
+  /// - Parameter words: The subject for the history; nil for what the changes themselves say.
+  consuming func commit(under lock: borrowing StoreLock, subject words: String?) throws(KeyringError) {
+    var transaction = Transaction(in: keyring.tree)
+    do {
+      try stage(in: &transaction)
+    } catch {
+      transaction.abandon()
+      throw error
     }
     try transaction.commit(under: lock, subject: words ?? subject.text)
   }
 
-  /// Gives up; nothing has happened.
-  consuming func abandon() { transaction.abandon() }
-
-  // MARK: Parts
-
-  /// The item as it is now, found by id where the caller saw it or anywhere else.
-  private mutating func current(_ record: ItemRecord) throws(KeyringError) -> ItemRecord {
-    let key = shardKey(of: record)
-    if let line = try shard(key).record(id: record.id) { return located(line, key) }
-    // This transaction may have put it elsewhere.
-    for key in changed.sorted() {
-      if let line = try shard(key).record(id: record.id) { return located(line, key) }
-    }
-    var byID = Query()
-    byID.predicates = [.id(record.id)]
-    guard let found = try IndexSearch.run(byID, in: keyring.tree).items.first else { throw .itemNotFound }
-    // The search reads the disk; this transaction may have removed the item since.
-    let place = shardKey(of: found)
-    if let line = try shard(place).record(id: record.id) { return located(line, place) }
-    throw changed.contains(place) ? .itemNotFound : .itemDamaged(found.reference, .lineMisplaced)
-  }
-
-  private func located(_ record: ItemRecord, _ key: ShardKey) -> ItemRecord {
-    var record = record
-    record.isLocal = key.isLocal
-    return record
-  }
-
-  /// Puts a changed item in the place of its old version, or in a new one if its primary key changed.
-  private mutating func replace(_ old: ItemRecord, with new: PreparedItem) throws(KeyringError) -> ItemRecord
-  {
-    let isOurs = touched.contains(file(of: old)) ? true : try isAsIndexed(old) == true
-    guard isOurs else { throw .itemDamaged(old.reference, .notAsIndexed) }
-    let isMoved = file(of: old) != file(of: new.record)
-    if isMoved { try checkFree(new.record, replacing: old) }
-    try put(new)
-    // In one shard the new line has replaced the old one, as both have the same id.
-    let hasOldLine = shardKey(of: old) != shardKey(of: new.record)
-    if isMoved { try take(old, withLine: hasOldLine) { transaction, file in transaction.remove(file) } }
-    subject.note(old, new.record)
-    return new.record
-  }
-
-  /// Stages an item and its line. An error leaves half of that behind, so nothing may be decided after it.
-  private mutating func put(_ item: PreparedItem) throws(KeyringError) {
-    let file = file(of: item.record)
-    do throws(KeyringError) {
-      try transaction.place(item.message, at: file)
-      try putLine(item.record)
-    } catch {
-      failure = error
-      throw error
-    }
-    touched.insert(file)
-  }
-
-  /// Takes an item's file and line away, with the same care.
-  private mutating func take(
-    _ old: ItemRecord, withLine: Bool = true, _ body: (inout Transaction, String) -> Void
-  ) throws(KeyringError) {
-    let file = file(of: old)
-    do throws(KeyringError) {
-      body(&transaction, file)
-      if withLine { try edit(old) { shard throws(ShardError) in try shard.remove(id: old.id) } }
-    } catch {
-      failure = error
-      throw error
-    }
-    touched.insert(file)
-  }
-
-  private func shardKey(of record: ItemRecord) -> ShardKey {
-    ShardKey(isLocal: record.isLocal, number: record.path.shard)
-  }
-
-  private mutating func putLine(_ record: ItemRecord) throws(KeyringError) {
-    try edit(record) { shard throws(ShardError) in try shard.put(record) }
-  }
-
-  /// Refuses a primary key that is taken, in the store or among the items of this machine, and a place
-  /// where something stands that the index does not know.
-  ///
-  /// - Parameter old: An item that gives up its place, and so takes nothing.
-  private mutating func checkFree(
-    _ record: ItemRecord, replacing old: ItemRecord? = nil
-  ) throws(KeyringError) {
-    for isLocal in [false, true] {
-      var other = record
-      other.isLocal = isLocal
-      let key = ShardKey(isLocal: isLocal, number: record.path.shard)
-      if let old, file(of: old) == file(of: other) { continue }
-      if try shard(key).record(path: record.path) != nil { throw .itemExists(record.reference) }
-      let file = file(of: other)
-      if !touched.contains(file), try files(keyring.tree.status(file)) != nil {
-        throw .itemDamaged(record.reference, .notInIndex)
+  private borrowing func stage(in transaction: inout Transaction) throws(KeyringError) {
+    var shards: [ShardKey: Shard] = [:]
+    let quarantine = Quarantine.newFolder(at: keyring.host.clock())
+    for (place, entry) in entries.sorted(by: { $0.key < $1.key }) where entry.isChanged {
+      let secretFile = StoreLayout.itemFile(place.path, isLocal: place.isLocal)
+      let recordFile = StoreLayout.recordFile(place.path, isLocal: place.isLocal)
+      switch entry.content {
+      case .new(let item, let file):
+        guard let file else { throw .itemDamaged(item.record.reference, .noRecord) }
+        if item.record.sealed != entry.base.message { try transaction.place(item.message, at: secretFile) }
+        if file.bytes != entry.base.record { try transaction.place(file.bytes, at: recordFile) }
+        try edit(place, in: &shards) { shard throws(ShardError) in try shard.put(file.record) }
+      case .nothing:
+        for path in [secretFile, recordFile] where try isThere(path) {
+          if entry.wasDistrusted {
+            transaction.move(path, to: "\(quarantine)/\(path)")
+          } else {
+            transaction.remove(path)
+          }
+        }
+        try edit(place, in: &shards) { shard throws(ShardError) in try shard.remove(at: place.path) }
+      case .stored, .distrusted: break
       }
     }
-  }
-
-  /// Whether an item's file is the one its line describes; `nil` when it is missing.
-  private func isAsIndexed(_ record: ItemRecord) throws(KeyringError) -> Bool? {
-    do {
-      guard let message = try ItemReader(keyring: keyring).message(of: record) else { return nil }
-      return ContentDigest(of: message) == record.sealed
-    } catch {
-      guard case .itemDamaged = error else { throw error }
-      return false
+    for (old, item, file) in copies {
+      guard let file else { throw .itemDamaged(item.record.reference, .noRecord) }
+      let digest = ContentDigest(of: file.line)
+      let paths = [StoreLayout.secretExtension, StoreLayout.recordExtension].map {
+        StoreLayout.conflictFile(file.record.id, digest, $0)
+      }
+      for path in old?.files ?? [] where !paths.contains(path) { transaction.remove(path) }
+      try transaction.place(item.message, at: paths[0])
+      try transaction.place(file.bytes, at: paths[1])
+    }
+    for (path, bytes) in files {
+      if let bytes { try transaction.place(bytes, at: path) } else { transaction.remove(path) }
+    }
+    for (key, shard) in shards.sorted(by: { $0.key < $1.key }) {
+      // A shard whose last item goes stays, empty: git then merges it, where it would stop for a file that one side has
+      // removed.
+      try transaction.place(shard.encode(), at: key.file)
     }
   }
 
-  /// The sealed message of an item as this transaction will leave it, else as it is.
-  private func message(of record: ItemRecord) throws(KeyringError) -> [UInt8]? {
-    if let staged = try transaction.staged(at: file(of: record)) { return staged }
-    return try ItemReader(keyring: keyring).message(of: record)
+  private borrowing func isThere(_ path: String) throws(KeyringError) -> Bool {
+    try Keyring.isThere(path, in: keyring.tree)
   }
 
-  private func file(of record: ItemRecord) -> String {
-    StoreLayout.itemFile(record.path, isLocal: record.isLocal)
-  }
-
-  private mutating func quarantineFolder() -> String {
-    let folder = quarantine ?? Quarantine.newFolder(at: keyring.host.clock())
-    quarantine = folder
-    return folder
-  }
-
-  // MARK: Shards
-
-  private mutating func shard(_ key: ShardKey) throws(KeyringError) -> Shard {
-    if let shard = shards[key] { return shard }
-    let file = StoreLayout.shardFile(key.number, isLocal: key.isLocal)
-    let bytes = try files(keyring.tree.read(file, limit: StoreLayout.shardLimit)) ?? []
-    let shard = Shard(parsing: bytes, number: key.number)
-    shards[key] = shard
-    return shard
-  }
-
-  private mutating func requireSound(_ key: ShardKey) throws(KeyringError) {
-    let shard = try shard(key)
-    guard !shard.isWritable else { return }
-    throw .shardDamaged(file: StoreLayout.shardFile(key.number, isLocal: key.isLocal), shard.problems)
-  }
-
-  private mutating func edit(
-    _ record: ItemRecord, _ body: (inout Shard) throws(ShardError) -> Void
+  private borrowing func edit(
+    _ place: ItemPlace, in shards: inout [ShardKey: Shard], _ body: (inout Shard) throws(ShardError) -> Void
   ) throws(KeyringError) {
-    let key = shardKey(of: record)
-    var shard = try shard(key)
-    let file = StoreLayout.shardFile(key.number, isLocal: key.isLocal)
+    let key = ShardKey(place)
+    var shard = if let known = shards[key] { known } else { try readShard(key) }
     do {
       try body(&shard)
     } catch {
       switch error {
-      case .damaged: throw .shardDamaged(file: file, shard.problems)
+      case .damaged: throw .shardDamaged(file: key.file, shard.problems)
       // A line that is too long is the item's fault, not the shard's.
       case .line(let error): throw .attributesTooLarge(error)
-      case .wrongShard, .full: throw .shardRefused(file: file, error)
+      case .wrongShard, .full: throw .shardRefused(file: key.file, error)
       }
     }
     shards[key] = shard
-    changed.insert(key)
+  }
+
+  private borrowing func readShard(_ key: ShardKey) throws(KeyringError) -> Shard {
+    let bytes = try Keyring.fileBytes(key.file, keyring.tree)
+    return Shard(parsing: bytes, number: key.number)
+  }
+
+  // MARK: Parts
+
+  /// The item as it is now, where the caller saw it or anywhere else. Its record was verified, and the index agrees with
+  /// it: what the caller has decided was decided on what is signed.
+  private mutating func current(
+    _ record: ItemRecord
+  ) throws(KeyringError) -> (place: ItemPlace, record: ItemRecord) {
+    let place = record.place
+    if let found = try item(record, at: place) { return (place, found) }
+    // This transaction may have put it elsewhere.
+    for (place, entry) in entries {
+      if case .new(let item, _) = entry.content, item.record.id == record.id { return (place, item.record) }
+    }
+    // Somebody else may have renamed it. The search reads the disk; this transaction may have removed the item since.
+    let lines = try IndexSearch.run(Query(predicates: [.id(record.id)]), in: keyring.tree).items
+    // A line that is still there was not renamed: its files are gone, or it never had any. Another line with its id is
+    // another item, perhaps for other readers.
+    if lines.contains(where: { $0.place == place }), entries[place]?.isChanged != true {
+      throw .itemDamaged(record.reference, .missing)
+    }
+    guard let line = lines.first else { throw .itemNotFound }
+    guard lines.count == 1 else { throw .bindingMismatch(line.reference, .index(.id)) }
+    if let entry = entries[line.place], entry.isChanged { throw .itemNotFound }
+    guard line.place != place, let found = try item(line, at: line.place) else {
+      throw .itemDamaged(line.reference, .missing)
+    }
+    return (line.place, found)
+  }
+
+  /// The item at a place, if it is the one that a record speaks of.
+  private mutating func item(
+    _ record: ItemRecord, at place: ItemPlace
+  ) throws(KeyringError) -> ItemRecord? {
+    switch try content(at: place) {
+    case .nothing: return nil
+    case .distrusted(let error): throw error
+    case .new(let item, _): return item.record.id == record.id ? item.record : nil
+    case .stored(let item):
+      if item.record == record { return record }
+      let line = try shard(ShardKey(place)).record(path: place.path)
+      guard let line = line.map({ $0.located(place.isLocal) }) else {
+        throw .itemDamaged(.path(place.path), .notInIndex)
+      }
+      if let name = item.record.difference(from: line) {
+        throw .bindingMismatch(.path(place.path), .index(name))
+      }
+      return item.record.id == record.id ? item.record : nil
+    }
+  }
+
+  private mutating func shard(_ key: ShardKey) throws(KeyringError) -> Shard {
+    if let shard = shards[key] { return shard }
+    let shard = try readShard(key)
+    shards[key] = shard
+    return shard
+  }
+
+  /// Puts a changed item in the place of its old version, or in a new one if its primary key has changed.
+  private mutating func replace(
+    _ old: ItemRecord, at place: ItemPlace, with item: PreparedItem
+  ) throws(KeyringError) -> ItemRecord {
+    if item.record.place != place {
+      try checkFree(item.record, replacing: place)
+      try set(.nothing, at: place)
+    }
+    try put(item)
+    subject.note(old, item.record)
+    return item.record
+  }
+
+  private mutating func put(_ item: PreparedItem, _ file: RecordFile? = nil) throws(KeyringError) {
+    try set(.new(item, file), at: item.record.place)
+  }
+
+  private mutating func set(_ content: Content, at place: ItemPlace) throws(KeyringError) {
+    _ = try self.content(at: place)
+    entries[place]?.content = content
+    entries[place]?.isChanged = true
+  }
+
+  /// Refuses a primary key that is taken, in the store or among the items of this machine, and a place where something
+  /// lies that is not an item of ours.
+  ///
+  /// - Parameter old: The place of an item that leaves it, which is free.
+  private mutating func checkFree(
+    _ record: ItemRecord, replacing old: ItemPlace? = nil
+  ) throws(KeyringError) {
+    for isLocal in [false, true] {
+      let place = ItemPlace(record.path, isLocal: isLocal)
+      if place == old { continue }
+      switch try content(at: place) {
+      case .stored, .new: throw .itemExists(record.reference)
+      case .distrusted(let error): throw error
+      case .nothing:
+        if entries[place]?.isChanged ?? false { continue }
+        // Its files may come back from the history; a new item would take their place.
+        if try shard(ShardKey(place)).record(path: record.path) != nil {
+          throw .itemDamaged(record.reference, .missing)
+        }
+      }
+    }
+  }
+
+  /// What is at a place, as this transaction sees it.
+  private mutating func content(at place: ItemPlace) throws(KeyringError) -> Content {
+    if let known = entries[place] { return known.content }
+    let (base, content) = try base(at: place)
+    var wasDistrusted = false
+    if case .distrusted = content { wasDistrusted = true }
+    entries[place] = Entry(base: base, content: content, wasDistrusted: wasDistrusted)
+    return content
+  }
+
+  /// What lies at a place on the disk, and what it is.
+  private borrowing func base(at place: ItemPlace) throws(KeyringError) -> (base: Base, content: Content) {
+    var base = Base(record: nil, message: nil)
+    do throws(KeyringError) {
+      let record = try reader.recordBytes(at: place.path, isLocal: place.isLocal)
+      let message = try reader.message(at: place.path, isLocal: place.isLocal)
+      base = Base(record: record, message: message.map { ContentDigest(of: $0) })
+      guard let item = try reader.stored(record, message, at: place.path, isLocal: place.isLocal) else {
+        return (base, .nothing)
+      }
+      // What this user signs anew is believed afterwards, so that it has to be believable before.
+      try reader.requireSignerAmongReaders(of: item)
+      return (base, .stored(item))
+    } catch {
+      guard error.isAboutFilesOfAnItem else { throw error }
+      base.isOther = base.record == nil && base.message == nil
+      return (base, .distrusted(error))
+    }
+  }
+
+  /// The encrypted file of an item that is there, for a version that this user signs. Its signer has to be among its
+  /// readers: else this user's signature would make a file of another group the item of a member who cannot read it.
+  private mutating func readableMessage(at place: ItemPlace) throws(KeyringError) -> [UInt8] {
+    switch try content(at: place) {
+    case .stored(let item):
+      try reader.requireSignerAmongReaders(of: item)
+      return item.message
+    case .new(let item, _): return item.message
+    case .distrusted(let error): throw error
+    case .nothing: throw .itemNotFound
+    }
+  }
+
+  /// The secret of an item that is there, for a version of it with other readers or for a second item.
+  private mutating func secret(at place: ItemPlace) throws(KeyringError) -> SecretBytes {
+    switch try content(at: place) {
+    case .stored(let item): return try reader.secret(of: item)
+    case .new(let item, _):
+      do throws(EngineError) {
+        return try keyring.engine.open(item.message, limit: StoreLayout.secretLimit)
+      } catch {
+        throw .engine(error, item.record.reference)
+      }
+    case .distrusted(let error): throw error
+    case .nothing: throw .itemNotFound
+    }
+  }
+}
+
+extension ItemRecord {
+  /// Returns the record as one of this machine alone, or of the store.
+  func located(_ isLocal: Bool) -> ItemRecord {
+    var record = self
+    record.isLocal = isLocal
+    return record
+  }
+}
+
+extension Keyring {
+  /// The bytes of a file of the index; none for one that does not exist.
+  static func fileBytes(_ file: String, _ tree: FileTree) throws(KeyringError) -> [UInt8] {
+    try files(tree.read(file, limit: StoreLayout.shardLimit)) ?? []
+  }
+
+  /// Whether something lies at a path.
+  static func isThere(_ path: String, in tree: FileTree) throws(KeyringError) -> Bool {
+    try files(tree.status(path)) != nil
   }
 }

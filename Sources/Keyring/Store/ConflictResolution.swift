@@ -1,7 +1,7 @@
 public import KeyringModel
-internal import Secrets
+package import Secrets
 
-/// Which version of an item stays when a conflict is settled.
+/// Which version of an item stays when a conflict is resolved.
 public enum ConflictChoice: String, Sendable, CaseIterable {
   /// The version that has the place; the copy goes.
   case ours
@@ -12,18 +12,7 @@ public enum ConflictChoice: String, Sendable, CaseIterable {
 }
 
 extension Keyring {
-  /// The conflict copies of the store, in the order of their creation.
-  ///
-  /// - Parameter item: The item that they are in conflict with; nil for those of all items.
-  /// - Throws: as `find(_:)`.
-  public func conflictCopies(of item: ItemRecord? = nil) throws(KeyringError) -> [ItemRecord] {
-    let condition: Predicate =
-      item.map { .equal(.conflictOf, .string($0.id.hex)) }
-      ?? Predicate(subject: .attribute(.conflictOf), comparison: .exists)
-    return try find(Query(predicates: [condition])).items.filter(\.isConflictCopy)
-  }
-
-  /// Settles a conflict, in one step.
+  /// Resolves a conflict, in one step; nothing is decrypted.
   ///
   /// - Parameters:
   ///   - copy: The conflict copy.
@@ -32,72 +21,86 @@ extension Keyring {
   /// - Returns: The item that has the place now, and the one that was made for `both`; `ours` may leave none.
   /// - Throws: `KeyringError.itemExists` when `both` is wished and the item would have no place of its own, since
   ///   certificates and keys cannot get another name; `.itemNotFound` when the copy is gone; and as
-  ///   `secret(for:matching:)` and `update(_:_:secret:)`.
+  ///   `secret(for:matching:)` and `update(_:_:)`.
   @discardableResult
   public func resolve(
-    _ copy: ItemRecord, keeping choice: ConflictChoice
+    _ copy: ConflictCopy, keeping choice: ConflictChoice
   ) throws(KeyringError) -> [ItemRecord] {
-    let subject = "resolve \(copy.path.original.text)"
-    for _ in 0..<Self.attempts {
-      let (copy, holder) = try currentConflict(copy)
+    let holder = try holder(of: copy)
+    return try transaction(subject: "resolve \(copy.record.path.text)") { changes throws(KeyringError) in
       if choice == .ours {
         // Else nothing of the item would stay.
         guard let holder else { throw .itemNotFound }
-        try transaction(subject: subject) { changes throws(KeyringError) in try changes.delete(copy) }
+        for file in copy.files { changes.removeFile(file) }
         return [holder]
       }
-      var version = NewItem(
-        itemClass: copy.itemClass, attributes: copy.attributes, group: copy.group, isLocal: copy.isLocal)
-      version.attributes[.conflictOf] = nil
-      // Decrypted, and the passphrase asked for, before anybody has to wait.
-      let sealed = try ItemReader(keyring: self).read(copy)
-      if choice == .both { version = try withFreePlace(version) }
-      let item = version
-      let settled = try transaction(subject: subject) { changes throws(KeyringError) -> [ItemRecord]? in
-        // Whoever changed one of the two meanwhile has not seen what would be put in its place.
-        guard try changes.latest(copy) == copy else { return nil }
-        if let holder, try changes.latest(holder) != holder { return nil }
-        try changes.delete(copy)
-        guard choice == .theirs, let holder else {
-          let added = try changes.add(item, secret: sealed.secret, age: SecretAge(of: sealed.header))
-          return (holder.map { [$0] } ?? []) + [added]
-        }
-        let gone = holder.attributes.names.filter { item.attributes[$0] == nil }
-        let change = AttributeChanges(set: item.attributes, clear: gone, group: item.group)
-        // The secret is no new one, and who could read it before is not to be forgotten.
-        return [
-          try changes.update(holder, change, secret: sealed.secret, revision: sealed.header.revision)
-        ]
+      let version = try storedItem(of: copy)
+      try ItemReader(keyring: self).requireSignerAmongReaders(of: version)
+      for file in copy.files { changes.removeFile(file) }
+      var record = version.record
+      record.modified = host.time(after: record)
+      if let holder { record.modified = max(record.modified, host.time(after: holder)) }
+      if choice == .theirs || holder == nil {
+        if let holder { (record.id, record.created) = (holder.id, holder.created) }
+        return [try changes.replace(holder, with: PreparedItem(record: record, message: version.message))]
       }
-      if let settled { return settled }
+      if holder?.id == record.id {
+        var generator = SystemRandomNumberGenerator()
+        record.id = ItemID(using: &generator)
+      }
+      record = try withFreePlace(record, in: &changes)
+      let added = try changes.replace(nil, with: PreparedItem(record: record, message: version.message))
+      return (holder.map { [$0] } ?? []) + [added]
     }
-    throw .busy(holder: nil)
   }
 
-  private static let attempts = 3
+  /// Keeps a secret that was made for an item as a conflict copy of it, since somebody else has changed the item.
+  ///
+  /// - Parameters:
+  ///   - record: The item with the revision that the secret was made from.
+  ///   - secret: The secret.
+  /// - Returns: The item as the copy has it.
+  /// - Throws: as `update(_:_:secret:)`.
+  package func keepAsConflictCopy(
+    _ record: ItemRecord, secret: borrowing SecretBytes
+  ) throws(KeyringError) -> ItemRecord {
+    var generator = SystemRandomNumberGenerator()
+    var version = record
+    version.revision = Revision(using: &generator)
+    version.modified = host.time(after: record)
+    version.secretModified = version.modified
+    let item = try ItemSealer(keyring: self).prepare(version, secret: secret)
+    return try transaction(subject: "keep a version of \(record.path.text)") { changes throws(KeyringError) in
+      changes.put(item, replacing: nil)
+      return item.record
+    }
+  }
 
-  /// A conflict copy as it is now, and the item that it is in conflict with.
-  private func currentConflict(
-    _ copy: ItemRecord
-  ) throws(KeyringError) -> (copy: ItemRecord, holder: ItemRecord?) {
-    guard let id = copy.conflictOf,
-      let now = try find(Query(predicates: [.id(copy.id)], limit: .one)).items.first
-    else { throw .itemNotFound }
-    return (now, try find(Query(predicates: [.id(id)], limit: .one)).items.first)
+  /// The item that a conflict copy is in conflict with: the one with its id, else the one that has its place.
+  ///
+  /// - Throws: as `find(_:)`.
+  package func holder(of copy: ConflictCopy) throws(KeyringError) -> ItemRecord? {
+    for predicate in [Predicate.id(copy.record.id), .path(copy.record.path)] {
+      guard let line = try find(Query(predicates: [predicate], limit: .one)).items.first else { continue }
+      // A line of the index alone does not make an item the holder.
+      if try verifiedRecords(of: [line]).first?.record == line { return line }
+    }
+    return nil
   }
 
   /// An item under a name that is free: its own, or one with a number behind the account.
-  private func withFreePlace(_ item: NewItem) throws(KeyringError) -> NewItem {
-    var candidate = item
+  private func withFreePlace(
+    _ record: ItemRecord, in changes: inout Changes
+  ) throws(KeyringError) -> ItemRecord {
+    var candidate = record
     for number in 2...1000 {
-      let path = try candidate.path()
-      if try find(Query(predicates: [.path(path)], limit: .one)).items.isEmpty { return candidate }
-      guard item.itemClass == .genericPassword || item.itemClass == .internetPassword else {
-        throw .itemExists(.path(path))
-      }
-      let account = item.attributes[.account]?.contentBytes ?? []
+      let item = NewItem(
+        itemClass: candidate.itemClass, attributes: candidate.attributes, group: candidate.group)
+      if try changes.item(like: item) == nil { return candidate }
+      guard record.itemClass == .genericPassword || record.itemClass == .internetPassword else { break }
+      let account = record.attributes[.account]?.contentBytes ?? []
       candidate.attributes[.account] = AttributeValue(text: account + Array(" \(number)".utf8))
     }
-    throw .itemExists(.path(try item.path()))
+    throw .itemExists(record.reference)
   }
 }

@@ -16,7 +16,8 @@ package struct ForeignReader: Sendable {
       var keys: [Fingerprint: [UInt8]] = [:]
       for key in try user.secretKeys() { keys[key.fingerprint] = try user.exportMinimal(key.fingerprint) }
       engine = Engine(
-        locations: host.engineLocations, keyringID: "foreign", keys: keys, interaction: host.interaction)
+        locations: host.engineLocations, keyringID: "foreign", keys: keys, interaction: host.interaction,
+        acceptsForeignMessages: true)
     } catch {
       throw .engine(error, nil)
     }
@@ -32,7 +33,7 @@ package struct ForeignReader: Sendable {
   /// - Throws: `KeyringError.engine` with the reason.
   package func open(_ message: [UInt8], limit: Int) throws(KeyringError) -> SecretBytes {
     do {
-      return try engine.open(message, limit: limit).plaintext.copy()
+      return try engine.open(message, limit: limit)
     } catch {
       throw .engine(error, nil)
     }

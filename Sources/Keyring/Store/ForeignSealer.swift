@@ -40,7 +40,7 @@ package struct ForeignSealer: Sendable {
   /// - Throws: `KeyringError.engine` with the reason.
   package func seal(_ plaintext: borrowing SecretBytes) throws(KeyringError) -> [UInt8] {
     do {
-      return try engine.seal(plaintext, to: recipients, signer: nil)
+      return try engine.seal(plaintext, to: recipients)
     } catch {
       throw .engine(error, nil)
     }

@@ -31,7 +31,7 @@ enum IndexSearch {
     } catch {
       throw .file(error)
     }
-    var matches = try collector.finish(in: tree)
+    var matches = collector.finish()
     if sharedShards == 0 { matches.isIndexLost = try isIndexLost(in: tree) }
     return matches
   }
@@ -46,7 +46,7 @@ enum IndexSearch {
   private static func pieces(of plan: QueryPlan, in tree: FileTree) throws(KeyringError) -> [Piece] {
     var pieces: [Piece] = []
     switch plan.shards {
-    case .one(let number): pieces.append(Piece(isLocal: false, numbers: number...number))
+    case .one, .row: pieces.append(Piece(isLocal: false, numbers: plan.shardNumbers))
     case .all:
       // More pieces than threads, so that nobody waits long for the last one.
       let size = UInt8(32)
@@ -103,6 +103,7 @@ extension QueryPlan {
   var shardNumbers: ClosedRange<UInt8> {
     switch shards {
     case .one(let number): number...number
+    case .row(let first): first...(first | 0x0f)
     case .all: UInt8.min...UInt8.max
     }
   }

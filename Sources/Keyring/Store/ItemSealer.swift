@@ -2,83 +2,94 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Secrets
 
-/// An item ready to be put into the store: its index line and its sealed message.
+/// An item ready to be put into the store: its record, not signed yet, and its encrypted file.
 struct PreparedItem: Sendable {
   let record: ItemRecord
   let message: [UInt8]
+
+  /// Puts a record and a file together; the record gets the digest of the file.
+  init(record: ItemRecord, message: [UInt8]) {
+    self.record = record.sealed(as: ContentDigest(of: message))
+    self.message = message
+  }
 }
 
-/// Which secret an item has, and since when: an item that is made with the secret of another one takes both over.
-struct SecretAge: Sendable {
-  let revision: Revision
-  let modified: Timestamp
-
-  /// The secret of an item, as it says itself.
-  init(of header: ItemHeader) { (revision, modified) = (header.revision, header.secretModified) }
+extension ItemRecord {
+  /// Returns the record of the same version in another encrypted file.
+  package func sealed(as digest: ContentDigest) -> ItemRecord {
+    var record = self
+    record.sealed = digest
+    return record
+  }
 }
 
-/// Seals items to the members of their group.
-struct ItemSealer {
+/// Encrypts secrets to the members of their groups.
+struct ItemSealer: Sendable {
   let keyring: Keyring
 
-  /// Seals a new item, under a new id.
+  /// Prepares a new item, under a new id.
   ///
   /// - Parameters:
-  ///   - created: when it was made; nil for now.
-  ///   - age: whose secret it is, when another item has it already; nil for a new one.
+  ///   - item: What is public about it.
+  ///   - secret: Its secret.
+  ///   - created: When it was made; nil for now.
+  ///   - original: The item that has the same secret already; nil for a new secret.
   /// - Throws: as `Keyring.add`.
-  func seal(
-    new item: NewItem, secret: borrowing SecretBytes, created: Timestamp? = nil, age: SecretAge? = nil
+  func prepare(
+    _ item: NewItem, secret: borrowing SecretBytes, created: Timestamp? = nil, original: ItemRecord? = nil
   ) throws(KeyringError) -> PreparedItem {
     var generator = SystemRandomNumberGenerator()
     let now = created ?? keyring.host.clock()
     let record = ItemRecord(
       itemClass: item.itemClass, id: ItemID(using: &generator),
-      revision: age?.revision ?? Revision(using: &generator), created: now, modified: now,
-      secretModified: age?.modified ?? now, group: item.group, sealed: ContentDigest(of: []),
+      revision: original?.revision ?? Revision(using: &generator), created: now, modified: now,
+      secretModified: original?.secretModified ?? now, group: item.group, sealed: ContentDigest(of: []),
       attributes: try item.attributes.checked(for: item.itemClass), isLocal: item.isLocal)
-    return try seal(record, secret: secret)
+    return try prepare(record, secret: secret)
   }
 
-  /// Seals a record with a secret as it is: the caller decides about revision and times.
-  func seal(_ record: ItemRecord, secret: borrowing SecretBytes) throws(KeyringError) -> PreparedItem {
+  /// Encrypts a secret for a record: the caller decides about revision and times.
+  func prepare(_ record: ItemRecord, secret: borrowing SecretBytes) throws(KeyringError) -> PreparedItem {
+    // Nothing is encrypted for a record that cannot be written.
+    do throws(IndexLineError) {
+      _ = try IndexLine.encode(record)
+    } catch {
+      throw .attributesTooLarge(error)
+    }
     guard secret.count <= StoreLayout.secretLimit else {
       throw .secretTooLarge(limit: StoreLayout.secretLimit)
     }
     guard let members = keyring.policy.groups[record.group] else { throw .unknownGroup(record.group) }
-    // The signature of somebody else is a damaged item to everybody in the group.
+    // Nobody else in the group would believe the record.
     guard members.contains(keyring.trusted.signer) else { throw .team(.notInGroup(record.group)) }
-    let plaintext: SecretBytes
-    do {
-      let header = ItemHeader(record: record, keyring: keyring.policy.keyring)
-      plaintext = try SealedItem.plaintext(header: header, secret: secret)
-    } catch {
-      throw .attributesTooLarge(error)
-    }
     let message: [UInt8]
     do {
-      let signer = keyring.policy.signatures == .required ? keyring.trusted.signer : nil
-      message = try keyring.engine.seal(plaintext, to: members, signer: signer)
+      message = try keyring.engine.seal(secret, to: members)
     } catch {
       throw failure(error, group: record.group, item: record.reference)
     }
     guard message.count <= StoreLayout.sealedItemLimit else {
       throw .secretTooLarge(limit: StoreLayout.secretLimit)
     }
-    var sealed = record
-    sealed.sealed = ContentDigest(of: message)
-    return PreparedItem(record: sealed, message: message)
+    return PreparedItem(record: record, message: message)
   }
 
-  /// What keeps a message from being sealed; a key that is to blame gets a name.
+  /// Returns the error for what keeps a secret from being encrypted; a key that is to blame gets a name.
   func failure(_ error: EngineError, group: String, item: ItemReference?) -> KeyringError {
     guard case .unusableKey(let fingerprint, let problem) = error,
       let person = keyring.policy.people[fingerprint]
     else { return .engine(error, item) }
     switch problem {
-    case .missing, .expired, .revoked, .disabled, .cannotEncrypt, .invalid:
+    case .missing, .expired, .revoked, .disabled, .cannotEncrypt, .sharedSubkey, .invalid:
       return .team(.unusableKey(fingerprint, name: person.name, group: group, problem))
     case .cannotSign, .noSecretKey, .noPassphrase, .onCard: return .engine(error, item)
     }
+  }
+}
+
+extension HostContext {
+  /// Returns the current time; later than an item's last change, also when the clock was put back.
+  func time(after record: ItemRecord) -> Timestamp {
+    max(clock(), Timestamp(microseconds: record.modified.microseconds + 1))
   }
 }

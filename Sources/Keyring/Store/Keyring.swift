@@ -13,6 +13,8 @@ public final class Keyring: Sendable {
   let trusted: TrustedPolicy
   let engine: any SealingEngine
   let host: HostContext
+  /// The signatures that were verified on this machine.
+  let roots: VerifiedRoots
   /// The policy that this machine had accepted before, when opening the store has accepted the one that follows it.
   package let policyBefore: Policy?
 
@@ -31,6 +33,7 @@ public final class Keyring: Sendable {
     self.engine = engine
     self.host = host
     self.policyBefore = policyBefore
+    roots = VerifiedRoots(base: host.stateBase, keyring: trusted.policy.keyring, keys: trusted.keys)
     index = Index(tree: tree, host: host)
   }
 
@@ -93,8 +96,7 @@ public final class Keyring: Sendable {
   ///
   /// - Parameters:
   ///   - record: the item, as `find` returned it.
-  ///   - query: the question that found it; its conditions on primary-key attributes must hold on what the
-  ///     item says about itself, because the index could lie.
+  ///   - query: the query that found it; its conditions must hold on the signed record, because the index could lie.
   ///   - asksAgain: whether the agent forgets the passphrases that it keeps, all of them, so that somebody is asked
   ///     before this secret is released. A program of the person's that keeps a passphrase elsewhere, such as a
   ///     pinentry with a password manager of its own, can still answer in their place.
@@ -115,8 +117,8 @@ public final class Keyring: Sendable {
     for record: ItemRecord, matching query: Query?, asksAgain: (ItemRecord) -> Bool
   ) throws(KeyringError) -> SecretBytes {
     try withoutActuallyEscaping(asksAgain) { asksAgain throws(KeyringError) in
-      let item = try ItemReader(keyring: self, asksAgain: asksAgain).read(record, matching: query)
-      return item.secret
+      let reader = ItemReader(keyring: self, asksAgain: asksAgain)
+      return try reader.secret(of: try reader.item(for: record, matching: query))
     }
   }
 
@@ -145,9 +147,8 @@ public final class Keyring: Sendable {
   @discardableResult
   public func add(_ item: NewItem, secret: borrowing SecretBytes) throws(KeyringError) -> ItemRecord {
     try requireTrust()
-    // Sealed before the lock is taken, so that adding processes wait for each other's files only.
-    let sealed = try ItemSealer(keyring: self).seal(new: item, secret: secret)
-    return try transaction { changes throws(KeyringError) in try changes.add(sealed) }
+    let prepared = try ItemSealer(keyring: self).prepare(item, secret: secret)
+    return try transaction { changes throws(KeyringError) in try changes.add(prepared) }
   }
 
   /// Makes a second item with the same secret and other attributes.
@@ -158,11 +159,53 @@ public final class Keyring: Sendable {
   /// - Throws: as `secret(for:matching:)` and `add`.
   @discardableResult
   public func duplicate(_ record: ItemRecord, as item: NewItem) throws(KeyringError) -> ItemRecord {
-    try requireTrust()
-    let original = try ItemReader(keyring: self).read(record)
-    let sealed = try ItemSealer(keyring: self)
-      .seal(new: item, secret: original.secret, age: SecretAge(of: original.header))
-    return try transaction { changes throws(KeyringError) in try changes.add(sealed) }
+    try transaction { changes throws(KeyringError) in try changes.duplicate(record, as: item) }
+  }
+
+  /// Changes attributes of an item; its secret stays. It is decrypted only if its group changes.
+  ///
+  /// The item is looked up again, so of two writers the last one wins, whole.
+  ///
+  /// - Returns: the record as it is now.
+  /// - Throws: `KeyringError.itemNotFound` when it was removed, `.itemExists` when another item has the new primary key,
+  ///   `.itemDamaged` or `.bindingMismatch` when it is not what a member of its group has signed, or not what the index
+  ///   says; and as `add`.
+  @discardableResult
+  public func update(_ record: ItemRecord, _ changes: AttributeChanges) throws(KeyringError) -> ItemRecord {
+    try transaction { staged throws(KeyringError) in try staged.update(record, changes) }
+  }
+
+  /// Replaces an item's secret, and changes attributes with it.
+  ///
+  /// - Returns: the record as it is now, with a new revision.
+  /// - Throws: as `update(_:_:)`.
+  @discardableResult
+  public func update(
+    _ record: ItemRecord, _ changes: AttributeChanges = AttributeChanges(), secret: borrowing SecretBytes
+  ) throws(KeyringError) -> ItemRecord {
+    try transaction { staged throws(KeyringError) in
+      try staged.update(record, changes, secret: secret)
+    }
+  }
+
+  /// Replaces the secret of an item unless somebody else has replaced it.
+  ///
+  /// - Parameters:
+  ///   - record: the item with the revision that the new secret is made from.
+  ///   - secret: the new secret.
+  /// - Returns: the record as it is now; nil, and nothing is done, when the item has another revision or is gone.
+  /// - Throws: as `update(_:_:)`, but for `itemNotFound`.
+  public func replaceSecret(
+    of record: ItemRecord, with secret: borrowing SecretBytes
+  ) throws(KeyringError) -> ItemRecord? {
+    do throws(KeyringError) {
+      return try transaction { changes throws(KeyringError) in
+        guard try changes.latest(record).revision == record.revision else { return nil }
+        return try changes.update(record, AttributeChanges(), secret: secret)
+      }
+    } catch .itemNotFound {
+      return nil
+    }
   }
 
   /// Removes items, all or none.
@@ -175,12 +218,30 @@ public final class Keyring: Sendable {
     }
   }
 
+  /// Removes items, all or none, where somebody may be replacing their secrets at the same time.
+  ///
+  /// - Parameters:
+  ///   - records: the items with the secrets that the caller means.
+  ///   - ifUnchanged: whether nothing is removed when one of them has another secret by now.
+  /// - Returns: whether they were removed.
+  /// - Throws: as `delete(_:)`.
+  package func delete(_ records: [ItemRecord], ifUnchanged: Bool) throws(KeyringError) -> Bool {
+    try transaction { changes throws(KeyringError) in
+      for record in records where ifUnchanged {
+        guard try changes.latest(record).revision == record.revision else { return false }
+      }
+      for record in records { try changes.delete(record) }
+      return true
+    }
+  }
+
   /// Makes several changes that happen together or not at all.
   ///
   /// Each change sees those before it. `find` and `secret(for:matching:)` do not: they see the store as it is.
   ///
-  /// - Parameter body: makes the changes; when it throws, none of them happens. The store's lock is held
-  ///   while it runs, also while a change in it seals: when that asks for a passphrase, other writers wait.
+  /// - Parameter body: makes the changes; when it throws, none of them happens. It runs without the store's lock, since a
+  ///   dialog for a passphrase may stay open for long, and is run again when somebody else has changed what it has looked
+  ///   at; after three times under the lock: by then the passphrase was given.
   /// - Throws: what `body` throws, and as `add`.
   public func transaction<R>(
     _ body: (inout Changes) throws(KeyringError) -> R
@@ -190,19 +251,82 @@ public final class Keyring: Sendable {
 
   /// Does the same, with words of the caller's own for the history.
   ///
-  /// - Parameter subject: one line of printable ASCII without a secret; nil for what the changes themselves say.
+  /// - Parameters:
+  ///   - subject: one line of printable ASCII without a secret; nil for what the changes themselves say.
+  ///   - successor: the keyring with the people that the change brings, by whose policy records are signed; nil for this.
+  ///   - body: makes the changes.
   package func transaction<R>(
-    subject: String?, _ body: (inout Changes) throws(KeyringError) -> R
+    subject: String?, signingAs successor: Keyring? = nil, _ body: (inout Changes) throws(KeyringError) -> R
   ) throws(KeyringError) -> R {
-    var changes = try Changes(keyring: self)
-    let result: R
-    do {
-      result = try body(&changes)
-    } catch {
-      changes.abandon()
-      throw error
+    try requireTrust()
+    for _ in 0..<Self.attempts {
+      let before = try ReaderSnapshot(of: tree)
+      if before.isPending {
+        try withoutWriters {}
+        continue
+      }
+      var changes = Changes(keyring: self)
+      let result: R
+      do throws(KeyringError) {
+        result = try body(&changes)
+        try changes.sign(as: successor ?? self)
+      } catch {
+        // A writer may have been at work between two files of an item.
+        if error.isAboutFilesOfAnItem, try ReaderSnapshot(of: tree) != before { continue }
+        throw error
+      }
+      if try commit(changes, subject, since: before) { return result }
     }
-    try changes.commit(subject: subject)
+    let lock = try lockForWriting()
+    var changes = Changes(keyring: self)
+    let result = try body(&changes)
+    try changes.sign(as: successor ?? self)
+    try changes.commit(under: lock, subject: subject)
     return result
   }
+
+  private static let attempts = 3
+
+  /// Takes the lock and commits changes; false, and nothing happens, when what they were made from has changed.
+  private func commit(
+    _ changes: consuming Changes, _ subject: String?, since before: ReaderSnapshot
+  ) throws(KeyringError) -> Bool {
+    let lock = try lockForWriting()
+    if changes.dependsOnSearch, try ReaderSnapshot(of: tree).count != before.count { return false }
+    guard try changes.stillApplies() else { return false }
+    try changes.commit(under: lock, subject: subject)
+    return true
+  }
+
+  /// Takes the lock, finishes what was cut off before, and makes sure that the policy is still the accepted one.
+  private func lockForWriting() throws(KeyringError) -> StoreLock {
+    let lock = try StoreLock(tree, timeout: host.lockTimeout)
+    try Transaction.recover(in: tree, under: lock)
+    try checkPolicy()
+    return lock
+  }
+
+  /// The policy may have changed since the store was opened: then its recipients are not to be used.
+  private func checkPolicy() throws(KeyringError) {
+    if let replaced = trusted.replaced {
+      let stored = try TrustedPolicy.read(in: tree).policy
+      let pin = try PinStore(base: host.stateBase, keyring: stored.keyring).readPin()
+      guard stored == policy, pin?.digest == replaced else { throw .team(.overtaken) }
+      return
+    }
+    let current = try TrustedPolicy(in: tree, stateBase: host.stateBase)
+    if let distrust = current.distrust { throw .policyNotTrusted(distrust) }
+    guard current.policy == policy else {
+      throw .policyNotTrusted(.changed(generation: current.policy.generation, pinned: policy.generation))
+    }
+    // What was accepted may have changed as well, and the engine has the keys from before.
+    for (fingerprint, bytes) in current.keys where trusted.keys[fingerprint] != bytes {
+      throw .policyNotTrusted(.keyChanged(fingerprint, name: policy.people[fingerprint]?.name ?? ""))
+    }
+    // An account whose state cannot be written keeps its old pin, which is good for all it was good for before.
+    try? current.adoptKeys(stateBase: host.stateBase)
+  }
+
+  /// Refuses a change before anything is encrypted, or anybody asked for a passphrase for it.
+  func requireTrust() throws(KeyringError) { try trusted.requireMembership() }
 }

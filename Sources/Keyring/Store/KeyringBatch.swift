@@ -53,18 +53,11 @@ extension Keyring {
     let sealer = ItemSealer(keyring: self)
     let seal = { @Sendable (number: Int) throws(KeyringError) -> PreparedItem in
       let position = positions[number]
-      let item = try sealer.seal(
-        new: items[position], secret: secret(position), created: times[number])
+      let item = try sealer.prepare(items[position], secret: secret(position), created: times[number])
       progress(number + 1)
       return item
     }
-    // The first alone: it may unlock the key that signs, and several threads would ask several times (T36).
-    var prepared: [PreparedItem] = []
-    if !positions.isEmpty { prepared.append(try seal(0)) }
-    let pool = WorkerPool(workers: host.workers)
-    prepared += try pool.map(max(0, positions.count - 1)) { number throws(KeyringError) in
-      try seal(number + 1)
-    }
+    let prepared = try WorkerPool(workers: host.workers).map(positions.count, seal)
     return try transaction(subject: subject) { changes throws(KeyringError) in
       var outcomes = try items.map { item throws(KeyringError) -> AddOutcome in
         .exists(.path(try item.path()))

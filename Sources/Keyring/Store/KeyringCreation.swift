@@ -10,13 +10,12 @@ extension Keyring {
   /// - Parameters:
   ///   - path: the store's folder; it and those above it are made as needed.
   ///   - owner: whose store it is; a secret key that can sign and decrypt, see `OwnKeys`.
-  ///   - signatures: whether items are signed and must be; `.required` unless there is a reason.
   ///   - host: what the library needs to know of the machine.
   /// - Returns: the new store, open.
   /// - Throws: `KeyringError.storeExists`, `.folderNotEmpty`, `.unsafeFolder`, `.engine` when the key cannot
   ///   be used, or a file error.
   public static func create(
-    at path: String, owner: Fingerprint, signatures: Policy.Signatures = .required, host: HostContext
+    at path: String, owner: Fingerprint, host: HostContext
   ) throws(KeyringError) -> Keyring {
     let user = UserKeyring(locations: host.engineLocations)
     let founder: Founder
@@ -29,7 +28,7 @@ extension Keyring {
     } catch {
       throw .engine(error, nil)
     }
-    return try create(at: path, founder: founder, signatures: signatures, host: host) { keyring in
+    return try create(at: path, founder: founder, host: host) { keyring in
       host.engine(for: keyring, keys: [owner: founder.keyFile])
     }
   }
@@ -50,7 +49,7 @@ extension Keyring {
 
   /// Makes a store with faults planned and with an engine that may be a stand-in for GnuPG, both for tests.
   package static func create(
-    at path: String, founder: Founder, signatures: Policy.Signatures, host: HostContext,
+    at path: String, founder: Founder, host: HostContext,
     faults: FaultPlan? = nil, engine makeEngine: (KeyringID) -> any SealingEngine
   ) throws(KeyringError) -> Keyring {
     let tree = try emptyFolder(path, faults: faults)
@@ -59,7 +58,7 @@ extension Keyring {
     let keyring = KeyringID(using: &generator)
     let name = founder.name.isEmpty ? owner.text : founder.name
     let policy = Policy(
-      keyring: keyring, generation: 1, previous: nil, signatures: signatures,
+      keyring: keyring, generation: 1, previous: nil,
       people: [
         owner: Person(
           name: name, role: .admin, added: host.clock(), key: ContentDigest(of: founder.keyFile))
@@ -90,7 +89,8 @@ extension Keyring {
     try write(
       [
         (StoreLayout.keyFile(owner), founder.keyFile), (StoreLayout.gitIgnore, gitIgnore),
-        (StoreLayout.gitAttributes, gitAttributes), (StoreLayout.policySignature, signature),
+        (StoreLayout.gitAttributes, gitAttributes), (StoreLayout.passRecipients, policy.passRecipients),
+        (StoreLayout.policySignature, signature),
       ], in: tree)
     let keys = [owner: founder.keyFile]
     try PinStore(base: host.stateBase, keyring: keyring, faults: faults).write(
@@ -111,7 +111,10 @@ extension Keyring {
       ".git", StoreLayout.gitIgnore, StoreLayout.gitAttributes, StoreLayout.keys,
       StoreLayout.policySignature, StoreLayout.index, StoreLayout.items, StoreLayout.work,
     ]
-    guard names.allSatisfy(known.contains), try files(tree.list(StoreLayout.items)).isEmpty else {
+    let items = try files(tree.list(StoreLayout.items)).filter {
+      "\(StoreLayout.items)/\($0)" != StoreLayout.passRecipients
+    }
+    guard names.allSatisfy(known.contains), items.isEmpty else {
       throw .folderNotEmpty(path: path)
     }
     return tree
@@ -133,9 +136,18 @@ extension Keyring {
 
   /// For clones that know nothing of Keytree: no conversion of line ends, no attempt to merge as text.
   private static var gitAttributes: [UInt8] {
-    Array("* -text\n/items/** binary\n/index/** -text\n/policy.json* -text -merge\n".utf8)
+    Array(
+      "* -text\n/items/**/*.gpg binary\n/conflicts/** binary\n/index/** -text\n/policy.json* -text -merge\n"
+        .utf8)
   }
 
   /// What never leaves this machine.
   private static var gitIgnore: [UInt8] { Array("/\(StoreLayout.work)/\n/\(StoreLayout.local)/\n".utf8) }
+}
+
+extension Policy {
+  /// The file of recipients as `pass` has it: the members of the default group, one to a line.
+  var passRecipients: [UInt8] {
+    Array((groups[GroupName.default] ?? []).sorted().map { "\($0.text)\n" }.joined().utf8)
+  }
 }

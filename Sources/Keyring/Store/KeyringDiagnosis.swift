@@ -3,15 +3,14 @@ package import OpenPGP
 internal import Secrets
 
 extension Keyring {
-  /// Seals a few random bytes to the default group and decrypts them again, as every item is.
+  /// Encrypts a few random bytes to the default group, decrypts them again, and signs and verifies a line, as for every
+  /// item.
   ///
   /// - Throws: what would keep an item from being written or read; `.engine(.corrupt)` when the bytes come
   ///   back changed.
   package func roundTrip() throws(KeyringError) {
-    let members = policy.groups[GroupName.default] ?? []
-    let signer = policy.signatures == .required ? trusted.signer : nil
     do {
-      try engine.roundTrip(recipients: members, signer: signer)
+      try engine.roundTrip(recipients: policy.groups[GroupName.default] ?? [], signer: trusted.signer)
     } catch {
       throw .engine(error, nil)
     }
@@ -30,22 +29,21 @@ extension Keyring {
 }
 
 extension SealingEngine {
-  /// Seals a few random bytes and decrypts them again.
+  /// Encrypts a few random bytes and decrypts them again, and signs and verifies a line.
   ///
   /// - Parameters:
-  ///   - recipients: the people to seal to, this user among them.
-  ///   - signer: who signs, or nil for no signature.
+  ///   - recipients: the people to encrypt to, this user among them.
+  ///   - signer: who signs.
   /// - Throws: what would keep an item from being written or read; `.corrupt` when the bytes or the signature
   ///   come back changed.
-  package func roundTrip(recipients: [Fingerprint], signer: Fingerprint?) throws(EngineError) {
+  package func roundTrip(recipients: [Fingerprint], signer: Fingerprint) throws(EngineError) {
     var generator = SystemRandomNumberGenerator()
     let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
     let probe = SecretBytes(copying: bytes)
-    let opened = try open(
-      try seal(probe, to: recipients, signer: signer), limit: StoreLayout.plaintextLimit)
-    guard opened.plaintext.isEqual(to: probe) else { throw EngineError.corrupt }
-    guard signer == nil || opened.signatures.contains(where: { $0.primary == signer && $0.status == .good })
-    else { throw EngineError.corrupt }
+    let opened = try open(try seal(probe, to: recipients), limit: StoreLayout.secretLimit)
+    guard opened.isEqual(to: probe) else { throw EngineError.corrupt }
+    let facts = try verifyMessages([try signMessage(bytes, signer: signer)])
+    guard let fact = facts[0], fact.primary == signer, fact.status == .good else { throw EngineError.corrupt }
   }
 }
 

@@ -35,8 +35,6 @@ public enum KeyringError: Error, Equatable, Sendable {
   case itemNotFound
   /// An item with the same primary key exists.
   case itemExists(ItemReference)
-  /// A conflict copy is settled, not changed.
-  case conflictCopy(ItemReference)
   /// The item's file is damaged or is not what the index says.
   case itemDamaged(ItemReference, ItemDamage)
   /// What was decrypted is not the item that was asked for.
@@ -62,48 +60,46 @@ public enum KeyringError: Error, Equatable, Sendable {
   case team(TeamError)
 }
 
-/// What is wrong with the file of an item.
+/// What is wrong with the files of an item.
 public enum ItemDamage: Error, Sendable, Equatable {
-  /// The index has the item, but its file is missing.
+  /// The encrypted file is missing.
   case missing
-  /// A file stands where this item would be stored, but the index does not know it.
+  /// The record is missing: another program has made the file, or the record was lost.
+  case noRecord
+  /// The record cannot be read, or its proof does not hold.
+  case badRecord(RecordError)
+  /// The record is not signed by a member of the item's group with a good signature.
+  case badSignature
+  /// The index does not have the item.
   case notInIndex
-  /// The file is not the one that the index describes.
-  case notAsIndexed
-  /// It is no regular file of its own: a link, a folder, a pipe.
+  /// The encrypted file is not the one that the record describes.
+  case notAsRecorded
+  /// It is not a regular file of its own: a link, a folder, a pipe.
   case notAFile
   /// It is larger than the file of any item.
   case tooLarge(limit: Int)
-  /// What is sealed in it is larger than any item: a message can be made that is small and holds much.
+  /// The plaintext is larger than any secret: a message can be made that is small and holds much.
   case contentsTooLarge(limit: Int)
-  /// It is no message that is only encrypted to public keys.
+  /// It is not a message that is only encrypted to public keys.
   case notAMessage(MessageError)
   /// The content is damaged: no one can decrypt it.
   case corrupt
-  /// What was decrypted does not begin with a header.
-  case noHeader
-  /// A newer version of Keytree wrote it, in a format that this one does not know.
-  case unknownFormat(Int64)
-  /// Its line is in a shard where nobody looks for it.
-  case lineMisplaced
-  /// Nobody signed it, although the policy requires a signature.
-  case unsigned
-  /// It was signed, but not by a member of the item's group with a good signature.
-  case badSignature
 }
 
-/// In what a decrypted item differs from the item that was asked for.
+/// In what an item differs from the item that was asked for.
 public enum BindingMismatch: Error, Sendable, Equatable {
-  /// It belongs to another keyring.
+  /// The record belongs to another keyring.
   case keyring
-  /// It is another item.
-  case item
-  /// Its primary key is another one; the name of an attribute that differs.
-  case primaryKey(AttributeName)
-  /// The secret is older than the index says: somebody put an old version back.
-  case olderSecret(Timestamp)
-  /// The line has another revision of the secret, of the same time: no merge leaves that.
-  case revision
+  /// The record is that of another item, which belongs elsewhere.
+  case place
+  /// The index says something else about this attribute than the signed record.
+  case index(AttributeName)
+  /// The record does not fulfil the condition on this attribute under which the item was asked for.
+  case condition(AttributeName)
+  /// The person who signed the record cannot read the encrypted file, and so has taken it from another item.
+  case readers
+  /// The encrypted file was made for other recipients than those in front of it, or by another program.
+  case recipients
 }
 
 /// Why a policy is not trusted.

@@ -1,6 +1,6 @@
 internal import KeyringModel
 
-/// Gathers matching lines, settles doubles, sorts and cuts them to the query's limit.
+/// Gathers matching lines, leaves out doubles, sorts and cuts them to the query's limit.
 struct MatchCollector: Sendable {
   private let query: Query
   private let plan: QueryPlan
@@ -58,9 +58,9 @@ struct MatchCollector: Sendable {
     statistics.linesParsed += other.statistics.linesParsed
   }
 
-  /// The answer: one record for each item, in the order of creation, as many as were asked for.
-  mutating func finish(in tree: FileTree) throws(KeyringError) -> Matches {
-    var items = try settleDoubles(found, in: tree)
+  /// The answer: one record for each place, in the order of creation, as many as were asked for.
+  func finish() -> Matches {
+    var items = Self.withoutDoubles(found)
     items.sort { left, right in
       left.created == right.created ? left.path < right.path : left.created < right.created
     }
@@ -72,44 +72,19 @@ struct MatchCollector: Sendable {
     return Matches(items: items, problems: problems, statistics: statistics)
   }
 
-  /// Plain git may leave two lines for one item beside each other: the one that describes the item's file
-  /// is right; where neither does, the newer one speaks until `check --repair`. Two items that both describe
-  /// their files are both there, also when one was made from the other and has its id.
-  private func settleDoubles(_ records: [ItemRecord], in tree: FileTree) throws(KeyringError) -> [ItemRecord]
-  {
-    var byID: [ItemID: Int] = [:]
-    var byFile: [String: Int] = [:]
+  /// Plain git may leave two lines for one place: the one that was modified last counts until the index is rebuilt.
+  private static func withoutDoubles(_ records: [ItemRecord]) -> [ItemRecord] {
+    var positions: [String: Int] = [:]
     var result: [ItemRecord] = []
     for record in records {
       let file = StoreLayout.itemFile(record.path, isLocal: record.isLocal)
-      if let position = byFile[file] ?? byID[record.id] {
-        let isRight = try describesItsFile(record, in: tree)
-        if try describesItsFile(result[position], in: tree) {
-          if byFile[file] != nil || !isRight { continue }
-        } else {
-          if isRight || record.modified > result[position].modified {
-            result[position] = record
-            byFile[file] = position
-          }
-          continue
-        }
+      if let position = positions[file] {
+        if record.modified > result[position].modified { result[position] = record }
+        continue
       }
-      byID[record.id] = result.count
-      byFile[file] = result.count
+      positions[file] = result.count
       result.append(record)
     }
     return result
-  }
-
-  private func describesItsFile(_ record: ItemRecord, in tree: FileTree) throws(KeyringError) -> Bool {
-    do throws(FileError) {
-      let file = StoreLayout.itemFile(record.path, isLocal: record.isLocal)
-      guard let bytes = try tree.read(file, limit: StoreLayout.sealedItemLimit) else { return false }
-      return ContentDigest(of: bytes) == record.sealed
-    } catch {
-      // A link or a folder in place of the file: the line does not describe it. `check` reports it.
-      if case .system = error.reason { throw .file(error) }
-      return false
-    }
   }
 }

@@ -2,63 +2,88 @@ package import KeyringModel
 internal import OpenPGP
 package import Secrets
 
-/// Items as the store's history has them.
+/// An item as the store's history has it: two files that were verified.
+package struct PastItemFiles: Sendable {
+  fileprivate let item: StoredItem
+
+  /// The attributes of the item.
+  package var record: ItemRecord { item.record }
+}
+
 extension Keyring {
-  /// Decrypts a message that the history has, with all the checks that an item of the store has to pass.
+  /// Verifies an item that the history has, as an item of the store is verified.
   ///
   /// - Parameters:
-  ///   - message: The message.
-  ///   - record: The item that it has to be, as its line was then.
-  ///   - query: The question that found it; see `secret(for:matching:)`.
-  /// - Throws: `KeyringError.itemDamaged`, also for a message that nobody has signed who is in the item's group today;
+  ///   - file: The bytes of its record.
+  ///   - message: The bytes of its encrypted file; nil when the history has none.
+  ///   - path: Where it was.
+  /// - Throws: `KeyringError.itemDamaged`, also for a record that nobody has signed who is in the item's group today;
   ///   `.bindingMismatch`, `.engine`.
+  package func pastItem(
+    _ file: [UInt8], message: [UInt8]?, at path: ItemPath
+  ) throws(KeyringError) -> PastItemFiles {
+    guard let item = try ItemReader(keyring: self).stored(file, message, at: path, isLocal: false) else {
+      throw .itemNotFound
+    }
+    return PastItemFiles(item: item)
+  }
+
+  /// Decrypts an item that the history has.
+  ///
+  /// - Parameters:
+  ///   - past: The item.
+  ///   - query: The query that found it, whose conditions have to hold on the verified record; nil for none.
+  /// - Throws: `KeyringError.itemDamaged`, `.bindingMismatch`, `.engine`.
   package func secret(
-    in message: [UInt8], of record: ItemRecord, matching query: Query?
+    of past: PastItemFiles, matching query: Query? = nil
   ) throws(KeyringError) -> SecretBytes {
-    let item = try ItemReader(keyring: self).open(message, record, query)
-    return item.secret
+    let reader = ItemReader(keyring: self)
+    return try reader.secret(of: try reader.requireConditions(of: query, on: past.item))
   }
 
-  /// Seals the secret of a message that the history has for those who are in the item's group today.
+  /// Returns the record of an item of the store, verified as for the release of its secret.
   ///
   /// - Parameters:
-  ///   - record: The item, which keeps its revision.
-  ///   - message: Its message; all checks of an item of the store hold for it.
-  /// - Returns: The record with the digest of the new message, and that message; nil when nobody here can decrypt the
-  ///   old one, when it has another revision, or when the group is none of the policy.
-  /// - Throws: as `secret(in:of:matching:)` and `add`.
-  package func sealAgain(
-    _ record: ItemRecord, _ message: [UInt8]
-  ) throws(KeyringError) -> (record: ItemRecord, message: [UInt8])? {
-    do throws(KeyringError) {
-      let item = try ItemReader(keyring: self).open(message, record, nil)
-      guard item.header.revision == record.revision else { return nil }
-      let sealed = try ItemSealer(keyring: self).seal(record, secret: item.secret)
-      return (sealed.record, sealed.message)
-    } catch {
-      switch error {
-      case .unknownGroup, .bindingMismatch(_, .revision): return nil
-      case .engine(let error, _) where error.isAboutTheItem: return nil
-      default: throw error
+  ///   - record: The item, as the index has it.
+  ///   - query: The query that found it, whose conditions have to hold on the verified record; nil for none.
+  /// - Throws: as `secret(for:matching:)`, but for what concerns decrypting.
+  package func verifiedRecord(
+    of record: ItemRecord, matching query: Query? = nil
+  ) throws(KeyringError) -> ItemRecord {
+    try ItemReader(keyring: self).item(for: record, matching: query).record
+  }
+
+  /// Puts back items that were deleted, in one transaction: their ids, attributes and secrets.
+  ///
+  /// An item whose file is not for exactly the members of its group today is encrypted again; any other needs nobody's
+  /// key, and keeps its record as it was signed.
+  ///
+  /// - Parameter items: The items.
+  /// - Returns: The items as they are now.
+  /// - Throws: `KeyringError.itemExists` when an item has the place or the id of one; `.itemDamaged` when something lies
+  ///   there that is not an item; `.shardDamaged`, `.policyNotTrusted`, `.busy`, `.engine`, or a file error.
+  @discardableResult
+  package func bringBack(_ items: [PastItemFiles]) throws(KeyringError) -> [ItemRecord] {
+    let first = items.first?.record.path.text ?? ""
+    let subject = items.count == 1 ? "bring back \(first)" : "bring back \(items.count) items"
+    return try transaction(subject: subject) { changes throws(KeyringError) in
+      var records: [ItemRecord] = []
+      for past in items {
+        let (item, file) = try restored(past.item)
+        try changes.bringBack(item, file)
+        records.append(item.record)
       }
+      return records
     }
   }
 
-  /// Puts back an item that was deleted: its id, its line and its message, byte for byte.
-  ///
-  /// - Parameters:
-  ///   - record: Its line as it was, with the digest of the message.
-  ///   - message: The message; nothing is decrypted.
-  /// - Throws: `KeyringError.itemExists` when an item has its place or its id, `.itemDamaged` when a file stands there
-  ///   that the index does not know, or when the message is not the one of the line; `.shardDamaged`,
-  ///   `.policyNotTrusted`, `.busy`, or a file error.
-  package func bringBack(_ record: ItemRecord, message: [UInt8]) throws(KeyringError) {
-    try requireTrust()
-    guard ContentDigest(of: message) == record.sealed else {
-      throw .itemDamaged(record.reference, .notAsIndexed)
+  private func restored(
+    _ item: StoredItem
+  ) throws(KeyringError) -> (item: PreparedItem, file: RecordFile?) {
+    if isSealed(item.message, to: item.record.group) {
+      return (PreparedItem(record: item.record, message: item.message), item.verified.file)
     }
-    try transaction(subject: "bring back \(record.path.text)") { changes throws(KeyringError) in
-      try changes.bringBack(PreparedItem(record: record, message: message))
-    }
+    let secret = try ItemReader(keyring: self).secret(of: item)
+    return (try ItemSealer(keyring: self).prepare(item.record, secret: secret), nil)
   }
 }

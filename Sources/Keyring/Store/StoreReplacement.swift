@@ -1,14 +1,7 @@
-package import KeyringModel
+internal import KeyringModel
 internal import OpenPGP
-internal import Secrets
 
 extension Keyring {
-  /// Stands for a message of which it is not known yet what it is.
-  static let unknownItem: ItemReference = {
-    guard let id = ItemID(hex: String(repeating: "0", count: 32)) else { preconditionFailure("32 digits") }
-    return .id(id)
-  }()
-
   /// What a file of the store becomes.
   package enum NewFile: Sendable, Equatable {
     case bytes([UInt8])
@@ -22,7 +15,7 @@ extension Keyring {
 
   /// Replaces files of the store by what a merge came to, all or none.
   ///
-  /// Nothing is sealed and nothing is judged: also a policy that nobody here has accepted yet comes in like this, and
+  /// Nothing is encrypted and nothing is judged: also a policy that nobody here has accepted yet comes in like this, and
   /// then stands in the way of every change until somebody has.
   ///
   /// - Parameters:
@@ -59,51 +52,6 @@ extension Keyring {
     }
     try transaction.commit(under: lock, subject: subject)
     return try transactionCount()
-  }
-
-  /// The secret of a message, sealed for a record that says something else than the message does.
-  ///
-  /// - Parameters:
-  ///   - record: what is to be sealed; its revision is that of the message.
-  ///   - message: the message of the same item, with another primary key.
-  /// - Returns: the record with the digest of the new message, and the new message; nil when this message cannot be
-  ///   decrypted here, or is not what it should be.
-  /// - Throws: what would fail for other items as well, such as `KeyringError.policyNotTrusted`, or `.engine` for a
-  ///   passphrase that was refused.
-  package func seal(
-    _ record: ItemRecord, secretOf message: [UInt8]
-  ) throws(KeyringError) -> (record: ItemRecord, message: [UInt8])? {
-    try requireTrust()
-    do throws(KeyringError) {
-      let item = try ItemReader(keyring: self).unseal(message, reference: record.reference)
-      guard item.header.keyring == policy.keyring, item.header.id == record.id,
-        item.header.revision == record.revision
-      else { return nil }
-      let sealed = try ItemSealer(keyring: self).seal(record, secret: item.secret)
-      return (sealed.record, sealed.message)
-    } catch {
-      switch error {
-      case .itemDamaged, .unknownGroup, .attributesTooLarge: return nil
-      case .engine(let error, _) where error.isAboutTheItem: return nil
-      default: throw error
-      }
-    }
-  }
-
-  /// What a message says that it is; nil when it cannot be decrypted here, or is no message of this keyring.
-  ///
-  /// - Returns: The record as its header has it, with the digest of the message.
-  package func version(of message: [UInt8]) throws(KeyringError) -> ItemRecord? {
-    do throws(KeyringError) {
-      let item = try ItemReader(keyring: self).unseal(message, reference: Self.unknownItem)
-      let header = item.header
-      return header.keyring == policy.keyring ? header.record(sealed: ContentDigest(of: message)) : nil
-    } catch {
-      switch error {
-      case .itemDamaged, .engine: return nil
-      default: throw error
-      }
-    }
   }
 
   /// Whether a message is sealed to just the members of a group, from its packets alone.

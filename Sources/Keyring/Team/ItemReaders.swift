@@ -39,7 +39,7 @@ extension Keyring {
       throw .itemDamaged(record.reference, .notAMessage(error))
     }
     guard let members = policy.groups[record.group] else { throw .unknownGroup(record.group) }
-    let owners = try owners(of: Set(ids)).people
+    let owners = try owners(of: Set(ids))
     var expected: Set<KeyID> = []
     var missing: [Fingerprint] = []
     for member in members {

@@ -21,7 +21,7 @@ struct PolicyAcceptance {
       return trusted
     }
     do throws(KeyringError) {
-      let link = try followed(from: trusted)
+      let link = try followed(from: trusted, to: try Self.step(in: tree))
       try PinStore(base: host.stateBase, keyring: link.policy.keyring).write(
         policy: link.policy, bytes: link.policy.encode(), keys: link.keys, signer: trusted.signer)
       return TrustedPolicy(policy: link.policy, signer: trusted.signer, keys: link.keys)
@@ -31,8 +31,12 @@ struct PolicyAcceptance {
     }
   }
 
-  private func followed(from trusted: TrustedPolicy) throws(KeyringError) -> PolicyChain.Link {
-    let last = try Self.step(in: tree)
+  /// The policy of a step, where it follows the accepted one.
+  ///
+  /// - Throws: `KeyringError.policyNotTrusted` with the reason where it does not.
+  fileprivate func followed(
+    from trusted: TrustedPolicy, to last: PolicyStep
+  ) throws(KeyringError) -> PolicyChain.Link {
     let start = PolicyChain.Link(
       policy: trusted.policy, digest: ContentDigest(of: trusted.policy.encode()), keys: trusted.keys)
     let chain = PolicyChain(engine: engine(trusted.policy.keyring, trusted.keys))
@@ -61,4 +65,60 @@ struct PolicyAcceptance {
     }
     return PolicyStep(bytes: bytes, signature: signature, keys: keys)
   }
+}
+
+extension Keyring {
+  /// The keyring by whose policy the items of a remote are judged: this one, or the one with the remote's policy.
+  ///
+  /// - Parameters:
+  ///   - last: The policy of the remote, with its signature and key files.
+  ///   - past: The policies that the history has.
+  /// - Returns: The keyring; where the policy does not follow the accepted one, a keyring that trusts nothing: its items
+  ///   come in and cannot be used before somebody has accepted that policy.
+  /// - Throws: `KeyringError.policyNotTrusted` when the policy cannot be read; `.engine`, or a file error.
+  package func judge(
+    of last: PolicyStep, past: () throws(KeyringError) -> PastPolicySteps
+  ) throws(KeyringError) -> Keyring {
+    if last.bytes == policy.encode() { return self }
+    let (engine, tree, host) = (engine, tree, host)
+    let trusted = trusted
+    do throws(KeyringError) {
+      let link = try withoutActuallyEscaping(past) { past throws(KeyringError) in
+        try PolicyAcceptance(
+          tree: tree, host: host, engine: { _, keys in engine.with(keys: keys) }, past: past
+        )
+        .followed(from: trusted, to: last)
+      }
+      return Keyring(
+        tree: tree,
+        trusted: TrustedPolicy(policy: link.policy, signer: trusted.signer, keys: link.keys),
+        engine: engine.with(keys: link.keys), host: host)
+    } catch {
+      guard case .policyNotTrusted = error else { throw error }
+      let theirs: Policy
+      do throws(PolicyError) {
+        theirs = try Policy.parse(last.bytes)
+      } catch {
+        throw .policyNotTrusted(.unreadable(error))
+      }
+      let keys = last.keys.filter { theirs.isMember($0.key) }
+      return Keyring(
+        tree: tree, trusted: TrustedPolicy(unaccepted: theirs, keys: keys), engine: engine.with(keys: keys),
+        host: host)
+    }
+  }
+
+  /// Whether the members of a group would believe a record of theirs that this user signs now.
+  ///
+  /// - Parameters:
+  ///   - group: The group.
+  ///   - message: The encrypted file that the record describes. Nobody believes a signer who cannot read it.
+  package func canSign(for group: String, _ message: [UInt8]) -> Bool {
+    guard distrust == nil, policy.groups[group]?.contains(trusted.signer) ?? false else { return false }
+    // With damage or without the engine nothing is signed, and both versions stay.
+    return (try? ItemReader(keyring: self).isReader(trusted.signer, of: message)) ?? false
+  }
+
+  /// The recipients of the default group, as programs that read stores of pass have them.
+  package var passRecipients: [UInt8] { policy.passRecipients }
 }

@@ -14,9 +14,9 @@ struct ResealedMessages: Sendable {
   }
 
   /// The name for a message of an item, sealed again for some people.
-  static func name(of record: ItemRecord, for recipients: [Fingerprint], signer: Fingerprint?) -> String {
+  static func name(of record: ItemRecord, for recipients: [Fingerprint]) -> String {
     let people = recipients.map(\.text).sorted().joined(separator: " ")
-    let content = "\(record.sealed.base64url) \(people) \(signer?.text ?? "-") \(record.group)"
+    let content = "\(record.sealed.base64url) \(people) \(record.group)"
     return ContentDigest(of: Array(content.utf8)).base64url
   }
 

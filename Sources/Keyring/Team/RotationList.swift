@@ -1,20 +1,20 @@
 package import KeyringModel
 package import OpenPGP
 
-/// The secrets that somebody could read who should not know them today, and that are still in use.
+/// The secrets in use that people could read who may not read them today.
 ///
-/// Nothing is written down for it: an entry is there for as long as the revision is the current one, and closes itself
-/// with the next secret.
+/// The list is not stored: an entry exists for as long as the revision is the current one, and closes when a verified
+/// record has another revision.
 package struct RotationList: Equatable, Sendable {
-  /// Somebody who could read a secret and may not today.
+  /// A person who could read a secret and may not today.
   package struct Reader: Hashable, Sendable {
-    /// Why it is none of today's readers.
+    /// The reason why a person may not read the secret today.
     package enum Reason: Hashable, Sendable {
-      /// The person belongs to the keyring no more, since then.
+      /// The person was removed from the keyring at that time.
       case left(Timestamp)
       /// The person is not in the item's group.
       case notInGroup
-      /// Nobody knows whose key it is.
+      /// No member has this key.
       case unknownKey
     }
 
@@ -25,13 +25,13 @@ package struct RotationList: Equatable, Sendable {
     /// Why it is in the list.
     package let reason: Reason
 
-    /// Puts the three together.
+    /// Brings all parts together.
     package init(person: Fingerprint?, keys: Set<KeyID>, reason: Reason) {
       (self.person, self.keys, self.reason) = (person, keys, reason)
     }
   }
 
-  /// What is to be done about an entry.
+  /// The state of an entry.
   package enum State: String, Sendable, CaseIterable {
     /// The secret has to be changed.
     case open
@@ -47,11 +47,11 @@ package struct RotationList: Equatable, Sendable {
     package let record: ItemRecord
     /// Its place, which a record derives anew each time.
     fileprivate let path: ItemPath
-    /// What is to be done.
+    /// The state of the entry.
     package let state: State
-    /// Whether the store has the item no more.
+    /// True if the store no longer has the item.
     package let isDeleted: Bool
-    /// Who could read it, people before keys.
+    /// The readers, people before keys.
     package let readers: [Reader]
     /// The decision that it stays, where there is one for this very secret.
     package let risk: AcceptedRisk?
@@ -59,12 +59,10 @@ package struct RotationList: Equatable, Sendable {
 
   /// The open entries, then the accepted and the deleted ones; those of a state in the order of their paths.
   package private(set) var entries: [Entry] = []
-  /// Why there may be more.
+  /// The reasons why there may be more.
   package private(set) var gaps: Set<SecretReaders.Gap>
-  /// What finding out whose keys they are has cost, beside what the keyring's own engine has done.
-  package fileprivate(set) var cost = EngineStatistics()
 
-  /// Whether nothing is missing in it, as far as this clone can tell.
+  /// True if the list is complete, as far as this clone can tell.
   package var isComplete: Bool { gaps.isEmpty }
 
   /// The entries of a state.
@@ -73,48 +71,84 @@ package struct RotationList: Equatable, Sendable {
   /// Works the list out.
   ///
   /// - Parameters:
-  ///   - items: The items of the store, conflict copies among them.
+  ///   - items: The items of the store whose records were verified. An entry closes only by one of these records.
   ///   - readers: Who could ever read what.
-  ///   - owners: Whose keys the ids are. An id that several people claim counts for each of them: anybody can bind
-  ///     another person's key to their own.
+  ///   - owners: The people by the ids of their keys. An id that several people claim counts for each of them, because
+  ///     anybody can bind another person's key to their own.
   ///   - policy: Who may read what today.
   package init(
     of items: [ItemRecord], readers: SecretReaders, owners: [KeyID: [Fingerprint]], policy: Policy
   ) {
     gaps = readers.gaps
     if readers.skipped > 0 { gaps.insert(.tooLarge(readers.skipped)) }
-    if readers.badLines > 0 { gaps.insert(.badLines(readers.badLines)) }
+    if readers.badRecords > 0 { gaps.insert(.badRecords(readers.badRecords)) }
+    if !readers.unverifiedPlaces.isEmpty { gaps.insert(.unverified(readers.unverifiedPlaces.count)) }
     var judge = Judge(owners: owners, policy: policy)
     for record in items {
-      add(record, judge.strangers(among: readers.keys(of: record.revision), to: record.group), policy)
+      let strangers = judge.strangers(among: readers.keys(of: record.revision), to: record.group)
+      if !strangers.isEmpty { entries.append(Entry(record, strangers, policy, isDeleted: false)) }
     }
-    // A secret that an item of today has is not lost with another one.
-    let known = Set(items.map { readers.secret(of: $0.revision) })
-    var gone: [Entry] = []
-    for record in readers.gone where !known.contains(readers.secret(of: record.revision)) {
-      let group = policy.groups[record.group] == nil ? nil : record.group
-      let strangers = judge.strangers(among: readers.keys(of: record.revision), to: group)
-      if !strangers.isEmpty { gone.append(Entry(record, strangers, policy, isDeleted: true)) }
+    entries += Self.former(items, readers, &judge, policy)
+    let strays = readers.strays
+    if strays.contains(where: { !judge.strangers(among: $0, to: nil).isEmpty }) {
+      gaps.insert(.strays(strays.count))
     }
-    // Of copies of one secret that are gone the first one is enough, unless others should not know another one.
-    var listed: [Revision: Set<[Reader]>] = [:]
-    for entry in gone.sorted(by: Self.comesFirst)
-    where listed[readers.secret(of: entry.record.revision), default: []].insert(entry.readers).inserted {
-      entries.append(entry)
-    }
-    if !judge.strangers(among: readers.strayKeys, to: nil).isEmpty { gaps.insert(.strays(readers.strays)) }
     entries.sort { left, right in
       left.state == right.state ? Self.comesFirst(left, right) : left.state.place < right.state.place
     }
   }
 
-  private mutating func add(_ record: ItemRecord, _ strangers: [Reader], _ policy: Policy) {
-    if !strangers.isEmpty { entries.append(Entry(record, strangers, policy, isDeleted: false)) }
+  /// The entries of items that the store has no longer, or whose record is not believed.
+  private static func former(
+    _ items: [ItemRecord], _ readers: SecretReaders, _ judge: inout Judge, _ policy: Policy
+  ) -> [Entry] {
+    // A secret that a current item has is not lost with another one. Joins are not asked: anybody can write a record
+    // that joins two secrets, and neither may hide the other.
+    let current = Set(items.map(\.revision))
+    let lost = readers.former.filter { item in
+      !current.contains(item.record.revision)
+        && !(item.container.map(readers.currentContainers.contains) ?? false)
+    }
+    let found = lost.sorted { left, right in
+      left.isVerified == right.isVerified ? comesFirst(left.record, right.record) : left.isVerified
+    }.map { item in
+      let group = policy.groups[item.record.group] == nil ? nil : item.record.group
+      return (item, judge.strangers(among: readers.keys(of: item.record.revision), to: group))
+    }
+    var entries: [Entry] = []
+    var listed: Set<Listed> = []
+    var containers: [ContentDigest: Set<Reader>] = [:]
+    for (item, strangers) in found where !strangers.isEmpty {
+      // Of copies of one secret the first one is enough, unless others should not know another one. A record that is not
+      // verified stands for itself alone.
+      let id = item.isVerified ? nil : item.record.id
+      guard listed.insert(Listed(revision: item.record.revision, id: id, readers: strangers)).inserted else {
+        continue
+      }
+      if let container = item.container {
+        if !item.isVerified, containers[container]?.isSuperset(of: strangers) ?? false { continue }
+        if item.isVerified { containers[container, default: []].formUnion(strangers) }
+      }
+      let isDeleted = !readers.unverifiedPlaces.contains(item.record.path)
+      entries.append(Entry(item.record, strangers, policy, isDeleted: isDeleted))
+    }
+    return entries
   }
 
-  /// By path, which puts an item before the conflict copies of it.
+  /// What makes two entries of former items the same.
+  private struct Listed: Hashable {
+    let revision: Revision
+    let id: ItemID?
+    let readers: [Reader]
+  }
+
   private static func comesFirst(_ left: Entry, _ right: Entry) -> Bool {
     left.path == right.path ? left.record.id.hex < right.record.id.hex : left.path < right.path
+  }
+
+  private static func comesFirst(_ left: ItemRecord, _ right: ItemRecord) -> Bool {
+    let paths = (left.path, right.path)
+    return paths.0 == paths.1 ? left.id.hex < right.id.hex : paths.0 < paths.1
   }
 }
 
@@ -187,16 +221,12 @@ extension Keyring {
   /// The rotation list.
   ///
   /// - Parameters:
-  ///   - items: The items, as `allItems()` has found them.
+  ///   - items: The items whose records were verified.
   ///   - readers: Who could ever read what.
   /// - Throws: as `owners(of:)`.
   package func rotationList(of items: [ItemRecord], _ readers: SecretReaders) throws(KeyringError)
     -> RotationList
   {
-    let ids = readers.keys.values.reduce(into: readers.strayKeys) { $0.formUnion($1) }
-    let owners = try owners(of: ids)
-    var list = RotationList(of: items, readers: readers, owners: owners.people, policy: policy)
-    list.cost = owners.cost
-    return list
+    RotationList(of: items, readers: readers, owners: try owners(of: readers.allKeys), policy: policy)
   }
 }

@@ -1,129 +1,179 @@
 package import KeyringModel
 package import OpenPGP
 
-/// Who could ever decrypt which secret, as a store and its history tell it without a key: the recipients of all sealed
-/// messages, by the revision of the secret that is in them.
+/// Who could ever decrypt which secret, as the store and its history show it without a key: the recipients of all
+/// encrypted files, by the revision of the secret in them.
 ///
-/// A revision changes exactly when the secret does. It stays the same through renames, moves to other groups, new
-/// seals and conflict copies, so whoever could read a revision once knows the secret for as long as it is the current
-/// one.
-package struct SecretReaders: Equatable, Sendable {
-  /// Why there may be readers that nobody can tell here.
+/// A revision changes only when the secret does. It stays through renames, moves to other groups and re-encryption, so
+/// a person who could decrypt one file of a revision knows the secret for as long as the revision is the current one.
+///
+/// Files are joined by the digest of their encrypted container: files that differ only in their recipients or in how
+/// their packets are written hold one secret. A record joins its revision to the container of its file, whether anybody
+/// believes the record or not: a join can only add readers.
+package struct SecretReaders: Sendable {
+  /// Why there may be readers who are not known here.
   package enum Gap: Hashable, Sendable {
-    /// The store uses no git: only what it is now is known.
+    /// The store uses no git: only its present state is known.
     case noHistory
     /// The clone has only the later part of the history.
     case cutOff
     /// The clone has not fetched all contents; how many are missing.
     case missing(Int)
-    /// Messages of today's secrets are not in the store or cannot be read; how many.
+    /// Encrypted files of current items are neither in the store nor in the history, or cannot be read; how many.
     case unreadable(Int)
-    /// Messages of the history are of no item that a line tells of, and others than today's members could read some
-    /// of them; how many there are.
+    /// Records of current items are missing or not believed, so that their revisions are not known; how many.
+    case unverified(Int)
+    /// Encrypted files of the history belong to no record, and others than the current members could read some of them;
+    /// how many there are.
     case strays(Int)
     /// Contents of the history are too large to be read; how many.
     case tooLarge(Int)
-    /// Lines of the history cannot be read; how many.
-    case badLines(Int)
+    /// Records of the history cannot be read; how many.
+    case badRecords(Int)
   }
 
-  /// The ids of the keys that messages with a secret were sealed to, by its revision: the one of `secret(of:)`.
-  package var keys: [Revision: Set<KeyID>] = [:]
-  /// What stands for revisions that are the same secret as another one.
-  private var others: [Revision: Revision] = [:]
-  /// Items that the store has no more, as they last were.
-  package var gone: [ItemRecord] = []
+  /// A record of an item whose id no verified record of the store has.
+  package struct FormerItem: Sendable {
+    /// The item as the record has it.
+    package let record: ItemRecord
+    /// Whether a member of the item's group has signed the record.
+    package let isVerified: Bool
+    /// The digest of the encrypted container of its file; nil where the file is not known.
+    package let container: ContentDigest?
+
+    /// Brings all parts together.
+    package init(_ record: ItemRecord, isVerified: Bool, container: ContentDigest?) {
+      (self.record, self.isVerified, self.container) = (record, isVerified, container)
+    }
+  }
+
+  /// What is joined.
+  private enum Node: Hashable {
+    case revision(Revision)
+    case container(ContentDigest)
+  }
+
+  private var numbers: [Node: Int] = [:]
+  /// The node that each node was joined to; itself for one that represents others.
+  private var parents: [Int] = []
+  private var sizes: [Int] = []
+  /// The recipients of all containers that a node represents.
+  private var keys: [Set<KeyID>] = []
+  /// What the history says about items that the store has no longer, or whose record is not believed. Those of one id
+  /// that are not verified may contradict each other, and all of them count.
+  package var former: [FormerItem] = []
+  /// The places of items whose records are missing or not believed.
+  package var unverifiedPlaces: Set<ItemPath> = []
+  /// The containers of the files of current items.
+  package var currentContainers: Set<ContentDigest> = []
   /// What is missing.
   package var gaps: Set<Gap> = []
-  /// How many messages of the history no line of the index speaks of, as a merge by plain git or damage leaves them:
-  /// which secret is in them only their readers know.
-  package var strays = 0
-  /// The keys that such messages were sealed to.
-  package var strayKeys: Set<KeyID> = []
-  /// How many contents were skipped, since nothing in a store may be as large.
+  /// How many contents were skipped because nothing in a store may be as large.
   package var skipped = 0
-  /// How many lines of the history cannot be read.
-  package var badLines = 0
+  /// How many records of the history cannot be read.
+  package var badRecords = 0
 
   /// Nothing known.
   package init() {}
 
-  /// The revision that stands for all that lines have said of the same messages: nobody signs a line, so that one with
-  /// another revision alone is no other secret.
-  package func secret(of revision: Revision) -> Revision {
-    var revision = revision
-    while let other = others[revision] { revision = other }
-    return revision
+  /// Notes that a container was encrypted to keys.
+  package mutating func add(_ recipients: Set<KeyID>, to container: ContentDigest) {
+    // In two steps: a call on `self` takes the value that it had before its arguments.
+    let number = number(of: .container(container))
+    let root = root(of: number)
+    if keys[root].isEmpty { keys[root] = recipients } else { keys[root].formUnion(recipients) }
   }
 
-  /// The keys that a secret was ever sealed to, whatever revision a line says that it has.
-  package func keys(of revision: Revision) -> Set<KeyID> { keys[secret(of: revision)] ?? [] }
-
-  /// Notes that two revisions are the same secret.
-  package mutating func join(_ one: Revision, _ other: Revision) {
-    let (one, other) = (secret(of: one), secret(of: other))
-    if one == other { return }
-    others[other] = one
-    guard let keys = keys.removeValue(forKey: other) else { return }
-    self.keys[one, default: []].formUnion(keys)
+  /// Notes that a record says that a revision is in a container.
+  package mutating func join(_ revision: Revision, _ container: ContentDigest) {
+    let ends = (number(of: .revision(revision)), number(of: .container(container)))
+    var (small, large) = (root(of: ends.0), root(of: ends.1))
+    if small == large { return }
+    if sizes[small] > sizes[large] { swap(&small, &large) }
+    parents[small] = large
+    sizes[large] += sizes[small]
+    keys[large].formUnion(keys[small])
+    keys[small] = []
   }
 
-  /// Notes that a secret was sealed to keys.
-  package mutating func add(_ keys: [KeyID], to revision: Revision) {
-    self.keys[secret(of: revision), default: []].formUnion(keys)
+  /// The keys that a secret was ever encrypted to.
+  package func keys(of revision: Revision) -> Set<KeyID> {
+    numbers[.revision(revision)].map { keys[root(of: $0)] } ?? []
+  }
+
+  /// The recipients of each container that no record belongs to: which secret is in it only they know.
+  package var strays: [Set<KeyID>] {
+    numbers.compactMap { node, number in
+      // A container is joined to nothing but revisions.
+      guard case .container = node, parents[number] == number, sizes[number] == 1 else { return nil }
+      return keys[number]
+    }
+  }
+
+  /// All keys that anything was ever encrypted to.
+  package var allKeys: Set<KeyID> { keys.reduce(into: []) { $0.formUnion($1) } }
+
+  private mutating func number(of node: Node) -> Int {
+    if let number = numbers[node] { return number }
+    let number = parents.count
+    numbers[node] = number
+    parents.append(number)
+    sizes.append(1)
+    keys.append([])
+    return number
+  }
+
+  private func root(of number: Int) -> Int {
+    var number = number
+    while parents[number] != number { number = parents[number] }
+    return number
   }
 }
 
 extension Keyring {
-  /// The items of the store, conflict copies among them, and those that are kept on this machine now: the history may
-  /// have these, too.
+  /// The recipients of a message, from its packets alone; nil for bytes that are not a message.
   ///
-  /// - Throws: as `find(_:)`.
-  package func allItems() throws(KeyringError) -> Matches {
-    var query = Query()
-    query.includesConflictCopies = true
-    return try find(query)
-  }
-
-  /// Who can decrypt a message, from its packets alone; nil for what is no message.
-  ///
-  /// - Parameter message: All of it.
+  /// - Parameter message: The whole message.
   package func readers(of message: UnsafeRawBufferPointer) -> [KeyID]? {
-    // Why it is none does not matter to those who look for readers; `check` says it.
+    // The reason does not matter here; `check` reports it.
     unsafe try? engine.recipients(of: message)
   }
 
-  /// Who can decrypt items as their files are now, from the packets alone.
+  /// The digest of the encrypted data of a message, without its recipients; nil for bytes that are not a message.
+  ///
+  /// - Parameter message: The whole message.
+  package func containerDigest(of message: UnsafeRawBufferPointer) -> ContentDigest? {
+    // The reason does not matter here; `check` reports it.
+    unsafe try? engine.containerDigest(of: message)
+  }
+
+  /// The encrypted files of items as they are now; nil where the file is missing or is not the one of the record.
   ///
   /// - Parameter records: Items of the store.
-  /// - Returns: The ids for each item, in the same order; nil where the file is missing, is another one than the line
-  ///   says, or is no message.
   /// - Throws: a file error.
-  package func readers(ofFilesOf records: [ItemRecord]) throws(KeyringError) -> [[KeyID]?] {
+  package func messages(of records: [ItemRecord]) throws(KeyringError) -> [[UInt8]?] {
     try WorkerPool(workers: host.workers).map(records.count) { number throws(KeyringError) in
       let record = records[number]
-      let message: [UInt8]?
       do throws(KeyringError) {
-        message = try ItemReader(keyring: self).message(of: record)
+        let message = try ItemReader(keyring: self).message(of: record)
+        return message.flatMap { ContentDigest(of: $0) == record.sealed ? $0 : nil }
       } catch {
         guard case .itemDamaged = error else { throw error }
-        return [KeyID]?.none
+        return [UInt8]?.none
       }
-      guard let message, ContentDigest(of: message) == record.sealed else { return nil }
-      return unsafe message.withUnsafeBytes { unsafe self.readers(of: $0) }
     }
   }
 
   /// Whose keys ids are, people among them who were removed: their key files stay in the store.
   ///
   /// - Parameter ids: Ids from the packets of messages.
-  /// - Returns: The people by id, in their order, of nobody's id nothing; and what it cost beside `engineStatistics`.
+  /// - Returns: The people by id, in their order, of nobody's id nothing.
   ///   Processes are started only for a set of people that GnuPG has not seen yet.
   /// - Throws: `KeyringError.engine`, or a file error.
   package func owners(
     of ids: Set<KeyID>
-  ) throws(KeyringError) -> (people: [KeyID: [Fingerprint]], cost: EngineStatistics) {
-    if ids.isEmpty { return ([:], EngineStatistics()) }
+  ) throws(KeyringError) -> [KeyID: [Fingerprint]] {
+    if ids.isEmpty { return [:] }
     let former = try keysOfFormerPeople()
     let wider =
       former.isEmpty ? engine : engine.with(keys: trusted.keys.merging(former) { kept, _ in kept })
@@ -136,7 +186,7 @@ extension Keyring {
     } catch {
       throw .engine(error, nil)
     }
-    return (owners, former.isEmpty ? EngineStatistics() : wider.statistics)
+    return owners
   }
 
   /// The key files of people who were removed, as far as they are there and are those that the policy speaks of.

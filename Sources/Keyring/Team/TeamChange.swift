@@ -7,8 +7,9 @@ public struct TeamChange: Sendable {
   public let before: Policy
   /// The policy as it will be.
   public let after: Policy
-  /// The items that have to be sealed again.
-  public let items: [ItemRecord]
+  /// The items that have to be encrypted again.
+  public var items: [ItemRecord] { outdated.filter(\.needsEncryption).map(\.record) }
+  let outdated: [Resealing.Outdated]
   let newKeys: [Fingerprint: [UInt8]]
 }
 
@@ -37,8 +38,8 @@ extension Keyring {
     }
     let successor = try successor(with: next, newKeys: newKeys)
     try TeamRules(keyring: self, successor: successor).check(force: force)
-    let items = try Resealing(keyring: self, successor: successor).outdated()
-    return TeamChange(before: policy, after: next, items: items, newKeys: newKeys)
+    let outdated = try Resealing(keyring: self, successor: successor).outdated()
+    return TeamChange(before: policy, after: next, outdated: outdated, newKeys: newKeys)
   }
 
   /// Makes a change of the people: every item that has to be is sealed again with a fresh session key, and these
@@ -75,10 +76,10 @@ extension Keyring {
     let link = try PolicyChain(engine: engine).follow([step], from: start)
     guard link.keys == successor.trusted.keys else { throw .team(.overtaken) }
     let resealing = Resealing(keyring: self, successor: successor)
-    let pieces = try resealing.seal(change.items, progress: progress)
-    try transaction(subject: subject) { changes throws(KeyringError) in
+    let pieces = try resealing.prepare(change.outdated, progress: progress)
+    try transaction(subject: subject, signingAs: successor) { changes throws(KeyringError) in
       _ = try resealing.place(pieces, in: &changes)
-      try changes.place(step, newKeys: Array(change.newKeys.keys))
+      changes.place(step, change.after, newKeys: Array(change.newKeys.keys))
     }
     try PinStore(base: host.stateBase, keyring: policy.keyring).write(
       policy: change.after, bytes: bytes, keys: successor.trusted.keys, signer: trusted.signer)
@@ -91,7 +92,7 @@ extension Keyring {
   /// - Parameter groups: The groups that are looked at; nil for all.
   /// - Throws: as `plan(_:newKeys:force:)`.
   public func outdatedItems(in groups: Set<String>? = nil) throws(KeyringError) -> [ItemRecord] {
-    try Resealing(keyring: self, successor: self).outdated(in: groups)
+    try Resealing(keyring: self, successor: self).outdated(in: groups).filter(\.needsEncryption).map(\.record)
   }
 
   /// Seals items again whose messages are not for exactly the members of their groups, as a merge may leave them.
@@ -106,17 +107,41 @@ extension Keyring {
     in groups: Set<String>? = nil,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> Int {
+    try reseal(in: groups, addsReaders: true, progress: progress).count
+  }
+
+  /// Encrypts items again that people outside of their groups can read, as a merge may leave them. Nobody gets to read an
+  /// item by this: an old file that somebody has put back would else be encrypted to people who were not to have it.
+  ///
+  /// - Parameters:
+  ///   - groups: The groups that are looked at; nil for all.
+  ///   - progress: Told how many of how many items are encrypted, from any thread.
+  /// - Returns: How many were encrypted again, and the items that a member of their group cannot read.
+  /// - Throws: as `make(_:subject:progress:)`.
+  package func removeOutsiders(
+    in groups: Set<String>? = nil,
+    progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
+  ) throws(KeyringError) -> (count: Int, waiting: [ItemRecord]) {
+    try reseal(in: groups, addsReaders: false, progress: progress)
+  }
+
+  private func reseal(
+    in groups: Set<String>?, addsReaders: Bool, progress: @escaping @Sendable (Int, Int) -> Void
+  ) throws(KeyringError) -> (count: Int, waiting: [ItemRecord]) {
     try requireTrust()
     let resealing = Resealing(keyring: self, successor: self)
-    let records = try resealing.outdated(in: groups)
-    if records.isEmpty { return 0 }
-    let pieces = try resealing.seal(records, progress: progress)
-    let subject = records.count == 1 ? "seal 1 item again" : "seal \(records.count) items again"
+    // An item that a member of its group has signed, and that is for all of them, is right, whoever else is a member.
+    let outdated = try resealing.outdated(in: groups).filter(\.needsEncryption)
+    let items = outdated.filter { addsReaders || !$0.lacksReaders }
+    let waiting = addsReaders ? [] : outdated.filter(\.lacksReaders).map(\.record)
+    if items.isEmpty { return (0, waiting) }
+    let pieces = try resealing.prepare(items, progress: progress)
+    let subject = items.count == 1 ? "encrypt 1 item again" : "encrypt \(items.count) items again"
     let count = try transaction(subject: subject) { changes throws(KeyringError) in
-      try resealing.place(pieces, of: groups, in: &changes)
+      try resealing.place(pieces, of: groups, addsReaders: addsReaders, in: &changes)
     }
     ResealedMessages(self).removeAll()
-    return count
+    return (count, waiting)
   }
 
   /// The same store with other people.
@@ -134,34 +159,6 @@ extension Keyring {
   }
 }
 
-extension Resealing {
-  /// Puts new messages into their places, and seals under the lock what has changed or come since.
-  ///
-  /// - Returns: How many messages were placed.
-  func place(
-    _ pieces: [Piece], of groups: Set<String>? = nil, in changes: inout Changes
-  ) throws(KeyringError) -> Int {
-    let byID = Dictionary(pieces.map { ($0.record.id, $0) }) { first, _ in first }
-    var count = 0
-    for record in try outdated(in: groups) {
-      let piece: Piece
-      if let known = byID[record.id], known.record == record {
-        piece = known
-      } else {
-        guard let fresh = try seal([record], progress: { _, _ in }).first else {
-          throw .itemDamaged(record.reference, .notAsIndexed)
-        }
-        piece = fresh
-      }
-      guard try changes.apply(.sealed(piece.item), to: piece.record) != nil else {
-        throw .itemDamaged(record.reference, .notAsIndexed)
-      }
-      count += 1
-    }
-    return count
-  }
-}
-
 /// What must not happen to people and groups.
 struct TeamRules {
   let keyring: Keyring
@@ -172,9 +169,7 @@ struct TeamRules {
   func check(force: Bool) throws(KeyringError) {
     let (old, new) = (keyring.policy, successor.policy)
     var items: [String: Int] = [:]
-    var all = Query()
-    all.includesConflictCopies = true
-    for record in try keyring.index.findInFiles(all).items { items[record.group, default: 0] += 1 }
+    for verified in try keyring.verifiedRecords().records { items[verified.record.group, default: 0] += 1 }
     for group in old.groups.keys.sorted() {
       let count = items[group] ?? 0
       guard let members = new.groups[group] else {

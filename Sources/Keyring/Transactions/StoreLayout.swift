@@ -8,6 +8,9 @@ package enum StoreLayout {
   package static let keys = "keys"
   package static let items = "items"
   package static let index = "index"
+  package static let conflicts = "conflicts"
+  /// The recipients of the group `default`, for programs that read stores of pass; never read.
+  package static let passRecipients = "items/.gpg-id"
   package static let local = "local"
   package static let work = ".keytree"
   package static let lock = ".keytree/lock"
@@ -17,17 +20,17 @@ package enum StoreLayout {
   package static let gitAttributes = ".gitattributes"
   package static let gitIgnore = ".gitignore"
 
-  /// The largest sealed item that is read or written: the secret's 1 MiB, its header, and room for more than
-  /// a thousand recipients.
+  /// The largest encrypted file that is read or written: the secret's 1 MiB, and room for more than a thousand
+  /// recipients.
   package static let sealedItemLimit = Engine.messageLimit
-  /// The most bytes that a decrypted item may have: the secret, its header line and the line feed.
-  package static let plaintextLimit = secretLimit + ItemHeader.maximumSize + 1
+  /// The largest record that is read, in bytes.
+  package static let recordFileLimit = RecordFile.maximumSize
   /// The largest secret, in bytes.
   package static let secretLimit = 1 << 20
   /// The largest shard that is read, in bytes.
   package static let shardLimit = Shard.maximumSize
-  /// The largest record of a transaction that is read: about 100,000 items in one.
-  package static let recordLimit = 64 << 20
+  /// The largest list of steps of a transaction that is read: about 100,000 items in one.
+  package static let stepsLimit = 64 << 20
   /// The largest policy, signature or key file that is read, in bytes.
   package static let smallFileLimit = 1 << 20
 
@@ -38,9 +41,29 @@ package enum StoreLayout {
 
   package static func itemsFolder(isLocal: Bool) -> String { isLocal ? "\(local)/\(items)" : items }
 
-  /// The file of an item's sealed message.
+  /// The encrypted file of an item.
   package static func itemFile(_ path: ItemPath, isLocal: Bool) -> String {
-    "\(itemsFolder(isLocal: isLocal))/\(path.text).gpg"
+    "\(itemsFolder(isLocal: isLocal))/\(path.text)\(secretExtension)"
+  }
+
+  /// The record of an item.
+  package static func recordFile(_ path: ItemPath, isLocal: Bool) -> String {
+    "\(itemsFolder(isLocal: isLocal))/\(path.text)\(recordExtension)"
+  }
+
+  package static let secretExtension = ".gpg"
+  package static let recordExtension = ".json"
+
+  /// The path of the item that an encrypted file or a record is of; nil for any other file.
+  ///
+  /// - Parameter file: A path in the store.
+  package static func itemPath(ofFile file: String) -> ItemPath? {
+    let start = "\(items)/"
+    guard file.hasPrefix(start) else { return nil }
+    for ending in [secretExtension, recordExtension] where file.hasSuffix(ending) {
+      return ItemPath(validating: String(file.dropFirst(start.utf8.count).dropLast(ending.utf8.count)))
+    }
+    return nil
   }
 
   /// The file of a shard.
@@ -61,7 +84,7 @@ package enum StoreLayout {
 
   /// The files at the top and the folders whose history is kept.
   package static let trackedFiles = [policy, policySignature, gitAttributes, gitIgnore]
-  package static let trackedFolders = [index, items, keys]
+  package static let trackedFolders = [conflicts, index, items, keys]
 
   /// Whether a file's history is kept: it is part of the store, and does not stay on this machine.
   package static func isTracked(_ path: String) -> Bool {

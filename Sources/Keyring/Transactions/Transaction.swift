@@ -172,7 +172,7 @@ struct Transaction: ~Copyable {
   /// - Throws: as `recover(in:under:)`.
   static func record(of folder: String, in tree: FileTree) throws(KeyringError) -> TransactionRecord? {
     let commit = "\(folder)/\(StoreLayout.commit)"
-    guard let bytes = try files(tree.read(commit, limit: StoreLayout.recordLimit)) else { return nil }
+    guard let bytes = try files(tree.read(commit, limit: StoreLayout.stepsLimit)) else { return nil }
     do {
       return try TransactionRecord(parsing: bytes)
     } catch {

@@ -76,7 +76,7 @@ struct TransactionRecord: Equatable, Sendable {
 
   private static func parse(_ bytes: ArraySlice<UInt8>) -> JSONValue? {
     // The reason does not matter: a record that does not parse is refused as a whole.
-    try? JSONValue(parsing: Array(bytes), limits: JSONLimits(size: StoreLayout.recordLimit, depth: 4))
+    try? JSONValue(parsing: Array(bytes), limits: JSONLimits(size: StoreLayout.stepsLimit, depth: 4))
   }
 
   private static func object(_ members: KeyValuePairs<String, String>) -> JSONValue {

@@ -75,17 +75,15 @@ extension Keyring {
     }
   }
 
-  /// The items that are not sealed to exactly the people of their groups, from packets alone, and nothing else.
+  /// The items that are not encrypted to exactly the people of their groups, and records that are not believed.
   ///
   /// - Returns: the findings, and how many items were looked at.
   /// - Throws: what concerns the engine, or a file error.
   package func auditRecipients() throws(KeyringError) -> StoreVerification {
-    let survey = try StoreSurvey(of: self)
-    let check = ItemCheck(keyring: self, decrypts: false, lines: LineTable(survey.shards))
-    let looks = try WorkerPool(workers: host.workers).map(survey.itemFiles.count) {
-      (number) throws(KeyringError) in try check.look(at: survey.itemFiles[number])
-    }
     var result = StoreVerification()
+    let check = StoreCheck(keyring: self, decrypts: false) { _, _ in }
+    let survey = try StoreSurvey(of: self)
+    let looks = try check.looks(at: survey.items, LineTable(survey.shards))
     result.items = looks.count
     result.findings = looks.flatMap(\.findings)
     return result

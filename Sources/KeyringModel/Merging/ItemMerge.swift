@@ -1,119 +1,177 @@
-/// What two sides have made of one item since they parted, brought together: three-way, by field.
-///
-/// The decisions do not depend on which side is ours: both clones, merging in either direction, come to the same.
-struct ItemMerge {
-  /// The item where the sides parted; nil when it did not exist.
-  let base: ItemRecord?
-  /// The item on one side.
-  let ours: ItemRecord
-  /// The item on the other side.
-  let theirs: ItemRecord
-
-  /// The item as it shall be.
-  private(set) var merged: ItemRecord
-  /// The side whose secret it has; nil when that is the same on both.
-  let secretSide: MergeSide?
-  /// The side whose primary key it has; nil when that is the same on both.
-  let placeSide: MergeSide?
-  /// Whether one of the sides loses something that it changed.
-  let hasConflict: Bool
-  /// The side whose changes count where both changed the same.
-  let later: MergeSide
-
-  /// Merges an item that both sides have.
-  init(base: ItemRecord?, ours: ItemRecord, theirs: ItemRecord) {
-    (self.base, self.ours, self.theirs) = (base, ours, theirs)
-    let changes = FieldChanges(base: base, ours: ours, theirs: theirs)
-    let later: MergeSide = changes.isTheirsLater ? .theirs : .ours
-    func record(of side: MergeSide) -> ItemRecord { side == .ours ? ours : theirs }
-    self.later = later
-    hasConflict = changes.hasConflict
-    merged = ours
-    merged.created = min(ours.created, theirs.created)
-    merged.modified = max(ours.modified, theirs.modified)
-    secretSide = changes.secret.side(later)
-    let secret = record(of: secretSide ?? .ours)
-    merged.revision = secret.revision
-    merged.secretModified =
-      secretSide == nil ? max(ours.secretModified, theirs.secretModified) : secret.secretModified
-    placeSide = changes.place.side(later)
-    let place = record(of: placeSide ?? .ours)
-    merged.group = place.group
-    for name in ours.placeNames { merged.attributes[name] = place.attributes[name] }
-    for (name, change) in changes.attributes {
-      merged.attributes[name] = record(of: change.side(later) ?? .ours).attributes[name]
-    }
-    merged.unknown = changes.unknown.compactMap { name, change in
-      record(of: change.side(later) ?? .ours).unknownMember(name)
-    }
-  }
-
-  /// The side whose message has the merged secret and the merged primary key; nil when neither has both, so that the
-  /// secret has to be sealed again.
-  ///
-  /// - Parameter prefer: decides where both sides have sealed the same secret again.
-  func messageSide(_ prefer: (ItemRecord, ItemRecord) -> MergeSide) -> MergeSide? {
-    if let secretSide, let placeSide { return secretSide == placeSide ? secretSide : nil }
-    if let side = secretSide ?? placeSide { return side }
-    if ours.sealed == theirs.sealed || theirs.sealed == base?.sealed { return .ours }
-    if ours.sealed == base?.sealed { return .theirs }
-    return prefer(ours, theirs)
-  }
-
-  /// The item of a side.
-  func record(of side: MergeSide) -> ItemRecord { side == .ours ? ours : theirs }
-
-  /// Whether one version counts as the later one of two; never both ways round.
-  ///
-  /// - Parameter bySecret: whether the time of the secret decides, or that of the last change.
-  static func isLater(_ left: ItemRecord, than right: ItemRecord, bySecret: Bool) -> Bool {
-    if bySecret {
-      if left.secretModified != right.secretModified { return left.secretModified > right.secretModified }
-      if left.revision != right.revision { return right.revision.hex.precedesInBytes(left.revision.hex) }
-    }
-    if left.modified != right.modified { return left.modified > right.modified }
-    if left.id != right.id { return right.id.hex.precedesInBytes(left.id.hex) }
-    return right.order.lexicographicallyPrecedes(left.order)
-  }
-}
-
 /// One of two sides of a merge.
 package enum MergeSide: Sendable, Equatable {
   /// The side that is merged into.
   case ours
   /// The side that is merged.
   case theirs
+
+  /// The other one of the two.
+  package var other: MergeSide { self == .ours ? .theirs : .ours }
+}
+
+/// Two versions of one item, merged three-way by member.
+///
+/// The decisions do not depend on which side is ours: both clones, merging in either direction, come to the same.
+struct ItemMerge {
+  /// What happened to one member.
+  private enum Change {
+    /// Both sides have the same.
+    case same
+    /// One side alone changed it.
+    case by(MergeSide)
+    /// Both changed it, to different values.
+    case contested
+
+    var isContested: Bool {
+      if case .contested = self { return true }
+      return false
+    }
+  }
+
+  /// The item as it is to be; its `sealed` is that of ``secretSide``.
+  private(set) var merged: ItemRecord
+  /// The side whose encrypted file it has.
+  private(set) var secretSide: MergeSide = .ours
+  /// Whether both sides have another secret, or other readers of it, so that one version has to give way as a whole.
+  private(set) var isSecretContested = false
+  /// Whether a side loses something that it changed.
+  private(set) var losesChanges = false
+  /// The side whose changes count where both changed the same.
+  let later: MergeSide
+
+  private let base: ItemRecord?
+  private let ours: ItemRecord
+  private let theirs: ItemRecord
+
+  /// Merges an item that both sides have changed.
+  ///
+  /// - Parameters:
+  ///   - base: The item where the sides parted; nil when it did not exist.
+  ///   - ours: The item on one side.
+  ///   - theirs: The item on the other side.
+  ///   - prefer: Decides between two encrypted files with the same secret for the same group, both made since.
+  init(
+    base: ItemRecord?, ours: ItemRecord, theirs: ItemRecord, prefer: (ItemRecord, ItemRecord) -> MergeSide
+  ) {
+    (self.base, self.ours, self.theirs) = (base, ours, theirs)
+    merged = ours
+    // Who can read a secret belongs to it: an encrypted file is for one group.
+    let secret = Self.change(base, ours, theirs) { SecretState(revision: $0.revision, group: $0.group) }
+    later = theirs.isLater(than: ours, bySecret: secret.isContested) ? .theirs : .ours
+    isSecretContested = secret.isContested
+    switch secret {
+    case .same:
+      if ours.sealed == theirs.sealed || theirs.sealed == base?.sealed {
+        secretSide = .ours
+      } else {
+        secretSide = ours.sealed == base?.sealed ? .theirs : prefer(ours, theirs)
+      }
+    case .by(let side): secretSide = side
+    case .contested: secretSide = later
+    }
+    mergeMembers()
+    losesChanges = losesChanges || isSecretContested
+  }
+
+  /// The item of a side.
+  func record(of side: MergeSide) -> ItemRecord { side == .ours ? ours : theirs }
+
+  private struct SecretState: Equatable {
+    let revision: Revision
+    let group: String
+
+    static func == (left: SecretState, right: SecretState) -> Bool {
+      left.revision == right.revision && left.group.hasSameBytes(as: right.group)
+    }
+  }
+
+  private static func change<Value: Equatable>(
+    _ base: ItemRecord?, _ ours: ItemRecord, _ theirs: ItemRecord, _ value: (ItemRecord) -> Value?
+  ) -> Change {
+    let (mine, other) = (value(ours), value(theirs))
+    if mine == other { return .same }
+    guard let base else { return .contested }
+    let old = value(base)
+    if mine == old { return .by(.theirs) }
+    return other == old ? .by(.ours) : .contested
+  }
+
+  private func side(_ change: Change) -> MergeSide {
+    switch change {
+    case .same: .ours
+    case .by(let side): side
+    case .contested: later
+    }
+  }
+
+  private mutating func mergeMembers() {
+    let secret = record(of: secretSide)
+    merged.created = min(ours.created, theirs.created)
+    merged.modified = max(ours.modified, theirs.modified)
+    (merged.revision, merged.group, merged.sealed) = (secret.revision, secret.group, secret.sealed)
+    merged.secretModified =
+      ours.revision == theirs.revision
+      ? max(ours.secretModified, theirs.secretModified) : secret.secretModified
+    let names = Set(placeNames)
+    let place = Self.change(base, ours, theirs) { record in
+      PrimaryKey(itemClass: record.itemClass, attributes: record.attributes, group: "")
+    }
+    losesChanges = place.isContested
+    for name in names { merged.attributes[name] = record(of: side(place)).attributes[name] }
+    let records = [ours, theirs] + (base.map { [$0] } ?? [])
+    for name in Set(records.flatMap(\.attributes.names)).subtracting(names) {
+      let change = Self.change(base, ours, theirs) { $0.attributes[name] }
+      losesChanges = losesChanges || change.isContested
+      merged.attributes[name] = record(of: side(change)).attributes[name]
+    }
+    mergeUnknown()
+  }
+
+  private mutating func mergeUnknown() {
+    // Compared as bytes: a set of texts would take some for the same that are not.
+    var names: [String] = []
+    for name in (ours.unknown + theirs.unknown).map(\.name)
+    where !names.contains(where: { $0.hasSameBytes(as: name) }) { names.append(name) }
+    merged.unknown = names.sorted { $0.precedesInBytes($1) }.compactMap { name in
+      let change = Self.change(base, ours, theirs) { $0.unknownMember(name) }
+      losesChanges = losesChanges || change.isContested
+      return record(of: side(change)).unknownMember(name)
+    }
+  }
+
+  private var placeNames: [AttributeName] {
+    AttributeSchema.primaryKey(of: ours.itemClass) + [.synchronizable]
+  }
 }
 
 extension ItemRecord {
-  /// The names of the attributes that decide where an item is.
-  package var placeNames: [AttributeName] {
-    AttributeSchema.primaryKey(of: itemClass) + [.synchronizable]
-  }
-
   /// A member of the line that this version does not know.
-  func unknownMember(_ name: String) -> JSONMember? {
+  fileprivate func unknownMember(_ name: String) -> JSONMember? {
     unknown.first { $0.name.hasSameBytes(as: name) }
   }
 
   /// Whether this version counts as the later one of two; never both ways round, and alike on every clone.
   ///
   /// - Parameters:
-  ///   - other: the other one.
-  ///   - bySecret: whether the time of the secret decides, or that of the last change.
+  ///   - other: The other one.
+  ///   - bySecret: Whether the time of the secret decides, or that of the last change.
   package func isLater(than other: ItemRecord, bySecret: Bool) -> Bool {
-    ItemMerge.isLater(self, than: other, bySecret: bySecret)
+    if bySecret {
+      if secretModified != other.secretModified { return secretModified > other.secretModified }
+      if revision != other.revision { return other.revision.hex.precedesInBytes(revision.hex) }
+    }
+    if modified != other.modified { return modified > other.modified }
+    if id != other.id { return other.id.hex.precedesInBytes(id.hex) }
+    return other.order.lexicographicallyPrecedes(order)
   }
 
-  /// Bytes to put versions in order by which say the same of their times.
-  fileprivate var order: [UInt8] {
-    var plain = self
-    plain.sealed = ContentDigest(of: [])
+  /// Bytes that put versions in order which say the same of their times.
+  private var order: [UInt8] {
     // What cannot be written as a line never came from one.
-    return (try? IndexLine.encode(plain)) ?? []
+    (try? IndexLine.encode(self)) ?? []
   }
 
-  /// Whether two versions differ in nothing but the message that they are sealed in.
+  /// Whether two versions differ in nothing but the file that they are encrypted in.
   func isSameVersion(as other: ItemRecord) -> Bool {
     var plain = self
     plain.sealed = other.sealed

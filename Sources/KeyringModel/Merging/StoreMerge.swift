@@ -1,158 +1,186 @@
-/// Brings the items of two sides together: what DESIGN section 7 calls semantic merging.
+/// Merges the items of two sides by id (DESIGN section 8). Works on values alone: nothing is decrypted and nothing signed.
 ///
-/// It works on values alone. Nothing that a side added or changed since the sides parted disappears: what cannot keep
-/// its place is kept as a conflict copy. The result is the same in both directions, and merging it once more with one
-/// of its sides changes nothing.
+/// Nothing that a side added or changed since the sides parted disappears: what cannot keep its place is kept as a conflict
+/// copy. The result is the same in both directions, and merging it once more with one of its sides changes nothing.
 package struct StoreMerge {
-  /// One side, or where both come from: the items of the shards that are merged.
-  package struct Tree: Sendable {
-    /// The items that the lines speak of, doubles included.
-    package var records: [ItemRecord]
-    /// Whether the file of an item is there, also where no line speaks of it: an item whose line alone is missing was
-    /// damaged, not deleted.
-    package var hasFile: @Sendable (ItemPath) -> Bool
-
-    /// Describes a side.
-    package init(records: [ItemRecord], hasFile: @escaping @Sendable (ItemPath) -> Bool) {
-      self.records = records
-      self.hasFile = hasFile
-    }
-  }
-
   /// An item of the result.
   package struct Item: Sendable, Equatable {
-    /// What its line shall say.
+    /// The record as it is to be.
     package var record: ItemRecord
-    /// The side that has its message, and the place of it there; nil for a message that was sealed for the merge.
-    package var source: Source?
+    /// The side whose record it is as a whole, proof included; nil for a record that has to be signed.
+    package var recordSide: MergeSide?
+    /// The side whose encrypted file it has.
+    package var secretSide: MergeSide
+    /// Where that file is on that side.
+    package var secretPath: ItemPath
   }
 
-  /// Where a message comes from.
-  package struct Source: Sendable, Equatable {
+  /// A version that gave way: the record of a side as it was signed.
+  package struct Copy: Sendable, Equatable {
+    /// The record.
+    package var record: ItemRecord
     /// The side that has it.
     package var side: MergeSide
-    /// Where it is on that side.
-    package var path: ItemPath
   }
 
-  /// Decides between two messages with the same secret, of which both sides made another one.
+  /// What a merge comes to.
+  package struct Result: Sendable, Equatable {
+    /// The items that have a place, in the order of their paths.
+    package var items: [Item] = []
+    /// The versions that gave way, in the order of their paths and times.
+    package var copies: [Copy] = []
+    /// The versions among them that are older than what both sides had before: somebody has put them back.
+    package var olderVersions: [ItemRecord] = []
+  }
+
+  /// Decides between two encrypted files with the same secret, both made since the sides parted.
   package var prefer: (ItemRecord, ItemRecord) -> MergeSide = { ours, theirs in
     // Without knowing more, at least the same one on every clone.
     ours.sealed.base64url.precedesInBytes(theirs.sealed.base64url) ? .ours : .theirs
   }
-  /// Seals the secret of a side's message for a record whose primary key that message does not have; nil where that
-  /// needs a key that is not there. The result has the digest of the new message.
-  package var seal: (ItemRecord, Source) -> ItemRecord? = { _, _ in nil }
+  /// Returns whether a record that is signed now would be believed: `source` is the version whose encrypted file it
+  /// describes, and `side` has that version.
+  package var canSign: (_ record: ItemRecord, _ source: ItemRecord, _ side: MergeSide) -> Bool = { _, _, _ in
+    true
+  }
+  /// True if a version of theirs that is older than the common ancestor counts as any other change, because the user has
+  /// asked for it.
+  package var acceptsOlderTheirs = false
 
-  /// Makes a merge that cannot seal.
+  /// Makes a merge.
   package init() {}
 
   /// Merges two sides.
   ///
   /// - Parameters:
-  ///   - base: what both sides come from; without records when they have nothing in common.
-  ///   - ours: one side.
-  ///   - theirs: the other side.
-  /// - Returns: the items of the result, in the order of their paths.
-  package func merge(base: Tree, ours: Tree, theirs: Tree) -> [Item] {
-    let bases = Dictionary(base.records.map { ($0.id, $0) }) { first, second in
-      ItemMerge.isLater(second, than: first, bySecret: false) ? second : first
+  ///   - base: The verified records that both sides come from; empty when they have nothing in common.
+  ///   - ours: Those of one side.
+  ///   - theirs: Those of the other side.
+  package func merge(base: [ItemRecord], ours: [ItemRecord], theirs: [ItemRecord]) -> Result {
+    let bases = Dictionary(base.map { ($0.id, $0) }) { first, second in
+      second.isLater(than: first, bySecret: false) ? second : first
     }
-    let mine = Side(ours, .ours)
-    let others = Side(theirs, .theirs)
-    var items: [ItemID: Item] = [:]
-    var copies: [Item] = []
-    for (id, item) in mine.items {
-      if let other = others.items[id] {
-        let (item, copy) = both(bases[id], item, other)
-        items[id] = item
-        if let copy { copies.append(copy) }
-      } else if !others.hasDeleted(item.record, bases[id]) {
-        items[id] = item
+    var result = Result()
+    let mine = Self.latest(ours, .ours, bases, &result)
+    let others = Self.latest(theirs, .theirs, bases, &result)
+    var items: [Item] = []
+    for id in Set(mine.keys).union(others.keys) {
+      switch (mine[id], others[id]) {
+      case (let ours?, let theirs?): items.append(both(bases[id], ours, theirs, &result))
+      case (let ours?, nil): if !Self.isDeleted(ours, bases[id]) { items.append(Self.whole(ours, .ours)) }
+      case (nil, let theirs?):
+        if !Self.isDeleted(theirs, bases[id]) { items.append(Self.whole(theirs, .theirs)) }
+      case (nil, nil): break
       }
     }
-    for (id, item) in others.items where mine.items[id] == nil && !mine.hasDeleted(item.record, bases[id]) {
-      items[id] = item
-    }
-    // A side may have the copy already, from a merge before.
-    for copy in copies where items[copy.record.id] == nil { items[copy.record.id] = copy }
-    return settlePlaces(Array(items.values)).sorted { $0.record.path < $1.record.path }
-  }
-
-  /// An item that both sides have, and what becomes of the version that gives way.
-  private func both(_ base: ItemRecord?, _ ours: Item, _ theirs: Item) -> (item: Item, copy: Item?) {
-    if ours.record == theirs.record || theirs.record == base { return (ours, nil) }
-    if ours.record == base { return (theirs, nil) }
-    let merge = ItemMerge(base: base, ours: ours.record, theirs: theirs.record)
-    func item(_ side: MergeSide) -> Item { side == .ours ? ours : theirs }
-    func copy(_ side: MergeSide) -> Item {
-      Item(record: item(side).record.conflictCopy, source: item(side).source)
-    }
-    let loser = merge.hasConflict ? copy(merge.later == .ours ? .theirs : .ours) : nil
-    if let side = merge.messageSide(prefer) {
-      var result = item(side)
-      let sealed = result.record.sealed
-      result.record = merge.merged
-      result.record.sealed = sealed
-      return (result, loser)
-    }
-    // Renamed on one side, with a new secret on the other: only who can decrypt can make one item of it.
-    if let source = item(merge.secretSide ?? .ours).source, let sealed = seal(merge.merged, source) {
-      return (Item(record: sealed, source: nil), loser)
-    }
-    let isTheirs = ItemMerge.isLater(theirs.record, than: ours.record, bySecret: true)
-    return isTheirs ? (theirs, copy(.ours)) : (ours, copy(.theirs))
-  }
-
-  /// Gives each place to one item: of several the one with the latest secret, and the others become its conflict
-  /// copies.
-  private func settlePlaces(_ items: [Item]) -> [Item] {
-    var result: [Item] = []
-    for (_, var rivals) in Dictionary(grouping: items, by: \.record.path) {
-      rivals.sort { ItemMerge.isLater($0.record, than: $1.record, bySecret: true) }
-      let winner = rivals[0]
-      result.append(winner)
-      for var rival in rivals.dropFirst() {
-        rival.record = rival.record.conflicting(with: winner.record.id)
-        result.append(rival)
+    result.items = assignPlaces(items, &result) { id in
+      [(mine[id], MergeSide.ours), (others[id], .theirs)].compactMap { record, side in
+        record.map { Copy(record: $0, side: side) }
       }
     }
+    result.copies = Self.unique(result.copies)
     return result
   }
-}
 
-/// A side with one item for each id.
-private struct Side {
-  private(set) var items: [ItemID: StoreMerge.Item] = [:]
-  private let tree: StoreMerge.Tree
-  private let places: [ItemPath: ItemID]
-
-  /// Plain git may have left several lines for one id: of one place the last changed counts, of several places the
-  /// one with the latest secret, and the others are its conflict copies.
-  init(_ tree: StoreMerge.Tree, _ side: MergeSide) {
-    self.tree = tree
-    places = Dictionary(tree.records.map { ($0.path, $0.id) }) { first, _ in first }
-    var byID: [ItemID: [ItemPath: ItemRecord]] = [:]
-    for record in tree.records {
-      let known = byID[record.id]?[record.path]
-      if known.map({ ItemMerge.isLater(record, than: $0, bySecret: false) }) ?? true {
-        byID[record.id, default: [:]][record.path] = record
+  /// One version for each id: of several the one that was changed last, and the others give way.
+  private static func latest(
+    _ records: [ItemRecord], _ side: MergeSide, _ bases: [ItemID: ItemRecord], _ result: inout Result
+  ) -> [ItemID: ItemRecord] {
+    var latest: [ItemID: ItemRecord] = [:]
+    for (id, versions) in Dictionary(grouping: records, by: \.id) {
+      let sorted = versions.sorted { $0.isLater(than: $1, bySecret: false) }
+      latest[id] = sorted[0]
+      for version in sorted.dropFirst() where version != sorted[0] {
+        result.copies.append(Copy(record: version, side: side))
+        if let base = bases[id], isOlder(version, than: base) { result.olderVersions.append(version) }
       }
     }
-    for versions in byID.values {
-      let sorted = versions.values.sorted { ItemMerge.isLater($0, than: $1, bySecret: true) }
-      for (number, version) in sorted.enumerated() {
-        let record = number == 0 ? version : version.conflictCopy
-        items[record.id] = StoreMerge.Item(
-          record: record, source: StoreMerge.Source(side: side, path: version.path))
-      }
-    }
+    return latest
   }
 
-  /// Whether an item that the other side has was deleted here and is not worth more than that: an item that was
-  /// changed since outlives its deletion, and one whose line alone is missing was damaged.
-  func hasDeleted(_ record: ItemRecord, _ base: ItemRecord?) -> Bool {
-    guard let base, record.isSameVersion(as: base) else { return false }
-    return !tree.hasFile(base.path) || places[base.path] != nil
+  private static func whole(_ record: ItemRecord, _ side: MergeSide) -> Item {
+    Item(record: record, recordSide: side, secretSide: side, secretPath: record.path)
+  }
+
+  /// Whether the other side has deleted an item, and this side has not changed it: an item that was changed since
+  /// outlives its deletion.
+  private static func isDeleted(_ record: ItemRecord, _ base: ItemRecord?) -> Bool {
+    base.map { record.isSameVersion(as: $0) } ?? false
+  }
+
+  /// Whether a version is from before the base. A version that a merge has chosen for its later secret is not, although
+  /// the version that gave way can have been modified later.
+  private static func isOlder(_ version: ItemRecord, than base: ItemRecord) -> Bool {
+    version != base && version.modified < base.modified && !version.isLater(than: base, bySecret: true)
+  }
+
+  /// An item that both sides have.
+  private func both(
+    _ base: ItemRecord?, _ ours: ItemRecord, _ theirs: ItemRecord, _ result: inout Result
+  ) -> Item {
+    if ours == theirs { return Self.whole(ours, .ours) }
+    if let base {
+      // An older version that came back is a copy, and the newer one stays: an item never goes back in time silently.
+      for (version, side) in [(theirs, MergeSide.theirs), (ours, .ours)] {
+        let other = side == .ours ? theirs : ours
+        if side == .theirs, acceptsOlderTheirs { continue }
+        guard Self.isOlder(version, than: base), other.modified > version.modified else { continue }
+        result.copies.append(Copy(record: version, side: side))
+        result.olderVersions.append(version)
+        return Self.whole(other, side.other)
+      }
+      if theirs == base { return Self.whole(ours, .ours) }
+      if ours == base { return Self.whole(theirs, .theirs) }
+    }
+    let merge = ItemMerge(base: base, ours: ours, theirs: theirs, prefer: prefer)
+    if merge.isSecretContested { return winner(merge, &result) }
+    for side in [MergeSide.ours, .theirs] where merge.merged == merge.record(of: side) {
+      if merge.losesChanges { copy(side.other, of: merge, &result) }
+      return Self.whole(merge.merged, side)
+    }
+    let source = merge.record(of: merge.secretSide)
+    guard canSign(merge.merged, source, merge.secretSide), (try? IndexLine.encode(merge.merged)) != nil else {
+      return winner(merge, &result)
+    }
+    if merge.losesChanges { copy(merge.later.other, of: merge, &result) }
+    return Item(
+      record: merge.merged, recordSide: nil, secretSide: merge.secretSide,
+      secretPath: merge.record(of: merge.secretSide).path)
+  }
+
+  /// One version as a whole, the other one as a copy.
+  private func winner(_ merge: ItemMerge, _ result: inout Result) -> Item {
+    copy(merge.later.other, of: merge, &result)
+    return Self.whole(merge.record(of: merge.later), merge.later)
+  }
+
+  private func copy(_ side: MergeSide, of merge: ItemMerge, _ result: inout Result) {
+    result.copies.append(Copy(record: merge.record(of: side), side: side))
+  }
+
+  /// Gives each place to one item: of several the one with the latest secret, and the others give way.
+  private func assignPlaces(
+    _ items: [Item], _ result: inout Result, _ versions: (ItemID) -> [Copy]
+  ) -> [Item] {
+    var placed: [Item] = []
+    for (_, rivals) in Dictionary(grouping: items, by: \.record.path) {
+      let sorted = rivals.sorted { $0.record.isLater(than: $1.record, bySecret: true) }
+      placed.append(sorted[0])
+      for rival in sorted.dropFirst() {
+        // A record that would have been signed now is not: the versions that it would have come from give way.
+        result.copies +=
+          rival.recordSide.map { [Copy(record: rival.record, side: $0)] } ?? versions(rival.record.id)
+      }
+    }
+    return placed.sorted { $0.record.path < $1.record.path }
+  }
+
+  private static func unique(_ copies: [Copy]) -> [Copy] {
+    var unique: [Copy] = []
+    for copy in copies where !unique.contains(where: { $0.record == copy.record }) { unique.append(copy) }
+    return unique.sorted { left, right in
+      left.record.path == right.record.path
+        ? right.record.isLater(than: left.record, bySecret: false) : left.record.path < right.record.path
+    }
   }
 }

@@ -23,11 +23,13 @@ enum AddCommand: Command {
       "A new item is an internet password; `generic:` in front of its name, or `--service`, makes it a "
         + "generic one. A name is split at its first `/`; an account that holds `/` is fine, a server that "
         + "does is given with `--server`.",
+      "With `--field` the secret becomes a field of the item: it has its server, account and the rest of its primary "
+        + "key, and it is in its group unless `--group` names another one. The item need not be there.",
       "An item exists when one has the same class and primary key, which for an internet password is account, "
         + "server, protocol, port, path, security domain and kind of authentication, for a generic one account "
         + "and service. An empty secret is refused, and one of more than 1 MiB.",
     ],
-    operands: [item], options: [generate, update, local] + AttributeOptions.all,
+    operands: [item], options: [AttributeOptions.field, generate, update, local] + AttributeOptions.all,
     examples: [
       Example("keytree add github.com/alice", "asks for the secret, twice"),
       Example("keytree add github.com/alice --generate -l GitHub", "makes a secret of 24 characters"),

@@ -6,7 +6,7 @@ internal import KeyringModel
 enum CheckCommand: Command {
   static let history = HistoryUse.after
   static let repair = OptionDeclaration(
-    "repair", help: "rebuild lines from sealed items, and put strays into a folder; nothing is deleted")
+    "repair", help: "rebuild the index, restore missing files, and quarantine strays; nothing is deleted")
   static let decrypt = OptionDeclaration("decrypt", help: "decrypt every item and look inside")
 
   static let declaration = CommandDeclaration(
@@ -14,8 +14,8 @@ enum CheckCommand: Command {
     details: [
       "Every line of the index, every file, every recipient. Without `--decrypt` no secret key is needed. "
         + "Each finding is a line: the path in the store, and what is wrong there.",
-      "`--repair` tells what it does, line by line, and checks again. What belongs nowhere goes into a folder "
-        + "`.keytree/quarantine-TIME`; to remove that is up to you.",
+      "`--repair` prints what it does, line by line, and checks again. It restores missing files from the history. "
+        + "What belongs nowhere goes into a folder `.keytree/quarantine-TIME`, which you may remove.",
     ],
     options: [repair, decrypt],
     examples: [
@@ -32,8 +32,8 @@ enum CheckCommand: Command {
     var done: [Repair] = []
     if repairs {
       done = try keyringCall(keyring.finishChanges())
-      // Lines that have no file are taken out afterwards: the history may have it.
-      done += try call.settle(keyring, noted: false).map(Repair.restoredFile)
+      // Before the index is rebuilt: it may name an item whose files the history has.
+      done += try call.restoreMissingFiles(in: keyring).map(Repair.restoredFile)
     }
     var report: CheckReport
     do {
@@ -57,7 +57,9 @@ enum CheckCommand: Command {
   private static func print(_ report: CheckReport, isRepaired: Bool, _ console: Console) {
     for repair in report.repairs { console.print(repair.line) }
     for finding in report.findings { console.print(finding.line) }
-    let items = report.items == 1 ? "1 item" : "\(report.items) items"
+    var items = report.items == 1 ? "1 item" : "\(report.items) items"
+    let copies = report.conflictCopies
+    if copies > 0 { items += copies == 1 ? ", 1 conflict copy" : ", \(copies) conflict copies" }
     let looked = report.decrypted > 0 ? ", \(report.decrypted) decrypted" : ""
     guard !report.isClean else {
       console.say("\(items)\(looked), nothing is wrong.")
@@ -66,7 +68,7 @@ enum CheckCommand: Command {
     let count = report.findings.count
     console.say("\(items)\(looked), \(count) \(count == 1 ? "finding" : "findings").")
     if isRepaired {
-      console.say("hint: git or a backup may have what is left; `keytree rm` puts a damaged item aside.")
+      console.say("hint: restore what is left from git or a backup; `keytree rm` quarantines a damaged item.")
     } else if report.findings.contains(where: \.kind.isForRepair) {
       console.say("hint: `keytree check --repair` settles what it can; nothing is deleted.")
     }
@@ -77,6 +79,7 @@ enum CheckCommand: Command {
     for finding in report.findings { console.print(json: finding.json) }
     console.print(
       json: .object([
+        JSONMember("conflictCopies", .integer(Int64(report.conflictCopies))),
         JSONMember("decrypted", .integer(Int64(report.decrypted))),
         JSONMember("findings", .integer(Int64(report.findings.count))),
         JSONMember("items", .integer(Int64(report.items))),

@@ -9,7 +9,7 @@ enum CopyCommand: Command {
     name: "cp", summary: "copy an item under another name",
     details: [
       "What the new name does not say is taken from the item. The attribute options are values of the copy. "
-        + "The copy is an item of its own with a new id."
+        + "The copy is an item of its own with a new id. The fields of the item are copied with it."
     ],
     operands: [
       OperandDeclaration("ITEM", .bytes, completion: .item, help: "the item"),
@@ -25,17 +25,13 @@ enum CopyCommand: Command {
     defer { call.explain(keyring.engineStatistics) }
     keyring.warmUp()
     let record = try call.findOne(selection, in: keyring.index)
-    let draft = try call.draft(renaming: record, to: 1)
-    var copy = NewItem(
-      itemClass: draft.itemClass, attributes: draft.attributes, group: draft.group ?? record.group,
-      isLocal: record.isLocal)
-    // What a conflict left behind is the original's story, not the copy's.
-    copy.attributes[.conflictOf] = nil
-    try call.requireWritable(keyring, group: copy.group)
-    let path = try keyringCall(copy.path())
-    if try call.find(path, in: keyring.index) != nil { throw .keyring(.itemExists(.path(path))) }
-    try call.confirmWidening(record, to: copy.group, in: keyring)
-    let result = try keyringCall(keyring.duplicate(record, as: copy))
+    let login = try call.login(of: record, in: keyring.index)
+    let change = ItemChange(login, to: try call.draft(renaming: record, to: 1))
+    let group = change.changes.group ?? record.group
+    try call.requireWritable(keyring, group: group)
+    try change.requireNewPaths(call, in: keyring.index)
+    try call.confirmWidening(record, to: group, in: keyring)
+    let result = try change.copy(in: keyring)
     call.report("Copied \(ErrorReport.show(record.reference.text)) to", result)
     return .done
   }

@@ -20,7 +20,7 @@ enum EditCommand: Command {
       OperandDeclaration(
         "ITEM", .bytes, count: .optional, completion: .item, help: "the item; options can stand for it")
     ],
-    options: AttributeOptions.all,
+    options: [AttributeOptions.field] + AttributeOptions.all,
     examples: [Example("keytree edit generic:notes/router", "opens the secret in your editor")],
     exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12])
 
@@ -31,7 +31,6 @@ enum EditCommand: Command {
     defer { call.explain(keyring.engineStatistics) }
     keyring.warmUp()
     let record = try call.findOne(selection, in: keyring.index)
-    try call.requireNoCopy(record)
     try call.requireWritable(keyring, group: record.group)
     let secret = try keyringCall(keyring.secret(for: record, matching: selection.query(for: record)))
     let editor = Editor(environment: call.environment)

@@ -35,8 +35,8 @@ enum ExportCommand: Command {
   static let pass = CommandDeclaration(
     name: "pass", summary: "make a store of pass",
     details: [
-      "A file for each password: its first line is the secret, then come the note and the seeds of one-time "
-        + "passwords. A sealed field is a file of its own. The files are encrypted to `--recipient`, as `.gpg-id` "
+      "A file for each item: its first line is the secret, then come the fields `note` and `otp`. Any other field is a "
+        + "file of its own. The files are encrypted to `--recipient`, as `.gpg-id` "
         + "says."
     ],
     operands: [
@@ -108,18 +108,17 @@ enum ExportCommand: Command {
     defer {
       call.explain(keyring.engineStatistics + (sealer?.statistics ?? EngineStatistics()))
     }
-    let matches = try search.run(in: keyring.index)
-    call.explain(matches.statistics)
+    let found = try search.run(in: keyring.index)
     // An export that lacks an item without a word would be worse than none.
-    guard matches.problems.isEmpty else { throw .noMatchButDamage("all items") }
-    guard !matches.items.isEmpty else {
+    guard found.problems.isEmpty else { throw .noMatchButDamage("all items") }
+    guard !found.logins.isEmpty else {
       throw .other(
         .notFound, message: "no item matches", hint: "`keytree find` lists the items by the same words")
     }
     let run = ExportRun(
       call: call, keyring: keyring, target: target, sealer: sealer, isDryRun: call.arguments.has(dryRun),
       acceptsLoss: call.arguments.has(acceptLoss))
-    let items = try run.items(matches.items)
+    let items = try run.items(found.logins.flatMap(\.records))
     switch (call.path.last?.name, call.arguments.text(csvFormat)) {
     case (pass.name, _):
       if let sealer { try run.writeTree(ExportEntry.entries(of: items), for: sealer) }

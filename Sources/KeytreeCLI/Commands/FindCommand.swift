@@ -24,6 +24,8 @@ enum FindCommand: Command {
         + "The other options want the whole value.",
       "Nothing is ever decrypted. The columns are class, container, account, label, group and time of the "
         + "last change: aligned on a terminal, separated by tabs and without a header in a pipe.",
+      "An item is listed with the names of its fields: on a terminal in a column, with `--json` as `fields`. A field "
+        + "whose item is gone is listed by itself.",
       "In a pipe tab, line feed, other control characters, bytes that are not UTF-8 and the backslash are "
         + "written as `\\t`, `\\n`, `\\xNN`, `\\u{NNNN}` and `\\\\`, so a line is an item. On a terminal "
         + "invisible and direction-changing characters are escaped as well.",
@@ -39,25 +41,37 @@ enum FindCommand: Command {
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let search = try ItemSearch(call)
     let index = try call.openIndex()
-    let matches = try search.run(in: index)
-    call.explain(matches.statistics)
+    let found = try search.run(in: index)
     // An index is all there is here, and an index cannot decrypt.
     call.explain(EngineStatistics())
-    if matches.items.isEmpty { throw noMatch(call, matches) }
-    list(matches.items, on: call.console, json: call.globals.json)
+    if found.logins.isEmpty { throw noMatch(call, found) }
+    list(found.logins, on: call.console, json: call.globals.json)
     // What was printed may lack an item, so it is no success.
-    return matches.problems.isEmpty ? .done : .damaged
+    return found.problems.isEmpty ? .done : .damaged
   }
 
-  private static func list(_ items: [ItemRecord], on console: Console, json: Bool) {
+  private static func list(_ logins: [Login], on console: Console, json: Bool) {
     if json {
-      for item in items where !console.outputIsClosed { console.write(RecordMembers.of(item)) }
+      for login in logins where !console.outputIsClosed { console.write(RecordMembers.of(login)) }
       return
     }
-    var table = Table(
-      ["class", "container", "account", "label", "group", "modified"], isTerminal: console.outputIsTerminal)
-    for item in items { table.add(row(item)) }
+    // The columns of a pipe are fixed.
+    let showsFields = console.outputIsTerminal && logins.contains { !shownFields(of: $0).isEmpty }
+    var columns = ["class", "container", "account", "label", "group", "modified"]
+    if showsFields { columns.insert("fields", at: fieldsColumn) }
+    var table = Table(columns, isTerminal: console.outputIsTerminal)
+    for login in logins {
+      var row = row(login.item)
+      if showsFields { row.insert(Array(shownFields(of: login).utf8), at: fieldsColumn) }
+      table.add(row)
+    }
     console.write(table)
+  }
+
+  private static let fieldsColumn = 4
+
+  private static func shownFields(of login: Login) -> String {
+    login.item.field ?? login.fieldNames.joined(separator: ", ")
   }
 
   private static func row(_ item: ItemRecord) -> [[UInt8]] {
@@ -68,9 +82,9 @@ enum FindCommand: Command {
     ]
   }
 
-  private static func noMatch(_ call: CommandCall, _ matches: Matches) -> Failure {
-    if !matches.problems.isEmpty { return .noMatchButDamage(call.nameForMessages(0)) }
-    if matches.isIndexLost { return .noMatchButDamage("the index") }
+  private static func noMatch(_ call: CommandCall, _ found: ItemSearch.Found) -> Failure {
+    if !found.problems.isEmpty { return .noMatchButDamage(call.nameForMessages(0)) }
+    if found.isIndexLost { return .noMatchButDamage("the index") }
     let name = call.arguments.operand(0)?.bytes ?? []
     let isBare = call.arguments.operands.isEmpty && call.arguments.options.allSatisfy { $0.value == nil }
     return isBare

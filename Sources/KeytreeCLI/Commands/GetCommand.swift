@@ -27,18 +27,23 @@ enum GetCommand: Command {
       "`--json` prints the attributes, and with `--reveal` the secret among them: as a string when it is UTF-8, "
         + "else as `{\"base64\":\"...\"}`. Without `--reveal` nothing is decrypted.",
       "`--out` makes a file that only you can read. It never writes to one that exists, nor through a link.",
-      "`--at` reads the store's history: the item is found by its id in that commit, whatever it was called then, and "
-        + "an item that was deleted by its name. A revision is given by 8 digits or more, as `keytree history` "
-        + "shows them.",
+      "`--at` reads the store's history: the item is found by its id in that commit, whatever its name was then, and "
+        + "a deleted item by its name. A revision is given by 8 digits or more, as `keytree history` shows them. A "
+        + "secret is printed only when a member of the item's group has signed the old record.",
+      "`--copy` means a conflict copy that a merge has kept; `keytree resolve` lists them.",
     ] + ClipboardTarget.details + [
       "`--qr` draws black on white on a terminal, whatever its colours are, and plain blocks in a pipe. A QR code "
         + "holds up to \(QRCode.limit) bytes."
     ],
     operands: [item],
-    options: [attributes, out] + ClipboardTarget.options + [qr, at, reveal] + AttributeOptions.all,
+    options: [AttributeOptions.field, attributes, out] + ClipboardTarget.options + [
+      qr, at, ConflictSelection.option, reveal,
+    ]
+      + AttributeOptions.all,
     examples: [
       Example("keytree get github.com/alice", "prints the secret"),
       Example("keytree get github.com -a alice --attributes", "prints what else is known"),
+      Example("keytree get github.com/alice --field note", "prints its note"),
       Example("keytree get keytree://generic-password/mailer/bot --out token", "writes it to a file"),
       Example("keytree get github.com/alice --clip", "puts it into the clipboard for 45 seconds"),
       Example("keytree get wifi/home --qr", "shows it to a phone"),
@@ -49,40 +54,73 @@ enum GetCommand: Command {
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     try refuseContradictions(call)
     let selection = try call.selection(0)
+    if call.arguments.has(ConflictSelection.option) { return try showCopy(call, selection) }
     var past: PastItem?
     if let revision = call.arguments.text(at) { past = try PastItem(call, selection, at: revision) }
     if call.arguments.has(attributes) || (call.globals.json && !needsSecret(call)) {
       show(try record(past, call, selection, in: try call.openIndex()), call)
       return .done
     }
-    let file = try call.secretFile(out)
-    try file?.requireNothingThere()
-    let clipboard = try ClipboardTarget(call)
+    let delivery = try Delivery(call)
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     // GnuPG is found and checked while the index is searched.
     keyring.warmUp()
     let record = try record(past, call, selection, in: keyring.index)
-    let query = selection.query(for: record)
     let secret =
-      if let past { try past.secret(in: keyring, matching: query) } else {
-        try keyringCall(keyring.secret(for: record, matching: query))
+      if let past { try past.secret(in: keyring) } else {
+        try keyringCall(keyring.secret(for: record, matching: selection.query(for: record)))
       }
-    if let clipboard {
-      if call.globals.json { show(record, call) }
-      try clipboard.deliver(secret, as: "the secret of \(ErrorReport.show(record.reference.text))")
-    } else if call.arguments.has(qr) {
-      try call.console.draw(secret, isPlain: call.environment.terminalKind == "dumb")
-    } else if let file {
-      try file.write(secret)
-      if call.globals.json { show(record, call) }
-      call.console.say("Wrote \(ErrorReport.show(file.path)).")
-    } else if call.globals.json {
-      call.console.write(RecordMembers.of(record), secret: secret)
+    try delivery.deliver(secret, of: record)
+    return .done
+  }
+
+  /// Prints a conflict copy, or its secret.
+  private static func showCopy(
+    _ call: CommandCall, _ selection: ItemSelection
+  ) throws(Failure) -> ExitCode {
+    let delivery = try Delivery(call)
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    let copy = try ConflictSelection(call: call, keyring: keyring).one(of: selection)
+    if call.arguments.has(attributes) || (call.globals.json && !needsSecret(call)) {
+      guard copy.signer != nil else { throw .keyring(.itemDamaged(copy.record.reference, .badSignature)) }
+      show(copy.record, call)
     } else {
-      call.console.write(secret: secret)
+      try delivery.deliver(try keyringCall(keyring.secret(of: copy)), of: copy.record)
     }
     return .done
+  }
+
+  /// Where the secret goes; made before anything is decrypted, so that what cannot be done costs nobody a passphrase.
+  private struct Delivery {
+    private let call: CommandCall
+    private let file: SecretFile?
+    private let clipboard: ClipboardTarget?
+
+    init(_ call: CommandCall) throws(Failure) {
+      self.call = call
+      file = try call.secretFile(out)
+      try file?.requireNothingThere()
+      clipboard = try ClipboardTarget(call)
+    }
+
+    func deliver(_ secret: borrowing SecretBytes, of record: ItemRecord) throws(Failure) {
+      if let clipboard {
+        if call.globals.json { show(record, call) }
+        try clipboard.deliver(secret, as: "the secret of \(ErrorReport.show(record.reference.text))")
+      } else if call.arguments.has(qr) {
+        try call.console.draw(secret, isPlain: call.environment.terminalKind == "dumb")
+      } else if let file {
+        try file.write(secret)
+        if call.globals.json { show(record, call) }
+        call.console.say("Wrote \(ErrorReport.show(file.path)).")
+      } else if call.globals.json {
+        call.console.write(RecordMembers.of(record), secret: secret)
+      } else {
+        call.console.write(secret: secret)
+      }
+    }
   }
 
   /// The item as it was, where that is wanted, else as it is.
@@ -105,6 +143,9 @@ enum GetCommand: Command {
       throw call.misuse(.conflict(qr.display, GlobalOptions.json.display))
     }
     try ClipboardTarget.refuseContradictions(call)
+    if call.arguments.has(at), call.arguments.has(ConflictSelection.option) {
+      throw call.misuse(.conflict(at.display, ConflictSelection.option.display))
+    }
     let exclusive = [attributes, out, ClipboardTarget.clip, qr, reveal].filter(call.arguments.has)
     if exclusive.count > 1 { throw call.misuse(.conflict(exclusive[0].display, exclusive[1].display)) }
   }

@@ -4,7 +4,7 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Sync
 
-/// `keytree history`: says what became of an item, and who did it.
+/// `keytree history`: lists the changes of an item.
 enum HistoryCommand: Command {
   static let history = HistoryUse.before
   static let item = OperandDeclaration(
@@ -14,19 +14,19 @@ enum HistoryCommand: Command {
     "limit", .required(ValueDeclaration("N", .integer(1...1_000_000))), help: "only the newest versions")
 
   static let declaration = CommandDeclaration(
-    name: "history", summary: "say who changed an item, when and how",
+    name: "history", summary: "show who changed an item, when and how",
     details: [
       "Prints a line for each commit that changed the item, the newest first: when, the commit, the revision of the "
         + "secret, who, and what. An item is followed by its id, so under other names as well and after it was "
-        + "deleted. Nothing is decrypted: the lines of the index say whether the secret is another one or was only "
-        + "sealed again.",
+        + "deleted. Nothing is decrypted: the records say whether the secret is another one or was only encrypted "
+        + "again. `keytree verify` checks who signed them.",
       "`keytree get ITEM --at REV` prints an old secret: REV is the commit or the revision that is shown. Who and "
         + "when is what the author of a commit says.",
       "With `--json` the members are `time`, `commit`, `author`, `mail`, `id`, `reference`, `revision`, `change` "
-        + "(added, alreadyThere, deleted, broughtBack, secret, resealed, attributes, renamed, moved, becameCopy, "
-        + "settled) and, where they say something, `attributes`, `from`, `fromGroup` and `conflictOf`.",
+        + "(added, alreadyThere, deleted, broughtBack, secret, resealed, attributes, renamed, moved) and, "
+        + "where they apply, `attributes`, `from` and `fromGroup`.",
     ],
-    operands: [item], options: [limit] + AttributeOptions.all,
+    operands: [item], options: [AttributeOptions.field, limit] + AttributeOptions.all,
     examples: [
       Example("keytree history github.com/alice", "lists all versions"),
       Example("keytree history github.com/alice --limit 1 --json", "prints the last change for a program"),
@@ -54,7 +54,7 @@ enum HistoryCommand: Command {
     if history.isCutOff {
       call.console.say("This clone has no older history; `keytree git fetch --unshallow` gets it.")
     }
-    try tellCopies(of: record, in: index, call)
+    try showCopies(of: record, in: index, call)
     return .done
   }
 
@@ -78,15 +78,13 @@ enum HistoryCommand: Command {
     call.console.write(table)
   }
 
-  /// Names the versions that a merge kept beside the item.
-  private static func tellCopies(
+  /// Says that a merge kept other versions of the item.
+  private static func showCopies(
     of record: ItemRecord, in index: Index, _ call: CommandCall
   ) throws(Failure) {
-    let copies = try keyringCall(
-      index.find(Query(predicates: [.equal(.conflictOf, .string(record.id.hex))])))
-    for copy in copies.items where copy.isConflictCopy {
-      call.console.say(
-        "\(ErrorReport.show(copy.reference.text)) is a conflict copy of it; `keytree resolve` settles that.")
-    }
+    let count = try keyringCall(index.conflictCopyCount(of: record.id))
+    if count == 0 { return }
+    let copies = count == 1 ? "1 conflict copy of it exists" : "\(count) conflict copies of it exist"
+    call.console.say("\(copies); `keytree resolve` lists them.")
   }
 }

@@ -102,7 +102,7 @@ enum ImportCommand: Command {
 extension ImportDraft {
   /// Keeps all items on this machine.
   mutating func keepLocal() {
-    for index in items.indices { items[index].isLocal = true }
+    change { $0.isLocal = true }
   }
 
   /// Settles which group each item goes to.
@@ -111,14 +111,20 @@ extension ImportDraft {
   ///   - given: the group that the person has named: all items go there.
   ///   - known: the groups of the keyring; an item of any other goes to the group of the import.
   mutating func settleGroups(given: String?, known: Set<String>) {
-    for index in items.indices {
-      guard let group = items[index].group else { continue }
+    change { item in
+      guard let group = item.group else { return }
       if given != nil {
-        items[index].group = nil
+        item.group = nil
       } else if !known.contains(group) {
-        items[index].group = nil
-        items[index].remarks.append(.groupMissing(group))
+        item.group = nil
+        item.remarks.append(.groupMissing(group))
       }
+    }
+  }
+
+  private mutating func change(_ body: (inout PlannedItem) -> Void) {
+    for login in logins.indices {
+      for item in logins[login].items.indices { body(&logins[login].items[item]) }
     }
   }
 }

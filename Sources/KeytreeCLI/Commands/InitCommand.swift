@@ -13,7 +13,6 @@ enum InitCommand: Command {
     help: "the key of the owner, by fingerprint or mail address; not needed when there is only one")
   static let noGit = OptionDeclaration(
     "no-git", help: "keep no history: make no git repository of the store")
-  static let noSign = OptionDeclaration("no-sign", help: "do not sign items")
 
   static let declaration = CommandDeclaration(
     name: "init", summary: "make a store",
@@ -26,7 +25,7 @@ enum InitCommand: Command {
         + "lies in the work tree of another one that does not ignore it. A commit says which items changed, "
         + "as the index does. It is by the person whom git knows, else by the owner of the key.",
     ],
-    options: [key, noGit, noSign],
+    options: [key, noGit],
     examples: [
       Example("keytree init", "makes the store in the usual place"),
       Example("keytree init --store ~/work.keytree --key alice@example.org", "another place, a named key"),
@@ -37,9 +36,7 @@ enum InitCommand: Command {
     let (path, host) = (try call.storePath(), try call.host())
     try refuseExisting(path, host)
     let owner = try owner(call, host)
-    let signatures: Policy.Signatures = call.arguments.has(noSign) ? .off : .required
-    let keyring = try keyringCall(
-      Keyring.create(at: path, owner: owner.fingerprint, signatures: signatures, host: host))
+    let keyring = try keyringCall(Keyring.create(at: path, owner: owner.fingerprint, host: host))
     call.explain(keyring.engineStatistics)
     if call.globals.json {
       call.console.write([

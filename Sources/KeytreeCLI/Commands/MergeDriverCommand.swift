@@ -10,7 +10,7 @@ enum MergeDriverCommand: Command {
     name: "merge-driver", summary: "merge one file for git",
     details: ["For git alone: it writes the result to OURS. It does not fail for what is in the files."],
     operands: [
-      OperandDeclaration("KIND", .choice(["index", "item"]), help: "what the files are"),
+      OperandDeclaration("KIND", .choice(["index", "item", "record"]), help: "what the files are"),
       OperandDeclaration("BASE", .bytes, help: "the file where both sides come from"),
       OperandDeclaration("OURS", .bytes, help: "the file on our side"),
       OperandDeclaration("THEIRS", .bytes, help: "the file on their side"),
@@ -40,27 +40,52 @@ enum MergeDriverCommand: Command {
     } catch {
       throw .keyring(.file(error))
     }
-    let driver = MergeDriver(for: tree)
+    let driver = MergeDriver(for: tree) { try head(of: place.store, call) }
     let merged: [UInt8]
-    if isIndex {
-      guard let number = StoreLayout.shardNumber(place.name) else {
-        throw .other(
-          .failure, message: "\(ErrorReport.show(path)) is no shard of the index",
-          hint: "`keytree check` looks at the store")
-      }
-      merged = try keyringCall(
-        driver.mergeShard(base: files[0], ours: files[1], theirs: files[2], number: number))
-    } else {
-      var host = try call.host()
-      // One dialog for each file of a merge would be a storm (threat T36); what cannot be seen is put aside.
-      host.interaction = .never
-      // Without the store's policy, in whatever state the merge has left it, nothing is decrypted.
-      let keyring = try? Keyring.open(at: place.store, host: host)
-      merged = try keyringCall(
-        driver.mergeMessage(base: files[0], ours: files[1], theirs: files[2], keyring: keyring))
+    do {
+      merged = try merge(files, words[0].text ?? "", place.name, driver)
+    } catch let error as Failure {
+      throw error
+    } catch let error as KeyringError {
+      throw .keyring(error)
+    } catch let error as GitError {
+      throw .git(error)
+    } catch {
+      throw .other(
+        .failure, message: "\(ErrorReport.show(path)) is not a file of a store",
+        hint: "`keytree check` looks at the store")
     }
     try UserFile.overwrite(words[2].text ?? "", merged)
     return .done
+  }
+
+  private static func merge(
+    _ files: [[UInt8]], _ kind: String, _ name: String, _ driver: MergeDriver
+  ) throws -> [UInt8] {
+    let (base, ours, theirs) = (files[0], files[1], files[2])
+    switch kind {
+    case "index":
+      guard let number = StoreLayout.shardNumber(name) else {
+        throw Failure.other(
+          .failure, message: "\(ErrorReport.show(name)) is no shard of the index",
+          hint: "`keytree check` looks at the store")
+      }
+      return try driver.mergeShard(base: base, ours: ours, theirs: theirs, number: number)
+    case "record":
+      guard let path = StoreLayout.itemPath(ofFile: "\(StoreLayout.items)/\(name)") else {
+        throw Failure.other(
+          .failure, message: "\(ErrorReport.show(name)) is not the record of an item",
+          hint: "`keytree check` looks at the store")
+      }
+      return try driver.mergeRecord(base: base, ours: ours, theirs: theirs, at: path)
+    default: return try driver.mergeMessage(base: base, ours: ours, theirs: theirs)
+    }
+  }
+
+  /// The commit that is checked out; empty if there is none.
+  private static func head(of store: String, _ call: CommandCall) throws -> String {
+    guard let repository = try Repository.find(store: store, git: call.git(in:)) else { return "" }
+    return try repository.head() ?? ""
   }
 
   private static let limit = max(StoreLayout.shardLimit, StoreLayout.sealedItemLimit)
@@ -69,15 +94,17 @@ enum MergeDriverCommand: Command {
   /// folder that has a policy. Git starts at the top of the work tree.
   private static func storePlace(_ path: String, isIndex: Bool) -> (store: String, name: String)? {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    // `index/<hh>.jsonl`, `items/<class>/<container>/<name>.gpg`
-    let depth = isIndex ? 2 : 4
-    guard RelativePath.isPlain(path), parts.count >= depth else { return nil }
-    let start = parts.count - depth
-    guard parts[start] == (isIndex ? StoreLayout.index : StoreLayout.items) else { return nil }
-    let store = start == 0 ? "." : parts[..<start].joined(separator: "/")
-    guard let tree = try? FileTree(at: store), (try? tree.status(StoreLayout.policy)) ?? nil != nil else {
-      return nil
+    guard RelativePath.isPlain(path) else { return nil }
+    // `index/<hh>.jsonl`, `items/<class>/<container>/<account>.gpg`, and one folder more for a field.
+    for depth in isIndex ? [2] : [4, 5] where parts.count >= depth {
+      let start = parts.count - depth
+      guard parts[start] == (isIndex ? StoreLayout.index : StoreLayout.items) else { continue }
+      let store = start == 0 ? "." : parts[..<start].joined(separator: "/")
+      guard let tree = try? FileTree(at: store), (try? tree.status(StoreLayout.policy)) ?? nil != nil else {
+        continue
+      }
+      return (store, parts[(start + 1)...].joined(separator: "/"))
     }
-    return (store, parts[(start + 1)...].joined(separator: "/"))
+    return nil
   }
 }

@@ -10,7 +10,7 @@ enum MoveCommand: Command {
     details: [
       "What the new name does not say stays as it is: without an account in it, the account stays. The class "
         + "stays in any case. The attribute options are new values, too. Id, revision and persistent "
-        + "references stay."
+        + "references stay. The fields of the item go with it."
     ],
     operands: [
       OperandDeclaration("ITEM", .bytes, completion: .item, help: "the item"),
@@ -27,12 +27,12 @@ enum MoveCommand: Command {
     // The primary key is inside of the sealed item, so a new name is a new message.
     keyring.warmUp()
     let record = try call.findOne(selection, in: keyring.index)
-    try call.requireNoCopy(record)
-    let change = ItemChange(record, to: try call.draft(renaming: record, to: 1))
+    let login = try call.login(of: record, in: keyring.index)
+    let change = ItemChange(login, to: try call.draft(renaming: record, to: 1))
     try call.requireWritable(keyring, group: change.changes.group ?? record.group)
-    try change.requireFreePath(call, in: keyring.index)
+    try change.requireFreePaths(call, in: keyring.index)
     try call.confirmWidening(record, to: change.changes.group, in: keyring)
-    let result = try keyringCall(keyring.update(record, change.changes))
+    let result = try change.apply(to: keyring)
     let old = ErrorReport.show(record.reference.text)
     call.report(change.isEmpty ? "Nothing to change in" : "Renamed \(old) to", result)
     return .done

@@ -17,8 +17,8 @@ enum OtpCommand: Command {
     details: [
       "The seed is an `otpauth://` URI, or base32 alone. On a terminal it is asked for, otherwise it is all of standard "
         + "input; it is never an argument. What is no seed is not stored.",
-      "It becomes an item whose kind of authentication is `totp`, beside the password of the same server and account. "
-        + "Issuer and account of the URI become its label, when none is given; a label is public.",
+      "It becomes the field `otp` of the item, which need not be there. Issuer and account of the URI become its label, "
+        + "when none is given; a label is public.",
     ],
     operands: [
       OperandDeclaration(
@@ -37,8 +37,7 @@ enum OtpCommand: Command {
     details: [
       "The code is made as RFC 6238 says, by time, or as RFC 4226 says, by a counter: SHA-1, SHA-256 or SHA-512, six to "
         + "eight digits. How long it stays good is said on standard error.",
-      "The seed is the item whose kind of authentication is `totp`. Where there is none, the item itself may hold an "
-        + "`otpauth` URI; base32 alone is taken from an item that is named by a reference, an id, or with its class.",
+      "The seed is the field `otp` of the item. Where there is none, the item itself may hold an `otpauth` URI; base32 alone is taken from an item that is named by a reference, an id, or with its class.",
       "With a counter, the next value is in the store before the code is shown, so that no code is shown twice. It is a "
         + "change like any other, with a commit.",
       "`--json` prints the attributes, and with `--reveal` the code and the `seconds` it stays good among "
@@ -66,9 +65,8 @@ enum OtpCommand: Command {
       return .done
     }
     try refuseContradictions(call)
-    let selection = try call.selection(0)
     if call.globals.json, !call.arguments.has(reveal), !call.arguments.has(ClipboardTarget.clip) {
-      let record = try call.findOne(selection, in: try call.openIndex(), wantsSeed: true)
+      let (record, _) = try SeedItem.record(call, in: try call.openIndex())
       call.console.write(RecordMembers.of(record))
       return .done
     }
@@ -76,7 +74,7 @@ enum OtpCommand: Command {
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     keyring.warmUp()
-    var item = try SeedItem(call, selection, in: keyring)
+    var item = try SeedItem(call, in: keyring)
     if call.arguments.has(qr) {
       let attributes = item.record.attributes
       let seed = try item.seed()

@@ -9,7 +9,8 @@ enum RemoveCommand: Command {
     name: "rm", summary: "remove items",
     details: [
       "Each name has to match exactly one item: of several the candidates are listed, and nothing is removed. "
-        + "All items are removed in one step, or none, and nothing is asked.",
+        + "All items are removed in one step with their fields, or none, and nothing is asked. With `--field` only that "
+        + "field is removed.",
       "The sealed files are deleted. What git has of them stays in the history, and `keytree undelete` brings it "
         + "back; without git, or another copy of the store, there is no way back.",
     ],
@@ -17,7 +18,7 @@ enum RemoveCommand: Command {
       OperandDeclaration(
         "ITEM", .bytes, count: .any, completion: .item, help: "the items; options can stand for one")
     ],
-    options: AttributeOptions.all,
+    options: [AttributeOptions.field] + AttributeOptions.all,
     examples: [Example("keytree rm github.com/alice github.com/bob", "removes both, or none")],
     exitCodes: [4, 6, 8, 9, 11, 12])
 
@@ -34,7 +35,8 @@ enum RemoveCommand: Command {
     for (operand, selection) in selections.enumerated() {
       let record = try call.findOne(selection, operand: operand, in: keyring.index)
       // Two names of one item are no reason to fail after having removed it once.
-      if !records.contains(where: { $0.id == record.id }) { records.append(record) }
+      for record in try call.login(of: record, in: keyring.index).records
+      where !records.contains(where: { $0.place == record.place }) { records.append(record) }
     }
     try keyringCall(keyring.delete(records))
     for record in records { call.report("Removed", record) }

@@ -2,105 +2,65 @@ internal import Arguments
 internal import Keyring
 internal import KeyringModel
 
-/// `keytree resolve`: settles what a merge has left in conflict.
+/// `keytree resolve`: resolves the conflicts that a merge has left.
 enum ResolveCommand: Command {
   static let history = HistoryUse.after
 
   static let keep = OptionDeclaration(
     "keep", .required(ValueDeclaration("WHICH", .choice(ConflictChoice.allCases.map(\.rawValue)))),
     help: "`ours`: the item as it is; `theirs`: the conflict copy in its place; `both`: an item for each")
-
   static let declaration = CommandDeclaration(
-    name: "resolve", summary: "settle what a merge has left in conflict",
+    name: "resolve", summary: "resolve the conflicts that a merge has left",
     details: [
-      "Without `--keep` it lists the items that have conflict copies, or the one that is named, and in what they "
-        + "differ; nothing is decrypted. `keytree get` with the reference of a copy shows its secret.",
-      "With several copies of one item, name the copy by its reference or its id.",
+      "Without `--keep` it lists the items that have conflict copies, or the copies of one item: who has signed each "
+        + "copy and when, and in what it differs from the item. Nothing is decrypted.",
+      "A conflict copy that is not signed by a member of its group can be discarded with `--keep ours`, and nothing else.",
     ],
     operands: [
       OperandDeclaration(
-        "ITEM", .bytes, count: .optional, completion: .item, help: "the item, or one of its conflict copies")
+        "ITEM", .bytes, count: .optional, completion: .item, help: "the item that the copies are versions of")
     ],
-    options: [keep, Widening.option] + AttributeOptions.all,
+    options: [AttributeOptions.field, keep, ConflictSelection.option, Widening.option] + AttributeOptions.all,
     examples: [
       Example("keytree resolve", "lists what is in conflict"),
       Example("keytree resolve github.com/alice --keep theirs", "takes the version of the conflict copy"),
+      Example("keytree get github.com/alice --copy 5394d489", "prints the secret of a conflict copy"),
     ],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
-    guard let word = call.arguments.text(keep), let choice = ConflictChoice(rawValue: word) else {
-      return try list(call)
-    }
-    let selection = try call.selection(0)
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
-    keyring.warmUp()
-    let name = call.nameForMessages(0)
-    let copies = try copies(of: selection, call, keyring.index)
-    guard let copy = copies.first else { throw noCopy(name) }
-    guard copies.count == 1 else { throw .ambiguous(name, candidates: copies.map(\.reference.text)) }
-    if choice == .theirs, let id = copy.conflictOf {
-      let query = Query(predicates: [.id(id)], limit: .one)
-      if let holder = try keyringCall(keyring.find(query)).items.first {
-        try call.confirmWidening(holder, to: copy.group, in: keyring)
-      }
+    guard let word = call.arguments.text(keep), let choice = ConflictChoice(rawValue: word) else {
+      return try list(call, keyring)
+    }
+    let copy = try ConflictSelection(call: call, keyring: keyring).one(of: call.selection(0))
+    if choice == .theirs, let holder = try keyringCall(keyring.holder(of: copy)) {
+      try call.confirmWidening(holder, to: copy.record.group, in: keyring)
     }
     let kept = try keyringCall(keyring.resolve(copy, keeping: choice))
-    call.console.say(words(choice))
+    call.console.say(message(choice))
     for record in kept { call.report("Kept", record) }
     return .done
   }
 
-  private static func words(_ choice: ConflictChoice) -> String {
+  private static func message(_ choice: ConflictChoice) -> String {
     switch choice {
-    case .ours: "Settled: the conflict copy is gone."
-    case .theirs: "Settled: the version of the conflict copy has the place now."
-    case .both: "Settled: the conflict copy is an item of its own now."
+    case .ours: "Resolved: the conflict copy is removed."
+    case .theirs: "Resolved: the conflict copy is the item now."
+    case .both: "Resolved: the conflict copy is an item of its own now."
     }
   }
 
-  private static func noCopy(_ name: String) -> Failure {
-    .other(
-      .notFound, message: "\(ErrorReport.show(name)) has no conflict copy",
-      hint: "`keytree resolve` lists what is in conflict")
-  }
-
-  /// All conflict copies, in the order of their creation.
-  private static func allCopies(_ call: CommandCall, _ index: Index) throws(Failure) -> [ItemRecord] {
-    var query = Query(predicates: [Predicate(subject: .attribute(.conflictOf), comparison: .exists)])
-    query.includesConflictCopies = true
-    let matches = try keyringCall(index.find(query))
-    call.tell(matches.problems)
-    return matches.items.filter(\.isConflictCopy)
-  }
-
-  /// The conflict copies that are meant: themselves, or those of an item.
-  private static func copies(
-    of selection: ItemSelection, _ call: CommandCall, _ index: Index
-  ) throws(Failure) -> [ItemRecord] {
-    let all = try allCopies(call, index)
-    let ids = Set(selection.settle(try call.find(selection, in: index).items).map(\.id))
-    let copies = all.filter { ids.contains($0.id) || $0.conflictOf.map(ids.contains) ?? false }
-    if !copies.isEmpty { return copies }
-    // The item that had the place may be gone, and its copies have the name still.
-    return all.filter { copy in
-      var plain = copy
-      plain.attributes[.conflictOf] = nil
-      return selection.accepts(plain)
-    }
-  }
-
-  private static func list(_ call: CommandCall) throws(Failure) -> ExitCode {
-    let index = try call.openIndex()
+  private static func list(_ call: CommandCall, _ keyring: Keyring) throws(Failure) -> ExitCode {
     let given = try call.givenAttributes()
     let isNamed = call.arguments.operand(0) != nil || !given.isEmpty
-    let copies = try isNamed ? copies(of: call.selection(0), call, index) : allCopies(call, index)
-    if copies.isEmpty, isNamed { throw noCopy(call.nameForMessages(0)) }
+    let conflicts = ConflictSelection(call: call, keyring: keyring)
+    let copies = try isNamed ? conflicts.copies(of: call.selection(0)) : conflicts.all()
+    if copies.isEmpty, isNamed { throw conflicts.none }
     for copy in copies {
-      guard let id = copy.conflictOf else { continue }
-      let holder = try keyringCall(index.find(Query(predicates: [.id(id)], limit: .one))).items.first
-      let conflict = Conflict(copy: copy, holder: holder)
+      let holder = try keyringCall(keyring.holder(of: copy))
+      let conflict = Conflict(copy: copy, holder: holder, policy: keyring.policy)
       if call.globals.json {
         call.console.write(conflict.json)
       } else {
@@ -111,37 +71,48 @@ enum ResolveCommand: Command {
       call.console.say("Nothing is in conflict.")
     } else if !call.globals.json {
       call.console.say(
-        "hint: `keytree get COPY` shows its secret; `keytree resolve ITEM --keep ours`, `theirs` or `both` settles it."
-      )
+        "hint: `keytree get ITEM --copy DIGITS` prints the secret of a copy; "
+          + "`keytree resolve ITEM --keep ours`, `theirs` or `both` resolves the conflict.")
     }
     return .done
   }
 }
 
-/// A conflict copy beside the item that has its place.
+/// A conflict copy beside the item that it is in conflict with.
 private struct Conflict {
-  let copy: ItemRecord
+  let copy: ConflictCopy
   let holder: ItemRecord?
+  let policy: Policy
 
-  /// What differs, for people: the item's value first, then the copy's; escaped.
+  /// The differences, for people: the item's value first, then the copy's; escaped.
   var lines: [String] {
-    let name = (holder?.reference ?? .path(copy.path.original)).text
+    let record = copy.record
+    let name = (holder?.reference ?? record.reference).text
     var facts = FactList()
-    facts.add("copy", ErrorReport.show(copy.reference.text))
+    facts.add("copy", copy.shortName)
+    facts.add("signed", signed)
     if let holder {
-      let times = [holder, copy].map(\.secretModified.rfc3339)
+      let times = [holder, record].map(\.secretModified.rfc3339)
       facts.add(
         "secret",
-        holder.revision == copy.revision
-          ? "the same in both" : "another one: of \(times[0]), in the copy of \(times[1])")
+        holder.revision == record.revision
+          ? "the same in both" : "differs: of \(times[0]), in the copy of \(times[1])")
       for name in differing(from: holder) {
-        facts.add(ErrorReport.show(name.text), "\(shown(name, holder)), in the copy \(shown(name, copy))")
+        facts.add(ErrorReport.show(name.text), "\(shown(name, holder)), in the copy \(shown(name, record))")
       }
-      if holder.group != copy.group { facts.add("group", "\(holder.group), in the copy \(copy.group)") }
+      if holder.group != record.group {
+        facts.add("group", "\(ErrorReport.show(holder.group)), in the copy \(ErrorReport.show(record.group))")
+      }
     } else {
-      facts.add("item", "the one that had its place is gone")
+      facts.add("item", "no longer in the store")
     }
     return [ErrorReport.show(name)] + facts.lines.map { "  \($0)" }
+  }
+
+  private var signed: String {
+    guard let signer = copy.signer else { return "not by a member of its group" }
+    let name = ErrorReport.show(policy.people[signer]?.name ?? signer.text)
+    return copy.signed.map { "by \(name), \($0.rfc3339)" } ?? "by \(name)"
   }
 
   private func shown(_ name: AttributeName, _ record: ItemRecord) -> String {
@@ -150,19 +121,22 @@ private struct Conflict {
   }
 
   private func differing(from holder: ItemRecord) -> [AttributeName] {
-    Set(holder.attributes.names + copy.attributes.names).subtracting([.conflictOf]).sorted()
-      .filter { holder.attributes[$0] != copy.attributes[$0] }
+    Set(holder.attributes.names + copy.record.attributes.names).sorted()
+      .filter { holder.attributes[$0] != copy.record.attributes[$0] }
   }
 
   /// The same for programs.
   var json: [JSONMember] {
     [
-      JSONMember("copy", .string(copy.reference.text)),
+      JSONMember("copy", .string(copy.name)),
       JSONMember(
         "differs",
         .array(holder.map { holder in differing(from: holder).map { .string($0.text) } } ?? [])),
+      JSONMember("id", .string(copy.record.id.hex)),
       JSONMember("item", holder.map { .string($0.reference.text) } ?? .null),
-      JSONMember("sameSecret", .bool(holder?.revision == copy.revision)),
+      JSONMember("sameSecret", .bool(holder?.revision == copy.record.revision)),
+      JSONMember("signed", copy.signed.map { .string($0.rfc3339) } ?? .null),
+      JSONMember("signer", copy.signer.map { .string($0.text) } ?? .null),
     ]
   }
 }

@@ -8,7 +8,7 @@ enum RotateCommand: Command {
 
   static let failIfOpen = OptionDeclaration(
     "fail-if-open",
-    help: "end with 13 when a secret has to be changed, or when there may be more than is known")
+    help: "end with 13 when a secret has to be changed, or when the list may be incomplete")
   static let reason = OptionDeclaration(
     "reason", .required(ValueDeclaration("TEXT", .text)), help: "why it stays; everybody can read it")
   private static let count = OperandDeclaration(
@@ -20,9 +20,10 @@ enum RotateCommand: Command {
     details: [
       "A line for each: what is to be done, the item, and who could read its secret as it is now. `open` has to be "
         + "changed; `accepted` stays, as an admin has decided; `deleted` is an item that is gone, whose secret may "
-        + "be in use elsewhere still. An entry closes itself when the secret changes.",
-      "Found out from the packets of all messages in the history and in the store: nothing is decrypted. Where this "
-        + "clone has not all of the history, that is said, since there may be more then.",
+        + "be in use elsewhere still. An entry closes when a member signs a record with another secret.",
+      "The list is made from the recipients of all encrypted files in the history and in the store; nothing is "
+        + "decrypted. The command says why the list may be incomplete: the clone does not have all of the history, or the "
+        + "record of an item is not signed by a member of its group.",
     ],
     options: [failIfOpen],
     examples: [
@@ -67,8 +68,8 @@ enum RotateCommand: Command {
   static let declaration = CommandDeclaration(
     name: "rotate", summary: "list and change what people who left could read",
     details: [
-      "Taking somebody out of a group seals its items again, but what the person could read once may have been "
-        + "kept. The rotation list names those secrets until they are changed."
+      "Removing a person from a group encrypts its items again, but the person may have kept what they could read. The "
+        + "rotation list names those secrets until they are changed."
     ],
     subcommands: [status, next, accept],
     examples: [Example("keytree rotate status", "what has to be changed, and who could read it")],

@@ -18,10 +18,12 @@ enum SetCommand: Command {
     name: "set", summary: "change attributes or the secret of an item",
     details: [
       "The attribute options are the new values. The item keeps its id and, unless the secret changes, its "
-        + "revision. A change of the primary key renames the item, and seals it again.",
+        + "revision. A change of the primary key renames the item, and seals it again; its fields go with "
+        + "it, into another group as well. With `--field` only that field is changed.",
       "To clear an attribute that the item does not have is no error.",
     ],
-    operands: [item], options: [secret, clear, Widening.option] + AttributeOptions.forChange,
+    operands: [item],
+    options: [AttributeOptions.field, secret, clear, Widening.option] + AttributeOptions.forChange,
     examples: [
       Example("keytree set github.com/alice -l GitHub --clear comment", "changes the label"),
       Example("keytree set github.com/alice --secret", "asks for the new secret"),
@@ -30,24 +32,25 @@ enum SetCommand: Command {
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let cleared = try clearedNames(call)
-    let selection = try call.selection(try call.itemName(0), of: GivenAttributes())
+    let field = try call.givenAttributes().field
+    let selection = try call.selection(try call.itemName(0), of: GivenAttributes(field: field))
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     let record = try call.findOne(selection, in: keyring.index)
-    try call.requireNoCopy(record)
-    let change = ItemChange(record, to: try call.draft(renaming: record, to: nil), clearing: cleared)
+    let login = try call.login(of: record, in: keyring.index)
+    let change = ItemChange(login, to: try call.draft(renaming: record, to: nil), clearing: cleared)
     try call.requireWritable(keyring, group: change.changes.group ?? record.group)
-    try change.requireFreePath(call, in: keyring.index)
+    try change.requireFreePaths(call, in: keyring.index)
     try call.confirmWidening(record, to: change.changes.group, in: keyring)
     guard call.arguments.has(secret) else {
-      let result = try keyringCall(keyring.update(record, change.changes))
+      let result = try change.apply(to: keyring)
       call.report(change.isEmpty ? "Nothing to change in" : "Changed", result)
       return .done
     }
     keyring.warmUp()
     let name = ErrorReport.show(change.path.text)
-    let new = try call.console.newSecret(for: name, limit: StoreLayout.secretLimit)
-    call.report("Changed the secret of", try keyringCall(keyring.update(record, change.changes, secret: new)))
+    let new = SecretSlice(try call.console.newSecret(for: name, limit: StoreLayout.secretLimit))
+    call.report("Changed the secret of", try change.apply(to: keyring, secret: new))
     return .done
   }
 
@@ -63,7 +66,7 @@ enum SetCommand: Command {
     }
     for name in names {
       let belongsToSome = ItemClass.allCases.contains { AttributeSchema.applies(name, to: $0) }
-      guard belongsToSome else {
+      guard belongsToSome, name != .field else {
         throw call.misuse(.other("`\(ErrorReport.show(name.text))` is nothing an item can be without"))
       }
       if given.entries.contains(where: { $0.name == name }) {

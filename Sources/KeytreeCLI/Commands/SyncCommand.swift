@@ -21,10 +21,12 @@ enum SyncCommand: Command {
       "Commits what waits, fetches the branch that yours belongs to, merges it item by item and sends the "
         + "result; when somebody else was faster, it begins again. Files never conflict: of two new secrets the "
         + "later one has the place, and the other one is kept as a conflict copy, which `keytree status` lists "
-        + "and `keytree resolve` settles.",
+        + "and `keytree resolve` resolves.",
+      "Nothing is decrypted. A change that no member of the item's group has signed is refused by name and taken back "
+        + "for everybody; the rest comes in.",
       "When people or groups were changed on both sides nothing is merged; `--reapply` takes those of the other "
-        + "side, if an admin has signed them, and makes yours again on top of them. Items that a merge leaves sealed "
-        + "to others than the members of their groups are sealed again.",
+        + "side, if an admin has signed them, and makes yours again on top of them. Items that a merge leaves encrypted "
+        + "to others than the members of their groups are encrypted again.",
       "A branch that has lost commits since the last time stops it: somebody may have taken back a removal. "
         + "Nothing is asked when it does not run on a terminal, or with `--no-input`.",
     ],
@@ -59,6 +61,7 @@ enum SyncCommand: Command {
     } else {
       for line in lines(report, options) { call.console.say(line) }
     }
+    for line in warnings(report) { call.console.complain(line) }
     try checkPolicy(report, call)
     return problem ?? .done
   }
@@ -84,8 +87,22 @@ enum SyncCommand: Command {
     do {
       defer { progress.finish() }
       let own = Set(keyring.policy.groups(of: keyring.ownFingerprint))
-      let count = try keyring.resealOutdated(in: own) { progress.advance(to: $0, of: $1) }
+      let (count, waiting) = try keyring.removeOutsiders(in: own) { progress.advance(to: $0, of: $1) }
       report.resealed += count
+      // Whoever makes changes of people again has been told who joins.
+      if call.arguments.has(reapply), !waiting.isEmpty {
+        report.resealed += try keyring.resealOutdated(in: own) { progress.advance(to: $0, of: $1) }
+        return (true, nil)
+      }
+      for record in waiting {
+        call.console.complain(
+          "keytree: warning: not every member of its group can read \(ErrorReport.show(record.reference.text))"
+        )
+      }
+      if !waiting.isEmpty {
+        call.console.complain(
+          "hint: look at them with `keytree who ITEM`; `keytree group reseal` encrypts them to all members")
+      }
       return (hasChanged || count > 0, nil)
     } catch {
       // The merge is made, and is sent; somebody else who can decrypt these items may do it, or this person later.
@@ -132,7 +149,10 @@ enum SyncCommand: Command {
       lines.append(
         options.pullsOnly ? "Nothing new over there." : "Nothing to do: both sides have the same.")
     }
-    if report.resealed > 0 { lines.append("Sealed \(count(report.resealed, "item")) again.") }
+    if report.signed > 0 {
+      lines.append("Merged \(count(report.signed, "item")) that both sides have changed.")
+    }
+    if report.resealed > 0 { lines.append("Encrypted \(count(report.resealed, "item")) again.") }
     if report.newCopies > 0 {
       lines.append(
         "Kept \(report.newCopies == 1 ? "1 conflict copy" : "\(report.newCopies) conflict copies").")
@@ -141,12 +161,32 @@ enum SyncCommand: Command {
     return lines
   }
 
+  /// What came in and was not taken, or took something away: each with who has committed it.
+  private static func warnings(_ report: Synchronization.Report) -> [String] {
+    func by(_ committer: String?) -> String {
+      committer.map { " (committed by \(ErrorReport.show($0)))" } ?? ""
+    }
+    return report.refused.map { change in
+      "keytree: warning: refused \(ErrorReport.show(change.path)): \(change.fault.words)\(by(change.committer))"
+    }
+      + report.olderVersions.map { record in
+        "keytree: warning: an older version of \(ErrorReport.show(record.reference.text)) came in, and is kept as a "
+          + "conflict copy"
+      }
+      + report.deletions.map { deletion in
+        "Deleted \(ErrorReport.show(deletion.record.reference.text))\(by(deletion.committer))."
+      }
+  }
+
   private static func count(_ number: Int, _ noun: String) -> String {
     number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
   }
 
   private static func json(_ report: Synchronization.Report) -> [JSONMember] {
     [
+      JSONMember("deleted", .array(report.deletions.map { .string($0.record.reference.text) })),
+      JSONMember("refused", .array(report.refused.map { .string($0.path) })),
+      JSONMember("signed", .integer(Int64(report.signed))),
       JSONMember("conflictCopies", .integer(Int64(report.newCopies))),
       JSONMember("merged", .bool(report.hasMerged)),
       JSONMember("received", .integer(Int64(report.received))),

@@ -6,7 +6,8 @@ internal import OpenPGP
 /// `keytree textconv`: what git shows of a store's files. It decrypts nothing, starts nothing, and never fails because
 /// of what is in a file.
 enum TextconvCommand: Command {
-  static let kind = OperandDeclaration("KIND", .choice(["index", "item"]), help: "index or item")
+  static let kind = OperandDeclaration(
+    "KIND", .choice(["index", "item", "record"]), help: "index, item or record")
 
   static let declaration = CommandDeclaration(
     name: "textconv", summary: "show a file of a store as text, for git",
@@ -16,8 +17,8 @@ enum TextconvCommand: Command {
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     guard let file = call.arguments.operand(1)?.text else { throw call.misuse(.missingOperand("FILE")) }
-    let isIndex = call.arguments.operand(0)?.text == "index"
-    let limit = isIndex ? StoreLayout.shardLimit : StoreLayout.sealedItemLimit
+    let kind = call.arguments.operand(0)?.text
+    let limit = kind == "index" ? StoreLayout.shardLimit : StoreLayout.sealedItemLimit
     let bytes: [UInt8]
     do {
       let content = try UserFile.read(file, limit: limit)
@@ -27,7 +28,12 @@ enum TextconvCommand: Command {
       call.console.print("unreadable: \(ErrorReport.words(number))")
       return .done
     }
-    let lines = isIndex ? ShownFile.index(bytes) : [ShownFile.item(bytes)]
+    let lines =
+      switch kind {
+      case "index": ShownFile.index(bytes)
+      case "record": ShownFile.record(bytes)
+      default: [ShownFile.item(bytes)]
+      }
     for line in lines { call.console.print(line) }
     return .done
   }
@@ -49,6 +55,14 @@ enum ShownFile {
     }
   }
 
+  /// A record: what the line says, and when it was signed.
+  static func record(_ bytes: [UInt8]) -> [String] {
+    let line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
+    // Why it has no proof is reported by `check`.
+    let signed = (try? RecordFile(parsing: bytes))?.statement?.time
+    return index(line) + ["  signed: \(signed?.rfc3339 ?? "not readable")"]
+  }
+
   private static func fact(_ member: JSONMember) -> String {
     let value: String
     if case .string(let text) = member.value {
@@ -59,16 +73,16 @@ enum ShownFile {
     return "\(Escaping.terminal.show(member.name)): \(Escaping.terminal.show(value))"
   }
 
-  /// A sealed item: its size, and the keys that open it.
+  /// An encrypted file: its size, and the keys that open it.
   static func item(_ bytes: [UInt8]) -> String {
     do throws(MessageError) {
       let header = unsafe try bytes.span.withUnsafeBytes { bytes throws(MessageError) in
         unsafe try MessageHeader.parse(bytes, limit: StoreLayout.sealedItemLimit)
       }
       let keys = header.recipients.map(\.text).joined(separator: " ")
-      return "sealed item, \(bytes.count) bytes, for \(keys)"
+      return "encrypted file, \(bytes.count) bytes, for \(keys)"
     } catch {
-      return "no sealed item, \(bytes.count) bytes: \(error.words)"
+      return "not an encrypted file, \(bytes.count) bytes: \(error.words)"
     }
   }
 }

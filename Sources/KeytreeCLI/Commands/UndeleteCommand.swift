@@ -12,13 +12,14 @@ enum UndeleteCommand: Command {
   static let declaration = CommandDeclaration(
     name: "undelete", summary: "bring back an item that was deleted",
     details: [
-      "The last version comes back as it was: id, attributes, times and the sealed message, byte for byte. Of "
-        + "several deleted items with the name the candidates are listed, by their ids.",
-      "Where the group has other members by now, the secret is sealed again for them, which needs your key. Without "
-        + "it the item comes back as it was, and only those can read it who could; that is said.",
+      "The last version comes back as it was: id, attributes, times, and the encrypted file, byte for byte. The fields "
+        + "that were deleted together with a login come back with it. If several deleted items had the name, the "
+        + "candidates are listed by their ids.",
+      "Only versions that a member of the item's group has signed come back. If the group has other members now, the "
+        + "secret is encrypted again for them, which needs your key.",
       "`keytree get ITEM --at REV` prints the secret of a deleted item and brings nothing back.",
     ],
-    operands: [item], options: AttributeOptions.all,
+    operands: [item], options: [AttributeOptions.field] + AttributeOptions.all,
     examples: [Example("keytree undelete github.com/alice", "brings it back")],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
@@ -30,59 +31,102 @@ enum UndeleteCommand: Command {
     try call.requireWritable(keyring)
     // A deletion that is not in the history yet would not be found.
     try call.commitPending()
-    let last = try lastVersion(call, selection, in: keyring.index, repository)
-    if try call.find(last.record.path, in: keyring.index) != nil { throw isTaken(last.record) }
-    let item = try sealed(last, in: repository, keyring, call)
+    let items = try deletedItems(call, selection, keyring, repository)
+    if let item = items.first, try call.find(item.record.path, in: keyring.index) != nil {
+      throw isTaken(item.record)
+    }
+    let restored: [ItemRecord]
     do {
-      try keyring.bringBack(item.record, message: item.message)
+      restored = try keyring.bringBack(items)
     } catch {
-      if case .itemExists = error { throw isTaken(last.record) }
+      if case .itemExists = error, let item = items.first { throw isTaken(item.record) }
       throw .keyring(error)
     }
-    call.report("Brought back", item.record)
+    for record in restored { call.report("Brought back", record) }
     return .done
   }
 
-  /// The one deleted item that is meant, as it was before.
-  private static func lastVersion(
-    _ call: CommandCall, _ selection: ItemSelection, in index: Index, _ repository: Repository
-  ) throws(Failure) -> ItemVersion.Past {
+  /// The one deleted item that is meant, and the fields that were deleted together with it.
+  private static func deletedItems(
+    _ call: CommandCall, _ selection: ItemSelection, _ keyring: Keyring, _ repository: Repository
+  ) throws(Failure) -> [PastItemFiles] {
+    let removals = try call.removals(selection, repository)
     var deleted: [ItemRecord] = []
-    for record in try call.removed(selection, repository) {
-      // What was renamed, or is kept on this machine alone, is not deleted.
-      let byID = try keyringCall(index.find(Query(predicates: [.id(record.id)], limit: .one)))
-      if byID.items.isEmpty { deleted.append(record) }
+    var ids: Set<ItemID> = []
+    for record in removals.map(\.record) where selection.accepts(record) && ids.insert(record.id).inserted {
+      // An item that was renamed, or that stays on this machine, is not deleted.
+      if try isGone(record, keyring.index) { deleted.append(record) }
     }
-    if let record = try call.settleOne(selection, deleted) {
-      let history = try syncCall { () throws(SyncError) in
-        try ItemHistory(of: record.id, from: record.path, in: repository)
+    guard let record = try call.settleOne(deleted) else {
+      let isThere = try !call.find(selection, in: keyring.index).items.isEmpty
+      throw .other(
+        .notFound, message: "no deleted item matches \(call.nameForMessages(0))",
+        hint: isThere
+          ? "it is in the store; `keytree history ITEM` shows its older versions"
+          : "`keytree git log --diff-filter=D --name-only -- items` lists the files that were removed")
+    }
+    // A version that is believed must have had the name. The last one may have had another name.
+    let named = removals.filter { selection.accepts($0.record) }
+    _ = try lastVersion(of: record.id, named, keyring, repository)
+    let everywhere = try syncCall { () throws(SyncError) in
+      try RemovedItems(below: [StoreLayout.items], in: repository).removals
+    }
+    let versions = everywhere.filter { $0.record.id == record.id }
+    let login = try lastVersion(of: record.id, versions, keyring, repository)
+    if login.record.field != nil { return [login] }
+    // A merge may have removed the same version again, from the other branch.
+    let steps = Set(versions.filter { $0.record == login.record }.map(Step.init))
+    let query = Query.fields(of: login.record)
+    let fields = everywhere.filter { steps.contains(Step($0)) && query.matches($0.record) }
+    var items = [login]
+    let byField = Dictionary(grouping: fields, by: \.record.id).values
+      .sorted { $0[0].record.path.text < $1[0].record.path.text }
+    for versions in byField where try isGone(versions[0].record, keyring.index) {
+      do throws(Failure) {
+        items.append(try lastVersion(of: versions[0].record.id, versions, keyring, repository))
+      } catch {
+        // The login comes back without a field that is not believed.
+        let name = versions[0].record.reference.text
+        call.console.complain("keytree: warning: did not bring back \(ErrorReport.show(name))")
+        for line in ErrorReport(error).lines { call.console.complain(line) }
       }
-      if let last = history.lastBeforeDeletion { return last }
     }
-    let isThere = try !call.find(selection, in: index).items.isEmpty
-    throw .other(
-      .notFound, message: "no deleted item matches \(call.nameForMessages(0))",
-      hint: isThere
-        ? "it is in the store; `keytree history ITEM` shows its older versions"
-        : "`keytree git log --diff-filter=D --name-only -- items` lists the files that were removed")
+    return items
   }
 
-  /// The line and the message to bring back: as they were, or sealed again for today's members of the group.
-  private static func sealed(
-    _ last: ItemVersion.Past, in repository: Repository, _ keyring: Keyring, _ call: CommandCall
-  ) throws(Failure) -> (record: ItemRecord, message: [UInt8]) {
-    let found = try syncCall { () throws(SyncError) in
-      try PastStore(at: last.commit, in: repository)?.message(of: last.record)
+  /// A commit that has removed records, and the one before it.
+  private struct Step: Hashable {
+    let commit: String
+    let parent: String
+
+    init(_ removal: RemovedItems.Removal) { (commit, parent) = (removal.commit, removal.parent) }
+  }
+
+  private static func isGone(_ record: ItemRecord, _ index: Index) throws(Failure) -> Bool {
+    try keyringCall(index.find(Query(predicates: [.id(record.id)], limit: .one))).items.isEmpty
+  }
+
+  /// The newest version of a deleted item that is believed. Anybody who can push can add and remove a record, so that
+  /// the last one that was removed need not be one.
+  ///
+  /// - Throws: `keyring` or `sync` with what is wrong with the last one, when none is believed.
+  private static func lastVersion(
+    of id: ItemID, _ removals: [RemovedItems.Removal], _ keyring: Keyring, _ repository: Repository
+  ) throws(Failure) -> PastItemFiles {
+    var last: PastItemFiles?
+    var failure: SyncError?
+    for removal in removals where removal.record.id == id {
+      do throws(SyncError) {
+        guard let store = try PastStore(at: removal.parent, in: repository) else { continue }
+        let files = try store.item(at: removal.record.path, in: keyring)
+        if last.map({ $0.record.modified < files.record.modified }) ?? true { last = files }
+      } catch {
+        guard case .keyring = error else { throw .sync(error) }
+        failure = failure ?? error
+      }
     }
-    guard let message = found else { throw .keyring(.itemDamaged(last.record.reference, .missing)) }
-    if keyring.isSealed(message, to: last.record.group) { return (last.record, message) }
-    if let again = try keyringCall(keyring.sealAgain(last.record, message)) { return again }
-    call.console.complain(
-      "keytree: warning: \(ErrorReport.show(last.record.reference.text)) is sealed to the members that its group had "
-        + "then, and could not be sealed again")
-    call.console.complain(
-      "hint: somebody who can read it seals it for all members with `keytree set ITEM --secret`")
-    return (last.record, message)
+    guard let last else { throw .sync(failure ?? .keyring(.itemNotFound)) }
+    return last
   }
 
   private static func isTaken(_ record: ItemRecord) -> Failure {
@@ -90,7 +134,7 @@ enum UndeleteCommand: Command {
       .alreadyExists,
       message: "cannot bring back \(ErrorReport.show(record.reference.text)): another item has its place",
       hint:
-        "give that one another name with `keytree mv`; `keytree history \(ItemReference.id(record.id).text)` "
-        + "shows the versions of the old one")
+        "rename that one with `keytree mv`; `keytree history \(ItemReference.id(record.id).text)` shows the versions "
+        + "of the old one")
   }
 }

@@ -116,6 +116,7 @@ struct KeyExamination {
     case .noSecretKey: "bring it over from your other machine (`gpg --export-secret-keys`)"
     case .noPassphrase: "`gpg --change-passphrase \(fingerprint.text)` gives it one"
     case .onCard: "keep items that have to ask each time with a key that is no card's"
+    case .sharedSubkey: "ask both people which of them owns it, and remove the other one from the store"
     case .missing, .invalid: "restore \(file) from git or a backup"
     }
   }

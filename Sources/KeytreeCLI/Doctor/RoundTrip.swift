@@ -36,7 +36,7 @@ struct RoundTrip {
   }
 
   private func failed(_ error: EngineError) -> Diagnosis {
-    .failed("round trip", ErrorReport(error, item: nil), advice: advice(error))
+    .failed("round trip", ErrorReport(error, item: "the test message"), advice: advice(error))
   }
 
   private func advice(_ error: EngineError) -> String? {

@@ -18,7 +18,7 @@ struct BitwardenCSVExport: ExportFile {
 
   private func row(_ entry: ExportEntry, _ names: [AttributeName]) -> [SecretSlice] {
     let head = entry.head
-    let isNote = entry.main?.isNote == true
+    let isNote = entry.main?.isSecureNote == true
     let urls = BitwardenExport.urls(of: entry)
     var joined = SecretBytes()
     for (index, url) in urls.enumerated() {

@@ -143,8 +143,11 @@ struct BitwardenExport: ExportFile {
     case lines(String, [SecretJSON.Member])
 
     init(_ item: ExportedItem?) {
+      if item?.isSecureNote == true {
+        self = .note
+        return
+      }
       switch item?.text(.kind) {
-      case "note" where item?.isNote == true: self = .note
       case "ssh key": self = .key
       case "card": self = Kind.lines(item, "card", Kind.cardNames)
       case "identity": self = Kind.lines(item, "identity", Kind.identityNames)

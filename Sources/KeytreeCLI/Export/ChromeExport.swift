@@ -7,13 +7,15 @@ struct ChromeExport: ExportFile {
 
   func refusal(of item: ExportedItem, in entry: ExportEntry) -> String? {
     if let reason = item.refusalByText() { return reason }
-    if entry.main == nil || entry.main?.isNote == true { return "a browser keeps nothing but passwords" }
-    if item.isSeed { return "a browser has no place for one-time passwords" }
-    if let field = entry.fields.first(where: { $0.item.record.id == item.record.id }), field.name != "url" {
+    guard let main = entry.main, !main.isSecureNote else { return "a browser keeps nothing but passwords" }
+    if item.part == .oneTimePassword { return "a browser has no place for one-time passwords" }
+    if let field = entry.fields.first(where: { $0.item.record.place == item.record.place }),
+      field.name != "url"
+    {
       return "a browser has no place for further fields"
     }
     // Chrome passes over rows without an address.
-    let hasAddress = entry.main.flatMap(address(of:)) != nil || entry.fields.contains { $0.name == "url" }
+    let hasAddress = address(of: main) != nil || entry.fields.contains { $0.name == "url" }
     return hasAddress ? nil : "a browser takes no password without a web address"
   }
 

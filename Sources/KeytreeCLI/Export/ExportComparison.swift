@@ -12,21 +12,23 @@ struct ExportComparison {
   ///
   /// - Parameters:
   ///   - item: the item.
-  ///   - field: its name, when it was written as a field of the entry.
+  ///   - field: its name, when it was written as a further field of the entry.
   func losses(of item: ExportedItem, field: String? = nil) -> [ExportLoss] {
-    let others: [PlannedItem] =
-      if let field, let shown = shown(AttributeName(field), item.secret) {
-        // Shown here, and sealed by an import that was not asked to show it.
-        [shown.companion(.column(field), keeping: item.secret)]
-      } else if item.isSeed {
-        // As a URI, where it was the bare seed.
-        imported.filter { $0.part == .oneTimePassword && $0.secret.contains(item.secret) }
-      } else if item.isNote {
-        // A note of pass may go on with a line for one-time passwords.
-        imported.filter { $0.part == .note && $0.secret.starts(with: item.secret) }
-      } else {
-        []
-      }
+    var others: [PlannedItem] = []
+    switch item.part {
+    // As a URI, where it was the bare seed.
+    case .oneTimePassword:
+      others = imported.filter { $0.part == .oneTimePassword && $0.secret.contains(item.secret) }
+    // A note of pass may go on with a line for one-time passwords.
+    case .note: others = imported.filter { $0.part == .note && $0.secret.starts(with: item.secret) }
+    case .column, .secret: break
+    }
+    if let field, let shown = shown(AttributeName(field), item.secret) {
+      // Shown here, and sealed by an import that was not asked to show it.
+      var login = PlannedLogin(shown)
+      login.add(.column(field), item.secret)
+      others = Array(login.items.dropFirst())
+    }
     // What fits best is meant, should several have this secret.
     let same = imported.filter { $0.secret.isEqual(to: item.secret) }
     let missing = (same + others).map { self.missing(item.record, in: $0) }
@@ -49,20 +51,18 @@ struct ExportComparison {
       // As a custom field of the entry, sealed or not.
       if let bytes = value.fieldText, isKept(name, bytes) { continue }
       // What an import adds by itself to tell it from another item of the same name.
-      if item.alternatives.contains(where: { $0[name]?.isSame(as: value) == true }) { continue }
-      // A note or a field of the second entry of one account: an import numbers it again where it has to.
-      if name == .account, item.part != .secret, let found, isSameButNumber(value, found) { continue }
-      // One side of a conflict becomes an item of its own.
-      if name == .conflictOf { continue }
+      let alternatives = imported.flatMap(\.alternatives)
+      if alternatives.contains(where: { $0[name]?.isSame(as: value) == true }) { continue }
+      // An import numbers fields of one name again.
+      if name == .field, isSameButNumber(record.field, item.field) { continue }
       names.append(name.text)
     }
     return names
   }
 
-  private func isSameButNumber(_ stored: AttributeValue, _ found: AttributeValue) -> Bool {
-    guard case .string(let stored) = stored, case .string(let found) = found else { return false }
-    return stored.hasPrefix("\(found) (")
-      && stored.dropFirst(found.count).wholeMatch(of: #/ \([0-9]{1,2}\)/#) != nil
+  private func isSameButNumber(_ stored: String?, _ found: String?) -> Bool {
+    guard let stored, let found else { return false }
+    return FieldNaming.parts(of: stored).base == FieldNaming.parts(of: found).base
   }
 
   // `favorite` is `1` in one format and `true` in another.

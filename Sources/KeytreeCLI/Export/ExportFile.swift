@@ -76,11 +76,11 @@ struct PreparedExport: ~Copyable {
 
 extension ExportEntry {
   fileprivate mutating func remove(_ item: ExportedItem) {
-    let id = item.record.id
-    if main?.record.id == id { main = nil }
-    if note?.record.id == id { note = nil }
-    seeds.removeAll { $0.record.id == id }
-    fields.removeAll { $0.item.record.id == id }
+    let place = item.record.place
+    if main?.record.place == place { main = nil }
+    if note?.record.place == place { note = nil }
+    seeds.removeAll { $0.record.place == place }
+    fields.removeAll { $0.item.record.place == place }
   }
 }
 

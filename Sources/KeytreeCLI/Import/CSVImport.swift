@@ -1,15 +1,15 @@
 internal import KeyringModel
 package import Secrets
 
-/// Turns the rows of a password manager's CSV file into items.
+/// Turns the rows of a password manager's CSV file into logins.
 ///
 /// - A row becomes an internet password: `server`, `protocol` and `port` from its URL, `account` from its user
 ///   name, `label` from its title. The path of the URL does not name the item, so that `github.com/alice` is
 ///   one item; it is in the attribute `url`. A row without a host becomes a generic password.
 /// - What may be secret is never an attribute: a note, a column that nobody knows, and a URL with a password,
-///   a query or a fragment become items of kind `note` beside the password.
+///   a query or a fragment become fields of the login.
 /// - A row with an empty password is kept as an item with an empty secret; a row that is a note alone has the note
-///   for its secret.
+///   for its secret and the kind `secure note`.
 package enum CSVImport {
   /// Reads a file.
   ///

@@ -33,8 +33,10 @@ package struct CSVMapping: Sendable {
     case "securityDomain": return .securityDomain
     default:
       let attribute = AttributeName(name)
-      // A mark of a conflict says something about items of this store.
-      guard attribute != .conflictOf, AttributeSchema.canBeOfPassword(attribute) else { return nil }
+      // A row is a login, not a field.
+      guard attribute != .field, AttributeSchema.canBeOfPassword(attribute) else {
+        return nil
+      }
       return .attribute(attribute)
     }
   }

@@ -25,7 +25,7 @@ extension ImportCommand {
     name: "pass", summary: "bring a store of pass over",
     details: [
       "The first line of a file is the secret, exact to its last byte. Everything after it is kept, byte for "
-        + "byte, sealed in an item of its own of kind `note`, and `otpauth` URIs become items as well. "
+        + "byte, in the field `note`, and an `otpauth` URI becomes the field `otp` as well. "
         + "`folder/host/name` becomes an internet password of that host, anything else a generic one; the "
         + "attribute `pass` keeps the path.",
       "Links are not followed: a link inside of the store is kept as a second name. Files for other people's "
@@ -46,7 +46,7 @@ extension ImportCommand {
     details: [
       "The program it comes from is told by its first row: Chrome, Edge, Brave, Firefox, Apple Passwords, "
         + "Bitwarden, 1Password, KeePassXC, KeePass 1, LastPass, Dashlane, NordPass, Proton Pass. Notes, one-time "
-        + "passwords and columns that nobody knows are sealed, each in an item of its own, never made attributes: "
+        + "passwords and columns that nobody knows become fields of the login, never attributes: "
         + "attributes are public. `--unknown-as-attributes` makes such columns attributes nevertheless.",
       "The path of a URL stays public, a token in it as well.",
     ],

@@ -69,68 +69,88 @@ package enum ImportSkip: Hashable, Sendable {
 
 /// What was read from a source, before anything is compared with the store.
 package struct ImportDraft: Sendable {
-  /// The items, in the order of the source.
-  package var items: [PlannedItem] = []
+  /// The logins, in the order of the source.
+  package var logins: [PlannedLogin] = []
   /// What became no item, and why.
   package var findings: [ImportReport.Entry] = []
 
   /// Starts with nothing.
   package init() {}
 
+  /// The items and fields of all logins.
+  package var items: [PlannedItem] { logins.flatMap(\.items) }
+
   /// Adds what was read from a further part of the source.
   ///
   /// - Parameter other: The further part.
   package mutating func append(_ other: ImportDraft) {
-    items += other.items
+    logins += other.logins
     findings += other.findings
   }
 
-  /// Adds an item, or the reasons why parts of it cannot be kept as they are.
+  /// Adds a login, or the reasons why parts of it cannot be kept as they are.
   ///
-  /// A value that is too long for an attribute is sealed in an item of its own, unless it is part of what
-  /// names the item.
+  /// A value that is too long for an attribute becomes a field, unless it is part of what names the login.
   ///
-  /// - Parameter item: The item.
-  mutating func add(_ item: PlannedItem) {
-    var item = item
-    guard item.secret.count <= ImportDraft.secretLimit else {
-      lose(item.source, .tooLarge(limit: ImportDraft.secretLimit), part: item.part)
+  /// - Parameter login: The login.
+  mutating func add(_ login: PlannedLogin) {
+    var login = login
+    login.items[0].alternatives.removeAll { $0.sizeInLine > ImportDraft.namePartLimit }
+    let key = Set(AttributeSchema.primaryKey(of: login.head.itemClass))
+    let long = login.head.attributes.entries.first { name, value in
+      key.contains(name) && value.sizeInLine > ImportDraft.namePartLimit
+    }
+    if let long {
+      for item in login.items { lose(item.source, .nameTooLong(long.name.text), part: item.part) }
       return
     }
-    let named = Set(AttributeSchema.primaryKey(of: item.itemClass))
-    var sealed: [(name: AttributeName, bytes: [UInt8])] = []
+    for item in login.items where item.secret.count > ImportDraft.secretLimit {
+      lose(item.source, .tooLarge(limit: ImportDraft.secretLimit), part: item.part)
+    }
+    login.items.removeAll { $0.secret.count > ImportDraft.secretLimit }
+    var index = 0
+    // What is sealed comes last and is looked at as well.
+    while index < login.items.count {
+      for (name, bytes) in ImportDraft.takeLongAttributes(of: &login.items[index]) {
+        login.add(.column(name.text), SecretSlice(SecretBytes(copying: bytes)))
+      }
+      index += 1
+    }
+    if !login.items.isEmpty { logins.append(login) }
+  }
+
+  /// Takes out what has no room in the line of an item, and adds what its owner should know of the rest.
+  private static func takeLongAttributes(
+    of item: inout PlannedItem
+  ) -> [(name: AttributeName, bytes: [UInt8])] {
+    let key = Set(AttributeSchema.primaryKey(of: item.itemClass))
+    var long: [(name: AttributeName, bytes: [UInt8])] = []
     // What names the item has its room in any case.
-    var (room, left) = (ImportDraft.lineLimit, AttributeSchema.maximumCount - 4)
-    for (name, value) in item.attributes.entries where named.contains(name) {
+    var (room, left) = (lineLimit, AttributeSchema.maximumCount - 4)
+    for (name, value) in item.attributes.entries where key.contains(name) {
       room -= value.sizeInLine + name.text.utf8.count + 4
       left -= 1
     }
     for (name, value) in item.attributes.entries {
       let size = value.sizeInLine
-      if named.contains(name) {
-        guard size <= ImportDraft.namePartLimit else {
-          lose(item.source, .nameTooLong(name.text), part: item.part)
-          return
+      if !key.contains(name) {
+        let isLong = size > attributeLimit || size + name.text.utf8.count + 4 > room || left == 0
+        if isLong, let bytes = value.contentBytes {
+          item.attributes[name] = nil
+          item.remarks.append(.sealedForLength(name.text))
+          long.append((name, bytes))
+          continue
         }
-      } else if let bytes = value.contentBytes,
-        size > ImportDraft.attributeLimit || size + name.text.utf8.count + 4 > room || left == 0
-      {
-        item.attributes[name] = nil
-        item.remarks.append(.sealedForLength(name.text))
-        sealed.append((name, bytes))
-        continue
-      } else {
         room -= size + name.text.utf8.count + 4
         left -= 1
       }
-      if case .bytes = value { item.remarks.append(.notUTF8(name.text)) }
+      // Of a login it is told once.
+      if case .bytes = value, item.field == nil || !key.contains(name) {
+        item.remarks.append(.notUTF8(name.text))
+      }
     }
-    item.alternatives.removeAll { $0.sizeInLine > ImportDraft.namePartLimit }
     if item.secret.isEmpty { item.remarks.append(.emptySecret) }
-    items.append(item)
-    for (name, bytes) in sealed {
-      add(item.companion(.column(name.text), keeping: SecretSlice(SecretBytes(copying: bytes))))
-    }
+    return long
   }
 
   /// Notes that a part of an entry will not be in the store.

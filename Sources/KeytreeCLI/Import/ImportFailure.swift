@@ -121,6 +121,7 @@ extension EngineError {
     case .notARecipient(let recipients):
       "it is encrypted to \(recipients.map(\.text).joined(separator: ", ")), and you have none of these keys"
     case .corrupt: "it is damaged"
+    case .alteredRecipients: "its recipients were changed"
     case .notEncrypted: "it holds no encrypted message"
     case .tooLarge(let limit): "it holds more than \(limit) bytes"
     case .message(let error): error.words

@@ -1,14 +1,16 @@
 package import KeyringModel
 package import Secrets
 
-/// Decides for every item of a draft what has to be done, so that nothing is lost and nothing is stored twice.
+/// Decides for every login of a draft what has to be done, so that nothing is lost and nothing is stored twice.
 ///
-/// For each item the names it may have are tried in a fixed order (``PlannedItem/candidates``):
-/// - Nobody has the name: the item is added.
+/// For each login the names it may have are tried in a fixed order (``PlannedItem/candidates``):
+/// - No item has the name: the item is added.
 /// - An item with the same secret has it: they are the same. What only the new one says (another URL, another
 ///   label) is added to that item's attributes; values that are there are never changed. An item of the store that
 ///   has a label, a comment or a kind gets no other one.
 /// - An item with another secret has it: the next name is tried.
+///
+/// The fields go where the login goes. A field whose name another secret has is given the next number.
 ///
 /// The order depends on the source alone, so that a second run finds every item where the first one put it.
 package struct ImportMerge<Failure: Error> {
@@ -40,29 +42,70 @@ package struct ImportMerge<Failure: Error> {
   /// - Throws: What the closures throw.
   package func plan(_ draft: ImportDraft) throws(Failure) -> ImportPlan {
     var progress = Progress(plan: ImportPlan(report: ImportReport(entries: draft.findings)))
-    for item in draft.items { try place(item, &progress) }
+    for login in draft.logins { try place(login, &progress) }
     return progress.plan
   }
 
-  private func place(_ item: PlannedItem, _ progress: inout Progress) throws(Failure) {
+  /// The items of the store that have a name which something in a draft may get: `plan` compares their secrets.
+  ///
+  /// - Parameter draft: What was read.
+  /// - Throws: What the closures throw.
+  package func rivals(of draft: ImportDraft) throws(Failure) -> [ItemRecord] {
+    var rivals: [ItemRecord] = []
+    for login in draft.logins {
+      for attributes in login.head.candidates {
+        let login = login.placed(attributes)
+        for field in login.items.dropFirst() {
+          for candidate in field.fieldCandidates {
+            guard let record = try existing(candidate.primaryKey(in: group)) else { break }
+            rivals.append(record)
+          }
+        }
+        guard let record = try existing(login.head.primaryKey(in: group)) else { break }
+        rivals.append(record)
+      }
+    }
+    return rivals
+  }
+
+  private func place(_ login: PlannedLogin, _ progress: inout Progress) throws(Failure) {
     var isBeside = false
-    for attributes in item.candidates {
-      var item = item
-      item.attributes = attributes
-      let key = PrimaryKey(itemClass: item.itemClass, attributes: attributes, group: item.group ?? group)
-      if let index = progress.additions[key] {
-        if join(item, key, index, &progress) { return }
-      } else if let record = try existing(key) {
-        if try complete(item, record, &progress) { return }
-      } else {
-        progress.additions[key] = progress.plan.additions.count
-        progress.plan.additions.append(item)
-        progress.note(item, isBeside ? .addedBeside : .added, ItemPath(key))
+    for attributes in login.head.candidates {
+      let login = login.placed(attributes)
+      if try place(login.head, isBeside: isBeside, &progress) {
+        // What is kept on this machine alone has its fields here as well.
+        let isLocal = try existing(login.head.primaryKey(in: group))?.isLocal == true
+        for var field in login.items.dropFirst() {
+          if isLocal { field.isLocal = true }
+          try place(field: field, &progress)
+        }
         return
       }
       isBeside = true
     }
-    progress.note(item, .lost(.noNameLeft), nil)
+    for item in login.items { progress.note(item, .lost(.noNameLeft), nil) }
+  }
+
+  private func place(field: PlannedItem, _ progress: inout Progress) throws(Failure) {
+    var isBeside = false
+    for candidate in field.fieldCandidates {
+      if try place(candidate, isBeside: isBeside, &progress) { return }
+      isBeside = true
+    }
+    progress.note(field, .lost(.noNameLeft), nil)
+  }
+
+  /// Adds an item, or completes the one that has its name and its secret; false when another secret has the name.
+  private func place(
+    _ item: PlannedItem, isBeside: Bool, _ progress: inout Progress
+  ) throws(Failure) -> Bool {
+    let key = item.primaryKey(in: group)
+    if let index = progress.additions[key] { return join(item, key, index, &progress) }
+    if let record = try existing(key) { return try complete(item, record, &progress) }
+    progress.additions[key] = progress.plan.additions.count
+    progress.plan.additions.append(item)
+    progress.note(item, isBeside ? .addedBeside : .added, ItemPath(key))
+    return true
   }
 
   private func join(_ item: PlannedItem, _ key: PrimaryKey, _ index: Int, _ progress: inout Progress) -> Bool
@@ -82,7 +125,7 @@ package struct ImportMerge<Failure: Error> {
     _ item: PlannedItem, _ record: ItemRecord, _ progress: inout Progress
   ) throws(Failure) -> Bool {
     guard try hasSecret(record, item.secret) else { return false }
-    let index = progress.completions[record.id]
+    let index = progress.completions[record.place]
     let pending = index.map { progress.plan.completions[$0].attributes } ?? Attributes()
     guard let missing = item.attributes.missing(in: record.attributes.merging(pending), isStored: true)
     else { return false }
@@ -93,7 +136,7 @@ package struct ImportMerge<Failure: Error> {
     if let index {
       progress.plan.completions[index].attributes.merge(missing)
     } else {
-      progress.completions[record.id] = progress.plan.completions.count
+      progress.completions[record.place] = progress.plan.completions.count
       progress.plan.completions.append(ImportPlan.Completion(record: record, attributes: missing))
     }
     progress.note(item, .completed(adding: missing.names), record.path)
@@ -105,7 +148,7 @@ package struct ImportMerge<Failure: Error> {
 private struct Progress {
   var plan: ImportPlan
   var additions: [PrimaryKey: Int] = [:]
-  var completions: [ItemID: Int] = [:]
+  var completions: [ItemPlace: Int] = [:]
 
   mutating func note(_ item: PlannedItem, _ outcome: ImportOutcome, _ path: ItemPath?) {
     plan.report.entries.append(

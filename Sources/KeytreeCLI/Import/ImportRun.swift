@@ -55,21 +55,14 @@ struct ImportRun {
   private func plan(_ draft: ImportDraft) throws(KeyringError) -> ImportPlan {
     let lookup = RecordLookup(keyring.index)
     let secrets = StoredSecrets(keyring)
-    // Once through, to know what has to be decrypted: several threads do that, the merge itself cannot.
-    var seen: Set<ItemID> = []
-    var records: [ItemRecord] = []
-    for item in draft.items {
-      for attributes in item.candidates {
-        let key = PrimaryKey(itemClass: item.itemClass, attributes: attributes, group: item.group ?? group)
-        guard let record = try lookup(key) else { break }
-        if seen.insert(record.id).inserted { records.append(record) }
-      }
-    }
-    try secrets.learn(records, workers: host.workers, console: console)
     let merge = ImportMerge<KeyringError>(
       group: group,
       existing: { key throws(KeyringError) in try lookup(key) },
       hasSecret: { record, secret throws(KeyringError) in try secrets.has(record, secret) })
+    // Several threads decrypt what is to be compared; the merge itself cannot.
+    var seen: Set<ItemPlace> = []
+    let rivals = try merge.rivals(of: draft).filter { seen.insert($0.place).inserted }
+    try secrets.learn(rivals, workers: host.workers, console: console)
     return try merge.plan(draft)
   }
 

@@ -21,15 +21,15 @@ package enum ImportSource: Hashable, Sendable {
   }
 }
 
-/// What of an entry became an item of its own.
+/// A part of an entry: the item or one of its fields.
 package enum ImportPart: Hashable, Sendable {
   /// The password.
   case secret
-  /// The text beside the password, sealed.
+  /// The text beside the password.
   case note
   /// The seed of one-time passwords.
   case oneTimePassword
-  /// A value that may be secret and has no place among the attributes, sealed under its column's name.
+  /// A value that may be secret and has no place among the attributes, by the name of its column.
   case column(String)
 
   /// A word for reports.
@@ -57,8 +57,6 @@ package enum ImportRemark: Hashable, Sendable {
   case sealedForLength(String)
   /// The keyring has no group of this name.
   case groupMissing(String)
-  /// It was a copy that a conflict had left.
-  case conflictCopy
 
   /// What to tell.
   package var text: String {
@@ -69,7 +67,6 @@ package enum ImportRemark: Hashable, Sendable {
     case .urlPartlySealed: "the URL holds what may be secret: shown without it, sealed in full"
     case .sealedForLength(let name): "\(name) is long: sealed, not shown"
     case .groupMissing(let name): "this keyring has no group \(name)"
-    case .conflictCopy: "it was one side of a conflict"
     }
   }
 }

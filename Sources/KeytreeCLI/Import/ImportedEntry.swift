@@ -4,7 +4,7 @@ internal import Secrets
 /// One entry of a source while it is read: what every format makes of an entry is decided here, in `finish`.
 ///
 /// What may be secret is never an attribute: notes, fields that nobody knows, and a URL with a password, a query or a
-/// fragment become items of kind `note` beside the password.
+/// fragment become fields of the login.
 struct ImportedEntry {
   /// Where it was found.
   let source: ImportSource
@@ -12,7 +12,7 @@ struct ImportedEntry {
   var attributes = Attributes()
   /// The password, or what stands in its place.
   var secret = SecretSlice(SecretBytes())
-  /// What the secret is, when it is no password: `note`, `card`. Such an entry belongs to no host.
+  /// What the secret is, when it is no password: `secure note`, `card`. Such an entry belongs to no host.
   var kind: AttributeValue?
   /// Which part of the entry the secret is.
   var part = ImportPart.secret
@@ -89,7 +89,7 @@ struct ImportedEntry {
     }
   }
 
-  /// Keeps a part in an item of its own.
+  /// Keeps a part in a field.
   mutating func seal(_ part: ImportPart, _ secret: SecretSlice) { further.append((part, secret)) }
 
   /// Keeps the free text.
@@ -116,12 +116,12 @@ struct ImportedEntry {
     }
   }
 
-  /// Whether something of it is sealed in an item of its own.
+  /// Whether it has fields.
   var hasParts: Bool { !further.isEmpty }
 
   /// Makes the note the secret of an entry that has no other.
   mutating func becomeNote() {
-    kind = "note"
+    kind = .secureNote
     guard let index = further.firstIndex(where: { $0.part == .note }) else { return }
     secret = further.remove(at: index).secret
     part = .note
@@ -142,7 +142,7 @@ struct ImportedEntry {
     }
   }
 
-  /// Turns it into items.
+  /// Turns it into a login.
   func finish(into draft: inout ImportDraft) {
     var item = PlannedItem(
       itemClass: .internetPassword, attributes: attributes, secret: secret, source: source, part: part,
@@ -173,12 +173,15 @@ struct ImportedEntry {
         further.append((.column(name.text), SecretSlice(SecretBytes(copying: text))))
       }
     }
-    draft.add(item)
-    for (part, secret) in further {
-      draft.add(
-        part == .oneTimePassword ? item.oneTimePassword(secret) : item.companion(part, keeping: secret))
-    }
+    var login = PlannedLogin(item)
+    for (part, secret) in further { login.add(part, secret) }
+    draft.add(login)
   }
+}
+
+extension AttributeValue {
+  /// The kind of an item whose secret is a note without a login, as Apple's keychains call it.
+  static let secureNote: AttributeValue = "secure note"
 }
 
 extension PlannedItem {

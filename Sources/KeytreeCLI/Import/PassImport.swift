@@ -3,10 +3,10 @@ package import Secrets
 
 /// Turns the items of a password store into items of a keyring.
 ///
-/// - The first line is the secret. Everything after its line end is kept, byte for byte, in an item of kind
-///   `note` beside it; no line is read as `key: value`.
-/// - A line that begins with `otpauth://totp/` becomes a one-time password of the same account as well. The
-///   note keeps the line too. An item that begins with one has no password, only the seed.
+/// - The first line is the secret. Everything after its line end is kept, byte for byte, in the field `note`; no line is
+///   read as `key: value`.
+/// - A line that begins with `otpauth://totp/` becomes the field `otp` as well. The note keeps the line too. An item that
+///   begins with one has no password, only the seed.
 /// - `folder/host/name` is an internet password of the server `host` with the account `name`, the way
 ///   browser extensions read such stores. Anything else is a generic password: the service is the folder
 ///   (at the top, the name itself), the account the name.
@@ -24,15 +24,12 @@ package enum PassImport {
     var draft = ImportDraft()
     var item = place(entry, secret: lines.first)
     if lines.firstEndsWithCarriageReturn { item.remarks.append(.carriageReturn) }
-    if PassLines.isSeed(lines.first) {
-      var seed = item.oneTimePassword(lines.first)
-      seed.remarks = item.remarks
-      draft.add(seed)
-    } else {
-      draft.add(item)
-    }
-    if !lines.rest.isEmpty { draft.add(item.companion(.note, keeping: lines.rest)) }
-    for seed in lines.furtherSeeds { draft.add(item.oneTimePassword(seed)) }
+    var login =
+      PassLines.isSeed(lines.first)
+      ? PlannedLogin(item, fieldAlone: .oneTimePassword) : PlannedLogin(item)
+    if !lines.rest.isEmpty { login.add(.note, lines.rest) }
+    for seed in lines.furtherSeeds { login.add(.oneTimePassword, seed) }
+    draft.add(login)
     return draft
   }
 

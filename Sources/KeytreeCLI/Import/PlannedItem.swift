@@ -54,45 +54,6 @@ package struct PlannedItem: Sendable {
     result[name] = AttributeValue(text: before + (before.isEmpty ? "" : " ").utf8 + mark.utf8)
     return result
   }
-
-  /// An item that keeps, sealed, what belongs to this one but may be secret.
-  ///
-  /// It is a generic password of kind `note` whose service is this item's server or service, and whose account
-  /// is this item's account with the part's name after it: `alice.note`. So its name is not mistaken for
-  /// this item's own.
-  ///
-  /// - Parameters:
-  ///   - part: Which part it keeps.
-  ///   - secret: The bytes to seal.
-  /// - Returns: The item.
-  func companion(_ part: ImportPart, keeping secret: SecretSlice) -> PlannedItem {
-    var kept = Attributes()
-    let account = attributes[.account]?.contentBytes ?? []
-    kept[.account] = AttributeValue(text: account + (account.isEmpty ? "" : ".").utf8 + part.text.utf8)
-    kept[.service] = attributes[.server] ?? attributes[.service]
-    kept[.kind] = "note"
-    kept[.label] = attributes[.label]
-    kept[.passPath] = attributes[.passPath]
-    return PlannedItem(
-      itemClass: .genericPassword, attributes: kept, secret: secret, source: source, part: part, group: group)
-  }
-
-  /// An item that keeps the seed of one-time passwords for the same account.
-  ///
-  /// Only internet passwords have an authentication type; a service stands in for the server where
-  /// there is none.
-  ///
-  /// - Parameter secret: The seed or its `otpauth` URI, exactly as it was.
-  /// - Returns: The item.
-  func oneTimePassword(_ secret: SecretSlice) -> PlannedItem {
-    var seed = attributes
-    seed[.server] = attributes[.server] ?? attributes[.service]
-    seed[.service] = nil
-    seed[.authenticationType] = "totp"
-    return PlannedItem(
-      itemClass: .internetPassword, attributes: seed, secret: secret, source: source,
-      part: .oneTimePassword, group: group, alternatives: alternatives)
-  }
 }
 
 extension AttributeName {

@@ -10,7 +10,7 @@ internal import Synchronization
 final class StoredSecrets: Sendable {
   private let keyring: Keyring
   private let prefix: [UInt8]
-  private let digests = Mutex<[ItemID: ContentDigest]>([:])
+  private let digests = Mutex<[ItemPlace: ContentDigest]>([:])
 
   init(_ keyring: Keyring) {
     self.keyring = keyring
@@ -43,9 +43,9 @@ final class StoredSecrets: Sendable {
   }
 
   private func digest(of record: ItemRecord) throws(KeyringError) -> ContentDigest {
-    if let known = digests.withLock({ $0[record.id] }) { return known }
+    if let known = digests.withLock({ $0[record.place] }) { return known }
     let digest = digest(of: try keyring.secret(for: record))
-    digests.withLock { $0[record.id] = digest }
+    digests.withLock { $0[record.place] = digest }
     return digest
   }
 

@@ -12,7 +12,7 @@ enum NewSeed {
   static func store(_ call: CommandCall) throws(Failure) {
     let storage = try NewItemStorage(
       call, mayReplace: call.arguments.has(AddCommand.update), isLocal: call.arguments.has(AddCommand.local),
-      with: (.authenticationType, SeedItem.authenticationType))
+      field: FieldName.oneTimePassword)
     let text = try read(call, for: storage.name)
     let seed: Seed
     do {

@@ -3,25 +3,22 @@ internal import KeyringModel
 internal import OneTimePasswords
 internal import Secrets
 
-/// An item whose secret is a seed of one-time passwords.
+/// An item or a field whose secret is a seed of one-time passwords.
 struct SeedItem {
-  /// The kind of authentication of an internet password that is a seed.
-  static let authenticationType = "totp"
-
   private let call: CommandCall
   private let keyring: Keyring
-  private let selection: ItemSelection
   /// The item as it was found, and after its counter has moved on as it is.
   private(set) var record: ItemRecord
+  private let query: Query?
   /// Whether base32 alone is taken for a seed: a password that happens to be such text is none.
   private let isNamed: Bool
 
-  /// The item that a command means: the seed, where a password is beside it.
+  /// The seed that a command means.
   ///
-  /// - Throws: as `CommandCall.findOne`.
-  init(_ call: CommandCall, _ selection: ItemSelection, in keyring: Keyring) throws(Failure) {
-    (self.call, self.keyring, self.selection) = (call, keyring, selection)
-    record = try call.findOne(selection, in: keyring.index, wantsSeed: true)
+  /// - Throws: as `record(_:in:)`.
+  init(_ call: CommandCall, in keyring: Keyring) throws(Failure) {
+    (self.call, self.keyring) = (call, keyring)
+    (record, query) = try Self.record(call, in: keyring.index)
     let given = try call.givenAttributes()
     let isNamed =
       switch try call.itemName(0) {
@@ -29,7 +26,30 @@ struct SeedItem {
       case .reference, .id: true
       case nil: given.itemClass != nil
       }
-    self.isNamed = record.isSeed || isNamed
+    self.isNamed = record.field == FieldName.oneTimePassword || isNamed
+  }
+
+  /// What the name of an item means here: its field `otp`, or the item itself where it has none.
+  ///
+  /// - Returns: the field or the item, and the question that it answers.
+  /// - Throws: as `CommandCall.findOne`.
+  static func record(_ call: CommandCall, in index: Index) throws(Failure) -> (ItemRecord, Query?) {
+    let selection = try call.selection(0)
+    let name = try call.itemName(0)
+    guard name?.isByIdentity == true else {
+      var given = try call.givenAttributes()
+      given.field = FieldName.oneTimePassword
+      let ofField = try call.selection(name, of: given)
+      if let seed = try call.find(one: ofField, in: index) { return (seed, ofField.query(for: seed)) }
+      let item = try call.findOne(selection, in: index)
+      return (item, selection.query(for: item))
+    }
+    let record = try call.findOne(selection, in: index)
+    let fields = try call.login(of: record, in: index).fields
+    guard let seed = fields.first(where: { $0.field == FieldName.oneTimePassword }) else {
+      return (record, selection.query(for: record))
+    }
+    return (seed, .fields(of: record))
   }
 
   /// What messages call the item, escaped.
@@ -69,7 +89,6 @@ struct SeedItem {
             .failure, message: "cannot make a code of \(name): its counter is used up",
             hint: "ask for a new seed where the code is wanted")
         }
-        try call.requireNoCopy(record)
         try call.requireWritable(keyring, group: record.group)
         let digits = try digits(of: seed, counter)
         if let changed = try replace(next) {
@@ -83,7 +102,7 @@ struct SeedItem {
   }
 
   private func secret() throws(Failure) -> SecretBytes {
-    try keyringCall(keyring.secret(for: record, matching: selection.query(for: record)))
+    try keyringCall(keyring.secret(for: record, matching: query))
   }
 
   private func seed(in secret: borrowing SecretBytes) throws(Failure) -> Seed {
@@ -96,7 +115,7 @@ struct SeedItem {
     guard seed.isURI || isNamed else {
       throw .other(
         .failure,
-        message: "\(name) holds no seed of one-time passwords: it is neither one by its attributes nor a URI",
+        message: "\(name) holds no seed of one-time passwords: it is neither the field `otp` nor a URI",
         hint:
           "`keytree otp add ITEM` stores a seed beside a password; a reference or a class means the item itself"
       )

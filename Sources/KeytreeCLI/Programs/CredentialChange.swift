@@ -10,7 +10,7 @@ extension CommandCall {
   /// - Parameter body: Makes it; false when nothing has changed, so that there is nothing to commit.
   /// - Throws: what `body` throws; `notCommitted` when the change is stored and git could not commit it.
   func changing(_ body: (Keyring) throws(CredentialError) -> Bool) throws(Failure) {
-    settleMerges()
+    finishMerges()
     let keyring = try openKeyring()
     defer { explain(keyring.engineStatistics) }
     let isChanged: Bool

@@ -2,10 +2,11 @@ internal import Keyring
 internal import KeyringModel
 internal import Secrets
 
-/// The secrets that references stand for: all of them, or none.
+/// The secrets that references name: all of them, or none.
 struct ResolvedReferences {
-  private var items: [ItemReference: ItemID] = [:]
-  private var secrets: [ItemID: SecretSlice] = [:]
+  // By place: a line with the id of another item must not get that item's secret.
+  private var items: [ItemReference: ItemPlace] = [:]
+  private var secrets: [ItemPlace: SecretSlice] = [:]
 
   /// Finds all items first, so that nothing is decrypted when one is missing, and decrypts each once.
   ///
@@ -27,19 +28,23 @@ struct ResolvedReferences {
       guard let record = matches.items.first else {
         throw matches.problems.isEmpty ? .noMatch(reference.text) : .noMatchButDamage(reference.text)
       }
-      items[reference] = record.id
-      if !found.contains(where: { $0.record.id == record.id }) {
+      // An id is unique in an honest store; a member can sign a second item with the id of another one.
+      guard matches.items.count == 1 else {
+        throw .ambiguous(reference.text, candidates: matches.items.map(\.reference.text))
+      }
+      items[reference] = record.place
+      if !found.contains(where: { $0.record.place == record.place }) {
         found.append((record, selection.query(for: record) ?? selection.query))
       }
     }
     for (record, query) in found {
-      secrets[record.id] = SecretSlice(try keyringCall(keyring.secret(for: record, matching: query)))
+      secrets[record.place] = SecretSlice(try keyringCall(keyring.secret(for: record, matching: query)))
     }
   }
 
   /// The secret of a reference that was asked for.
   subscript(reference: ItemReference) -> SecretSlice {
-    guard let id = items[reference], let secret = secrets[id] else {
+    guard let place = items[reference], let secret = secrets[place] else {
       preconditionFailure("only what was resolved is asked for")
     }
     return secret

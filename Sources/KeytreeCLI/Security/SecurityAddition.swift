@@ -80,13 +80,12 @@ enum SecurityAddition {
       let secret = try secret(call, &answer)?.copy() ?? SecretBytes()
       return try add(item, secret, to: keyring, at: place)
     }
-    let isOtherNote = SecuritySearch.isNote(found) && !call.options.has("D")
-    guard call.options.has("U"), !isOtherNote else {
+    guard call.options.has("U") else {
       throw SecurityFailure(
         .duplicateItem, at: place,
         [
           "keytree: \(ErrorReport.show(found.reference.text)) is there already",
-          isOtherNote ? "hint: -D note means the note" : "hint: -U changes it",
+          "hint: -U changes it",
         ])
     }
     try update(found, given, keyring, &answer, call)
@@ -217,7 +216,6 @@ enum SecurityAddition {
       }
     }
     try securityCall(place) { () throws(Failure) in
-      try call.call.requireNoCopy(record)
       try call.call.requireWritable(keyring, group: record.group)
     }
     let secret = try secret(call, &answer)

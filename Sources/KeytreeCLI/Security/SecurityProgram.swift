@@ -113,7 +113,7 @@ struct SecurityProgram {
   /// Runs a command, and commits what waits when it may have changed something.
   private func run(_ call: SecurityCall) throws(SecurityFailure) {
     guard call.command.writes else { return try call.command.run(call) }
-    call.call.settleMerges()
+    call.call.finishMerges()
     do {
       try call.command.run(call)
     } catch {

@@ -9,8 +9,8 @@ struct SecuritySearch {
   private let itemClass: ItemClass
   private var predicates: [Predicate] = []
   private var codes: [(name: AttributeName, accepted: [[UInt8]])] = []
-  /// Whether seeds and tokens, and notes, are left out, because nothing asks for them.
-  private var leavesOut: (otherTypes: Bool, notes: Bool) = (true, true)
+  /// Whether tokens are left out, because nothing asks for them.
+  private var leavesOutOtherTypes = true
 
   /// Takes the letters that a find, a delete or an access list has in common.
   ///
@@ -23,7 +23,7 @@ struct SecuritySearch {
       guard let code = try call.code(letter) else { continue }
       codes.append((name, [code]))
     }
-    leavesOut = (!call.options.has("t"), !call.options.has("D"))
+    leavesOutOtherTypes = !call.options.has("t")
   }
 
   /// The letters for text, and what they are for.
@@ -59,7 +59,7 @@ struct SecuritySearch {
       match(name, call.options.bytes(letter) ?? (isExact ? [] : nil))
     }
     // Whatever has the key is in the way.
-    leavesOut = (false, false)
+    leavesOutOtherTypes = false
     guard itemClass == .internetPassword else { return }
     let port = try call.port()
     if port != nil || isExact { predicates.append(.equal(.port, .integer(port ?? 0))) }
@@ -76,9 +76,9 @@ struct SecuritySearch {
   /// Whether nothing was given to search for.
   var isEmpty: Bool { predicates.isEmpty && codes.isEmpty }
 
-  /// The matches in the order of their creation. Seeds of one-time passwords, tokens that programs keep beside a
-  /// password, and notes, which share account and server with it, are none unless `-t` or `-D` asks for them: a script
-  /// that takes or deletes a password must not get anything else.
+  /// The matches in the order of their creation. Tokens that programs keep beside a password, with its account and
+  /// server, are none unless `-t` asks for them: a script that takes or deletes a password must not get anything else.
+  /// Fields are never among them.
   ///
   /// - Throws: `keyring`, and `noMatchButDamage` when lines of the index that may be a match are damaged.
   func run(in index: Index, _ call: CommandCall) throws(Failure) -> [ItemRecord] {
@@ -91,19 +91,13 @@ struct SecuritySearch {
       }
     }
     if found.isEmpty, !matches.problems.isEmpty { throw .noMatchButDamage("these attributes") }
-    return found.filter { record in
-      !(leavesOut.otherTypes && !Self.isPassword(record)) && !(leavesOut.notes && Self.isNote(record))
-    }
+    return leavesOutOtherTypes ? found.filter(Self.isPassword) : found
   }
-
-  /// Whether an item is a note.
-  static func isNote(_ record: ItemRecord) -> Bool { record.attributes[.kind] == .string("note") }
 
   /// Whether an item is a password, which one is that was stored here with a code that has no word.
   private static func isPassword(_ record: ItemRecord) -> Bool {
     if LoginItems.isPassword(record) { return true }
-    let type = record.attributes[.authenticationType]?.contentBytes
-    return type?.count == 4 && !record.isSeed
+    return record.attributes[.authenticationType]?.contentBytes?.count == 4
   }
 
   /// The question that one of the matches answers, codes included: what the item says about itself has to agree.

@@ -90,7 +90,7 @@ extension SecurityStatus {
       case .storeExists, .folderNotEmpty, .unsafeFolder, .busy, .policyNotTrusted: .notAvailable
       case .file(let error): Self(error)
       case .invalidAttribute(.wrongClass): .noSuchAttribute
-      case .invalidAttribute, .invalidQuery, .conflictCopy: .parameter
+      case .invalidAttribute, .invalidQuery: .parameter
       case .attributesTooLarge, .secretTooLarge: .dataTooLarge
       case .itemNotFound: .itemNotFound
       case .itemExists: .duplicateItem
@@ -119,7 +119,7 @@ extension SecurityStatus {
       case .cancelled: .userCancelled
       case .noPromptPossible: .interactionNotAllowed
       case .badPassphrase, .unusableKey(_, .noPassphrase): .authenticationFailed
-      case .notARecipient, .corrupt, .notEncrypted, .tooLarge, .message: .decode
+      case .notARecipient, .corrupt, .alteredRecipients, .notEncrypted, .tooLarge, .message: .decode
       case .unusableKey, .noRecipients, .wrongRecipients, .agentUnreachable, .engineMissing, .engineTooOld,
         .unsafeEngine, .other:
         .notAvailable

@@ -103,9 +103,9 @@ struct GroupChange {
   private func confirm(
     _ person: Fingerprint, _ name: String, _ group: String, isNamed: Bool
   ) throws(Failure) {
-    let count = try keyringCall(
-      keyring.find(Query(predicates: [.equal(.group, .string(group))]))
-    ).items.count
+    var all = Query(predicates: [.equal(.group, .string(group))])
+    all.includesFields = true
+    let count = try keyringCall(keyring.find(all)).items.count
     let items = count == 1 ? "1 item" : "\(count) items"
     call.console.say("\(person.text)  \(ErrorReport.show(name))")
     call.console.say(

@@ -10,7 +10,9 @@ struct GroupList {
 
   /// A line for each group.
   func print(_ call: CommandCall) throws(Failure) {
-    let matches = try keyringCall(keyring.find(Query()))
+    var all = Query()
+    all.includesFields = true
+    let matches = try keyringCall(keyring.find(all))
     let items = matches.items.reduce(into: [:]) { $0[$1.group, default: 0] += 1 }
     // Who reads a group is shown whole.
     var table = Table(

@@ -23,7 +23,7 @@ struct RotationAcceptance {
     try Self.requireAdmin(keyring)
     let list = try Rotations(call, keyring).list
     let meant = list.entries.filter { selection.accepts($0.record) }
-    guard let record = try call.settleOne(selection, meant.map(\.record)) else {
+    guard let record = try call.settleOne(meant.map(\.record)) else {
       let item = try call.findOne(selection, in: keyring.index)
       throw .other(
         .notFound, message: "\(ErrorReport.show(item.reference.text)) is not on the rotation list",

@@ -10,13 +10,13 @@ struct RotationReport {
 
   /// Prints the list.
   ///
-  /// - Returns: `failedChecks` where that is wished for open entries, or for a list that may have more.
+  /// - Returns: `failedChecks` with `--fail-if-open`, for open entries and for a list that may be incomplete.
   /// - Throws: `keyring`, `git`, `sync`.
   func show() throws(Failure) -> ExitCode {
     let keyring = try call.openKeyring()
     let rotations = try Rotations(call, keyring)
     let list = rotations.list
-    defer { call.explain(keyring.engineStatistics + list.cost) }
+    defer { call.explain(keyring.engineStatistics) }
     if call.globals.json {
       for entry in list.entries where !call.console.outputIsClosed {
         call.console.write(members(entry, keyring.policy))
@@ -48,7 +48,6 @@ struct RotationReport {
 
   private func note(_ entry: RotationList.Entry, _ policy: Policy) -> String {
     var notes: [String] = []
-    if entry.record.isConflictCopy { notes.append("conflict copy") }
     if entry.isDeleted, entry.state != .deleted { notes.append("deleted") }
     if let risk = entry.risk {
       notes.append("\(policy.people[risk.by]?.name ?? risk.by.text): \(risk.reason)")
@@ -58,7 +57,6 @@ struct RotationReport {
 
   private func members(_ entry: RotationList.Entry, _ policy: Policy) -> [JSONMember] {
     var members = [
-      JSONMember("conflictCopy", .bool(entry.record.isConflictCopy)),
       JSONMember("deleted", .bool(entry.isDeleted)), JSONMember("group", .string(entry.record.group)),
       JSONMember("id", .string(entry.record.id.hex)),
       JSONMember("item", .string(entry.record.reference.text)),
@@ -81,7 +79,7 @@ struct RotationReport {
 }
 
 extension RotationList.Entry {
-  /// What the item is called: of one that is gone by its id, which still leads to it.
+  /// The reference of the item; with digits of its id for one that is gone, which is found by it.
   var name: String {
     isDeleted ? "\(record.reference.text) #\(record.id.hex.prefix(8))" : record.reference.text
   }

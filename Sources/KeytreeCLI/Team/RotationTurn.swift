@@ -62,10 +62,6 @@ struct RotationTurn {
   /// Says why an entry cannot be changed here, if it cannot.
   private func canChange(_ entry: RotationList.Entry, in keyring: Keyring) -> Bool {
     let name = ErrorReport.show(entry.record.reference.text)
-    if entry.record.isConflictCopy {
-      console.complain("\(name) is a conflict copy: `keytree resolve` settles that first.")
-      return false
-    }
     let members = keyring.policy.groups[entry.record.group] ?? []
     if members.contains(keyring.ownFingerprint) { return true }
     console.complain("\(name) is for others: you are not in group \(ErrorReport.show(entry.record.group)).")

@@ -3,37 +3,34 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Sync
 
-/// The rotation list of a store, and what else was found on the way.
+/// The rotation list of a store, and what may be missing in it.
 struct Rotations {
   let list: RotationList
-  let readers: SecretReaders
+  /// The number of encrypted files in the history that belong to no record.
+  let strays: Int
 
   /// Looks through the store and its history.
   ///
   /// - Throws: `keyring`, `git`, `sync`.
   init(_ call: CommandCall, _ keyring: Keyring) throws(Failure) {
-    let items = try keyringCall(keyring.allItems())
-    call.tell(items.problems)
     let repository = try call.repository()
-    let past = try syncCall { () throws(SyncError) in
-      try PastReaders(of: keyring, items: items.items, in: repository)
-    }
-    readers = past.readers
-    list = try keyringCall(keyring.rotationList(of: items.items, past.readers))
+    let past = try syncCall { () throws(SyncError) in try PastReaders(of: keyring, in: repository) }
+    strays = past.readers.strays.count
+    list = try keyringCall(keyring.rotationList(of: past.items, past.readers))
   }
 
-  /// Why there may be more than is listed, always in the same order.
+  /// The reasons why there may be more entries, always in the same order.
   var sortedGaps: [SecretReaders.Gap] { list.gaps.sorted { $0.place < $1.place } }
 
-  /// Says why there may be more than is listed, and what cannot be told.
+  /// Warns of each reason why there may be more entries.
   func tellGaps(_ console: Console) {
     for gap in sortedGaps {
       console.complain("keytree: warning: the list may not be complete: \(gap.words)")
       console.complain("hint: \(gap.hint)")
     }
-    // Those that only today's members could read hide nothing.
-    if readers.strays > 0, !list.gaps.contains(.strays(readers.strays)) {
-      console.say("\(SecretReaders.Gap.strays(readers.strays).words).")
+    // Those that only the current members could read hide nothing.
+    if strays > 0, !list.gaps.contains(.strays(strays)) {
+      console.say("\(SecretReaders.Gap.strays(strays).words).")
     }
   }
 }
@@ -45,9 +42,10 @@ extension SecretReaders.Gap {
     case .cutOff: 1
     case .missing: 2
     case .unreadable: 3
-    case .strays: 4
-    case .tooLarge: 5
-    case .badLines: 6
+    case .unverified: 4
+    case .strays: 5
+    case .tooLarge: 6
+    case .badRecords: 7
     }
   }
 
@@ -58,28 +56,34 @@ extension SecretReaders.Gap {
     case .missing(let count): "\(count) contents of the history are missing in this clone"
     case .unreadable(let count):
       count == 1
-        ? "the message of an item is missing or damaged"
-        : "the messages of \(count) items are missing or damaged"
+        ? "the encrypted file of an item is missing or damaged"
+        : "the encrypted files of \(count) items are missing or damaged"
+    case .unverified(let count):
+      count == 1
+        ? "the record of an item is missing or not signed by a member of its group"
+        : "the records of \(count) items are missing or not signed by members of their groups"
     case .strays(let count):
-      (count == 1 ? "1 message of the history is" : "\(count) messages of the history are")
-        + " of no item that any line tells of, as plain git may leave it"
+      count == 1
+        ? "1 encrypted file of the history belongs to no record"
+        : "\(count) encrypted files of the history belong to no record"
     case .tooLarge(let count):
       count == 1
         ? "1 file of the history is too large to be read"
         : "\(count) files of the history are too large to be read"
-    case .badLines(let count):
-      count == 1 ? "1 line of the history cannot be read" : "\(count) lines of the history cannot be read"
+    case .badRecords(let count):
+      count == 1 ? "1 record of the history cannot be read" : "\(count) records of the history cannot be read"
     }
   }
 
   fileprivate var hint: String {
     switch self {
-    case .noHistory: "`keytree git init` begins one"
-    case .cutOff: "`keytree git fetch --unshallow` gets the rest"
-    case .missing: "`keytree clone` makes a clone that has everything"
-    case .unreadable: "`keytree check` names what is damaged"
-    case .strays: "others than today's members could read some of that: change what they may have known"
-    case .tooLarge, .badLines: "`keytree git log --stat -- items index` shows who has put it there"
+    case .noHistory: "create one with `keytree git init`"
+    case .cutOff: "get the rest with `keytree git fetch --unshallow`"
+    case .missing: "make a complete clone with `keytree clone`"
+    case .unreadable, .unverified: "list what is damaged with `keytree check`"
+    case .strays:
+      "others than the current members could read some of them: change the secrets that they may know"
+    case .tooLarge, .badRecords: "see who has added it with `keytree git log --stat -- items conflicts`"
     }
   }
 
@@ -90,9 +94,10 @@ extension SecretReaders.Gap {
     case .cutOff: "shallow"
     case .missing: "missing"
     case .unreadable: "unreadable"
+    case .unverified: "unverified"
     case .strays: "strays"
     case .tooLarge: "tooLarge"
-    case .badLines: "badLines"
+    case .badRecords: "badRecords"
     }
   }
 
@@ -100,8 +105,8 @@ extension SecretReaders.Gap {
   private var count: Int? {
     switch self {
     case .noHistory, .cutOff: nil
-    case .missing(let count), .unreadable(let count), .strays(let count), .tooLarge(let count),
-      .badLines(let count):
+    case .missing(let count), .unreadable(let count), .unverified(let count), .strays(let count),
+      .tooLarge(let count), .badRecords(let count):
       count
     }
   }
@@ -113,11 +118,11 @@ extension SecretReaders.Gap {
 }
 
 extension RotationList.Reader {
-  /// Who it is and why it should not know the secret, for people; not escaped.
+  /// The reader, and the reason why they may not read the secret, for people; not escaped.
   func words(_ policy: Policy, group: String) -> String {
     guard let person else {
       let key = keys.map(\.text).sorted().joined(separator: ", ")
-      return keys == [.hidden] ? "somebody who is not named" : "key \(key), of nobody known"
+      return keys == [.hidden] ? "a hidden recipient" : "key \(key), which no member has"
     }
     let name = policy.people[person]?.name ?? person.text
     switch reason {

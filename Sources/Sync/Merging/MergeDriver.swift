@@ -1,100 +1,115 @@
 package import Keyring
-internal import KeyringModel
+package import KeyringModel
 
 /// The merge of one file for plain git: `git merge`, `rebase`, `cherry-pick`, `revert` and `stash` call it for files
 /// that both sides have changed; gitattributes(5), "Defining a custom merge driver".
 ///
-/// It is told of one file at a time and never fails for what is in it. What has no place in that file is kept beside
-/// the store, and put in its place by the next command.
+/// It sees one file at a time, cannot sign, and never fails for what is in it. What it cannot decide is noted, and done by
+/// the next command.
 package struct MergeDriver {
-  private let tree: FileTree
+  private let pending: PendingMergeFiles
+  private let head: () throws -> String
 
-  /// A driver for the store in a folder.
-  package init(for tree: FileTree) { self.tree = tree }
-
-  /// Merges a shard by its items.
+  /// A driver for a store.
   ///
   /// - Parameters:
-  ///   - base: The file where both sides come from; empty when there is none.
+  ///   - tree: The folder of the store.
+  ///   - head: Returns the commit that is checked out; called only if something has to be noted.
+  package init(for tree: FileTree, head: @escaping () throws -> String) {
+    pending = PendingMergeFiles(of: tree)
+    self.head = head
+  }
+
+  /// Merges a shard by its lines: it is made from the records, so any line that a side has will do.
+  ///
+  /// Git calls no driver for a record that one side has deleted or renamed, so the shard shows these items.
+  ///
+  /// - Parameters:
+  ///   - base: The file of the common ancestor; empty for none.
   ///   - ours: The file on our side.
   ///   - theirs: The file on their side.
   ///   - number: The number of the shard.
   /// - Returns: The merged file.
-  /// - Throws: a file error, when it cannot be noted that an item outlives what took it away.
-  package func mergeShard(
-    base: [UInt8], ours: [UInt8], theirs: [UInt8], number: UInt8
-  ) throws(KeyringError) -> [UInt8] {
-    let shards = [base, ours, theirs].map { Shard(parsing: $0, number: number) }
-    let kept = KeptMessages(of: tree)
-    var merge = StoreMerge()
-    let usual = merge.prefer
-    merge.prefer = { mine, other in
-      if kept.yields(other.sealed) { return .ours }
-      return kept.yields(mine.sealed) ? .theirs : usual(mine, other)
+  /// - Throws: a file error if something cannot be noted, and what `head` throws.
+  package func mergeShard(base: [UInt8], ours: [UInt8], theirs: [UInt8], number: UInt8) throws -> [UInt8] {
+    let old = Self.lines(base, number)
+    let mine = Shard(parsing: ours, number: number)
+    let others = Self.lines(theirs, number)
+    let own = Self.lines(ours, number)
+    var removed: Set<ItemPath> = []
+    var lines: [[UInt8]] = []
+    for path in Set(old.keys).union(others.keys).sorted() where others[path]?.bytes != old[path]?.bytes {
+      if let before = old[path], own[path]?.bytes != before.bytes {
+        try noteRemoval(before, own[path], others[path])
+      }
+      switch (own[path], others[path]) {
+      // As their record: what the index says has to be what is there.
+      case (_?, let other?): lines.append(other.bytes)
+      case (nil, let other?): lines.append(other.bytes)
+      // A line that our side has changed outlives its deletion.
+      case (let mine?, nil): if mine.bytes != old[path]?.bytes { continue }
+      case (nil, nil): continue
+      }
+      removed.insert(path)
     }
-    // Files are not in sight here, so a line that is gone counts as an item that was deleted.
-    let trees = shards.map { StoreMerge.Tree(records: $0.records) { _ in false } }
-    let items = merge.merge(base: trees[0], ours: trees[1], theirs: trees[2])
-    var bytes: [UInt8] = []
-    for record in items.map(\.record) {
-      // What was read from a line can be written as one; a copy was made so that it can.
-      guard let line = try? IndexLine.encode(record) else { continue }
-      bytes += line + [UInt8(ascii: "\n")]
-    }
-    try noteSurvivors(of: trees.map(\.records), in: items.map(\.record), kept)
-    for line in MergeShards.badLines(shards[0].badLines, shards[1].badLines, shards[2].badLines) {
-      bytes += line + [UInt8(ascii: "\n")]
-    }
-    return bytes
+    return mine.replacingLines(of: removed, by: lines)
   }
 
-  /// Notes the items whose files git settles without a driver: those that a side has taken away, deleted or renamed into
-  /// another shard, and conflict copies that are new. The next command has to do the rest.
-  private func noteSurvivors(
-    of sides: [[ItemRecord]], in merged: [ItemRecord], _ kept: KeptMessages
-  ) throws(KeyringError) {
-    let (mine, others) = (Set(sides[1].map(\.id)), Set(sides[2].map(\.id)))
-    for base in sides[0] where !mine.contains(base.id) || !others.contains(base.id) {
-      try kept.note(base: base)
-    }
-    for record in merged
-    where record.isConflictCopy && !(mine.contains(record.id) && others.contains(record.id)) {
-      try kept.note(copy: record.id)
-    }
+  /// Notes an item that both sides have changed and that is not at its place any more on a side.
+  private func noteRemoval(_ old: Shard.Line, _ sides: Shard.Line?...) throws {
+    guard let record = old.record, !sides.allSatisfy({ $0?.record?.id == record.id }) else { return }
+    try pending.write(PendingMergeFiles.Note(record.path, .removed(line: old.bytes), head: try head()))
   }
 
-  /// Merges a message.
+  private static func lines(_ bytes: [UInt8], _ number: UInt8) -> [ItemPath: Shard.Line] {
+    Dictionary(
+      Shard(parsing: bytes, number: number).lines.compactMap { line in line.path.map { ($0, line) } }
+    ) { first, second in second.isLater(than: first) ? second : first }
+  }
+
+  /// Merges a record: their version has the place until the next command has merged both.
+  ///
+  /// Always theirs, because this shows later whether git has taken the result or given it up.
   ///
   /// - Parameters:
-  ///   - base: The message where both sides come from; empty when there is none.
-  ///   - ours: The message on our side.
-  ///   - theirs: The message on their side.
-  ///   - keyring: The store, to see what is in the messages; nil when it cannot be opened.
-  /// - Returns: The message that has the place.
-  /// - Throws: a file error, when the other one cannot be kept.
+  ///   - base: The file of the common ancestor; empty for none.
+  ///   - ours: The file on our side.
+  ///   - theirs: The file on their side.
+  ///   - path: The path that git merges.
+  /// - Returns: The file of one side: ours if a file is too large for a record.
+  /// - Throws: a file error if it cannot be noted, and what `head` throws.
+  package func mergeRecord(
+    base: [UInt8], ours: [UInt8], theirs: [UInt8], at path: ItemPath
+  ) throws -> [UInt8] {
+    if ours == theirs || theirs == base { return ours }
+    if ours == base { return theirs }
+    // What is too large for a record is none.
+    guard max(base.count, ours.count, theirs.count) <= RecordFile.maximumSize else { return ours }
+    let change = PendingMergeFiles.Note.Change.edited(base: base, ours: ours, theirs: theirs)
+    try pending.write(PendingMergeFiles.Note(path, change, head: try head()))
+    return theirs
+  }
+
+  /// Merges an encrypted file: both are kept, and the next command puts the right one into place.
+  ///
+  /// - Parameters: as for a record.
+  /// - Returns: The file of their side, as for a record.
+  /// - Throws: a file error if they cannot be kept.
   package func mergeMessage(
-    base: [UInt8], ours: [UInt8], theirs: [UInt8], keyring: Keyring?
+    base: [UInt8], ours: [UInt8], theirs: [UInt8]
   ) throws(KeyringError) -> [UInt8] {
     if ours == theirs || theirs == base { return ours }
     if ours == base { return theirs }
-    let kept = KeptMessages(of: tree)
-    guard let mine = try keyring?.version(of: ours), let other = try keyring?.version(of: theirs) else {
-      // Nobody guesses. Which one has the place is settled by what the lines say.
-      try kept.keep(theirs)
-      return ours
-    }
-    if mine.id == other.id, mine.revision == other.revision {
-      let side = MergeSealer.preferred(
-        mine, other, isRight: [ours, theirs].map { keyring?.isSealed($0, to: mine.group) ?? false })
-      try kept.note(yielding: side == .ours ? other.sealed : mine.sealed)
-      return side == .ours ? ours : theirs
-    }
-    if mine.id == other.id, !base.isEmpty, let old = try keyring?.version(of: base), old.id == mine.id {
-      if old.revision == mine.revision { return theirs }
-      if old.revision == other.revision { return ours }
-    }
-    let isTheirs = other.isLater(than: mine, bySecret: true)
-    try kept.keep(isTheirs ? ours : theirs)
-    return isTheirs ? theirs : ours
+    guard theirs.count <= StoreLayout.sealedItemLimit else { return ours }
+    for message in [ours, theirs] { try pending.keep(message) }
+    return theirs
+  }
+}
+
+extension Shard.Line {
+  /// Whether the item of this line was changed after that of another one.
+  fileprivate func isLater(than other: Shard.Line) -> Bool {
+    guard let mine = record, let theirs = other.record else { return record != nil }
+    return mine.isLater(than: theirs, bySecret: true)
   }
 }

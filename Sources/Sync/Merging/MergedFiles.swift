@@ -1,11 +1,30 @@
 package import Keyring
+package import KeyringModel
 
-/// What a file that is no part of the store becomes.
+/// A file that is not part of the store, as a merge leaves it.
 package struct OtherFile: Sendable, Equatable {
   /// Its kind, as git writes it.
   package let mode: String
   /// The name of its content; nil when it goes.
   package let name: String?
+}
+
+/// A change of a remote that is not taken: nobody has signed it who is in the item's group, or its files do not fit together.
+package struct RefusedChange: Sendable, Equatable {
+  /// The path of the record in the store.
+  package let path: String
+  /// Why it is not believed.
+  package let fault: RecordFault
+  /// Who has committed it; nil when that is not known.
+  package var committer: String?
+}
+
+/// An item that a remote has deleted.
+package struct IncomingDeletion: Sendable, Equatable {
+  /// The item as it was.
+  package let record: ItemRecord
+  /// Who has committed the deletion; nil when that is not known.
+  package var committer: String?
 }
 
 /// What a merge comes to: every file that is not any more what our side has.
@@ -16,6 +35,14 @@ package struct MergedFiles: Sendable {
   package var others: [String: OtherFile] = [:]
   /// How many conflict copies there are that our side does not have.
   package var newCopies = 0
-  /// How many secrets were sealed again, since one side has renamed an item and the other has changed its secret.
-  package var resealed = 0
+  /// How many records were merged by member, and signed.
+  package var signed = 0
+  /// What is not taken.
+  package var refused: [RefusedChange] = []
+  /// What the remote has deleted.
+  package var deletions: [IncomingDeletion] = []
+  /// Items of which an older version came in, which is kept as a conflict copy.
+  package var olderVersions: [ItemRecord] = []
+  /// Whether the result is exactly what the remote has, so that no commit has to be made.
+  package var equalsTheirs = false
 }

@@ -1,7 +1,7 @@
 package import Keyring
 internal import KeyringModel
 
-/// Merges two commits of a store, by what its items are, and everything else by files.
+/// Merges two commits of a store: items by what members have signed, everything else by files.
 package struct TreeMerge {
   /// A commit and what it has changed since the base.
   private struct Side {
@@ -9,12 +9,14 @@ package struct TreeMerge {
     let changes: TreeDifference
   }
 
+  private let repository: Repository
   private let prefix: String
   private let objects: ObjectReader
   private let bases: [String]
   private let ours: Side
   private let theirs: Side
   private let keyring: Keyring
+  private let judge: Keyring
   /// Whether their policy and their key files count where both sides have changed them.
   package var takesTheirPolicy = false
 
@@ -26,13 +28,16 @@ package struct TreeMerge {
   ///   - ours: The commit that is merged into; the store is as it says.
   ///   - theirs: The commit that is merged.
   ///   - repository: Where they are.
-  ///   - keyring: The store, which seals what has to be sealed again.
+  ///   - keyring: The store.
+  ///   - judge: The keyring by whose policy their items are judged, and merged records are signed.
   /// - Throws: `unsafePath` when their side has something where keytree keeps its own, a link or a module, or a name
   ///   that is not UTF-8; and as `Git.run`.
   package init(
-    bases: [String], ours: String, theirs: String, in repository: Repository, keyring: Keyring
+    bases: [String], ours: String, theirs: String, in repository: Repository, keyring: Keyring,
+    judge: Keyring
   ) throws(SyncError) {
     precondition(!bases.isEmpty, "sides with nothing in common have an empty tree for a base")
+    self.repository = repository
     prefix = repository.prefix
     objects = ObjectReader(git: repository.git)
     self.bases = bases
@@ -40,22 +45,23 @@ package struct TreeMerge {
       commit: ours, changes: try TreeDifference(from: bases[0], to: ours, in: repository.git))
     self.theirs = Side(
       commit: theirs, changes: try TreeDifference(from: bases[0], to: theirs, in: repository.git))
-    self.keyring = keyring
+    (self.keyring, self.judge) = (keyring, judge)
     for (path, entry) in self.theirs.changes.entries { try Self.check(path, entry, below: prefix) }
   }
 
-  /// Whether our side has changed nothing since the base.
-  package var isFastForward: Bool { ours.changes.entries.isEmpty }
-
   /// The result.
   ///
-  /// - Throws: `bothChanged` for files that are no items and differ in both; `lineRefused` when a line does not fit
-  ///   into its file any more; and as `Git.run`.
+  /// - Throws: `bothChanged` for files that are no items and differ in both; `policiesDiverged`; `keyring` when a merged
+  ///   record cannot be signed; and as `Git.run`.
   package func files() throws(SyncError) -> MergedFiles {
     var result = MergedFiles()
-    var ofItems: Set<String> = []
-    if !isFastForward { try mergeItems(into: &result, &ofItems) }
-    try mergeFiles(into: &result, but: ofItems)
+    try mergeItems(into: &result)
+    try addEmptyShards(&result)
+    try mergeConflictCopies(into: &result)
+    try mergeFiles(into: &result)
+    try renewPassRecipients(&result)
+    result.equalsTheirs = try equalsTheirs(result)
+    try nameCommitters(&result)
     return result
   }
 
@@ -73,17 +79,261 @@ package struct TreeMerge {
     guard !isOwn, entry.isFile, RelativePath.isPlain(inStore) else { throw .unsafePath(path) }
   }
 
+  // MARK: Items
+
+  private func mergeItems(into result: inout MergedFiles) throws(SyncError) {
+    let paths = Set(
+      (Array(ours.changes.entries.keys) + Array(theirs.changes.entries.keys)).compactMap(itemPath))
+    if paths.isEmpty { return }
+    let files = try ItemFiles(paths, in: bases + [ours.commit, theirs.commit], prefix: prefix, objects)
+    var base: [ItemPath: VerifiedRecord] = [:]
+    // Those whom their policy has removed could sign what we have, and what both come from.
+    let judges = judge === keyring ? [judge] : [judge, keyring]
+    for commit in bases.reversed() {
+      for (path, item) in try files.items(at: commit, judges) { base[path] = item.verified ?? base[path] }
+    }
+    let mine = try files.items(at: ours.commit, judges)
+    let incoming = try effective(try files.items(at: theirs.commit, [judge]), base, mine, files, &result)
+    var merge = StoreMerge()
+    merge.canSign = { [judge, ours, theirs] record, source, side in
+      let message = files.secret(source.path, at: side == .ours ? ours.commit : theirs.commit)
+      return message.map { judge.canSign(for: record.group, $0) } ?? false
+    }
+    merge.prefer = { [judge] mine, other in
+      let isRight = [(mine, ours.commit), (other, theirs.commit)].map { record, commit in
+        files.secret(record.path, at: commit).map { judge.isSealed($0, to: record.group) } ?? false
+      }
+      if isRight[0] != isRight[1] { return isRight[0] ? .ours : .theirs }
+      return StoreMerge().prefer(mine, other)
+    }
+    let others = try knownElsewhere(incoming, mine)
+    let merged = merge.merge(
+      base: base.values.map(\.record), ours: mine.values.compactMap { $0.verified?.record } + others,
+      theirs: incoming.values.map(\.record) + others)
+    try place(merged, but: Set(others.map(\.path)), files, mine, incoming, into: &result)
+    result.olderVersions = merged.olderVersions
+    let kept = Set(merged.items.map(\.record.id))
+    result.deletions = base.values.filter { record in
+      !kept.contains(record.record.id) && mine[record.record.path]?.verified?.record.id == record.record.id
+    }.map { IncomingDeletion(record: $0.record) }.sorted { $0.record.path < $1.record.path }
+  }
+
+  private func itemPath(_ path: String) -> ItemPath? {
+    guard path.hasPrefix(prefix) else { return nil }
+    return StoreLayout.itemPath(ofFile: String(path.dropFirst(prefix.count)))
+  }
+
+  /// What their side counts as: a change that is not believed is as if they had not made it.
+  private func effective(
+    _ theirs: [ItemPath: ItemFiles.Content], _ base: [ItemPath: VerifiedRecord],
+    _ mine: [ItemPath: ItemFiles.Content], _ files: ItemFiles, _ result: inout MergedFiles
+  ) throws(SyncError) -> [ItemPath: VerifiedRecord] {
+    var effective: [ItemPath: VerifiedRecord] = [:]
+    for path in files.paths.sorted() {
+      switch theirs[path] {
+      case nil: break
+      case .verified(let record): effective[path] = record
+      case .notAdopted where base[path] == nil && mine[path] == nil:
+        // Another program has made it; it is listed, and nothing relies on it.
+        if let bytes = files.secret(path, at: self.theirs.commit) {
+          result.store[ItemFiles.secretFile(path)] = .bytes(bytes)
+        }
+      case .notAdopted:
+        refuse(path, .damage(.noRecord), files, &result)
+        effective[path] = base[path]
+      case .distrusted(let fault):
+        refuse(path, fault, files, &result)
+        effective[path] = base[path]
+      }
+    }
+    return effective
+  }
+
+  private func refuse(
+    _ path: ItemPath, _ fault: RecordFault, _ files: ItemFiles, _ result: inout MergedFiles
+  ) {
+    // What was there before, and what is here as well, is not their change.
+    let isOld =
+      files.record(path, at: theirs.commit) == files.record(path, at: ours.commit)
+      && files.secret(path, at: theirs.commit) == files.secret(path, at: ours.commit)
+    if !isOld { result.refused.append(RefusedChange(path: ItemFiles.recordFile(path), fault: fault)) }
+  }
+
+  /// The items of the store that have the id of one that comes in, at places that neither side has changed: an older
+  /// version can be put back beside the newer one.
+  private func knownElsewhere(
+    _ incoming: [ItemPath: VerifiedRecord], _ mine: [ItemPath: ItemFiles.Content]
+  ) throws(SyncError) -> [ItemRecord] {
+    let own = Set(mine.values.compactMap { $0.verified?.record.id })
+    let new = Set(incoming.values.map(\.record.id)).subtracting(own)
+    if new.isEmpty { return [] }
+    do throws(KeyringError) {
+      var query = Query()
+      query.includesFields = true
+      if new.count == 1, let id = new.first { query.predicates = [.id(id)] }
+      let lines = try keyring.find(query).items.filter { line in
+        !line.isLocal && new.contains(line.id) && incoming[line.path] == nil && mine[line.path] == nil
+      }
+      return try keyring.verifiedRecords(of: lines).map(\.record)
+    } catch {
+      throw .keyring(error)
+    }
+  }
+
+  /// Puts items, conflict copies and lines of the index into the result.
+  private func place(
+    _ merged: StoreMerge.Result, but untouched: Set<ItemPath>, _ files: ItemFiles,
+    _ mine: [ItemPath: ItemFiles.Content], _ incoming: [ItemPath: VerifiedRecord],
+    into result: inout MergedFiles
+  ) throws(SyncError) {
+    func commit(_ side: MergeSide) -> String { side == .ours ? ours.commit : theirs.commit }
+    func version(_ record: ItemRecord, _ side: MergeSide) -> RecordFile? {
+      side == .ours ? mine[record.path]?.verified?.file : incoming[record.path]?.file
+    }
+    let unsigned = merged.items.filter { $0.recordSide == nil }
+    var signed: [ItemPath: RecordFile] = [:]
+    if !unsigned.isEmpty {
+      do throws(KeyringError) {
+        for (item, file) in zip(unsigned, try judge.sign(unsigned.map(\.record))) {
+          signed[item.record.path] = file
+        }
+      } catch {
+        throw .keyring(error)
+      }
+    }
+    result.signed = unsigned.count
+    var lines: [ItemPath: [UInt8]] = [:]
+    for item in merged.items where !untouched.contains(item.record.path) {
+      let path = item.record.path
+      let file = item.recordSide.map { version(item.record, $0) } ?? signed[path]
+      // A version that their side has put back is base's, which our side has as well.
+      guard let file = file ?? version(item.record, .ours) else { continue }
+      lines[path] = file.line
+      set(ItemFiles.recordFile(path), file.bytes, instead: files.record(path, at: ours.commit), &result)
+      let secret =
+        files.secret(item.secretPath, at: commit(item.secretSide))
+        .flatMap { ContentDigest(of: $0) == item.record.sealed ? $0 : nil }
+        ?? files.secret(path, at: ours.commit)
+      if let secret {
+        set(ItemFiles.secretFile(path), secret, instead: files.secret(path, at: ours.commit), &result)
+      }
+    }
+    for (path, item) in mine where lines[path] == nil && item.verified != nil && !untouched.contains(path) {
+      result.store[ItemFiles.recordFile(path)] = .removed
+      result.store[ItemFiles.secretFile(path)] = .removed
+    }
+    for copy in merged.copies where !untouched.contains(copy.record.path) {
+      guard let file = version(copy.record, copy.side),
+        let secret = files.secret(copy.record.path, at: commit(copy.side))
+      else { continue }
+      try addCopy(file, secret, &result)
+    }
+    try rebuildShards(lines, files.paths.subtracting(untouched), mine, &result)
+  }
+
+  private func set(_ path: String, _ bytes: [UInt8], instead old: [UInt8]?, _ result: inout MergedFiles) {
+    if bytes != old { result.store[path] = .bytes(bytes) }
+  }
+
+  private func addCopy(
+    _ file: RecordFile, _ secret: [UInt8], _ result: inout MergedFiles
+  ) throws(SyncError) {
+    let digest = ContentDigest(of: file.line)
+    let paths = [StoreLayout.secretExtension, StoreLayout.recordExtension].map {
+      StoreLayout.conflictFile(file.record.id, digest, $0)
+    }
+    // Our side may have the copy already, from a merge before.
+    let known = try objects.names(of: paths.map { "\(ours.commit):\(prefix)\($0)" })
+    if known.count == paths.count { return }
+    result.store[paths[0]] = .bytes(secret)
+    result.store[paths[1]] = .bytes(file.bytes)
+    result.newCopies += 1
+  }
+
+  /// Makes the lines of the index anew for the items that were merged. Nothing of the index comes from the other side.
+  private func rebuildShards(
+    _ lines: [ItemPath: [UInt8]], _ paths: Set<ItemPath>, _ mine: [ItemPath: ItemFiles.Content],
+    _ result: inout MergedFiles
+  ) throws(SyncError) {
+    let changed = Set(paths).union(lines.keys).filter { path in
+      // What is not believed on our side keeps its line.
+      lines[path] != nil || mine[path] == nil || mine[path]?.verified != nil
+    }
+    for (number, paths) in Dictionary(grouping: changed, by: \.shard) {
+      let file = StoreLayout.shardFile(number, isLocal: false)
+      let name = "\(ours.commit):\(prefix)\(file)"
+      let old = try objects.contents(of: [name])[name]
+      let new = Shard(parsing: old ?? [], number: number)
+        .replacingLines(of: Set(paths), by: paths.sorted().compactMap { lines[$0] })
+      // A shard stays, empty, when its last item goes.
+      if new != old ?? [] || (old == nil && paths.contains { lines[$0] != nil }) {
+        result.store[file] = .bytes(new)
+      }
+    }
+  }
+
+  /// Adds shards that are on their side alone and have no line: without them the two sides would never be equal.
+  private func addEmptyShards(_ result: inout MergedFiles) throws(SyncError) {
+    let shards = theirs.changes.entries.compactMap { path, entry -> String? in
+      guard entry.name != nil, path.hasPrefix(prefix) else { return nil }
+      let inStore = String(path.dropFirst(prefix.count))
+      let folder = "\(StoreLayout.indexFolder(isLocal: false))/"
+      guard inStore.hasPrefix(folder), StoreLayout.shardNumber(String(inStore.dropFirst(folder.count))) != nil
+      else {
+        return nil
+      }
+      return result.store[inStore] == nil ? inStore : nil
+    }
+    if shards.isEmpty { return }
+    let known = try objects.names(of: shards.map { "\(ours.commit):\(prefix)\($0)" })
+    for file in shards where known["\(ours.commit):\(prefix)\(file)"] == nil {
+      result.store[file] = .bytes([])
+    }
+  }
+
+  // MARK: Conflict copies
+
+  /// Takes conflict copies that their side has made, and removes those that it has resolved.
+  private func mergeConflictCopies(into result: inout MergedFiles) throws(SyncError) {
+    let folder = "\(prefix)\(StoreLayout.conflicts)/"
+    var added: [String: String] = [:]
+    for (path, entry) in theirs.changes.entries where path.hasPrefix(folder) {
+      let inStore = String(path.dropFirst(prefix.count))
+      guard ours.changes.entries[path] == nil, StoreLayout.isConflictFile(inStore) else { continue }
+      if let name = entry.name { added[inStore] = name } else { result.store[inStore] = .removed }
+    }
+    let contents = try objects.contents(of: Set(added.values))
+    for (path, name) in added where path.hasSuffix(StoreLayout.recordExtension) {
+      guard let record = contents[name] else { continue }
+      let secretPath =
+        path.dropLast(StoreLayout.recordExtension.utf8.count) + StoreLayout.secretExtension
+      let secret = added[String(secretPath)].flatMap { contents[$0] }
+      let fault: RecordFault?
+      do throws(KeyringError) {
+        fault = try judge.fault(ofCopy: record, secret, at: path)
+      } catch {
+        throw .keyring(error)
+      }
+      if let fault {
+        result.refused.append(RefusedChange(path: path, fault: fault))
+      } else if let secret {
+        result.store[path] = .bytes(record)
+        result.store[String(secretPath)] = .bytes(secret)
+        result.newCopies += 1
+      }
+    }
+  }
+
   // MARK: Files
 
-  /// Everything but items and their lines: the side that changed a file has it.
-  private func mergeFiles(
-    into result: inout MergedFiles, but done: Set<String>
-  ) throws(SyncError) {
+  /// Everything else: the side that changed a file has it.
+  private func mergeFiles(into result: inout MergedFiles) throws(SyncError) {
     var contested: [String] = []
     var hasTwoPolicies = false
     var wanted: [String: String] = [:]
-    for (path, entry) in theirs.changes.entries where !done.contains(path) {
+    for (path, entry) in theirs.changes.entries {
       let inStore = path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : ""
+      if isMadeFromItems(inStore) { continue }
       let isOfPolicy = [StoreLayout.policy, StoreLayout.policySignature].contains(inStore)
       let isTaken = takesTheirPolicy && (isOfPolicy || inStore.hasPrefix("\(StoreLayout.keys)/"))
       if let mine = ours.changes.entries[path], !isTaken {
@@ -106,105 +356,80 @@ package struct TreeMerge {
     }
   }
 
-  // MARK: Items
+  /// Whether a file is merged, or made anew, with the items.
+  private func isMadeFromItems(_ path: String) -> Bool {
+    let folder = "\(StoreLayout.index)/"
+    if path.hasPrefix(folder), StoreLayout.shardNumber(String(path.dropFirst(folder.count))) != nil {
+      return true
+    }
+    return StoreLayout.itemPath(ofFile: path) != nil || StoreLayout.isConflictFile(path)
+      || path == StoreLayout.passRecipients
+  }
 
-  private func mergeItems(
-    into result: inout MergedFiles, _ done: inout Set<String>
-  ) throws(SyncError) {
-    var numbers = Set(
-      (Array(ours.changes.entries.keys) + Array(theirs.changes.entries.keys)).compactMap(shardNumber))
-    while true {
-      let shards = try MergeShards(
-        numbers, bases: bases, ours: ours.commit, theirs: theirs.commit, prefix: prefix, objects)
-      let sealer = MergeSealer(
-        keyring: keyring, objects: objects, ours: ours.commit, theirs: theirs.commit, prefix: prefix)
-      var merge = StoreMerge()
-      merge.prefer = { mine, other in sealer.prefer(mine, other) }
-      merge.seal = { record, source in sealer.seal(record, source) }
-      let known = try filesOfBase(shards.base)
-      let items = merge.merge(
-        base: tree(shards.base, known, nil), ours: tree(shards.ours, known, ours),
-        theirs: tree(shards.theirs, known, theirs))
-      if let error = sealer.error { throw error }
-      // A line may have stood in another file than its own.
-      let needed = Set(items.map(\.record.path.shard))
-      if !needed.isSubset(of: numbers) {
-        numbers.formUnion(needed)
-        continue
+  /// Other programs encrypt to whom this file names, so that it is never theirs.
+  private func renewPassRecipients(_ result: inout MergedFiles) throws(SyncError) {
+    let isTheirs = result.store[StoreLayout.policy] != nil
+    let wanted = isTheirs && judge.distrust == nil ? judge.passRecipients : keyring.passRecipients
+    let name = "\(ours.commit):\(prefix)\(StoreLayout.passRecipients)"
+    if try objects.contents(of: [name])[name] != wanted {
+      result.store[StoreLayout.passRecipients] = .bytes(wanted)
+    }
+  }
+
+  // MARK: The result
+
+  /// Whether every file is in the end what their side has.
+  private func equalsTheirs(_ result: MergedFiles) throws(SyncError) -> Bool {
+    guard ours.changes.entries.isEmpty else { return false }
+    let hash: GitHash
+    do throws(GitError) {
+      hash = try repository.hash()
+    } catch {
+      throw .git(error)
+    }
+    var theirNames: [String: String?] = [:]
+    for (path, entry) in theirs.changes.entries where path.hasPrefix(prefix) {
+      let inStore = String(path.dropFirst(prefix.count))
+      if StoreLayout.isTracked(inStore) { theirNames[inStore] = entry.name }
+    }
+    for (path, name) in theirNames {
+      switch result.store[path] {
+      case nil: return false
+      case .removed: if name != nil { return false }
+      case .bytes(let bytes): if hash.blobName(of: bytes) != name { return false }
       }
-      try place(items, shards, sealer, into: &result)
-      done = itemPaths(shards, items)
-      return
+    }
+    return result.store.keys.allSatisfy { theirNames[$0] != nil }
+  }
+
+  /// Says of what was refused or deleted who has committed it.
+  private func nameCommitters(_ result: inout MergedFiles) throws(SyncError) {
+    for index in result.refused.indices.prefix(Self.namedLimit) {
+      result.refused[index].committer = try committer(of: result.refused[index].path)
+    }
+    for index in result.deletions.indices.prefix(Self.namedLimit) {
+      let path = ItemFiles.recordFile(result.deletions[index].record.path)
+      result.deletions[index].committer = try committer(of: path)
     }
   }
 
-  /// The number of the shard that a path is the file of.
-  private func shardNumber(_ path: String) -> UInt8? {
-    let folder = "\(prefix)\(StoreLayout.index)/"
-    guard path.hasPrefix(folder) else { return nil }
-    return StoreLayout.shardNumber(String(path.dropFirst(folder.count)))
-  }
+  /// How many changes are traced to their committers.
+  private static let namedLimit = 50
 
-  /// Which of the files of some items the first base has: with several bases, an item of another one need not have any.
-  private func filesOfBase(_ records: [ItemRecord]) throws(SyncError) -> Set<String> {
-    let places = Set(records.map { "\(bases[0]):\(prefix)\(StoreLayout.itemFile($0.path, isLocal: false))" })
-    return Set(try objects.names(of: places).keys)
-  }
-
-  private func tree(_ records: [ItemRecord], _ known: Set<String>, _ side: Side?) -> StoreMerge.Tree {
-    let (prefix, base, changes) = (prefix, bases[0], side?.changes.entries ?? [:])
-    return StoreMerge.Tree(records: records) { path in
-      let file = "\(prefix)\(StoreLayout.itemFile(path, isLocal: false))"
-      // What a side has not changed is there if it was.
-      return changes[file].map { $0.name != nil } ?? known.contains("\(base):\(file)")
+  /// Returns the last committer of an item on their side; nil when no commit of theirs changed its files.
+  ///
+  /// - Parameter record: The path of its record in the store.
+  private func committer(of record: String) throws(SyncError) -> String? {
+    // A change can be of the encrypted file alone.
+    let name = record.dropLast(StoreLayout.recordExtension.utf8.count)
+    let files = [record, name + StoreLayout.secretExtension].map { prefix + $0 }
+    do throws(GitError) {
+      let output = try repository.git.run(
+        ["log", "-1", "--format=%cn <%ce>", "\(ours.commit)..\(theirs.commit)", "--"] + files)
+      let line = String(decoding: output, as: UTF8.self).split(separator: "\n").first
+      return line.map(String.init)
+    } catch {
+      throw .git(error)
     }
-  }
-
-  private func place(
-    _ items: [StoreMerge.Item], _ shards: MergeShards, _ sealer: MergeSealer, into result: inout MergedFiles
-  ) throws(SyncError) {
-    for (path, bytes) in try shards.merged(items.map(\.record)) {
-      result.store[path] = .bytes(bytes)
-    }
-    let mine = Set(shards.ours.map(\.path))
-    result.newCopies = items.count { $0.record.isConflictCopy && !mine.contains($0.record.path) }
-    var wanted: [String: String] = [:]
-    for item in items {
-      let file = StoreLayout.itemFile(item.record.path, isLocal: false)
-      guard let source = item.source else {
-        guard let message = sealer.sealed[item.record.sealed] else { preconditionFailure("just sealed") }
-        result.store[file] = .bytes(message)
-        result.resealed += 1
-        continue
-      }
-      let from = StoreLayout.itemFile(source.path, isLocal: false)
-      if from == file, state(of: from, source.side) == state(of: file, .ours) { continue }
-      let commit = source.side == .ours ? ours.commit : theirs.commit
-      wanted[file] = "\(commit):\(prefix)\(from)"
-    }
-    let contents = try objects.contents(of: Set(wanted.values))
-    for (file, name) in wanted {
-      // A line without its file stays one; `check` tells.
-      if let bytes = contents[name] { result.store[file] = .bytes(bytes) }
-    }
-    let kept = Set(items.map(\.record.path))
-    for path in mine.subtracting(kept) {
-      result.store[StoreLayout.itemFile(path, isLocal: false)] = .removed
-    }
-  }
-
-  /// What a side has made of a file of the store: the name of its content, or what else became of it.
-  private func state(of file: String, _ side: MergeSide) -> String {
-    guard let entry = (side == .ours ? ours : theirs).changes.entries[prefix + file] else {
-      return "unchanged"
-    }
-    return entry.name ?? "gone"
-  }
-
-  /// The files that the items account for.
-  private func itemPaths(_ shards: MergeShards, _ items: [StoreMerge.Item]) -> Set<String> {
-    let records = shards.base + shards.ours + shards.theirs + items.map(\.record)
-    let paths = records.map { prefix + StoreLayout.itemFile($0.path, isLocal: false) }
-    return Set(paths + shards.numbers.map { prefix + StoreLayout.shardFile($0, isLocal: false) })
   }
 }

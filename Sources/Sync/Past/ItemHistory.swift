@@ -1,20 +1,15 @@
 internal import Keyring
 package import KeyringModel
 
-/// All versions of an item that git has, told from the lines of the index alone: nothing is decrypted.
+/// All versions of an item that git has, read from its records. Nothing is decrypted or verified.
 ///
-/// Only commits are read that touch a file of the index which the item was in; a rename that leads to another file is
-/// followed by the item's id. So what it costs depends on the item and not on the age of the store.
+/// Only commits are read that touch the record of the item. A rename is followed by the item's id: the commit that
+/// removes one record adds another one with the same id. So the cost depends on the item, not on the age of the store.
 package struct ItemHistory: Sendable {
   /// The versions, the newest first.
   package private(set) var versions: [ItemVersion] = []
-  /// Whether older ones may be missing, since this clone does not have all of the history.
+  /// True if older versions may be missing because the clone does not have all of the history.
   package private(set) var isCutOff = false
-
-  /// The item as it was before it was deleted for the last time; nil when it never was.
-  package var lastBeforeDeletion: ItemVersion.Past? {
-    versions.first { $0.changes == [.deleted] }?.previous
-  }
 
   /// Follows an item.
   ///
@@ -24,7 +19,7 @@ package struct ItemHistory: Sendable {
   ///   - repository: The repository of the store.
   /// - Throws: as `Git.run`.
   package init(of id: ItemID, from path: ItemPath, in repository: Repository) throws(SyncError) {
-    var search = Search(id: id, repository: repository, shards: [path.shard])
+    var search = Search(id: id, repository: repository, paths: [path])
     try search.run()
     let roots = repository.shallowCommits
     for commit in search.commits {
@@ -43,27 +38,27 @@ package struct ItemHistory: Sendable {
   }
 }
 
-/// Finds the files of the index that an item was in, and the commits that concern it.
+/// Finds the places that an item had, and the commits that concern it.
 private struct Search {
-  let id: ItemID
   let repository: Repository
-  private var lines: ItemLines
-  private var shards: Set<UInt8>
+  private var records: ItemStates
+  private var paths: Set<ItemPath>
   private(set) var commits: [PastCommit] = []
-  private var states: [String: ItemLines.State] = [:]
+  private var states: [String: ItemStates.State] = [:]
 
-  /// Two commits, one after the other.
+  /// Two commits, one after the other, of which one alone has the item.
   private struct Step: Hashable {
     let old: String
     let new: String
+    let isRemoval: Bool
   }
 
-  init(id: ItemID, repository: Repository, shards: Set<UInt8>) {
-    (self.id, self.repository, self.shards) = (id, repository, shards)
-    lines = ItemLines(of: id, in: repository)
+  init(id: ItemID, repository: Repository, paths: Set<ItemPath>) {
+    (self.repository, self.paths) = (repository, paths)
+    records = ItemStates(of: id, in: repository)
   }
 
-  /// Goes on until all places are known that the item came from or went to.
+  /// Repeats until all places are known that the item came from or went to.
   mutating func run() throws(SyncError) {
     var looked: Set<Step> = []
     while true {
@@ -71,60 +66,83 @@ private struct Search {
       let steps = Set(self.steps).subtracting(looked)
       looked.formUnion(steps)
       let found = try places(in: steps)
-      if found.isSubset(of: shards) { return }
-      shards.formUnion(found)
+      if found.isSubset(of: paths) { return }
+      paths.formUnion(found)
     }
   }
 
   private mutating func readCommits() throws(SyncError) {
-    let paths = shards.sorted().map { repository.prefix + StoreLayout.shardFile($0, isLocal: false) }
+    let files = paths.sorted().map { repository.prefix + StoreLayout.recordFile($0, isLocal: false) }
     do throws(GitError) {
-      commits = try PastCommit.list(touching: paths, in: repository.git)
+      commits = try PastCommit.list(touching: files, in: repository.git)
     } catch {
       throw .git(error)
     }
     let all = Set(commits.flatMap { [$0.name] + $0.parents })
-    states = try lines.states(at: all, in: shards).mapValues { ItemLines.State($0.values) }
+    let found = try records.states(
+      at: Set(all.flatMap { commit in paths.map { ItemStates.Place(commit: commit, path: $0) } }))
+    states = Dictionary(grouping: found) { $0.key.commit }.mapValues { ItemStates.State($0.map(\.value)) }
   }
 
-  /// Where the item comes or goes, as far as the files tell that are looked at.
+  /// The commits in which the item appears or disappears, as far as the known places show.
   private var steps: [Step] {
     commits.flatMap { commit in
-      commit.parents.map { Step(old: $0, new: commit.name) }
-        .filter { isThere($0.old) != isThere($0.new) }
+      commit.parents.compactMap { parent in
+        let (before, now) = (isThere(parent), isThere(commit.name))
+        return before == now ? nil : Step(old: parent, new: commit.name, isRemoval: before)
+      }
     }
   }
 
   private func isThere(_ commit: String) -> Bool { states[commit]?.record != nil }
 
-  /// The files that the item stands in before or after some steps.
-  private mutating func places(in steps: Set<Step>) throws(SyncError) -> Set<UInt8> {
-    let found = try lines.states(
-      at: Set(steps.flatMap { [$0.old, $0.new] }), in: Set(UInt8.min...UInt8.max))
-    return Set(found.values.flatMap { $0.filter { $0.value.record != nil }.keys })
+  /// The places where the item appears in the commit that removes it from another place, and the other way round.
+  private mutating func places(in steps: Set<Step>) throws(SyncError) -> Set<ItemPath> {
+    var places: Set<ItemStates.Place> = []
+    for isRemoval in [true, false] {
+      let some = steps.filter { $0.isRemoval == isRemoval }
+      let changed: ChangedRecords
+      do throws(GitError) {
+        changed = try ChangedRecords(
+          isRemoval ? .added : .removed, in: some.map { [$0.new, $0.old] }, below: [StoreLayout.items],
+          repository)
+      } catch {
+        throw .git(error)
+      }
+      for step in some {
+        let commit = isRemoval ? step.new : step.old
+        places.formUnion(
+          (changed.paths[step.new] ?? []).map { ItemStates.Place(commit: commit, path: $0) })
+      }
+    }
+    return Set(try records.states(at: places).filter { $0.value.record != nil }.keys.map(\.path))
   }
 
-  /// What a commit made of the item; nil when one of those that it follows has it just like this, or when it cannot be
-  /// told.
+  /// What a commit did to the item; nil when it did nothing, or when that cannot be told.
   func version(_ commit: PastCommit) -> ItemVersion? {
-    guard let now = states[commit.name], !now.isUnknown else { return nil }
+    let now = states[commit.name]
+    if now?.isUnknown ?? false { return nil }
     var previous: ItemVersion.Past?
+    var isUnknown = false
     for parent in commit.parents {
-      guard let before = states[parent], !before.isUnknown else { continue }
-      if before.record == now.record { return nil }
-      if previous == nil, let record = before.record {
+      let before = states[parent]
+      if before?.isUnknown ?? false {
+        isUnknown = true
+        continue
+      }
+      if before?.record == now?.record { return nil }
+      if previous == nil, let record = before?.record {
         previous = ItemVersion.Past(commit: parent, record: record)
       }
     }
-    let isUnknown = commit.parents.contains { states[$0]?.isUnknown ?? false }
     let changes: [ItemVersion.Change]
-    switch (previous?.record, now.record) {
+    switch (previous?.record, now?.record) {
     case (let old?, let new?): changes = ItemVersion.Change.between(old, new)
     case (_?, nil): changes = [.deleted]
     case (nil, _?): changes = isUnknown ? [] : [.added]
     case (nil, nil): changes = []
     }
     if changes.isEmpty { return nil }
-    return ItemVersion(commit: commit, record: now.record, previous: previous, changes: changes)
+    return ItemVersion(commit: commit, record: now?.record, previous: previous, changes: changes)
   }
 }

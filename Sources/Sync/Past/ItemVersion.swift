@@ -1,12 +1,12 @@
 package import KeyringModel
 
-/// What one commit made of an item.
+/// The changes of one commit to an item.
 package struct ItemVersion: Equatable, Sendable {
-  /// A kind of change, as the lines of the index before and afterwards tell it.
+  /// A kind of change, found by comparing the records before and after the commit.
   package enum Change: Equatable, Sendable {
     /// The item is new.
     case added
-    /// It was there when the part of the history begins that this clone has.
+    /// It was there already where the part of the history begins that this clone has.
     case alreadyThere
     /// It is gone.
     case deleted
@@ -14,7 +14,7 @@ package struct ItemVersion: Equatable, Sendable {
     case broughtBack
     /// It has another secret.
     case secret
-    /// The same secret is sealed in another message.
+    /// The same secret was encrypted again.
     case resealed
     /// Attributes that are no part of its name have other values, or are new or gone.
     case attributes([AttributeName])
@@ -22,17 +22,13 @@ package struct ItemVersion: Equatable, Sendable {
     case renamed(from: ItemPath)
     /// Other people can read it.
     case moved(fromGroup: String)
-    /// It gave way to another version, and is kept as a conflict copy of it.
-    case becameCopy(of: ItemID)
-    /// It is no conflict copy any more.
-    case settled
   }
 
   /// An item as a commit has it.
   package struct Past: Equatable, Sendable {
     /// The full name of the commit.
     package let commit: String
-    /// The item's line in it.
+    /// The item's record in it.
     package let record: ItemRecord
   }
 
@@ -50,7 +46,7 @@ package struct ItemVersion: Equatable, Sendable {
 }
 
 extension ItemVersion.Change {
-  /// What makes the difference between two versions of an item; empty for equal ones.
+  /// Returns the changes between two versions of an item; none for equal ones.
   package static func between(_ old: ItemRecord, _ new: ItemRecord) -> [Self] {
     var changes: [Self] = []
     let place = AttributeSchema.primaryKey(of: old.itemClass) + [.synchronizable]
@@ -61,22 +57,19 @@ extension ItemVersion.Change {
     if isMoved || (isRenamed && !old.group.utf8.elementsEqual(new.group.utf8)) {
       changes.append(.moved(fromGroup: old.group))
     }
-    if old.conflictOf != new.conflictOf {
-      changes.append(new.conflictOf.map { .becameCopy(of: $0) } ?? .settled)
-    }
     if old.revision != new.revision {
       changes.append(.secret)
-    } else if old.sealed != new.sealed, changes.isEmpty {
-      // Whatever changes the name, the group or the mark of a copy cannot but seal the item again.
+    } else if old.sealed != new.sealed, old.group.utf8.elementsEqual(new.group.utf8) {
+      // A change of the group encrypts the secret again.
       changes.append(.resealed)
     }
-    let names = attributes(old, new, but: place + [.conflictOf])
+    let names = attributes(old, new, but: place)
     if !names.isEmpty { changes.append(.attributes(names)) }
     if changes.isEmpty, old != new { changes.append(.attributes(times(old, new))) }
     return changes
   }
 
-  /// The names of what differs, of attributes and of what a newer version wrote.
+  /// The names of the attributes that differ, and of members that a newer version wrote.
   private static func attributes(
     _ old: ItemRecord, _ new: ItemRecord, but place: [AttributeName]
   ) -> [AttributeName] {
@@ -88,7 +81,7 @@ extension ItemVersion.Change {
     return known.union(others.map { AttributeName($0.name) }).sorted()
   }
 
-  /// What is left where nothing but times differ, as a merge may leave it.
+  /// The names of the times that differ where nothing else does, as a merge may leave it.
   private static func times(_ old: ItemRecord, _ new: ItemRecord) -> [AttributeName] {
     [.created, .modified, .secretModified].filter { old.value(of: $0) != new.value(of: $0) }
   }

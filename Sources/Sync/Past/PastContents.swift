@@ -1,6 +1,8 @@
 internal import Keyring
 
 /// The contents that the files of a store have ever had, on any branch and in what reflogs still know; each once.
+///
+/// Their paths say nothing: git names a content once, and a file of any name may have the same content as an item.
 struct PastContents {
   /// Contents that are read with one process.
   struct Piece: Sendable {
@@ -20,15 +22,15 @@ struct PastContents {
   /// The most bytes of a list of contents: about ten million.
   private static let listLimit = 1 << 30
 
-  /// Lists the contents of a folder; the history is walked once, and none of them is read.
+  /// Lists the contents of folders; the history is walked once, and no content is read.
   ///
   /// - Parameters:
-  ///   - folder: A folder of the store.
+  ///   - folders: Folders of the store.
   ///   - limit: The most bytes of a content.
   ///   - repository: The repository of the store.
   /// - Throws: as `Git.run`.
-  init(below folder: String, limit: Int, in repository: Repository) throws(SyncError) {
-    let names = try Self.names(below: repository.prefix + folder, repository.git)
+  init(below folders: [String], limit: Int, in repository: Repository) throws(SyncError) {
+    let names = try Self.names(below: folders.map { repository.prefix + $0 }, repository.git)
     let sizes = try ObjectReader(git: repository.git).sizes(of: names)
     for name in names {
       guard let size = sizes[name] else {
@@ -48,23 +50,18 @@ struct PastContents {
     }
   }
 
-  private static func names(below folder: String, _ git: Git) throws(SyncError) -> [String] {
+  private static func names(below folders: [String], _ git: Git) throws(SyncError) -> [String] {
     let output: [UInt8]
     do throws(GitError) {
       output = try git.run(
-        ["rev-list", "--all", "--reflog", "--full-history", "--objects", "--", folder], limit: listLimit)
+        ["rev-list", "--all", "--reflog", "--full-history", "--objects", "--filter=object:type=blob", "--"]
+          + folders, limit: listLimit)
     } catch {
       throw .git(error)
     }
-    // `<name> <path>` for what is in commits; a commit has no path, and folders are listed as well.
-    let start = Array("\(folder)/".utf8)
-    let endings = [Array(".gpg".utf8), Array(".jsonl".utf8)]
+    // `<name> <path>` for the contents of files; a commit has no path.
     return output.split(separator: UInt8(ascii: "\n")).compactMap { line in
-      guard let space = line.firstIndex(of: UInt8(ascii: " ")) else { return nil }
-      let path = line[(space + 1)...]
-      guard path.starts(with: start), endings.contains(where: { path.suffix($0.count).elementsEqual($0) })
-      else { return nil }
-      return String(decoding: line[..<space], as: UTF8.self)
+      line.firstIndex(of: UInt8(ascii: " ")).map { String(decoding: line[..<$0], as: UTF8.self) }
     }
   }
 }

@@ -37,6 +37,11 @@ package struct PastPolicies {
     return PastPolicySteps(steps)
   }
 
+  /// The policy of a commit; nil when it has none that can be read.
+  ///
+  /// - Throws: as `Git.run`.
+  func step(at commit: String) throws(SyncError) -> PolicyStep? { try steps(at: [commit]).first }
+
   private func steps(at commits: [String]) throws(SyncError) -> [PolicyStep] {
     func place(_ commit: String, _ file: String) -> String { "\(commit):\(repository.prefix)\(file)" }
     let small = try objects.contents(

@@ -1,177 +1,170 @@
 package import Keyring
 package import KeyringModel
 internal import OpenPGP
-internal import Synchronization
 
-/// Finds out who could ever decrypt which secret of a store: from its lines and the packets of its messages, in all of
-/// the history and as they are now. Nothing is decrypted, and no program but git is started.
+/// Finds out who could ever decrypt which secret of a store: from the recipients of all encrypted files and from all
+/// records, in the history and in the store. Nothing is decrypted.
 package struct PastReaders {
-  /// What was found.
+  /// Who could decrypt what.
   package private(set) var readers = SecretReaders()
+  /// The items of the store whose records were verified.
+  package let items: [ItemRecord]
 
   private let keyring: Keyring
-  private let present: Set<ItemID>
-  /// Who can decrypt a message, by its digest, and whether a line speaks of it.
-  private var messages: [ContentDigest: (keys: [KeyID]?, isKnown: Bool)] = [:]
-  /// A revision that a line has said of a message, by its digest.
-  private var said: [ContentDigest: Revision] = [:]
-  /// Messages have one of a few lists of readers: each is kept once.
-  private var lists: [[KeyID]: [KeyID]] = [:]
+  /// The container of each encrypted file that is known, by the digest of the file.
+  private var containers: [ContentDigest: ContentDigest] = [:]
+  /// Files have one of a few sets of recipients: each is kept once.
+  private var sets: Set<Set<KeyID>> = []
 
   /// Looks through a store and its history.
   ///
   /// - Parameters:
   ///   - keyring: The store.
-  ///   - items: The items that it has now, as `Keyring.allItems()` has found them.
   ///   - repository: Its repository; nil when it uses none.
-  /// - Throws: as `Git.run`, and what reading a file of the store throws.
-  package init(of keyring: Keyring, items: [ItemRecord], in repository: Repository?) throws(SyncError) {
+  /// - Throws: as `Git.run`; `keyring` when GnuPG or a file of the store cannot be used.
+  package init(of keyring: Keyring, in repository: Repository?) throws(SyncError) {
     self.keyring = keyring
-    present = Set(items.map(\.id))
+    do throws(KeyringError) {
+      let current = try keyring.verifiedRecords()
+      items = current.records.map(\.record)
+      let lost = try keyring.missingFiles().filter { $0.line != nil }
+      readers.unverifiedPlaces = Set(current.distrusted.map(\.path) + lost.map(\.path))
+    } catch {
+      throw .keyring(error)
+    }
     if let repository {
-      try readMessages(repository)
-      try readLines(repository)
+      try readHistory(repository)
       if !repository.shallowCommits.isEmpty { readers.gaps.insert(.cutOff) }
     } else {
       readers.gaps.insert(.noHistory)
     }
-    try read(items)
-    for (keys, isKnown) in messages.values where !isKnown {
-      // What is no message is nobody's secret.
-      guard let keys else { continue }
-      readers.strays += 1
-      readers.strayKeys.formUnion(keys)
-    }
+    try readStore()
   }
 
   // MARK: The history
 
-  private mutating func readMessages(_ repository: Repository) throws(SyncError) {
+  /// What some contents of the history are.
+  private struct Found: Sendable {
+    var messages: [(file: ContentDigest, container: ContentDigest, keys: Set<KeyID>)] = []
+    var records: [ItemRecord] = []
+    /// The files of records whose id no verified record of the store has.
+    var former: [(bytes: [UInt8], record: ItemRecord)] = []
+    var badRecords = 0
+
+    /// Sorts a content by what it is; its name says nothing.
+    mutating func add(_ content: ArraySlice<UInt8>, present: Set<ItemID>, _ keyring: Keyring) {
+      let message = unsafe content.withUnsafeBytes { bytes in
+        unsafe (keyring.readers(of: bytes), keyring.containerDigest(of: bytes), ContentDigest(of: bytes))
+      }
+      if let keys = message.0, let container = message.1 {
+        messages.append((message.2, container, Set(keys)))
+        return
+      }
+      guard content.first == UInt8(ascii: "{") else { return }
+      let bytes = Array(content)
+      guard let record = ItemRecord(firstLineOf: bytes) else {
+        badRecords += 1
+        return
+      }
+      records.append(record)
+      if !present.contains(record.id) { former.append((bytes, record)) }
+    }
+  }
+
+  private mutating func readHistory(_ repository: Repository) throws(SyncError) {
     let contents = try PastContents(
-      below: StoreLayout.itemsFolder(isLocal: false), limit: StoreLayout.sealedItemLimit, in: repository)
-    let (keyring, objects) = (keyring, ObjectReader(git: repository.git))
+      below: [StoreLayout.items, StoreLayout.conflicts], limit: StoreLayout.sealedItemLimit, in: repository)
+    let (keyring, present) = (keyring, Set(items.map(\.id)))
+    let objects = ObjectReader(git: repository.git)
     let found = try WorkerPool(workers: 0).map(contents.pieces.count) { number throws(SyncError) in
-      var found: [(digest: ContentDigest, keys: [KeyID]?)] = []
-      try objects.forEachContent(of: contents.pieces[number].names) { _, message in
-        unsafe message.withUnsafeBytes { bytes in
-          unsafe found.append((ContentDigest(of: bytes), keyring.readers(of: bytes)))
-        }
+      var found = Found()
+      try objects.forEachContent(of: contents.pieces[number].names) { _, content in
+        found.add(content, present: present, keyring)
       }
       return found
     }
-    for (digest, keys) in found.joined() { messages[digest] = (keys.map { list($0) }, false) }
-    note(contents)
+    for (file, container, keys) in found.lazy.flatMap(\.messages) { note(file, container, keys) }
+    for record in found.lazy.flatMap(\.records) { join(record) }
+    try readFormer(found.flatMap(\.former))
+    readers.badRecords = found.reduce(0) { $0 + $1.badRecords }
+    readers.skipped = contents.skipped
+    if contents.missing > 0 { readers.gaps.insert(.missing(contents.missing)) }
   }
 
-  private mutating func list(_ keys: [KeyID]) -> [KeyID] {
-    if let known = lists[keys] { return known }
-    lists[keys] = keys
-    return keys
+  private mutating func note(_ file: ContentDigest, _ container: ContentDigest, _ keys: Set<KeyID>) {
+    containers[file] = container
+    readers.add(sets.insert(keys).memberAfterInsert, to: container)
   }
 
-  private mutating func readLines(_ repository: Repository) throws(SyncError) {
-    let contents = try PastContents(
-      below: StoreLayout.indexFolder(isLocal: false), limit: StoreLayout.shardLimit, in: repository)
-    let (present, objects, seen) = (present, ObjectReader(git: repository.git), SeenLines())
-    let readable = Set(messages.lazy.filter { $0.value.keys != nil }.map(\.key))
-    let found = try WorkerPool(workers: 0).map(contents.pieces.count) { number throws(SyncError) in
-      var found = NewLines()
-      try objects.forEachContent(of: contents.pieces[number].names) { _, shard in
-        for line in seen.new(in: shard) { found.read(line, present: present, readable: readable) }
+  /// Joins the revision of a record to the container of its file. The record need not be believed: a join only adds
+  /// readers.
+  private mutating func join(_ record: ItemRecord) {
+    if let container = containers[record.sealed] { readers.join(record.revision, container) }
+  }
+
+  // MARK: Items that the store has no longer
+
+  private struct Version: Hashable {
+    let id: ItemID
+    let revision: Revision
+    let group: String
+  }
+
+  /// Chooses, of the records of items that the store has no longer, those that may be the last ones: of each item the
+  /// newest verified one, and all that are not verified and may be newer.
+  private mutating func readFormer(_ former: [(bytes: [UInt8], record: ItemRecord)]) throws(SyncError) {
+    let results: [Result<VerifiedRecord, RecordFault>]
+    do throws(KeyringError) {
+      results = try keyring.verify(former.map { RecordClaim($0.bytes, path: nil) })
+    } catch {
+      throw .keyring(error)
+    }
+    var verified: [ItemID: ItemRecord] = [:]
+    var others: [Version: ItemRecord] = [:]
+    for (record, result) in zip(former.lazy.map(\.record), results) {
+      if case .success = result {
+        if verified[record.id].map({ $0.modified < record.modified }) ?? true { verified[record.id] = record }
+      } else {
+        let version = Version(id: record.id, revision: record.revision, group: record.group)
+        if others[version].map({ $0.modified < record.modified }) ?? true { others[version] = record }
       }
-      return found
     }
-    var gone: [ItemID: ItemRecord] = [:]
-    for lines in found {
-      for (revision, sealed) in lines.states { join(revision, sealed) }
-      gone.merge(lines.gone) { $0.isLater(than: $1, bySecret: false) ? $0 : $1 }
-      readers.badLines += lines.badLines
+    for (version, record) in others {
+      if let last = verified[version.id], last.revision == record.revision || record.modified <= last.modified
+      {
+        continue
+      }
+      readers.former.append(item(record, isVerified: false))
     }
-    readers.gone = Array(gone.values)
-    note(contents)
+    for record in verified.values { readers.former.append(item(record, isVerified: true)) }
   }
 
-  private mutating func note(_ contents: PastContents) {
-    readers.skipped += contents.skipped
-    if contents.missing == 0 { return }
-    var missing = contents.missing
-    for case .missing(let count) in readers.gaps {
-      missing += count
-      readers.gaps.remove(.missing(count))
-    }
-    readers.gaps.insert(.missing(missing))
-  }
-
-  /// A line says that a revision is in a message. What others have said of the same message is the same secret:
-  /// anybody who may push can write a line.
-  private mutating func join(_ revision: Revision, _ sealed: ContentDigest) {
-    if let other = said[sealed] {
-      readers.join(other, revision)
-    } else {
-      said[sealed] = revision
-    }
-    guard let keys = messages[sealed]?.keys else { return }
-    messages[sealed]?.isKnown = true
-    readers.add(keys, to: revision)
+  private func item(_ record: ItemRecord, isVerified: Bool) -> SecretReaders.FormerItem {
+    SecretReaders.FormerItem(record, isVerified: isVerified, container: containers[record.sealed])
   }
 
   // MARK: The store as it is
 
-  /// What is not committed counts, too; the files of what is need not be read again.
-  private mutating func read(_ items: [ItemRecord]) throws(SyncError) {
+  /// Reads the encrypted files that are not committed. Those of items that stay on this machine have no other readers.
+  private mutating func readStore() throws(SyncError) {
     let shared = items.filter { !$0.isLocal }
-    let unknown = shared.filter { messages[$0.sealed] == nil }
-    let found: [[KeyID]?]
+    let unknown = shared.filter { containers[$0.sealed] == nil }
+    let found: [[UInt8]?]
     do throws(KeyringError) {
-      found = try keyring.readers(ofFilesOf: unknown)
+      found = try keyring.messages(of: unknown)
     } catch {
       throw .keyring(error)
     }
-    for (record, keys) in zip(unknown, found) { messages[record.sealed] = (keys, true) }
-    for record in shared { join(record.revision, record.sealed) }
-    let unreadable = shared.count { messages[$0.sealed]?.keys == nil }
+    for (record, message) in zip(unknown, found) {
+      guard let message else { continue }
+      let facts = unsafe message.withUnsafeBytes { bytes in
+        unsafe (keyring.readers(of: bytes), keyring.containerDigest(of: bytes))
+      }
+      if let keys = facts.0, let container = facts.1 { note(record.sealed, container, Set(keys)) }
+    }
+    for record in shared { join(record) }
+    readers.currentContainers = Set(shared.compactMap { containers[$0.sealed] })
+    let unreadable = shared.count { containers[$0.sealed] == nil }
     if unreadable > 0 { readers.gaps.insert(.unreadable(unreadable)) }
-  }
-}
-
-/// What lines of the index say that no other ones have said before.
-private struct NewLines: Sendable {
-  var states: [(revision: Revision, sealed: ContentDigest)] = []
-  /// Items that the store has no more, as the latest line has them that speaks of a message of the history: one that
-  /// does not could have been made to hide the others.
-  var gone: [ItemID: ItemRecord] = [:]
-  var badLines = 0
-
-  mutating func read(_ line: ArraySlice<UInt8>, present: Set<ItemID>, readable: Set<ContentDigest>) {
-    let record: ItemRecord
-    do throws(IndexLineError) {
-      record = try IndexLine.parse(Array(line))
-    } catch {
-      badLines += 1
-      return
-    }
-    states.append((record.revision, record.sealed))
-    if present.contains(record.id) || !readable.contains(record.sealed) { return }
-    if gone[record.id].map({ record.isLater(than: $0, bySecret: false) }) ?? true { gone[record.id] = record }
-  }
-}
-
-/// The lines that were read already: a file of the index has most of its lines in common with the one before it.
-private final class SeenLines: Sendable {
-  // A number stands for a line. It is made with a key that is new in each process, so that nobody can make two lines
-  // that have the same one.
-  private let numbers = Mutex<Set<Int>>([])
-
-  /// The lines of a file that no other one had.
-  func new(in shard: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
-    var lines: [(number: Int, bytes: ArraySlice<UInt8>)] = []
-    for line in shard.split(separator: UInt8(ascii: "\n")) {
-      var hasher = Hasher()
-      unsafe line.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
-      lines.append((hasher.finalize(), line))
-    }
-    return numbers.withLock { numbers in
-      lines.filter { numbers.insert($0.number).inserted }.map(\.bytes)
-    }
   }
 }

@@ -1,4 +1,4 @@
-internal import Keyring
+package import Keyring
 package import KeyringModel
 
 /// A store as a commit has it.
@@ -13,7 +13,7 @@ package struct PastStore: Sendable {
   /// - Parameters:
   ///   - name: Any name that git knows for the commit: digits of it, `HEAD~3`, `main@{yesterday}`, a tag.
   ///   - repository: The repository of the store.
-  /// - Returns: nil when nothing has this name.
+  /// - Returns: nil when no commit has this name.
   /// - Throws: as `Git.run`.
   package init?(at name: String, in repository: Repository) throws(SyncError) {
     do throws(GitError) {
@@ -26,7 +26,8 @@ package struct PastStore: Sendable {
     objects = ObjectReader(git: repository.git)
   }
 
-  /// All items, also conflict copies; lines that cannot be read are left out.
+  /// Returns all items as the index of the commit has them, which is a hint for finding one; lines that cannot be read
+  /// are left out.
   ///
   /// - Throws: as `Git.run`.
   package func records() throws(SyncError) -> [ItemRecord] {
@@ -34,13 +35,35 @@ package struct PastStore: Sendable {
     return try objects.contents(of: files).values.flatMap { Shard(parsing: $0, number: 0).records }
   }
 
-  /// The sealed message of an item; nil when its file is missing.
+  /// Returns the item at a place, verified as an item of the store is.
   ///
-  /// - Parameter record: The item as this commit has it.
+  /// - Parameters:
+  ///   - path: The place.
+  ///   - keyring: The store as it is now, whose policy decides who is believed.
+  /// - Throws: as `Git.run`; `keyring` with `itemNotFound` when the commit has no file there, and as
+  ///   `Keyring.pastItem(_:message:at:)`.
+  package func item(at path: ItemPath, in keyring: Keyring) throws(SyncError) -> PastItemFiles {
+    let record = name(of: StoreLayout.recordFile(path, isLocal: false))
+    let message = name(of: StoreLayout.itemFile(path, isLocal: false))
+    let contents = try objects.contents(of: [record, message])
+    do throws(KeyringError) {
+      guard let bytes = contents[record] else {
+        if contents[message] == nil { throw .itemNotFound }
+        throw .itemDamaged(.path(path), .noRecord)
+      }
+      return try keyring.pastItem(bytes, message: contents[message], at: path)
+    } catch {
+      throw .keyring(error)
+    }
+  }
+
+  /// Returns the record at a place as its first line has it, without verifying it; nil when there is none, or one that
+  /// cannot be read.
+  ///
   /// - Throws: as `Git.run`.
-  package func message(of record: ItemRecord) throws(SyncError) -> [UInt8]? {
-    let file = name(of: StoreLayout.itemFile(record.path, isLocal: false))
-    return try objects.contents(of: [file])[file]
+  package func record(at path: ItemPath) throws(SyncError) -> ItemRecord? {
+    let file = name(of: StoreLayout.recordFile(path, isLocal: false))
+    return try objects.contents(of: [file])[file].flatMap { ItemRecord(firstLineOf: $0) }
   }
 
   private func name(of file: String) -> String { "\(commit):\(prefix)\(file)" }

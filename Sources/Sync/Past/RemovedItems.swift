@@ -1,11 +1,26 @@
 internal import Keyring
 package import KeyringModel
 
-/// Items that once had a file in the store where there is none any more, or another one: deleted, renamed, or kept on
-/// a machine alone.
+/// Items whose record some commit has taken away: deleted, renamed, or kept on one machine alone. Nothing is verified.
 package struct RemovedItems: Sendable {
-  /// What they were before, the last one that was taken away first; an item is there once for each name that it lost.
-  package private(set) var records: [ItemRecord] = []
+  /// A record that a commit has taken away.
+  package struct Removal: Equatable, Sendable {
+    /// The item as it was before.
+    package let record: ItemRecord
+    /// The full name of the commit that has taken the record away.
+    package let commit: String
+    /// The full name of the commit before it, which has the item.
+    package let parent: String
+  }
+
+  /// What was taken away, the last one first. A merge may take away what a commit before it did.
+  package private(set) var removals: [Removal] = []
+
+  /// The items as they were before, the last one first; an item is there once for each name that it lost.
+  package var records: [ItemRecord] {
+    var names: Set<Name> = []
+    return removals.map(\.record).filter { names.insert(Name(id: $0.id, path: $0.path)).inserted }
+  }
 
   /// An item under one of its names.
   private struct Name: Hashable {
@@ -13,93 +28,45 @@ package struct RemovedItems: Sendable {
     let path: ItemPath
   }
 
-  /// A file that a commit took away.
-  private struct Removal {
-    let commit: PastCommit
-    let path: ItemPath
-  }
+  /// The number of records that are read at once.
+  private static let pieceSize = 1024
 
-  private let repository: Repository
-  private let objects: ObjectReader
-
-  /// How many files of the index are read at once.
-  private static let pieceSize = 128
-  /// The most bytes of a list of files.
-  private static let limit = 1 << 28
-
-  /// Looks through the history of items' files; only the lines of those that were taken away are read.
+  /// Looks through the history of the records of items; only those that were taken away are read.
   ///
   /// - Parameters:
-  ///   - folders: Where to look, by paths in the store: `items`, or folders in it.
+  ///   - folders: The folders of the store to look in: `items`, or folders in it.
   ///   - repository: The repository of the store.
   /// - Throws: as `Git.run`.
   package init(below folders: [String], in repository: Repository) throws(SyncError) {
-    self.repository = repository
-    objects = ObjectReader(git: repository.git)
-    let removals: [Removal]
+    let commits: [PastCommit]
+    let changed: ChangedRecords
     do throws(GitError) {
-      removals = try Self.removals(folders.map { repository.prefix + $0 }, repository)
+      commits = try PastCommit.list(touching: folders.map { repository.prefix + $0 }, in: repository.git)
+      changed = try ChangedRecords(.removed, in: commits.map { [$0.name] }, below: folders, repository)
     } catch {
       throw .git(error)
     }
-    var names: Set<Name> = []
-    for record in try records(of: removals)
-    where names.insert(Name(id: record.id, path: record.path)).inserted { records.append(record) }
-  }
-
-  private static func removals(
-    _ folders: [String], _ repository: Repository
-  ) throws(GitError) -> [Removal] {
-    let commits = try PastCommit.list(touching: folders, in: repository.git)
-    if commits.isEmpty { return [] }
-    let byName = Dictionary(commits.map { ($0.name, $0) }) { first, _ in first }
-    let output = try repository.git.records(
-      [
-        "diff-tree", "--stdin", "-m", "-r", "-z", "--name-only", "--diff-filter=D", "--no-renames",
-        "--no-textconv", "--",
-      ] + folders,
-      input: commits.flatMap { Array("\($0.name)\n".utf8) }, limit: limit)
-    var removals: [Removal] = []
-    var current: PastCommit?
-    // The name of a commit, and then the paths; a path has a `/`, so that neither is taken for the other.
-    for field in output {
-      guard let text = String(validating: field, as: UTF8.self) else { continue }
-      if let commit = byName[text] {
-        current = commit
-      } else if let current, let path = path(text, below: repository.prefix) {
-        removals.append(Removal(commit: current, path: path))
+    let objects = ObjectReader(git: repository.git)
+    func place(_ commit: String, _ path: ItemPath) -> String {
+      "\(commit):\(repository.prefix)\(StoreLayout.recordFile(path, isLocal: false))"
+    }
+    let places = commits.flatMap { commit in
+      Set(changed.paths[commit.name] ?? []).sorted().flatMap { path in
+        commit.parents.map { (commit: commit.name, parent: $0, path: path) }
       }
     }
-    return removals
-  }
-
-  /// The path of the item whose file it is; nil for any other file.
-  private static func path(_ file: String, below prefix: String) -> ItemPath? {
-    let (start, ending) = ("\(prefix)\(StoreLayout.items)/", ".gpg")
-    guard file.hasPrefix(start), file.hasSuffix(ending) else { return nil }
-    return ItemPath(validating: String(file.dropFirst(start.count).dropLast(ending.count)))
-  }
-
-  /// What the index said of files before they were taken away.
-  private func records(of removals: [Removal]) throws(SyncError) -> [ItemRecord] {
-    func places(_ removal: Removal) -> [String] {
-      removal.commit.parents.map { parent in
-        "\(parent):\(repository.prefix)\(StoreLayout.shardFile(removal.path.shard, isLocal: false))"
-      }
-    }
-    let names = try objects.names(of: Set(removals.flatMap(places)))
-    let files = Array(Set(names.values)).sorted()
-    var byFile: [String: [ItemPath: ItemRecord]] = [:]
-    let wanted = Set(removals.map(\.path))
+    let names = try objects.names(of: Set(places.map { place($0.parent, $0.path) }))
+    let files = Set(names.values).sorted()
+    var records: [String: ItemRecord] = [:]
     for start in stride(from: 0, to: files.count, by: Self.pieceSize) {
       let piece = files[start..<min(start + Self.pieceSize, files.count)]
-      for (name, bytes) in try objects.contents(of: piece) {
-        let records = Shard(parsing: bytes, number: 0).records.filter { wanted.contains($0.path) }
-        byFile[name] = Dictionary(records.map { ($0.path, $0) }) { first, _ in first }
-      }
+      for (name, bytes) in try objects.contents(of: piece) { records[name] = ItemRecord(firstLineOf: bytes) }
     }
-    return removals.flatMap { removal in
-      places(removal).compactMap { place in names[place].flatMap { byFile[$0]?[removal.path] } }
+    removals = places.compactMap { commit, parent, path in
+      guard let record = names[place(parent, path)].flatMap({ records[$0] }), record.path == path else {
+        return nil
+      }
+      return Removal(record: record, commit: commit, parent: parent)
     }
   }
 }

@@ -50,7 +50,7 @@ struct DoctorPartsTests {
     let fingerprint = GnuPGKey.alice.fingerprint
     let policy = Policy(
       keyring: KeyringID(hex: String(repeating: "0", count: 32)) ?? { preconditionFailure("an id") }(),
-      generation: 1, previous: nil, signatures: .required,
+      generation: 1, previous: nil,
       people: [fingerprint: Person(name: "Alice", role: .admin, added: now)],
       groups: ["default": [fingerprint]])
     let examination = KeyExamination(own: isMine ? [try key()] : [], now: now)

@@ -47,7 +47,8 @@ struct ImportPassCommandTests {
       let path = String(decoding: entry.path, as: UTF8.self)
       guard let whole = try whole(path, tree.ciphertext(of: entry)) else { continue }
       let items = world.run("find", "--json", "--attribute", "pass=\(path)").lines
-      let (secret, rest) = try (self.secret(items, world), self.note(items, world))
+      let line = try #require(items.first, "\(path)")
+      let (secret, rest) = try (self.secret(line, world), self.note(line, world))
       #expect(whole.starts(with: secret) && whole.suffix(rest.count) == rest[...], "\(path)")
       let between = whole.dropFirst(secret.count).dropLast(rest.count)
       #expect([[], [10], [13, 10]].contains(Array(between)), "\(path)")
@@ -61,22 +62,23 @@ struct ImportPassCommandTests {
     #expect(world.run("check", "--decrypt").code == .done)
   }
 
-  /// The secret of the item that is not a note: the first line, as a password or as a seed.
-  private func secret(_ items: [String], _ world: CareWorld) throws -> [UInt8] {
-    let plain = items.filter { !$0.contains(#""kind":"note""#) && !$0.contains("totp") }
-    let line = try #require(plain.first ?? items.first { $0.contains("totp") })
-    return try get(line, world)
+  /// The secret of the item, or of a field that is there alone: the first line, as a password or as a seed.
+  private func secret(_ line: String, _ world: CareWorld) throws -> [UInt8] {
+    try get(reference(line), world: world)
   }
 
-  /// The secret of the note beside it: everything after the first line.
-  private func note(_ items: [String], _ world: CareWorld) throws -> [UInt8] {
-    guard let line = items.first(where: { $0.contains(#""kind":"note""#) }) else { return [] }
-    return try get(line, world)
+  /// The field `note`: everything after the first line.
+  private func note(_ line: String, _ world: CareWorld) throws -> [UInt8] {
+    guard line.contains(#/"fields":\["note"/#) else { return [] }
+    return try get(reference(line), "--field", "note", world: world)
   }
 
-  private func get(_ line: String, _ world: CareWorld) throws -> [UInt8] {
-    let reference = try #require(line.firstMatch(of: #/"reference":"([^"]+)"/#)).1
-    let answer = world.run("get", String(reference))
+  private func reference(_ line: String) throws -> String {
+    String(try #require(line.firstMatch(of: #/"reference":"([^"]+)"/#)).1)
+  }
+
+  private func get(_ words: String..., world: CareWorld) throws -> [UInt8] {
+    let answer = world.run(["get"] + words)
     #expect(answer.code == .done, "\(answer.talk)")
     return answer.bytes
   }

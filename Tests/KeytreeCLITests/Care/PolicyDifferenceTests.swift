@@ -13,7 +13,7 @@ struct PolicyDifferenceTests {
   private func policy(_ change: (inout Policy) -> Void = { _ in }) throws -> Policy {
     var policy = Policy(
       keyring: try #require(KeyringID(hex: String(repeating: "0", count: 32))), generation: 1, previous: nil,
-      signatures: .required, people: [alice: Person(name: "Alice", role: .admin, added: time)],
+      people: [alice: Person(name: "Alice", role: .admin, added: time)],
       groups: ["default": [alice]])
     change(&policy)
     return policy
@@ -26,18 +26,17 @@ struct PolicyDifferenceTests {
       policy.people[bob] = Person(name: "Bob\u{1B}[2J", role: .member, added: time)
       policy.groups["default"] = [alice, bob]
       policy.groups["ops"] = [bob]
-      policy.signatures = .off
     }
     #expect(PolicyDifference(from: old, to: old).lines.isEmpty)
     #expect(
       PolicyDifference(from: old, to: new).lines == [
         "+ \(bob.text)  Bob\\x1b[2J (member)", "+ Bob\\x1b[2J reads group default (\(bob.text))",
-        "+ group ops: Bob\\x1b[2J", "~ signatures on items: required -> off",
+        "+ group ops: Bob\\x1b[2J",
       ])
     #expect(
       PolicyDifference(from: new, to: old).lines == [
         "- \(bob.text)  Bob\\x1b[2J (member)", "- Bob\\x1b[2J reads group default (\(bob.text))",
-        "- group ops", "~ signatures on items: off -> required",
+        "- group ops",
       ])
   }
 

@@ -13,6 +13,8 @@ final class PseudoTerminal {
   private let master: Int32
   private let process: pid_t
   private var output: [UInt8] = []
+  /// True when nothing was written for so long that the program was killed.
+  private(set) var wasStuck = false
 
   /// The program that was built together with these tests, beside their bundle.
   static var program: String {
@@ -108,6 +110,7 @@ final class PseudoTerminal {
     var request = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&request, 1, 120_000) > 0 else {
       kill(process, SIGKILL)
+      wasStuck = true
       return false
     }
     var buffer = [UInt8](repeating: 0, count: 4096)

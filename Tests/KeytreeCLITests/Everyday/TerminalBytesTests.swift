@@ -18,7 +18,9 @@ struct TerminalBytesTests {
   /// Every attribute of an internet password that can hold text, and custom ones; the port tells items apart.
   static let names: [AttributeName] =
     AttributeSchema.names(of: .internetPassword)
-    .filter { AttributeSchema.kind(of: $0) != .boolean && $0 != .port } + ["custom name", "t\u{E4}gs"]
+    .filter { AttributeSchema.kind(of: $0) != .boolean && ![.port, .field].contains($0) } + [
+      "custom name", "t\u{E4}gs",
+    ]
 
   @Test("no attribute makes any command put a control character")
   func attributes() throws {

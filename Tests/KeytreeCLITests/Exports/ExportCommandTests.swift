@@ -31,7 +31,14 @@ struct ExportCommandTests {
       #expect(secret.code == .done)
       // Ids and times are new.
       let varying = #/"(created|id|modified|revision|sealed|secretModified)":"[^"]*",?/#
-      lines.insert(line.replacing(varying, with: "") + " " + String(decoding: secret.bytes, as: UTF8.self))
+      let shown = line.replacing(varying, with: "")
+      lines.insert(shown + " " + String(decoding: secret.bytes, as: UTF8.self))
+      let names = line.firstMatch(of: #/"fields":\[([^\]]*)\]/#)?.1.split(separator: ",") ?? []
+      for name in names.map({ String($0.dropFirst().dropLast()) }) {
+        let field = world.run("get", String(reference), "--field", name)
+        #expect(field.code == .done)
+        lines.insert("\(shown) \(name) " + String(decoding: field.bytes, as: UTF8.self))
+      }
     }
     return lines
   }

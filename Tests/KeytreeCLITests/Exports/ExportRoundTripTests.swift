@@ -92,17 +92,15 @@ struct ExportRoundTripTests {
     // A sealed field is a field that is shown, in a format that knows no other: what an import makes of it that was
     // not asked to show it says nothing but this.
     var ofShown: Set<String>?
-    if item.isNote, let shown = found.first(where: { says($0.record, item.secret.text) })?.record {
-      let expected: [AttributeName: AttributeValue?] = [
-        .kind: "note", .label: shown.attributes[.label], .passPath: shown.attributes[.passPath],
-        .service: shown.attributes[.server] ?? shown.attributes[.service],
-      ]
+    if case .column(let title) = item.part,
+      let shown = found.first(where: { says($0.record, item.secret.text) })?.record
+    {
       let names = item.record.attributes.entries.filter { name, value in
-        if name == .account {
-          let account = shown.attributes[.account]?.contentBytes ?? []
-          return value.contentBytes?.starts(with: account) != true
+        switch name {
+        case .field: false
+        case .label: value != .string(title)
+        default: shown.attributes[name] != value && !isKept(name, value, shown.attributes, in: found)
         }
-        return expected[name] != value
       }.map(\.name.text)
       ofShown = Set(names)
     }
@@ -110,25 +108,31 @@ struct ExportRoundTripTests {
     let missing = same.map { other in
       let names = item.record.attributes.entries.filter { name, value in
         if isSame(name, other.record.attributes[name], value) { return false }
-        // As a field of its own: an attribute with a number, or a sealed item.
-        guard let text = value.fieldText.map({ String(decoding: $0, as: UTF8.self) }) else { return true }
-        // The path on a server is the end of the address.
-        if name == .path, case .string(let url)? = other.record.attributes[.url], url.hasSuffix(text) {
-          return false
+        if name == .field, let one = other.record.field, let two = item.record.field {
+          return FieldNaming.parts(of: one).base != FieldNaming.parts(of: two).base
         }
-        return !found.contains { record, secret in
-          let isShown = record.attributes.entries.contains {
-            $0.name.text.hasPrefix("\(name.text)-") && $0.value == .string(text)
-          }
-          let account = record.attributes[.account]?.contentBytes ?? []
-          let isSealed =
-            String(decoding: account, as: UTF8.self).hasSuffix(name.text) && secret.text == text
-          return isShown || isSealed
-        }
+        return !isKept(name, value, other.record.attributes, in: found)
       }.map(\.name.text)
       return Set(names + (other.record.itemClass == item.record.itemClass ? [] : ["class"]))
     }
     return (missing + [ofShown].compactMap { $0 }).min { $0.count < $1.count }
+  }
+
+  /// Whether an attribute is there as a field of its own: an attribute with a number, or a field.
+  private static func isKept(
+    _ name: AttributeName, _ value: AttributeValue, _ other: Attributes,
+    in found: [(record: ItemRecord, secret: SecretSlice)]
+  ) -> Bool {
+    guard let text = value.fieldText.map({ String(decoding: $0, as: UTF8.self) }) else { return false }
+    // The path on a server is the end of the address.
+    if name == .path, case .string(let url)? = other[.url], url.hasSuffix(text) { return true }
+    return found.contains { record, secret in
+      let isShown = record.attributes.entries.contains {
+        $0.name.text.hasPrefix("\(name.text)-") && $0.value == .string(text)
+      }
+      let isSealed = ExportedItem(record: record, secret: secret).part == .column(name.text)
+      return isShown || isSealed && secret.text == text
+    }
   }
 
   private static func says(_ record: ItemRecord, _ text: String) -> Bool {
@@ -165,14 +169,12 @@ struct ExportRoundTripTests {
       let lines = CSVFields.fields(in: item.secret).map(\.value.text)
       let isThere =
         all.contains(item.secret.text) || (!lines.isEmpty && lines.allSatisfy(all.contains))
-        || item.record.attributes[.account]?.contentBytes.map { String(decoding: $0, as: UTF8.self) }?
-          .hasSuffix("password history") == true
-        || item.secret.isEmpty
+        || item.part == .column(ImportPart.history) || item.secret.isEmpty
       #expect(isThere == !isLost, "\(entry.path)")
       let missing = entry.losses.flatMap { loss -> [String] in
         if case .attributes(let names) = loss { names } else { [] }
       }
-      if isLost || item.isNote || item.isSeed { continue }
+      if isLost || item.record.field != nil || item.isSecureNote { continue }
       for (name, value) in item.record.attributes.entries where !missing.contains(name.text) {
         let text = value.fieldText.map { String(decoding: $0, as: UTF8.self) } ?? ""
         let isCarried =
@@ -280,9 +282,9 @@ struct ExportRoundTripTests {
   }
 
   @Test(
-    "notes, seeds and fields that a person has added: what they say is told as lost",
+    "attributes that a person has given to fields are told as lost",
     arguments: Format.allCases)
-  func companions(format: Format) throws {
+  func attributesOfFields(format: Format) throws {
     func item(_ attributes: Attributes, _ secret: String, isLocal: Bool = false) -> ExportedItem {
       var record = password(attributes, []).record
       record.isLocal = isLocal
@@ -290,11 +292,14 @@ struct ExportRoundTripTests {
     }
     let items = [
       item([.server: "m.example", .protocol: "https", .account: "u"], "pw", isLocal: true),
-      item([.service: "m.example", .account: "u.PIN", .kind: "note", .label: "mine", .comment: "c"], "1234"),
       item(
         [
-          .server: "m.example", .protocol: "https", .account: "u", .authenticationType: "totp",
-          .label: "seed",
+          .server: "m.example", .protocol: "https", .account: "u", .field: "pin", .label: "mine",
+          .comment: "c",
+        ], "1234"),
+      item(
+        [
+          .server: "m.example", .protocol: "https", .account: "u", .field: "otp", .label: "seed",
           .comment: "s",
         ], "otpauth://totp/x?secret=ABC"),
     ]

@@ -12,7 +12,9 @@ struct GitCommandTests {
     (["log", "--format=%s", "-1"], 0, "add internet-password/a.example/alice\n"),
     (["diff", "--quiet", "HEAD~1"], 1, ""), (["nonsense"], 1, ""), (["rev-parse", "--verify", "x"], 128, ""),
     (["log", "-p", "--format=", "HEAD~1..", "--", "index"], 0, "+  account: alice\n"),
-    (["log", "-p", "--format=", "HEAD~1..", "--", "items"], 0, "+sealed item, "),
+    (["log", "-p", "--format=", "HEAD~1..", "--", "items/*.gpg"], 0, "+encrypted file, "),
+    (["log", "-p", "--format=", "HEAD~1..", "--", "items/*.json"], 0, "+  account: alice\n"),
+    (["log", "-p", "--format=", "HEAD~1..", "--", "items/*.json"], 0, "+  signed: 20"),
     (["--version"], 0, "git version "),
     (["ls-files", "items/*.gpg"], 0, "items/internet-password/a.example/alice.gpg\n"),
   ]
@@ -58,7 +60,13 @@ struct GitCommandTests {
   static let files: [(String, [UInt8], String)] = [
     ("index", [], ""), ("index", Array("{\"a\":\u{1B}[1m\n".utf8), "unreadable line: {\"a\":\\x1b[1m\n"),
     ("index", [0xFF, 0x00, 0x0A], "unreadable line: \\xff\\x00\n"),
-    ("item", [], "no sealed item, 0 bytes: "), ("item", [1, 2, 3], "no sealed item, 3 bytes: "),
+    ("item", [], "not an encrypted file, 0 bytes: the file is empty\n"),
+    ("item", [1, 2, 3], "not an encrypted file, 3 bytes: the file is not a binary OpenPGP message\n"),
+    ("record", [], "  signed: not readable\n"),
+    (
+      "record", Array("{\"a\":\u{1B}[1m\nx\n".utf8),
+      "unreadable line: {\"a\":\\x1b[1m\n  signed: not readable\n"
+    ),
   ]
 
   @Test(arguments: files)
@@ -91,7 +99,9 @@ struct ProcessesHistoryTests {
       for number in 0..<10 { try program.succeed(["add", "h\(thread).example/a\(number)"], input: "s") }
     }
     let files = try program.succeed(["git", "ls-tree", "-r", "--name-only", "HEAD", "items"])
-    #expect(files.split(separator: "\n").count == 80)
+    for ending in [".gpg", ".json"] {
+      #expect(files.split(separator: "\n").count { $0.hasSuffix(ending) } == 80)
+    }
     #expect(try program.succeed(["git", "status", "--porcelain"]) == "")
     #expect(try program.succeed(["git", "fsck", "--strict"]) == "")
     let words = try program.succeed(["git", "log", "--format=%B"]).split(separator: "\n")
@@ -101,7 +111,8 @@ struct ProcessesHistoryTests {
   /// A command in a store with history, and the programs that it starts.
   static let starts: [([String], [String])] = [
     (["get", "a.example"], ["gpg"]), (["find"], []), (["get", "a.example", "--attributes"], []),
-    (["set", "a.example", "-l", "L"], ["git", "git", "git", "git"]), (["set", "a.example", "-l", "A"], []),
+    (["set", "a.example", "-l", "L"], ["gpg", "git", "git", "git", "git"]),
+    (["set", "a.example", "-l", "A"], []),
   ]
 
   @Test(

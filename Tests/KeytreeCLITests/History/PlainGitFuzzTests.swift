@@ -32,7 +32,8 @@ struct PlainGitFuzzTests {
     }
     try clones.here("sync")
     let way = [["merge", "-q", "--no-edit"], ["rebase", "-q"]].randomElement(using: &generator) ?? []
-    try merge(way, clones)
+    try clones.program.git(["fetch", "-q"], in: clones.other)
+    try clones.merge(way + ["origin/main"])
     _ = try clones.there("status")
     let comment: Comment = "seed \(seed), \(way[0])"
     let repair = try clones.program.run(["--store", clones.other, "check", "--repair", "--decrypt"])
@@ -77,21 +78,6 @@ struct PlainGitFuzzTests {
     }
   }
 
-  /// Brings the other side in, and keeps what git names where it stops.
-  private func merge(_ way: [String], _ clones: PlainGitTests.Clones) throws {
-    let (program, other) = (clones.program, clones.other)
-    try program.git(["fetch", "-q"], in: other)
-    var words = way + ["origin/main"]
-    for _ in 0..<20 {
-      if (try? program.git(words, in: other)) != nil { return }
-      try program.git(["add", "--", "index", "items"], in: other)
-      words =
-        way[0] == "rebase"
-        ? ["-c", "core.editor=true", "rebase", "--continue"] : ["commit", "-q", "--no-edit"]
-    }
-    Issue.record("git does not come to an end")
-  }
-
   private func expectAll(
     _ sides: [Side], _ store: String, _ clones: PlainGitTests.Clones, _ comment: Comment
   ) throws {
@@ -99,24 +85,19 @@ struct PlainGitFuzzTests {
       .split(separator: "\n")
     var secrets: Set<String> = []
     var labels: Set<String> = []
-    for line in try lines + all(store, clones) {
+    for line in lines {
       let record = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
       guard let reference = record?["reference"] as? String else { continue }
       secrets.insert(try clones.program.succeed(["--store", store, "get", reference]))
       if let label = record?["label"] as? String { labels.insert(label) }
     }
+    for copy in try clones.copies(in: store) {
+      secrets.insert(copy.secret)
+      if let label = copy.label { labels.insert(label) }
+    }
     for side in sides {
       for secret in side.secrets.values { #expect(secrets.contains(secret), "\(comment): secret \(secret)") }
       for label in side.labels.values { #expect(labels.contains(label), "\(comment): label \(label)") }
-    }
-  }
-
-  /// The conflict copies, as lines with references.
-  private func all(_ store: String, _ clones: PlainGitTests.Clones) throws -> [Substring] {
-    try clones.program.succeed(["--store", store, "resolve", "--json"]).split(separator: "\n").map { line in
-      let reference = line.split(separator: "\"").first { $0.contains("~~") } ?? ""
-      return Substring(
-        try clones.program.succeed(["--store", store, "get", String(reference), "--attributes", "--json"]))
     }
   }
 }

@@ -32,6 +32,67 @@ struct PlainGitTests {
       try program.succeed(["--store", other] + arguments, input: input)
     }
 
+    /// Runs git in the other clone, and keeps the files that it names where it stops.
+    func merge(_ words: [String]) throws {
+      var words = words
+      for _ in 0..<20 {
+        if try program.outcome(ofGit: Self.person + words, in: other).status == 0 { return }
+        try program.git(["add", "--", "index", "items"], in: other)
+        let isThere = { [other] (name: String) in
+          FileManager.default.fileExists(atPath: "\(other)/.git/\(name)")
+        }
+        if isThere("rebase-merge") {
+          words = ["-c", "core.editor=true", "rebase", "--continue"]
+        } else if isThere("CHERRY_PICK_HEAD") {
+          words = ["-c", "core.editor=true", "cherry-pick", "--continue"]
+        } else {
+          words = ["commit", "-q", "--no-edit"]
+        }
+      }
+      Issue.record("git does not come to an end: \(words)")
+    }
+
+    private static let person = ["-c", "user.name=P", "-c", "user.email=p@example.org"]
+
+    /// A conflict copy, read from its two files.
+    struct Copy {
+      let name: String
+      let record: [String: Any]
+      let secret: String
+
+      var label: String? { record["label"] as? String }
+      var server: String? { record["server"] as? String }
+    }
+
+    /// The conflict copies of a store in the order of `resolve`.
+    func copies(in store: String) throws -> [Copy] {
+      try program.succeed(["--store", store, "resolve", "--json"]).split(separator: "\n").map { line in
+        let conflict = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        let (id, name) = (conflict["id"] as? String ?? "", conflict["copy"] as? String ?? "")
+        let file = "\(store)/conflicts/\(id)/\(name)"
+        let text = try String(contentsOfFile: "\(file).json", encoding: .utf8)
+        let first = try #require(text.split(separator: "\n").first)
+        let record = try JSONSerialization.jsonObject(with: Data(first.utf8)) as? [String: Any]
+        let secret = try program.run(words: [
+          "/usr/bin/gpg", "--batch", "--quiet", "--decrypt", "\(file).gpg",
+        ])
+        #expect(secret.status == 0, "\(secret.errors)")
+        return Copy(name: name, record: try #require(record), secret: secret.text)
+      }
+    }
+
+    /// Both clones come to the same, and nothing is wrong.
+    func expectSame(_ comment: Comment) throws {
+      _ = try there("sync")
+      try here("sync")
+      for store in [program.store, other] {
+        #expect(try program.succeed(["--store", store, "check", "--decrypt"]) == "", comment)
+        #expect(try program.git(["status", "--porcelain"], in: store) == "", comment)
+      }
+      let trees = try [program.store, other].map { try program.git(["rev-parse", "HEAD^{tree}"], in: $0) }
+      #expect(trees[0] == trees[1], comment)
+    }
+
     /// Both sides change what they have of the same items.
     func diverge() throws {
       try here("set", "h0.example/me", "--secret", input: "mine")
@@ -40,7 +101,7 @@ struct PlainGitTests {
       _ = try there("set", "h0.example/me", "--secret", input: "theirs")
       _ = try there("set", "h1.example/me", "-j", "theirs")
       _ = try there("add", "h8.example/me", input: "theirs")
-      // What git takes away without a driver: deleted or renamed on one side, other attributes on the other one.
+      // What git stops for: deleted or renamed on one side, other attributes on the other one.
       try here("rm", "h2.example/me")
       _ = try there("set", "h2.example/me", "-l", "kept")
       try here("mv", "h3.example/me", "n3.example/me")
@@ -67,16 +128,12 @@ struct PlainGitTests {
         #expect(try there("get", "\(name).example/me") == secret, comment)
       }
       #expect(try there("find", "--json").split(separator: "\n").count == 6, comment)
-      let conflicts = try there("resolve", "--json").split(separator: "\n")
-      #expect(conflicts.count == 2, comment)
-      for conflict in conflicts {
-        let copy = try #require(conflict.split(separator: "\"").first { $0.contains("~~") })
-        #expect(try there("get", String(copy)) == "mine", comment)
-      }
+      #expect(try copies(in: other).map(\.secret) == ["mine", "mine"], comment)
       #expect(try there("check", "--decrypt") == "", comment)
       #expect(try program.git(["status", "--porcelain"], in: other) == "", comment)
       #expect(try program.git(["fsck", "--strict", "--no-dangling"], in: other) == "", comment)
       #expect(try there("sync", "--json").contains("\"conflictCopies\":0"), comment)
+      try expectSame(comment)
     }
   }
 
@@ -91,30 +148,40 @@ struct PlainGitTests {
   ]
 
   @Test(arguments: ways)
-  func `loses nothing and shows no conflict`(commands: [[String]]) throws {
+  func `loses nothing, also where git stops`(commands: [[String]]) throws {
     let clones = try Clones()
     try clones.diverge()
-    for words in commands { try clones.program.git(words, in: clones.other) }
+    for words in commands { try clones.merge(words) }
     try clones.expectMerged("\(commands)")
   }
 
-  @Test func `what git stops for is kept, and a repair settles it`() throws {
+  @Test(arguments: [["status"], ["check", "--repair"], ["sync"]])
+  func `what git stops for is kept, and the next command resolves it`(command: [String]) throws {
     let clones = try Clones()
     try clones.here("rm", "h0.example/me")
     try clones.here("mv", "h1.example/me", "n1.example/me")
+    try clones.here("mv", "h2.example/me", "n2.example/me")
+    try clones.here("rm", "h3.example/me")
     try clones.here("sync")
     for number in 0..<2 { _ = try clones.there("set", "h\(number).example/me", "--secret", input: "new") }
+    for number in 2..<4 { _ = try clones.there("set", "h\(number).example/me", "-l", "new") }
     let (program, other) = (clones.program, clones.other)
     try program.git(["fetch", "-q"], in: other)
     try program.git(["merge", "-q", "--no-edit", "origin/main"], in: other, status: 1)
     try program.git(["add", "--", "index", "items"], in: other)
     try program.git(["commit", "-q", "--no-edit"], in: other)
-    _ = try clones.there("check", "--repair")
-    for number in 0..<2 { #expect(try clones.there("get", "h\(number).example/me") == "new") }
-    let conflicts = try clones.there("resolve", "--json").split(separator: "\n")
-    #expect(conflicts.count == 1 && conflicts[0].contains("internet-password/n1.example/me~~"))
-    #expect(try clones.there("check", "--decrypt") == "")
-    #expect(try clones.there("sync", "--json").contains("\"conflictCopies\":0"))
+    try program.succeed(["--store", other] + command)
+    for (name, secret) in [("h0", "new"), ("n1", "new"), ("n2", "old2"), ("h3", "old3")] {
+      #expect(try clones.there("get", "\(name).example/me") == secret)
+    }
+    for name in ["n2", "h3"] {
+      let attributes = try clones.there("get", "\(name).example/me", "--attributes", "--json")
+      #expect(attributes.contains("\"label\":\"new\""))
+    }
+    #expect(try clones.there("find", "--json").split(separator: "\n").count == 5)
+    #expect(try clones.copies(in: other).isEmpty)
+    try clones.expectSame("\(command)")
+    #expect(try program.succeed(["get", "n1.example/me"]) == "new")
   }
 
   @Test func `without drivers, a repair brings back what git took away`() throws {
@@ -124,7 +191,7 @@ struct PlainGitTests {
     try clones.here("mv", "h1.example/me", "n1.example/me")
     try clones.here("sync")
     for number in 0..<2 { _ = try clones.there("set", "h\(number).example/me", "-l", "theirs") }
-    for kind in ["index", "item"] {
+    for kind in ["index", "item", "record"] {
       try program.git(["config", "merge.keytree-\(kind).driver", "false"], in: other)
     }
     try program.git(["fetch", "-q"], in: other)
@@ -134,12 +201,17 @@ struct PlainGitTests {
     try program.git(["commit", "-q", "--no-edit"], in: other)
     let report = try clones.there("check", "--repair")
     #expect(report.contains("brought items/internet-password/h0.example/me.gpg back from the history"))
+    #expect(report.contains("kept items/internet-password/n1.example/me.gpg as a conflict copy"))
     #expect(
-      try clones.there("get", "h0.example/me") == "old0" && clones.there("get", "n1.example/me") == "old1")
-    let conflicts = try clones.there("resolve", "--json").split(separator: "\n")
-    #expect(conflicts.count == 1 && conflicts[0].contains("internet-password/h1.example/me~~"))
-    #expect(try clones.there("check", "--decrypt") == "")
-    #expect(try program.git(["status", "--porcelain"], in: other) == "")
+      try clones.there("get", "h0.example/me") == "old0" && clones.there("get", "h1.example/me") == "old1")
+    for name in ["h0", "h1"] {
+      let attributes = try clones.there("get", "\(name).example/me", "--attributes", "--json")
+      #expect(attributes.contains("\"label\":\"theirs\""))
+    }
+    let copies = try clones.copies(in: other)
+    #expect(copies.map(\.server) == ["n1.example"] && copies.map(\.secret) == ["old1"])
+    try clones.expectSame("without drivers")
+    #expect(try clones.copies(in: program.store).map(\.server) == ["n1.example"])
   }
 
   @Test func `a stash comes back on top of what changed meanwhile`() throws {
@@ -159,13 +231,7 @@ struct PlainGitTests {
     try clones.program.git(["stash", "pop", "-q"], in: other)
     try clones.program.git(["reset", "-q"], in: other)
     _ = try clones.there("check")
-    let versions = try [
-      clones.there("get", "h0.example/me"),
-      clones.there(
-        "get",
-        String(
-          try #require(clones.there("resolve", "--json").split(separator: "\"").first { $0.contains("~~") }))),
-    ]
+    let versions = try [clones.there("get", "h0.example/me")] + clones.copies(in: other).map(\.secret)
     #expect(versions.sorted() == ["mine", "theirs"])
     #expect(try clones.there("check", "--decrypt") == "")
     #expect(try clones.program.git(["status", "--porcelain"], in: other) == "")
@@ -180,6 +246,7 @@ struct PlainGitTests {
     try clones.here("set", "h0.example/me", "-l", "wrong")
     try clones.here("set", "h0.example/me", "-j", "right")
     try clones.program.git(["revert", "--no-edit", "HEAD~1"])
+    try clones.here("status")
     let attributes = try clones.program.succeed(["get", "h0.example/me", "--attributes", "--json"])
     #expect(!attributes.contains("wrong") && attributes.contains("right"))
     #expect(try clones.program.succeed(["check", "--decrypt"]) == "")
@@ -197,6 +264,7 @@ struct PlainGitTests {
     }
     try clones.here("sync")
     try clones.program.git(["pull", "-q", "--no-rebase"], in: clones.other)
+    _ = try clones.there("status")
     for item in items { #expect(try clones.there("get", item) == "theirs") }
     #expect(try clones.there("resolve", "--json").split(separator: "\n").count == items.count)
     #expect(try clones.there("check", "--decrypt") == "")
@@ -208,22 +276,18 @@ struct PlainGitTests {
     try clones.here("set", "h0.example/me", "-l", "mine")
     _ = try clones.there("set", "h0.example/me", "-l", "theirs")
     if what == "secret" { _ = try clones.there("set", "h0.example/me", "--secret", input: "theirs") }
-    // Renamed by both: git has nothing to ask, and two items are there until somebody looks.
+    // Renamed by both: no driver is called, and two items are there until `check --repair`.
     try clones.here("mv", "h1.example/me", "n1.example/me")
     _ = try clones.there("mv", "h1.example/me", "n2.example/me")
     try clones.here("sync")
-    try clones.program.git(["pull", "-q", "--no-rebase"], in: clones.other)
+    try clones.merge(["pull", "-q", "--no-rebase"])
     _ = try clones.there("status")
     #expect(try clones.there("resolve", "--json").split(separator: "\n").count == 1)
     _ = try clones.there("check", "--repair")
     #expect(try clones.there("get", "h0.example/me") == (what == "secret" ? "theirs" : "old0"))
     #expect(try clones.there("get", "n2.example/me") == "old1")
-    let conflicts = try clones.there("resolve", "--json").split(separator: "\n")
-    #expect(conflicts.count == 2, "\(conflicts)")
-    for (conflict, secret) in zip(conflicts, ["old0", "old1"]) {
-      let copy = try #require(conflict.split(separator: "\"").first { $0.contains("~~") })
-      #expect(try clones.there("get", String(copy)) == secret)
-    }
+    #expect(try clones.copies(in: clones.other).map(\.secret) == ["old0", "old1"])
+    #expect(try clones.copies(in: clones.other).first?.label == "mine")
     #expect(try clones.there("check", "--decrypt") == "")
     _ = try clones.there("sync")
     try clones.here("sync")
@@ -260,7 +324,7 @@ struct PlainGitTests {
     let clones = try Clones()
     try clones.diverge()
     let before = try clones.there("find", "--json")
-    try clones.program.git(["merge", "-q", "--no-commit", "origin/main"], in: clones.other)
+    try clones.program.git(["merge", "-q", "--no-commit", "origin/main"], in: clones.other, status: 1)
     try clones.program.git(["merge", "--abort"], in: clones.other)
     _ = try clones.there("status")
     #expect(try clones.there("find", "--json") == before)
@@ -268,6 +332,161 @@ struct PlainGitTests {
     #expect(try clones.program.git(["status", "--porcelain"], in: clones.other) == "")
     _ = try clones.there("sync")
     try clones.expectMerged("by sync")
+  }
+
+  @Test func `a rebase that was given up leaves nothing`() throws {
+    let clones = try Clones()
+    let (program, other) = (clones.program, clones.other)
+    try clones.diverge()
+    let before = try clones.there("find", "--json")
+    try program.git(["rebase", "-q", "origin/main"], in: other, status: 1)
+    try program.git(["rebase", "--abort"], in: other)
+    _ = try clones.there("status")
+    #expect(try clones.there("find", "--json") == before)
+    #expect(try clones.there("resolve", "--json") == "")
+    #expect(try program.git(["status", "--porcelain"], in: other) == "")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: "\(other)/.keytree/merged").isEmpty)
+    _ = try clones.there("sync")
+    try clones.expectMerged("by sync")
+  }
+
+  @Test func `a rebase of several changes of one item loses none of the other side`() throws {
+    let clones = try Clones()
+    try clones.here("set", "h0.example/me", "-l", "mine")
+    try clones.here("set", "h1.example/me", "--secret", input: "mine")
+    try clones.here("mv", "h2.example/me", "n2.example/me")
+    try clones.here("sync")
+    for comment in ["1", "2", "3"] {
+      for number in 0..<3 { _ = try clones.there("set", "h\(number).example/me", "-j", comment) }
+    }
+    _ = try clones.there("mv", "h1.example/me", "m1.example/me")
+    try clones.program.git(["fetch", "-q"], in: clones.other)
+    try clones.merge(["rebase", "-q", "origin/main"])
+    _ = try clones.there("status")
+    for (name, label, secret) in [("h0", "\"mine\"", "old0"), ("m1", nil, "mine"), ("n2", nil, "old2")] {
+      let attributes = try clones.there("get", "\(name).example/me", "--attributes", "--json")
+      #expect(attributes.contains("\"comment\":\"3\""), "\(name)")
+      #expect(attributes.contains("\"label\"") == (label != nil), "\(name)")
+      if let label { #expect(attributes.contains("\"label\":\(label)"), "\(name)") }
+      #expect(try clones.there("get", "\(name).example/me") == secret, "\(name)")
+    }
+    #expect(try clones.copies(in: clones.other).isEmpty)
+    try clones.expectSame("rebase of several changes")
+  }
+
+  @Test func `a rebase that is done again before the next command loses nothing of the other side`() throws {
+    let clones = try Clones()
+    try clones.here("set", "h0.example/me", "-l", "mine")
+    try clones.here("sync")
+    // The first of two commits, so that the commit on which the item is merged is itself rebased later.
+    _ = try clones.there("set", "h1.example/me", "-j", "first")
+    _ = try clones.there("set", "h0.example/me", "-j", "theirs")
+    try clones.program.git(["fetch", "-q"], in: clones.other)
+    try clones.merge(["rebase", "-q", "origin/main"])
+    try clones.here("set", "h2.example/me", "-l", "more")
+    try clones.here("sync")
+    try clones.program.git(["fetch", "-q"], in: clones.other)
+    try clones.merge(["rebase", "-q", "origin/main"])
+    _ = try clones.there("status")
+    let attributes = try clones.there("get", "h0.example/me", "--attributes", "--json")
+    #expect(attributes.contains("\"label\":\"mine\"") && attributes.contains("\"comment\":\"theirs\""))
+    #expect(try clones.copies(in: clones.other).isEmpty)
+    try clones.expectSame("rebase of a rebase")
+  }
+
+  @Test func `a change of an item while git merges it keeps the version of our side`() throws {
+    let clones = try Clones()
+    let (program, other) = (clones.program, clones.other)
+    try clones.here("set", "h0.example/me", "-l", "mine")
+    try clones.here("sync")
+    _ = try clones.there("set", "h0.example/me", "-j", "theirs")
+    try program.git(["fetch", "-q"], in: other)
+    try program.git(["merge", "-q", "--no-commit", "origin/main"], in: other)
+    // The change is stored, and cannot be committed while git merges.
+    let change = try program.run(["--store", other, "set", "h0.example/me", "-l", "while"])
+    #expect(change.status == 11, "\(change)")
+    try program.git(["add", "--", "index", "items"], in: other)
+    try program.git(["commit", "-q", "--no-edit"], in: other)
+    _ = try clones.there("status")
+    #expect(
+      try clones.there("get", "h0.example/me", "--attributes", "--json").contains("\"label\":\"while\""))
+    let copies = try clones.copies(in: other)
+    #expect(copies.map { $0.record["comment"] as? String } == ["theirs"])
+    try clones.expectSame("change while git merges")
+  }
+
+  /// What somebody without a key commits and pushes with plain git.
+  private func push(_ clones: Clones, _ change: (inout String) -> Void) throws {
+    let file = "\(clones.program.store)/items/internet-password/h0.example/me.json"
+    var text = try String(contentsOfFile: file, encoding: .utf8)
+    change(&text)
+    try text.write(toFile: file, atomically: true, encoding: .utf8)
+    try clones.program.git(["commit", "-q", "-am", "forged"])
+    try clones.program.git(["push", "-q", "origin", "main"])
+    try clones.program.git(["fetch", "-q"], in: clones.other)
+  }
+
+  @Test(arguments: [["merge", "-q", "--no-edit", "origin/main"], ["rebase", "-q", "origin/main"]])
+  func `a change that nobody signed is undone, and reported`(way: [String]) throws {
+    let clones = try Clones()
+    _ = try clones.there("set", "h0.example/me", "-j", "theirs")
+    try push(clones) { $0.replace("\"group\":\"default\"", with: "\"group\":\"default\",\"label\":\"evil\"") }
+    try clones.merge(way)
+    let status = try clones.program.run(["--store", clones.other, "status"])
+    let attributes = try clones.there("get", "h0.example/me", "--attributes", "--json")
+    #expect(attributes.contains("\"comment\":\"theirs\"") && !attributes.contains("evil"))
+    if way[0] == "merge" {
+      #expect(
+        status.errors.contains("undid a change of keytree://internet-password/h0.example/me"), "\(status)")
+    }
+    #expect(try clones.there("get", "h0.example/me") == "old0")
+  }
+
+  @Test func `a record that is too large blocks no merge`() throws {
+    let clones = try Clones()
+    _ = try clones.there("set", "h0.example/me", "-j", "theirs")
+    try push(clones) { $0 += String(repeating: "x", count: 500_000) }
+    try clones.merge(["merge", "-q", "--no-edit", "origin/main"])
+    _ = try clones.there("status")
+    #expect(
+      try clones.there("get", "h0.example/me", "--attributes", "--json").contains("\"comment\":\"theirs\""))
+    #expect(try clones.there("get", "h0.example/me") == "old0")
+  }
+
+  @Test func `a merge on a branch that is left before the next command is finished when it is back`() throws {
+    let clones = try Clones()
+    let (program, other) = (clones.program, clones.other)
+    try clones.here("set", "h0.example/me", "-l", "mine")
+    try clones.here("sync")
+    try program.git(["checkout", "-q", "-b", "topic"], in: other)
+    _ = try clones.there("set", "h0.example/me", "-j", "theirs")
+    try program.git(["fetch", "-q"], in: other)
+    try program.git(["merge", "-q", "--no-edit", "origin/main"], in: other)
+    try program.git(["checkout", "-q", "main"], in: other)
+    _ = try clones.there("status")
+    try program.git(["checkout", "-q", "topic"], in: other)
+    _ = try clones.there("status")
+    let attributes = try clones.there("get", "h0.example/me", "--attributes", "--json")
+    #expect(attributes.contains("\"label\":\"mine\"") && attributes.contains("\"comment\":\"theirs\""))
+    #expect(try clones.there("check", "--decrypt") == "")
+  }
+
+  @Test(arguments: [["merge", "-q", "--no-edit"], ["rebase", "-q"]])
+  func `an older version that comes from the remote does not replace a newer one`(way: [String]) throws {
+    let clones = try Clones()
+    let (program, other) = (clones.program, clones.other)
+    try clones.here("set", "h0.example/me", "-l", "new")
+    try clones.here("sync")
+    _ = try clones.there("sync")
+    try program.git(["revert", "--no-edit", "HEAD"])
+    try program.git(["push", "-q", "origin", "main"])
+    _ = try clones.there("set", "h0.example/me", "-j", "theirs")
+    try program.git(["fetch", "-q"], in: other)
+    try program.git(way + ["origin/main"], in: other)
+    _ = try clones.there("status")
+    let attributes = try clones.there("get", "h0.example/me", "--attributes", "--json")
+    #expect(attributes.contains("\"label\":\"new\"") && attributes.contains("\"comment\":\"theirs\""))
+    #expect(try clones.copies(in: other).count == 1)
   }
 
   @Test func `an octopus merge of one item stops, and is taken back`() throws {

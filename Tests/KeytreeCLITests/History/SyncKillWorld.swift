@@ -52,7 +52,7 @@ final class SyncKillWorld {
     try makeTools()
     try settle("nothing was killed")
     expected = try lines(of: program.store)
-    // Fourteen of sixteen are left, eleven are new, and four are in conflict: two secrets, a name, and an addition.
+    // Fourteen of sixteen are left, eleven are new, and four are conflict copies: two secrets, a name, and an addition.
     try #require(expected.count == 29)
   }
 
@@ -225,18 +225,25 @@ final class SyncKillWorld {
     Issue.record("\(comment): the locks come back")
   }
 
-  /// All lines of an index, conflict copies included, without what sealing again changes.
+  /// The lines of the index and of the conflict copies, without what re-encryption changes.
   private func lines(of store: String) throws -> Set<String> {
-    var lines: Set<String> = []
+    var texts: [Substring] = []
     for name in try FileManager.default.contentsOfDirectory(atPath: "\(store)/index") {
-      let text = try String(contentsOfFile: "\(store)/index/\(name)", encoding: .utf8)
-      for line in text.split(separator: "\n") {
-        let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
-        var item = try #require(object as? [String: Any])
-        (item["sealed"], item["modified"]) = (nil, nil)
-        let bytes = try JSONSerialization.data(withJSONObject: item, options: .sortedKeys)
-        lines.insert(String(decoding: bytes, as: UTF8.self))
-      }
+      texts += try String(contentsOfFile: "\(store)/index/\(name)", encoding: .utf8).split(separator: "\n")
+    }
+    for name in try FileManager.default.subpathsOfDirectory(atPath: "\(store)/conflicts")
+    where name.hasSuffix(".json") {
+      let record = try String(contentsOfFile: "\(store)/conflicts/\(name)", encoding: .utf8)
+      texts.append("conflict " + (record.split(separator: "\n").first ?? ""))
+    }
+    var lines: Set<String> = []
+    for text in texts {
+      let isCopy = text.hasPrefix("conflict ")
+      let object = try JSONSerialization.jsonObject(with: Data((isCopy ? text.dropFirst(9) : text).utf8))
+      var item = try #require(object as? [String: Any])
+      (item["sealed"], item["modified"]) = (nil, nil)
+      let bytes = try JSONSerialization.data(withJSONObject: item, options: .sortedKeys)
+      lines.insert((isCopy ? "conflict " : "") + String(decoding: bytes, as: UTF8.self))
     }
     return lines
   }

@@ -63,12 +63,13 @@ enum ImportFormat: String, CaseIterable, Sendable {
 }
 
 extension ImportDraft {
-  /// An item as `title | account part: secret`, in one line.
+  /// An item as `name/account part: secret`, in one line, a field as `name/account/field part: secret`.
   var summary: [String] {
     items.map { item in
       let name = item.text(.server) ?? item.text(.service) ?? ""
       let account = item.text(.account) ?? ""
-      return "\(name)/\(account) \(item.part.text): \(item.secret.text)"
+      let field = item.field.map { "/\($0)" } ?? ""
+      return "\(name)/\(account)\(field) \(item.part.text): \(item.secret.text)"
     }
   }
 

@@ -32,16 +32,16 @@ struct ImportFormatTests {
     #expect(
       draft.summary == [
         "github.com/alice-mk111 secret: =pw-mk112",
-        "github.com/alice-mk111.note note: note mk103\nsecond line mk104",
-        "github.com/alice-mk111.PIN PIN: mk105", "github.com/alice-mk111.=Formula =Formula: +mk106",
-        "github.com/alice-mk111.Long Long: mk107\ngoes on mk108", "github.com/alice-mk111.Empty Empty: ",
-        "github.com/alice-mk111 one-time password: JBSWY3DPMK113",
+        "github.com/alice-mk111/note note: note mk103\nsecond line mk104",
+        "github.com/alice-mk111/pin PIN: mk105", "github.com/alice-mk111/formula =Formula: +mk106",
+        "github.com/alice-mk111/long Long: mk107\ngoes on mk108", "github.com/alice-mk111/empty Empty: ",
+        "github.com/alice-mk111/otp one-time password: JBSWY3DPMK113",
         "Safe mk114/ note: only a note mk115, with a comma", "com.example.mk116/bob-mk117 secret: ",
       ])
     #expect(draft.items[0].text(.url) == "https://github.com/mk109")
     #expect(draft.items[0].text("url-2") == "https://gist.github.com/mk110")
     #expect(draft.items[0].text("folder") == "Work/mk101" && draft.items[0].text("favorite") == "1")
-    #expect(draft.items[7].text(.kind) == "note" && draft.items[7].itemClass == .genericPassword)
+    #expect(draft.items[7].text(.kind) == "secure note" && draft.items[7].itemClass == .genericPassword)
     let shown = try ImportFormat.csvBitwarden.plan(showsUnknown: true).items[0]
     #expect(shown.text("PIN") == "mk105" && shown.text("Long") == "mk107\ngoes on mk108")
   }
@@ -56,14 +56,13 @@ struct ImportFormatTests {
 
   @Test("LastPass: a note is the row that says http://sn; NordPass: a folder is no item, a card no attribute")
   func marks() throws {
-    let notes = try ImportFormat.csvLastPass.plan().items.filter {
-      $0.attributes[.kind] == "note" && $0.part == .note
-    }
-    #expect(notes.map { $0.text(.service) } == ["lp.example.org", "Note mk189"])
+    let notes = try ImportFormat.csvLastPass.plan().items.filter { $0.part == .note }
+    #expect(notes.map { $0.text(.server) ?? $0.text(.service) } == ["lp.example.org", "Note mk189"])
+    #expect(notes.map(\.field) == ["note", nil] && notes.map { $0.text(.kind) } == [nil, "secure note"])
     #expect(notes[1].secret.text == "NoteType:Server\nPassword:mk188" && notes[1].text(.url) == nil)
     let nord = try ImportFormat.csvNordPass.plan(showsUnknown: true)
     #expect(nord.findings.map(\.outcome) == [.skipped(.folder)])
-    #expect(nord.summary.contains("Card mk207/cardnumber cardnumber: 4111mk209"))
+    #expect(nord.summary.contains("Card mk207//cardnumber cardnumber: 4111mk209"))
   }
 
   @Test("Proton Pass: the mail address names the account where nothing else does")
@@ -83,8 +82,9 @@ struct ImportFormatTests {
       login.text("url-3") == "androidapp://com.github.mk016" && login.text("url-2") == "https://github.com/")
     #expect(login.remarks == [.urlPartlySealed])
     let seed = try item(draft, "otpauth://totp/GitHub?secret=MK019")
-    #expect(seed.text(.authenticationType) == "totp" && seed.itemClass == .internetPassword)
+    #expect(seed.field == "otp" && seed.text(.account) == "alice-mk017" && seed.text(.label) == nil)
     let history = try #require(draft.items.first { $0.part == .column("password history") })
+    #expect(history.field == "password-history" && history.text(.label) == "password history")
     #expect(history.secret.text == #"[{"lastUsedDate":"2023-01-01T00:00:00.000Z","password":"old-mk021"}]"#)
     let card = try #require(draft.items.first { $0.attributes[.kind] == "card" })
     #expect(
@@ -112,9 +112,9 @@ struct ImportFormatTests {
     let file = try #require(draft.items.first { $0.part == .column("file scan mk615.bin") })
     #expect(file.secret.publicBytes() == [0x00, 0xFF] + " mk640".utf8)
     #expect(try item(draft, "document mk641").text(.service) == "Doc mk638")
-    #expect(try item(draft, "text mk626").text(.kind) == "note")
+    #expect(try item(draft, "text mk626").text(.kind) == "secure note")
     #expect(try item(draft, "pw-mk636").text(.service) == "../../Password mk635")
-    #expect(draft.summary.contains("github.com/alice-mk603.Security mk607.PIN Security mk607.PIN: mk608"))
+    #expect(draft.summary.contains("github.com/alice-mk603/security-mk607-pin Security mk607.PIN: mk608"))
     let lost = draft.findings.filter(\.outcome.isLoss).map(\.part.text)
     #expect(lost == ["file huge mk616", "file gone mk617", "passkey", "secret"])
     #expect(draft.findings.contains { $0.outcome == .skipped(.trash) })
@@ -157,11 +157,11 @@ struct ImportFormatTests {
       draft.summary == [
         "mail.example.org/alice-mk401 secret: pw#mk402",
         "git.example.org/bob mk403 secret: quote \" backslash \\ mk404",
-        "git.example.org/bob mk403.account account: mk405",
+        "git.example.org/bob mk403/account account: mk405",
         "imap.example.org/carol-mk407 secret: back\\slash-mk408", "smtp.example.org/dave secret: pw-mk409",
         "default/anonymous secret: mk410@example.org",
       ])
-    #expect(draft.items.map { $0.attributes[.port] } == [nil, 8443, nil, nil, 587, nil])
+    #expect(draft.items.map { $0.attributes[.port] } == [nil, 8443, 8443, nil, 587, nil])
     #expect(draft.items[3].text(.protocol) == "imaps" && draft.items[5].itemClass == .genericPassword)
     #expect(draft.findings.map(\.source) == [.line(7)])
   }
@@ -176,7 +176,7 @@ struct ImportFormatTests {
     let mailer = try item(draft, "line\nmk510")
     #expect(mailer.attributes[.creator] == 0x6161_706C && mailer.attributes[.invisible] == true)
     let note = try item(draft, "note & mk512\nsecond <line>")
-    #expect(note.text(.kind) == "note" && note.attributes[.type] == nil)
+    #expect(note.text(.kind) == "secure note" && note.attributes[.type] == nil)
     #expect(draft.findings.map(\.source) == [.line(49), .line(54)])
   }
 

@@ -65,7 +65,7 @@ struct ImportSecrecyTests {
     let generic = try csv("name,url,username,password,note,x\nn,,u,pw,,8080\n", map: ["x=port"])
     #expect(generic.items[0].attributes[.port] == nil && secrets(generic) == ["pw", "8080"])
     var mapping = CSVMapping()
-    for name in ["conflictOf", "issuer", "id", "keySize", "a\u{7}b"] {
+    for name in ["field", "issuer", "id", "keySize", "a\u{7}b"] {
       let isTaken = mapping.add("x=\(name)")
       #expect(!isTaken, "\(name)")
     }
@@ -86,7 +86,7 @@ struct ImportSecrecyTests {
       try NetrcImport.plan(SecretBytes(copying: Array(text.utf8)))
     }
     let draft = try plan("machine n login a login b password p1 password p2\n")
-    #expect(draft.summary == ["n/a secret: p1", "n/a.login login: b", "n/a.password password: p2"])
+    #expect(draft.summary == ["n/a secret: p1", "n/a/login login: b", "n/a/password password: p2"])
     let ports = try plan("machine n:993 login a password p port imap protocol imaps port 143\n")
     #expect(ports.items[0].text(.protocol) == "imap" && ports.items[0].attributes[.port] == 993)
     #expect(secrets(ports) == ["p", "imaps", "143"])

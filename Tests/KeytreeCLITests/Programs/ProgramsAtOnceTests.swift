@@ -68,7 +68,7 @@ import TestSupport
   ///   - counts: how many commits there may be, beside the one that made the store.
   ///   - items: how many items were added.
   private func expectCommits(_ counts: ClosedRange<Int>, items: Int, _ home: ProgramsHome) throws {
-    let folder = ["--", "items"]
+    let folder = ["--", ":(glob)items/**/*.gpg"]
     let commits = try home.program.git(["log", "--format=%H"]).split(separator: "\n")
     let changes = try home.program.git(["log", "--format=%H"] + folder).split(separator: "\n")
     #expect(counts.contains(commits.count - 1), "\(commits)")
@@ -76,7 +76,10 @@ import TestSupport
     let added = try home.program.git(["log", "--format=", "--name-only", "--diff-filter=A"] + folder)
       .split(separator: "\n")
     #expect(added.count == items && Set(added).count == items, "\(added)")
-    let kept = try home.program.git(["ls-tree", "-r", "--name-only", "HEAD"] + folder).split(separator: "\n")
+    let kept = try home.program.git(["ls-tree", "-r", "--name-only", "HEAD", "--", "items"]).split(
+      separator: "\n"
+    )
+    .filter { $0.hasSuffix(".gpg") }
     #expect(Set(kept) == Set(added))
     #expect(try home.program.succeed(["find"]).split(separator: "\n").count == items)
     #expect(try home.program.git(["status", "--porcelain"]) == "")

@@ -182,38 +182,38 @@ struct SecurityCommandTests {
   }
 
   @Test(
-    "items that keytree itself has stored are found, and seeds, tokens and notes only when they are asked for"
-  )
+    "items that keytree itself has stored are found, tokens only when they are asked for, and fields never")
   func fromKeytree() throws {
     let world = try SecurityWorld()
-    let (seed, note, secret) = (Array("seed".utf8), Array("note".utf8), Array("secret".utf8))
-    #expect(world.world.run("add", "h.example/al", "-t", "totp", input: seed).code == .done)
-    let token = world.world.run(
-      "add", "h.example/al", "-t", "oauth-refresh-token", "-r", "https", input: seed)
-    #expect(token.code == .done)
+    let (token, note, secret) = (Array("token".utf8), Array("note".utf8), Array("secret".utf8))
+    let stored = world.world.run(
+      "add", "h.example/al", "-t", "oauth-refresh-token", "-r", "https", input: token)
+    #expect(stored.code == .done)
     #expect(world.world.run("add", "h.example/al", "-r", "https", input: secret).code == .done)
-    #expect(world.world.run("add", "generic:h.example/al", "-D", "note", input: note).code == .done)
+    #expect(world.world.run("add", "generic:h.example/al", "--field", "note", input: note).code == .done)
+    #expect(world.world.run("add", "generic:h.example/al", "--field", "otp", input: note).code == .done)
+    let login: Word = "keytree://internet-password/h.example/al+https"
+    #expect(world.world.run("add", login, "--field", "otp", input: note).code == .done)
     #expect(world.security("find-internet-password", "-s", "h.example", "-w").text == "secret\n")
     #expect(world.security("find-internet-password", "-r", "htps", "-w").text == "secret\n")
-    #expect(world.security("find-internet-password", "-t", "totp", "-w").text == "seed\n")
     #expect(world.security("find-generic-password", "-s", "h.example", "-w").status == 44)
-    #expect(
-      world.security("find-generic-password", "-s", "h.example", "-D", "note", "-w").text == "note\n")
+    #expect(world.security("dump-keychain").text.contains("\"field\"") == false)
     #expect(world.security("delete-internet-password", "-s", "h.example").value("\"ptcl\"") == "\"htps\"")
+    // The field is still there, and it is no password.
     #expect(world.security("find-internet-password", "-s", "h.example", "-w").status == 44)
+    #expect(world.world.run("get", login, "--field", "otp").text == "note")
   }
 
-  @Test("deleting until nothing is found leaves seeds, tokens and notes alone")
+  @Test("deleting until nothing is found leaves fields and tokens alone")
   func deleteUntilNothing() throws {
     let world = try SecurityWorld()
-    let types = ["totp", "oauth-refresh-token", "http-token:Bearer"]
+    let types = ["oauth-refresh-token", "http-token:Bearer"]
     for type in types + ["", "default", "html-form"] {
       try world.add(
         .internetPassword, ["server": "h", "account": "me", "authenticationType": .string(type)], [0x31])
     }
-    try world.add(
-      .internetPassword, ["server": "h", "account": "me", "path": "/n", "kind": "note"], [0x31])
-    try world.add(.genericPassword, ["service": "h", "account": "me", "kind": "note"], [0x31])
+    try world.add(.internetPassword, ["server": "h", "account": "me", "field": "otp"], [0x31])
+    try world.add(.genericPassword, ["service": "h", "account": "me", "field": "note"], [0x31])
     try world.add(.genericPassword, ["service": "h", "account": "you"], [0x31])
     // A kind that this program alone has a code for is a password.
     #expect(world.security("add-internet-password", "-s", "h", "-a", "me", "-t", "abcd").status == 0)
@@ -229,22 +229,18 @@ struct SecurityCommandTests {
       #expect(world.run(words + ["-s", "h"]).text == "")
     }
     #expect(world.security("set-generic-password-partition-list", "-s", "h").status == 44)
-    #expect(world.world.run("find").text.split(separator: "\n").count == 5)
-    #expect(world.security("delete-generic-password", "-s", "h", "-D", "note").status == 0)
-    #expect(world.security("delete-internet-password", "-s", "h", "-t", "totp").status == 0)
+    // Two tokens, and two fields by themselves.
+    #expect(world.world.run("find").text.split(separator: "\n").count == 4)
   }
 
-  @Test("-U puts no password in the place of a note")
-  func updateOfNote() throws {
+  @Test("-U puts no password in the place of a field")
+  func updateOfField() throws {
     let world = try SecurityWorld()
-    try world.add(.genericPassword, ["service": "h", "account": "me", "kind": "note"], Array("note".utf8))
-    let add = ["add-generic-password", "-U", "-s", "h", "-a", "me"]
-    let result = world.run((add + ["-w", "x"]).map { Word($0) })
-    #expect(result.status == 45 && result.talk.contains("hint: -D note means the note\n"))
-    let find: [Word] = ["find-generic-password", "-s", "h", "-D", "note", "-w"]
-    #expect(world.run(find).text == "note\n")
-    #expect(world.run((add + ["-D", "note", "-w", "x"]).map { Word($0) }).status == 0)
-    #expect(world.run(find).text == "x\n")
+    try world.add(.genericPassword, ["service": "h", "account": "me", "field": "note"], Array("note".utf8))
+    let add: [Word] = ["add-generic-password", "-U", "-s", "h", "-a", "me", "-w", "x"]
+    #expect(world.run(add).status == 0)
+    #expect(world.run(["find-generic-password", "-s", "h", "-w"]).text == "x\n")
+    #expect(world.world.run("get", "generic:h/me", "--field", "note").text == "note")
   }
 
   @Test(

@@ -51,6 +51,49 @@ struct GroupCommandTests {
     #expect(try team.succeed(.alice, "group", "show", "default").lines.count == 2)
   }
 
+  /// Whoever has another person's subkey in their key would look like a reader of that person's items.
+  @Test func `a key with the encryption subkey of another person is refused`() throws {
+    try team.succeed(.alice, "group", "create", "empty")
+    let file = CareTranscriptTests.fixtures.appendingPathComponent("gnupg/carol.borrowed.asc").path
+    for group in ["default", "empty"] {
+      let added = team.run(
+        .alice, ["group", "add", group, file, "--fingerprint", GnuPGKey.carol.fingerprint.text])
+      #expect(added.code == .recipientUnusable, "\(added.talk)")
+      #expect(added.talk.contains("is also in the key of another person"), "\(added.talk)")
+    }
+    #expect(try team.succeed(.alice, "group", "show", "default").lines.count == 1)
+    try team.welcome(.carol)
+    let refreshed = team.run(.alice, ["group", "refresh", file])
+    #expect(refreshed.code == .recipientUnusable, "\(refreshed.talk)")
+    try team.succeed(.alice, "add", "b.example/me", input: "two")
+    #expect(try team.succeed(.alice, "get", "b.example/me").text == "two")
+  }
+
+  /// What is encrypted to fewer people than its group may be an old file that somebody has put back.
+  @Test func `a sync encrypts nothing to somebody who could not read it`() throws {
+    try team.succeed(.alice, "add", "old.example/me", input: "before-bob")
+    try team.succeed(.alice, "rm", "old.example/me")
+    try team.welcome(.bob)
+    try team.succeed(.bob, "sync")
+    // With plain git, as anybody who can push does it.
+    let store = try #require(team.worlds[.bob]).store
+    let git = ["-C", store, "-c", "user.name=W", "-c", "user.email=w@example.org"]
+    let commit = try GnuPGTool.run(
+      "git", git + ["log", "--format=%H", "--diff-filter=A", "--", "items/internet-password/old.example"])
+    let name = String(decoding: commit.dropLast(), as: UTF8.self)
+    _ = try GnuPGTool.run("git", git + ["checkout", name, "--", "items/internet-password/old.example"])
+    _ = try GnuPGTool.run("git", git + ["commit", "-qm", "put back"])
+    _ = try GnuPGTool.run("git", git + ["push", "-q"])
+    let sync = try team.succeed(.alice, "sync")
+    #expect(!sync.talk.contains("Encrypted"), "\(sync.talk)")
+    #expect(
+      sync.talk.contains("not every member of its group can read keytree://internet-password/old.example/me"),
+      "\(sync.talk)")
+    try team.succeed(.bob, "sync")
+    let file = "\(store)/items/internet-password/old.example/me.gpg"
+    #expect(throws: (any Error).self) { try #require(team.worlds[.bob]).gnupg.run(["--decrypt", file]) }
+  }
+
   static let bob = GnuPGKey.bob.fingerprint.text
 
   static let refused: [([String], ExitCode, String)] = [
@@ -160,7 +203,7 @@ struct GroupCommandTests {
     #expect(try team.succeed(.alice, "group", "list").lines.count == 2)
   }
 
-  @Test func `an item that was added while somebody left is sealed again`() throws {
+  @Test func `an item that was added while somebody left is encrypted again`() throws {
     try team.welcome(.bob)
     try team.welcome(.carol)
     try team.succeed(.bob, "sync")
@@ -170,17 +213,17 @@ struct GroupCommandTests {
     try team.succeed(.bob, "add", "b.example/bob", input: "two")
     // A machine that only reads changes nothing; who could read it is named.
     let pull = try team.succeed(.bob, "sync", "--pull-only")
-    #expect(!pull.talk.contains("Sealed"), "\(pull.talk)")
+    #expect(!pull.talk.contains("Encrypted"), "\(pull.talk)")
     let who = team.run(.bob, ["who", "b.example/bob"])
     #expect(who.code == .failedChecks && who.text.contains("Carol Example <carol@keytree.example>, NOT IN"))
     let sync = try team.succeed(.bob, "sync")
-    #expect(sync.talk.contains("Sealed 1 item again."), "\(sync.talk)")
+    #expect(sync.talk.contains("Encrypted 1 item again."), "\(sync.talk)")
     try team.succeed(.alice, "sync")
     #expect(try team.succeed(.alice, "who", "b.example/bob").lines.count == 2)
     #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
     // What cannot be sealed again is told with its exit code, and the rest is synchronized.
     let world = try #require(team.worlds[.alice])
-    let foreign = try world.gnupg.encrypt([1], to: [.alice])
+    let foreign = try GnuPGHome(public: [.alice, .bob, .carol]).encrypt([1], to: [.alice, .bob, .carol])
     let file = "\(world.store)/items/internet-password/b.example/bob.gpg"
     try Data(foreign).write(to: URL(fileURLWithPath: file))
     let failed = team.run(.alice, ["sync"])

@@ -139,17 +139,6 @@ struct RotateNextTests {
     #expect(other.waiting() == 0)
   }
 
-  @Test("conflict copies are settled first, and others' groups are left to others")
-  func others() throws {
-    let world = try EverydayWorld.afterBobLeft(["b.example/alice"])
-    let alice = try #require(
-      try world.done(["get", "a.example", "--json"]).text.split(separator: "\"id\":\"").last?.prefix(32))
-    try world.done(["set", "b.example", "--attribute", Word("conflictOf=\(alice)")])
-    let result = world.next("s")
-    #expect(result.talkText.contains("is a conflict copy: `keytree resolve` settles that first."))
-    #expect(result.talkText.contains("There is no other one that you can change."))
-  }
-
   @Test("in a real terminal that is killed in between, neither secret is lost")
   func killed() throws {
     let world = try EverydayWorld.afterBobLeft()

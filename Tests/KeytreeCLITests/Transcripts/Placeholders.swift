@@ -56,8 +56,13 @@ enum Placeholders {
     return match(line.dropFirst(), expected.dropFirst())
   }
 
+  private static func isHexadecimal(_ text: Substring, _ counts: Int...) -> Bool {
+    counts.contains(text.utf8.count) && text.allSatisfy { "0123456789abcdef".contains($0) }
+  }
+
   private static let kinds: [(String, @Sendable (Substring) -> Bool)] = [
-    ("<ID>", { $0.utf8.count == 32 && $0.allSatisfy { "0123456789abcdef".contains($0) } }),
+    ("<ID>", { isHexadecimal($0, 32) }),
+    ("<COPY>", { isHexadecimal($0, 12, 64) }),
     (
       "<DATE>",
       { text in

@@ -18,7 +18,7 @@
 /// spaces; 'single' and "double" quotation marks protect them, and `$'...'` knows `\xNN`, `\n`, `\t`, `\e`,
 /// `\\` and `\'`.
 ///
-/// Placeholders: `<ID>` (32 digits), `<DATE>` (RFC 3339) and `<ANY>` (anything) in output stand for what
+/// Placeholders: `<ID>` (32 digits), `<COPY>` (12 or 64 digits), `<DATE>` (RFC 3339) and `<ANY>` (anything) in output stand for what
 /// varies; in a later command `<ID>` is the id seen last. `<TMP>` and `<HOME>` are folders made for the
 /// transcript. `<TAB>`, `<CR>`, `<ESC>` and `<x07>` are those characters.
 struct Transcript {

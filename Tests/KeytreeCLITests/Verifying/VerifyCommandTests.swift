@@ -67,8 +67,8 @@ import Testing
     try world.swapFiles(VerifyWorld.items[0], VerifyWorld.items[1])
     try world.commit()
     let outcome = try world.verify("--at", "HEAD")
-    #expect(
-      outcome.status == 13 && outcome.text.contains("not the file that the index describes"), "\(outcome)")
+    let words = "its encrypted file is not the one that its record describes"
+    #expect(outcome.status == 13 && outcome.text.contains(words), "\(outcome.text)\(outcome.errors)")
   }
 
   @Test func `programs are told the same`() throws {
@@ -78,7 +78,11 @@ import Testing
     let lines = outcome.text.split(separator: "\n").map(String.init)
     #expect(lines.count == 3)
     #expect(lines.allSatisfy { (try? JSONSerialization.jsonObject(with: Data($0.utf8))) != nil })
-    #expect(lines.first?.contains("\"problem\":\"not-as-indexed\"") == true)
+    for (line, item) in zip(lines, VerifyWorld.items.prefix(2)) {
+      #expect(line.contains("\"path\":\"\(VerifyWorld.file(item))\",\"problem\":\"damaged\""), "\(line)")
+      #expect(
+        line.contains("\"text\":\"its encrypted file is not the one that its record describes\""), "\(line)")
+    }
     #expect(
       lines.last?.contains("\"findings\":2") == true && lines.last?.contains("\"trusted\":true") == true)
   }

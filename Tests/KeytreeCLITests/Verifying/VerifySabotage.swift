@@ -83,27 +83,73 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
       try FileManager.default.removeItem(
         atPath: "\(world.store)/\(StoreLayout.keyFile(GnuPGKey.bob.fingerprint))")
     },
-    VerifySabotage("an item sealed to one more", "its group has") { world in
+    VerifySabotage("an item encrypted to one more", "its group has") { world in
       let message = try world.program.gnupg.encrypt([1], to: [.alice, .carol])
-      try world.replace(item, with: message)
+      try world.replace(item, with: message, signedBy: .alice)
     },
-    VerifySabotage("an item sealed to somebody else", "its group has") { world in
-      try world.replace(item, with: try world.program.gnupg.encrypt([1], to: [.carol]))
+    VerifySabotage("an item encrypted to somebody else", "its group has") { world in
+      try world.replace(item, with: try world.program.gnupg.encrypt([1], to: [.carol]), signedBy: .alice)
     },
-    VerifySabotage("items swapped", "not the file that the index describes") { world in
+    VerifySabotage("another encrypted file", "its encrypted file is not the one that its record describes") {
+      world in
+      try world.forge.write(try world.program.gnupg.encrypt([1], to: [.alice]), to: VerifyWorld.file(item))
+    },
+    VerifySabotage(
+      "another encrypted file, and a line for it", "`sealed` in the index differs from the signed record"
+    ) { world in
+      let message = try world.program.gnupg.encrypt([1], to: [.alice])
+      try world.replace(item, with: message, signedBy: nil)
+    },
+    VerifySabotage("a record that a stranger signed", "its record is not signed by a member of its group") {
+      world in
+      let message = try world.program.gnupg.encrypt([1], to: [.alice])
+      try world.replace(item, with: message, signedBy: .carol)
+    },
+    VerifySabotage(
+      "a record signed by a person outside the group", "its record is not signed by a member of its group"
+    ) { world in
+      let message = try world.program.gnupg.encrypt([1], to: [.alice])
+      try world.replace(item, with: message, signedBy: .bob)
+    },
+    VerifySabotage("a record and its line edited", "its record was changed after it was signed") { world in
+      let line = try world.forgeLine(item) { $0.attributes[.label] = "edited" }
+      let old = try RecordFile(parsing: try world.forge.bytes(VerifyWorld.recordFile(item)))
+      let new = RecordFile(line: try IndexLine.encode(line), record: line, proof: old.proof)
+      try world.forge.write(new.bytes, to: VerifyWorld.recordFile(item))
+    },
+    VerifySabotage("a line edited", "`label` in the index differs from the signed record") { world in
+      try world.forgeLine(item) { $0.attributes[.label] = "edited" }
+    },
+    VerifySabotage("encrypted files swapped", "its encrypted file is not the one that its record describes") {
+      world in
       try world.swapFiles(item, VerifyWorld.items[1])
     },
-    VerifySabotage("an item gone", "its file is missing") { world in
-      try FileManager.default.removeItem(atPath: "\(world.store)/\(VerifyWorld.file(item))")
+    VerifySabotage("items swapped", "its record is that of another item") { world in
+      try world.swapFiles(item, VerifyWorld.items[1])
+      try world.swapRecords(item, VerifyWorld.items[1])
     },
-    VerifySabotage("an item without a line", "the index does not know this item") { world in
+    VerifySabotage("an encrypted file gone", "the encrypted file of this item is missing") { world in
+      try world.remove(VerifyWorld.file(item))
+    },
+    VerifySabotage("a record gone", "this file has no record") { world in
+      try world.remove(VerifyWorld.recordFile(item))
+    },
+    VerifySabotage("both files of an item gone", "the index has this item, but its files are missing") {
+      world in
+      for file in [VerifyWorld.file(item), VerifyWorld.recordFile(item)] { try world.remove(file) }
+    },
+    VerifySabotage("a line gone", "the index does not have this item") { world in
+      let path = try #require(ItemPath(validating: "internet-password/\(item)"))
+      try world.remove(StoreLayout.shardFile(path.shard, isLocal: false))
+    },
+    VerifySabotage("an encrypted file without a record", "this file has no record") { world in
       let message = try world.forge.bytes(VerifyWorld.file(item))
       try world.forge.write(message, to: "items/internet-password/a.example/x.gpg")
     },
-    VerifySabotage("text in place of an item", "the file is no binary OpenPGP message") { world in
-      try world.replace(item, with: Array("open sesame\n".utf8))
+    VerifySabotage("text in place of an item", "the file is not a binary OpenPGP message") { world in
+      try world.replace(item, with: Array("open sesame\n".utf8), signedBy: .alice)
     },
-    VerifySabotage("text beside the items", "nothing of a store has such a name") { world in
+    VerifySabotage("text beside the items", "this name does not belong in a store") { world in
       try world.forge.write(Array("open sesame\n".utf8), to: "items/internet-password/a.example/alice.txt")
     },
     VerifySabotage("a file at the top", "passwords.txt") { world in
@@ -111,7 +157,7 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     },
     VerifySabotage("a link in place of an item", "a symbolic link") { world in
       let path = "\(world.store)/\(VerifyWorld.file(item))"
-      try FileManager.default.removeItem(atPath: path)
+      try world.remove(VerifyWorld.file(item))
       try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/etc/passwd")
     },
     VerifySabotage("a line that cannot be read", "cannot be read") { world in

@@ -2,6 +2,7 @@ import Foundation
 import Keyring
 import KeyringModel
 import TestSupport
+import Testing
 
 /// A person with a store of some items and two policies, a bare repository whose hook is the built program, and a
 /// machine without any key that looks at both.
@@ -96,21 +97,50 @@ final class VerifyWorld {
 
   static func file(_ item: String) -> String { "items/internet-password/\(item).gpg" }
 
-  /// Puts another message in the place of an item, with a line that describes it.
-  func replace(_ item: String, with message: [UInt8]) throws {
-    guard let path = ItemPath(validating: "internet-password/\(item)") else { return }
+  static func recordFile(_ item: String) -> String { "items/internet-password/\(item).json" }
+
+  func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: "\(store)/\(path)") }
+
+  /// Changes the line of an item.
+  ///
+  /// - Returns: The record as the line has it now.
+  @discardableResult
+  func forgeLine(_ item: String, _ change: (inout ItemRecord) -> Void) throws -> ItemRecord {
+    let path = try #require(ItemPath(validating: "internet-password/\(item)"))
     let file = StoreLayout.shardFile(path.shard, isLocal: false)
     var shard = Shard(parsing: try forge.bytes(file), number: path.shard)
-    guard var record = shard.records.first(where: { $0.path == path }) else { return }
-    record.sealed = ContentDigest(of: message)
+    var record = try #require(shard.records.first { $0.path == path })
+    change(&record)
     try shard.put(record)
     try forge.write(shard.encode(), to: file)
-    try forge.write(message, to: Self.file(item))
+    return record
   }
 
+  /// Puts another message in the place of an item, with a line that describes it.
+  ///
+  /// - Parameter signer: Signs a record that describes the message, too; nil leaves the record as it is.
+  func replace(_ item: String, with message: [UInt8], signedBy signer: GnuPGKey?) throws {
+    let record = try forgeLine(item) { $0.sealed = ContentDigest(of: message) }
+    try forge.write(message, to: Self.file(item))
+    guard let signer else { return }
+    let keyring = try forge.policy.keyring
+    let file = try program.gnupg.sign(record, by: signer, for: keyring, at: record.modified)
+    try forge.write(file.bytes, to: Self.recordFile(item))
+  }
+
+  /// Exchanges the encrypted files of two items.
   func swapFiles(_ first: String, _ second: String) throws {
-    let bytes = try forge.bytes(Self.file(first))
-    try forge.write(try forge.bytes(Self.file(second)), to: Self.file(first))
-    try forge.write(bytes, to: Self.file(second))
+    try swap(Self.file(first), Self.file(second))
+  }
+
+  /// Exchanges the records of two items.
+  func swapRecords(_ first: String, _ second: String) throws {
+    try swap(Self.recordFile(first), Self.recordFile(second))
+  }
+
+  private func swap(_ first: String, _ second: String) throws {
+    let bytes = try forge.bytes(first)
+    try forge.write(try forge.bytes(second), to: first)
+    try forge.write(bytes, to: second)
   }
 }

@@ -30,9 +30,6 @@ struct ItemHistoryTests {
     ("renamed", { try $0.set($1, [.account: "bob"]) }, [.renamed(from: path)]),
     ("deleted", { try $0.delete($1) }, [.deleted]),
     (
-      "a conflict copy", { try $0.set($1, [.conflictOf: .string(other.hex)]) }, [.becameCopy(of: other)]
-    ),
-    (
       "kept on this machine",
       { world, item in
         try world.store.open().update(item, AttributeChanges(isLocal: true))
@@ -41,7 +38,6 @@ struct ItemHistoryTests {
     ),
   ]
 
-  private static let other = sample(ItemID(hex: "00112233445566778899aabbccddeeff"))
   private static let path = sample(ItemPath(validating: "internet-password/a.example/alice"))
 
   private static func sample<T>(_ value: T?) -> T {
@@ -49,7 +45,7 @@ struct ItemHistoryTests {
     return value
   }
 
-  @Test("`each kind of change is told from the lines, and nothing is decrypted`", arguments: changes.indices)
+  @Test("`each kind of change is found in the records, and nothing is decrypted`", arguments: changes.indices)
   func kinds(index: Int) throws {
     let (name, change, expected) = Self.changes[index]
     let world = try SyncWorld.withHistory()
@@ -68,7 +64,7 @@ struct ItemHistoryTests {
     #expect(first.commit.author == "Alice Example" && first.commit.mail == "alice@example.org")
   }
 
-  @Test func `renames are followed through many files of the index, from any name`() throws {
+  @Test func `renames are followed through many records, from any name`() throws {
     let world = try SyncWorld.withHistory()
     let first = try world.add("a.example", "alice")
     try world.commit()
@@ -147,38 +143,40 @@ struct ItemHistoryTests {
     #expect(first.path == second.path)
     #expect(try world.changes(of: first) == [[.deleted], [.added]])
     #expect(try world.changes(of: second) == [[.added]])
-    #expect(try world.history(of: first).lastBeforeDeletion?.record == first)
-    #expect(try world.history(of: second).lastBeforeDeletion == nil)
   }
 
   @Test func `what comes back is the same item`() throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
     try world.commit()
-    let file = "\(world.path)/\(StoreLayout.itemFile(item.path, isLocal: false))"
-    let message = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
+    let file = StoreLayout.itemFile(item.path, isLocal: false)
+    let message = try world.read(file)
     try world.delete(item)
     let before = world.store.engine.statistics
-    try world.store.open().bringBack(item, message: message)
-    #expect(world.store.engine.statistics == before)
+    let keyring = try world.store.open()
+    let store = try #require(try PastStore(at: "HEAD~1", in: try world.requireRepository()))
+    try keyring.bringBack([try store.item(at: item.path, in: keyring)])
+    #expect(world.store.engine.statistics == before, "the files come back as they were signed")
     #expect(try world.commit() == .committed(subject: "bring back internet-password/a.example/alice"))
     #expect(try world.changes(of: item) == [[.broughtBack], [.deleted], [.added]])
-    #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: file))) == message)
+    #expect(try world.read(file) == message)
     #expect(try world.store.open().find(Query()).items == [item])
     let (head, files) = try world.compare()
     #expect(head == files)
   }
 
-  @Test func `a line that nobody can read is no deletion`() throws {
+  @Test func `a record that is signed anew is no version, and one that cannot be read is no deletion`() throws
+  {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
     try world.commit()
-    let shard = URL(
-      fileURLWithPath: "\(world.path)/\(StoreLayout.shardFile(item.path.shard, isLocal: false))")
-    let good = try Data(contentsOf: shard)
-    try Data("{\"id\":\"\(item.id.hex)\",\n".utf8).write(to: shard)
+    let record = world.file(StoreLayout.recordFile(item.path, isLocal: false))
+    try Data(try world.store.open().sign([item])[0].bytes).write(to: record)
+    try world.git(["commit", "-q", "-am", "sign anew"])
+    let good = try Data(contentsOf: record)
+    try Data("{\"id\":\"\(item.id.hex)\",\n".utf8).write(to: record)
     try world.git(["commit", "-q", "-am", "damage"])
-    try good.write(to: shard)
+    try good.write(to: record)
     try world.git(["commit", "-q", "-am", "repair"])
     #expect(try world.changes(of: item) == [[.added]])
   }
@@ -228,8 +226,7 @@ struct ItemHistoryTests {
     #expect(removed.records == [renamed, item])
     let store = try #require(try PastStore(at: "HEAD~2", in: repository))
     #expect(try store.records() == [item])
-    let message = try #require(try store.message(of: item))
-    #expect(ContentDigest(of: message) == item.sealed)
+    #expect(try store.item(at: item.path, in: try world.store.open()).record == item)
   }
 
   @Test func `where a clone lacks the beginning, that is said`() throws {
@@ -294,7 +291,7 @@ extension SyncWorld {
       stream += "commit HEAD\ncommitter X <x@example.org> \(1_800_000_000 + commit) +0000\ndata 2\nx\n\n"
       if commit == 0 { stream += "from HEAD^0\n" }
       stream += "M 100644 inline \(file)\ndata \(line.utf8.count)\n\(line)\n"
-      stream += "M 100644 inline items/generic-password/h\(commit % 97)/a\ndata 1\nx\n\n"
+      stream += "M 100644 inline items/generic-password/h\(commit % 97)/a.json\ndata 1\nx\n\n"
     }
     try git(["fast-import", "--quiet"], input: stream + "done\n")
   }

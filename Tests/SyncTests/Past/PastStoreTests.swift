@@ -31,7 +31,7 @@ struct PastStoreTests {
     #expect(try PastStore(at: String(digits), in: repository)?.records().count == 1)
   }
 
-  @Test func `the message of an item is that of the commit`() throws {
+  @Test func `an item is the one of the commit, and nothing else is released`() throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
     try world.commit()
@@ -44,18 +44,38 @@ struct PastStoreTests {
     ] {
       let store = try #require(try PastStore(at: name, in: repository))
       #expect(try store.records() == [record])
-      let message = try #require(try store.message(of: record))
-      let secret = try keyring.secret(in: message, of: record, matching: nil)
+      #expect(try store.record(at: record.path) == record)
+      let past = try store.item(at: record.path, in: keyring)
+      #expect(past.record == record)
+      let secret = try keyring.secret(of: past, matching: Query(predicates: [.id(record.id)]))
       let found = secret.text()
       #expect(found == text)
+      #expect(throws: KeyringError.bindingMismatch(record.reference, .condition(.account))) {
+        _ = try keyring.secret(of: past, matching: Query(predicates: [.equal(.account, "carol")]))
+      }
     }
     let store = try #require(try PastStore(at: "HEAD", in: repository))
-    #expect(try store.message(of: item) == nil)
-    let message = try #require(try store.message(of: renamed))
-    // The message of another item, or of the same one under another name, is never released.
-    #expect(throws: KeyringError.bindingMismatch(item.reference, .primaryKey(.account))) {
-      let secret = try keyring.secret(in: message, of: item, matching: nil)
-      _ = secret.text()
+    #expect(try store.record(at: item.path) == nil)
+    #expect(throws: SyncError.keyring(.itemNotFound)) { try store.item(at: item.path, in: keyring) }
+  }
+
+  @Test("a record that nobody has signed is never released", arguments: ["label", "modified", "revision"])
+  func forged(member: String) throws {
+    let world = try SyncWorld.withHistory()
+    let item = try world.add("a.example", "alice")
+    try world.commit()
+    var forged = item
+    switch member {
+    case "label": forged.attributes[.label] = "forged"
+    case "modified": forged.modified = Timestamp(microseconds: item.modified.microseconds + 1)
+    default: forged.revision = try #require(Revision(hex: String(repeating: "ab", count: 16)))
+    }
+    try world.write(try world.unsigned(forged, proofOf: item), nil, for: forged)
+    try world.git(["commit", "-q", "-am", "forge"])
+    let store = try #require(try PastStore(at: "HEAD", in: try world.requireRepository()))
+    let keyring = try world.store.open()
+    #expect(throws: SyncError.keyring(.itemDamaged(item.reference, .badRecord(.notProven)))) {
+      try store.item(at: item.path, in: keyring)
     }
   }
 
@@ -102,27 +122,20 @@ struct PastStoreTests {
     #expect(try world.changes(of: item) == [[.deleted], [.added]])
   }
 
-  @Test func `a place that is taken, or a message that is not the line's, brings nothing back`() throws {
+  @Test func `a place that is taken brings nothing back`() throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
     try world.commit()
-    let store = try #require(try PastStore(at: "HEAD", in: try world.requireRepository()))
-    let message = try #require(try store.message(of: item))
     let keyring = try world.store.open()
-    #expect(throws: KeyringError.itemExists(item.reference)) {
-      try keyring.bringBack(item, message: message)
-    }
+    let store = try #require(try PastStore(at: "HEAD", in: try world.requireRepository()))
+    let past = try store.item(at: item.path, in: keyring)
+    #expect(throws: KeyringError.itemExists(item.reference)) { try keyring.bringBack([past]) }
     // Under another name now, with the same id.
     let renamed = try keyring.update(item, AttributeChanges(set: [.account: "bob"]))
-    #expect(throws: KeyringError.itemExists(renamed.reference)) {
-      try keyring.bringBack(item, message: message)
-    }
+    #expect(throws: KeyringError.itemExists(renamed.reference)) { try keyring.bringBack([past]) }
     try keyring.delete([renamed])
-    #expect(throws: KeyringError.itemDamaged(item.reference, .notAsIndexed)) {
-      try keyring.bringBack(item, message: message + [0])
-    }
     #expect(try keyring.find(Query()).items.isEmpty)
-    try keyring.bringBack(item, message: message)
+    try keyring.bringBack([past])
     #expect(try keyring.find(Query()).items == [item])
     #expect(try keyring.text(of: item) == "secret")
   }

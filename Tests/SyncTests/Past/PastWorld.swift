@@ -45,25 +45,40 @@ extension SyncWorld {
     try commit()
   }
 
-  /// Seals an item again without another secret, as a change of the members does, and commits.
+  /// Encrypts the secret of an item again, as a change of the members does, and commits.
   func sealAgain(_ record: ItemRecord) throws {
     let keyring = try store.open()
-    let file = "\(path)/\(StoreLayout.itemFile(record.path, isLocal: false))"
-    let message = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
-    // The stand-in seals the same to the same bytes, so the times make the difference.
+    let message = try store.engine.seal(
+      try keyring.secret(for: record), to: keyring.policy.groups[record.group] ?? [])
     var again = record
-    again.modified = Timestamp(microseconds: record.modified.microseconds + 1)
-    guard let sealed = try keyring.sealAgain(again, message) else { throw GitFailed(words: "no key") }
-    var line = record
-    line.sealed = sealed.record.sealed
-    let number = record.path.shard
-    let shardFile = URL(fileURLWithPath: "\(path)/\(StoreLayout.shardFile(number, isLocal: false))")
-    var shard = Shard(parsing: [UInt8](try Data(contentsOf: shardFile)), number: number)
-    try shard.put(line)
-    try Data(shard.encode()).write(to: shardFile)
-    try Data(sealed.message).write(to: URL(fileURLWithPath: file))
-    try git(["commit", "-q", "-am", "seal again"])
+    again.sealed = ContentDigest(of: message)
+    try write(try keyring.sign([again])[0].bytes, message, for: again)
+    try git(["commit", "-q", "-am", "encrypt again"])
   }
+
+  /// Writes the files of an item and its line, whatever the line says.
+  func write(_ record: [UInt8], _ message: [UInt8]?, for item: ItemRecord) throws {
+    try Data(record).write(to: file(StoreLayout.recordFile(item.path, isLocal: false)))
+    if let message { try Data(message).write(to: file(StoreLayout.itemFile(item.path, isLocal: false))) }
+    let number = item.path.shard
+    let shardFile = file(StoreLayout.shardFile(number, isLocal: false))
+    var shard = Shard(parsing: [UInt8](try Data(contentsOf: shardFile)), number: number)
+    try shard.put(item)
+    try Data(shard.encode()).write(to: shardFile)
+  }
+
+  /// The record file of an item that nobody has signed: the proof is that of another record.
+  func unsigned(_ item: ItemRecord, proofOf other: ItemRecord) throws -> [UInt8] {
+    let bytes = try read(StoreLayout.recordFile(other.path, isLocal: false))
+    let proof = bytes.drop { $0 != 10 }.dropFirst()
+    return try IndexLine.encode(item) + [10] + proof
+  }
+
+  /// The place of a file of the store.
+  func file(_ path: String) -> URL { URL(fileURLWithPath: "\(self.path)/\(path)") }
+
+  /// The bytes of a file of the store.
+  func read(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: file(path))) }
 
   /// Git that notes each of its starts in a file, for those who count them.
   func countedRepository() throws -> (repository: Repository, starts: () throws -> Int) {

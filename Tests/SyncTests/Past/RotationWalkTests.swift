@@ -19,7 +19,7 @@ import Testing
         let path = walk.clones.paths[clone]
         let plain = try PlainRotation(walk.clones.world, at: path)
         let (list, readers) = try walk.clones.world.rotation(at: path)
-        #expect(list.isComplete && readers.strays == 0 && readers.badLines == 0)
+        #expect(list.isComplete && readers.strays.isEmpty && readers.badRecords == 0)
         #expect(list.openReaders == plain.open, "seed \(seed), step \(step): \(done), clone \(clone)")
         #expect(list.deletedReaders == plain.deleted, "seed \(seed), step \(step): \(done), clone \(clone)")
         found += list.entries.count

@@ -17,10 +17,9 @@ extension SyncWorld {
   ) throws -> (list: RotationList, readers: SecretReaders) {
     let path = path ?? self.path
     let keyring = try open(at: path)
-    let items = try keyring.allItems().items
     let repository = withGit ? try Repository.find(store: path, git: makeGit) : nil
-    let readers = try PastReaders(of: keyring, items: items, in: repository).readers
-    return (try keyring.rotationList(of: items, readers), readers)
+    let past = try PastReaders(of: keyring, in: repository)
+    return (try keyring.rotationList(of: past.items, past.readers), past.readers)
   }
 
   /// Changes the policy and commits it.
@@ -42,14 +41,16 @@ extension SyncClones {
   }
 }
 
-/// What a rotation list has to say, found out in another way: commit by commit, from the messages of the stand-in
-/// themselves, which anybody can read. No digest, no line of the past and no code of the program is used.
+/// What a rotation list has to say, found out in another way: commit by commit, from the records and the messages of the
+/// stand-in that lie beside each other. No digest and no code of the program is used.
 struct PlainRotation {
   /// An open or deleted entry: who could read a revision and may not today.
   typealias Strangers = [String: Set<String>]
 
-  /// The current revisions of all items, by what could ever be read by whom.
-  private(set) var readers: [String: Set<String>] = [:]
+  /// Who could ever read a container.
+  private var readers: [Data: Set<String>] = [:]
+  /// The containers of a revision.
+  private var containers: [String: Set<Data>] = [:]
   /// The items of today: revision and group by id.
   private(set) var items: [String: (revision: String, group: String)] = [:]
   private(set) var members: [String: Set<String>] = [:]
@@ -58,40 +59,38 @@ struct PlainRotation {
   init(_ world: SyncWorld, at path: String? = nil) throws {
     let path = path ?? world.path
     for commit in try world.lines("rev-list", "--all", "--reflog", in: path) {
-      let files = try world.lines("ls-tree", "-r", "--name-only", commit, "--", "items", "index", in: path)
-      for file in files {
-        let text = try Self.run(["show", "\(commit):\(file)"], in: path)
-        if file.hasPrefix("items/") {
-          note(text)
-        } else {
-          for line in try Self.objects(text) {
-            let id = line["id"] as? String ?? ""
-            let modified = line["modified"] as? String ?? ""
-            if let old = lastOfGone[id], old.modified >= modified { continue }
-            lastOfGone[id] = (line["revision"] as? String ?? "", line["group"] as? String ?? "", modified)
-          }
+      let files = try world.lines(
+        "ls-tree", "-r", "--name-only", commit, "--", "items", "conflicts", in: path)
+      for file in files where file.hasSuffix(".json") || file.hasSuffix(".gpg") {
+        let bytes = try Self.run(["show", "\(commit):\(file)"], in: path)
+        if file.hasSuffix(".gpg") {
+          note(bytes)
+          continue
         }
+        let line = try Self.record(bytes)
+        let message = "\(file.dropLast(5)).gpg"
+        if files.contains(message) {
+          join(line, try Self.run(["show", "\(commit):\(message)"], in: path))
+        }
+        guard file.hasPrefix("items/") else { continue }
+        let id = line["id"] as? String ?? ""
+        let modified = line["modified"] as? String ?? ""
+        if let old = lastOfGone[id], old.modified >= modified { continue }
+        lastOfGone[id] = (line["revision"] as? String ?? "", line["group"] as? String ?? "", modified)
       }
     }
     let folder = URL(fileURLWithPath: path)
-    for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
-      let isItem = name.hasPrefix("items/") && name.hasSuffix(".gpg")
-      let isShard = name.hasPrefix("index/") && name.hasSuffix(".jsonl")
-      guard isItem || isShard else { continue }
-      let bytes = try Data(contentsOf: folder.appendingPathComponent(name))
-      if isItem {
-        note(bytes)
-        continue
-      }
-      for line in try Self.objects(bytes) {
-        items[line["id"] as? String ?? ""] = (
-          line["revision"] as? String ?? "", line["group"] as? String ?? ""
-        )
-      }
+    for name in try FileManager.default.subpathsOfDirectory(atPath: path)
+    where name.hasPrefix("items/") && name.hasSuffix(".json") {
+      let line = try Self.record(try Data(contentsOf: folder.appendingPathComponent(name)))
+      let message = try Data(contentsOf: folder.appendingPathComponent("\(name.dropLast(5)).gpg"))
+      note(message)
+      join(line, message)
+      items[line["id"] as? String ?? ""] = (line["revision"] as? String ?? "", line["group"] as? String ?? "")
     }
     for id in items.keys { lastOfGone[id] = nil }
     let policy = try Data(contentsOf: folder.appendingPathComponent("policy.json"))
-    let groups = try Self.objects(policy).first?["groups"] as? [String: [String]] ?? [:]
+    let groups = try Self.record(policy)["groups"] as? [String: [String]] ?? [:]
     members = groups.mapValues { Set($0) }
   }
 
@@ -110,24 +109,33 @@ struct PlainRotation {
   }
 
   private func strangers(_ revision: String, _ group: String) -> Set<String> {
-    (readers[revision] ?? []).subtracting(members[group] ?? [])
+    (containers[revision] ?? []).reduce(into: Set()) { $0.formUnion(readers[$1] ?? []) }
+      .subtracting(members[group] ?? [])
   }
 
-  /// Takes a message of the stand-in apart: a magic line, the readers, the signer, and the flipped plaintext.
+  /// Takes a message of the stand-in apart: a magic line, the readers, and the container.
+  private static func parts(_ message: Data) -> (names: Set<String>, container: Data)? {
+    let parts = message.split(separator: 10, maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0].elementsEqual("stand-in message".utf8) else { return nil }
+    return (
+      Set(String(decoding: parts[1], as: UTF8.self).split(separator: ",").map(String.init)), Data(parts[2])
+    )
+  }
+
   private mutating func note(_ message: Data) {
-    let parts = message.split(separator: 10, maxSplits: 3, omittingEmptySubsequences: false)
-    guard parts.count == 4, parts[0].elementsEqual("stand-in message".utf8) else { return }
-    let names = String(decoding: parts[1], as: UTF8.self).split(separator: ",").map(String.init)
-    let header = Data(parts[3].map { ~$0 }.prefix { $0 != 10 })
-    let object = try? JSONSerialization.jsonObject(with: header) as? [String: Any]
-    guard let revision = object?["revision"] as? String else { return }
-    readers[revision, default: []].formUnion(names)
+    if let (names, container) = Self.parts(message) { readers[container, default: []].formUnion(names) }
   }
 
-  private static func objects(_ lines: Data) throws -> [[String: Any]] {
-    try lines.split(separator: 10).map { line in
-      try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any] ?? [:]
+  private mutating func join(_ line: [String: Any], _ message: Data) {
+    guard let container = Self.parts(message)?.container, let revision = line["revision"] as? String else {
+      return
     }
+    containers[revision, default: []].insert(container)
+  }
+
+  /// The first line of a record.
+  private static func record(_ bytes: Data) throws -> [String: Any] {
+    try JSONSerialization.jsonObject(with: Data(bytes.prefix { $0 != 10 })) as? [String: Any] ?? [:]
   }
 
   private static func run(_ words: [String], in folder: String) throws -> Data {

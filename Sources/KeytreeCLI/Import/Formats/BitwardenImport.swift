@@ -6,7 +6,7 @@ package import Secrets
 /// - A login is a password as in ``ImportedEntry``; a secure note, a card, an identity and an SSH key have the note,
 ///   the card's or the person's facts as lines `name: value`, and the private key for their secret, and say in `kind`
 ///   what they are.
-/// - Custom fields are sealed, each in an item of its own, and so is the history of passwords, as JSON.
+/// - Custom fields become fields, and so does the history of passwords, as JSON.
 /// - What lies in the trash is skipped. Passkeys are losses: no other program can use what an export says of them.
 package enum BitwardenImport {
   /// Plans all entries.
@@ -181,7 +181,7 @@ package enum BitwardenImport {
 }
 
 extension ImportPart {
-  /// The name of the item that keeps older passwords.
+  /// The label of the field that keeps older passwords.
   static let history = "password history"
 }
 

@@ -5,7 +5,7 @@ package import Secrets
 ///
 /// - `Title`, `UserName`, `Password`, `URL` and `Notes` become a password as in ``ImportedEntry``; the groups that an
 ///   entry is in, joined by `/`, are the attribute `folder`.
-/// - Strings of other names are sealed, each in an item of its own; those for one-time passwords become a seed.
+/// - Strings of other names become fields; those for one-time passwords become seeds.
 /// - What is protected in memory is sealed, whatever it is; for a protected URL nothing of it is shown.
 /// - References to other entries of the file are replaced by what they stand for; others are losses.
 /// - Older versions of an entry are kept sealed beside it, as JSON; attached files up to the size of a secret.

@@ -6,7 +6,7 @@ package import Secrets
 /// - Four letters for protocols and ways of authentication become the words that the store has for them, `htps`
 ///   becomes `https`.
 /// - A secure note is a generic password of type `note` whose data is a property list; its text becomes the secret of
-///   an item of kind `note`.
+///   the item.
 /// - Certificates and keys are losses: the dump does not have them. So are items without data, which the dump leaves
 ///   out without `-d` or when access was denied.
 package enum KeychainDumpImport {
@@ -42,17 +42,18 @@ package enum KeychainDumpImport {
     var item = PlannedItem(
       itemClass: itemClass, attributes: attributes, secret: data, source: source, part: .secret)
     guard isNote else {
-      draft.add(item)
+      draft.add(PlannedLogin(item))
       return
     }
-    item.attributes[.kind] = "note"
+    item.attributes[.kind] = item.attributes[.kind] ?? .secureNote
     item.attributes[.type] = nil
     item.part = .note
     let list = NotePropertyList(data)
     if let text = list.note { item.secret = text }
-    draft.add(item)
+    var login = PlannedLogin(item)
     // What the text alone does not say: its fonts and pictures.
-    if list.note != nil, list.hasMore { draft.add(item.companion(.column("property list"), keeping: data)) }
+    if list.note != nil, list.hasMore { login.add(.column("property list"), data) }
+    draft.add(login)
   }
 
   private static func set(
@@ -73,6 +74,8 @@ package enum KeychainDumpImport {
     }
     if found.isDefault { return }
     do {
+      // No item of a keychain is a field of another one.
+      if name == .field { throw AttributeError.reservedName(name) }
       try AttributeSchema.check(name: name, value: found, class: itemClass)
       attributes[name] = found
     } catch {

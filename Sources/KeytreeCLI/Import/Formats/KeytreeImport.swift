@@ -21,11 +21,15 @@ package enum KeytreeImport {
       throw .otherFormat(expected: "an export of a version of keytree that is known here")
     }
     var draft = ImportDraft()
-    for (index, item) in items.enumerated() { read(item, number: index + 1, into: &draft) }
+    // Not by way of `add`: what a store has held whole, another one holds whole.
+    draft.logins = PlannedLogin.logins(
+      of: items.enumerated().compactMap { read($1, number: $0 + 1, into: &draft) })
     return draft
   }
 
-  private static func read(_ item: SecretJSON, number: Int, into draft: inout ImportDraft) {
+  private static func read(
+    _ item: SecretJSON, number: Int, into draft: inout ImportDraft
+  ) -> PlannedItem? {
     let title = item["attributes"]?["label"]?.text?.publicBytes() ?? []
     let source = ImportSource.entry(number, title: title)
     let word = item["class"]?.text.map { String(decoding: $0.publicBytes(), as: UTF8.self) } ?? ""
@@ -33,7 +37,7 @@ package enum KeytreeImport {
       let secret = item["secret"].flatMap(secret)
     else {
       draft.lose(source, .noPlace("not an item of keytree"))
-      return
+      return nil
     }
     var planned = PlannedItem(
       itemClass: itemClass, attributes: Attributes(), secret: secret, source: source, part: .secret)
@@ -49,10 +53,6 @@ package enum KeytreeImport {
         draft.lose(source, .noPlace("it has no value that an attribute can have"), part: .column(name.text))
         continue
       }
-      if name == .conflictOf {
-        planned.remarks.append(.conflictCopy)
-        continue
-      }
       do {
         try AttributeSchema.check(name: name, value: value, class: itemClass)
         planned.attributes[name] = value
@@ -62,10 +62,10 @@ package enum KeytreeImport {
     }
     guard secret.count <= ImportDraft.secretLimit else {
       draft.lose(source, .tooLarge(limit: ImportDraft.secretLimit))
-      return
+      return nil
     }
-    // Not by way of `add`: what a store has held whole, another one holds whole.
-    draft.items.append(planned)
+    if let field = planned.field { planned.part = ImportPart(field: field, label: planned.label) }
+    return planned
   }
 
   private static func value(_ json: SecretJSON, of name: AttributeName) -> AttributeValue? {

@@ -5,8 +5,8 @@ package import Secrets
 ///
 /// - A password, a user name and a URL become a password as in ``ImportedEntry``; a secure note has the note for its
 ///   secret, an SSH key the private key.
-/// - Every other field of every section is sealed in an item of its own, called `Section.Field`; a field for one-time
-///   passwords becomes a seed. Files are sealed up to the size of a secret, and larger ones are losses.
+/// - Every other field of every section becomes a field labelled `Section.Field`; one for one-time passwords becomes a
+///   seed. Files are sealed up to the size of a secret, and larger ones are losses.
 /// - What is archived is imported and says so; what was deleted is skipped. Passkeys are losses.
 package struct OnePasswordImport {
   private let archive: ArchiveReader
@@ -96,11 +96,11 @@ package struct OnePasswordImport {
     let hasPasskey = readDetails(reader.take("details"), &entry)
     if category == "003", entry.secret.isEmpty { entry.becomeNote() }
     reader.keepRest(in: &entry)
+    if let file = wrapped["file"]?["path"]?.text { keep(path: file, &entry) }
     entry.finish(into: &draft)
     if hasPasskey {
       draft.lose(entry.source, .noPlace("a passkey works in 1Password alone"), part: .column("passkey"))
     }
-    if let file = wrapped["file"]?["path"]?.text { keep(path: file, entry) }
   }
 
   private func readOverview(_ overview: SecretJSON?, _ entry: inout ImportedEntry) {
@@ -257,7 +257,7 @@ extension OnePasswordImport {
   }
 
   // As the first versions name it: the whole path in the archive.
-  private mutating func keep(path: SecretSlice, _ entry: ImportedEntry) {
+  private mutating func keep(path: SecretSlice, _ entry: inout ImportedEntry) {
     guard let name = Self.name(path) else { return }
     let part = ImportPart.column("file \(name.split(separator: "/").last.map(String.init) ?? name)")
     guard let member = archive[name] ?? archive["files/\(name)"] else {
@@ -267,14 +267,9 @@ extension OnePasswordImport {
     // Most often its document says so too.
     guard usedFiles.insert(member.name).inserted else { return }
     do {
-      var file = ImportedEntry(entry.source)
-      file.attributes = entry.attributes
-      file.kind = "note"
-      file.part = part
-      file.attributes[.account] = AttributeValue(text: Array(part.text.utf8))
-      file.secret = try content(of: member)
-      guard room.take(file.secret) else { return draft.lose(entry.source, AttachmentRoom.loss, part: part) }
-      file.finish(into: &draft)
+      let content = try content(of: member)
+      guard room.take(content) else { return draft.lose(entry.source, AttachmentRoom.loss, part: part) }
+      entry.seal(part, content)
     } catch {
       lose(part, entry.source, error)
     }

@@ -2,7 +2,7 @@ internal import Secrets
 
 /// How many bytes the attached files of one import may have together.
 ///
-/// A file of a few kilobytes can name one packed attachment many thousand times. Each becomes an item of its own, so
+/// A file of a few kilobytes can name one packed attachment many thousand times. Each becomes a field of its own, so
 /// each counts.
 struct AttachmentRoom {
   /// The most bytes of all of them: 256 MiB.

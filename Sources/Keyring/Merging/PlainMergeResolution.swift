@@ -1,0 +1,379 @@
+internal import KeyringModel
+
+/// Merges items that plain git has merged by files, by the rules of ``StoreMerge``.
+///
+/// The merges are applied from the latest to the first one: the version in the store comes from the latest, and each merge
+/// brings in what its own side had that gave way.
+struct PlainMergeResolution {
+  /// A version as it was signed.
+  private struct Source {
+    let file: RecordFile
+    let message: [UInt8]
+  }
+
+  /// A version of an item, and the signed versions that it comes from.
+  private struct Version {
+    let record: ItemRecord
+    let message: [UInt8]
+    /// The file of the record; nil for one that has to be signed.
+    let file: RecordFile?
+    let sources: [Source]
+
+    init(_ file: RecordFile, _ message: [UInt8]) {
+      (record, self.message, self.file) = (file.record, message, file)
+      sources = [Source(file: file, message: message)]
+    }
+
+    init(unsigned record: ItemRecord, _ message: [UInt8], _ sources: [Source]) {
+      (self.record, self.message, self.sources) = (record, message, sources)
+      file = nil
+    }
+  }
+
+  /// What lies at a place.
+  private enum Content {
+    case nothing
+    case version(Version)
+    /// Something that is not believed; the bytes of its record.
+    case distrusted([UInt8])
+    /// An encrypted file without a record, by its digest.
+    case orphan(ContentDigest)
+
+    var version: Version? {
+      if case .version(let version) = self { return version }
+      return nil
+    }
+  }
+
+  /// One side of a merge: versions and the places where they are now, nil for those that the store does not have.
+  private typealias Side = [(place: ItemPath?, version: Version)]
+
+  private let keyring: Keyring
+  private let reader: ItemReader
+  private let pending: PendingMergeFiles
+  private let past: HistoricalVersions
+  /// The index lines of the items that the notes are about, by their places.
+  private var lines: [ItemPath: ItemRecord] = [:]
+  private var contents: [ItemPath: Content] = [:]
+  /// The places where each item may be.
+  private var places: [ItemID: Set<ItemPath>] = [:]
+  private var touched: Set<ItemPath> = []
+  private var copies: [Source] = []
+  private var refused: [ItemPath] = []
+
+  /// Prepares merges.
+  ///
+  /// - Throws: a file error.
+  init(of merges: [PlainMerge], _ past: HistoricalVersions, in keyring: Keyring) throws(KeyringError) {
+    (self.keyring, self.past) = (keyring, past)
+    reader = ItemReader(keyring: keyring)
+    pending = PendingMergeFiles(of: keyring.tree)
+    let ids = Set(merges.flatMap { $0.note.ids })
+    let paths = Set(merges.map(\.note.path))
+    var query = Query()
+    query.includesFields = true
+    if ids.count == 1, let id = ids.first { query.predicates = [.id(id)] }
+    // All signatures that are new to this machine with one process. Each record is looked at by itself later.
+    let known = merges.flatMap { merge in
+      guard case .edited(let base, let ours, let theirs) = merge.note.change else { return [RecordClaim]() }
+      return [base, ours, theirs].filter { !$0.isEmpty }.map { RecordClaim($0, path: merge.note.path) }
+    }
+    _ = try keyring.verify(known)
+    for line in try IndexSearch.run(query, in: keyring.tree).items
+    where !line.isLocal && (ids.contains(line.id) || paths.contains(line.path)) {
+      lines[line.path] = line
+      places[line.id, default: []].insert(line.path)
+    }
+  }
+
+  /// Lists what the store and the notes do not have.
+  func wantedVersions(for merges: [PlainMerge]) throws(KeyringError) -> WantedVersions {
+    var wanted = WantedVersions()
+    func want(_ digest: ContentDigest, at path: ItemPath) throws(KeyringError) {
+      if try message(digest, at: path) == nil { wanted.messages[digest, default: []].insert(path) }
+    }
+    for (path, line) in lines {
+      try want(line.sealed, at: path)
+      if try reader.readableRecord(at: path, isLocal: false) == nil, let bytes = try? IndexLine.encode(line) {
+        wanted.records[path, default: []].insert(ContentDigest(of: bytes))
+      }
+    }
+    for merge in merges {
+      let path = merge.note.path
+      switch merge.note.change {
+      case .edited(_, let ours, _):
+        let now = try reader.readableRecord(at: path, isLocal: false) ?? []
+        for bytes in [ours, now] {
+          // What is not a record has no encrypted file.
+          guard let record = try? RecordFile(parsing: bytes).record else { continue }
+          for place in Set([path, record.path]) { try want(record.sealed, at: place) }
+        }
+      case .removed(let line): wanted.records[path, default: []].insert(ContentDigest(of: line))
+      }
+    }
+    return wanted
+  }
+
+  // MARK: Merging
+
+  /// Applies a merge.
+  ///
+  /// - Throws: `KeyringError.engine`, or a file error.
+  mutating func apply(_ merge: PlainMerge) throws(KeyringError) {
+    let path = merge.note.path
+    switch merge.note.change {
+    case .edited(let base, let ours, let theirs):
+      switch merge.end {
+      case .taken(let acceptsOlderTheirs): try applyEdit(at: path, base, ours, theirs, acceptsOlderTheirs)
+      case .replaced: try keepCopy(of: ours, at: path)
+      }
+    case .removed(let line):
+      guard let old = try? IndexLine.parse(line) else { return }
+      let base = try past.records[ContentDigest(of: line)].flatMap { bytes throws(KeyringError) in
+        try verified(bytes, at: path)?.record
+      }
+      var found = try versions(of: old.id)
+      // A single version may have lost files, which the history has.
+      touched.formUnion(found.compactMap(\.place))
+      try removeOrphan(at: path, of: [old] + found.map(\.version.record))
+      while found.count > 1 {
+        try run([base].compactMap { $0 }, [found[0]], [found[1]], acceptsOlderTheirs: false)
+        let rest = try versions(of: old.id)
+        guard rest.count < found.count else { return }
+        found = rest
+      }
+    }
+  }
+
+  /// Keeps a version as a conflict copy unless the store has it.
+  private mutating func keepCopy(of ours: [UInt8], at path: ItemPath) throws(KeyringError) {
+    guard let mine = try version(ours, at: path) else { return }
+    for found in try versions(of: mine.record.id) where found.version.record == mine.record { return }
+    copies += mine.sources
+  }
+
+  private mutating func applyEdit(
+    at path: ItemPath, _ base: [UInt8], _ ours: [UInt8], _ theirs: [UInt8], _ acceptsOlderTheirs: Bool
+  ) throws(KeyringError) {
+    // A version that nobody has signed, or without its encrypted file, is not merged into what this user signs.
+    guard let mine = try version(ours, at: path) else { return }
+    let old = try verified(base, at: path)?.record
+    // Why a record cannot be read does not matter: it has no encrypted file then.
+    let records = [base, ours, theirs].compactMap { try? RecordFile(parsing: $0).record }
+    try removeOrphan(at: path, of: records)
+    var other: Side = []
+    switch try content(at: path) {
+    case .nothing: break
+    case .orphan:
+      copies += mine.sources
+      return
+    case .version(let version): other = [(path, version)]
+    case .distrusted(let bytes):
+      guard bytes == theirs else {
+        copies += mine.sources
+        return
+      }
+      // A change that is not believed counts as if it had not been made.
+      refused.append(path)
+      contents[path] = .nothing
+      touched.insert(path)
+      try put(mine)
+      return
+    }
+    var own: Side = [(nil, mine)]
+    // A side that has no version of an item at this place may have renamed it.
+    for id in Set([old?.id, mine.record.id, other.first?.version.record.id].compactMap { $0 }) {
+      for found in try versions(of: id) where found.place != path {
+        if mine.record.id == id { other.append(found) } else { own.append(found) }
+      }
+    }
+    try run([old].compactMap { $0 }, own, other, acceptsOlderTheirs: acceptsOlderTheirs)
+  }
+
+  /// Removes an encrypted file that git has left without its record, if it is of one of some versions.
+  private mutating func removeOrphan(at path: ItemPath, of versions: [ItemRecord]) throws(KeyringError) {
+    guard case .orphan(let digest) = try content(at: path), versions.contains(where: { $0.sealed == digest })
+    else { return }
+    contents[path] = .nothing
+    touched.insert(path)
+  }
+
+  private mutating func run(
+    _ base: [ItemRecord], _ ours: Side, _ theirs: Side, acceptsOlderTheirs: Bool
+  ) throws(KeyringError) {
+    func version(_ record: ItemRecord, _ side: MergeSide) -> Version? {
+      (side == .ours ? ours : theirs).first { $0.version.record == record }?.version
+    }
+    var merge = StoreMerge()
+    merge.acceptsOlderTheirs = acceptsOlderTheirs
+    merge.canSign = { [keyring] record, source, side in
+      version(source, side).map { keyring.canSign(for: record.group, $0.message) } ?? false
+    }
+    merge.prefer = { [keyring] mine, other in
+      let isRight = [(mine, MergeSide.ours), (other, .theirs)].map { record, side in
+        version(record, side).map { keyring.isSealed($0.message, to: record.group) } ?? false
+      }
+      if isRight[0] != isRight[1] { return isRight[0] ? .ours : .theirs }
+      return StoreMerge().prefer(mine, other)
+    }
+    let result = merge.merge(
+      base: base, ours: ours.map(\.version.record), theirs: theirs.map(\.version.record))
+    for place in (ours + theirs).compactMap(\.place) {
+      contents[place] = .nothing
+      touched.insert(place)
+    }
+    for item in result.items {
+      if let side = item.recordSide, let whole = version(item.record, side) {
+        try put(whole)
+        continue
+      }
+      let parts = (ours + theirs).map(\.version).filter { $0.record.id == item.record.id }
+      let source = (item.secretSide == .ours ? ours : theirs).map(\.version).first {
+        $0.record.id == item.record.id && $0.record.path == item.secretPath
+          && $0.record.sealed == item.record.sealed
+      }
+      guard let source else { continue }
+      try put(Version(unsigned: item.record, source.message, parts.flatMap(\.sources)))
+    }
+    for copy in result.copies {
+      if let version = version(copy.record, copy.side) { copies += version.sources }
+    }
+  }
+
+  /// Gives a version its place, or keeps it as conflict copies where something else lies.
+  private mutating func put(_ version: Version) throws(KeyringError) {
+    let path = version.record.path
+    guard case .nothing = try content(at: path) else {
+      copies += version.sources
+      return
+    }
+    contents[path] = .version(version)
+    places[version.record.id, default: []].insert(path)
+    touched.insert(path)
+  }
+
+  // MARK: Versions
+
+  /// The versions of an item that the store has, in the order of their places.
+  private mutating func versions(of id: ItemID) throws(KeyringError) -> Side {
+    var versions: Side = []
+    for place in places[id, default: []].sorted() {
+      if let version = try content(at: place).version, version.record.id == id {
+        versions.append((place, version))
+      }
+    }
+    return versions
+  }
+
+  /// What lies at a place, after the merges so far.
+  private mutating func content(at path: ItemPath) throws(KeyringError) -> Content {
+    if let known = contents[path] { return known }
+    let content = try storedContent(at: path)
+    contents[path] = content
+    if let version = content.version { places[version.record.id, default: []].insert(path) }
+    return content
+  }
+
+  private func storedContent(at path: ItemPath) throws(KeyringError) -> Content {
+    var bytes = try reader.readableRecord(at: path, isLocal: false)
+    if bytes == nil, let line = lines[path].flatMap({ try? IndexLine.encode($0) }) {
+      // Git has taken the record away, and the index still has the item.
+      bytes = past.records[ContentDigest(of: line)]
+    }
+    if let bytes {
+      return try version(bytes, at: path).map { .version($0) } ?? .distrusted(bytes)
+    }
+    do throws(KeyringError) {
+      return try reader.message(at: path, isLocal: false).map { .orphan(ContentDigest(of: $0)) } ?? .nothing
+    } catch {
+      // What is not a file, or too large for one, stays.
+      guard case .itemDamaged = error else { throw error }
+      return .distrusted([])
+    }
+  }
+
+  /// A version whose record is believed and whose encrypted file is there; nil for any other.
+  private func version(_ bytes: [UInt8], at path: ItemPath) throws(KeyringError) -> Version? {
+    guard let verified = try verified(bytes, at: path),
+      let message = try message(verified.record.sealed, at: path),
+      try keyring.fault(of: verified, message) == nil
+    else { return nil }
+    return Version(verified.file, message)
+  }
+
+  /// A record that was signed for a place; nil for any other.
+  private func verified(_ bytes: [UInt8], at path: ItemPath) throws(KeyringError) -> VerifiedRecord? {
+    if bytes.isEmpty { return nil }
+    switch try keyring.verifier.verify(RecordClaim(bytes, path: path)) {
+    case .success(let record): return record
+    // Why it is not believed does not matter: it is not used.
+    case .failure: return nil
+    }
+  }
+
+  private func message(_ digest: ContentDigest, at path: ItemPath) throws(KeyringError) -> [UInt8]? {
+    if let kept = try pending.message(digest) ?? past.messages[digest] { return kept }
+    do throws(KeyringError) {
+      let bytes = try reader.message(at: path, isLocal: false)
+      return bytes.flatMap { ContentDigest(of: $0) == digest ? $0 : nil }
+    } catch {
+      // What is not a file, or too large for one, is not the encrypted file either.
+      guard case .itemDamaged = error else { throw error }
+      return nil
+    }
+  }
+
+  // MARK: Writing
+
+  /// Writes everything that is not as it is to be.
+  func write(to changes: inout Changes) throws(KeyringError) -> FinishedMerges {
+    var finished = FinishedMerges()
+    finished.refused = refused
+    var placed: Set<ContentDigest> = []
+    for path in touched.sorted() {
+      switch contents[path] {
+      case .version(let version):
+        if let file = version.file { placed.insert(ContentDigest(of: file.line)) }
+        if try isStored(version, at: path) { continue }
+        let item = PreparedItem(record: version.record, message: version.message)
+        try changes.settle(item, version.file)
+      case .nothing:
+        if try !isTaken(path) { continue }
+        try changes.vacate(path)
+      case .distrusted, .orphan, nil: continue
+      }
+      finished.items += 1
+    }
+    for copy in copies where placed.insert(ContentDigest(of: copy.file.line)).inserted {
+      changes.addConflictCopy(copy.file, message: copy.message)
+      finished.copies += 1
+    }
+    return finished
+  }
+
+  private func isStored(_ version: Version, at path: ItemPath) throws(KeyringError) -> Bool {
+    guard let file = version.file, lines[path] == version.record,
+      try reader.readableRecord(at: path, isLocal: false) == file.bytes
+    else { return false }
+    return try reader.message(at: path, isLocal: false) == version.message
+  }
+
+  private func isTaken(_ path: ItemPath) throws(KeyringError) -> Bool {
+    if lines[path] != nil { return true }
+    for file in [StoreLayout.recordFile(path, isLocal: false), StoreLayout.itemFile(path, isLocal: false)]
+    where try Keyring.isThere(file, in: keyring.tree) { return true }
+    return false
+  }
+}
+
+extension PendingMergeFiles.Note {
+  /// The items that it is about.
+  fileprivate var ids: [ItemID] {
+    switch change {
+    case .edited(let base, let ours, let theirs):
+      // What is not a record is not about an item.
+      [base, ours, theirs].compactMap { try? RecordFile(parsing: $0).record.id }
+    case .removed(let line): [try? IndexLine.parse(line).id].compactMap { $0 }
+    }
+  }
+}

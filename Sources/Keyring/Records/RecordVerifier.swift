@@ -1,0 +1,167 @@
+package import KeyringModel
+internal import OpenPGP
+
+/// A record whose proof leads to a root that a member of its group has signed.
+package struct VerifiedRecord: Sendable, Equatable {
+  /// The file with the record and its proof.
+  package let file: RecordFile
+  /// Who signed it.
+  package let signer: Fingerprint
+  /// The attributes of the item.
+  package let record: ItemRecord
+
+  fileprivate init(_ file: RecordFile, signer: Fingerprint, isLocal: Bool) {
+    (self.file, self.signer) = (file, signer)
+    var record = file.record
+    record.isLocal = isLocal
+    self.record = record
+  }
+}
+
+/// A record to be verified, and where it lies.
+package struct RecordClaim: Sendable {
+  /// The bytes of its file.
+  package let bytes: [UInt8]
+  /// The place of the file; a record of another item is refused. nil for any place.
+  package let path: ItemPath?
+  /// Whether the place is on this machine alone.
+  package let isLocal: Bool
+
+  /// Describes a record.
+  package init(_ bytes: [UInt8], path: ItemPath?, isLocal: Bool = false) {
+    (self.bytes, self.path, self.isLocal) = (bytes, path, isLocal)
+  }
+}
+
+/// Why a record is not believed.
+package enum RecordFault: Error, Equatable, Sendable {
+  /// The file is damaged, or not signed as it must be.
+  case damage(ItemDamage)
+  /// It is the record of another item or keyring.
+  case mismatch(BindingMismatch)
+
+  /// The error of the keyring, about an item.
+  func error(about item: ItemReference) -> KeyringError {
+    switch self {
+    case .damage(let damage): .itemDamaged(item, damage)
+    case .mismatch(let mismatch): .bindingMismatch(item, mismatch)
+    }
+  }
+}
+
+/// Decides whether records are believed (DESIGN section 5). The only place that does.
+struct RecordVerifier: Sendable {
+  /// Who belongs to which group.
+  let policy: Policy
+  let engine: any SealingEngine
+  let roots: VerifiedRoots
+
+  /// Verifies one record.
+  ///
+  /// - Parameter claim: The record and its place.
+  /// - Returns: The record, or why it is not believed.
+  /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
+  func verify(_ claim: RecordClaim) throws(KeyringError) -> Result<VerifiedRecord, RecordFault> {
+    try verify([claim])[0]
+  }
+
+  /// Verifies records; the signatures that are new to this machine with one process.
+  ///
+  /// - Parameter claims: The records and their places.
+  /// - Returns: For each record, in the same order, the record, or why it is not believed.
+  /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
+  func verify(_ claims: [RecordClaim]) throws(KeyringError) -> [Result<VerifiedRecord, RecordFault>] {
+    var results: [Result<RecordFile, RecordFault>] = []
+    results.reserveCapacity(claims.count)
+    var statements: [ContentDigest: [UInt8]?] = [:]
+    var unknown: [ContentDigest: [UInt8]] = [:]
+    var digests: [ContentDigest?] = []
+    for claim in claims {
+      do throws(RecordFault) {
+        let file = try read(claim)
+        let digest = ContentDigest(of: file.proof.signature)
+        let content: [UInt8]?
+        if let known = statements[digest] {
+          content = known
+        } else {
+          content = SignedMessage(file.proof.signature)?.content
+          statements[digest] = .some(content)
+        }
+        try check(file, content)
+        if roots.signer(of: digest) == nil { unknown[digest] = file.proof.signature }
+        results.append(.success(file))
+        digests.append(digest)
+      } catch {
+        results.append(.failure(error))
+        digests.append(nil)
+      }
+    }
+    let fresh = try signers(of: unknown)
+    return zip(zip(claims, results), digests).map { pair, digest in
+      let (claim, result) = pair
+      return result.flatMap { file in
+        guard let digest, let signer = roots.signer(of: digest) ?? fresh[digest],
+          policy.groups[file.record.group]?.contains(signer) ?? false
+        else { return .failure(.damage(.badSignature)) }
+        return .success(VerifiedRecord(file, signer: signer, isLocal: claim.isLocal))
+      }
+    }
+  }
+
+  private func read(_ claim: RecordClaim) throws(RecordFault) -> RecordFile {
+    let file: RecordFile
+    do throws(RecordError) {
+      file = try RecordFile(parsing: claim.bytes)
+    } catch {
+      throw .damage(.badRecord(error))
+    }
+    if let path = claim.path, file.record.path != path { throw .mismatch(.place) }
+    return file
+  }
+
+  private func check(_ file: RecordFile, _ content: [UInt8]?) throws(RecordFault) {
+    let statement: SignedRoot
+    do throws(RecordError) {
+      statement = try file.statement(in: content)
+    } catch {
+      throw .damage(.badRecord(error))
+    }
+    guard statement.keyring == policy.keyring else { throw .mismatch(.keyring) }
+  }
+
+  /// Asks GnuPG who signed messages, and remembers the answers that are good.
+  private func signers(
+    of messages: [ContentDigest: [UInt8]]
+  ) throws(KeyringError) -> [ContentDigest: Fingerprint] {
+    if messages.isEmpty { return [:] }
+    let ordered = messages.sorted { $0.key.base64url < $1.key.base64url }
+    let facts: [SignatureFact?]
+    do throws(EngineError) {
+      facts = try engine.verifyMessages(ordered.map(\.value))
+    } catch {
+      throw .engine(error, nil)
+    }
+    var signers: [ContentDigest: Fingerprint] = [:]
+    for (message, fact) in zip(ordered, facts) {
+      // A key that has expired since was good when it signed; a revoked one never is.
+      guard let fact, fact.status == .good || fact.status == .expiredKey else { continue }
+      signers[message.key] = fact.primary
+    }
+    roots.remember(signers)
+    return signers
+  }
+}
+
+extension Keyring {
+  /// Verifies records as the policy of this keyring says.
+  var verifier: RecordVerifier { RecordVerifier(policy: policy, engine: engine, roots: roots) }
+
+  /// Verifies records that do not lie in the store, such as those of a history or of a remote.
+  ///
+  /// - Parameter claims: The records.
+  /// - Returns: For each record, in the same order, the record, or why it is not believed.
+  /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
+  package func verify(
+    _ claims: [RecordClaim]
+  ) throws(KeyringError) -> [Result<VerifiedRecord, RecordFault>] { try verifier.verify(claims) }
+}

@@ -1,0 +1,137 @@
+internal import KeyringModel
+
+/// The records of a store as its folders have them: the index is a hint, and may leave some out.
+struct StoredRecords: Sendable {
+  /// One record.
+  struct Entry: Sendable {
+    let path: ItemPath
+    let isLocal: Bool
+    /// The record, or why it is not believed.
+    let result: Result<VerifiedRecord, RecordFault>
+  }
+
+  /// How many records are read and verified at once.
+  private static let portion = 4096
+
+  /// Reads and verifies all records of a store.
+  ///
+  /// - Parameters:
+  ///   - keyring: The store.
+  ///   - body: Takes some records at a time, in the order of their paths.
+  /// - Throws: `KeyringError.engine`, a file error, and what `body` throws.
+  static func forEachPortion(
+    of keyring: Keyring, _ body: ([Entry]) throws(KeyringError) -> Void
+  ) throws(KeyringError) {
+    var files = try list(keyring)[...]
+    let pool = WorkerPool(workers: keyring.host.workers)
+    while !files.isEmpty {
+      let portion = Array(files.prefix(Self.portion))
+      files = files.dropFirst(portion.count)
+      let claims = try pool.map(portion.count) { (number) throws(KeyringError) -> RecordClaim? in
+        let (path, isLocal) = portion[number]
+        let bytes = try ItemReader(keyring: keyring).readableRecord(at: path, isLocal: isLocal)
+        return RecordClaim(bytes ?? [], path: path, isLocal: isLocal)
+      }.compactMap { $0 }
+      let results = try keyring.verify(claims)
+      try body(
+        zip(portion, results).map { Entry(path: $0.path, isLocal: $0.isLocal, result: $1) })
+    }
+  }
+
+  private static func list(_ keyring: Keyring) throws(KeyringError) -> [(path: ItemPath, isLocal: Bool)] {
+    try StoreSurvey(of: keyring).items.filter(\.hasRecord).map { ($0.path, $0.isLocal) }
+  }
+}
+
+/// All records of a store that are believed, and those that are not.
+package struct VerifiedRecords: Sendable {
+  /// Those that a member of their group has signed.
+  package private(set) var records: [VerifiedRecord] = []
+  /// The places of those that are not believed, and why.
+  package private(set) var distrusted: [(path: ItemPath, fault: RecordFault)] = []
+
+  fileprivate init() {}
+
+  fileprivate mutating func add(_ entry: StoredRecords.Entry) {
+    switch entry.result {
+    case .success(let record): records.append(record)
+    case .failure(let fault): distrusted.append((entry.path, fault))
+    }
+  }
+}
+
+extension Keyring {
+  /// All records of the store, those of this machine alone included.
+  ///
+  /// - Throws: `KeyringError.engine`, or a file error.
+  package func verifiedRecords() throws(KeyringError) -> VerifiedRecords {
+    var all = VerifiedRecords()
+    try StoredRecords.forEachPortion(of: self) { entries throws(KeyringError) in
+      for entry in entries { all.add(entry) }
+    }
+    return all
+  }
+}
+
+extension Keyring {
+  /// The verified records at the places of some lines of the index. They may say something else than the lines.
+  ///
+  /// - Parameter lines: The items, as `find` returned them.
+  /// - Throws: `KeyringError.engine`, or a file error.
+  package func verifiedRecords(of lines: [ItemRecord]) throws(KeyringError) -> [VerifiedRecord] {
+    let reader = ItemReader(keyring: self)
+    var claims: [RecordClaim] = []
+    for line in lines {
+      guard let bytes = try reader.recordBytes(at: line.path, isLocal: line.isLocal) else { continue }
+      claims.append(RecordClaim(bytes, path: line.path, isLocal: line.isLocal))
+    }
+    return try verify(claims).compactMap { result in
+      // What is not believed is left out; `check` reports it.
+      try? result.get()
+    }
+  }
+
+  /// Why an encrypted file does not count as the file of a verified record; nil when it does. Who merges two versions
+  /// signs for the file of one of them, so that it has to be one that its signer can read.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - secret: The bytes of the encrypted file.
+  /// - Throws: `KeyringError.engine`.
+  package func fault(of record: VerifiedRecord, _ secret: [UInt8]) throws(KeyringError) -> RecordFault? {
+    guard ContentDigest(of: secret) == record.record.sealed else { return .damage(.notAsRecorded) }
+    do throws(KeyringError) {
+      try ItemReader(keyring: self).requireSignerAmongReaders(
+        of: StoredItem(verified: record, message: secret))
+      return nil
+    } catch {
+      switch error {
+      case .itemDamaged(_, let damage): return .damage(damage)
+      case .bindingMismatch(_, let mismatch): return .mismatch(mismatch)
+      default: throw error
+      }
+    }
+  }
+
+  /// Why a conflict copy is not believed; nil when it is.
+  ///
+  /// - Parameters:
+  ///   - record: The bytes of its record.
+  ///   - secret: The bytes of its encrypted file; nil when there is none.
+  ///   - path: The path of its record in the store.
+  /// - Throws: `KeyringError.engine`.
+  package func fault(
+    ofCopy record: [UInt8], _ secret: [UInt8]?, at path: String
+  ) throws(KeyringError) -> RecordFault? {
+    switch try verifier.verify(RecordClaim(record, path: nil)) {
+    case .failure(let fault): return fault
+    case .success(let verified):
+      let digest = ContentDigest(of: verified.file.line)
+      guard path == StoreLayout.conflictFile(verified.record.id, digest, StoreLayout.recordExtension) else {
+        return .mismatch(.place)
+      }
+      guard let secret else { return .damage(.missing) }
+      return ContentDigest(of: secret) == verified.record.sealed ? nil : .damage(.notAsRecorded)
+    }
+  }
+}

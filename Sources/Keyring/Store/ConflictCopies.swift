@@ -1,0 +1,150 @@
+public import KeyringModel
+internal import OpenPGP
+package import Secrets
+
+/// A version of an item that gave way to another one in a merge: its two files as they were signed.
+///
+/// It lies in `conflicts/<id>/<digest>.gpg` and `.json`, outside of the index, so that no query finds it.
+public struct ConflictCopy: Sendable, Equatable {
+  /// The item as this version has it.
+  public let record: ItemRecord
+  /// Who has signed this version; nil when it is not believed, and then it cannot be used.
+  public let signer: Fingerprint?
+  /// When it was signed; nil when that cannot be read.
+  public let signed: Timestamp?
+  /// The digest of the first line of its record, which names its files.
+  let digest: ContentDigest
+
+  /// The paths of its encrypted file and its record in the store.
+  package var files: [String] {
+    [StoreLayout.secretExtension, StoreLayout.recordExtension].map {
+      StoreLayout.conflictFile(record.id, digest, $0)
+    }
+  }
+}
+
+extension StoreLayout {
+  /// The file of a conflict copy.
+  ///
+  /// - Parameters:
+  ///   - id: The item.
+  ///   - digest: The SHA-256 of the first line of the record.
+  ///   - ending: The extension of the file.
+  package static func conflictFile(_ id: ItemID, _ digest: ContentDigest, _ ending: String) -> String {
+    "\(conflicts)/\(id.hex)/\(Hexadecimal.text(digest.bytes))\(ending)"
+  }
+
+  /// Whether a path is that of a file of a conflict copy.
+  package static func isConflictFile(_ path: String) -> Bool {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0] == conflicts, ItemID(hex: String(parts[1])) != nil else { return false }
+    return [secretExtension, recordExtension].contains { ending in
+      guard parts[2].hasSuffix(ending) else { return false }
+      let digits = parts[2].dropLast(ending.utf8.count)
+      return digits.utf8.count == 64
+        && digits.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+  }
+}
+
+extension Keyring {
+  /// The conflict copies of the store, the oldest first.
+  ///
+  /// - Parameter item: The item that they are versions of, or whose place they want; nil for those of all items.
+  /// - Throws: `KeyringError.engine`, or a file error. A file that is not a conflict copy is left out; `check` reports it.
+  public func conflictCopies(of item: ItemRecord? = nil) throws(KeyringError) -> [ConflictCopy] {
+    var claims: [(bytes: [UInt8], file: RecordFile)] = []
+    for folder in try names(in: StoreLayout.conflicts) {
+      for name in try names(in: "\(StoreLayout.conflicts)/\(folder)")
+      where name.hasSuffix(StoreLayout.recordExtension) {
+        let path = "\(StoreLayout.conflicts)/\(folder)/\(name)"
+        guard let bytes = try conflictFile(path, limit: StoreLayout.recordFileLimit),
+          let file = try? RecordFile(parsing: bytes),
+          path
+            == StoreLayout.conflictFile(
+              file.record.id, ContentDigest(of: file.line), StoreLayout.recordExtension)
+        else { continue }
+        claims.append((bytes, file))
+      }
+    }
+    if let item {
+      claims.removeAll { $0.file.record.id != item.id && $0.file.record.path != item.path }
+    }
+    let verified = try verify(claims.map { RecordClaim($0.bytes, path: nil) })
+    return zip(claims, verified).map { claim, result in
+      var signer: Fingerprint?
+      if case .success(let record) = result { signer = record.signer }
+      return ConflictCopy(
+        record: claim.file.record, signer: signer, signed: claim.file.statement?.time,
+        digest: ContentDigest(of: claim.file.line))
+    }.sorted { left, right in
+      left.record.modified == right.record.modified
+        ? left.digest.base64url < right.digest.base64url : left.record.modified < right.record.modified
+    }
+  }
+
+  /// A conflict copy with its encrypted file, verified.
+  ///
+  /// - Throws: `KeyringError.itemNotFound` when it is gone; `.itemDamaged`, `.bindingMismatch`, `.engine`.
+  func storedItem(of copy: ConflictCopy) throws(KeyringError) -> StoredItem {
+    let limits = [StoreLayout.sealedItemLimit, StoreLayout.recordFileLimit]
+    let message = try conflictFile(copy.files[0], limit: limits[0])
+    let record = try conflictFile(copy.files[1], limit: limits[1])
+    let reader = ItemReader(keyring: self)
+    guard let item = try reader.stored(record, message, at: copy.record.path, isLocal: false) else {
+      throw .itemNotFound
+    }
+    guard item.record == copy.record else { throw .bindingMismatch(copy.record.reference, .place) }
+    return item
+  }
+
+  /// Decrypts the secret of a conflict copy.
+  ///
+  /// - Throws: as `secret(for:matching:)`.
+  package func secret(of copy: ConflictCopy) throws(KeyringError) -> SecretBytes {
+    try ItemReader(keyring: self).secret(of: try storedItem(of: copy))
+  }
+
+  /// The names in a folder; none where something else stands, which `check` reports.
+  private func names(in folder: String) throws(KeyringError) -> [String] {
+    try files { () throws(FileError) in
+      try tree.status(folder)?.kind == .directory ? try tree.list(folder) : []
+    }
+  }
+
+  private func conflictFile(_ path: String, limit: Int) throws(KeyringError) -> [UInt8]? {
+    do throws(FileError) {
+      return try tree.read(path, limit: limit)
+    } catch {
+      // What is not a file is reported by `check`.
+      guard case .system = error.reason else { return nil }
+      throw .file(error)
+    }
+  }
+}
+
+extension Index {
+  /// The number of conflict copies by the names of their files. Nothing is read or verified.
+  ///
+  /// - Parameter item: The item that they are versions of; nil for those of all items.
+  /// - Throws: a file error.
+  package func conflictCopyCount(of item: ItemID? = nil) throws(KeyringError) -> Int {
+    var count = 0
+    let folders = if let item { [item.hex] } else { try files(tree.list(StoreLayout.conflicts)) }
+    for folder in folders {
+      count += try files(tree.list("\(StoreLayout.conflicts)/\(folder)")).count { name in
+        name.hasSuffix(StoreLayout.recordExtension)
+          && StoreLayout.isConflictFile("\(StoreLayout.conflicts)/\(folder)/\(name)")
+      }
+    }
+    return count
+  }
+}
+
+extension RecordFile {
+  /// What was signed; nil when it cannot be read. The signature was not looked at.
+  package var statement: SignedRoot? {
+    // Why it cannot be read is reported where the record is verified.
+    try? statement(in: SignedMessage(proof.signature)?.content)
+  }
+}

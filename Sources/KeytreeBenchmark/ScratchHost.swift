@@ -1,0 +1,19 @@
+internal import Glibc
+internal import Keyring
+internal import KeyringModel
+
+extension HostContext {
+  /// The machine as ``Workbench`` describes it to a child of this program, in its variables.
+  static var scratch: HostContext {
+    HostContext(
+      gnupgHome: variable("GNUPGHOME"), engineBase: "\(variable("XDG_RUNTIME_DIR"))/keytree",
+      stateBase: "\(variable("XDG_STATE_HOME"))/keytree", searchPath: variable("PATH"), interaction: .never
+    ) {
+      Timestamp(microseconds: FileClock().now() / 1000)
+    }
+  }
+
+  private static func variable(_ name: String) -> String {
+    unsafe getenv(name).map { unsafe String(cString: $0) } ?? ""
+  }
+}

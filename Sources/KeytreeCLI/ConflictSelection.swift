@@ -1,0 +1,67 @@
+internal import Arguments
+internal import Keyring
+internal import KeyringModel
+
+/// The conflict copies that a command line means: `keytree resolve`, and `keytree get --copy`.
+struct ConflictSelection {
+  static let option = OptionDeclaration(
+    "copy", .required(ValueDeclaration("DIGITS", .text)),
+    help: "a conflict copy of the item, by the first digits that `keytree resolve` shows")
+
+  let call: CommandCall
+  let keyring: Keyring
+
+  /// Returns the conflict copies of the item that is meant: versions of it, or of an item that wants its place.
+  ///
+  /// - Throws: what reading the conflict copies throws; `usage` for operands that mean nothing.
+  func copies(of selection: ItemSelection) throws(Failure) -> [ConflictCopy] {
+    // The index could give an item's id to another name.
+    let lines = try call.find(selection, in: keyring.index).items
+    let items = try keyringCall(keyring.verifiedRecords(of: lines)).map(\.record).filter(selection.accepts)
+    let (ids, paths) = (Set(items.map(\.id)), Set(items.map(\.path)))
+    return try all().filter { copy in
+      // The item may be gone, and its copies still have the name.
+      ids.contains(copy.record.id) || paths.contains(copy.record.path) || selection.accepts(copy.record)
+    }
+  }
+
+  /// Returns all conflict copies, or those that `--copy` names.
+  func all() throws(Failure) -> [ConflictCopy] {
+    let copies = try keyringCall(keyring.conflictCopies())
+    guard let digits = call.arguments.text(Self.option) else { return copies }
+    return copies.filter { $0.name.hasPrefix(digits) }
+  }
+
+  /// Returns the one conflict copy of the item that is meant.
+  ///
+  /// - Throws: `other` with `notFound` when there is none, and with `ambiguous` for several.
+  func one(of selection: ItemSelection) throws(Failure) -> ConflictCopy {
+    let copies = try copies(of: selection)
+    guard let copy = copies.first else { throw none }
+    guard copies.count == 1 else {
+      let names = copies.map(\.shortName).joined(separator: ", ")
+      throw .other(
+        .ambiguous,
+        message: "\(ErrorReport.show(call.nameForMessages(0))) has \(copies.count) conflict copies: \(names)",
+        hint: "choose one of them with `--copy DIGITS`")
+    }
+    return copy
+  }
+
+  /// The failure of a command line that means no conflict copy.
+  var none: Failure {
+    .other(
+      .notFound, message: "\(ErrorReport.show(call.nameForMessages(0))) has no such conflict copy",
+      hint: "`keytree resolve` lists what is in conflict")
+  }
+}
+
+extension ConflictCopy {
+  /// The digits that name the copy: those of the file of its record.
+  var name: String {
+    files.last.flatMap { $0.split(separator: "/").last }.map { String($0.prefix { $0 != "." }) } ?? ""
+  }
+
+  /// The first digits of the name, which are enough on the command line.
+  var shortName: String { String(name.prefix(12)) }
+}

@@ -1,0 +1,109 @@
+internal import KeyringModel
+internal import Secrets
+
+/// One entry of another program as a login: an item and its fields. An entry may be fields alone.
+package struct PlannedLogin: Sendable {
+  /// The item and then its fields, or fields alone; all have the same primary key but for the name of the field.
+  package internal(set) var items: [PlannedItem]
+
+  /// A login with an item of its own.
+  init(_ item: PlannedItem) { items = [item] }
+
+  /// A login without an item: a seed or a note alone.
+  ///
+  /// - Parameters:
+  ///   - item: What is public about the entry, and the secret.
+  ///   - part: What the secret is.
+  init(_ item: PlannedItem, fieldAlone part: ImportPart) {
+    var field = item
+    field.part = part
+    field.attributes[.field] = .string(part.field.name)
+    items = [field]
+  }
+
+  /// Brings items of a store and their fields together, in the order of the items.
+  ///
+  /// - Parameter items: Items and fields, each with its group.
+  static func logins(of items: [PlannedItem]) -> [PlannedLogin] {
+    var logins: [PlannedLogin] = []
+    var places: [PrimaryKey: Int] = [:]
+    for item in items.filter({ $0.field == nil }) + items.filter({ $0.field != nil }) {
+      // A field has one login; of two items with one name the second is told as a duplicate or gets another name.
+      let key = item.primaryKey(in: GroupName.default).withoutField
+      if item.field != nil, let index = places[key] {
+        logins[index].items.append(item)
+      } else {
+        places[key] = logins.count
+        logins.append(PlannedLogin(item))
+      }
+    }
+    return logins
+  }
+
+  /// The item, or the first field of an entry that is fields alone. It decides where the login is.
+  var head: PlannedItem { items[0] }
+
+  /// Adds a field under a name that no other field of the login has.
+  ///
+  /// - Parameters:
+  ///   - part: Which part of the entry it keeps.
+  ///   - secret: The bytes to seal.
+  mutating func add(_ part: ImportPart, _ secret: SecretSlice) {
+    let (name, label) = part.field
+    let taken = Set(items.compactMap(\.field))
+    // Should all be taken, the merge finds no name for it either, and tells the loss.
+    let free = FieldNaming.candidates(name).first { !taken.contains($0) } ?? name
+    var field = PlannedItem(
+      itemClass: head.itemClass, attributes: [.field: .string(free)], secret: secret, source: head.source,
+      part: part, group: head.group)
+    field.attributes[.label] = label.map { .string($0) }
+    field.isLocal = head.isLocal
+    field.take(keyOf: head.attributes)
+    items.append(field)
+  }
+
+  /// The same login with other attributes of its head; its fields go where the head goes.
+  func placed(_ attributes: Attributes) -> PlannedLogin {
+    var login = self
+    login.items[0].attributes = attributes
+    for index in items.indices.dropFirst() { login.items[index].take(keyOf: attributes) }
+    return login
+  }
+}
+
+extension PlannedItem {
+  /// The name of the field; nil for an item that is not a field.
+  var field: String? {
+    guard case .string(let name)? = attributes[.field] else { return nil }
+    return name
+  }
+
+  /// The label as text.
+  var label: String? {
+    guard case .string(let text)? = attributes[.label] else { return nil }
+    return text
+  }
+
+  /// The same field under each name that it may have, in the order in which they are tried.
+  var fieldCandidates: some Sequence<PlannedItem> {
+    FieldNaming.candidates(field ?? FieldName.note).lazy.map { name in
+      var item = self
+      item.attributes[.field] = .string(name)
+      return item
+    }
+  }
+
+  /// The primary key in a keyring.
+  ///
+  /// - Parameter group: The group of the import, for an item that was in none.
+  func primaryKey(in group: String) -> PrimaryKey {
+    PrimaryKey(itemClass: itemClass, attributes: attributes, group: self.group ?? group)
+  }
+
+  /// Takes the attributes of the primary key from the login.
+  fileprivate mutating func take(keyOf login: Attributes) {
+    for name in AttributeSchema.primaryKey(of: itemClass) + [.synchronizable] where name != .field {
+      attributes[name] = login[name]
+    }
+  }
+}

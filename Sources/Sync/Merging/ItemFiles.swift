@@ -1,0 +1,110 @@
+internal import Keyring
+internal import KeyringModel
+
+/// The files of items in some commits: which there are, and what is in them.
+struct ItemFiles {
+  /// The items that are looked at.
+  let paths: Set<ItemPath>
+  private let prefix: String
+  /// The names of the contents by `<commit>:<path>`.
+  private let names: [String: String]
+  private let contents: [String: [UInt8]]
+
+  /// Reads the files of some items in some commits.
+  init(_ paths: Set<ItemPath>, in commits: [String], prefix: String, _ objects: ObjectReader)
+    throws(SyncError)
+  {
+    (self.paths, self.prefix) = (paths, prefix)
+    let places = Set(commits).flatMap { commit in
+      paths.flatMap { [Self.recordFile($0), Self.secretFile($0)] }.map { "\(commit):\(prefix)\($0)" }
+    }
+    names = try objects.names(of: places)
+    contents = try objects.contents(of: Set(names.values))
+  }
+
+  static func recordFile(_ path: ItemPath) -> String { StoreLayout.recordFile(path, isLocal: false) }
+  static func secretFile(_ path: ItemPath) -> String { StoreLayout.itemFile(path, isLocal: false) }
+
+  /// The record of an item in a commit; nil when there is none.
+  func record(_ path: ItemPath, at commit: String) -> [UInt8]? { bytes(Self.recordFile(path), commit) }
+
+  /// The encrypted file of an item in a commit; nil when there is none.
+  func secret(_ path: ItemPath, at commit: String) -> [UInt8]? { bytes(Self.secretFile(path), commit) }
+
+  private func bytes(_ file: String, _ commit: String) -> [UInt8]? {
+    names["\(commit):\(prefix)\(file)"].flatMap { contents[$0] }
+  }
+
+  /// Verifies the items of a commit: the record, and that the encrypted file is the one that it describes.
+  ///
+  /// - Parameters:
+  ///   - commit: The commit.
+  ///   - judges: The keyrings by whose policies somebody may have signed them; one is enough.
+  /// - Returns: For each place that has a record or an encrypted file what it is.
+  func items(at commit: String, _ judges: [Keyring]) throws(SyncError) -> [ItemPath: Content] {
+    let found = paths.sorted().compactMap { path in
+      record(path, at: commit).map { (path, RecordClaim($0, path: path)) }
+    }
+    var results: [Result<VerifiedRecord, RecordFault>] = []
+    do throws(KeyringError) {
+      for judge in judges {
+        let judged = try judge.verify(found.map(\.1))
+        results = results.isEmpty ? judged : zip(results, judged).map { $0.isSuccess ? $0 : $1 }
+      }
+    } catch {
+      throw .keyring(error)
+    }
+    var items: [ItemPath: Content] = [:]
+    for ((path, _), result) in zip(found, results) {
+      switch result {
+      case .failure(let fault): items[path] = .distrusted(fault)
+      case .success(let verified):
+        items[path] = try content(verified, secret(path, at: commit), judges)
+      }
+    }
+    for path in paths where items[path] == nil && secret(path, at: commit) != nil {
+      items[path] = .notAdopted
+    }
+    return items
+  }
+
+  private func content(
+    _ verified: VerifiedRecord, _ message: [UInt8]?, _ judges: [Keyring]
+  ) throws(SyncError) -> Content {
+    guard let message else { return .distrusted(.damage(.missing)) }
+    var fault: RecordFault?
+    for judge in judges {
+      do throws(KeyringError) {
+        fault = try judge.fault(of: verified, message)
+      } catch {
+        throw .keyring(error)
+      }
+      if fault == nil { return .verified(verified) }
+    }
+    return fault.map { .distrusted($0) } ?? .verified(verified)
+  }
+
+  /// What lies at a place.
+  enum Content {
+    /// An item that a member of its group has signed.
+    case verified(VerifiedRecord)
+    /// Something that is not believed.
+    case distrusted(RecordFault)
+    /// An encrypted file without a record, as other programs make it.
+    case notAdopted
+
+    /// The item, if it is one.
+    var verified: VerifiedRecord? {
+      if case .verified(let record) = self { return record }
+      return nil
+    }
+  }
+}
+
+extension Result {
+  /// Whether it is a value and not an error.
+  fileprivate var isSuccess: Bool {
+    if case .success = self { return true }
+    return false
+  }
+}

@@ -1,0 +1,55 @@
+internal import Keyring
+internal import KeyringModel
+
+/// The records that commits have added or taken away.
+struct ChangedRecords {
+  /// Whether records were added or taken away.
+  enum Kind: String {
+    case added = "A"
+    case removed = "D"
+  }
+
+  /// The paths of the items by the full name of the commit.
+  private(set) var paths: [String: [ItemPath]] = [:]
+
+  /// The most bytes of a list of files.
+  private static let limit = 1 << 28
+
+  /// Lists the records that commits have added or removed, compared with some of the commits that they follow.
+  ///
+  /// - Parameters:
+  ///   - kind: Added or removed.
+  ///   - commits: The full names of commits, each alone, which compares it with all of its parents, or with the names of
+  ///     parents behind it.
+  ///   - folders: The folders of the store to look in.
+  ///   - repository: The repository of the store.
+  /// - Throws: as `Git.run`.
+  init(
+    _ kind: Kind, in commits: [[String]], below folders: [String], _ repository: Repository
+  ) throws(GitError) {
+    if commits.isEmpty { return }
+    let names = Set(commits.compactMap(\.first))
+    let output = try repository.git.records(
+      [
+        "diff-tree", "--stdin", "-m", "-r", "-z", "--root", "--name-only", "--diff-filter=\(kind.rawValue)",
+        "--no-renames", "--no-textconv", "--",
+      ] + folders.map { repository.prefix + $0 },
+      input: commits.flatMap { Array("\($0.joined(separator: " "))\n".utf8) }, limit: Self.limit)
+    var current: String?
+    // The name of a commit, then the paths. A path has a `/`, so that neither is taken for the other.
+    for field in output {
+      guard let text = String(validating: field, as: UTF8.self) else { continue }
+      if names.contains(text) {
+        current = text
+      } else if let current, let path = Self.path(text, below: repository.prefix) {
+        paths[current, default: []].append(path)
+      }
+    }
+  }
+
+  /// The path of the item that a record is of; nil for any other file.
+  private static func path(_ file: String, below prefix: String) -> ItemPath? {
+    guard file.hasPrefix(prefix), file.hasSuffix(StoreLayout.recordExtension) else { return nil }
+    return StoreLayout.itemPath(ofFile: String(file.dropFirst(prefix.count)))
+  }
+}

@@ -1,0 +1,95 @@
+import Arguments
+import KeyringModel
+import KeytreeCLI
+import TestSupport
+import Testing
+
+/// Bob is a member of `default`. He takes the encrypted file of an item of `ops`, which he cannot read, and signs a record
+/// for it in his own group.
+@Suite("A member of one group gets nothing of another group")
+struct InsiderTests {
+  let world: ForgedWorld
+  private let planted: ItemRecord
+
+  init() throws {
+    world = try ForgedWorld()
+    var line = try world.line("prod.example/root")
+    var generator = SystemRandomNumberGenerator()
+    line.id = ItemID(using: &generator)
+    line.group = "default"
+    line.attributes[.server] = "bob.example"
+    let message = try world.bytes(ForgedWorld.secretFile(try world.line("prod.example/root")))
+    try world.plant(line, message, signedBy: .bob)
+    planted = try world.line("bob.example/root")
+  }
+
+  /// Expects that the secret of `prod.example` is released under no other name, and that Bob reads nothing of `ops`.
+  private func expectNothing(_ server: String = "bob.example") throws {
+    let get = Release.command(world, ["get", "\(server)/root"])
+    #expect(get.status != 0 && !get.hasSecret && get.output.isEmpty, "\(get)")
+    let texts = try world.textsOfBob()
+    #expect(!texts.contains { $0.contains("prod-password") || $0.contains("ops-password") }, "\(texts)")
+  }
+
+  @Test func `by a record that is signed in a group of its own`() throws {
+    for release in Release.all {
+      let outcome = try release.run(world, "bob.example", "root")
+      let words = "\(release.name): \(outcome.status) \(outcome.output) \(outcome.diagnostics)"
+      #expect(!outcome.hasSecret, "\(words)")
+      if let refusal = release.refusal { #expect(outcome.status == refusal, "\(words)") }
+    }
+    let check = Release.command(world, ["check"])
+    #expect(check.status != 0 && check.output.contains("binding mismatch"), "\(check)")
+  }
+
+  @Test(arguments: [
+    ["set", "bob.example/root", "--label", "x"], ["mv", "bob.example/root", "new.example/root"],
+    ["cp", "bob.example/root", "new.example/root"], ["set", "bob.example/root", "--group", "ops"],
+    ["group", "remove", "default", GnuPGKey.bob.mail],
+    ["group", "add", "default", GnuPGKey.carol.fingerprint.text],
+  ])
+  func `by a change that an honest member signs`(words: [String]) throws {
+    if words.contains("add") {
+      try world.alice.home.run(["--import"], input: GnuPGKey.carol.publicKey)
+    }
+    let outcome = Release.command(world, words)
+    #expect(outcome.status != 0, "\(outcome)")
+    try expectNothing()
+    try expectNothing("new.example")
+  }
+
+  @Test func `when the honest member removes the item, and brings it back`() throws {
+    try world.alice.done(["rm", "bob.example/root"])
+    _ = Release.command(world, ["undelete", "bob.example/root"])
+    try expectNothing()
+  }
+
+  @Test func `but a new secret for the item is for its own group`() throws {
+    let outcome = Release.command(world, ["set", "bob.example/root", "--secret"], input: "for-bob")
+    if outcome.status == 0 {
+      #expect(try world.textsOfBob().contains { $0.hasSuffix(": for-bob") })
+    }
+    let texts = try world.textsOfBob()
+    #expect(!texts.contains { $0.contains("prod-password") || $0.contains("ops-password") }, "\(texts)")
+  }
+
+  /// Recipient packets are not authenticated: Bob puts one of his own in front of the file, whose session key is another.
+  @Test func `by a recipient packet of another file`() throws {
+    let other = try world.bytes(ForgedWorld.secretFile(try world.line("hub.example/alice")))
+    var packets: [[UInt8]] = []
+    var rest = other[...]
+    // Those of GnuPG have one or two bytes of length (RFC 9580, 4.2.2).
+    while let tag = rest.first, tag == 0x84 || tag == 0x85 {
+      let bytes = Array(rest)
+      let size = tag == 0x85 ? 3 + Int(bytes[1]) * 256 + Int(bytes[2]) : 2 + Int(bytes[1])
+      packets.append(Array(bytes.prefix(size)))
+      rest = rest.dropFirst(size)
+    }
+    #expect(packets.count == 2)
+    let message = try world.bytes(ForgedWorld.secretFile(planted))
+    for packet in packets {
+      try world.plant(planted, packet + message, signedBy: .bob)
+      try expectNothing()
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import KeyringModel
+import KeytreeCLI
+import TestSupport
+import Testing
+
+/// A seed or a note is never released as a password.
+@Suite("A field does not become a password")
+struct PromotedFieldTests {
+  let world: ForgedWorld
+
+  init() throws { world = try ForgedWorld() }
+
+  private func removeLogin() throws {
+    let login = try world.line("hub.example/alice")
+    try world.remove(ForgedWorld.secretFile(login))
+    try world.remove(ForgedWorld.recordFile(login))
+    try world.drop(login)
+  }
+
+  private func expectRefusals() throws {
+    for release in Release.all {
+      // An export of a login has its fields, under their own names.
+      if release.name == "export json" { continue }
+      // The id of an item that was deleted is not known.
+      if release.name == "read by id", (try? world.line("hub.example/alice")) == nil { continue }
+      let outcome = try release.run(world, "hub.example", "alice")
+      let words = "\(release.name): \(outcome.status) \(outcome.output) \(outcome.diagnostics)"
+      #expect(!outcome.hasSecret, "\(words)")
+      #expect(outcome.output.isEmpty, "\(words)")
+    }
+  }
+
+  @Test func `when the password is deleted`() throws {
+    try removeLogin()
+    try expectRefusals()
+    let get = Release.command(world, ["get", "hub.example/alice"])
+    #expect(get.status == ExitCode.notFound.rawValue, "\(get)")
+  }
+
+  @Test(arguments: ["otp", "note"], [false, true])
+  func `when its line is made that of the login`(field: String, takesFiles: Bool) throws {
+    let login = try world.line("hub.example/alice")
+    let old = try world.line("hub.example/alice", field: field)
+    try removeLogin()
+    let new = try world.forge(old) { $0.attributes[.field] = nil }
+    #expect(new.path.field == nil)
+    if takesFiles {
+      try world.write(try world.bytes(ForgedWorld.secretFile(old)), to: ForgedWorld.secretFile(login))
+      try world.write(try world.bytes(ForgedWorld.recordFile(old)), to: ForgedWorld.recordFile(login))
+    }
+    try expectRefusals()
+    let get = Release.command(world, ["get", "hub.example/alice"])
+    #expect(get.status == ExitCode.damaged.rawValue, "\(get)")
+  }
+
+  @Test(arguments: ["otp", "note"])
+  func `when its encrypted file lies in place of the password`(field: String) throws {
+    let login = try world.line("hub.example/alice")
+    let old = try world.line("hub.example/alice", field: field)
+    try world.write(try world.bytes(ForgedWorld.secretFile(old)), to: ForgedWorld.secretFile(login))
+    try world.forge(login) { $0.sealed = old.sealed }
+    try expectRefusals()
+  }
+
+  @Test func `and a password does not become a seed`() throws {
+    let seed = try world.line("hub.example/alice", field: "otp")
+    let login = try world.line("hub.example/alice")
+    try world.write(try world.bytes(ForgedWorld.secretFile(login)), to: ForgedWorld.secretFile(seed))
+    try world.forge(seed) { $0.sealed = login.sealed }
+    for words in [["otp", "hub.example/alice"], ["get", "hub.example/alice", "--field", "otp"]] {
+      let outcome = Release.command(world, words)
+      #expect(outcome.status == ExitCode.damaged.rawValue && outcome.output.isEmpty, "\(outcome)")
+      #expect(!outcome.hasSecret)
+    }
+  }
+}

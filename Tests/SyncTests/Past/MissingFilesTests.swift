@@ -1,0 +1,66 @@
+import Foundation
+import Keyring
+import KeyringModel
+import Sync
+import TestSupport
+import Testing
+
+/// Files of items that are gone from the store and that the history has.
+@Suite struct MissingFilesTests {
+  private let world: SyncWorld
+  private let item: ItemRecord
+
+  init() throws {
+    world = try SyncWorld.withHistory()
+    let added = try world.add("a.example", "alice")
+    try world.commit()
+    item = try world.replaceSecret(added, "new")
+  }
+
+  private var record: String { StoreLayout.recordFile(item.path, isLocal: false) }
+  private var secret: String { StoreLayout.itemFile(item.path, isLocal: false) }
+
+  private func restore() throws -> [String] {
+    let keyring = try world.store.open()
+    let found = try PastFiles(in: world.requireRepository()).find(try keyring.missingFiles(), for: keyring)
+    return try keyring.restore(found)
+  }
+
+  @Test("what is missing comes back as it was", arguments: [[true, false], [false, true], [true, true]])
+  func missing(parts: [Bool]) throws {
+    let files = zip([record, secret], parts).filter(\.1).map(\.0)
+    let before = try files.map { try world.read($0) }
+    for file in files { try FileManager.default.removeItem(at: world.file(file)) }
+    #expect(try world.store.open().missingFiles().map(\.path) == [item.path])
+    #expect(try restore() == files.sorted())
+    #expect(try files.map { try world.read($0) } == before)
+    #expect(try world.store.open().text(of: item) == "new")
+    #expect(try world.store.open().missingFiles().isEmpty)
+  }
+
+  @Test func `where the index has another record, the newest signed one comes back`() throws {
+    for file in [record, secret] { try FileManager.default.removeItem(at: world.file(file)) }
+    var forged = item
+    forged.attributes[.label] = "forged"
+    let shard = world.file(StoreLayout.shardFile(item.path.shard, isLocal: false))
+    try Data(IndexLine.encode(forged) + [10]).write(to: shard)
+    #expect(try restore() == [record, secret].sorted())
+    #expect(try RecordFile(parsing: world.read(record)).record == item)
+  }
+
+  @Test func `nothing that nobody has signed is written, and nothing is replaced`() throws {
+    let keyring = try world.store.open()
+    let (signed, message) = (try world.read(record), try world.read(secret))
+    var forged = item
+    forged.attributes[.label] = "forged"
+    let unsigned = try world.unsigned(forged, proofOf: item)
+    #expect(try keyring.restore([record: unsigned, secret: message]).isEmpty, "both are there")
+    try FileManager.default.removeItem(at: world.file(record))
+    #expect(try keyring.restore([record: unsigned]).isEmpty)
+    #expect(try keyring.restore([record: signed, "items/a.txt": [1]]) == [record])
+    try FileManager.default.removeItem(at: world.file(secret))
+    #expect(try keyring.restore([secret: message + [0]]).isEmpty)
+    #expect(try keyring.restore([secret: message]) == [secret])
+    #expect(try world.store.open().text(of: item) == "new")
+  }
+}
