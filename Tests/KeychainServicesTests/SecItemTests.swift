@@ -61,8 +61,13 @@ import Testing
   }
 
   @Test func `refuses the data of all matches before anything is looked up`() {
+    // Whoever changes the settings of this process has the lock: another test would look for its items there.
+    KeychainWorld.lock.lock()
     let before = KeychainSettings.current
-    defer { KeychainSettings.current = before }
+    defer {
+      KeychainSettings.current = before
+      KeychainWorld.lock.unlock()
+    }
     KeychainSettings.current.store = "/nonexistent/store"
     for itemClass in [
       kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey,

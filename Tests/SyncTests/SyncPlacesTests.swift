@@ -90,6 +90,29 @@ import Testing
     #expect(try String(contentsOfFile: "\(tops[0])/run.sh", encoding: .utf8) == "not committed")
   }
 
+  /// Git removes the old file and writes the new one from its beginning. What is left when it is killed in between is
+  /// nobody's work.
+  @Test(arguments: [nil, "", "#!/bin/sh\necho t"] as [String?])
+  func `a file beside the store that a killed git left unfinished is finished`(left: String?) throws {
+    let (world, tops, stores) = try larger()
+    try write("#!/bin/sh\necho two\n", "\(tops[1])/run.sh")
+    try write("new\n", "\(tops[1])/NEWS")
+    try world.git(["add", "."], in: tops[1])
+    try world.git(["commit", "-q", "-m", "work"], in: tops[1])
+    _ = try sync(world, stores[1])
+    try add(world, stores[0], "a.example")
+    if let left {
+      try write(left, "\(tops[0])/run.sh")
+      try write("ne", "\(tops[0])/NEWS")
+    } else {
+      try FileManager.default.removeItem(atPath: "\(tops[0])/run.sh")
+    }
+    #expect(try sync(world, stores[0]).hasMerged)
+    #expect(try String(contentsOfFile: "\(tops[0])/run.sh", encoding: .utf8) == "#!/bin/sh\necho two\n")
+    #expect(try String(contentsOfFile: "\(tops[0])/NEWS", encoding: .utf8) == "new\n")
+    #expect(try world.git(["status", "--porcelain"], in: tops[0]) == "")
+  }
+
   @Test(arguments: [false, true])
   func `what is not in the history is not replaced by a folder that comes in`(isLink: Bool) throws {
     let clones = try SyncClones()

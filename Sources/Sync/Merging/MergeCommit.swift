@@ -35,7 +35,7 @@ struct MergeCommit {
     _ files: MergedFiles, after marker: CommitJournal.Marker, subject: String, isFastForward: Bool,
     timeout: Double
   ) throws(SyncError) -> Bool {
-    try requireUntouched(files.others, marker.hash)
+    try requireUntouched(files.others)
     let names = try names(of: Set(files.store.keys))
     var strangers: [String] = []
     let count = try store { () throws(KeyringError) in
@@ -140,7 +140,7 @@ struct MergeCommit {
 
   /// Refuses to replace what somebody has changed beside the store and not committed; what a merge that was cut off
   /// has put in place is as it should be.
-  private func requireUntouched(_ others: [String: OtherFile], _ hash: GitHash) throws(SyncError) {
+  private func requireUntouched(_ others: [String: OtherFile]) throws(SyncError) {
     if others.isEmpty { return }
     let known = try listing(Array(others.keys))
     var changed: [String] = []
@@ -157,20 +157,30 @@ struct MergeCommit {
       throw .git(error)
     }
     if changed.isEmpty { return }
+    let names = Set(changed.compactMap { others[$0]?.name })
+    let wanted = try ObjectReader(git: repository.git).contents(of: names)
+    let top: FileTree
     do throws(FileError) {
-      let top = try FileTree(at: repository.top)
-      changed = changed.filter { path in
-        do throws(FileError) {
-          return try top.read(path, limit: 1 << 28).map(hash.blobName) != others[path]?.name
-        } catch {
-          // What is no plain file is somebody's own.
-          return true
-        }
-      }
+      top = try FileTree(at: repository.top)
     } catch {
       throw .keyring(.file(error))
     }
+    changed = changed.filter { path in
+      !isInPlace(path, of: top, others[path]?.name.flatMap { wanted[$0] }, wasThere: known[path] != nil)
+    }
     guard changed.isEmpty else { throw .uncommitted(changed.sorted()) }
+  }
+
+  /// Whether a file has their content, or as much of it as a git that was killed has written: it removes the old file,
+  /// and writes the new one from its beginning. Nothing of anybody else's is lost then.
+  private func isInPlace(_ path: String, of top: FileTree, _ theirs: [UInt8]?, wasThere: Bool) -> Bool {
+    do throws(FileError) {
+      guard let bytes = try top.read(path, limit: 1 << 28) else { return theirs == nil || wasThere }
+      return theirs?.starts(with: bytes) ?? false
+    } catch {
+      // What is no plain file is somebody's own.
+      return false
+    }
   }
 
   private func store<R: ~Copyable>(_ body: () throws(KeyringError) -> R) throws(SyncError) -> R {
