@@ -83,6 +83,29 @@ package struct LoginItems {
   }
 }
 
+extension Sequence<ItemRecord> {
+  /// Refuses to choose between items of several groups. Programs do not say which group they mean, and whoever may write
+  /// to one group could else decide what is read from another, or stored for its members.
+  ///
+  /// - Parameter isSame: Returns true for two items that a program cannot tell apart.
+  /// - Throws: `ambiguous` with the items that are meant equally well.
+  func requireOneGroup(
+    _ isSame: (ItemRecord, ItemRecord) -> Bool = { _, _ in true }
+  ) throws(CredentialError) {
+    for record in self {
+      let rivals = filter { isSame($0, record) }
+      if Set(rivals.map(\.group)).count > 1 { throw .ambiguous(rivals.map(\.reference)) }
+    }
+  }
+
+  /// Refuses to choose between items of several groups with the same account.
+  ///
+  /// - Throws: `ambiguous`.
+  func requireOneGroupForEachAccount() throws(CredentialError) {
+    try requireOneGroup { $0.attributes[.account]?.contentBytes == $1.attributes[.account]?.contentBytes }
+  }
+}
+
 extension AttributeName {
   /// When a password ends, in seconds since 1970; a custom attribute.
   static let passwordExpiry: AttributeName = "passwordExpiry"

@@ -15,10 +15,11 @@ struct ServiceItem {
 
   /// The first item in the order of creation.
   ///
-  /// - Throws: `damagedIndex`, `keyring`.
+  /// - Throws: `ambiguous` for items of several groups; `damagedIndex`, `keyring`.
   func find() throws(CredentialError) -> ItemRecord? {
     let matches = try asCredential(keyring.find(query))
     if matches.items.isEmpty, !matches.problems.isEmpty { throw .damagedIndex }
+    try matches.items.requireOneGroup()
     return matches.items.first
   }
 
@@ -35,7 +36,7 @@ struct ServiceItem {
   ///   - secret: The secret.
   ///   - attributes: What a new item has besides service and account.
   /// - Returns: Whether anything in the store has changed.
-  /// - Throws: `keyring`, `damagedIndex`, `contended`.
+  /// - Throws: as `find()`; `contended`.
   func store(_ secret: SecretSlice, _ attributes: Attributes = Attributes()) throws(CredentialError) -> Bool {
     for _ in 0..<Self.attempts {
       do throws(CredentialError) {
@@ -64,7 +65,7 @@ struct ServiceItem {
   /// Removes the item.
   ///
   /// - Returns: Whether there was one.
-  /// - Throws: `damagedIndex`, `keyring`.
+  /// - Throws: as `find()`.
   func erase() throws(CredentialError) -> Bool {
     guard let record = try find() else { return false }
     do {

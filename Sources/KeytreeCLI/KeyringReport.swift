@@ -229,7 +229,7 @@ extension BindingMismatch {
   fileprivate var hint: String {
     switch self {
     case .index: "`keytree check --repair` makes the index from the signed records"
-    case .keyring, .place, .condition, .readers, .recipients:
+    case .keyring, .place, .condition, .readers, .group, .recipients:
       "somebody has moved or replaced a file; `keytree check` looks at all items"
     }
   }

@@ -33,6 +33,30 @@ struct DockerCredentialHelperTests {
     String(decoding: try DockerCredentialHelper.list(keyring.index), as: UTF8.self)
   }
 
+  @Test("of several groups are ambiguous, and nothing is stored, erased or handed out")
+  func groups() throws {
+    try store("https://r.example", "bob", "of default")
+    try world.changePolicy { $0.groups["ops"] = [world.owner] }
+    let keyring = try world.open()
+    let helper = DockerCredentialHelper(keyring)
+    let old = try #require(keyring.find(Query()).items.first)
+    var new = NewItem(itemClass: .internetPassword, attributes: old.attributes, group: "ops")
+    new.attributes[.account] = "eve"
+    let other = try keyring.add(new, secret: SecretBytes(text: "of ops"))
+    let before = try keyring.find(Query()).items
+    let credential = SecretBytes(text: #"{"ServerURL":"https://r.example","Username":"bob","Secret":"new"}"#)
+    let ambiguous = CredentialError.ambiguous(before.map(\.reference))
+    #expect(throws: ambiguous) { _ = try helper.get(Array("r.example".utf8)) }
+    #expect(throws: ambiguous) { try helper.store(DockerCredential(credential)) }
+    #expect(throws: ambiguous) { try helper.erase(Array("r.example".utf8)) }
+    #expect(try keyring.find(Query()).items == before)
+    // What takes the place of an entry has its readers.
+    try keyring.delete([old])
+    #expect(try helper.store(DockerCredential(credential)))
+    let items = try keyring.find(Query()).items
+    #expect(items.map(\.group) == ["ops"] && items.first?.id != other.id)
+  }
+
   @Test("come back byte for byte, a line feed at the end as well")
   func roundTrip() throws {
     #expect(try store("https://index.docker.io/v1/", "bob", #"p\"w\n\u0007é\n"#))

@@ -22,6 +22,32 @@ struct GitCredentialHelperTests {
     #expect(item.attributes == ["server": "git.example.org", "protocol": "https", "account": "alice"])
   }
 
+  @Test("are not answered, and nothing is stored or erased, where several groups have the account")
+  func groups() throws {
+    let world = try GitWorld()
+    try world.store(Self.alice)
+    try world.store.changePolicy { $0.groups["ops"] = [world.store.owner] }
+    let keyring = try world.store.open()
+    let helper = GitCredentialHelper(
+      keyring, recent: RecentLogins(base: world.store.host.stateBase, keyring: keyring.policy.keyring),
+      now: Timestamp(microseconds: 1_800_000_000_000_000))
+    var new = NewItem.login("git.example.org", "alice")
+    new.group = "ops"
+    try keyring.add(new, secret: SecretBytes(text: "of ops"))
+    let before = try keyring.find(Query()).items
+    let ambiguous = CredentialError.ambiguous(before.map(\.reference))
+    #expect(throws: ambiguous) { _ = try helper.get(GitWorld.message(Self.host)) }
+    for password in ["secret", "of ops", "new"] {
+      let message = try GitWorld.message(Self.host + "username=alice\npassword=\(password)\n")
+      #expect(throws: ambiguous) { try helper.store(message) }
+      #expect(throws: ambiguous) { try helper.erase(message) }
+    }
+    #expect(try keyring.find(Query()).items == before)
+    // Another account is no rival.
+    #expect(try helper.store(GitWorld.message(Self.host + "username=bob\npassword=secret\n")))
+    #expect(try helper.get(GitWorld.message(Self.host + "username=bob\n")) != nil)
+  }
+
   @Test("leave the store alone when it has that already")
   func twice() throws {
     let world = try GitWorld()

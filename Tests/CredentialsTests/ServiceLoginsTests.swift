@@ -31,6 +31,39 @@ struct ServiceLoginsTests {
     try keyring.add(NewItem(itemClass: .genericPassword, attributes: attributes), secret: secret)
   }
 
+  @Test("of several groups are ambiguous")
+  func groups() throws {
+    try world.changePolicy { $0.groups["ops"] = [world.owner] }
+    let keyring = try world.open()
+    let logins = ServiceLogins(
+      keyring, recent: RecentLogins(base: world.host.stateBase, keyring: keyring.policy.keyring),
+      now: Timestamp(microseconds: 1_800_000_000_000_000))
+    for (itemClass, attributes) in [
+      (.internetPassword, [.server: "pypi.example", .account: "bob", .protocol: "https"]),
+      (.genericPassword, [.service: "https://pypi.example/odd", .account: "bob"]),
+    ] as [(ItemClass, Attributes)] {
+      let item = NewItem(itemClass: itemClass, attributes: attributes, group: "ops")
+      try keyring.add(item, secret: SecretBytes(text: "of ops"))
+    }
+    let before = try keyring.find(Query()).items
+    let bob = Array("bob".utf8)
+    for service in ["https://pypi.example/", "https://pypi.example/odd"] {
+      for account in [bob, nil] {
+        #expect {
+          try logins.find(service: Array(service.utf8), account: account)
+        } throws: { error in
+          if case CredentialError.ambiguous(let items) = error { items.count == 2 } else { false }
+        }
+      }
+    }
+    let odd = Array("https://pypi.example/odd".utf8)
+    #expect(throws: CredentialError.self) {
+      try logins.store(SecretSlice(SecretBytes(text: "new")), service: odd, account: bob)
+    }
+    #expect(throws: CredentialError.self) { try logins.remove(service: odd, account: bob) }
+    #expect(try keyring.find(Query()).items == before)
+  }
+
   @Test("are never fields, also when the item is gone")
   func fields() throws {
     let places: [(ItemClass, Attributes)] = [

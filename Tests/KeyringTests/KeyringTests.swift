@@ -12,9 +12,15 @@ import TestSupport
     arguments: [
       [], [0], [10], [13, 10], Array("pass\n".utf8), Array("\u{feff}é\u{1b}[2J".utf8),
       [0xff, 0xfe, 0x00, 0x0a],
-      [UInt8](repeating: 0x41, count: 1 << 20),
     ] as [[UInt8]])
-  func roundTrip(_ bytes: [UInt8]) throws {
+  func roundTrip(_ bytes: [UInt8]) throws { try expectRoundTrip(bytes) }
+
+  // The value of an argument is in the output of the tests, so that this one is none.
+  @Test("a secret of the largest size comes back") func largestSecret() throws {
+    try expectRoundTrip([UInt8](repeating: 0x41, count: 1 << 20))
+  }
+
+  private func expectRoundTrip(_ bytes: [UInt8]) throws {
     let store = StandInStore()
     let keyring = try store.create()
     let record = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(copying: bytes))

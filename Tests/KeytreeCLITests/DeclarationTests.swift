@@ -6,10 +6,16 @@ import Testing
 
 @Suite("The declarations of all commands")
 struct DeclarationTests {
+  /// A command and those that it is a part of, shown by its name in the output of the tests.
+  struct CommandPath: CustomTestStringConvertible {
+    let commands: [CommandDeclaration]
+    var testDescription: String { commands.map(\.name).joined(separator: " ") }
+  }
+
   private static func paths(
     _ commands: [CommandDeclaration], _ above: [CommandDeclaration] = []
-  ) -> [[CommandDeclaration]] {
-    commands.flatMap { [above + [$0]] + paths($0.subcommands, above + [$0]) }
+  ) -> [CommandPath] {
+    commands.flatMap { [CommandPath(commands: above + [$0])] + paths($0.subcommands, above + [$0]) }
   }
 
   static let all = paths(Program.declaration.commands)
@@ -30,8 +36,8 @@ struct DeclarationTests {
   }
 
   @Test("have options with names and letters of their own", arguments: all)
-  func options(path: [CommandDeclaration]) {
-    let options = path.flatMap(\.options) + Program.declaration.globals
+  func options(path: CommandPath) {
+    let options = path.commands.flatMap(\.options) + Program.declaration.globals
     let names = options.compactMap(\.long)
     let letters = options.compactMap(\.short)
     #expect(names.count == Set(names).count)
@@ -39,8 +45,8 @@ struct DeclarationTests {
   }
 
   @Test("have complete help", arguments: all)
-  func help(path: [CommandDeclaration]) throws {
-    let command = try #require(path.last)
+  func help(path: CommandPath) throws {
+    let command = try #require(path.commands.last)
     #expect(!command.summary.isEmpty && !command.summary.hasSuffix("."))
     for option in command.options { #expect(!option.help.isEmpty && !option.help.hasSuffix(".")) }
     for operand in command.operands { #expect(!operand.help.isEmpty && !operand.help.hasSuffix(".")) }
@@ -48,12 +54,12 @@ struct DeclarationTests {
     #expect(!command.examples.isEmpty || !command.subcommands.isEmpty)
     #expect(command.exitCodes == command.exitCodes.sorted())
     #expect(command.exitCodes.allSatisfy { ExitCode(rawValue: $0) != nil })
-    let text = HelpText(Program.declaration, width: 80).command(path)
+    let text = HelpText(Program.declaration, width: 80).command(path.commands)
     for option in command.options { #expect(text.contains(option.display)) }
     #expect(text.hasSuffix("\n"))
   }
 
-  @Test("have examples that parse", arguments: all.flatMap { $0.last?.examples ?? [] })
+  @Test("have examples that parse", arguments: all.flatMap { $0.commands.last?.examples ?? [] })
   func examples(example: Example) throws {
     // What comes before a pipe and what follows a redirection is the shell's.
     let line = example.line.split(separator: "|").last.map(String.init) ?? ""

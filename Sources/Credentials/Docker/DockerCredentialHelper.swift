@@ -23,7 +23,8 @@ package struct DockerCredentialHelper {
   ///
   /// - Parameter serverURL: In any spelling; without a scheme an entry for `https` comes before one for `http`.
   /// - Returns: One JSON object; nil when there is none.
-  /// - Throws: `malformed` for a URL without a host; `notUTF8` for what JSON cannot carry; `keyring`.
+  /// - Throws: `malformed` for a URL without a host; `notUTF8` for what JSON cannot carry; `ambiguous` for entries of
+  ///   several groups; `keyring`.
   package func get(_ serverURL: [UInt8]) throws(CredentialError) -> SecretBytes? {
     guard let record = try entries(of: serverURL).first else { return nil }
     let secret = try asCredential(items.secret(of: record))
@@ -41,10 +42,10 @@ package struct DockerCredentialHelper {
     return object
   }
 
-  /// Stores a credential in place of any other of the same registry.
+  /// Stores a credential in place of any other of the same registry, and in the group of that one.
   ///
   /// - Returns: Whether anything in the store has changed.
-  /// - Throws: `malformed` for a URL without a host; `keyring`.
+  /// - Throws: `malformed` for a URL without a host; `ambiguous` for entries of several groups; `taken`; `keyring`.
   package func store(_ credential: DockerCredential) throws(CredentialError) -> Bool {
     let endpoint = try endpoints(of: credential.serverURL)[0]
     var attributes = Attributes()
@@ -61,18 +62,21 @@ package struct DockerCredentialHelper {
       record.attributes[.account]?.contentBytes == credential.username
     }
     let known = try asCredential(entries(at: endpoint)).settled()
+    try known.requireOneGroup()
     if known.count == 1, hasAccount(known[0]), known[0].attributes[.url] == url,
       try asCredential(items.secret(of: known[0])).isEqual(to: credential.secret)
     {
       return false
     }
-    let item = NewItem(itemClass: .internetPassword, attributes: attributes)
+    let group = known.first?.group ?? GroupName.default
+    let item = NewItem(itemClass: .internetPassword, attributes: attributes, group: group)
     do throws(KeyringError) {
       try keyring.transaction { changes throws(KeyringError) in
         // Of several processes that store one for the same registry at the same time, each has to replace what the one
         // before it has stored, whatever account that was for.
         changes.dependOnSearch()
         let known = try entries(at: endpoint).records
+        if let other = known.first(where: { $0.group != group }) { throw .itemExists(other.reference) }
         let same = known.first(where: hasAccount)
         for record in known where record.id != same?.id { try changes.delete(record) }
         if let same {
@@ -83,7 +87,8 @@ package struct DockerCredentialHelper {
         }
       }
     } catch .itemExists(let reference) {
-      // Somebody else's password for the same account: it is not docker's to replace.
+      // Somebody else's password for the same account, or one that has just been stored for another group: it is not
+      // docker's to replace.
       throw .taken(reference)
     } catch {
       throw .keyring(error)
@@ -94,7 +99,7 @@ package struct DockerCredentialHelper {
   /// Erases the credential of a registry.
   ///
   /// - Returns: Whether there was one.
-  /// - Throws: `malformed` for a URL without a host; `keyring`.
+  /// - Throws: `malformed` for a URL without a host; `ambiguous` for entries of several groups; `keyring`.
   package func erase(_ serverURL: [UInt8]) throws(CredentialError) -> Bool {
     guard let record = try entries(of: serverURL).first else { return false }
     do {
@@ -153,7 +158,9 @@ package struct DockerCredentialHelper {
       found += entries.records
       isIncomplete = isIncomplete || entries.isIncomplete
     }
-    return try LoginItems.Found(records: found, isIncomplete: isIncomplete).settled()
+    let settled = try LoginItems.Found(records: found, isIncomplete: isIncomplete).settled()
+    try settled.requireOneGroup()
+    return settled
   }
 
   private func entries(at endpoint: Endpoint) throws(KeyringError) -> LoginItems.Found {

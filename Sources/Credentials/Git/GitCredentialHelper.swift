@@ -36,7 +36,8 @@ package struct GitCredentialHelper {
   /// - Parameter question: What git knows. Without protocol or host there is no answer.
   /// - Returns: What git does not know yet; nil when there is nothing. Of several accounts the one used last. A password
   ///   that has ended is not handed out, but what a new one can be had with is.
-  /// - Throws: `malformed` for a host that is none; `damagedIndex`, `keyring`.
+  /// - Throws: `malformed` for a host that is none; `ambiguous` for an account that several groups have; `damagedIndex`,
+  ///   `keyring`.
   package func get(_ question: GitCredential) throws(CredentialError) -> (
     answer: GitCredential, ItemReference
   )? {
@@ -69,7 +70,7 @@ package struct GitCredentialHelper {
   /// - Parameter credential: Protocol, host, user name and password, or a scheme and what follows it. What is not
   ///   complete, has ended, or is not to be kept, is passed over, as git's own helpers do.
   /// - Returns: Whether anything in the store has changed: the same once more is no change.
-  /// - Throws: `malformed`, `keyring`, `contended`.
+  /// - Throws: `malformed`, `ambiguous`, `keyring`, `contended`.
   package func store(_ credential: GitCredential) throws(CredentialError) -> Bool {
     guard let endpoint = try endpoint(of: credential), !credential.isEphemeral,
       let wanted = WantedLogin(credential, endpoint), credential.passwordExpiry.map(isPast) != true
@@ -122,7 +123,7 @@ package struct GitCredentialHelper {
   /// - Parameter credential: Every item that has all that it names is erased, but none with another password: that was
   ///   changed in the meantime. Without protocol or host nothing is.
   /// - Returns: How many were erased.
-  /// - Throws: `malformed`, `damagedIndex`, `keyring`, `contended`. An item that cannot be decrypted stays, and is told
+  /// - Throws: `malformed`, `ambiguous`, `damagedIndex`, `keyring`, `contended`. An item that cannot be decrypted stays, and is told
   ///   after the others are gone.
   package func erase(_ credential: GitCredential) throws(CredentialError) -> Int {
     guard let endpoint = try endpoint(of: credential) else { return 0 }
@@ -179,11 +180,13 @@ package struct GitCredentialHelper {
   private func find(
     at endpoint: Endpoint, _ message: GitCredential, where isWanted: (ItemRecord) -> Bool
   ) throws(CredentialError) -> [ItemRecord] {
-    try asCredential(
+    let found = try asCredential(
       items.find(at: endpoint, account: message.username) { record in
         isWanted(record) && !DockerCredentialHelper.isEntry(record)
       }
     ).settled()
+    try found.requireOneGroupForEachAccount()
+    return found
   }
 
   private func secret(of record: ItemRecord) throws(CredentialError) -> SecretSlice {

@@ -33,7 +33,7 @@ package struct ServiceLogins {
   ///     for what is below it.
   ///   - account: The account; nil for any, of which the one used last is taken.
   /// - Returns: The account and the password; nil when there is none.
-  /// - Throws: `damagedIndex`, `keyring`.
+  /// - Throws: `ambiguous` for items of several groups; `damagedIndex`, `keyring`.
   package func find(
     service: [UInt8], account: [UInt8]?
   ) throws(CredentialError) -> (account: [UInt8], secret: SecretSlice, ItemReference)? {
@@ -50,6 +50,7 @@ package struct ServiceLogins {
         LoginItems.isPassword(record) && !isExpired(record) && endpoint.isBelow(record.attributes[.path])
       }
     ).settled()
+    try found.requireOneGroupForEachAccount()
     guard let record = recent.latest(of: found, at: endpoint) else { return nil }
     let secret = try asCredential(items.secret(of: record))
     return (record.attributes[.account]?.contentBytes ?? [], secret, record.reference)
@@ -58,7 +59,7 @@ package struct ServiceLogins {
   /// Stores a password as a generic one, in place of the one that is there.
   ///
   /// - Returns: Whether anything has changed.
-  /// - Throws: `damagedIndex`, `keyring`, `contended`.
+  /// - Throws: `ambiguous`, `damagedIndex`, `keyring`, `contended`.
   package func store(
     _ secret: SecretSlice, service: [UInt8], account: [UInt8]
   ) throws(CredentialError) -> Bool {
@@ -68,7 +69,7 @@ package struct ServiceLogins {
   /// Removes a generic password.
   ///
   /// - Returns: Whether there was one.
-  /// - Throws: `damagedIndex`, `keyring`.
+  /// - Throws: `ambiguous`, `damagedIndex`, `keyring`.
   package func remove(service: [UInt8], account: [UInt8]) throws(CredentialError) -> Bool {
     try item(service, account).erase()
   }

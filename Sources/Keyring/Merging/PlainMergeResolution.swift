@@ -17,16 +17,19 @@ struct PlainMergeResolution {
     let message: [UInt8]
     /// The file of the record; nil for one that has to be signed.
     let file: RecordFile?
+    /// The person who signed the record; nil for one that has to be signed.
+    let signer: Fingerprint?
     let sources: [Source]
 
-    init(_ file: RecordFile, _ message: [UInt8]) {
-      (record, self.message, self.file) = (file.record, message, file)
-      sources = [Source(file: file, message: message)]
+    init(_ verified: VerifiedRecord, _ message: [UInt8]) {
+      (record, self.message, file) = (verified.file.record, message, verified.file)
+      signer = verified.signer
+      sources = [Source(file: verified.file, message: message)]
     }
 
     init(unsigned record: ItemRecord, _ message: [UInt8], _ sources: [Source]) {
       (self.record, self.message, self.sources) = (record, message, sources)
-      file = nil
+      (file, signer) = (nil, nil)
     }
   }
 
@@ -201,6 +204,10 @@ struct PlainMergeResolution {
   private mutating func run(
     _ base: [ItemRecord], _ ours: Side, _ theirs: Side, acceptsOlderTheirs: Bool
   ) throws(KeyringError) {
+    var (ours, theirs) = (ours, theirs)
+    let other = theirs.map(\.version.record)
+    refuseMoves(in: &theirs, from: base, or: ours.map(\.version.record))
+    refuseMoves(in: &ours, from: base, or: theirs.isEmpty ? [] : other)
     func version(_ record: ItemRecord, _ side: MergeSide) -> Version? {
       (side == .ours ? ours : theirs).first { $0.version.record == record }?.version
     }
@@ -237,6 +244,31 @@ struct PlainMergeResolution {
     }
     for copy in result.copies {
       if let version = version(copy.record, copy.side) { copies += version.sources }
+    }
+  }
+
+  /// Takes versions away that are for another group than the item, unless a member of that group has signed them: who is
+  /// not a member does not know the secret. They are kept as conflict copies.
+  ///
+  /// - Parameters:
+  ///   - side: The versions.
+  ///   - base: The versions that both sides come from.
+  ///   - others: The versions of the other side, which count for an item that `base` does not have.
+  private mutating func refuseMoves(in side: inout Side, from base: [ItemRecord], or others: [ItemRecord]) {
+    for (place, version) in side {
+      let id = version.record.id
+      let known = base.contains { $0.id == id } ? base : others
+      let groups = known.filter { $0.id == id }.map(\.group)
+      // What has to be signed is what this user made.
+      guard let signer = version.signer, !groups.isEmpty, !groups.contains(version.record.group),
+        !groups.contains(where: { keyring.policy.groups[$0]?.contains(signer) ?? false })
+      else { continue }
+      copies += version.sources
+      side.removeAll { $0.version.record == version.record }
+      guard let place else { continue }
+      refused.append(place)
+      contents[place] = .nothing
+      touched.insert(place)
     }
   }
 
@@ -298,7 +330,7 @@ struct PlainMergeResolution {
       let message = try message(verified.record.sealed, at: path),
       try keyring.fault(of: verified, message) == nil
     else { return nil }
-    return Version(verified.file, message)
+    return Version(verified, message)
   }
 
   /// A record that was signed for a place; nil for any other.

@@ -128,6 +128,10 @@ public struct Changes: ~Copyable {
     _ record: ItemRecord, _ changes: AttributeChanges, secret: borrowing SecretBytes
   ) throws(KeyringError) -> ItemRecord {
     let (place, old) = try current(record)
+    // Whoever has decided on the secret has decided on its readers.
+    guard old.group.hasSameBytes(as: record.group) else {
+      throw .bindingMismatch(old.reference, .condition(.group))
+    }
     var new = try changes.applied(to: old)
     var generator = SystemRandomNumberGenerator()
     new.revision = Revision(using: &generator)

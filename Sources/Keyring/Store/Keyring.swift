@@ -188,19 +188,23 @@ public final class Keyring: Sendable {
     }
   }
 
-  /// Replaces the secret of an item unless somebody else has replaced it.
+  /// Replaces the secret of an item unless somebody else has replaced it, or has moved the item to other readers.
   ///
   /// - Parameters:
   ///   - record: the item with the revision that the new secret is made from.
   ///   - secret: the new secret.
-  /// - Returns: the record as it is now; nil, and nothing is done, when the item has another revision or is gone.
+  /// - Returns: the record as it is now; nil, and nothing is done, when the item has another revision or group, or is
+  ///   gone.
   /// - Throws: as `update(_:_:)`, but for `itemNotFound`.
   public func replaceSecret(
     of record: ItemRecord, with secret: borrowing SecretBytes
   ) throws(KeyringError) -> ItemRecord? {
     do throws(KeyringError) {
       return try transaction { changes throws(KeyringError) in
-        guard try changes.latest(record).revision == record.revision else { return nil }
+        let latest = try changes.latest(record)
+        guard latest.revision == record.revision, latest.group.hasSameBytes(as: record.group) else {
+          return nil
+        }
         return try changes.update(record, AttributeChanges(), secret: secret)
       }
     } catch .itemNotFound {

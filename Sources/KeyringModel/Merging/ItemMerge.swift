@@ -165,6 +165,12 @@ extension ItemRecord {
     return other.order.lexicographicallyPrecedes(order)
   }
 
+  /// Whether this version is from before another one. A version that a merge has chosen for its later secret is not,
+  /// although the version that gave way can have been modified later.
+  package func isOlder(than other: ItemRecord) -> Bool {
+    self != other && modified < other.modified && !isLater(than: other, bySecret: true)
+  }
+
   /// Bytes that put versions in order which say the same of their times.
   private var order: [UInt8] {
     // What cannot be written as a line never came from one.

@@ -92,7 +92,7 @@ package struct StoreMerge {
       latest[id] = sorted[0]
       for version in sorted.dropFirst() where version != sorted[0] {
         result.copies.append(Copy(record: version, side: side))
-        if let base = bases[id], isOlder(version, than: base) { result.olderVersions.append(version) }
+        if let base = bases[id], version.isOlder(than: base) { result.olderVersions.append(version) }
       }
     }
     return latest
@@ -108,12 +108,6 @@ package struct StoreMerge {
     base.map { record.isSameVersion(as: $0) } ?? false
   }
 
-  /// Whether a version is from before the base. A version that a merge has chosen for its later secret is not, although
-  /// the version that gave way can have been modified later.
-  private static func isOlder(_ version: ItemRecord, than base: ItemRecord) -> Bool {
-    version != base && version.modified < base.modified && !version.isLater(than: base, bySecret: true)
-  }
-
   /// An item that both sides have.
   private func both(
     _ base: ItemRecord?, _ ours: ItemRecord, _ theirs: ItemRecord, _ result: inout Result
@@ -124,7 +118,7 @@ package struct StoreMerge {
       for (version, side) in [(theirs, MergeSide.theirs), (ours, .ours)] {
         let other = side == .ours ? theirs : ours
         if side == .theirs, acceptsOlderTheirs { continue }
-        guard Self.isOlder(version, than: base), other.modified > version.modified else { continue }
+        guard version.isOlder(than: base), other.modified > version.modified else { continue }
         result.copies.append(Copy(record: version, side: side))
         result.olderVersions.append(version)
         return Self.whole(other, side.other)

@@ -70,7 +70,7 @@ enum SecurityAddition {
     let place = place(itemClass)
     let found = try securityCall(place) { () throws(Failure) in
       try call.call.requireWritable(keyring)
-      return try search.run(in: keyring.index, call.call).first
+      return try search.choice(in: keyring.index, call.call)
     }
     guard let found else {
       let item = NewItem(itemClass: itemClass, attributes: withDefaults(given, itemClass))

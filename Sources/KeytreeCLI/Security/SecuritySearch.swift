@@ -110,11 +110,28 @@ struct SecuritySearch {
 
   /// The first match.
   ///
-  /// - Throws: status 44 when there is none.
+  /// - Throws: status 44 when there is none; and as `choice(in:_:)`.
   func first(in index: Index, _ call: SecurityCall) throws(SecurityFailure) -> ItemRecord {
     let place = "SecKeychainSearchCopyNext"
-    let found = try securityCall(place) { () throws(Failure) in try run(in: index, call.call) }
-    guard let first = found.first else { throw SecurityFailure(.itemNotFound, at: place) }
+    let found = try securityCall(place) { () throws(Failure) in try choice(in: index, call.call) }
+    guard let found else { throw SecurityFailure(.itemNotFound, at: place) }
+    return found
+  }
+
+  /// The first match, unless an item of another group has its account and its service or server: the letters name no
+  /// group, and whoever may write to one could else decide what is read from another, or stored for its members.
+  ///
+  /// - Throws: `ambiguous`; and as `run(in:_:)`.
+  func choice(in index: Index, _ call: CommandCall) throws(Failure) -> ItemRecord? {
+    let found = try run(in: index, call)
+    guard let first = found.first else { return nil }
+    let names = itemClass.containerNames + [itemClass.accountName]
+    let rivals = found.filter { record in
+      names.allSatisfy { record.attributes[$0]?.contentBytes == first.attributes[$0]?.contentBytes }
+    }
+    guard rivals.allSatisfy({ $0.group == first.group }) else {
+      throw .ambiguous("these attributes", candidates: rivals.map(\.reference.text))
+    }
     return first
   }
 }

@@ -93,7 +93,18 @@ package struct TreeMerge {
       for (path, item) in try files.items(at: commit, judges) { base[path] = item.verified ?? base[path] }
     }
     let mine = try files.items(at: ours.commit, judges)
-    let incoming = try effective(try files.items(at: theirs.commit, [judge]), base, mine, files, &result)
+    var incoming = try effective(try files.items(at: theirs.commit, [judge]), base, mine, files, &result)
+    let others = try knownElsewhere(incoming, mine)
+    try refuseMoves(in: &incoming, base, mine, others, judges, files, &result)
+    let known = Set((mine.values.compactMap { $0.verified?.record } + others).map(\.id))
+    for version in try ReturnedItems(repository: repository, bases: bases)
+      .find(among: incoming, instead: base, known.contains)
+    {
+      incoming[version.record.path] = nil
+      result.olderVersions.append(version.record)
+      guard let secret = files.secret(version.record.path, at: theirs.commit) else { continue }
+      try addCopy(version.file, secret, &result)
+    }
     var merge = StoreMerge()
     merge.canSign = { [judge, ours, theirs] record, source, side in
       let message = files.secret(source.path, at: side == .ours ? ours.commit : theirs.commit)
@@ -106,12 +117,11 @@ package struct TreeMerge {
       if isRight[0] != isRight[1] { return isRight[0] ? .ours : .theirs }
       return StoreMerge().prefer(mine, other)
     }
-    let others = try knownElsewhere(incoming, mine)
     let merged = merge.merge(
       base: base.values.map(\.record), ours: mine.values.compactMap { $0.verified?.record } + others,
       theirs: incoming.values.map(\.record) + others)
     try place(merged, but: Set(others.map(\.path)), files, mine, incoming, into: &result)
-    result.olderVersions = merged.olderVersions
+    result.olderVersions += merged.olderVersions
     let kept = Set(merged.items.map(\.record.id))
     result.deletions = base.values.filter { record in
       !kept.contains(record.record.id) && mine[record.record.path]?.verified?.record.id == record.record.id
@@ -147,6 +157,29 @@ package struct TreeMerge {
       }
     }
     return effective
+  }
+
+  /// Takes back what has put items into other groups, if nobody has who was a member of the group before.
+  private func refuseMoves(
+    in incoming: inout [ItemPath: VerifiedRecord], _ base: [ItemPath: VerifiedRecord],
+    _ mine: [ItemPath: ItemFiles.Content], _ others: [ItemRecord], _ judges: [Keyring], _ files: ItemFiles,
+    _ result: inout MergedFiles
+  ) throws(SyncError) {
+    var known = Dictionary(grouping: base.values.map(\.record), by: \.id)
+    let present = mine.values.compactMap { $0.verified?.record } + others
+    for (id, versions) in Dictionary(grouping: present, by: \.id) where known[id] == nil {
+      known[id] = versions
+    }
+    let moves = GroupMoves(since: bases + [ours.commit], to: theirs.commit, in: repository, objects, judges)
+    for version in try moves.refused(among: incoming.values, instead: known) {
+      let path = version.record.path
+      refuse(path, .mismatch(.group), files, &result)
+      incoming[path] = base[path]
+      // As if the item had not been touched.
+      for (path, old) in base where old.record.id == version.record.id && incoming[path] == nil {
+        incoming[path] = old
+      }
+    }
   }
 
   private func refuse(

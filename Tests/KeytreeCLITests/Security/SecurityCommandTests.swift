@@ -23,6 +23,30 @@ struct SecurityCommandTests {
     }
   }
 
+  @Test func `of several groups with the same name none is chosen`() throws {
+    let world = try SecurityWorld()
+    for words in [["group", "create", "ops"], ["add", "generic:mailer/bot"]] + [
+      ["add", "generic:mailer/bot", "--group", "ops"]
+    ] {
+      let result = world.world.run(words.map { Word($0) }, input: Array("secret".utf8))
+      try #require(result.code == .done, "\(result.talkText)")
+    }
+    let find = ["-s", "mailer", "-a", "bot"]
+    for words in [
+      ["find-generic-password", "-w"] + find, ["find-generic-password"] + find,
+      ["add-generic-password", "-U", "-w", "new"] + find, ["delete-generic-password"] + find,
+    ] {
+      let result = world.run(words.map { Word($0) })
+      #expect(result.status != 0 && result.text.isEmpty, "\(words)")
+      #expect(result.talk.contains("2 items match"), "\(result.talk)")
+    }
+    #expect(world.security("find-generic-password", "-s", "mailer").status != 0)
+    for group in ["default", "ops"] {
+      let result = world.world.run(["get", "generic:mailer/bot", "--group", Word(group)])
+      #expect(result.text == "secret")
+    }
+  }
+
   private func follow(_ rows: [Row], in world: SecurityWorld) {
     for row in rows {
       let result = world.run(row.words.map { Word($0) })

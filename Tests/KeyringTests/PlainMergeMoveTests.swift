@@ -1,0 +1,69 @@
+import Keyring
+import KeyringModel
+import OpenPGP
+import Secrets
+import TestSupport
+import Testing
+
+/// What plain git leaves where somebody has moved an item to another group, and a member of its group has changed it.
+@Suite struct PlainMergeMoveTests {
+  private static let bob = StandInEngine.fingerprint(2)
+
+  /// Merges an item of `ops` that is in the store with a version in `default` beside it.
+  ///
+  /// - Parameters:
+  ///   - signer: Who has signed that version.
+  ///   - knowsBase: Whether the history has the version that both come from.
+  private func merge(
+    _ signer: Fingerprint, knowsBase: Bool
+  ) throws -> (store: StandInStore, item: ItemRecord, other: ItemRecord, FinishedMerges) {
+    let store = StandInStore()
+    try store.create()
+    try store.join(Self.bob, "default")
+    try store.changePolicy { $0.groups["ops"] = [store.owner] }
+    let keyring = try store.open()
+    var new = NewItem.login("prod.example", "root")
+    new.group = "ops"
+    let old = try keyring.add(new, secret: SecretBytes(text: "of ops"))
+    let past = try #require(try store.bytes(store.recordFile(old)))
+    let item = try keyring.update(old, .set(.comment, "own"))
+    var other = old
+    let message = try store.engine.seal(SecretBytes(text: "other"), to: [store.owner, Self.bob])
+    other.group = "default"
+    other.sealed = ContentDigest(of: message)
+    other.modified = Timestamp(microseconds: item.modified.microseconds + 1)
+    let file = try store.sign([other], by: signer, for: keyring.policy.keyring)[0]
+    try store.put(file.bytes, at: store.recordFile(other))
+    try store.put(message, at: store.secretFile(other))
+    try store.putLine(other)
+    var versions = HistoricalVersions()
+    let line = try IndexLine.encode(old)
+    if knowsBase { versions.records[ContentDigest(of: line)] = past }
+    let note = PendingMergeFiles.Note(old.path, .removed(line: line), head: "", time: 0)
+    let merge = PlainMerge(note, .taken(acceptsOlderTheirs: false))
+    return (store, item, other, try keyring.finish([merge], with: versions))
+  }
+
+  @Test(arguments: [false, true])
+  func `a version of somebody outside of the group is refused, and kept as a conflict copy`(
+    knowsBase: Bool
+  ) throws {
+    let (store, item, other, finished) = try merge(Self.bob, knowsBase: knowsBase)
+    #expect(finished.refused == [other.path] && finished.copies == 1)
+    let keyring = try store.open()
+    #expect(try keyring.find(Query()).items == [item])
+    #expect(try keyring.text(of: item) == "of ops")
+    #expect(try keyring.conflictCopies().map(\.record) == [other])
+    // The policy was changed without its list for other programs.
+    let findings = try keyring.check(decrypts: true).findings.filter { $0.kind != .passRecipients }
+    #expect(findings.isEmpty, "\(findings)")
+  }
+
+  @Test(arguments: [false, true])
+  func `a version of a member of both groups is merged`(knowsBase: Bool) throws {
+    let (store, item, _, finished) = try merge(StandInEngine.fingerprint(1), knowsBase: knowsBase)
+    #expect(finished.refused.isEmpty)
+    let found = try store.open().find(Query()).items
+    #expect(found.map(\.group) == ["default"] && found.map(\.id) == [item.id])
+  }
+}

@@ -1,0 +1,144 @@
+import Keyring
+import KeyringModel
+import OpenPGP
+import Secrets
+import Sync
+import TestSupport
+import Testing
+
+/// Items that come in for another group than before. Alice is in `default` and `ops`, Bob in `default` alone.
+@Suite struct GroupMoveTests {
+  private static let bob = StandInEngine.fingerprint(2)
+
+  /// Two clones of Alice's with an item of `ops` in each.
+  private struct World {
+    let clones: SyncClones
+    let item: ItemRecord
+
+    init(_ clones: SyncClones, _ item: ItemRecord) { (self.clones, self.item) = (clones, item) }
+
+    init() throws {
+      clones = try SyncClones()
+      let store = clones.world.store
+      try clones.changePolicy {
+        try store.join(GroupMoveTests.bob, "default")
+        try store.changePolicy { $0.groups["ops"] = [store.owner] }
+      }
+      var new = NewItem.login("prod.example", "root")
+      new.group = "ops"
+      item = try clones.open(0).add(new, secret: SecretBytes(text: "of ops"))
+      for clone in [0, 1, 0] { try clones.sync(clone) }
+    }
+
+    /// Puts a version of the item into `default` in the first clone, in place of what is there, and commits that.
+    func write(
+      _ version: ItemRecord, _ secret: String, by signer: Fingerprint, over old: ItemRecord
+    ) throws -> ItemRecord {
+      let store = clones.world.store
+      let message = try store.engine.seal(
+        SecretBytes(text: secret), to: [store.owner, GroupMoveTests.bob])
+      var version = version
+      version.group = "default"
+      version.sealed = ContentDigest(of: message)
+      version.modified = Timestamp(microseconds: version.modified.microseconds + 1)
+      let file = try store.sign([version], by: signer, for: try clones.open(0).policy.keyring)[0]
+      for path in [store.recordFile(old), store.secretFile(old)] { try store.put(nil, at: path) }
+      try store.put(file.bytes, at: store.recordFile(version))
+      try store.put(message, at: store.secretFile(version))
+      try store.putLine(version)
+      try commit("write")
+      return version
+    }
+
+    func commit(_ message: String) throws {
+      _ = try clones.git(0, "add", "--all")
+      _ = try clones.git(0, "commit", "--quiet", "--message", message)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `an item of a group is not taken over by somebody outside of it`(hasOwnChange: Bool) throws {
+    let world = try World()
+    let clones = world.clones
+    let forged = try world.write(world.item, "of Bob", by: Self.bob, over: world.item)
+    try #require(forged.path != world.item.path)
+    _ = try clones.git(0, "push", "--quiet", "origin", "main")
+    if hasOwnChange { try clones.open(1).update(world.item, .set(.comment, "own")) }
+    let report = try clones.sync(1)
+    #expect(report.refused.map(\.path) == [clones.world.store.recordFile(forged)])
+    #expect(report.refused.map(\.fault) == [.mismatch(.group)] && report.deletions.isEmpty)
+    #expect(report.refused.first?.committer == "P <p@example.org>")
+    let item = try clones.item(1, "prod.example")
+    #expect(item.group == "ops" && item.id == world.item.id)
+    #expect(try clones.open(1).text(of: item) == "of ops")
+    try clones.expectSound(1)
+    // The others get the item back as it was.
+    let files = try clones.git(1, "ls-tree", "-r", "--name-only", "origin/main")
+    #expect(!files.contains(clones.world.store.recordFile(forged)))
+    #expect(files.contains(clones.world.store.recordFile(item)))
+  }
+
+  @Test func `an item that a member of both groups has moved comes in, also when others change it then`()
+    throws
+  {
+    let world = try World()
+    let clones = world.clones
+    let owner = clones.world.store.owner
+    let moved = try world.write(world.item, "of ops", by: owner, over: world.item)
+    var changed = moved
+    changed.attributes[.comment] = "of Bob"
+    changed = try world.write(changed, "of ops", by: Self.bob, over: moved)
+    _ = try clones.git(0, "push", "--quiet", "origin", "main")
+    let report = try clones.sync(1)
+    #expect(report.refused.isEmpty && report.newCopies == 0)
+    #expect(try clones.item(1, "prod.example") == changed)
+    try clones.expectSound(1)
+  }
+
+  /// The item was in `default` once, which its signed record of then still says.
+  @Test func `a move of long ago does not let anybody take an item over`() throws {
+    let clones = try SyncClones()
+    let store = clones.world.store
+    try clones.changePolicy {
+      try store.join(Self.bob, "default")
+      try store.changePolicy { $0.groups["ops"] = [store.owner] }
+    }
+    let first = try clones.add(0, "prod.example", "root", "shared")
+    let old = try [store.recordFile(first), store.secretFile(first)].map { ($0, try store.bytes($0)) }
+    let item = try clones.open(0).update(first, AttributeChanges(group: "ops"))
+    for clone in [0, 1, 0] { try clones.sync(clone) }
+    let world = World(clones, item)
+    for (path, bytes) in old { try store.put(bytes, at: path) }
+    for path in [store.recordFile(item), store.secretFile(item)] { try store.put(nil, at: path) }
+    try store.putLine(first)
+    try world.commit("an old version")
+    var version = first
+    version.modified = item.modified
+    _ = try world.write(version, "of Bob", by: Self.bob, over: first)
+    _ = try clones.git(0, "push", "--quiet", "origin", "main")
+    #expect(try clones.sync(1).refused.map(\.fault) == [.mismatch(.group)])
+    #expect(try clones.item(1, "prod.example") == item)
+  }
+
+  @Test func `an older item does not come back under another id`() throws {
+    let clones = try SyncClones()
+    let store = clones.world.store
+    let old = try clones.add(0, "a.example", "me", "old")
+    let files = try [store.recordFile(old), store.secretFile(old)].map { ($0, try store.bytes($0)) }
+    try clones.sync(0)
+    try clones.open(0).delete([old])
+    let new = try clones.add(0, "a.example", "me", "new")
+    try clones.sync(0)
+    try clones.sync(1)
+    for (path, bytes) in files { try store.put(bytes, at: path) }
+    try store.putLine(old)
+    _ = try clones.git(0, "commit", "--quiet", "--all", "--message", "put back")
+    _ = try clones.git(0, "push", "--quiet", "origin", "main")
+    let report = try clones.sync(1)
+    #expect(report.olderVersions == [old] && report.newCopies == 1)
+    #expect(report.deletions.map(\.record) == [new])
+    #expect(try clones.find(1, "a.example").isEmpty)
+    #expect(try clones.open(1).text(of: try #require(clones.open(1).conflictCopies().first)) == "old")
+    try clones.expectSound(1)
+  }
+}
