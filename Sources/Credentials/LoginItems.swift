@@ -16,6 +16,8 @@ package struct LoginItems {
   struct Found {
     /// The items in the order of creation.
     let records: [ItemRecord]
+    /// These and the items of another spelling of the server, if the keyring has several groups: a program may mean them.
+    let rivals: [ItemRecord]
     /// Whether lines of the index that might be another one are damaged.
     let isIncomplete: Bool
 
@@ -39,7 +41,10 @@ package struct LoginItems {
   ) throws(KeyringError) -> Found {
     let exact = try find(at: endpoint, account, ignoringCase: false, isWanted)
     // A host has no case (RFC 4343), but what a person typed has one. Looking for it takes longer, so it comes last.
-    return exact.records.isEmpty ? try find(at: endpoint, account, ignoringCase: true, isWanted) : exact
+    if !exact.records.isEmpty, keyring.policy.groups.count == 1 { return exact }
+    let all = try find(at: endpoint, account, ignoringCase: true, isWanted)
+    if exact.records.isEmpty { return all }
+    return Found(records: exact.records, rivals: all.records, isIncomplete: exact.isIncomplete)
   }
 
   private func find(
@@ -49,9 +54,8 @@ package struct LoginItems {
     var predicates = [Predicate.equal(.server, server, ignoresCase: ignoringCase)]
     if let account { predicates.append(.equal(.account, AttributeValue(text: account))) }
     let matches = try keyring.find(Query(itemClass: .internetPassword, predicates: predicates))
-    return Found(
-      records: matches.items.filter { endpoint.isServed(by: $0) && isWanted($0) },
-      isIncomplete: !matches.problems.isEmpty)
+    let records = matches.items.filter { endpoint.isServed(by: $0) && isWanted($0) }
+    return Found(records: records, rivals: records, isIncomplete: !matches.problems.isEmpty)
   }
 
   /// Whether an item is a password that a person could type.
@@ -84,25 +88,24 @@ package struct LoginItems {
 }
 
 extension Sequence<ItemRecord> {
-  /// Refuses to choose between items of several groups. Programs do not say which group they mean, and whoever may write
-  /// to one group could else decide what is read from another, or stored for its members.
+  /// Refuses to choose between items of several groups. Programs name no group. A member of one group could otherwise
+  /// choose what is read from another group, or to whom a new secret is encrypted.
   ///
-  /// - Parameter isSame: Returns true for two items that a program cannot tell apart.
-  /// - Throws: `ambiguous` with the items that are meant equally well.
-  func requireOneGroup(
-    _ isSame: (ItemRecord, ItemRecord) -> Bool = { _, _ in true }
-  ) throws(CredentialError) {
-    for record in self {
-      let rivals = filter { isSame($0, record) }
-      if Set(rivals.map(\.group)).count > 1 { throw .ambiguous(rivals.map(\.reference)) }
-    }
+  /// - Throws: `ambiguous` with the items.
+  func requireOneGroup() throws(CredentialError) {
+    let items = Array(self)
+    guard let first = items.first, items.contains(where: { $0.group != first.group }) else { return }
+    throw .ambiguous(items.map(\.reference))
   }
 
   /// Refuses to choose between items of several groups with the same account.
   ///
-  /// - Throws: `ambiguous`.
+  /// - Throws: `ambiguous` with the items of one account.
   func requireOneGroupForEachAccount() throws(CredentialError) {
-    try requireOneGroup { $0.attributes[.account]?.contentBytes == $1.attributes[.account]?.contentBytes }
+    let accounts = Dictionary(grouping: self) { $0.attributes[.account]?.contentBytes ?? [] }
+    for items in accounts.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }).map(\.value) {
+      try items.requireOneGroup()
+    }
   }
 }
 

@@ -22,19 +22,23 @@ package struct PassphraseItems {
     switch prompt {
     case .key(let path):
       let name = path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? path
-      for account in [path, name] {
+      var found: [(item: ServiceItem, record: ItemRecord)] = []
+      for account in path == name ? [path] : [path, name] {
         let item = ServiceItem(
           keyring: keyring, service: Self.service, account: AttributeValue(text: account))
-        if let record = try item.find() { return (try item.secret(of: record), record.reference) }
+        if let record = try item.find() { found.append((item, record)) }
       }
-      return nil
+      try found.map(\.record).requireOneGroup()
+      guard let (item, record) = found.first else { return nil }
+      return (try item.secret(of: record), record.reference)
     case .login(let account, let host):
       guard let host = HostName(authority: host) else { return nil }
       let items = LoginItems(keyring: keyring)
-      let found = try asCredential(
+      let all = try asCredential(
         items.find(
-          at: Endpoint(scheme: "ssh", host: host), account: account, where: LoginItems.isPassword)
-      ).settled()
+          at: Endpoint(scheme: "ssh", host: host), account: account, where: LoginItems.isPassword))
+      try all.rivals.requireOneGroup()
+      let found = try all.settled()
       guard found.count < 2 else { throw .ambiguous(found.map(\.reference)) }
       guard let record = found.first else { return nil }
       return (try asCredential(items.secret(of: record)), record.reference)

@@ -52,9 +52,11 @@ struct ServiceItem {
         _ = try asCredential(keyring.add(item, secret: secret.copy()))
         return true
       } catch {
-        // Another process has stored or removed it in the meantime: look again.
+        // Another process has stored, removed or moved it in the meantime: look again.
         switch error {
-        case .keyring(.itemExists), .keyring(.itemNotFound): continue
+        case .keyring(.itemExists), .keyring(.itemNotFound),
+          .keyring(.bindingMismatch(_, .condition(.group))):
+          continue
         default: throw error
         }
       }

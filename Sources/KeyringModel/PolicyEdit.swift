@@ -110,6 +110,11 @@ extension Policy {
     people[fingerprint].map { $0.removed == nil } ?? false
   }
 
+  /// Returns true if a person is in one of some groups.
+  package func isMember(_ fingerprint: Fingerprint, ofAny names: some Sequence<String>) -> Bool {
+    names.contains { groups[$0]?.contains(fingerprint) ?? false }
+  }
+
   /// The groups that a person is in, sorted.
   public func groups(of fingerprint: Fingerprint) -> [String] {
     groups.filter { $0.value.contains(fingerprint) }.map(\.key).sorted { $0.precedesInBytes($1) }

@@ -229,7 +229,9 @@ extension BindingMismatch {
   fileprivate var hint: String {
     switch self {
     case .index: "`keytree check --repair` makes the index from the signed records"
-    case .keyring, .place, .condition, .readers, .group, .recipients:
+    case .condition(.group): "the item was moved to another group; look at it, and run the command again"
+    case .unauthorizedMove: "ask a member of the previous group to move the item"
+    case .keyring, .place, .condition, .readers, .recipients:
       "somebody has moved or replaced a file; `keytree check` looks at all items"
     }
   }

@@ -64,7 +64,8 @@ extension BindingMismatch {
     case .condition(let name):
       "`\(ErrorReport.show(name.text))` in the signed record is not what was asked for"
     case .readers: "the person who signed its record cannot read its encrypted file"
-    case .group: "it is for another group, and no member of the group that the item had has moved it"
+    case .unauthorizedMove:
+      "its record is in another group, and no member of its previous group signed the move"
     case .recipients: "its encrypted file was made for other recipients, or by another program"
     }
   }

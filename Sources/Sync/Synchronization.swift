@@ -28,6 +28,8 @@ package struct Synchronization {
     package var hasMerged = false
     /// How many conflict copies the merge has made.
     package var newCopies = 0
+    /// How many conflict copies somebody else has removed, as `resolve` does.
+    package var removedCopies = 0
     /// How many items were encrypted again for the members of their groups.
     package var resealed = 0
     /// How many records both sides had changed, and were merged and signed.
@@ -48,6 +50,7 @@ package struct Synchronization {
       sent += other.sent
       hasMerged = hasMerged || other.hasMerged
       newCopies += other.newCopies
+      removedCopies += other.removedCopies
       resealed += other.resealed
       signed += other.signed
       refused += other.refused
@@ -198,6 +201,7 @@ package struct Synchronization {
     report.received += count
     report.hasMerged = report.hasMerged || !isFastForward
     report.newCopies += files.newCopies
+    report.removedCopies += files.removedCopies
     report.signed += files.signed
     report.refused += files.refused
     report.deletions += files.deletions

@@ -21,6 +21,31 @@ struct CargoRequestTests {
     #expect(throws: CredentialError.self) { try CargoRequest(bytes) }
   }
 
+  @Test("get, store and erase no token of several groups")
+  func groups() throws {
+    let world = StandInStore()
+    try world.create()
+    try world.changePolicy { $0.groups["ops"] = [world.owner] }
+    let keyring = try world.open()
+    let provider = CargoCredentialProvider(keyring)
+    for group in ["default", "ops"] {
+      let attributes: Attributes = [.service: "cargo-registry:sparse+https://r/"]
+      let item = NewItem(itemClass: .genericPassword, attributes: attributes, group: group)
+      try keyring.add(item, secret: SecretBytes(text: group))
+    }
+    let before = try keyring.find(Query()).items
+    let ambiguous = CredentialError.ambiguous(before.map(\.reference))
+    let login = SecretBytes(
+      text: #"{"v":1,"kind":"login","token":"x","registry":{"index-url":"sparse+https://r/","name":"n"}}"#)
+    let request = try CargoRequest(login)
+    #expect(throws: ambiguous) { _ = try provider.token(of: "sparse+https://r/") }
+    #expect(throws: ambiguous) {
+      try provider.store(SecretSlice(SecretBytes(text: "new")), for: request)
+    }
+    #expect(throws: ambiguous) { try provider.erase("sparse+https://r/") }
+    #expect(try keyring.find(Query()).items == before)
+  }
+
   @Test("get the token of their registry alone")
   func tokens() throws {
     let world = StandInStore()

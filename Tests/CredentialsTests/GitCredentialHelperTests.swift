@@ -43,6 +43,13 @@ struct GitCredentialHelperTests {
       #expect(throws: ambiguous) { try helper.erase(message) }
     }
     #expect(try keyring.find(Query()).items == before)
+    // Another spelling of the server is the same server.
+    let mine = try #require(before.first { $0.group == "ops" })
+    try keyring.update(mine, .set(.server, "Git.Example.org"))
+    #expect(throws: CredentialError.self) { _ = try helper.get(GitWorld.message(Self.host)) }
+    #expect(throws: CredentialError.self) {
+      try helper.store(GitWorld.message(Self.host + "username=alice\npassword=new\n"))
+    }
     // Another account is no rival.
     #expect(try helper.store(GitWorld.message(Self.host + "username=bob\npassword=secret\n")))
     #expect(try helper.get(GitWorld.message(Self.host + "username=bob\n")) != nil)

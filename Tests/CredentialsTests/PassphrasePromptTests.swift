@@ -26,6 +26,35 @@ struct PassphrasePromptTests {
     #expect(PassphrasePrompt(Array(words.utf8)) == prompt)
   }
 
+  @Test("are not answered where several groups have an item for it")
+  func groups() throws {
+    let world = StandInStore()
+    try world.create()
+    try world.changePolicy { $0.groups["ops"] = [world.owner] }
+    let keyring = try world.open()
+    for (account, group) in [("id", "ops"), ("/a/id", "default")] {
+      let attributes: Attributes = [.service: "ssh", .account: .string(account)]
+      let item = NewItem(itemClass: .genericPassword, attributes: attributes, group: group)
+      try keyring.add(item, secret: SecretBytes(text: group))
+    }
+    for (server, group) in [("h.example", "default"), ("H.example", "ops")] {
+      var item = NewItem.login(server, "alice", ["protocol": "ssh"])
+      item.group = group
+      try keyring.add(item, secret: SecretBytes(text: group))
+    }
+    let items = PassphraseItems(keyring)
+    for words in ["Enter passphrase for /a/id: ", "alice@h.example's password: "] {
+      let prompt = try #require(PassphrasePrompt(Array(words.utf8)))
+      #expect {
+        _ = try items.secret(for: prompt)
+      } throws: { error in
+        if case CredentialError.ambiguous(let items) = error { items.count == 2 } else { false }
+      }
+    }
+    let other = try #require(PassphrasePrompt(Array("Enter passphrase for /b/id: ".utf8)))
+    #expect(try items.secret(for: other) != nil)
+  }
+
   @Test("are answered by the item of the key's path, else of its name, and of the server")
   func items() throws {
     let world = StandInStore()

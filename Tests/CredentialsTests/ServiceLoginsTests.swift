@@ -57,10 +57,11 @@ struct ServiceLoginsTests {
       }
     }
     let odd = Array("https://pypi.example/odd".utf8)
-    #expect(throws: CredentialError.self) {
+    let rivals = before.filter { $0.itemClass == .genericPassword }.map(\.reference)
+    #expect(throws: CredentialError.ambiguous(rivals)) {
       try logins.store(SecretSlice(SecretBytes(text: "new")), service: odd, account: bob)
     }
-    #expect(throws: CredentialError.self) { try logins.remove(service: odd, account: bob) }
+    #expect(throws: CredentialError.ambiguous(rivals)) { try logins.remove(service: odd, account: bob) }
     #expect(try keyring.find(Query()).items == before)
   }
 

@@ -206,6 +206,12 @@ private struct MergeLaws {
       {
         continue
       }
+      // Of two versions of the same microsecond the bytes of the line decide, which those of a merged record do not.
+      if sides[0].contains(where: { mine in
+        sides[1].contains { $0.id == mine.id && $0.modified == mine.modified && $0 != mine }
+      }) {
+        continue
+      }
       let again = merge.merge(base: base, ours: records, theirs: side)
       expect(again.items.map(\.record) == records, "merging again changes nothing")
       expect(again.copies.allSatisfy { isCopy($0.record) }, "merging again makes no new copy")

@@ -7,26 +7,31 @@ import Testing
 
 /// What plain git leaves where somebody has moved an item to another group, and a member of its group has changed it.
 @Suite struct PlainMergeMoveTests {
+  private static let alice = StandInEngine.fingerprint(1)
   private static let bob = StandInEngine.fingerprint(2)
+  private static let carol = StandInEngine.fingerprint(3)
 
   /// Merges an item of `ops` that is in the store with a version in `default` beside it.
   ///
   /// - Parameters:
-  ///   - signer: Who has signed that version.
+  ///   - signer: Who has signed that version: Alice, who is in both groups, or Bob, who is in `default`.
+  ///   - member: Who has signed the item: Alice, or Carol, who is in `ops` alone.
   ///   - knowsBase: Whether the history has the version that both come from.
   private func merge(
-    _ signer: Fingerprint, knowsBase: Bool
+    _ signer: Fingerprint, by member: Fingerprint = alice, knowsBase: Bool
   ) throws -> (store: StandInStore, item: ItemRecord, other: ItemRecord, FinishedMerges) {
     let store = StandInStore()
     try store.create()
     try store.join(Self.bob, "default")
-    try store.changePolicy { $0.groups["ops"] = [store.owner] }
+    try store.join(Self.carol, "ops")
     let keyring = try store.open()
     var new = NewItem.login("prod.example", "root")
     new.group = "ops"
     let old = try keyring.add(new, secret: SecretBytes(text: "of ops"))
     let past = try #require(try store.bytes(store.recordFile(old)))
     let item = try keyring.update(old, .set(.comment, "own"))
+    let own = try store.sign([item], by: member, for: keyring.policy.keyring)[0]
+    try store.put(own.bytes, at: store.recordFile(item))
     var other = old
     let message = try store.engine.seal(SecretBytes(text: "other"), to: [store.owner, Self.bob])
     other.group = "default"
@@ -59,11 +64,23 @@ import Testing
     #expect(findings.isEmpty, "\(findings)")
   }
 
+  @Test func `where nobody knows which version was first, both are kept as conflict copies`() throws {
+    let (store, item, other, finished) = try merge(Self.bob, by: Self.carol, knowsBase: false)
+    #expect(Set(finished.refused) == [item.path, other.path] && finished.copies == 2)
+    #expect(try store.open().find(Query()).items.isEmpty)
+    let known = try merge(Self.bob, by: Self.carol, knowsBase: true)
+    #expect(try known.store.open().find(Query()).items == [known.item])
+  }
+
   @Test(arguments: [false, true])
   func `a version of a member of both groups is merged`(knowsBase: Bool) throws {
-    let (store, item, _, finished) = try merge(StandInEngine.fingerprint(1), knowsBase: knowsBase)
+    let (store, item, other, finished) = try merge(Self.alice, knowsBase: knowsBase)
     #expect(finished.refused.isEmpty)
-    let found = try store.open().find(Query()).items
-    #expect(found.map(\.group) == ["default"] && found.map(\.id) == [item.id])
+    let keyring = try store.open()
+    let found = try #require(keyring.find(Query()).items.first)
+    #expect(found.group == "default" && found.id == item.id)
+    #expect(try keyring.text(of: found) == "other")
+    let copies = try keyring.conflictCopies().map(\.record)
+    #expect(found.attributes[.comment] == "own" || copies == [item], "\(copies) \(other)")
   }
 }

@@ -148,5 +148,12 @@ import Testing
     let copy = try #require(try keyring.conflictCopies().first)
     #expect(try keyring.text(of: copy) == "one")
     try clones.expectSound(1)
+    // Somebody else resolves it.
+    try clones.sync(0)
+    try clones.open(0).resolve(try #require(clones.open(0).conflictCopies().first), keeping: .ours)
+    try clones.sync(0)
+    let next = try clones.sync(1)
+    #expect(next.removedCopies == 1 && next.newCopies == 0)
+    #expect(try clones.open(1).conflictCopies().isEmpty)
   }
 }

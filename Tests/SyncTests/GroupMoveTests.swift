@@ -66,7 +66,7 @@ import Testing
     if hasOwnChange { try clones.open(1).update(world.item, .set(.comment, "own")) }
     let report = try clones.sync(1)
     #expect(report.refused.map(\.path) == [clones.world.store.recordFile(forged)])
-    #expect(report.refused.map(\.fault) == [.mismatch(.group)] && report.deletions.isEmpty)
+    #expect(report.refused.map(\.fault) == [.mismatch(.unauthorizedMove)] && report.deletions.isEmpty)
     #expect(report.refused.first?.committer == "P <p@example.org>")
     let item = try clones.item(1, "prod.example")
     #expect(item.group == "ops" && item.id == world.item.id)
@@ -95,6 +95,45 @@ import Testing
     try clones.expectSound(1)
   }
 
+  /// A version that lost against the item is signed, and lies in `conflicts` for everybody.
+  @Test func `a version that gave way does not let anybody take an item over`() throws {
+    let world = try World()
+    let clones = world.clones
+    var loser = world.item
+    loser.secretModified = Timestamp(microseconds: loser.secretModified.microseconds - 1)
+    let old = try world.write(loser, "older", by: clones.world.store.owner, over: world.item)
+    let forged = try world.write(old, "of Bob", by: Self.bob, over: old)
+    _ = try clones.git(0, "push", "--quiet", "origin", "main")
+    let report = try clones.sync(1)
+    #expect(report.refused.map(\.path) == [clones.world.store.recordFile(forged)])
+    #expect(try clones.item(1, "prod.example") == world.item)
+    try clones.expectSound(1)
+  }
+
+  @Test func `a policy that is not accepted makes nobody a member of the old group`() throws {
+    let world = try World()
+    let (clones, store) = (world.clones, world.clones.world.store)
+    var policy = try clones.open(0).policy
+    policy.previous = ContentDigest(of: policy.encode())
+    policy.generation += 1
+    policy.groups["ops"] = [store.owner, Self.bob]
+    try store.put(policy.encode(), at: StoreLayout.policy)
+    try store.put(
+      try store.engine.signDetached(policy.encode(), signer: Self.bob), at: StoreLayout.policySignature)
+    let message = try store.engine.seal(SecretBytes(text: "of Bob"), to: [store.owner, Self.bob])
+    var forged = world.item
+    forged.group = "default"
+    forged.sealed = ContentDigest(of: message)
+    forged.modified = Timestamp(microseconds: forged.modified.microseconds + 1)
+    let file = try store.sign([forged], by: Self.bob, for: policy.keyring)[0]
+    try store.put(file.bytes, at: store.recordFile(forged))
+    try store.put(message, at: store.secretFile(forged))
+    try world.commit("a policy")
+    _ = try clones.git(0, "push", "--quiet", "origin", "main")
+    let report = try clones.sync(1)
+    #expect(report.hasNewPolicy && report.refused.map(\.fault) == [.mismatch(.unauthorizedMove)])
+  }
+
   /// The item was in `default` once, which its signed record of then still says.
   @Test func `a move of long ago does not let anybody take an item over`() throws {
     let clones = try SyncClones()
@@ -116,11 +155,15 @@ import Testing
     version.modified = item.modified
     _ = try world.write(version, "of Bob", by: Self.bob, over: first)
     _ = try clones.git(0, "push", "--quiet", "origin", "main")
-    #expect(try clones.sync(1).refused.map(\.fault) == [.mismatch(.group)])
+    let report = try clones.sync(1)
+    #expect(report.refused.map(\.fault) == [.mismatch(.unauthorizedMove)] && report.deletions.isEmpty)
     #expect(try clones.item(1, "prod.example") == item)
+    try clones.expectSound(1)
   }
 
-  @Test func `an older item does not come back under another id`() throws {
+  /// - Parameter isSignedAgain: Whether the record has another proof than in the history.
+  @Test(arguments: [false, true])
+  func `an older item does not come back under another id`(isSignedAgain: Bool) throws {
     let clones = try SyncClones()
     let store = clones.world.store
     let old = try clones.add(0, "a.example", "me", "old")
@@ -131,13 +174,18 @@ import Testing
     try clones.sync(0)
     try clones.sync(1)
     for (path, bytes) in files { try store.put(bytes, at: path) }
+    if isSignedAgain {
+      let file = try store.sign([old], by: store.owner, for: try clones.open(0).policy.keyring)[0]
+      try store.put(file.bytes, at: store.recordFile(old))
+    }
     try store.putLine(old)
     _ = try clones.git(0, "commit", "--quiet", "--all", "--message", "put back")
     _ = try clones.git(0, "push", "--quiet", "origin", "main")
     let report = try clones.sync(1)
     #expect(report.olderVersions == [old] && report.newCopies == 1)
-    #expect(report.deletions.map(\.record) == [new])
-    #expect(try clones.find(1, "a.example").isEmpty)
+    #expect(report.deletions.isEmpty)
+    #expect(try clones.find(1, "a.example") == [new])
+    #expect(try clones.open(1).text(of: new) == "new")
     #expect(try clones.open(1).text(of: try #require(clones.open(1).conflictCopies().first)) == "old")
     try clones.expectSound(1)
   }

@@ -17,7 +17,7 @@ package struct CargoCredentialProvider {
 
   /// The answer to `get`: a line of JSON, without its line feed; nil when there is no token.
   ///
-  /// - Throws: `notUTF8`, `damagedIndex`, `keyring`.
+  /// - Throws: `notUTF8`, `ambiguous`, `damagedIndex`, `keyring`.
   package func token(of indexURL: String) throws(CredentialError) -> SecretBytes? {
     let item = item(indexURL)
     guard let record = try item.find() else { return nil }
@@ -33,7 +33,7 @@ package struct CargoCredentialProvider {
   /// Stores a token in place of the one that is there.
   ///
   /// - Returns: Whether anything has changed.
-  /// - Throws: `damagedIndex`, `keyring`, `contended`.
+  /// - Throws: `ambiguous`, `damagedIndex`, `keyring`, `contended`.
   package func store(_ token: SecretSlice, for request: CargoRequest) throws(CredentialError) -> Bool {
     let name =
       request.name ?? String(decoding: Endpoint.publicURL(Array(request.indexURL.utf8)), as: UTF8.self)
@@ -43,7 +43,7 @@ package struct CargoCredentialProvider {
   /// Forgets a token.
   ///
   /// - Returns: Whether there was one.
-  /// - Throws: `damagedIndex`, `keyring`.
+  /// - Throws: `ambiguous`, `damagedIndex`, `keyring`.
   package func erase(_ indexURL: String) throws(CredentialError) -> Bool { try item(indexURL).erase() }
 
   private func item(_ indexURL: String) -> ServiceItem {

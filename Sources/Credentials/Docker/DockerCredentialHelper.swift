@@ -61,8 +61,9 @@ package struct DockerCredentialHelper {
     let hasAccount = { (record: ItemRecord) in
       record.attributes[.account]?.contentBytes == credential.username
     }
-    let known = try asCredential(entries(at: endpoint)).settled()
-    try known.requireOneGroup()
+    let all = try asCredential(entries(at: endpoint))
+    try all.rivals.requireOneGroup()
+    let known = try all.settled()
     if known.count == 1, hasAccount(known[0]), known[0].attributes[.url] == url,
       try asCredential(items.secret(of: known[0])).isEqual(to: credential.secret)
     {
@@ -75,8 +76,11 @@ package struct DockerCredentialHelper {
         // Of several processes that store one for the same registry at the same time, each has to replace what the one
         // before it has stored, whatever account that was for.
         changes.dependOnSearch()
-        let known = try entries(at: endpoint).records
-        if let other = known.first(where: { $0.group != group }) { throw .itemExists(other.reference) }
+        let found = try entries(at: endpoint)
+        if let other = found.rivals.first(where: { $0.group != group }) {
+          throw .bindingMismatch(other.reference, .condition(.group))
+        }
+        let known = found.records
         let same = known.first(where: hasAccount)
         for record in known where record.id != same?.id { try changes.delete(record) }
         if let same {
@@ -87,9 +91,11 @@ package struct DockerCredentialHelper {
         }
       }
     } catch .itemExists(let reference) {
-      // Somebody else's password for the same account, or one that has just been stored for another group: it is not
-      // docker's to replace.
+      // Somebody else's password for the same account: it is not docker's to replace.
       throw .taken(reference)
+    } catch .bindingMismatch(_, .condition(.group)) {
+      // Another process has stored an entry of another group, or moved the entry to one.
+      throw .contended
     } catch {
       throw .keyring(error)
     }
@@ -152,15 +158,16 @@ package struct DockerCredentialHelper {
   /// The entries of a URL, best first.
   private func entries(of serverURL: [UInt8]) throws(CredentialError) -> [ItemRecord] {
     var found: [ItemRecord] = []
+    var rivals: [ItemRecord] = []
     var isIncomplete = false
     for endpoint in try endpoints(of: serverURL) {
       let entries = try asCredential(entries(at: endpoint))
       found += entries.records
+      rivals += entries.rivals
       isIncomplete = isIncomplete || entries.isIncomplete
     }
-    let settled = try LoginItems.Found(records: found, isIncomplete: isIncomplete).settled()
-    try settled.requireOneGroup()
-    return settled
+    try rivals.requireOneGroup()
+    return try LoginItems.Found(records: found, rivals: rivals, isIncomplete: isIncomplete).settled()
   }
 
   private func entries(at endpoint: Endpoint) throws(KeyringError) -> LoginItems.Found {

@@ -43,10 +43,12 @@ package struct GitCredentialHelper {
   )? {
     guard let endpoint = try endpoint(of: question) else { return nil }
     let takesTokens = question.capabilities.contains(GitCredential.authenticationCapability)
-    let found = try find(at: endpoint, question) { record in
+    let (found, rivals) = try findAll(at: endpoint, question) { record in
       LoginItems.isPassword(record) || (takesTokens && TokenItems.scheme(of: record) != nil)
     }
     let usable = found.filter { !isExpired($0) }
+    // A password that has ended is no rival of one that has not.
+    try rivals.filter { usable.isEmpty || !isExpired($0) }.requireOneGroupForEachAccount()
     guard let record = recent.latest(of: usable.isEmpty ? found : usable, at: endpoint) else { return nil }
     var answer = GitCredential()
     answer.username = record.attributes[.account]?.contentBytes
@@ -81,9 +83,11 @@ package struct GitCredentialHelper {
         recent.remember(record.id, at: endpoint)
         return isChanged
       } catch {
-        // Somebody stored or erased it in the meantime: look again.
+        // Somebody stored, erased or moved it in the meantime: look again.
         switch error {
-        case .keyring(.itemExists), .keyring(.itemNotFound): continue
+        case .keyring(.itemExists), .keyring(.itemNotFound),
+          .keyring(.bindingMismatch(_, .condition(.group))):
+          continue
         default: throw error
         }
       }
@@ -180,13 +184,19 @@ package struct GitCredentialHelper {
   private func find(
     at endpoint: Endpoint, _ message: GitCredential, where isWanted: (ItemRecord) -> Bool
   ) throws(CredentialError) -> [ItemRecord] {
+    let (found, rivals) = try findAll(at: endpoint, message, where: isWanted)
+    try rivals.requireOneGroupForEachAccount()
+    return found
+  }
+
+  private func findAll(
+    at endpoint: Endpoint, _ message: GitCredential, where isWanted: (ItemRecord) -> Bool
+  ) throws(CredentialError) -> (records: [ItemRecord], rivals: [ItemRecord]) {
     let found = try asCredential(
       items.find(at: endpoint, account: message.username) { record in
         isWanted(record) && !DockerCredentialHelper.isEntry(record)
-      }
-    ).settled()
-    try found.requireOneGroupForEachAccount()
-    return found
+      })
+    return (try found.settled(), found.rivals)
   }
 
   private func secret(of record: ItemRecord) throws(CredentialError) -> SecretSlice {

@@ -48,10 +48,9 @@ package struct ServiceLogins {
     let found = try asCredential(
       items.find(at: server, account: account) { record in
         LoginItems.isPassword(record) && !isExpired(record) && endpoint.isBelow(record.attributes[.path])
-      }
-    ).settled()
-    try found.requireOneGroupForEachAccount()
-    guard let record = recent.latest(of: found, at: endpoint) else { return nil }
+      })
+    try found.rivals.requireOneGroupForEachAccount()
+    guard let record = recent.latest(of: try found.settled(), at: endpoint) else { return nil }
     let secret = try asCredential(items.secret(of: record))
     return (record.attributes[.account]?.contentBytes ?? [], secret, record.reference)
   }

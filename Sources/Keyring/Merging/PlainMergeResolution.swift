@@ -140,7 +140,11 @@ struct PlainMergeResolution {
       touched.formUnion(found.compactMap(\.place))
       try removeOrphan(at: path, of: [old] + found.map(\.version.record))
       while found.count > 1 {
-        try run([base].compactMap { $0 }, [found[0]], [found[1]], acceptsOlderTheirs: false)
+        // Which of the two was here before is not known.
+        let known = [base].compactMap { $0 }
+        let one = refuseForeignMoves(in: [found[0]], from: known, or: [found[1]])
+        let other = refuseForeignMoves(in: [found[1]], from: known, or: [found[0]])
+        try run(known, one, other, acceptsOlderTheirs: false)
         let rest = try versions(of: old.id)
         guard rest.count < found.count else { return }
         found = rest
@@ -190,7 +194,9 @@ struct PlainMergeResolution {
         if mine.record.id == id { other.append(found) } else { own.append(found) }
       }
     }
-    try run([old].compactMap { $0 }, own, other, acceptsOlderTheirs: acceptsOlderTheirs)
+    let known = [old].compactMap { $0 }
+    other = refuseForeignMoves(in: other, from: known, or: own)
+    try run(known, own, other, acceptsOlderTheirs: acceptsOlderTheirs)
   }
 
   /// Removes an encrypted file that git has left without its record, if it is of one of some versions.
@@ -204,10 +210,6 @@ struct PlainMergeResolution {
   private mutating func run(
     _ base: [ItemRecord], _ ours: Side, _ theirs: Side, acceptsOlderTheirs: Bool
   ) throws(KeyringError) {
-    var (ours, theirs) = (ours, theirs)
-    let other = theirs.map(\.version.record)
-    refuseMoves(in: &theirs, from: base, or: ours.map(\.version.record))
-    refuseMoves(in: &ours, from: base, or: theirs.isEmpty ? [] : other)
     func version(_ record: ItemRecord, _ side: MergeSide) -> Version? {
       (side == .ours ? ours : theirs).first { $0.version.record == record }?.version
     }
@@ -247,29 +249,36 @@ struct PlainMergeResolution {
     }
   }
 
-  /// Takes versions away that are for another group than the item, unless a member of that group has signed them: who is
-  /// not a member does not know the secret. They are kept as conflict copies.
+  /// Refuses versions that are in another group than the item, unless a member of that group signed them: a person who is
+  /// not a member does not know the secret. They become conflict copies.
   ///
   /// - Parameters:
   ///   - side: The versions.
   ///   - base: The versions that both sides come from.
   ///   - others: The versions of the other side, which count for an item that `base` does not have.
-  private mutating func refuseMoves(in side: inout Side, from base: [ItemRecord], or others: [ItemRecord]) {
+  /// - Returns: The other versions.
+  private mutating func refuseForeignMoves(
+    in side: Side, from base: [ItemRecord], or others: Side
+  ) -> Side {
+    var kept: Side = []
     for (place, version) in side {
       let id = version.record.id
-      let known = base.contains { $0.id == id } ? base : others
+      let known = base.contains { $0.id == id } ? base : others.map(\.version.record)
       let groups = known.filter { $0.id == id }.map(\.group)
-      // What has to be signed is what this user made.
+      // A version without a signer has to be signed: this user made it.
       guard let signer = version.signer, !groups.isEmpty, !groups.contains(version.record.group),
-        !groups.contains(where: { keyring.policy.groups[$0]?.contains(signer) ?? false })
-      else { continue }
+        !keyring.policy.isMember(signer, ofAny: groups)
+      else {
+        kept.append((place, version))
+        continue
+      }
       copies += version.sources
-      side.removeAll { $0.version.record == version.record }
       guard let place else { continue }
       refused.append(place)
       contents[place] = .nothing
       touched.insert(place)
     }
+    return kept
   }
 
   /// Gives a version its place, or keeps it as conflict copies where something else lies.

@@ -101,7 +101,7 @@ struct RecordVerifier: Sendable {
       let (claim, result) = pair
       return result.flatMap { file in
         guard let digest, let signer = roots.signer(of: digest) ?? fresh[digest],
-          policy.groups[file.record.group]?.contains(signer) ?? false
+          policy.isMember(signer, ofAny: [file.record.group])
         else { return .failure(.damage(.badSignature)) }
         return .success(VerifiedRecord(file, signer: signer, isLocal: claim.isLocal))
       }

@@ -128,7 +128,7 @@ public struct Changes: ~Copyable {
     _ record: ItemRecord, _ changes: AttributeChanges, secret: borrowing SecretBytes
   ) throws(KeyringError) -> ItemRecord {
     let (place, old) = try current(record)
-    // Whoever has decided on the secret has decided on its readers.
+    // The caller chose the secret for the readers of this group.
     guard old.group.hasSameBytes(as: record.group) else {
       throw .bindingMismatch(old.reference, .condition(.group))
     }

@@ -178,7 +178,7 @@ public final class Keyring: Sendable {
   /// Replaces an item's secret, and changes attributes with it.
   ///
   /// - Returns: the record as it is now, with a new revision.
-  /// - Throws: as `update(_:_:)`.
+  /// - Throws: as `update(_:_:)`; `.bindingMismatch` with `condition(.group)` when the item was moved to another group.
   @discardableResult
   public func update(
     _ record: ItemRecord, _ changes: AttributeChanges = AttributeChanges(), secret: borrowing SecretBytes

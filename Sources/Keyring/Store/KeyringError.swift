@@ -98,8 +98,8 @@ public enum BindingMismatch: Error, Sendable, Equatable {
   case condition(AttributeName)
   /// The person who signed the record cannot read the encrypted file, and so has taken it from another item.
   case readers
-  /// The record is for another group than the item, and nobody has moved the item who was a member of its group.
-  case group
+  /// The record is in another group than the item was, and no member of that group signed the move.
+  case unauthorizedMove
   /// The encrypted file was made for other recipients than those in front of it, or by another program.
   case recipients
 }

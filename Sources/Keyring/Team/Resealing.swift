@@ -91,7 +91,7 @@ struct Resealing: Sendable {
       let isRight =
         recipients.map { Set($0) == expected[record.group] && $0.count == expected[record.group]?.count }
         ?? false
-      let isSigned = successor.policy.groups[record.group]?.contains(verified.signer) ?? false
+      let isSigned = successor.policy.isMember(verified.signer, ofAny: [record.group])
       if isRight && isSigned { return nil }
       var readers: Set<Fingerprint> = []
       do throws(EngineError) {

@@ -165,7 +165,7 @@ extension ItemRecord {
     return other.order.lexicographicallyPrecedes(order)
   }
 
-  /// Whether this version is from before another one. A version that a merge has chosen for its later secret is not,
+  /// True if this version was made before another one. A version that a merge has chosen for its later secret is not,
   /// although the version that gave way can have been modified later.
   package func isOlder(than other: ItemRecord) -> Bool {
     self != other && modified < other.modified && !isLater(than: other, bySecret: true)

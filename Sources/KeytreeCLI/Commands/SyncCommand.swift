@@ -154,9 +154,12 @@ enum SyncCommand: Command {
     }
     if report.resealed > 0 { lines.append("Encrypted \(count(report.resealed, "item")) again.") }
     if report.newCopies > 0 {
-      lines.append(
-        "Kept \(report.newCopies == 1 ? "1 conflict copy" : "\(report.newCopies) conflict copies").")
+      lines.append("Kept \(count(report.newCopies, "conflict copy", "conflict copies")).")
       lines.append("hint: `keytree resolve` lists what is in conflict.")
+    }
+    if report.removedCopies > 0 {
+      lines.append(
+        "Removed \(count(report.removedCopies, "conflict copy", "conflict copies")) that somebody else has resolved.")
     }
     return lines
   }
@@ -178,8 +181,8 @@ enum SyncCommand: Command {
       }
   }
 
-  private static func count(_ number: Int, _ noun: String) -> String {
-    number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
+  private static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
+    number == 1 ? "1 \(noun)" : "\(number) \(plural ?? noun + "s")"
   }
 
   private static func json(_ report: Synchronization.Report) -> [JSONMember] {
@@ -188,7 +191,9 @@ enum SyncCommand: Command {
       JSONMember("refused", .array(report.refused.map { .string($0.path) })),
       JSONMember("signed", .integer(Int64(report.signed))),
       JSONMember("conflictCopies", .integer(Int64(report.newCopies))),
+      JSONMember("conflictCopiesRemoved", .integer(Int64(report.removedCopies))),
       JSONMember("merged", .bool(report.hasMerged)),
+      JSONMember("olderVersions", .array(report.olderVersions.map { .string($0.reference.text) })),
       JSONMember("received", .integer(Int64(report.received))),
       JSONMember("resealed", .integer(Int64(report.resealed))),
       JSONMember("sent", .integer(Int64(report.sent))),

@@ -70,7 +70,9 @@ enum SecurityAddition {
     let place = place(itemClass)
     let found = try securityCall(place) { () throws(Failure) in
       try call.call.requireWritable(keyring)
-      return try search.choice(in: keyring.index, call.call)
+      // Without -U any of them is in the way.
+      return try call.options.has("U")
+        ? search.choice(in: keyring.index, call.call) : search.run(in: keyring.index, call.call).first
     }
     guard let found else {
       let item = NewItem(itemClass: itemClass, attributes: withDefaults(given, itemClass))

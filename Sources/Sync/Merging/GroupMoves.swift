@@ -1,13 +1,13 @@
 internal import Keyring
 internal import KeyringModel
 
-/// Decides whether an item that comes in for another group was moved there by somebody who could read it.
+/// Decides whether a member of an item's old group moved it to its new group.
 ///
-/// Whoever is not a member of an item's group does not know its secret. A record of theirs with the item's id names another
-/// secret, and what is stored for the item next would be encrypted to another group.
+/// A person outside the old group does not know the secret, so their record describes another one, and the next secret would
+/// be encrypted to the wrong group.
 struct GroupMoves {
-  /// The most bytes of a list of contents.
-  private static let limit = 1 << 28
+  /// The most contents that are read at once.
+  private static let pieceSize = 4096
 
   private let repository: Repository
   private let objects: ObjectReader
@@ -33,14 +33,15 @@ struct GroupMoves {
     self.judges = judges
   }
 
-  /// Lists the versions in another group to which no member of the group before has moved the item.
+  /// Lists the versions that are in another group without a move by a member of the group before.
   ///
   /// - Parameters:
   ///   - incoming: Verified versions.
   ///   - known: The versions that are believed; an item without one may be in any group.
+  /// - Returns: The versions to refuse, in no order.
   /// - Throws: `keyring` when GnuPG cannot be used; and as `Git.run`.
   func refused(
-    among incoming: some Sequence<VerifiedRecord>, instead known: [ItemID: [ItemRecord]]
+    among incoming: some Sequence<VerifiedRecord>, comparedWith known: [ItemID: [ItemRecord]]
   ) throws(SyncError) -> [VerifiedRecord] {
     var doubtful: [VerifiedRecord] = []
     for version in incoming {
@@ -49,7 +50,7 @@ struct GroupMoves {
       }
     }
     if doubtful.isEmpty { return [] }
-    // Somebody may have moved the item, and a member of the new group alone have changed it since.
+    // A member of both groups may have moved the item, and a member of the new group alone have changed it since.
     let between = Dictionary(grouping: try versions(of: Set(doubtful.map(\.record.id))), by: \.record.id)
     return doubtful.filter { version in
       let id = version.record.id
@@ -57,20 +58,18 @@ struct GroupMoves {
     }
   }
 
-  /// Whether members have moved an item from the group of a known version to the group of another one.
+  /// Returns true if members have moved an item from the group of a known version to that of another version.
   private func isMoved(
     _ version: VerifiedRecord, from known: [ItemRecord], by versions: [VerifiedRecord]
   ) -> Bool {
     var groups = Set(known.map(\.group))
-    // An older version that was signed for the new group proves nothing: the item has left that group since.
-    let start = known.map(\.modified).max()
-    var rest = versions.filter { move in start.map { $0 < move.record.modified } ?? true } + [version]
+    // A version that is older, or has lost against a known one, proves nothing: the item has left its group since.
+    var rest = versions.filter { move in known.allSatisfy { move.record.isLater(than: $0, bySecret: true) } }
+    rest.append(version)
+    // A policy that is not accepted yet makes nobody a member.
+    let policies = judges.filter { $0.distrust == nil }.map(\.policy)
     while !groups.contains(version.record.group) {
-      let moves = rest.filter { move in
-        judges.contains { judge in
-          groups.contains { judge.policy.groups[$0]?.contains(move.signer) ?? false }
-        }
-      }
+      let moves = rest.filter { move in policies.contains { $0.isMember(move.signer, ofAny: groups) } }
       if moves.isEmpty { return false }
       groups.formUnion(moves.map(\.record.group))
       rest.removeAll { moves.contains($0) }
@@ -78,27 +77,22 @@ struct GroupMoves {
     return true
   }
 
-  /// The verified versions of some items that their commits since have had.
+  /// The verified versions of some items that the commits of the remote have had since the start.
+  ///
+  /// - Throws: `keyring` when GnuPG cannot be used; and as `Git.run`.
   private func versions(of ids: Set<ItemID>) throws(SyncError) -> [VerifiedRecord] {
-    let output: [UInt8]
-    do throws(GitError) {
-      output = try repository.git.run(
-        ["rev-list", "--full-history", "--objects", "--filter=object:type=blob", theirs, "--not"] + start
-          + ["--", "\(repository.prefix)\(StoreLayout.items)"], limit: Self.limit)
-    } catch {
-      throw .git(error)
-    }
-    // `<name> <path>` for the contents of files; a commit has no path.
-    let ending = Array(StoreLayout.recordExtension.utf8)
-    let names = output.split(separator: UInt8(ascii: "\n")).compactMap { line in
-      line.suffix(ending.count).elementsEqual(ending)
-        ? line.firstIndex(of: UInt8(ascii: " ")).map { String(decoding: line[..<$0], as: UTF8.self) } : nil
-    }
+    // All records that are new: an item that was moved twice was at a place that neither side names.
+    let names = try objects.pastNames(
+      of: ["\(repository.prefix)\(StoreLayout.items)"], in: [theirs, "--not"] + start)
+    let sizes = try objects.sizes(of: names)
+    let small = names.filter { sizes[$0].map { $0 <= RecordFile.maximumSize } ?? false }
     var claims: [RecordClaim] = []
-    try objects.forEachContent(of: Set(names)) { _, bytes in
-      // What is not a record is no version of an item.
-      guard let file = try? RecordFile(parsing: Array(bytes)), ids.contains(file.record.id) else { return }
-      claims.append(RecordClaim(file.bytes, path: nil))
+    for start in stride(from: 0, to: small.count, by: Self.pieceSize) {
+      try objects.forEachContent(of: small[start..<min(start + Self.pieceSize, small.count)]) { _, bytes in
+        // What is not a record is no version of an item.
+        guard let file = try? RecordFile(parsing: Array(bytes)), ids.contains(file.record.id) else { return }
+        claims.append(RecordClaim(file.bytes, path: nil))
+      }
     }
     var versions: [VerifiedRecord] = []
     do throws(KeyringError) {

@@ -171,8 +171,8 @@ struct MergeCommit {
     guard changed.isEmpty else { throw .uncommitted(changed.sorted()) }
   }
 
-  /// Whether a file has their content, or as much of it as a git that was killed has written: it removes the old file,
-  /// and writes the new one from its beginning. Nothing of anybody else's is lost then.
+  /// True if a file has the remote's content, or if git may have been killed while it wrote the file: git removes the old
+  /// file, and writes the new one from its beginning. All that such a file has is in the new one.
   private func isInPlace(_ path: String, of top: FileTree, _ theirs: [UInt8]?, wasThere: Bool) -> Bool {
     do throws(FileError) {
       guard let bytes = try top.read(path, limit: 1 << 28) else { return theirs == nil || wasThere }

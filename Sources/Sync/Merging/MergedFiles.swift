@@ -35,6 +35,8 @@ package struct MergedFiles: Sendable {
   package var others: [String: OtherFile] = [:]
   /// How many conflict copies there are that our side does not have.
   package var newCopies = 0
+  /// How many conflict copies the remote has removed, as `resolve` does.
+  package var removedCopies = 0
   /// How many records were merged by member, and signed.
   package var signed = 0
   /// What is not taken.

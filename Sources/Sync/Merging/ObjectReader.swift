@@ -8,6 +8,9 @@ struct ObjectReader {
   /// The most bytes of the answers to a question about names.
   private static let namesLimit = 1 << 28
 
+  /// All commits, on any branch and in what reflogs still know.
+  static let everywhere = ["--all", "--reflog"]
+
   /// The names of the contents that stand in some places.
   ///
   /// - Parameter places: `<commit>:<path>` each; without line feeds.
@@ -32,6 +35,29 @@ struct ObjectReader {
       names[place] = String(decoding: line.dropLast(ending.utf8.count), as: UTF8.self)
     }
     return names
+  }
+
+  /// The names of the contents that files have had in a history. Git names a content once, whichever of the files had it.
+  ///
+  /// - Parameters:
+  ///   - files: Files, or folders with all files below them, by their paths from the top of the work tree; none for no
+  ///     content.
+  ///   - commits: The commits whose histories are walked, as `git rev-list` takes them.
+  /// - Throws: as `Git.run`; a list of more than ten million names is too long.
+  func pastNames(of files: some Collection<String>, in commits: [String]) throws(SyncError) -> [String] {
+    if files.isEmpty { return [] }
+    let output: [UInt8]
+    do throws(GitError) {
+      output = try git.run(
+        ["rev-list", "--full-history", "--objects", "--filter=object:type=blob"] + commits + ["--"]
+          + Set(files).sorted(), limit: Self.limit)
+    } catch {
+      throw .git(error)
+    }
+    // `<name> <path>` for the contents of files; a commit has no path.
+    return output.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      line.firstIndex(of: UInt8(ascii: " ")).map { String(decoding: line[..<$0], as: UTF8.self) }
+    }
   }
 
   /// The sizes of the contents that some names stand for, in bytes, without reading any of them.

@@ -95,12 +95,12 @@ package struct TreeMerge {
     let mine = try files.items(at: ours.commit, judges)
     var incoming = try effective(try files.items(at: theirs.commit, [judge]), base, mine, files, &result)
     let others = try knownElsewhere(incoming, mine)
-    try refuseMoves(in: &incoming, base, mine, others, judges, files, &result)
+    try refuseForeignMoves(in: &incoming, base, mine, others, judges, files, &result)
     let known = Set((mine.values.compactMap { $0.verified?.record } + others).map(\.id))
-    for version in try ReturnedItems(repository: repository, bases: bases)
-      .find(among: incoming, instead: base, known.contains)
-    {
-      incoming[version.record.path] = nil
+    let rollbacks = RolledBackItems(repository: repository, objects: objects, bases: bases)
+    for version in try rollbacks.find(among: incoming, comparedWith: base, known.contains) {
+      // The newer item stays, as the newer version of an item does.
+      incoming[version.record.path] = base[version.record.path]
       result.olderVersions.append(version.record)
       guard let secret = files.secret(version.record.path, at: theirs.commit) else { continue }
       try addCopy(version.file, secret, &result)
@@ -122,7 +122,7 @@ package struct TreeMerge {
       theirs: incoming.values.map(\.record) + others)
     try place(merged, but: Set(others.map(\.path)), files, mine, incoming, into: &result)
     result.olderVersions += merged.olderVersions
-    let kept = Set(merged.items.map(\.record.id))
+    let kept = Set(merged.items.map(\.record.id) + merged.copies.map(\.record.id))
     result.deletions = base.values.filter { record in
       !kept.contains(record.record.id) && mine[record.record.path]?.verified?.record.id == record.record.id
     }.map { IncomingDeletion(record: $0.record) }.sorted { $0.record.path < $1.record.path }
@@ -159,8 +159,8 @@ package struct TreeMerge {
     return effective
   }
 
-  /// Takes back what has put items into other groups, if nobody has who was a member of the group before.
-  private func refuseMoves(
+  /// Refuses records that change the group of an item without the signature of a member of its old group.
+  private func refuseForeignMoves(
     in incoming: inout [ItemPath: VerifiedRecord], _ base: [ItemPath: VerifiedRecord],
     _ mine: [ItemPath: ItemFiles.Content], _ others: [ItemRecord], _ judges: [Keyring], _ files: ItemFiles,
     _ result: inout MergedFiles
@@ -171,11 +171,11 @@ package struct TreeMerge {
       known[id] = versions
     }
     let moves = GroupMoves(since: bases + [ours.commit], to: theirs.commit, in: repository, objects, judges)
-    for version in try moves.refused(among: incoming.values, instead: known) {
+    for version in try moves.refused(among: incoming.values, comparedWith: known) {
       let path = version.record.path
-      refuse(path, .mismatch(.group), files, &result)
+      refuse(path, .mismatch(.unauthorizedMove), files, &result)
       incoming[path] = base[path]
-      // As if the item had not been touched.
+      // The item stays as it is in the base.
       for (path, old) in base where old.record.id == version.record.id && incoming[path] == nil {
         incoming[path] = old
       }
@@ -333,7 +333,12 @@ package struct TreeMerge {
     for (path, entry) in theirs.changes.entries where path.hasPrefix(folder) {
       let inStore = String(path.dropFirst(prefix.count))
       guard ours.changes.entries[path] == nil, StoreLayout.isConflictFile(inStore) else { continue }
-      if let name = entry.name { added[inStore] = name } else { result.store[inStore] = .removed }
+      if let name = entry.name {
+        added[inStore] = name
+        continue
+      }
+      result.store[inStore] = .removed
+      if inStore.hasSuffix(StoreLayout.recordExtension) { result.removedCopies += 1 }
     }
     let contents = try objects.contents(of: Set(added.values))
     for (path, name) in added where path.hasSuffix(StoreLayout.recordExtension) {

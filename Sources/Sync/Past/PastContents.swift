@@ -19,8 +19,6 @@ struct PastContents {
   /// The most bytes and the most contents of a piece: what is held in memory at once, for each processor.
   private static let pieceSize = 16 << 20
   private static let pieceCount = 4096
-  /// The most bytes of a list of contents: about ten million.
-  private static let listLimit = 1 << 30
 
   /// Lists the contents of folders; the history is walked once, and no content is read.
   ///
@@ -30,8 +28,10 @@ struct PastContents {
   ///   - repository: The repository of the store.
   /// - Throws: as `Git.run`.
   init(below folders: [String], limit: Int, in repository: Repository) throws(SyncError) {
-    let names = try Self.names(below: folders.map { repository.prefix + $0 }, repository.git)
-    let sizes = try ObjectReader(git: repository.git).sizes(of: names)
+    let objects = ObjectReader(git: repository.git)
+    let names = try objects.pastNames(
+      of: folders.map { repository.prefix + $0 }, in: ObjectReader.everywhere)
+    let sizes = try objects.sizes(of: names)
     for name in names {
       guard let size = sizes[name] else {
         missing += 1
@@ -47,21 +47,6 @@ struct PastContents {
       }
       pieces[pieces.count - 1].names.append(name)
       pieces[pieces.count - 1].size += size
-    }
-  }
-
-  private static func names(below folders: [String], _ git: Git) throws(SyncError) -> [String] {
-    let output: [UInt8]
-    do throws(GitError) {
-      output = try git.run(
-        ["rev-list", "--all", "--reflog", "--full-history", "--objects", "--filter=object:type=blob", "--"]
-          + folders, limit: listLimit)
-    } catch {
-      throw .git(error)
-    }
-    // `<name> <path>` for the contents of files; a commit has no path.
-    return output.split(separator: UInt8(ascii: "\n")).compactMap { line in
-      line.firstIndex(of: UInt8(ascii: " ")).map { String(decoding: line[..<$0], as: UTF8.self) }
     }
   }
 }

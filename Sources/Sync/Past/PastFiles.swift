@@ -8,8 +8,6 @@ package struct PastFiles: Sendable {
 
   /// The most paths of a command line, and the most contents that are read at once.
   private static let pieceSize = 256
-  /// The most bytes of a list of contents.
-  private static let limit = 1 << 28
 
   /// The files in the history of a repository.
   package init(in repository: Repository) {
@@ -118,22 +116,8 @@ package struct PastFiles: Sendable {
     return found
   }
 
-  /// The names of all contents that some files of the store have ever had. Git names a content once, whichever of the
-  /// files had it.
+  /// The names of all contents that some files of the store have ever had.
   private func contents(at files: [String]) throws(SyncError) -> [String] {
-    if files.isEmpty { return [] }
-    let output: [UInt8]
-    do throws(GitError) {
-      output = try repository.git.run(
-        ["rev-list", "--all", "--reflog", "--full-history", "--objects", "--filter=object:type=blob", "--"]
-          + Set(files.map { repository.prefix + $0 }).sorted(),
-        limit: Self.limit)
-    } catch {
-      throw .git(error)
-    }
-    // `<name> <path>` for the contents of files; a commit has no path.
-    return output.split(separator: UInt8(ascii: "\n")).compactMap { line in
-      line.firstIndex(of: UInt8(ascii: " ")).map { String(decoding: line[..<$0], as: UTF8.self) }
-    }
+    try objects.pastNames(of: files.map { repository.prefix + $0 }, in: ObjectReader.everywhere)
   }
 }

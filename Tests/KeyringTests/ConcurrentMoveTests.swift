@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 /// An item that is moved to another group between the look at it and the change of its secret.
-@Suite struct MovedMeanwhileTests {
-  @Test func `a new secret is not encrypted for readers that nobody has seen`() throws {
+@Suite struct ConcurrentMoveTests {
+  @Test func `a new secret is not encrypted to a group that the caller has not seen`() throws {
     let store = StandInStore()
     try store.create()
     try store.changePolicy { $0.groups["ops"] = [store.owner] }
