@@ -42,6 +42,14 @@ package struct RecentLogins: Sendable {
     }
   }
 
+  /// Refuses to choose between accounts of several groups, unless this machine has used one of them.
+  ///
+  /// - Throws: `ambiguous`.
+  func requireOneGroup(of records: [ItemRecord], at endpoint: Endpoint) throws(CredentialError) {
+    if let id = item(at: endpoint), records.contains(where: { $0.id == id }) { return }
+    try records.requireOneGroup()
+  }
+
   /// Of several items the one used last; else the one whose secret is the newest, and of equal ones the first by path.
   func latest(of records: [ItemRecord], at endpoint: Endpoint) -> ItemRecord? {
     guard records.count > 1 else { return records.first }

@@ -53,6 +53,14 @@ struct GitCredentialHelperTests {
     // Another account is no rival.
     #expect(try helper.store(GitWorld.message(Self.host + "username=bob\npassword=secret\n")))
     #expect(try helper.get(GitWorld.message(Self.host + "username=bob\n")) != nil)
+    // Without a name, the account that was used last counts; on another machine there is none.
+    try keyring.delete(before.filter { $0.group == "default" })
+    let bob = try #require(try helper.get(GitWorld.message(Self.host)))
+    #expect(bob.answer.username == Array("bob".utf8))
+    let elsewhere = GitCredentialHelper(
+      keyring, recent: RecentLogins(base: world.store.path + "/none", keyring: keyring.policy.keyring),
+      now: Timestamp(microseconds: 1_800_000_000_000_000))
+    #expect(throws: CredentialError.self) { _ = try elsewhere.get(GitWorld.message(Self.host)) }
   }
 
   @Test("leave the store alone when it has that already")

@@ -165,7 +165,7 @@ private struct MergeLaws {
   }
 
   private func isOlder(_ record: ItemRecord, than old: ItemRecord) -> Bool {
-    record.modified < old.modified && !record.isLater(than: old, bySecret: true)
+    record.group == old.group && record.modified < old.modified && !record.isLater(than: old, bySecret: true)
   }
 
   private func checkTimes() {

@@ -1,3 +1,4 @@
+import Foundation
 import Keyring
 import KeyringModel
 import OpenPGP
@@ -71,6 +72,7 @@ import Testing
     let item = try clones.item(1, "prod.example")
     #expect(item.group == "ops" && item.id == world.item.id)
     #expect(try clones.open(1).text(of: item) == "of ops")
+    #expect(try clones.open(1).conflictCopies().map(\.record) == [forged])
     try clones.expectSound(1)
     // The others get the item back as it was.
     let files = try clones.git(1, "ls-tree", "-r", "--name-only", "origin/main")
@@ -92,6 +94,77 @@ import Testing
     let report = try clones.sync(1)
     #expect(report.refused.isEmpty && report.newCopies == 0)
     #expect(try clones.item(1, "prod.example") == changed)
+    try clones.expectSound(1)
+  }
+
+  @Test func `a move that was taken back does not let anybody take an item over`() throws {
+    let world = try World()
+    let clones = world.clones
+    let shared = try clones.open(0).update(world.item, AttributeChanges(group: "default"))
+    try clones.sync(0)
+    let item = try clones.open(0).update(shared, AttributeChanges(group: "ops"))
+    try clones.sync(0)
+    let forged = try world.write(item, "of Bob", by: Self.bob, over: item)
+    _ = try clones.git(0, "push", "--quiet", "origin", "main")
+    let report = try clones.sync(1)
+    #expect(report.refused.map(\.path) == [clones.world.store.recordFile(forged)])
+    #expect(try clones.item(1, "prod.example") == world.item)
+    try clones.expectSound(1)
+  }
+
+  /// Bob does not know of the move, and cannot take it back.
+  @Test func `a move and a new secret of somebody outside come to the same on every clone`() throws {
+    let clones = try SyncClones()
+    let store = clones.world.store
+    try clones.changePolicy {
+      try store.join(Self.bob, "default")
+      try store.changePolicy { $0.groups["ops"] = [store.owner] }
+    }
+    let old = try clones.add(0, "prod.example", "root", "old")
+    for clone in [0, 1, 0] { try clones.sync(clone) }
+    let moved = try clones.open(1).update(old, AttributeChanges(group: "ops"))
+    var changed = old
+    var generator = SystemRandomNumberGenerator()
+    changed.revision = Revision(using: &generator)
+    changed.secretModified = Timestamp(microseconds: moved.modified.microseconds + 10)
+    changed.modified = changed.secretModified
+    let world = World(clones, old)
+    changed = try world.write(changed, "of Bob", by: Self.bob, over: old)
+    _ = try clones.git(0, "push", "--quiet", "origin", "main")
+    let report = try clones.sync(1)
+    #expect(report.refused.isEmpty && report.newCopies == 1)
+    let again = try clones.sync(0)
+    #expect(again.refused.isEmpty && again.olderVersions.isEmpty && again.newCopies == 1)
+    try clones.expectEqual()
+    for clone in [0, 1] {
+      #expect(try clones.item(clone, "prod.example") == moved)
+      let copy = try #require(clones.open(clone).conflictCopies().first)
+      #expect(copy.record == changed)
+      #expect(try clones.open(clone).text(of: copy) == "of Bob")
+    }
+  }
+
+  /// A merged record is as old as the later one of the two that it comes from.
+  @Test func `a version that a merge has replaced is not put back`() throws {
+    let clones = try SyncClones()
+    let item = try clones.add(0, "a.example", "me", "old")
+    for clone in [0, 1] { try clones.sync(clone) }
+    try clones.replace(0, item, "new")
+    try clones.open(1).update(item, .set(.label, "label"))
+    let labelled = try clones.item(1, "a.example")
+    try clones.world.git(["add", "--all"], in: clones.paths[1])
+    try clones.world.git(["commit", "--quiet", "--message", "label"], in: clones.paths[1])
+    let before = try clones.git(1, "rev-parse", "HEAD").trimmingCharacters(in: .newlines)
+    for clone in [0, 1, 0] { try clones.sync(clone) }
+    let merged = try clones.item(0, "a.example")
+    try #require(merged.modified == labelled.modified)
+    _ = try clones.git(0, "checkout", "--quiet", before, "--", "items", "index")
+    _ = try clones.git(0, "commit", "--quiet", "--all", "--message", "put back")
+    _ = try clones.git(0, "push", "--quiet", "origin", "main")
+    let report = try clones.sync(1)
+    #expect(report.olderVersions == [labelled] && report.newCopies == 1 && report.refused.isEmpty)
+    #expect(try clones.item(1, "a.example") == merged)
+    #expect(try clones.open(1).text(of: merged) == "new")
     try clones.expectSound(1)
   }
 

@@ -48,7 +48,9 @@ package struct GitCredentialHelper {
     }
     let usable = found.filter { !isExpired($0) }
     // A password that has ended is no rival of one that has not.
-    try rivals.filter { usable.isEmpty || !isExpired($0) }.requireOneGroupForEachAccount()
+    let usableRivals = rivals.filter { usable.isEmpty || !isExpired($0) }
+    try usableRivals.requireOneGroupForEachAccount()
+    try recent.requireOneGroup(of: usableRivals, at: endpoint)
     guard let record = recent.latest(of: usable.isEmpty ? found : usable, at: endpoint) else { return nil }
     var answer = GitCredential()
     answer.username = record.attributes[.account]?.contentBytes

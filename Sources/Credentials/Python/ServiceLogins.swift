@@ -50,6 +50,7 @@ package struct ServiceLogins {
         LoginItems.isPassword(record) && !isExpired(record) && endpoint.isBelow(record.attributes[.path])
       })
     try found.rivals.requireOneGroupForEachAccount()
+    try recent.requireOneGroup(of: found.rivals, at: endpoint)
     guard let record = recent.latest(of: try found.settled(), at: endpoint) else { return nil }
     let secret = try asCredential(items.secret(of: record))
     return (record.attributes[.account]?.contentBytes ?? [], secret, record.reference)

@@ -38,6 +38,9 @@ struct ItemMerge {
   private(set) var losesChanges = false
   /// The side whose changes count where both changed the same.
   let later: MergeSide
+  /// The side whose version has the place where only one of the two can be kept as it is: the side that moved the item to
+  /// another group, else the later one. Who is not in that group cannot move the item back.
+  let keeper: MergeSide
 
   private let base: ItemRecord?
   private let ours: ItemRecord
@@ -59,6 +62,7 @@ struct ItemMerge {
     let secret = Self.change(base, ours, theirs) { SecretState(revision: $0.revision, group: $0.group) }
     later = theirs.isLater(than: ours, bySecret: secret.isContested) ? .theirs : .ours
     isSecretContested = secret.isContested
+    keeper = if case .by(let side) = Self.change(base, ours, theirs, { $0.group }) { side } else { later }
     switch secret {
     case .same:
       if ours.sealed == theirs.sealed || theirs.sealed == base?.sealed {
@@ -67,7 +71,7 @@ struct ItemMerge {
         secretSide = ours.sealed == base?.sealed ? .theirs : prefer(ours, theirs)
       }
     case .by(let side): secretSide = side
-    case .contested: secretSide = later
+    case .contested: secretSide = keeper
     }
     mergeMembers()
     losesChanges = losesChanges || isSecretContested
@@ -165,10 +169,11 @@ extension ItemRecord {
     return other.order.lexicographicallyPrecedes(order)
   }
 
-  /// True if this version was made before another one. A version that a merge has chosen for its later secret is not,
-  /// although the version that gave way can have been modified later.
-  package func isOlder(than other: ItemRecord) -> Bool {
-    self != other && modified < other.modified && !isLater(than: other, bySecret: true)
+  /// True if this version was made before another one. A version that a merge has chosen is not, although the version that
+  /// gave way can have been modified later: one with a later secret, or one that was moved to another group.
+  func isOlder(than other: ItemRecord) -> Bool {
+    self != other && group.hasSameBytes(as: other.group) && modified < other.modified
+      && !isLater(than: other, bySecret: true)
   }
 
   /// Bytes that put versions in order which say the same of their times.

@@ -144,8 +144,8 @@ package struct StoreMerge {
 
   /// One version as a whole, the other one as a copy.
   private func winner(_ merge: ItemMerge, _ result: inout Result) -> Item {
-    copy(merge.later.other, of: merge, &result)
-    return Self.whole(merge.record(of: merge.later), merge.later)
+    copy(merge.keeper.other, of: merge, &result)
+    return Self.whole(merge.record(of: merge.keeper), merge.keeper)
   }
 
   private func copy(_ side: MergeSide, of merge: ItemMerge, _ result: inout Result) {

@@ -159,7 +159,8 @@ enum SyncCommand: Command {
     }
     if report.removedCopies > 0 {
       lines.append(
-        "Removed \(count(report.removedCopies, "conflict copy", "conflict copies")) that somebody else has resolved.")
+        "Removed \(count(report.removedCopies, "conflict copy", "conflict copies")) that somebody else has "
+          + "resolved.")
     }
     return lines
   }

@@ -14,7 +14,7 @@ enum UndeleteCommand: Command {
     details: [
       "The last version comes back as it was: id, attributes, times, and the encrypted file, byte for byte. The fields "
         + "that were deleted together with a login come back with it. If several deleted items had the name, the "
-        + "candidates are listed by their ids.",
+        + "candidates are listed by their ids. If the item was in several groups, its group has to be named as well.",
       "Only versions that a member of the item's group has signed come back. If the group has other members now, the "
         + "secret is encrypted again for them, which needs your key.",
       "`keytree get ITEM --at REV` prints the secret of a deleted item and brings nothing back.",
@@ -67,12 +67,12 @@ enum UndeleteCommand: Command {
     }
     // A version that is believed must have had the name. The last one may have had another name.
     let named = removals.filter { selection.accepts($0.record) }
-    _ = try lastVersion(of: record.id, named, keyring, repository)
+    _ = try lastVersions(of: record.id, named, keyring, repository)
     let everywhere = try syncCall { () throws(SyncError) in
       try RemovedItems(below: [StoreLayout.items], in: repository).removals
     }
     let versions = everywhere.filter { $0.record.id == record.id }
-    let login = try lastVersion(of: record.id, versions, keyring, repository)
+    let login = try chosen(of: lastVersions(of: record.id, versions, keyring, repository), call)
     if login.record.field != nil { return [login] }
     // A merge may have removed the same version again, from the other branch.
     let steps = Set(versions.filter { $0.record == login.record }.map(Step.init))
@@ -83,7 +83,8 @@ enum UndeleteCommand: Command {
       .sorted { $0[0].record.path.text < $1[0].record.path.text }
     for versions in byField where try isGone(versions[0].record, keyring.index) {
       do throws(Failure) {
-        items.append(try lastVersion(of: versions[0].record.id, versions, keyring, repository))
+        let last = try lastVersions(of: versions[0].record.id, versions, keyring, repository)
+        if let field = last.first(where: { $0.record.group == login.record.group }) { items.append(field) }
       } catch {
         // The login comes back without a field that is not believed.
         let name = versions[0].record.reference.text
@@ -106,27 +107,47 @@ enum UndeleteCommand: Command {
     try keyringCall(index.find(Query(predicates: [.id(record.id)], limit: .one))).items.isEmpty
   }
 
-  /// The newest version of a deleted item that is believed. Anybody who can push can add and remove a record, so that
-  /// the last one that was removed need not be one.
+  /// The one version that is meant. A member of another group can have signed a version with the id of an item of this
+  /// group, and removed it, so that the group is not taken from the last one: it has to be named.
+  ///
+  /// - Throws: `ambiguous` with the last version of each group; a usage error.
+  private static func chosen(
+    of versions: [PastItemFiles], _ call: CommandCall
+  ) throws(Failure) -> PastItemFiles {
+    if versions.count == 1 { return versions[0] }
+    let group = try call.givenAttributes().group
+    let name = try call.itemName(0)
+    let wanted = versions.filter { version in
+      if let group { return version.record.group == group }
+      if case .reference(.path(let path)) = name { return version.record.path == path }
+      return false
+    }
+    if wanted.count == 1 { return wanted[0] }
+    throw .ambiguous(call.nameForMessages(0), candidates: versions.map(\.record.reference.text))
+  }
+
+  /// The newest versions of a deleted item that are believed, one for each group that it was in. Anybody who can push can
+  /// add and remove a record, so that the last one that was removed need not be one.
   ///
   /// - Throws: `keyring` or `sync` with what is wrong with the last one, when none is believed.
-  private static func lastVersion(
+  private static func lastVersions(
     of id: ItemID, _ removals: [RemovedItems.Removal], _ keyring: Keyring, _ repository: Repository
-  ) throws(Failure) -> PastItemFiles {
-    var last: PastItemFiles?
+  ) throws(Failure) -> [PastItemFiles] {
+    var last: [String: PastItemFiles] = [:]
     var failure: SyncError?
     for removal in removals where removal.record.id == id {
       do throws(SyncError) {
         guard let store = try PastStore(at: removal.parent, in: repository) else { continue }
         let files = try store.item(at: removal.record.path, in: keyring)
-        if last.map({ $0.record.modified < files.record.modified }) ?? true { last = files }
+        let group = files.record.group
+        if last[group].map({ $0.record.modified < files.record.modified }) ?? true { last[group] = files }
       } catch {
         guard case .keyring = error else { throw .sync(error) }
         failure = failure ?? error
       }
     }
-    guard let last else { throw .sync(failure ?? .keyring(.itemNotFound)) }
-    return last
+    if last.isEmpty { throw .sync(failure ?? .keyring(.itemNotFound)) }
+    return last.sorted { $0.key < $1.key }.map(\.value)
   }
 
   private static func isTaken(_ record: ItemRecord) -> Failure {

@@ -118,19 +118,15 @@ struct SecuritySearch {
     return found
   }
 
-  /// The first match, unless an item of another group has its account and its service or server: the letters name no
-  /// group, and whoever may write to one could else decide what is read from another, or stored for its members.
+  /// The first match, if all are in one group. The letters name no group, and a member of one group could otherwise choose
+  /// what is read from another group, or to whom a new secret is encrypted.
   ///
   /// - Throws: `ambiguous`; and as `run(in:_:)`.
   func choice(in index: Index, _ call: CommandCall) throws(Failure) -> ItemRecord? {
     let found = try run(in: index, call)
     guard let first = found.first else { return nil }
-    let names = itemClass.containerNames + [itemClass.accountName]
-    let rivals = found.filter { record in
-      names.allSatisfy { record.attributes[$0]?.contentBytes == first.attributes[$0]?.contentBytes }
-    }
-    guard rivals.allSatisfy({ $0.group == first.group }) else {
-      throw .ambiguous("these attributes", candidates: rivals.map(\.reference.text))
+    guard found.allSatisfy({ $0.group == first.group }) else {
+      throw .ambiguous("these attributes", candidates: found.map(\.reference.text))
     }
     return first
   }

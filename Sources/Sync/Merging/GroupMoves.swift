@@ -59,22 +59,23 @@ struct GroupMoves {
   }
 
   /// Returns true if members have moved an item from the group of a known version to that of another version.
+  ///
+  /// The versions are followed in the order of their times: a move counts until another member moves the item on.
   private func isMoved(
     _ version: VerifiedRecord, from known: [ItemRecord], by versions: [VerifiedRecord]
   ) -> Bool {
-    var groups = Set(known.map(\.group))
+    var current = Set(known.map(\.group))
+    if current.contains(version.record.group) { return true }
     // A version that is older, or has lost against a known one, proves nothing: the item has left its group since.
-    var rest = versions.filter { move in known.allSatisfy { move.record.isLater(than: $0, bySecret: true) } }
-    rest.append(version)
+    let later = versions.filter { move in known.allSatisfy { move.record.isLater(than: $0, bySecret: true) } }
     // A policy that is not accepted yet makes nobody a member.
     let policies = judges.filter { $0.distrust == nil }.map(\.policy)
-    while !groups.contains(version.record.group) {
-      let moves = rest.filter { move in policies.contains { $0.isMember(move.signer, ofAny: groups) } }
-      if moves.isEmpty { return false }
-      groups.formUnion(moves.map(\.record.group))
-      rest.removeAll { moves.contains($0) }
+    for move in (later + [version]).sorted(by: { $1.record.isLater(than: $0.record, bySecret: false) })
+    where !current.contains(move.record.group) {
+      let isByMember = policies.contains { $0.isMember(move.signer, ofAny: current) }
+      if isByMember { current = [move.record.group] }
     }
-    return true
+    return current.contains(version.record.group)
   }
 
   /// The verified versions of some items that the commits of the remote have had since the start.

@@ -1,15 +1,17 @@
 internal import Keyring
 internal import KeyringModel
 
-/// Finds items that a remote has put back in the place of a newer item with another id: after `rm` and `add` the old
-/// password and the new one have different ids.
+/// Finds versions of the history that a remote has put back: of an item that has a newer version, or in the place of a newer
+/// item with another id, as after `rm` and `add`.
+///
+/// A person without a key can put back what others have signed, and nothing else.
 struct RolledBackItems {
   let repository: Repository
   let objects: ObjectReader
   /// The commits that both sides come from.
   let bases: [String]
 
-  /// Lists the items that have taken the place of a newer one and that the history had before it.
+  /// Lists the versions that have taken the place of a newer one and that the history had before it.
   ///
   /// - Parameters:
   ///   - incoming: The versions that come in.
@@ -22,12 +24,22 @@ struct RolledBackItems {
     _ isKnown: (ItemID) -> Bool
   ) throws(SyncError) -> [VerifiedRecord] {
     let ids = Set(incoming.values.map(\.record.id))
+    let known = Dictionary(base.values.map { ($0.record.id, $0.record) }) { first, second in
+      second.isLater(than: first, bySecret: false) ? second : first
+    }
     let candidates = incoming.values.filter { version in
-      guard let newer = base[version.record.path]?.record, !ids.contains(newer.id) else { return false }
-      return !isKnown(version.record.id) && version.record.isOlder(than: newer)
+      if let newer = known[version.record.id] { return newer.mayReplace(version.record) }
+      guard let other = base[version.record.path]?.record else { return false }
+      return !ids.contains(other.id) && !isKnown(version.record.id)
     }
     if candidates.isEmpty { return [] }
-    let files = candidates.map { repository.prefix + ItemFiles.recordFile($0.record.path) }
+    let files = candidates.flatMap { version in
+      [
+        ItemFiles.recordFile(version.record.path),
+        StoreLayout.conflictFile(
+          version.record.id, ContentDigest(of: version.file.line), StoreLayout.recordExtension),
+      ].map { repository.prefix + $0 }
+    }
     var lines: Set<ContentDigest> = []
     try objects.forEachContent(of: try objects.pastNames(of: files, in: bases)) { _, bytes in
       // What is not a record is no version of an item. The proof does not count: parts of a signature are not signed.
@@ -35,5 +47,13 @@ struct RolledBackItems {
     }
     return candidates.filter { lines.contains(ContentDigest(of: $0.file.line)) }
       .sorted { $0.record.path < $1.record.path }
+  }
+}
+
+extension ItemRecord {
+  /// Returns true if this version can have taken the place of another one: a change makes `modified` later, and of two
+  /// versions a merge prefers the one with the later `modified` or `secretModified`.
+  fileprivate func mayReplace(_ old: ItemRecord) -> Bool {
+    self != old && (modified >= old.modified || secretModified > old.secretModified)
   }
 }

@@ -99,11 +99,10 @@ package struct TreeMerge {
     let known = Set((mine.values.compactMap { $0.verified?.record } + others).map(\.id))
     let rollbacks = RolledBackItems(repository: repository, objects: objects, bases: bases)
     for version in try rollbacks.find(among: incoming, comparedWith: base, known.contains) {
-      // The newer item stays, as the newer version of an item does.
-      incoming[version.record.path] = base[version.record.path]
+      // The newer version stays.
+      restore(version, base, &incoming)
       result.olderVersions.append(version.record)
-      guard let secret = files.secret(version.record.path, at: theirs.commit) else { continue }
-      try addCopy(version.file, secret, &result)
+      try keepCopy(of: version, files, &result)
     }
     var merge = StoreMerge()
     merge.canSign = { [judge, ours, theirs] record, source, side in
@@ -172,14 +171,29 @@ package struct TreeMerge {
     }
     let moves = GroupMoves(since: bases + [ours.commit], to: theirs.commit, in: repository, objects, judges)
     for version in try moves.refused(among: incoming.values, comparedWith: known) {
-      let path = version.record.path
-      refuse(path, .mismatch(.unauthorizedMove), files, &result)
-      incoming[path] = base[path]
-      // The item stays as it is in the base.
-      for (path, old) in base where old.record.id == version.record.id && incoming[path] == nil {
-        incoming[path] = old
-      }
+      refuse(version.record.path, .mismatch(.unauthorizedMove), files, &result)
+      restore(version, base, &incoming)
+      // A member has signed it, so that it can be somebody's work.
+      try keepCopy(of: version, files, &result)
     }
+  }
+
+  /// Takes a change of an item back: its place and its item are as in the base.
+  private func restore(
+    _ version: VerifiedRecord, _ base: [ItemPath: VerifiedRecord],
+    _ incoming: inout [ItemPath: VerifiedRecord]
+  ) {
+    incoming[version.record.path] = base[version.record.path]
+    for (path, old) in base where old.record.id == version.record.id && incoming[path] == nil {
+      incoming[path] = old
+    }
+  }
+
+  private func keepCopy(
+    of version: VerifiedRecord, _ files: ItemFiles, _ result: inout MergedFiles
+  ) throws(SyncError) {
+    guard let secret = files.secret(version.record.path, at: theirs.commit) else { return }
+    try addCopy(version.file, secret, &result)
   }
 
   private func refuse(

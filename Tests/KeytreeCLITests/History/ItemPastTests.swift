@@ -9,6 +9,24 @@ import Testing
 
 @Suite("Items as they were")
 struct ItemPastTests {
+  /// A member of another group can have signed the last version that was removed.
+  @Test func `a deleted item that was in several groups comes back only with its group`() throws {
+    let world = try EverydayWorld()
+    for words in [
+      ["group", "create", "ops"], ["add", "prod.example/root", "-g", "ops"],
+      ["set", "prod.example/root", "-g", "default", "--widen"], ["rm", "prod.example/root"],
+    ] {
+      let result = world.run(words.map { Word($0) }, input: Array("secret".utf8))
+      try #require(result.code == .done, "\(words): \(result.talkText)")
+    }
+    let refused = world.run("undelete", "prod.example/root")
+    #expect(refused.code == .ambiguous && refused.talkText.contains("2 items match"), "\(refused.talkText)")
+    #expect(world.run("find", "prod.example").code == .notFound)
+    #expect(world.run("undelete", "prod.example/root", "-g", "ops").code == .done)
+    #expect(world.run("get", "prod.example/root", "-g", "ops").text == "secret")
+    #expect(world.run("get", "prod.example/root", "-g", "default").code == .notFound)
+  }
+
   @Test func `the history needs neither GnuPG nor a key`() throws {
     let world = try EverydayWorld()
     world.succeed("add", "a.example/alice", input: "one")
