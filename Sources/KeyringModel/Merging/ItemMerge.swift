@@ -183,7 +183,7 @@ extension ItemRecord {
   }
 
   /// Whether two versions differ in nothing but the file that they are encrypted in.
-  func isSameVersion(as other: ItemRecord) -> Bool {
+  package func isSameVersion(as other: ItemRecord) -> Bool {
     var plain = self
     plain.sealed = other.sealed
     return plain == other

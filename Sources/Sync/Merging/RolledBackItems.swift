@@ -6,6 +6,9 @@ internal import KeyringModel
 ///
 /// A person without a key can put back what others have signed, and nothing else.
 struct RolledBackItems {
+  /// The most paths of a command line.
+  private static let pieceSize = 256
+
   let repository: Repository
   let objects: ObjectReader
   /// The commits that both sides come from.
@@ -41,9 +44,12 @@ struct RolledBackItems {
       ].map { repository.prefix + $0 }
     }
     var lines: Set<ContentDigest> = []
-    try objects.forEachContent(of: try objects.pastNames(of: files, in: bases)) { _, bytes in
-      // What is not a record is no version of an item. The proof does not count: parts of a signature are not signed.
-      if let file = try? RecordFile(parsing: Array(bytes)) { lines.insert(ContentDigest(of: file.line)) }
+    for start in stride(from: 0, to: files.count, by: Self.pieceSize) {
+      let piece = files[start..<min(start + Self.pieceSize, files.count)]
+      try objects.forEachContent(of: try objects.pastNames(of: piece, in: bases)) { _, bytes in
+        // What is not a record is no version of an item. The proof does not count: parts of a signature are not signed.
+        if let file = try? RecordFile(parsing: Array(bytes)) { lines.insert(ContentDigest(of: file.line)) }
+      }
     }
     return candidates.filter { lines.contains(ContentDigest(of: $0.file.line)) }
       .sorted { $0.record.path < $1.record.path }
@@ -52,8 +58,8 @@ struct RolledBackItems {
 
 extension ItemRecord {
   /// Returns true if this version can have taken the place of another one: a change makes `modified` later, and of two
-  /// versions a merge prefers the one with the later `modified` or `secretModified`.
+  /// versions a merge prefers the one with the later `modified` or `secretModified`. Re-encryption makes no other version.
   fileprivate func mayReplace(_ old: ItemRecord) -> Bool {
-    self != old && (modified >= old.modified || secretModified > old.secretModified)
+    !isSameVersion(as: old) && (modified >= old.modified || secretModified > old.secretModified)
   }
 }

@@ -93,17 +93,25 @@ package struct TreeMerge {
       for (path, item) in try files.items(at: commit, judges) { base[path] = item.verified ?? base[path] }
     }
     let mine = try files.items(at: ours.commit, judges)
-    var incoming = try effective(try files.items(at: theirs.commit, [judge]), base, mine, files, &result)
-    let others = try knownElsewhere(incoming, mine)
-    try refuseForeignMoves(in: &incoming, base, mine, others, judges, files, &result)
-    let known = Set((mine.values.compactMap { $0.verified?.record } + others).map(\.id))
-    let rollbacks = RolledBackItems(repository: repository, objects: objects, bases: bases)
-    for version in try rollbacks.find(among: incoming, comparedWith: base, known.contains) {
-      // The newer version stays.
-      restore(version, base, &incoming)
-      result.olderVersions.append(version.record)
-      try keepCopy(of: version, files, &result)
+    var theirItems = IncomingItems(
+      try files.items(at: theirs.commit, [judge]), base: base, mine: mine, in: files, of: theirs.commit,
+      instead: ours.commit)
+    let others = try theirItems.knownElsewhere(in: keyring)
+    try theirItems.refuseForeignMoves(
+      by: GroupMoves(
+        since: bases + [ours.commit], to: theirs.commit, in: repository, objects, judges), others)
+    try theirItems.setAside(RolledBackItems(repository: repository, objects: objects, bases: bases), others)
+    let incoming = theirItems.items
+    for path in theirItems.notAdopted {
+      // Another program has made it; it is listed, and nothing relies on it.
+      guard let bytes = files.secret(path, at: theirs.commit) else { continue }
+      result.store[ItemFiles.secretFile(path)] = .bytes(bytes)
     }
+    for version in theirItems.copies {
+      guard let secret = files.secret(version.record.path, at: theirs.commit) else { continue }
+      try addCopy(version.file, secret, &result)
+    }
+    result.refused = theirItems.refused
     var merge = StoreMerge()
     merge.canSign = { [judge, ours, theirs] record, source, side in
       let message = files.secret(source.path, at: side == .ours ? ours.commit : theirs.commit)
@@ -120,7 +128,7 @@ package struct TreeMerge {
       base: base.values.map(\.record), ours: mine.values.compactMap { $0.verified?.record } + others,
       theirs: incoming.values.map(\.record) + others)
     try place(merged, but: Set(others.map(\.path)), files, mine, incoming, into: &result)
-    result.olderVersions += merged.olderVersions
+    result.olderVersions = theirItems.olderVersions + merged.olderVersions
     let kept = Set(merged.items.map(\.record.id) + merged.copies.map(\.record.id))
     result.deletions = base.values.filter { record in
       !kept.contains(record.record.id) && mine[record.record.path]?.verified?.record.id == record.record.id
@@ -130,101 +138,6 @@ package struct TreeMerge {
   private func itemPath(_ path: String) -> ItemPath? {
     guard path.hasPrefix(prefix) else { return nil }
     return StoreLayout.itemPath(ofFile: String(path.dropFirst(prefix.count)))
-  }
-
-  /// What their side counts as: a change that is not believed is as if they had not made it.
-  private func effective(
-    _ theirs: [ItemPath: ItemFiles.Content], _ base: [ItemPath: VerifiedRecord],
-    _ mine: [ItemPath: ItemFiles.Content], _ files: ItemFiles, _ result: inout MergedFiles
-  ) throws(SyncError) -> [ItemPath: VerifiedRecord] {
-    var effective: [ItemPath: VerifiedRecord] = [:]
-    for path in files.paths.sorted() {
-      switch theirs[path] {
-      case nil: break
-      case .verified(let record): effective[path] = record
-      case .notAdopted where base[path] == nil && mine[path] == nil:
-        // Another program has made it; it is listed, and nothing relies on it.
-        if let bytes = files.secret(path, at: self.theirs.commit) {
-          result.store[ItemFiles.secretFile(path)] = .bytes(bytes)
-        }
-      case .notAdopted:
-        refuse(path, .damage(.noRecord), files, &result)
-        effective[path] = base[path]
-      case .distrusted(let fault):
-        refuse(path, fault, files, &result)
-        effective[path] = base[path]
-      }
-    }
-    return effective
-  }
-
-  /// Refuses records that change the group of an item without the signature of a member of its old group.
-  private func refuseForeignMoves(
-    in incoming: inout [ItemPath: VerifiedRecord], _ base: [ItemPath: VerifiedRecord],
-    _ mine: [ItemPath: ItemFiles.Content], _ others: [ItemRecord], _ judges: [Keyring], _ files: ItemFiles,
-    _ result: inout MergedFiles
-  ) throws(SyncError) {
-    var known = Dictionary(grouping: base.values.map(\.record), by: \.id)
-    let present = mine.values.compactMap { $0.verified?.record } + others
-    for (id, versions) in Dictionary(grouping: present, by: \.id) where known[id] == nil {
-      known[id] = versions
-    }
-    let moves = GroupMoves(since: bases + [ours.commit], to: theirs.commit, in: repository, objects, judges)
-    for version in try moves.refused(among: incoming.values, comparedWith: known) {
-      refuse(version.record.path, .mismatch(.unauthorizedMove), files, &result)
-      restore(version, base, &incoming)
-      // A member has signed it, so that it can be somebody's work.
-      try keepCopy(of: version, files, &result)
-    }
-  }
-
-  /// Takes a change of an item back: its place and its item are as in the base.
-  private func restore(
-    _ version: VerifiedRecord, _ base: [ItemPath: VerifiedRecord],
-    _ incoming: inout [ItemPath: VerifiedRecord]
-  ) {
-    incoming[version.record.path] = base[version.record.path]
-    for (path, old) in base where old.record.id == version.record.id && incoming[path] == nil {
-      incoming[path] = old
-    }
-  }
-
-  private func keepCopy(
-    of version: VerifiedRecord, _ files: ItemFiles, _ result: inout MergedFiles
-  ) throws(SyncError) {
-    guard let secret = files.secret(version.record.path, at: theirs.commit) else { return }
-    try addCopy(version.file, secret, &result)
-  }
-
-  private func refuse(
-    _ path: ItemPath, _ fault: RecordFault, _ files: ItemFiles, _ result: inout MergedFiles
-  ) {
-    // What was there before, and what is here as well, is not their change.
-    let isOld =
-      files.record(path, at: theirs.commit) == files.record(path, at: ours.commit)
-      && files.secret(path, at: theirs.commit) == files.secret(path, at: ours.commit)
-    if !isOld { result.refused.append(RefusedChange(path: ItemFiles.recordFile(path), fault: fault)) }
-  }
-
-  /// The items of the store that have the id of one that comes in, at places that neither side has changed: an older
-  /// version can be put back beside the newer one.
-  private func knownElsewhere(
-    _ incoming: [ItemPath: VerifiedRecord], _ mine: [ItemPath: ItemFiles.Content]
-  ) throws(SyncError) -> [ItemRecord] {
-    let own = Set(mine.values.compactMap { $0.verified?.record.id })
-    let new = Set(incoming.values.map(\.record.id)).subtracting(own)
-    if new.isEmpty { return [] }
-    do throws(KeyringError) {
-      var query = Query()
-      query.includesFields = true
-      if new.count == 1, let id = new.first { query.predicates = [.id(id)] }
-      let lines = try keyring.find(query).items.filter { line in
-        !line.isLocal && new.contains(line.id) && incoming[line.path] == nil && mine[line.path] == nil
-      }
-      return try keyring.verifiedRecords(of: lines).map(\.record)
-    } catch {
-      throw .keyring(error)
-    }
   }
 
   /// Puts items, conflict copies and lines of the index into the result.
