@@ -119,21 +119,18 @@ package struct Repository: Sendable {
   ///
   /// - Throws: as `Git.run`.
   package func head() throws(GitError) -> String? {
-    let arguments = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
-    let outcome = try git.outcome(of: arguments)
-    switch outcome.ending {
-    case .exited(status: 0):
-      return String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first.map(String.init)
-    case .exited(status: 1): return nil
-    default: throw git.failure(arguments, outcome)
-    }
+    try name(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
   }
 
   /// The name of the branch that is checked out; nil when there is none.
   ///
   /// - Throws: as `Git.run`.
   package func branch() throws(GitError) -> String? {
-    let arguments = ["symbolic-ref", "--quiet", "--short", "HEAD"]
+    try name(["symbolic-ref", "--quiet", "--short", "HEAD"])
+  }
+
+  /// The first line of a command's output; nil if the command ends with 1, which says that there is no such thing.
+  private func name(_ arguments: [String]) throws(GitError) -> String? {
     let outcome = try git.outcome(of: arguments)
     switch outcome.ending {
     case .exited(status: 0):

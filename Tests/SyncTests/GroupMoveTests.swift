@@ -11,6 +11,17 @@ import Testing
 @Suite struct GroupMoveTests {
   private static let bob = StandInEngine.fingerprint(2)
 
+  /// Two clones of Alice's without items.
+  private static func clones() throws -> SyncClones {
+    let clones = try SyncClones()
+    let store = clones.world.store
+    try clones.changePolicy {
+      try store.join(bob, "default")
+      try store.changePolicy { $0.groups["ops"] = [store.owner] }
+    }
+    return clones
+  }
+
   /// Two clones of Alice's with an item of `ops` in each.
   private struct World {
     let clones: SyncClones
@@ -19,12 +30,7 @@ import Testing
     init(_ clones: SyncClones, _ item: ItemRecord) { (self.clones, self.item) = (clones, item) }
 
     init() throws {
-      clones = try SyncClones()
-      let store = clones.world.store
-      try clones.changePolicy {
-        try store.join(GroupMoveTests.bob, "default")
-        try store.changePolicy { $0.groups["ops"] = [store.owner] }
-      }
+      clones = try GroupMoveTests.clones()
       var new = NewItem.login("prod.example", "root")
       new.group = "ops"
       item = try clones.open(0).add(new, secret: SecretBytes(text: "of ops"))
@@ -114,12 +120,7 @@ import Testing
 
   /// Bob does not know of the move, and cannot take it back.
   @Test func `a move and a new secret of somebody outside come to the same on every clone`() throws {
-    let clones = try SyncClones()
-    let store = clones.world.store
-    try clones.changePolicy {
-      try store.join(Self.bob, "default")
-      try store.changePolicy { $0.groups["ops"] = [store.owner] }
-    }
+    let clones = try Self.clones()
     let old = try clones.add(0, "prod.example", "root", "old")
     for clone in [0, 1, 0] { try clones.sync(clone) }
     let moved = try clones.open(1).update(old, AttributeChanges(group: "ops"))
@@ -209,12 +210,8 @@ import Testing
 
   /// The item was in `default` once, which its signed record of then still says.
   @Test func `a move of long ago does not let anybody take an item over`() throws {
-    let clones = try SyncClones()
+    let clones = try Self.clones()
     let store = clones.world.store
-    try clones.changePolicy {
-      try store.join(Self.bob, "default")
-      try store.changePolicy { $0.groups["ops"] = [store.owner] }
-    }
     let first = try clones.add(0, "prod.example", "root", "shared")
     let old = try [store.recordFile(first), store.secretFile(first)].map { ($0, try store.bytes($0)) }
     let item = try clones.open(0).update(first, AttributeChanges(group: "ops"))
