@@ -206,6 +206,17 @@ import Testing
     _ = try clones.git(0, "push", "--quiet", "origin", "main")
     let report = try clones.sync(1)
     #expect(report.hasNewPolicy && report.refused.map(\.fault) == [.mismatch(.unauthorizedMove)])
+    // The store has that policy now, until somebody accepts it or takes it back: no move is judged.
+    _ = try clones.git(0, "fetch", "--quiet")
+    _ = try clones.git(0, "reset", "--quiet", "--hard", "origin/main")
+    _ = try world.write(forged, "of Bob again", by: Self.bob, over: world.item)
+    _ = try clones.git(0, "push", "--quiet", "origin", "main")
+    #expect {
+      try clones.sync(1)
+    } throws: { error in
+      if case SyncError.keyring(.policyNotTrusted) = error { true } else { false }
+    }
+    #expect(try clones.item(1, "prod.example") == world.item)
   }
 
   /// The item was in `default` once, which its signed record of then still says.

@@ -39,7 +39,8 @@ struct GroupMoves {
   ///   - incoming: Verified versions.
   ///   - known: The versions that are believed; an item without one may be in any group.
   /// - Returns: The versions to refuse, in no order.
-  /// - Throws: `keyring` when GnuPG cannot be used; and as `Git.run`.
+  /// - Throws: `keyring` with `policyNotTrusted` for a move when no policy is accepted, and when GnuPG cannot be used; and
+  ///   as `Git.run`.
   func refused(
     among incoming: some Sequence<VerifiedRecord>, comparedWith known: [ItemID: [ItemRecord]]
   ) throws(SyncError) -> [VerifiedRecord] {
@@ -50,6 +51,10 @@ struct GroupMoves {
       }
     }
     if doubtful.isEmpty { return [] }
+    // Without an accepted policy nobody can decide, and to refuse would take back what others may have done rightly.
+    if judges.allSatisfy({ $0.distrust != nil }), let distrust = judges[0].distrust {
+      throw .keyring(.policyNotTrusted(distrust))
+    }
     // A member of both groups may have moved the item, and a member of the new group alone have changed it since.
     let between = Dictionary(grouping: try versions(of: Set(doubtful.map(\.record.id))), by: \.record.id)
     return doubtful.filter { version in
