@@ -15,6 +15,16 @@ struct job {
   void *context;
 };
 
+// Wipes what the thread has used of its stack: everything from the lowest page that is in memory.
+static void wipe(char *stack) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  unsigned char in_memory[stack_size / 4096];
+  size_t unused = 0;
+  if (page >= 4096 && mincore(stack, stack_size, in_memory) == 0)
+    while (unused < stack_size / page && !(in_memory[unused] & 1)) unused++;
+  explicit_bzero(stack + unused * page, stack_size - unused * page);
+}
+
 static void *run(void *argument) {
   struct job *job = argument;
   job->body(job->context);
@@ -25,7 +35,7 @@ void keytree_on_wiped_stack(void (*body)(void *), void *context) {
   struct job job = {body, context};
   pthread_attr_t attributes;
   pthread_t thread;
-  int started = 0;
+  int started = 0, is_locked = 0;
   size_t guard = (size_t)sysconf(_SC_PAGESIZE);
   char *memory = mmap(NULL, stack_size + guard, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
@@ -33,7 +43,9 @@ void keytree_on_wiped_stack(void (*body)(void *), void *context) {
     char *stack = memory + guard;
     // The page below the stack turns an overflow into a crash instead of damage.
     mprotect(memory, guard, PROT_NONE);
-    mlock(stack, stack_size);
+    // A locked page stays in memory, so that `wipe` finds it. Only the pages in use are locked: locking all of them
+    // would make them real, and every fork copies that.
+    is_locked = mlock2(stack, stack_size, MLOCK_ONFAULT) == 0;
     madvise(stack, stack_size, MADV_DONTDUMP);
     if (pthread_attr_init(&attributes) == 0) {
       if (pthread_attr_setstack(&attributes, stack, stack_size) == 0)
@@ -43,7 +55,11 @@ void keytree_on_wiped_stack(void (*body)(void *), void *context) {
   }
   if (started) {
     pthread_join(thread, NULL);
-    explicit_bzero(memory + guard, stack_size);
+    if (is_locked)
+      wipe(memory + guard);
+    else
+      // A page that is not locked may be in the swap area, and would not be found.
+      explicit_bzero(memory + guard, stack_size);
   } else {
     // Without memory for a thread the work is still done, only with what it leaves on this stack.
     body(context);

@@ -155,23 +155,24 @@ package enum Program {
       let code = try command.run(call)
       return code == .done ? problem ?? .done : code
     case .after:
+      let committer = call.prepareCommit()
       let code: ExitCode
       do {
         code = try command.run(call)
       } catch {
         // It may have changed something, or what an earlier one left may wait.
-        _ = commitPending(call)
+        _ = commitPending(call, committer)
         throw error
       }
-      try call.commitPending()
+      try call.commitPending(committer)
       return code
     }
   }
 
   /// Commits what waits; a failure is told, and is not the command's.
-  private static func commitPending(_ call: CommandCall) -> ExitCode? {
+  private static func commitPending(_ call: CommandCall, _ prepared: Committer? = nil) -> ExitCode? {
     do {
-      try call.commitPending()
+      try call.commitPending(prepared)
       return nil
     } catch {
       // A store that can only be read can be looked at, too.

@@ -30,32 +30,46 @@ extension CommandCall {
     }
   }
 
+  /// Finds out who commits, while the command is still at work, so that git has answered when the change is made.
+  ///
+  /// - Returns: nil if the store does not exist yet, if it does not use git, or if it cannot be opened: then the command
+  ///   itself reports why.
+  package func prepareCommit() -> Committer? {
+    (try? storePath()).flatMap { try? committer(of: $0, asksEarly: true) }
+  }
+
   /// Commits what waits in the store, if it uses git.
   ///
+  /// - Parameter prepared: The result of ``prepareCommit()``, if it was called.
   /// - Throws: `notCommitted`; what waits goes on waiting.
-  package func commitPending() throws(Failure) {
-    let (path, host) = (try storePath(), try host())
+  package func commitPending(_ prepared: Committer? = nil) throws(Failure) {
+    let found = if let prepared { prepared as Committer? } else { try committer(of: try storePath()) }
+    guard let committer = found else { return }
     do throws(SyncError) {
-      let tree: FileTree
-      do {
-        tree = try StoreFolder.open(path)
-      } catch {
-        // There is no store, or none to be trusted with anything: the command has its own words for it.
-        return
-      }
-      let repository: Repository?
-      do {
-        repository = try Repository.find(store: path, git: git(in:))
-      } catch {
-        throw .git(error)
-      }
-      guard let repository else { return }
-      let committer = Committer(repository: repository, tree: tree, timeout: host.lockTimeout) {
-        Keyring.ownName(in: tree, host: host)
-      }
       _ = try committer.commitPending()
     } catch {
       throw .notCommitted(error)
+    }
+    do throws(SyncError) {
+      try committer.packHistory()
+    } catch {
+      // The change is committed, and the next command tries again.
+      console.complain(
+        "keytree: warning: cannot pack the history: \(ErrorReport(error).message ?? "it failed")")
+    }
+  }
+
+  private func committer(of path: String, asksEarly: Bool = false) throws(Failure) -> Committer? {
+    let host = try host()
+    // There is no store, or none to be trusted with anything: the command has its own words for it.
+    guard let tree = try? StoreFolder.open(path) else { return nil }
+    do throws(GitError) {
+      guard let repository = try Repository.find(store: path, git: git(in:)) else { return nil }
+      return Committer(
+        repository: repository, tree: tree, timeout: host.lockTimeout, asksEarly: asksEarly
+      ) { Keyring.ownName(in: tree, host: host) }
+    } catch {
+      throw .notCommitted(.git(error))
     }
   }
 

@@ -21,12 +21,10 @@ package struct Committer: Sendable {
   let journal: CommitJournal
   let timeout: Double
   let author: @Sendable () -> String?
+  private let request: IdentityRequest?
 
   /// How much content is handed over in one piece, in bytes.
   private static let pieceSize = 32 << 20
-  /// The most files whose objects are fewer than git keeps in a pack (`fastimport.unpackLimit`, 100 by default): each
-  /// has at most four folders above it in a store.
-  private static let smallCommit = 15
 
   /// A committer for a store.
   ///
@@ -34,11 +32,14 @@ package struct Committer: Sendable {
   ///   - repository: Where its history is.
   ///   - tree: The store's folder.
   ///   - timeout: How long to wait for other writers, in seconds.
+  ///   - asksEarly: Whether to ask git at once who commits, on another thread: for a change that is yet to be made.
   ///   - author: Who made the changes, as in a key's user id, for where git knows no name; nil for nobody.
   package init(
-    repository: Repository, tree: FileTree, timeout: Double, author: @escaping @Sendable () -> String?
+    repository: Repository, tree: FileTree, timeout: Double, asksEarly: Bool = false,
+    author: @escaping @Sendable () -> String?
   ) {
     (self.repository, self.tree, self.timeout, self.author) = (repository, tree, timeout, author)
+    request = asksEarly ? IdentityRequest(in: repository.git, fallback: author) : nil
     journal = CommitJournal(of: tree)
   }
 
@@ -70,6 +71,22 @@ package struct Committer: Sendable {
     let done = marker
     try store { () throws(KeyringError) in try journal.finish(done, timeout: timeout) }
     return plan.content.isEmpty ? .nothing : .committed(subject: plan.subject)
+  }
+
+  /// Joins the packs of the history if there are many.
+  ///
+  /// - Throws: `git` if git fails; `keyring` with `busy` and file errors. The history is as it was then.
+  package func packHistory() throws(SyncError) {
+    guard try hasManyPacks() else { return }
+    let lock = try store { () throws(KeyringError) in try journal.lockCommits(timeout: timeout) }
+    defer { withExtendedLifetime(lock) {} }
+    // Somebody else may have done it meanwhile.
+    guard try hasManyPacks() else { return }
+    try git { () throws(GitError) in try repository.joinPacks() }
+  }
+
+  private func hasManyPacks() throws(SyncError) -> Bool {
+    do throws(FileError) { return try repository.hasManyPacks } catch { throw .keyring(.file(error)) }
   }
 
   // MARK: Planning
@@ -188,7 +205,7 @@ package struct Committer: Sendable {
   // MARK: Writing
 
   private func write(_ plan: Plan) throws(GitError) {
-    let (repository, author) = (repository, author)
+    let (repository, author, request) = (repository, author, request)
     var content = plan.content
     if content.size > Self.pieceSize { try store(&content, plan.hash) }
     let files = content
@@ -198,12 +215,13 @@ package struct Committer: Sendable {
         return try repository.git.run(
           ["update-index", "-z", "--index-info"], input: files.indexEntries(plan.hash))
       }
-      let committer = try Identity(in: repository.git, fallback: author()).line
-      // The objects of a small commit are stored one by one, and the pack they came in is thrown away.
-      let isSmall = files.files.count <= Self.smallCommit
+      let committer =
+        if let request { try request.identity() } else {
+          try Identity(in: repository.git, fallback: author())
+        }
       return try repository.git.run(
-        (isSmall ? ["-c", "core.fsync=all,-pack,-pack-metadata"] : []) + ["fast-import", "--quiet"],
-        input: files.stream(message: plan.message, committer: committer, isFirst: plan.isFirst))
+        ["fast-import", "--quiet"],
+        input: files.stream(message: plan.message, committer: committer.line, isFirst: plan.isFirst))
     }
   }
 

@@ -18,8 +18,9 @@ package enum GitOptions {
     ("diff.ignoreSubmodules", "none"),
     ("submodule.recurse", "false"), ("fetch.recurseSubmodules", "false"), ("protocol.ext.allow", "never"),
     ("log.showSignature", "false"), ("rerere.enabled", "false"), ("gc.auto", "0"),
-    ("fastimport.unpackLimit", "100"),
     ("maintenance.auto", "false"),
+    // A pack is one file to write, where git otherwise writes one for each object. See `Repository.packHistory`.
+    ("fastimport.unpackLimit", "1"), ("fetch.unpackLimit", "1"),
   ]
 
   /// Those that keep git from talking to other machines, which it does even for a look at a commit where a repository

@@ -1,10 +1,15 @@
 internal import Glibc
 internal import Subprocess
 
-/// Who a commit is by.
-struct Identity {
-  /// Name, mail and time as git writes them: `Alice <alice@example.org> 1700000000 +0000`.
-  let line: String
+/// The person who makes a commit.
+struct Identity: Sendable {
+  /// Name and mail address, as git writes them: `Alice <alice@example.org>`.
+  let person: String
+  /// The time zone, as git writes it: `+0100`.
+  let zone: String
+
+  /// The person and the present time, as git writes them: `Alice <alice@example.org> 1700000000 +0000`.
+  var line: String { "\(person) \(time(nil)) \(zone)" }
 
   /// The person whom git knows, else somebody made of the user id of a key.
   ///
@@ -18,15 +23,17 @@ struct Identity {
     let arguments = ["-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT"]
     let outcome = try git.outcome(of: arguments)
     if outcome.succeeded {
-      let text = String(decoding: outcome.output, as: UTF8.self)
-      guard let line = text.split(separator: "\n").first else { throw .unexpectedOutput(command: "var") }
-      self.line = String(line)
+      let line = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first ?? ""
+      let words = line.split(separator: " ", omittingEmptySubsequences: false)
+      guard words.count > 2, let zone = words.last else { throw .unexpectedOutput(command: "var") }
+      person = words.dropLast(2).joined(separator: " ")
+      self.zone = String(zone)
       return
     }
     guard case .exited(status: 128) = outcome.ending, let name = fallback() else {
       throw git.failure(["var"], outcome)
     }
-    line = "\(Self.author(from: name)) \(time(nil)) +0000"
+    (person, zone) = (Self.author(from: name), "+0000")
   }
 
   /// Name and mail of a user id, without what would end them.

@@ -9,11 +9,7 @@ extension Repository {
   /// - Parameter start: When the first of it was made, in seconds since 1970.
   func synchronizeFolders(changedSince start: Int) {
     let objects = "\(commonFolder)/objects"
-    var folders = [objects, "\(objects)/pack", gitFolder, commonFolder, "\(commonFolder)/refs/heads"]
-    for number in 0..<256 {
-      folders.append("\(objects)/\(number < 16 ? "0" : "")\(String(number, radix: 16))")
-    }
-    for folder in folders {
+    for folder in ["\(objects)/pack", objects, gitFolder, commonFolder, "\(commonFolder)/refs/heads"] {
       var facts = stat()
       // Clocks of file systems tick slowly.
       guard unsafe stat(folder, &facts) == 0, facts.st_mtim.tv_sec >= start - 2 else { continue }

@@ -64,8 +64,7 @@ struct HostileTests {
       try world.sync.git(["config", key, value])
     }
     let tree = try world.sync.git(["rev-parse", "HEAD:index"]).dropLast()
-    try FileManager.default.removeItem(
-      atPath: "\(world.path)/.git/objects/\(tree.prefix(2))/\(tree.dropFirst(2))")
+    try world.sync.removeObject(tree)
     try world.spring(["ls-tree", "-r", "HEAD"])
     #expect(world.isSprung)
     world.clear()

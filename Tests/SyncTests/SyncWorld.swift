@@ -65,6 +65,20 @@ final class SyncWorld: Sendable {
     return text
   }
 
+  /// Takes an object out of the repository, as a damaged disk does.
+  func removeObject(_ name: some StringProtocol) throws {
+    let objects = "\(path)/.git/objects"
+    // Git unpacks only what it does not have, so the packs leave the repository first.
+    let moved = "\(path)/.git/packs"
+    try FileManager.default.moveItem(atPath: "\(objects)/pack", toPath: moved)
+    var unpack = ProgramRun(
+      "/bin/sh", ["-c", "for pack in .git/packs/*.pack; do git unpack-objects -q <$pack || exit; done"],
+      environment: ProcessEnvironment(variables))
+    unpack.folder = path
+    guard try unpack.run().ending == .exited(status: 0) else { throw GitFailed(words: "unpack-objects") }
+    try FileManager.default.removeItem(atPath: "\(objects)/\(name.prefix(2))/\(name.dropFirst(2))")
+  }
+
   func lines(_ words: String..., in folder: String? = nil) throws -> [String] {
     try git(words, in: folder).split(separator: "\n").map(String.init)
   }

@@ -57,7 +57,7 @@ extension Keyring {
       progress(number + 1)
       return item
     }
-    let prepared = try WorkerPool(workers: host.workers).map(positions.count, seal)
+    let prepared = try WorkerPool(workers: host.workers, startsPrograms: true).map(positions.count, seal)
     return try transaction(subject: subject) { changes throws(KeyringError) in
       var outcomes = try items.map { item throws(KeyringError) -> AddOutcome in
         .exists(.path(try item.path()))

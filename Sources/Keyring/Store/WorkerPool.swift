@@ -6,9 +6,13 @@ package struct WorkerPool: Sendable {
   /// How many threads work at once.
   let workers: Int
 
-  /// - Parameter workers: the number of threads; 0 means one for each processor that is online.
-  package init(workers: Int) {
-    self.workers = workers > 0 ? workers : max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+  /// - Parameters:
+  ///   - workers: The number of threads; 0 for one for each processor that is online.
+  ///   - startsPrograms: Whether the work is mostly done by other programs: then one more thread keeps the processors
+  ///     busy while the others wait for an answer of gpg-agent.
+  package init(workers: Int, startsPrograms: Bool = false) {
+    let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    self.workers = workers > 0 ? workers : processors + (startsPrograms ? 1 : 0)
   }
 
   /// Calls `body` for every number below `count`, and returns the results in that order.
@@ -18,33 +22,15 @@ package struct WorkerPool: Sendable {
     _ count: Int, _ body: @escaping @Sendable (Int) throws(E) -> T
   ) throws(E) -> [T] {
     let job = Job(count: count, body)
-    var threads: [pthread_t] = []
+    var threads: [WorkerThread] = []
     // The calling thread is one of the workers; when no other can be made, it does all the work.
     for _ in 1..<max(1, min(workers, count)) {
-      var thread = pthread_t()
-      let context = unsafe Unmanaged.passRetained(Work { job.run() }).toOpaque()
-      let status = unsafe pthread_create(
-        &thread, nil,
-        { context in
-          guard let context = unsafe context else { return nil }
-          unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
-          return nil
-        }, context)
-      guard status == 0 else {
-        unsafe Unmanaged<Work>.fromOpaque(context).release()
-        break
-      }
+      guard let thread = WorkerThread({ job.run() }) else { break }
       threads.append(thread)
     }
     job.run()
-    for thread in threads { pthread_join(thread, nil) }
+    for thread in threads { thread.join() }
     return try job.results()
-  }
-
-  /// What a thread is handed.
-  private final class Work: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
   /// The pieces of one call, which the threads take one after the other.

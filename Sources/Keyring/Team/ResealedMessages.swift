@@ -1,52 +1,119 @@
+internal import Glibc
 internal import KeyringModel
+internal import Synchronization
 
-/// Messages that were sealed again and are not in the store yet: `<state>/<keyring>/resealed`, outside of the store.
+/// Messages that were encrypted again and are not in the store yet: `<state>/<keyring>/resealed`, outside of the store,
+/// where nobody who can write to the store can put one.
 ///
-/// To seal thousands of items takes long, and is done before the store's lock is taken. What is cut off meanwhile goes
-/// on from here. A file is named after what went into it: the message before and those who were to read it.
-struct ResealedMessages: Sendable {
-  private let base: String
-  private let folder: String
-
-  init(_ keyring: Keyring) {
-    base = keyring.host.stateBase
-    folder = "\(keyring.policy.keyring.hex)/resealed"
+/// To encrypt thousands of items takes long, and is done before the store's lock is taken. When that is cut off, the next
+/// run continues from here.
+final class ResealedMessages: Sendable {
+  private struct State: Sendable {
+    /// The messages of earlier runs, by their names.
+    var found: [String: [UInt8]] = [:]
+    /// Entries that are not in a file yet.
+    var waiting: [UInt8] = []
+    var lastWrite: timespec
+    var files = 0
   }
 
-  /// The name for a message of an item, sealed again for some people.
+  /// How long a message may wait for its file, in seconds: so much work is lost at most.
+  private static let writeInterval = 1
+  /// The largest file that is read.
+  private static let fileLimit = 1 << 28
+
+  private let base: String
+  private let folder: String
+  /// What keeps the files of this run apart from those of others.
+  private let run: String
+  private let state: Mutex<State>
+
+  /// Reads what earlier runs have kept. What cannot be read is encrypted again.
+  init(_ keyring: Keyring) {
+    base = keyring.host.stateBase
+    folder = Self.folder(of: keyring)
+    let now = Self.now
+    run = "\(getpid())-\(now.tv_sec)-\(now.tv_nsec)"
+    var state = State(lastWrite: now)
+    if let tree = try? FileTree(at: base), let names = try? tree.list(folder) {
+      for name in names {
+        guard let bytes = try? tree.read("\(folder)/\(name)", limit: Self.fileLimit) else { continue }
+        Self.read(bytes, into: &state.found)
+      }
+    }
+    self.state = Mutex(state)
+  }
+
+  /// The name for a message of an item, encrypted again for some people: a digest of the message before, and of those who
+  /// are to read it.
   static func name(of record: ItemRecord, for recipients: [Fingerprint]) -> String {
     let people = recipients.map(\.text).sorted().joined(separator: " ")
     let content = "\(record.sealed.base64url) \(people) \(record.group)"
     return ContentDigest(of: Array(content.utf8)).base64url
   }
 
-  /// The message that was kept; nil when none was, or it cannot be read: then it is made again.
-  func message(_ name: String) -> [UInt8]? {
-    guard let tree = try? FileTree(at: base) else { return nil }
-    guard let bytes = try? tree.read("\(folder)/\(name)", limit: StoreLayout.sealedItemLimit) else {
-      return nil
-    }
-    // One that was cut off while it was written ends too early, which its digest at the front shows.
-    let digest = bytes.prefix(Self.digestSize)
-    let message = Array(bytes.dropFirst(Self.digestSize))
-    return ContentDigest(of: message).bytes.elementsEqual(digest) ? message : nil
-  }
+  /// The message that an earlier run has kept, if any.
+  func message(_ name: String) -> [UInt8]? { state.withLock { $0.found[name] } }
 
-  /// Keeps a message. It is not brought to disk, and a failure costs only time when the work is cut off.
+  /// Keeps a message. It is not brought to disk, and a failure costs only time if the work is cut off.
   func keep(_ message: [UInt8], _ name: String) {
-    guard let tree = try? FileTree(at: base) else { return }
-    _ = try? tree.replaceFileLater(
-      "\(folder)/\(name)", with: ContentDigest(of: message).bytes + message,
-      temporary: "\(folder)/\(name).new")
+    state.withLock { state in
+      Self.append(message, name, to: &state.waiting)
+      if Self.now.tv_sec - state.lastWrite.tv_sec >= Self.writeInterval { write(&state) }
+    }
   }
 
-  /// Forgets everything.
-  func removeAll() {
+  /// Writes the messages that wait for their file.
+  func finish() { state.withLock { write(&$0) } }
+
+  private func write(_ state: inout State) {
+    if !state.waiting.isEmpty, let tree = try? FileTree(at: base) {
+      let path = "\(folder)/\(run)-\(state.files)"
+      _ = try? tree.replaceFileLater(path, with: state.waiting, temporary: "\(path).new")
+    }
+    state.files += 1
+    (state.waiting, state.lastWrite) = ([], Self.now)
+  }
+
+  /// Forgets everything that runs for a keyring have kept.
+  static func removeAll(of keyring: Keyring) {
+    let folder = folder(of: keyring)
     // Litter that stays is removed the next time.
-    guard let tree = try? FileTree(at: base), let names = try? tree.list(folder) else { return }
+    guard let tree = try? FileTree(at: keyring.host.stateBase), let names = try? tree.list(folder) else {
+      return
+    }
     for name in names { _ = try? tree.remove("\(folder)/\(name)") }
     _ = try? tree.removeDirectory(folder)
   }
 
-  private static let digestSize = 32
+  private static func folder(of keyring: Keyring) -> String { "\(keyring.policy.keyring.hex)/resealed" }
+
+  private static var now: timespec {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+    return now
+  }
+
+  // MARK: Entries
+
+  // An entry is a line `<name> <digest of the message> <length of the message>`, and the message.
+
+  private static func append(_ message: [UInt8], _ name: String, to bytes: inout [UInt8]) {
+    bytes += "\(name) \(ContentDigest(of: message).base64url) \(message.count)\n".utf8
+    bytes += message
+  }
+
+  /// Reads the entries of a file, up to the first that is not whole: the run was cut off while it wrote.
+  private static func read(_ bytes: [UInt8], into found: inout [String: [UInt8]]) {
+    var rest = bytes[...]
+    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+      let words = String(decoding: rest[..<end], as: UTF8.self).split(separator: " ")
+      guard words.count == 3, let length = Int(words[2]), (0...StoreLayout.sealedItemLimit).contains(length)
+      else { return }
+      let message = Array(rest[(end + 1)...].prefix(length))
+      guard ContentDigest(of: message).base64url == words[1] else { return }
+      found[String(words[0])] = message
+      rest = rest[(end + 1)...].dropFirst(length)
+    }
+  }
 }

@@ -148,9 +148,10 @@ struct Resealing: Sendable {
     _ items: [Outdated], progress: @escaping @Sendable (Int, Int) -> Void
   ) throws(KeyringError) -> [Piece] {
     let cache = ResealedMessages(keyring)
+    defer { cache.finish() }
     var outcomes: [Outcome] = []
     var isUnlocked = false
-    let pool = WorkerPool(workers: keyring.host.workers)
+    let pool = WorkerPool(workers: keyring.host.workers, startsPrograms: true)
     let counter = Counter(total: items.count, progress)
     while outcomes.count < items.count {
       let done = outcomes.count

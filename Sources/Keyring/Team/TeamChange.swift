@@ -83,7 +83,7 @@ extension Keyring {
     }
     try PinStore(base: host.stateBase, keyring: policy.keyring).write(
       policy: change.after, bytes: bytes, keys: successor.trusted.keys, signer: trusted.signer)
-    ResealedMessages(self).removeAll()
+    ResealedMessages.removeAll(of: self)
     return successor
   }
 
@@ -140,7 +140,7 @@ extension Keyring {
     let count = try transaction(subject: subject) { changes throws(KeyringError) in
       try resealing.place(pieces, of: groups, addsReaders: addsReaders, in: &changes)
     }
-    ResealedMessages(self).removeAll()
+    ResealedMessages.removeAll(of: self)
     return (count, waiting)
   }
 

@@ -218,8 +218,7 @@ import Testing
     #expect(try world.rotationList().gaps == list.gaps, "the message is in the history still")
     let name = try world.git(["rev-parse", "HEAD~1:\(StoreLayout.itemFile(record.path, isLocal: false))"])
       .trimmingCharacters(in: .whitespacesAndNewlines)
-    try FileManager.default.removeItem(
-      atPath: "\(world.path)/.git/objects/\(name.prefix(2))/\(name.dropFirst(2))")
+    try world.removeObject(name)
     #expect(throws: SyncError.self, "git says itself that something is missing") { try world.rotationList() }
   }
 }

@@ -1,0 +1,36 @@
+internal import Glibc
+
+/// A thread that runs one piece of work to its end.
+package struct WorkerThread: Sendable {
+  private let thread: pthread_t
+
+  /// Starts the work.
+  ///
+  /// - Parameter body: The work.
+  /// - Returns: nil if the system gives no further thread; then nothing has been started.
+  package init?(_ body: @escaping @Sendable () -> Void) {
+    var thread = pthread_t()
+    let context = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
+    let status = unsafe pthread_create(
+      &thread, nil,
+      { context in
+        guard let context = unsafe context else { return nil }
+        unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+        return nil
+      }, context)
+    guard status == 0 else {
+      unsafe Unmanaged<Work>.fromOpaque(context).release()
+      return nil
+    }
+    self.thread = thread
+  }
+
+  /// Waits until the work is done. To be called once.
+  package func join() { pthread_join(thread, nil) }
+
+  /// What the thread is handed.
+  private final class Work: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+}

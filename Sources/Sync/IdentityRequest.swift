@@ -1,0 +1,44 @@
+internal import Keyring
+internal import Synchronization
+
+/// Asks git who commits, on a thread of its own, while the change that is to be committed is still being made.
+final class IdentityRequest: Sendable {
+  private struct State: Sendable {
+    var thread: WorkerThread?
+    var answer: Result<Identity, GitError>?
+  }
+
+  private let state = Mutex(State())
+  private let ask: @Sendable () throws(GitError) -> Identity
+
+  /// Starts to ask.
+  ///
+  /// - Parameters:
+  ///   - git: Git in the repository.
+  ///   - fallback: As for ``Identity/init(in:fallback:)``.
+  init(in git: Git, fallback: @escaping @Sendable () -> String?) {
+    ask = { () throws(GitError) in try Identity(in: git, fallback: fallback()) }
+    let thread = WorkerThread { [self] in answer() }
+    state.withLock { $0.thread = thread }
+  }
+
+  /// The answer, for which this waits.
+  ///
+  /// - Throws: As ``Identity/init(in:fallback:)``.
+  func identity() throws(GitError) -> Identity {
+    let thread = state.withLock { state in
+      defer { state.thread = nil }
+      return state.thread
+    }
+    thread?.join()
+    // Without a thread nobody has asked yet.
+    if let answer = state.withLock({ $0.answer }) { return try answer.get() }
+    return try ask()
+  }
+
+  private func answer() {
+    let answer: Result<Identity, GitError>
+    do throws(GitError) { answer = .success(try ask()) } catch { answer = .failure(error) }
+    state.withLock { $0.answer = answer }
+  }
+}
