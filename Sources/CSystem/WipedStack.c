@@ -44,8 +44,9 @@ void keytree_on_wiped_stack(void (*body)(void *), void *context) {
     // The page below the stack turns an overflow into a crash instead of damage.
     mprotect(memory, guard, PROT_NONE);
     // A locked page stays in memory, so that `wipe` finds it. Only the pages in use are locked: locking all of them
-    // would make them real, and every fork copies that.
+    // would allocate them, and every fork would copy their page tables.
     is_locked = mlock2(stack, stack_size, MLOCK_ONFAULT) == 0;
+    if (!is_locked) mlock(stack, stack_size);
     madvise(stack, stack_size, MADV_DONTDUMP);
     if (pthread_attr_init(&attributes) == 0) {
       if (pthread_attr_setstack(&attributes, stack, stack_size) == 0)
@@ -58,7 +59,7 @@ void keytree_on_wiped_stack(void (*body)(void *), void *context) {
     if (is_locked)
       wipe(memory + guard);
     else
-      // A page that is not locked may be in the swap area, and would not be found.
+      // A page that is not locked may have been swapped out, and `wipe` would not find it.
       explicit_bzero(memory + guard, stack_size);
   } else {
     // Without memory for a thread the work is still done, only with what it leaves on this stack.

@@ -46,7 +46,7 @@ extension CommandCall {
     let found = if let prepared { prepared as Committer? } else { try committer(of: try storePath()) }
     guard let committer = found else { return }
     do throws(SyncError) {
-      _ = try committer.commitPending()
+      if case .nothing = try committer.commitPending() { return }
     } catch {
       throw .notCommitted(error)
     }

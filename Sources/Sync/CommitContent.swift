@@ -22,6 +22,12 @@ struct CommitContent: Sendable {
     case removed
   }
 
+  /// The git command that stores a stream.
+  ///
+  /// It would store each file as a difference from the one before it in the stream, which is another file, and `git gc`
+  /// keeps what it finds. Without differences `git gc` looks for good ones.
+  static let importCommand = ["fast-import", "--quiet", "--depth=0"]
+
   /// By path from the top of the work tree.
   var files: [String: File] = [:]
   /// The kinds of the files that are not plain ones, as git writes them.

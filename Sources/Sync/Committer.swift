@@ -73,16 +73,36 @@ package struct Committer: Sendable {
     return plan.content.isEmpty ? .nothing : .committed(subject: plan.subject)
   }
 
-  /// Joins the packs of the history if there are many.
+  /// Joins the packs of the history if there are many, unless another process commits.
   ///
-  /// - Throws: `git` if git fails; `keyring` with `busy` and file errors. The history is as it was then.
+  /// - Throws: `git` if git fails; `keyring` with file errors. The history is as it was then.
   package func packHistory() throws(SyncError) {
     guard try hasManyPacks() else { return }
-    let lock = try store { () throws(KeyringError) in try journal.lockCommits(timeout: timeout) }
+    guard let lock = try lockWithoutWaiting() else { return }
     defer { withExtendedLifetime(lock) {} }
-    // Somebody else may have done it meanwhile.
+    // Another process may have joined them.
     guard try hasManyPacks() else { return }
-    try git { () throws(GitError) in try repository.joinPacks() }
+    let attributes = "\(StoreLayout.work)/packing-attributes"
+    do throws(FileError) {
+      try tree.replaceFile(
+        attributes, with: Array(repository.packingAttributes.utf8), temporary: "\(attributes).new")
+    } catch {
+      throw .keyring(.file(error))
+    }
+    // The next time replaces what stays.
+    defer { try? tree.remove(attributes) }
+    try git { () throws(GitError) in
+      try repository.joinPacks(attributes: "\(repository.top)/\(repository.prefix)\(attributes)")
+    }
+  }
+
+  private func lockWithoutWaiting() throws(SyncError) -> CommitJournal.CommitLock? {
+    do throws(KeyringError) {
+      return try journal.lockCommits(timeout: 0)
+    } catch {
+      if case .busy = error { return nil }
+      throw .keyring(error)
+    }
   }
 
   private func hasManyPacks() throws(SyncError) -> Bool {
@@ -220,7 +240,7 @@ package struct Committer: Sendable {
           try Identity(in: repository.git, fallback: author())
         }
       return try repository.git.run(
-        ["fast-import", "--quiet"],
+        CommitContent.importCommand,
         input: files.stream(message: plan.message, committer: committer.line, isFirst: plan.isFirst))
     }
   }
@@ -241,11 +261,11 @@ package struct Committer: Sendable {
       piece.append(bytes)
       size += bytes.count
       if size < Self.pieceSize { continue }
-      try repository.git.run(["fast-import", "--quiet"], input: CommitContent.stream(blobs: piece))
+      try repository.git.run(CommitContent.importCommand, input: CommitContent.stream(blobs: piece))
       (piece, size) = ([], 0)
     }
     if !piece.isEmpty {
-      try repository.git.run(["fast-import", "--quiet"], input: CommitContent.stream(blobs: piece))
+      try repository.git.run(CommitContent.importCommand, input: CommitContent.stream(blobs: piece))
     }
   }
 

@@ -10,7 +10,7 @@ package enum GitOptions {
   /// Those that also hold where a person uses git, who may be shown pages.
   package static let forPerson: [String] = ["--no-replace-objects"] + settings(safe)
 
-  // What a repository could use to run a program or to change what is stored.
+  // What a repository could use to run a program or to change what is stored, and how objects are stored.
   private static let safe: [(String, String)] = [
     ("core.hooksPath", "/dev/null"), ("core.fsmonitor", "false"), ("core.symlinks", "false"),
     ("core.autocrlf", "false"), ("core.safecrlf", "false"), ("core.askPass", ""),
@@ -19,8 +19,8 @@ package enum GitOptions {
     ("submodule.recurse", "false"), ("fetch.recurseSubmodules", "false"), ("protocol.ext.allow", "never"),
     ("log.showSignature", "false"), ("rerere.enabled", "false"), ("gc.auto", "0"),
     ("maintenance.auto", "false"),
-    // A pack is one file to write, where git otherwise writes one for each object. See `Repository.packHistory`.
-    ("fastimport.unpackLimit", "1"), ("fetch.unpackLimit", "1"),
+    // Always a pack: one file to write, where git otherwise writes one for each object. See `Committer.packHistory`.
+    ("fastimport.unpackLimit", "0"), ("fetch.unpackLimit", "1"),
   ]
 
   /// Those that keep git from talking to other machines, which it does even for a look at a commit where a repository

@@ -5,7 +5,7 @@ internal import Synchronization
 final class IdentityRequest: Sendable {
   private struct State: Sendable {
     var thread: WorkerThread?
-    var answer: Result<Identity, GitError>?
+    var answer: Identity?
   }
 
   private let state = Mutex(State())
@@ -31,14 +31,14 @@ final class IdentityRequest: Sendable {
       return state.thread
     }
     thread?.join()
-    // Without a thread nobody has asked yet.
-    if let answer = state.withLock({ $0.answer }) { return try answer.get() }
+    if let answer = state.withLock({ $0.answer }) { return answer }
+    // There was no thread, or git had no answer. It may have one now.
     return try ask()
   }
 
   private func answer() {
-    let answer: Result<Identity, GitError>
-    do throws(GitError) { answer = .success(try ask()) } catch { answer = .failure(error) }
+    // Whoever needs the answer asks again and gets the error.
+    let answer = try? ask()
     state.withLock { $0.answer = answer }
   }
 }

@@ -34,6 +34,22 @@ import Testing
     #expect(try world.git(["fsck", "--strict", "--no-dangling"]) == "")
   }
 
+  /// `git gc` keeps differences that a pack has; one from another shard would be in the way of a better one.
+  @Test func `a joined pack has no index shard as a difference from another one`() throws {
+    let world = try SyncWorld.withHistory()
+    for number in 0..<5 * Repository.packLimit {
+      try world.add("a.example", "person-\(number)")
+      if number >= 4 * Repository.packLimit { try world.commit() }
+    }
+    try committer(world).packHistory()
+    let shards = try world.lines("ls-tree", "-r", "--format=%(objectname)", "HEAD", "index")
+    let bases = try world.git(
+      ["cat-file", "--batch-check=%(deltabase)"], input: shards.joined(separator: "\n") + "\n")
+    #expect(shards.count == 16)
+    #expect(Set(bases.split(separator: "\n")) == [Substring(String(repeating: "0", count: 40))])
+    #expect(try FileTree(at: world.path).status("\(StoreLayout.work)/packing-attributes") == nil)
+  }
+
   @Test func `few packs, and those of a repository that borrows objects, stay`() throws {
     let world = try SyncWorld.withHistory()
     let before = try packs(world)
@@ -52,6 +68,37 @@ import Testing
     #expect(try packs(world) == many && many.count > Repository.packLimit)
   }
 
+  @Test func `a commit of one object is a pack, too`() throws {
+    let world = try SyncWorld.withHistory()
+    let before = try packs(world).count
+    try world.add("a.example", "x")
+    try world.commit()
+    let kept = try world.git(["rev-parse", "HEAD^{tree}"]).trimmingCharacters(in: .newlines)
+    // The same files again: the commit alone is new.
+    try world.git(["commit", "-q", "--allow-empty", "-m", "x"])
+    try world.makeGit(world.path).run(
+      ["fast-import", "--quiet"],
+      input: Array(
+        "commit HEAD\ncommitter P <p@example.org> 1 +0000\ndata 1\nx\nfrom HEAD^0\n".utf8))
+    #expect(try world.git(["rev-parse", "HEAD^{tree}"]).trimmingCharacters(in: .newlines) == kept)
+    #expect(try packs(world).count == before + 2)
+  }
+
+  @Test(arguments: ["promisor", "keep", "mtimes"])
+  func `packs that git does not join do not count`(mark: String) throws {
+    let world = try SyncWorld.withHistory()
+    for number in 0..<Repository.packLimit {
+      try world.add("s\(number).example", "x")
+      try world.commit()
+    }
+    let repository = try #require(try world.repository())
+    #expect(try repository.hasManyPacks)
+    let pack = try #require(try packs(world).first)
+    let file = "\(world.path)/.git/objects/pack/\(pack.dropLast("pack".count))\(mark)"
+    #expect(FileManager.default.createFile(atPath: file, contents: Data()))
+    #expect(try !repository.hasManyPacks)
+  }
+
   @Test func `what git says when packs cannot be joined is passed on, and the history stays`() throws {
     let world = try SyncWorld.withHistory()
     for number in 0..<Repository.packLimit {
@@ -59,7 +106,11 @@ import Testing
       try world.commit()
     }
     let folder = "\(world.path)/.git/objects/pack"
-    let damaged = try #require(try packs(world).first)
+    // Git may leave the largest alone.
+    let sizes = try packs(world).map { pack in
+      (try FileManager.default.attributesOfItem(atPath: "\(folder)/\(pack)")[.size] as? Int ?? 0, pack)
+    }
+    let damaged = try #require(sizes.min { $0 < $1 }).1
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: "\(folder)/\(damaged)")
     let whole = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(damaged)"))
     try whole.dropLast(40).write(to: URL(fileURLWithPath: "\(folder)/\(damaged)"))

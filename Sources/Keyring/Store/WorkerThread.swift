@@ -7,7 +7,7 @@ package struct WorkerThread: Sendable {
   /// Starts the work.
   ///
   /// - Parameter body: The work.
-  /// - Returns: nil if the system gives no further thread; then nothing has been started.
+  /// - Returns: nil if no thread can be created.
   package init?(_ body: @escaping @Sendable () -> Void) {
     var thread = pthread_t()
     let context = unsafe Unmanaged.passRetained(Work(body)).toOpaque()

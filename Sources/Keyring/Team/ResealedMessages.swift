@@ -3,7 +3,7 @@ internal import KeyringModel
 internal import Synchronization
 
 /// Messages that were encrypted again and are not in the store yet: `<state>/<keyring>/resealed`, outside of the store,
-/// where nobody who can write to the store can put one.
+/// so that write access to the store is not enough to add one.
 ///
 /// To encrypt thousands of items takes long, and is done before the store's lock is taken. When that is cut off, the next
 /// run continues from here.
@@ -17,14 +17,14 @@ final class ResealedMessages: Sendable {
     var files = 0
   }
 
-  /// How long a message may wait for its file, in seconds: so much work is lost at most.
+  /// How long a message may wait for its file, in seconds: at most this much work is lost.
   private static let writeInterval = 1
-  /// The largest file that is read.
-  private static let fileLimit = 1 << 28
+  /// How many bytes of earlier runs are read; what is left is encrypted again.
+  private static let readLimit = 1 << 28
 
   private let base: String
   private let folder: String
-  /// What keeps the files of this run apart from those of others.
+  /// The prefix of the files of this run.
   private let run: String
   private let state: Mutex<State>
 
@@ -36,8 +36,10 @@ final class ResealedMessages: Sendable {
     run = "\(getpid())-\(now.tv_sec)-\(now.tv_nsec)"
     var state = State(lastWrite: now)
     if let tree = try? FileTree(at: base), let names = try? tree.list(folder) {
+      var rest = Self.readLimit
       for name in names {
-        guard let bytes = try? tree.read("\(folder)/\(name)", limit: Self.fileLimit) else { continue }
+        guard let bytes = try? tree.read("\(folder)/\(name)", limit: rest) else { continue }
+        rest -= bytes.count
         Self.read(bytes, into: &state.found)
       }
     }

@@ -140,15 +140,16 @@ struct Resealing: Sendable {
   ///
   /// - Parameters:
   ///   - items: The items.
+  ///   - keepsMessages: Whether what is done is kept for the case that the work is cut off.
   ///   - progress: Told how many of how many are done, from any thread.
   /// - Returns: The new versions, without those of items that have changed since.
   /// - Throws: `KeyringError.team` with `cannotReseal` when some cannot be decrypted, after all were tried; at once
   ///   what would fail for every item.
   func prepare(
-    _ items: [Outdated], progress: @escaping @Sendable (Int, Int) -> Void
+    _ items: [Outdated], keepsMessages: Bool = true, progress: @escaping @Sendable (Int, Int) -> Void
   ) throws(KeyringError) -> [Piece] {
-    let cache = ResealedMessages(keyring)
-    defer { cache.finish() }
+    let cache = keepsMessages ? ResealedMessages(keyring) : nil
+    defer { cache?.finish() }
     var outcomes: [Outcome] = []
     var isUnlocked = false
     let pool = WorkerPool(workers: keyring.host.workers, startsPrograms: true)
@@ -178,7 +179,7 @@ struct Resealing: Sendable {
     return pieces
   }
 
-  private func prepare(_ outdated: Outdated, _ cache: ResealedMessages) throws(KeyringError) -> Outcome {
+  private func prepare(_ outdated: Outdated, _ cache: ResealedMessages?) throws(KeyringError) -> Outcome {
     let record = outdated.record
     let reader = ItemReader(keyring: keyring)
     do throws(KeyringError) {
@@ -194,11 +195,11 @@ struct Resealing: Sendable {
           Piece(outdated: outdated, item: PreparedItem(record: record, message: stored.message)))
       }
       let name = ResealedMessages.name(of: record, for: successor.policy.groups[record.group] ?? [])
-      if let message = cache.message(name), successor.isSealed(message, to: record.group) {
+      if let message = cache?.message(name), successor.isSealed(message, to: record.group) {
         return .prepared(Piece(outdated: outdated, item: PreparedItem(record: record, message: message)))
       }
       let item = try ItemSealer(keyring: successor).prepare(record, secret: try reader.secret(of: stored))
-      cache.keep(item.message, name)
+      cache?.keep(item.message, name)
       return .prepared(Piece(outdated: outdated, item: item))
     } catch {
       guard error.isAboutOneItem else { throw error }
@@ -222,7 +223,7 @@ struct Resealing: Sendable {
       if let prepared = known[outdated.verified.file.line], prepared.outdated.verified == outdated.verified {
         piece = prepared
       } else {
-        guard let fresh = try prepare([outdated], progress: { _, _ in }).first else {
+        guard let fresh = try prepare([outdated], keepsMessages: false, progress: { _, _ in }).first else {
           throw .itemDamaged(outdated.record.reference, .notAsRecorded)
         }
         piece = fresh

@@ -94,7 +94,7 @@ struct MergeCommit {
         whole.modes[path] = file.mode
       }
       try git.run(
-        ["fast-import", "--quiet"],
+        CommitContent.importCommand,
         input: whole.stream(
           message: subject + "\n", committer: try Identity(in: git, fallback: author()).line, isFirst: false,
           merging: MergedCommits(branch: branch, ours: ours, theirs: theirs)))

@@ -118,7 +118,7 @@ struct ProcessesHistoryTests {
 
   @Test(
     .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), arguments: starts)
-  func `a command that only reads starts no git`(words: [String], programs: [String])
+  func `each command starts these programs alone`(words: [String], programs: [String])
     throws
   {
     let program = try ProcessesProgram()
