@@ -85,7 +85,7 @@ package struct Committer: Sendable {
     let attributes = "\(StoreLayout.work)/packing-attributes"
     do throws(FileError) {
       try tree.replaceFile(
-        attributes, with: Array(repository.packingAttributes.utf8), temporary: "\(attributes).new")
+        attributes, with: Array(Repository.packingAttributes.utf8), temporary: "\(attributes).new")
     } catch {
       throw .keyring(.file(error))
     }

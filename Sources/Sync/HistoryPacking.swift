@@ -48,5 +48,5 @@ extension Repository {
   ///
   /// The earlier version of an index shard is seldom among the small packs. Git would store the shard as a difference
   /// from another shard, keep that in `git gc`, and never find that the earlier version is much closer.
-  var packingAttributes: String { "/\(prefix)\(StoreLayout.index)/*.jsonl -delta\n" }
+  static let packingAttributes = "**/\(StoreLayout.index)/*.jsonl -delta\n"
 }

@@ -17,7 +17,8 @@ final class ResealedMessages: Sendable {
     var files = 0
   }
 
-  /// How long a message may wait for its file, in seconds: at most this much work is lost.
+  /// Full seconds on the clock until waiting messages are written: what was encrypted since then is lost if the run is
+  /// cut off.
   private static let writeInterval = 1
   /// How many bytes of earlier runs are read; what is left is encrypted again.
   private static let readLimit = 1 << 28

@@ -133,7 +133,8 @@ struct ProcessesHistoryTests {
       .filter { $0.contains("execve(") && ($0.hasSuffix("= 0") || $0.hasSuffix("<unfinished ...>")) }
       .dropFirst()
       .compactMap { $0.split(separator: "\"").dropFirst().first?.split(separator: "/").last.map(String.init) }
-    // gpg and the first git start at the same time.
-    #expect(started.sorted() == programs.sorted())
+    // gpg and the first git, which asks who commits, start at the same time.
+    #expect(started.prefix(2).sorted() == programs.prefix(2).sorted())
+    #expect(started.dropFirst(2) == programs.dropFirst(2))
   }
 }
