@@ -8,7 +8,7 @@ package enum ExactKey {
   /// - Parameter predicate: Any condition.
   package static func of(_ predicate: Predicate) -> UInt32? {
     switch predicate.subject {
-    case .any: return nil
+    case .any, .container: return nil
     case .id(let prefix): return id(prefix)
     case .path(let path): return hash(.path, .string(path.text))
     case .attribute(let name):

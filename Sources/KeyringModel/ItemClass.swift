@@ -13,6 +13,18 @@ public enum ItemClass: String, CaseIterable, Sendable {
 }
 
 extension ItemClass {
+  /// The attributes of which the first that an item has is its container, the first part of its path.
+  package var containerNames: [AttributeName] {
+    switch self {
+    case .genericPassword: [.service]
+    case .internetPassword: [.server]
+    case .certificate: [.issuer]
+    case .key: [.applicationTag, .applicationLabel]
+    }
+  }
+}
+
+extension ItemClass {
   /// A set of classes as bits, so that a line of the index can be checked without look-ups.
   struct Members: OptionSet {
     let rawValue: UInt8

@@ -94,6 +94,16 @@ public struct ItemPath: Hashable, Comparable, Sendable {
     ContentDigest(of: Array(container)).bytes[0] & 0xf0
   }
 
+  /// The first part of the paths of a class's items with a server, service, issuer, or key's tag or label.
+  ///
+  /// - Parameters:
+  ///   - content: The bytes of the attribute.
+  ///   - itemClass: The class of the items.
+  package static func container(showing content: [UInt8], in itemClass: ItemClass) -> String {
+    let shown = ItemPathParts.container(AttributeValue(text: content), of: itemClass)
+    return String(decoding: ReadableComponent(shown?.contentBytes ?? []).bytes, as: UTF8.self)
+  }
+
   /// Whether the folder of the fields of such an account could not be told from the file of another item:
   /// `x.gpg/otp.gpg` and `x.gpg`.
   static func looksLikeFile(_ name: some BidirectionalCollection<UInt8>) -> Bool {

@@ -6,13 +6,13 @@ struct ItemPathParts {
 
   init(_ key: PrimaryKey) {
     var shown: Set<AttributeName> = []
+    container = show(
+      ItemPathParts.container(key.itemClass.containerNames.lazy.compactMap { key[$0] }.first, of: key.itemClass))
     switch key.itemClass {
     case .genericPassword:
-      container = show(key[.service])
       name = show(key[.account])
       shown = [.service, .account]
     case .internetPassword:
-      container = show(key[.server])
       name = show(key[.account])
       shown = [.server, .account]
       // A protocol is shown when it starts with a letter and a port when it is a number: then nobody can
@@ -26,14 +26,12 @@ struct ItemPathParts {
         shown.insert(.port)
       }
     case .certificate:
-      container = show(ItemPathParts.legible(key[.issuer]))
       name = show(ItemPathParts.legible(key[.serialNumber]))
       // Digits of bytes look like digits of text, so a shown serial number is exact only if it is text.
       shown = [.issuer, .serialNumber]
       if key[.issuer].map(ItemPathParts.isLegible) == false { isLossy = true }
       if key[.serialNumber].map(ItemPathParts.isLegible) == false { isLossy = true }
     case .key:
-      container = show(ItemPathParts.legible(key[.applicationTag] ?? key[.applicationLabel]))
       name = show(.string(ItemPathParts.keyWord(key[.keyClass])))
       isLossy = true
     }
@@ -42,6 +40,18 @@ struct ItemPathParts {
     let isHidden = key.values.contains { !shown.contains($0.name) }
     if isHidden || key.isSynchronizable || !key.group.hasSameBytes(as: GroupName.default) {
       isLossy = true
+    }
+  }
+
+  /// The value that a container shows for the one of its attribute.
+  ///
+  /// - Parameters:
+  ///   - value: The value of one of the class's ``ItemClass/containerNames``, bytes that are text as text.
+  ///   - itemClass: The class of the item.
+  static func container(_ value: AttributeValue?, of itemClass: ItemClass) -> AttributeValue? {
+    switch itemClass {
+    case .genericPassword, .internetPassword: value
+    case .certificate, .key: legible(value)
     }
   }
 

@@ -85,3 +85,11 @@ extension ItemRecord: Equatable {
       && left.isLocal == right.isLocal && left.unknown == right.unknown
   }
 }
+
+extension ItemRecord {
+  /// The attribute that the item's path begins with: the first of its class's ``ItemClass/containerNames`` that it has.
+  package var containerName: AttributeName {
+    let names = itemClass.containerNames
+    return names.first { attributes[$0]?.isDefault == false } ?? names[0]
+  }
+}

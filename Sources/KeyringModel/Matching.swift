@@ -12,12 +12,16 @@ extension Predicate {
       return record.path == path
     case .any:
       return record.attributes.entries.contains { matches($0.value, of: $0.name) }
-    case .attribute(let name):
-      guard let value = record.value(of: name) else { return matchesAbsent(name, in: record.itemClass) }
-      if matches(value, of: name) { return true }
-      // A stored default is the same as nothing stored, whatever its type.
-      return value.isDefault && matchesAbsent(name, in: record.itemClass)
+    case .container: return matches(record.containerName, of: record)
+    case .attribute(let name): return matches(name, of: record)
     }
+  }
+
+  private func matches(_ name: AttributeName, of record: ItemRecord) -> Bool {
+    guard let value = record.value(of: name) else { return matchesAbsent(name, in: record.itemClass) }
+    if matches(value, of: name) { return true }
+    // A stored default is the same as nothing stored, whatever its type.
+    return value.isDefault && matchesAbsent(name, in: record.itemClass)
   }
 
   /// A missing primary-key attribute counts as empty, zero or false.

@@ -55,6 +55,9 @@ extension Needle {
     case .any:
       guard !predicate.ignoresCase else { return nil }
       self.init(predicate.comparison, ofAnyAttribute: ())
+    case .container:
+      guard !predicate.ignoresCase else { return nil }
+      self.init(predicate.comparison, kind: .bytes, isCommon: false)
     case .attribute(let name):
       let role = KnownNames.role(of: name)
       if predicate.comparison == .exists {

@@ -6,6 +6,9 @@ public struct Predicate: Sendable {
     case attribute(AttributeName)
     /// Any attribute of the item; what every item has without being asked is not among them.
     case any
+    /// The attribute that an item's path begins with: the server, the service, the issuer, a key's application tag or,
+    /// without one, its application label. So one condition asks for items of all classes by their first name.
+    case container
     /// The item's id: all or its first hexadecimal digits. The comparison has no part in it.
     case id(prefix: String)
     /// The item's path. The comparison has no part in it.
@@ -57,6 +60,13 @@ public struct Predicate: Sendable {
     _ name: AttributeName, _ value: AttributeValue, ignoresCase: Bool = false
   ) -> Predicate {
     Predicate(subject: .attribute(name), comparison: .equal(value), ignoresCase: ignoresCase)
+  }
+
+  /// The condition that the item's path begins with this server, service, issuer, or key's tag or label.
+  ///
+  /// - Parameter content: The bytes of the attribute.
+  public static func container(_ content: [UInt8]) -> Predicate {
+    Predicate(subject: .container, comparison: .equal(AttributeValue(text: content)))
   }
 
   /// The condition that the id starts with these hexadecimal digits.

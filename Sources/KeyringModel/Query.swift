@@ -95,13 +95,13 @@ extension Predicate {
   fileprivate var namesFields: Bool {
     switch subject {
     case .id, .path, .attribute(.field): true
-    case .attribute, .any: false
+    case .attribute, .any, .container: false
     }
   }
 
   fileprivate func validate(itemClass: ItemClass?) throws(QueryError) {
     switch subject {
-    case .any, .path: return
+    case .any, .container, .path: return
     case .id(let prefix):
       let isHexadecimal = prefix.utf8.allSatisfy { Hexadecimal.value(ofDigit: Self.lowerASCII($0)) != nil }
       guard isHexadecimal, (1...32).contains(prefix.utf8.count) else { throw .badIDPrefix(prefix) }

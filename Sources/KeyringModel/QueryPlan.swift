@@ -7,10 +7,19 @@ package struct QueryPlan: Sendable {
   package enum Shards: Equatable, Sendable {
     /// Only this one, because the query fixes the path.
     case one(UInt8)
-    /// The 16 shards whose numbers begin with the digit of this one, because the query fixes the container.
-    case row(UInt8)
+    /// The 16 shards whose numbers begin with the digit of one of these, because the query fixes the container.
+    case rows([UInt8])
     /// Any of them.
     case all
+
+    /// Whether the shard with this number can hold a match.
+    package func contains(_ number: UInt8) -> Bool {
+      switch self {
+      case .one(let one): number == one
+      case .rows(let rows): rows.contains(number & 0xf0)
+      case .all: true
+      }
+    }
   }
 
   /// Which shards can hold a match.
@@ -32,31 +41,39 @@ package struct QueryPlan: Sendable {
       left.isCommon == right.isCommon ? left.shortest > right.shortest : right.isCommon
     }
     let path = query.predicates.lazy.compactMap(\.path).first ?? QueryPlan.path(fixedBy: query)
-    shards = path.map { .one($0.shard) } ?? QueryPlan.row(fixedBy: query).map { .row($0) } ?? .all
+    shards = path.map { .one($0.shard) } ?? QueryPlan.rows(fixedBy: query).map { .rows($0) } ?? .all
   }
 
-  /// The first of the 16 shards of a container, where a query fixes the server or service.
-  private static func row(fixedBy query: Query) -> UInt8? {
+  /// The first ones of the 16 shards of each container that the matches can have, where a query fixes it.
+  private static func rows(fixedBy query: Query) -> [UInt8]? {
+    if let content = query.value(equalTo: .container)?.contentBytes {
+      let classes = query.itemClass.map { [$0] } ?? ItemClass.allCases
+      return Set(classes.map { row(of: content, in: $0) }).sorted()
+    }
     for (name, itemClass) in [
       (AttributeName.server, ItemClass.internetPassword), (.service, .genericPassword),
     ] {
       // Without a class an empty value is that of every item that has no such attribute.
-      guard let bytes = query.value(equalTo: name)?.contentBytes,
+      guard let bytes = query.value(equalTo: .attribute(name))?.contentBytes,
         !bytes.isEmpty || query.itemClass == itemClass
       else { continue }
-      return ItemPath.shardRow(of: ReadableComponent(bytes).bytes)
+      return [row(of: bytes, in: itemClass)]
     }
     return nil
   }
 
+  private static func row(of content: [UInt8], in itemClass: ItemClass) -> UInt8 {
+    ItemPath.shardRow(of: ItemPath.container(showing: content, in: itemClass).utf8)
+  }
+
   /// The path that the class and all primary-key attributes lead to, where a query has them all.
   private static func path(fixedBy query: Query) -> ItemPath? {
-    guard let itemClass = query.itemClass, let group = query.value(equalTo: .group)?.contentBytes else {
+    guard let itemClass = query.itemClass, let group = query.value(equalTo: .attribute(.group))?.contentBytes else {
       return nil
     }
     var attributes = Attributes()
     for name in AttributeSchema.primaryKey(of: itemClass) + [.synchronizable] {
-      guard let value = query.value(equalTo: name) else { return nil }
+      guard let value = query.value(equalTo: .attribute(name)) else { return nil }
       attributes[name] = value
     }
     let key = PrimaryKey(
@@ -66,9 +83,9 @@ package struct QueryPlan: Sendable {
 }
 
 extension Query {
-  /// The value that an attribute must have, as the query says exactly.
-  fileprivate func value(equalTo name: AttributeName) -> AttributeValue? {
-    for predicate in predicates where predicate.subject == .attribute(name) && !predicate.ignoresCase {
+  /// The value that a subject must have, as the query says exactly.
+  fileprivate func value(equalTo subject: Predicate.Subject) -> AttributeValue? {
+    for predicate in predicates where predicate.subject == subject && !predicate.ignoresCase {
       if case .equal(let value) = predicate.comparison { return value }
     }
     return nil

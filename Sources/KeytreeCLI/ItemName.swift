@@ -117,16 +117,6 @@ package enum ItemName: Equatable, Sendable {
 }
 
 extension ItemClass {
-  /// The attributes that the first part of an item's name may stand for.
-  var containerNames: [AttributeName] {
-    switch self {
-    case .genericPassword: [.service]
-    case .internetPassword: [.server]
-    case .certificate: [.issuer]
-    case .key: [.applicationTag, .applicationLabel]
-    }
-  }
-
   /// The attribute that the second part of an item's name stands for.
   var accountName: AttributeName {
     switch self {

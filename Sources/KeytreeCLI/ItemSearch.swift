@@ -131,7 +131,8 @@ extension Predicate {
     case (.attribute(let name), _):
       AttributeSchema.primaryKey(of: .internetPassword).contains(name)
         || AttributeSchema.primaryKey(of: .genericPassword).contains(name)
-    // The server or the service.
+    case (.container, _): true
+    // The account of a name.
     case (.any, .equal): true
     default: false
     }

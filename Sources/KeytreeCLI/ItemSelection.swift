@@ -2,8 +2,8 @@ package import KeyringModel
 
 /// The items that a name and attributes of the command line stand for.
 ///
-/// A name without a class stands for items of several classes, and the container is another attribute in each
-/// of them. One query cannot say "server or service", so there is one that finds all of them and more, which
+/// A name without a class stands for items of several classes, and the account is another attribute in each of
+/// them. One query cannot say "account or serial number", so there is one that finds all of them and more, which
 /// the index answers in one pass, and `accepts` decides about what it found.
 package struct ItemSelection: Sendable {
   /// Why nothing can be selected.
@@ -42,10 +42,7 @@ package struct ItemSelection: Sendable {
       wantedClass = itemClass
     }
     let classes = wantedClass.map { [$0] } ?? ItemClass.allCases
-    var exact: [Query] = []
-    for itemClass in classes {
-      exact += Self.queries(itemClass, name, given, ignoringCase: ignoringCase)
-    }
+    let exact = classes.compactMap { Self.query($0, name, given, ignoringCase: ignoringCase) }
     guard let first = exact.first else { throw .noClassHasAll }
     self.exact = exact
     folders = Self.folders(classes, name)
@@ -70,39 +67,37 @@ package struct ItemSelection: Sendable {
     exact.first { $0.matches(record) }
   }
 
-  /// The exact queries for one class: more than one where several attributes may hold the container.
-  private static func queries(
+  /// The query that says exactly what is meant in one class; nil when it has not all of the attributes.
+  private static func query(
     _ itemClass: ItemClass, _ name: ItemName?, _ given: GivenAttributes, ignoringCase: Bool
-  ) -> [Query] {
+  ) -> Query? {
     var common: [Predicate] = []
     for entry in given.entries {
       let name = entry.name ?? (itemClass == .genericPassword ? .service : .server)
-      guard AttributeSchema.applies(name, to: itemClass) || isRecordField(name) else { return [] }
+      guard AttributeSchema.applies(name, to: itemClass) || isRecordField(name) else { return nil }
       common.append(.equal(name, value(entry.bytes, for: name), ignoresCase: ignoringCase))
     }
     if let group = given.group { common.append(.equal(.group, .string(group))) }
     if let field = given.field {
-      guard AttributeSchema.applies(.field, to: itemClass) else { return [] }
+      guard AttributeSchema.applies(.field, to: itemClass) else { return nil }
       common.append(.equal(.field, .string(field)))
     }
     switch name {
     case nil:
-      return [Query(itemClass: itemClass, predicates: common)]
+      return Query(itemClass: itemClass, predicates: common)
     case .reference(.path(let path)):
-      guard path.itemClass == itemClass else { return [] }
-      return [Query(itemClass: itemClass, predicates: [.path(path)] + common)]
+      guard path.itemClass == itemClass else { return nil }
+      return Query(itemClass: itemClass, predicates: [.path(path)] + common)
     case .reference(.id(let id)):
-      return [Query(itemClass: itemClass, predicates: [.id(id)] + common)]
+      return Query(itemClass: itemClass, predicates: [.id(id)] + common)
     case .id(let prefix):
-      return [Query(itemClass: itemClass, predicates: [.id(prefix: prefix)] + common)]
+      return Query(itemClass: itemClass, predicates: [.id(prefix: prefix)] + common)
     case .named(_, let container, let account):
       if let account {
         let name = itemClass.accountName
         common.append(.equal(name, value(account, for: name)))
       }
-      return itemClass.containerNames.map { name in
-        Query(itemClass: itemClass, predicates: [.equal(name, value(container, for: name))] + common)
-      }
+      return Query(itemClass: itemClass, predicates: [.container(container)] + common)
     }
   }
 
@@ -123,7 +118,7 @@ package struct ItemSelection: Sendable {
     case .reference(.id(let id)): predicates.append(.id(id))
     case .id(let prefix): predicates.append(.id(prefix: prefix))
     case .named(_, let container, let account):
-      addAny(container, ignoresCase: false)
+      predicates.append(.container(container))
       addAny(account ?? [], ignoresCase: false)
     }
     for entry in given.entries {

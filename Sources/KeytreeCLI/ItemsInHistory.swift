@@ -90,15 +90,7 @@ extension ItemSelection {
     switch name {
     case .reference(.path(let path)): return ["\(items)/\(path.itemClass.rawValue)/\(path.container)"]
     case .named(_, let container, _):
-      return classes.map { itemClass in
-        let folder = "\(items)/\(itemClass.rawValue)"
-        // The folder of a key or a certificate may be named by something else than what its name says.
-        guard itemClass == .genericPassword || itemClass == .internetPassword else { return folder }
-        var attributes = Attributes()
-        for name in itemClass.containerNames { attributes[name] = AttributeValue(text: container) }
-        let key = PrimaryKey(itemClass: itemClass, attributes: attributes, group: GroupName.default)
-        return "\(folder)/\(ItemPath(key).container)"
-      }
+      return classes.map { "\(items)/\($0.rawValue)/\(ItemPath.container(showing: container, in: $0))" }
     case nil: return classes.map { "\(items)/\($0.rawValue)" }
     case .reference(.id), .id: return [items]
     }

@@ -16,12 +16,7 @@ extension AttributeValue {
 
 extension ItemRecord {
   /// What the first part of the item's name says: server, service, issuer, tag or label.
-  var container: AttributeValue? {
-    for name in itemClass.containerNames {
-      if let value = attributes[name] { return value }
-    }
-    return nil
-  }
+  var container: AttributeValue? { attributes[containerName] }
 
   /// What the second part of the item's name says: the account, or what stands for it.
   var accountValue: AttributeValue? { attributes[itemClass.accountName] }

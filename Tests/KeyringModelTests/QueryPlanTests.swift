@@ -30,14 +30,14 @@ struct QueryPlanTests {
 
   @Test(arguments: whole.indices)
   func `a primary key with a part missing is in one of 16 shards, without its server anywhere`(index: Int) {
-    let shards: QueryPlan.Shards = Self.whole[index].subject == .attribute(.server) ? .all : .row(0x30)
+    let shards: QueryPlan.Shards = Self.whole[index].subject == .attribute(.server) ? .all : .rows([0x30])
     var predicates = Self.whole
     predicates.remove(at: index)
     #expect(QueryPlan(Query(itemClass: .internetPassword, predicates: predicates)).shards == shards)
     predicates = Self.whole
     predicates[index].ignoresCase = true
     #expect(QueryPlan(Query(itemClass: .internetPassword, predicates: predicates)).shards == shards)
-    #expect(QueryPlan(Query(predicates: Self.whole)).shards == .row(0x30))
+    #expect(QueryPlan(Query(predicates: Self.whole)).shards == .rows([0x30]))
   }
 
   @Test func `an empty server or service tells a shard only together with the class`() {
@@ -47,8 +47,22 @@ struct QueryPlanTests {
       let empty = [Predicate.equal(name, "")]
       #expect(QueryPlan(Query(predicates: empty)).shards == .all)
       let path = ItemPathTests.path(itemClass, [:])
-      #expect(QueryPlan(Query(itemClass: itemClass, predicates: empty)).shards == .row(path.shard & 0xf0))
+      #expect(QueryPlan(Query(itemClass: itemClass, predicates: empty)).shards == .rows([path.shard & 0xf0]))
     }
+  }
+
+  @Test func `a name that stands for any class is in 16 shards, in 32 when keys show it in another form`() {
+    #expect(QueryPlan(Query(predicates: [.container(Array("github.com".utf8))])).shards == .rows([0x30]))
+    let binary: [UInt8] = [0xFF]
+    let rows = [ItemClass.genericPassword, .key].map { itemClass in
+      ItemPathTests.path(itemClass, [.service: .bytes(binary), .applicationTag: .bytes(binary)]).shard & 0xf0
+    }
+    #expect(QueryPlan(Query(predicates: [.container(binary)])).shards == .rows(rows.sorted()))
+    #expect(QueryPlan(Query(itemClass: .key, predicates: [.container(binary)])).shards == .rows([rows[1]]))
+    #expect(Set(rows).count == 2)
+    var ignoringCase = Predicate.container(Array("github.com".utf8))
+    ignoringCase.ignoresCase = true
+    #expect(QueryPlan(Query(predicates: [ignoringCase])).shards == .all)
   }
 
   // MARK: Soundness
@@ -91,11 +105,7 @@ struct QueryPlanTests {
       for (index, record) in records.enumerated() where query.matches(record) {
         hits += 1
         #expect(candidates.contains(index + 1), "\(query) misses \(record)")
-        switch plan.shards {
-        case .one(let shard): #expect(shard == record.path.shard)
-        case .row(let row): #expect(row == record.path.shard & 0xf0)
-        case .all: break
-        }
+        #expect(plan.shards.contains(record.path.shard), "\(query) misses the shard of \(record)")
       }
     }
     // A law about nothing would be kept by everything.

@@ -100,6 +100,8 @@ struct ItemSelectionTests {
     ),
     ("bytes", record(.genericPassword, ["service": "mailer", "account": .bytes([0xFF])])),
     ("key", record(.key, ["applicationLabel": "github.com"])),
+    // Its tag is its name, so that its label is not.
+    ("tag", record(.key, ["applicationTag": "tag", "applicationLabel": "github.com"])),
     ("cert", record(.certificate, ["issuer": "CA", "serialNumber": "01"])),
   ]
 
@@ -132,6 +134,7 @@ struct ItemSelectionTests {
       (["internet:github.com/alice"], ["alice", "https"]),
       (["generic:github.com"], ["service"]),
       (["key:github.com"], ["key"]),
+      (["tag"], ["tag"]),
       (["cert:CA/01"], ["cert"]),
       (["github.com/alice", "-r", "https"], ["https"]),
       (["github.com", "-P", "443"], ["https"]),
@@ -146,7 +149,7 @@ struct ItemSelectionTests {
       (["-g", "ops"], ["service"]),
       (["-l", "github.com"], ["label"]),
       (["--attribute", "label=github.com"], ["label"]),
-      (["--attribute", "class=key"], ["key"]),
+      (["--attribute", "class=key"], ["key", "tag"]),
       (["--attribute", "url=x"], []),
       (["keytree://internet-password/github.com/alice"], ["alice"]),
       (["keytree://internet-password/github.com/alice", "-a", "bob"], []),

@@ -90,8 +90,10 @@ package enum Sample {
     let names: [AttributeName] =
       [.group, .itemClass, .id, .created, .synchronizable]
       + AttributeSchema.names(of: record.itemClass) + customNames
-    let name =
+    let isAboutContainer = Int.random(in: 0..<6, using: &generator) == 0
+    var name =
       Int.random(in: 0..<3, using: &generator) > 0 ? own?.name : names.randomElement(using: &generator)
+    if isAboutContainer { name = record.containerName }
     var value = own?.value ?? ""
     if let name, let stored = record.value(of: name) { value = stored }
     switch Int.random(in: 0..<6, using: &generator) {
@@ -118,7 +120,7 @@ package enum Sample {
     case 0: subject = .id(prefix: String(record.id.hex.prefix(Int.random(in: 1...32, using: &generator))))
     case 1: subject = .path(record.path)
     case 2, 3: subject = .any
-    default: subject = .attribute(name ?? .label)
+    default: subject = isAboutContainer ? .container : .attribute(name ?? .label)
     }
     let ignoresCase = Int.random(in: 0..<4, using: &generator) == 0
     return Predicate(subject: subject, comparison: comparison, ignoresCase: ignoresCase)

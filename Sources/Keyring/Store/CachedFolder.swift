@@ -25,12 +25,7 @@ struct CachedFolder: Sendable {
 
   /// Whether a shard that a query concerns exists.
   func hasShard(of plan: QueryPlan) -> Bool {
-    switch plan.shards {
-    case .one(let number): shards[Int(number)] != nil
-    case .row:
-      shards[Int(plan.shardNumbers.lowerBound)...Int(plan.shardNumbers.upperBound)].contains { $0 != nil }
-    case .all: !isEmpty
-    }
+    plan.shards == .all ? !isEmpty : shards.indices.contains { shards[$0] != nil && plan.shards.contains(UInt8($0)) }
   }
 
   /// Hands what can match to the collector.
@@ -40,12 +35,11 @@ struct CachedFolder: Sendable {
   func scan(
     _ plan: QueryPlan, _ keys: [UInt32], into collector: inout MatchCollector
   ) throws(KeyringError) {
-    let numbers = plan.shardNumbers
-    for number in failures.keys.sorted() where numbers.contains(UInt8(number)) {
+    for number in failures.keys.sorted() where plan.shards.contains(UInt8(number)) {
       if let failure = failures[number] { throw .file(failure) }
     }
     if isEmpty { return }
-    let found = filter.shards(having: keys).filter { numbers.contains(UInt8($0)) }.compactMap { shards[$0] }
+    let found = filter.shards(having: keys).filter { plan.shards.contains(UInt8($0)) }.compactMap { shards[$0] }
     // Asking all of many records takes longer than starting threads.
     guard keys.isEmpty, recordCount > 2000 else {
       for shard in found { shard.scan(keys, into: &collector) }

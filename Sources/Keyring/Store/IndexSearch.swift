@@ -39,23 +39,19 @@ enum IndexSearch {
   /// Shards that one thread reads one after the other.
   private struct Piece: Sendable {
     let isLocal: Bool
-    let numbers: ClosedRange<UInt8>
+    let numbers: [UInt8]
   }
 
   /// The pieces in the order in which their matches are put together.
   private static func pieces(of plan: QueryPlan, in tree: FileTree) throws(KeyringError) -> [Piece] {
-    var pieces: [Piece] = []
-    switch plan.shards {
-    case .one, .row: pieces.append(Piece(isLocal: false, numbers: plan.shardNumbers))
-    case .all:
-      // More pieces than threads, so that nobody waits long for the last one.
-      let size = UInt8(32)
-      pieces = stride(from: 0, through: 255, by: Int(size)).map { start in
-        Piece(isLocal: false, numbers: UInt8(start)...(UInt8(start) + (size - 1)))
-      }
+    let numbers = (UInt8.min...UInt8.max).filter(plan.shards.contains)
+    // More pieces than threads, so that nobody waits long for the last one.
+    let size = 32
+    var pieces = stride(from: 0, to: numbers.count, by: size).map { start in
+      Piece(isLocal: false, numbers: Array(numbers[start...].prefix(size)))
     }
     if try files(tree.status(StoreLayout.indexFolder(isLocal: true))) != nil {
-      pieces.append(Piece(isLocal: true, numbers: plan.shardNumbers))
+      pieces.append(Piece(isLocal: true, numbers: numbers))
     }
     return pieces
   }
@@ -95,16 +91,5 @@ extension IndexSearch {
       }
     }
     return false
-  }
-}
-
-extension QueryPlan {
-  /// The shards to be read, in order.
-  var shardNumbers: ClosedRange<UInt8> {
-    switch shards {
-    case .one(let number): number...number
-    case .row(let first): first...(first | 0x0f)
-    case .all: UInt8.min...UInt8.max
-    }
   }
 }
