@@ -7,7 +7,8 @@ struct ItemPathParts {
   init(_ key: PrimaryKey) {
     var shown: Set<AttributeName> = []
     container = show(
-      ItemPathParts.container(key.itemClass.containerNames.lazy.compactMap { key[$0] }.first, of: key.itemClass))
+      ItemPathParts.container(
+        key.itemClass.containerNames.lazy.compactMap { key[$0] }.first, of: key.itemClass))
     switch key.itemClass {
     case .genericPassword:
       name = show(key[.account])

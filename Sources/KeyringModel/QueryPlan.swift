@@ -68,7 +68,8 @@ package struct QueryPlan: Sendable {
 
   /// The path that the class and all primary-key attributes lead to, where a query has them all.
   private static func path(fixedBy query: Query) -> ItemPath? {
-    guard let itemClass = query.itemClass, let group = query.value(equalTo: .attribute(.group))?.contentBytes else {
+    guard let itemClass = query.itemClass, let group = query.value(equalTo: .attribute(.group))?.contentBytes
+    else {
       return nil
     }
     var attributes = Attributes()

@@ -93,16 +93,13 @@ struct ItemSearch {
   private func logins(
     of items: [ItemRecord], _ matches: [ItemRecord], in index: Index
   ) throws(Failure) -> [Login] {
-    var logins: [Login] = []
-    guard items.count > Self.few else {
-      for item in items { logins.append(try call.findLogin(of: item, in: index).0) }
-      return logins
-    }
+    guard items.count > Self.few else { return try call.findLogins(of: items, in: index).map(\.0) }
     // What names an item names its fields, too.
     let isByName = query.predicates.allSatisfy(\.isAboutName)
     let fields = isByName ? matches : try fields(query.predicates.filter(\.isAboutName), in: index)
     if fields.isEmpty { return items.map { Login($0) } }
     let places = Dictionary(grouping: fields, by: \.loginPlace)
+    var logins: [Login] = []
     for item in items {
       let fields = item.field == nil ? places[item.loginPlace] ?? [] : []
       let isOfGroup = fields.allSatisfy { $0.group == item.group }

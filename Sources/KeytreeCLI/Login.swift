@@ -70,13 +70,29 @@ extension CommandCall {
 
   /// The login of an item as far as the index can be read, and the damage met on the way.
   func findLogin(of item: ItemRecord, in index: Index) throws(Failure) -> (Login, [IndexProblem]) {
-    guard AttributeSchema.applies(.field, to: item.itemClass), item.field == nil else {
-      return (Login(item), [])
+    try findLogins(of: [item], in: index)[0]
+  }
+
+  /// The logins of items as far as the index can be read, and the damage met on the way.
+  ///
+  /// - Returns: the login of each item, in the order of the items.
+  func findLogins(of items: [ItemRecord], in index: Index) throws(Failure) -> [(Login, [IndexProblem])] {
+    let queries = items.map(\.loginQuery)
+    var found = try keyringCall(index.find(queries.compactMap { $0 }))[...]
+    return zip(items, queries).map { item, query in
+      guard query != nil, let matches = found.popFirst() else { return (Login(item), []) }
+      return (Login(item, among: matches.items), matches.problems)
     }
-    // The items of other groups as well, which may have fields of their own.
-    var query = Query.fields(of: item)
+  }
+}
+
+extension ItemRecord {
+  /// The query that finds an item with its fields, and those of other groups with the same primary key, which may have
+  /// fields of their own; nil for what has no fields.
+  fileprivate var loginQuery: Query? {
+    guard AttributeSchema.applies(.field, to: itemClass), field == nil else { return nil }
+    var query = Query.fields(of: self)
     query.predicates.removeAll { $0.subject == .attribute(.field) }
-    let matches = try keyringCall(index.find(query))
-    return (Login(item, among: matches.items), matches.problems)
+    return query
   }
 }

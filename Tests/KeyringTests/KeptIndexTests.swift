@@ -37,16 +37,21 @@ import Testing
     var isIndexLost = false
     var error: KeyringError?
 
+    private init(error: KeyringError) { self.error = error }
+
+    init(_ matches: Matches) {
+      (items, problems, isIndexLost) = (matches.items, matches.problems, matches.isIndexLost)
+    }
+
     init(_ query: Query, _ keyring: Keyring) {
       do throws(KeyringError) {
-        let matches = try keyring.find(query)
-        (items, problems, isIndexLost) = (matches.items, matches.problems, matches.isIndexLost)
+        self.init(try keyring.find(query))
       } catch {
         // Of several files that cannot be read, threads report the one that they met first.
         if case .file = error {
-          self.error = .file(FileError("read", "", .notARegularFile))
+          self.init(error: .file(FileError("read", "", .notARegularFile)))
         } else {
-          self.error = error
+          self.init(error: error)
         }
       }
     }
@@ -76,6 +81,32 @@ import Testing
     }
     // Most of what can happen has happened.
     #expect(found > 50 && failed > 0 && damaged > 0)
+  }
+
+  @Test(
+    "queries that are asked together get the answers that each gets alone", arguments: 0..<3 as Range<UInt64>)
+  func together(seed: UInt64) throws {
+    let clocks = Clocks()
+    var changing = try ChangingStore(seed: 100 + seed)
+    let kept = try changing.store.openKept(clock: clocks.clock())
+    var (found, failed) = (0, 0)
+    for round in 0..<40 {
+      for _ in 0..<round % 3 { try changing.change() }
+      if changing.isOverwritten { clocks.wait() }
+      changing.isOverwritten = false
+      let queries = (0..<4).map { _ in changing.query() }
+      for keyring in [kept, changing.writer] {
+        let alone = queries.map { Answer($0, keyring) }
+        if alone.contains(where: { $0.error != nil }) {
+          #expect(throws: KeyringError.self) { try keyring.index.find(queries) }
+          failed += 1
+        } else {
+          #expect(try keyring.index.find(queries).map(Answer.init) == alone)
+          found += alone.reduce(0) { $0 + $1.items.count }
+        }
+      }
+    }
+    #expect(found > 50 && failed > 0)
   }
 
   @Test func `the first questions read files, the later ones nothing`() throws {

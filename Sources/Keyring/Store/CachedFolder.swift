@@ -23,11 +23,6 @@ struct CachedFolder: Sendable {
 
   // MARK: Searching
 
-  /// Whether a shard that a query concerns exists.
-  func hasShard(of plan: QueryPlan) -> Bool {
-    plan.shards == .all ? !isEmpty : shards.indices.contains { shards[$0] != nil && plan.shards.contains(UInt8($0)) }
-  }
-
   /// Hands what can match to the collector.
   ///
   /// - Parameter keys: keys that a record must have to match.
@@ -39,7 +34,8 @@ struct CachedFolder: Sendable {
       if let failure = failures[number] { throw .file(failure) }
     }
     if isEmpty { return }
-    let found = filter.shards(having: keys).filter { plan.shards.contains(UInt8($0)) }.compactMap { shards[$0] }
+    let numbers = filter.shards(having: keys).filter { plan.shards.contains(UInt8($0)) }
+    let found = numbers.compactMap { shards[$0] }
     // Asking all of many records takes longer than starting threads.
     guard keys.isEmpty, recordCount > 2000 else {
       for shard in found { shard.scan(keys, into: &collector) }

@@ -12,12 +12,22 @@ struct CachedIndex: Sendable {
   /// Whether stamps of the folders alone tell that it still holds.
   var isSettled: Bool { folders.allSatisfy(\.isSettled) }
 
-  /// Answers a query as `IndexSearch` does from files of the same content.
+  /// Answers queries as `IndexSearch` does from files of the same content.
   ///
-  /// - Parameter cost: what was read for this answer.
-  /// - Throws: the error of a file that the query concerns and that could not be read.
+  /// - Parameter cost: what was read for these answers; the first one tells it.
+  /// - Throws: the error of a file that a query concerns and that could not be read.
   func find(
-    _ query: Query, in tree: FileTree, cost: SearchStatistics = SearchStatistics()
+    _ queries: [Query], in tree: FileTree, cost: SearchStatistics = SearchStatistics()
+  ) throws(KeyringError) -> [Matches] {
+    var cost = cost
+    return try queries.map { query throws(KeyringError) in
+      defer { cost = SearchStatistics() }
+      return try find(query, in: tree, cost: cost)
+    }
+  }
+
+  private func find(
+    _ query: Query, in tree: FileTree, cost: SearchStatistics
   ) throws(KeyringError) -> Matches {
     let plan = QueryPlan(query)
     let keys = query.predicates.compactMap(ExactKey.of)

@@ -42,31 +42,31 @@ final class IndexCache: Sendable {
     query.predicates.contains { ExactKey.of($0) != nil } || !QueryPlan(query).isSelective
   }
 
-  /// Answers a query from memory, after bringing it up to date.
+  /// Answers queries from memory, after bringing it up to date.
   ///
-  /// - Parameter snapshot: taken after the question was asked; nothing may be pending in it.
+  /// - Parameter snapshot: taken after the questions were asked; nothing may be pending in it.
   /// - Returns: nil when files had to be read and a writer was at work meanwhile.
   /// - Throws: a file error.
-  func find(_ query: Query, since snapshot: ReaderSnapshot) throws(KeyringError) -> Matches? {
-    if let index = try current(at: snapshot) { return try index.find(query, in: tree) }
+  func find(_ queries: [Query], since snapshot: ReaderSnapshot) throws(KeyringError) -> [Matches]? {
+    if let index = try current(at: snapshot) { return try index.find(queries, in: tree) }
     // Mutex.withLock does not keep the type of the error.
     let result = reading.withLock { _ in
       Result { () throws(KeyringError) in try update() }
     }
     guard let (index, cost) = try result.get() else { return nil }
-    return try index.find(query, in: tree, cost: cost)
+    return try index.find(queries, in: tree, cost: cost)
   }
 
-  /// Answers a query while no writer of ours can be at work.
+  /// Answers queries while no writer of ours can be at work.
   ///
   /// - Throws: a file error.
-  func find(_ query: Query, under lock: borrowing StoreLock) throws(KeyringError) -> Matches {
+  func find(_ queries: [Query], under lock: borrowing StoreLock) throws(KeyringError) -> [Matches] {
     let result = reading.withLock { _ in
       Result { () throws(KeyringError) in try read(at: ReaderSnapshot(of: tree)) }
     }
     let (index, cost) = try result.get()
     kept.withLock { $0 = index }
-    return try index.find(query, in: tree, cost: cost)
+    return try index.find(queries, in: tree, cost: cost)
   }
 
   /// What is in memory, if nothing has changed since it was read.

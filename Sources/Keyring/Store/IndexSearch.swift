@@ -6,34 +6,55 @@ internal import KeyringModel
 /// lines that have it are parsed (DESIGN section 4). Reading and searching 100,000 items is worth the time
 /// to start threads; it is shared among the processors.
 enum IndexSearch {
+  /// Answers a query.
   static func run(_ query: Query, in tree: FileTree) throws(KeyringError) -> Matches {
-    let plan = QueryPlan(query)
-    var collector = MatchCollector(query: query, plan: plan)
-    let pieces = try pieces(of: plan, in: tree)
+    try run([query], in: tree)[0]
+  }
+
+  /// Answers queries; a shard that several of them concern is read once.
+  ///
+  /// - Returns: The matches of each query, in the order of the queries.
+  static func run(_ queries: [Query], in tree: FileTree) throws(KeyringError) -> [Matches] {
+    let searches = queries.map(Search.init)
+    var collectors = searches.map(\.collector)
+    let pieces = try pieces(of: searches, in: tree)
     // Items of this machine have an index of their own, which says nothing about the other one.
     var sharedShards = 0
+    func take(_ parts: [MatchCollector], of piece: Piece) {
+      for (index, part) in parts.enumerated() {
+        if !piece.isLocal { sharedShards += part.statistics.shardsRead }
+        collectors[index].append(part)
+      }
+    }
     do throws(FileError) {
       if pieces.count <= 2 {
-        for piece in pieces {
-          let result = try scan(piece, query, plan, in: tree)
-          if !piece.isLocal { sharedShards += result.statistics.shardsRead }
-          collector.append(result)
-        }
+        for piece in pieces { take(try scan(piece, searches, in: tree), of: piece) }
       } else {
         let results = try WorkerPool(workers: 0).map(pieces.count) { (number) throws(FileError) in
-          try scan(pieces[number], query, plan, in: tree)
+          try scan(pieces[number], searches, in: tree)
         }
-        for (piece, result) in zip(pieces, results) {
-          if !piece.isLocal { sharedShards += result.statistics.shardsRead }
-          collector.append(result)
-        }
+        for (piece, parts) in zip(pieces, results) { take(parts, of: piece) }
       }
     } catch {
       throw .file(error)
     }
-    var matches = collector.finish()
-    if sharedShards == 0 { matches.isIndexLost = try isIndexLost(in: tree) }
-    return matches
+    let isIndexLost = sharedShards == 0 ? try Self.isIndexLost(in: tree) : false
+    return collectors.map { collector in
+      var matches = collector.finish()
+      matches.isIndexLost = isIndexLost
+      return matches
+    }
+  }
+
+  /// A query and what it means for reading.
+  private struct Search: Sendable {
+    let plan: QueryPlan
+    let collector: MatchCollector
+
+    init(_ query: Query) {
+      plan = QueryPlan(query)
+      collector = MatchCollector(query: query, plan: plan)
+    }
   }
 
   /// Shards that one thread reads one after the other.
@@ -43,8 +64,10 @@ enum IndexSearch {
   }
 
   /// The pieces in the order in which their matches are put together.
-  private static func pieces(of plan: QueryPlan, in tree: FileTree) throws(KeyringError) -> [Piece] {
-    let numbers = (UInt8.min...UInt8.max).filter(plan.shards.contains)
+  private static func pieces(of searches: [Search], in tree: FileTree) throws(KeyringError) -> [Piece] {
+    let numbers = (UInt8.min...UInt8.max).filter { number in
+      searches.contains { $0.plan.shards.contains(number) }
+    }
     // More pieces than threads, so that nobody waits long for the last one.
     let size = 32
     var pieces = stride(from: 0, to: numbers.count, by: size).map { start in
@@ -56,20 +79,23 @@ enum IndexSearch {
     return pieces
   }
 
+  /// What the queries find in a piece.
   private static func scan(
-    _ piece: Piece, _ query: Query, _ plan: QueryPlan, in tree: FileTree
-  ) throws(FileError) -> MatchCollector {
-    var collector = MatchCollector(query: query, plan: plan)
+    _ piece: Piece, _ searches: [Search], in tree: FileTree
+  ) throws(FileError) -> [MatchCollector] {
+    var collectors = searches.map(\.collector)
     guard let folder = try tree.folder(StoreLayout.indexFolder(isLocal: piece.isLocal)) else {
-      return collector
+      return collectors
     }
     var buffer: [UInt8] = []
     for number in piece.numbers {
       let name = StoreLayout.shardName(number)
       guard try folder.read(name, into: &buffer, limit: StoreLayout.shardLimit) != nil else { continue }
-      collector.scan(buffer, shard: number, isLocal: piece.isLocal)
+      for (index, search) in searches.enumerated() where search.plan.shards.contains(number) {
+        collectors[index].scan(buffer, shard: number, isLocal: piece.isLocal)
+      }
     }
-    return collector
+    return collectors
   }
 }
 
