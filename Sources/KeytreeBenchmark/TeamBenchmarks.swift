@@ -1,3 +1,5 @@
+internal import Glibc
+
 extension Benchmark {
   /// One more reader for every item, and one less.
   static let teams = Benchmark(
@@ -89,9 +91,11 @@ struct TeamStores {
     let comparison = try Comparison(pairs: pairs, warmUp: pairs == 1 ? 0 : 1) {
       number throws(BenchmarkError) in
       if number > 0 { try removeOnBothSides() }
+      Self.waitForFreedInodes()
       return add()
     } theirs: { _ throws(BenchmarkError) in
-      try passInit([bench.fingerprint, person])
+      Self.waitForFreedInodes()
+      return try passInit([bench.fingerprint, person])
     }
     report.comparison(
       "one more reader for \(PairedStores.count) items", comparison, ours: "keytree group add",
@@ -101,6 +105,14 @@ struct TeamStores {
     let pending = try bench.output(of: bench.git(["status", "--porcelain"], in: stores.store))
     report.fact("everything is committed", "", isRight: pending.isEmpty)
     try removeOnBothSides()
+  }
+
+  /// Waits until the file system no longer passes over the inodes of files that were deleted before. ext4 does so for
+  /// a minute (`RECENTCY_MIN`), one inode after the other for each new file: what the run before and the other side
+  /// have deleted would slow this side down.
+  private static func waitForFreedInodes() {
+    sync()
+    sleep(61)
   }
 
   private func removeOnBothSides() throws(BenchmarkError) {

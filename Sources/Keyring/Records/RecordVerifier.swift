@@ -71,40 +71,52 @@ struct RecordVerifier: Sendable {
   /// - Returns: For each record, in the same order, the record, or why it is not believed.
   /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
   func verify(_ claims: [RecordClaim]) throws(KeyringError) -> [Result<VerifiedRecord, RecordFault>] {
-    var results: [Result<RecordFile, RecordFault>] = []
-    results.reserveCapacity(claims.count)
+    // Reading a record and leading its proof to the root is most of the work.
+    let pool = WorkerPool(workers: claims.count < Self.fewRecords ? 1 : 0)
+    let files = pool.map(claims.count) { number in
+      Result { () throws(RecordFault) in try SignedFile(read(claims[number])) }
+    }
     var statements: [ContentDigest: [UInt8]?] = [:]
     var unknown: [ContentDigest: [UInt8]] = [:]
-    var digests: [ContentDigest?] = []
-    for claim in claims {
-      do throws(RecordFault) {
-        let file = try read(claim)
-        let digest = ContentDigest(of: file.proof.signature)
-        let content: [UInt8]?
-        if let known = statements[digest] {
-          content = known
-        } else {
-          content = SignedMessage(file.proof.signature)?.content
-          statements[digest] = .some(content)
+    for case .success(let signed) in files where statements[signed.signature] == nil {
+      statements[signed.signature] = .some(SignedMessage(signed.file.proof.signature)?.content)
+    }
+    let contents = statements
+    let checked = pool.map(claims.count) { number in
+      files[number].flatMap { signed in
+        Result { () throws(RecordFault) in
+          try check(signed.file, contents[signed.signature] ?? nil)
+          return signed
         }
-        try check(file, content)
-        if roots.signer(of: digest) == nil { unknown[digest] = file.proof.signature }
-        results.append(.success(file))
-        digests.append(digest)
-      } catch {
-        results.append(.failure(error))
-        digests.append(nil)
       }
     }
+    // Only what a good record leads to is worth GnuPG's time.
+    for case .success(let signed) in checked
+    where unknown[signed.signature] == nil && roots.signer(of: signed.signature) == nil {
+      unknown[signed.signature] = signed.file.proof.signature
+    }
     let fresh = try signers(of: unknown)
-    return zip(zip(claims, results), digests).map { pair, digest in
-      let (claim, result) = pair
-      return result.flatMap { file in
-        guard let digest, let signer = roots.signer(of: digest) ?? fresh[digest],
-          policy.isMember(signer, ofAny: [file.record.group])
+    return zip(claims, checked).map { claim, result in
+      result.flatMap { signed in
+        guard let signer = roots.signer(of: signed.signature) ?? fresh[signed.signature],
+          policy.isMember(signer, ofAny: [signed.file.record.group])
         else { return .failure(.damage(.badSignature)) }
-        return .success(VerifiedRecord(file, signer: signer, isLocal: claim.isLocal))
+        return .success(VerifiedRecord(signed.file, signer: signer, isLocal: claim.isLocal))
       }
+    }
+  }
+
+  /// So many records are verified before threads could be started.
+  private static let fewRecords = 64
+
+  /// A record and the digest of the message that signs its root.
+  private struct SignedFile: Sendable {
+    let file: RecordFile
+    let signature: ContentDigest
+
+    init(_ file: RecordFile) {
+      self.file = file
+      signature = ContentDigest(of: file.proof.signature)
     }
   }
 

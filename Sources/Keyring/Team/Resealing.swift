@@ -60,15 +60,19 @@ struct Resealing: Sendable {
   ///
   /// The index has no say in it: a line that names another group would keep an item from being encrypted again.
   ///
-  /// - Parameter wanted: The groups that are looked at; nil for those that the change concerns.
+  /// - Parameters:
+  ///   - wanted: The groups that are looked at; nil for those that the change concerns.
+  ///   - records: All records of the store; nil for those that it has now.
   /// - Throws: `KeyringError.team` with `unusableKey` when nothing can be encrypted to a member of a group that has items;
   ///   `.itemDamaged` or `.bindingMismatch` for an item that is not believed, since it may be of any group; `.engine`, or
   ///   a file error.
-  func outdated(in wanted: Set<String>? = nil) throws(KeyringError) -> [Outdated] {
+  func outdated(
+    in wanted: Set<String>? = nil, among records: VerifiedRecords? = nil
+  ) throws(KeyringError) -> [Outdated] {
     let groups = wanted ?? self.groups
     if groups.isEmpty { return [] }
     try requireOwnSubkeys(in: groups)
-    let all = try keyring.verifiedRecords()
+    let all = if let records { records } else { try keyring.verifiedRecords() }
     if let (path, fault) = all.distrusted.first { throw fault.error(about: .path(path)) }
     var candidates: [(verified: VerifiedRecord, copy: ConflictCopy?)] =
       all.records.filter { groups.contains($0.record.group) }.map { ($0, nil) }

@@ -37,8 +37,9 @@ extension Keyring {
       throw .team(error == .noAdmin ? .lastAdmin : .invalid(error))
     }
     let successor = try successor(with: next, newKeys: newKeys)
-    try TeamRules(keyring: self, successor: successor).check(force: force)
-    let outdated = try Resealing(keyring: self, successor: successor).outdated()
+    let records = try verifiedRecords()
+    try TeamRules(keyring: self, successor: successor).check(records, force: force)
+    let outdated = try Resealing(keyring: self, successor: successor).outdated(among: records)
     return TeamChange(before: policy, after: next, outdated: outdated, newKeys: newKeys)
   }
 
@@ -164,12 +165,14 @@ struct TeamRules {
   let keyring: Keyring
   let successor: Keyring
 
-  /// - Parameter force: Whether this user may lose access herself.
+  /// - Parameters:
+  ///   - all: All records of the store.
+  ///   - force: Whether this user may lose access herself.
   /// - Throws: `KeyringError.team` with the rule that would be broken.
-  func check(force: Bool) throws(KeyringError) {
+  func check(_ all: VerifiedRecords, force: Bool) throws(KeyringError) {
     let (old, new) = (keyring.policy, successor.policy)
     var items: [String: Int] = [:]
-    for verified in try keyring.verifiedRecords().records { items[verified.record.group, default: 0] += 1 }
+    for verified in all.records { items[verified.record.group, default: 0] += 1 }
     for group in old.groups.keys.sorted() {
       let count = items[group] ?? 0
       guard let members = new.groups[group] else {
