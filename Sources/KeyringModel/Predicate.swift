@@ -7,7 +7,7 @@ public struct Predicate: Sendable {
     /// Any attribute of the item; what every item has without being asked is not among them.
     case any
     /// The attribute that an item's path begins with: the server, the service, the issuer, a key's application tag or,
-    /// without one, its application label. So one condition asks for items of all classes by their first name.
+    /// without one, its application label. So one condition asks for items of all classes by the first part of their name.
     case container
     /// The item's id: all or its first hexadecimal digits. The comparison has no part in it.
     case id(prefix: String)
@@ -64,9 +64,12 @@ public struct Predicate: Sendable {
 
   /// The condition that the item's path begins with this server, service, issuer, or key's tag or label.
   ///
-  /// - Parameter content: The bytes of the attribute.
-  public static func container(_ content: [UInt8]) -> Predicate {
-    Predicate(subject: .container, comparison: .equal(AttributeValue(text: content)))
+  /// - Parameters:
+  ///   - content: The bytes of the attribute.
+  ///   - ignoresCase: Whether the case of letters does not matter.
+  public static func container(_ content: [UInt8], ignoresCase: Bool = false) -> Predicate {
+    Predicate(
+      subject: .container, comparison: .equal(AttributeValue(text: content)), ignoresCase: ignoresCase)
   }
 
   /// The condition that the id starts with these hexadecimal digits.

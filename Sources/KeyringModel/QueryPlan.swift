@@ -44,7 +44,7 @@ package struct QueryPlan: Sendable {
     shards = path.map { .one($0.shard) } ?? QueryPlan.rows(fixedBy: query).map { .rows($0) } ?? .all
   }
 
-  /// The first ones of the 16 shards of each container that the matches can have, where a query fixes it.
+  /// The first shard number of each row that can hold a match; nil if the query does not fix the container.
   private static func rows(fixedBy query: Query) -> [UInt8]? {
     if let content = query.value(equalTo: .container)?.contentBytes {
       let classes = query.itemClass.map { [$0] } ?? ItemClass.allCases

@@ -33,16 +33,17 @@ extension Benchmark {
       try bench.output(
         of: bench.keytree(["add", "added-\(number).test/alice"], store: store), input: "secret \(number)")
     }
-    report.note("keytree", ours.text)
     let theirs = try Growth(of: pass, bench) { number throws(BenchmarkError) in
       try bench.output(
         of: bench.pass(["insert", "-m", "added-\(number).test/alice"], store: pass), input: "secret \(number)"
       )
     }
-    report.note("pass", theirs.text)
-    let ratio = Double(ours.packed) / Double(theirs.packed)
-    report.amount(
-      "after `git gc`", "\(Report.number(ratio, 2)) of pass", value: ratio, limit: 1.5, limitText: "1.50")
+    for (ours, theirs) in zip(ours.stages, theirs.stages) {
+      let ratio = Double(ours.bytes) / Double(theirs.bytes)
+      report.amount(
+        ours.name, "keytree \(ours.bytes), pass \(theirs.bytes), ratio \(Report.number(ratio, 2))",
+        value: ratio, limit: 1.5, limitText: "1.50")
+    }
   }
 
   /// How many items a store has whose history is looked at.
@@ -51,9 +52,17 @@ extension Benchmark {
 
 /// How many bytes a repository grows by with each item.
 private struct Growth {
-  private static let count = 100
-  let loose: Int
-  let packed: Int
+  /// The bytes for each item added so far, at one time.
+  struct Stage {
+    let name: String
+    let bytes: Int
+  }
+
+  /// After `git gc` only a difference is kept of what is stored anew. An index shard is stored whole once again when it
+  /// first changes, because git keeps the difference from another shard that it found for the shard as imported. So the
+  /// first items cost more than those after them.
+  private static let counts = [100, 1000]
+  private(set) var stages: [Stage] = []
 
   init(
     of folder: String, _ bench: Workbench, add: (Int) throws(BenchmarkError) -> Void
@@ -61,13 +70,20 @@ private struct Growth {
     let collect = try bench.git(["gc", "--quiet", "--prune=now"], in: folder)
     try bench.output(of: collect)
     let before = Files.size(of: "\(folder)/.git")
-    for number in 0..<Self.count { try add(number) }
-    loose = (Files.size(of: "\(folder)/.git") - before) / Self.count
-    try bench.output(of: collect)
-    packed = (Files.size(of: "\(folder)/.git") - before) / Self.count
+    func bytesAnItem(_ count: Int) -> Int {
+      (Files.size(of: "\(folder)/.git") - before) / count
+    }
+    var added = 0
+    for count in Self.counts {
+      for number in added..<count { try add(number) }
+      if added == 0 {
+        stages.append(Stage(name: "bytes an item, \(count) added", bytes: bytesAnItem(count)))
+      }
+      added = count
+      try bench.output(of: collect)
+      stages.append(Stage(name: "the same after `git gc`, \(count) added", bytes: bytesAnItem(count)))
+    }
   }
-
-  var text: String { "\(loose) bytes an item, \(packed) after `git gc`" }
 }
 
 extension Workbench {

@@ -107,9 +107,9 @@ struct TeamStores {
     try removeOnBothSides()
   }
 
-  /// Waits until the file system no longer passes over the inodes of files that were deleted before. ext4 does so for
-  /// a minute (`RECENTCY_MIN`), one inode after the other for each new file: what the run before and the other side
-  /// have deleted would slow this side down.
+  /// Waits until the file system no longer passes over the inodes of files that were deleted before. ext4 without a
+  /// journal does so for a minute (`RECENTCY_MIN`), one inode after the other for each new file: what the run before
+  /// and the other side have deleted would slow this side down.
   private static func waitForFreedInodes() {
     sync()
     sleep(61)
@@ -136,6 +136,7 @@ struct TeamStores {
     let theirs = Samples(seconds).median
     report.line("an item, everything included")
     report.note("gpg -d | gpg -e", "\(Report.number(theirs * 1000, 2)) ms")
+    Self.waitForFreedInodes()
     let whole = try ChildProcess.run(add())
     guard whole.status == 0 else { throw .unexpected("group add failed") }
     let ours = whole.seconds / Double(PairedStores.count)
@@ -148,9 +149,11 @@ struct TeamStores {
   func compareWorkers(_ report: inout Report) throws(BenchmarkError) {
     let comparison = try Comparison(pairs: bench.wantedPairs ?? 3) { number throws(BenchmarkError) in
       if number > 0 { try bench.output(of: remove()) }
+      Self.waitForFreedInodes()
       return add(workers: 2)
     } theirs: { _ throws(BenchmarkError) in
       try bench.output(of: remove())
+      Self.waitForFreedInodes()
       return add(workers: 1)
     }
     report.comparison(

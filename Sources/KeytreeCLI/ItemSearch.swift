@@ -73,19 +73,21 @@ struct ItemSearch {
     _ fields: [ItemRecord], beside items: [ItemRecord], in index: Index
   ) throws(Failure) -> [ItemRecord] {
     if fields.isEmpty { return [] }
-    var hasItem: [PrimaryKey: Bool] = [:]
-    for item in items { hasItem[item.loginPlace] = true }
-    var alone: [ItemRecord] = []
-    for field in fields where selection?.ofFields.accepts(field) != false {
-      let place = field.loginPlace
-      if hasItem[place] == nil {
-        var item = Query.fields(of: field)
-        item.predicates.removeAll { $0.subject == .attribute(.field) }
-        item.includesFields = false
-        hasItem[place] = try !keyringCall(index.find(item)).items.isEmpty
-      }
-      if hasItem[place] == false { alone.append(field) }
+    var places = Set(items.map(\.loginPlace))
+    let accepted = selection?.ofFields
+    var alone = fields.filter { !places.contains($0.loginPlace) && accepted?.accepts($0) != false }
+    // Items that do not match themselves.
+    let asked = Dictionary(grouping: alone, by: \.loginPlace).compactMap(\.value.first)
+    let queries = asked.map { field in
+      var item = Query.fields(of: field)
+      item.predicates.removeAll { $0.subject == .attribute(.field) }
+      item.includesFields = false
+      return item
     }
+    for (field, matches) in zip(asked, try keyringCall(index.find(queries))) where !matches.items.isEmpty {
+      places.insert(field.loginPlace)
+    }
+    alone.removeAll { places.contains($0.loginPlace) }
     return alone
   }
 
@@ -99,12 +101,15 @@ struct ItemSearch {
     let fields = isByName ? matches : try fields(query.predicates.filter(\.isAboutName), in: index)
     if fields.isEmpty { return items.map { Login($0) } }
     let places = Dictionary(grouping: fields, by: \.loginPlace)
-    var logins: [Login] = []
-    for item in items {
-      let fields = item.field == nil ? places[item.loginPlace] ?? [] : []
-      let isOfGroup = fields.allSatisfy { $0.group == item.group }
-      logins.append(
-        isOfGroup ? Login(item, among: fields) : try call.findLogin(of: item, in: index).0)
+    var logins = items.map { item in
+      Login(item, among: item.field == nil ? places[item.loginPlace] ?? [] : [])
+    }
+    // Where a field is in another group than its item, all of the login's items count.
+    let divided = logins.indices.filter { number in
+      logins[number].fields.contains { $0.group != logins[number].item.group }
+    }
+    for (number, found) in zip(divided, try call.findLogins(of: divided.map { items[$0] }, in: index)) {
+      logins[number] = found.0
     }
     return logins
   }
@@ -129,8 +134,6 @@ extension Predicate {
       AttributeSchema.primaryKey(of: .internetPassword).contains(name)
         || AttributeSchema.primaryKey(of: .genericPassword).contains(name)
     case (.container, _): true
-    // The account of a name.
-    case (.any, .equal): true
     default: false
     }
   }

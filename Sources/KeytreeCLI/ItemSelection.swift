@@ -67,7 +67,7 @@ package struct ItemSelection: Sendable {
     exact.first { $0.matches(record) }
   }
 
-  /// The query that says exactly what is meant in one class; nil when it has not all of the attributes.
+  /// The query that says exactly what is meant in one class; nil if the class lacks one of the attributes.
   private static func query(
     _ itemClass: ItemClass, _ name: ItemName?, _ given: GivenAttributes, ignoringCase: Bool
   ) -> Query? {
@@ -106,12 +106,6 @@ package struct ItemSelection: Sendable {
     _ itemClass: ItemClass?, _ name: ItemName?, _ given: GivenAttributes, ignoringCase: Bool
   ) -> Query {
     var predicates: [Predicate] = []
-    func addAny(_ bytes: [UInt8], ignoresCase: Bool) {
-      // An absent attribute stands for empty text, and no attribute shows that.
-      guard !bytes.isEmpty else { return }
-      let value = AttributeValue(text: bytes)
-      predicates.append(Predicate(subject: .any, comparison: .equal(value), ignoresCase: ignoresCase))
-    }
     switch name {
     case nil: break
     case .reference(.path(let path)): predicates.append(.path(path))
@@ -119,13 +113,16 @@ package struct ItemSelection: Sendable {
     case .id(let prefix): predicates.append(.id(prefix: prefix))
     case .named(_, let container, let account):
       predicates.append(.container(container))
-      addAny(account ?? [], ignoresCase: false)
+      // An absent attribute stands for empty text, and no attribute shows that.
+      if let account, !account.isEmpty {
+        predicates.append(Predicate(subject: .any, comparison: .equal(AttributeValue(text: account))))
+      }
     }
     for entry in given.entries {
       if let name = entry.name {
         predicates.append(.equal(name, value(entry.bytes, for: name), ignoresCase: ignoringCase))
       } else {
-        addAny(entry.bytes, ignoresCase: ignoringCase)
+        predicates.append(.container(entry.bytes, ignoresCase: ignoringCase))
       }
     }
     if let group = given.group { predicates.append(.equal(.group, .string(group))) }

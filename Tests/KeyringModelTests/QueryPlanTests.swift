@@ -65,6 +65,33 @@ struct QueryPlanTests {
     #expect(QueryPlan(Query(predicates: [ignoringCase])).shards == .all)
   }
 
+  @Test(
+    arguments: [
+      (.internetPassword, [:], ""), (.key, [:], ""), (.certificate, [.issuer: .bytes([])], ""),
+      (.genericPassword, [.service: "a\nb"], "a\nb"), (.key, [.applicationTag: "a\nb"], "a\nb"),
+      (.certificate, [.issuer: .bytes(Array("CA".utf8))], "CA"),
+      (.key, [.applicationTag: .bytes([0x64])], "d"),
+      (.key, [.applicationTag: "", .applicationLabel: "label"], "label"),
+      (.key, [.applicationTag: "tag", .applicationLabel: "label"], "tag"),
+      (.internetPassword, [.server: "h", .field: "otp"], "h"),
+    ] as [(ItemClass, Attributes, String)])
+  func `a container finds its item in the planned shards`(
+    itemClass: ItemClass, attributes: Attributes, content: String
+  ) throws {
+    var generator = SeededGenerator(seed: 1)
+    var record = Sample.randomRecord(using: &generator)
+    (record.itemClass, record.attributes) = (itemClass, attributes)
+    for isGiven in [false, true] {
+      var query = Query(itemClass: isGiven ? itemClass : nil, predicates: [.container(Array(content.utf8))])
+      query.includesFields = true
+      #expect(query.matches(record))
+      #expect(QueryPlan(query).shards.contains(record.path.shard))
+      #expect(!Query(predicates: [.container(Array("other".utf8))]).matches(record))
+      let line = try IndexLine.encode(record) + [UInt8(ascii: "\n")]
+      #expect(Self.candidates(in: line, for: query).count == 1)
+    }
+  }
+
   // MARK: Soundness
 
   /// The same content in other bytes: escapes, white space, fewer digits.

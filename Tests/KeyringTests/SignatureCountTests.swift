@@ -184,6 +184,26 @@ import Testing
     #expect(store.engine.verifications == before + 6)
   }
 
+  @Test func `each of many records that are verified together gets the answer that it gets alone`() throws {
+    let items = (0..<120).map { NewItem.login("many\($0).example", "me") }
+    _ = try keyring.addAll(items, secret: { SecretBytes(text: "\($0)") })
+    var claims = try keyring.find(Query()).items.map { record in
+      let path = StoreLayout.recordFile(record.path, isLocal: false)
+      return RecordClaim(try #require(try store.bytes(path)), path: record.path)
+    }
+    let (first, last) = (claims[0], claims[claims.count - 1])
+    claims[3] = RecordClaim(Array(claims[3].bytes.dropLast(2)), path: claims[3].path)
+    claims[40] = RecordClaim(last.bytes, path: claims[40].path)
+    let edited = String(decoding: claims[77].bytes, as: UTF8.self).replacing("many", with: "maul")
+    claims[77] = RecordClaim(Array(edited.utf8), path: nil)
+    claims[90] = RecordClaim(first.bytes, path: nil)
+    let results = try keyring.verify(claims)
+    let failed = results.indices.filter { (try? results[$0].get()) == nil }
+    #expect(claims.count == 125 && failed == [3, 40, 77])
+    #expect(results[40] == .failure(.mismatch(.place)))
+    for (claim, result) in zip(claims, results) { #expect(try keyring.verify([claim]) == [result]) }
+  }
+
   @Test func `a line that was cut off while it was written is not believed, and the others are`() throws {
     #expect(try verifications() == 5)
     let state = try FileTree(at: store.host.stateBase)

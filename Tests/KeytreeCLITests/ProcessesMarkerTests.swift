@@ -49,8 +49,7 @@ struct ProcessesMarkerTests {
       let rows = "name,url,username,password\ncsv,https://csv.example/,alice,\(marker)\n"
       try Data(rows.utf8).write(to: URL(fileURLWithPath: table))
       // Shows the secret to nobody, and changes it as an editor does.
-      try Data("#!/bin/sh\nprintf x >> \"$1\"\n".utf8).write(to: URL(fileURLWithPath: editor))
-      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: editor)
+      try ExecutableFile.write("#!/bin/sh\nprintf x >> \"$1\"\n", to: editor)
       let item = "\(pass)/pass.example/bob.gpg"
       try FileManager.default.createDirectory(
         atPath: "\(pass)/pass.example", withIntermediateDirectories: true)

@@ -29,8 +29,7 @@ import Testing
     try FileManager.default.createDirectory(
       atPath: "\(tops[0])/team", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     try FileManager.default.moveItem(atPath: world.path, toPath: "\(tops[0])/team/keys")
-    try write("#!/bin/sh\necho one\n", "\(tops[0])/run.sh")
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(tops[0])/run.sh")
+    try ExecutableFile.write("#!/bin/sh\necho one\n", to: "\(tops[0])/run.sh")
     for words in [
       ["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "begin"],
       ["init", "-q", "--bare", "-b", "main", "\(folder)/hub.git"],
@@ -145,8 +144,8 @@ import Testing
     let hub = "\(world.path)/.git/evil"
     try world.git(["init", "-q", "--bare", "-b", "main", hub])
     for hook in ["pre-receive", "update", "post-receive", "post-update", "reference-transaction"] {
-      try write("#!/bin/sh\ntouch \(world.store.folder.path)/PWNED\n", "\(hub)/hooks/\(hook)")
-      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(hub)/hooks/\(hook)")
+      let script = "#!/bin/sh\ntouch \(world.store.folder.path)/PWNED\n"
+      try ExecutableFile.write(script, to: "\(hub)/hooks/\(hook)")
     }
     try world.git(["remote", "add", "origin", ".git/evil"])
     #expect(try sync(world, world.path).sent == 1)

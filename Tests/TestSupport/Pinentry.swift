@@ -26,8 +26,7 @@ package final class Pinentry: Sendable {
       done
 
       """
-    try script.write(toFile: program, atomically: false, encoding: .utf8)
-    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+    try ExecutableFile.write(script, to: program)
   }
 
   /// Writes one that knows the passphrase of `GnuPGKey.locked`.

@@ -55,6 +55,8 @@ struct RecordVerifier: Sendable {
   let policy: Policy
   let engine: any SealingEngine
   let roots: VerifiedRoots
+  /// How many threads verify at once; 0 for one for each processor.
+  let workers: Int
 
   /// Verifies one record.
   ///
@@ -72,7 +74,7 @@ struct RecordVerifier: Sendable {
   /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
   func verify(_ claims: [RecordClaim]) throws(KeyringError) -> [Result<VerifiedRecord, RecordFault>] {
     // Reading a record and leading its proof to the root is most of the work.
-    let pool = WorkerPool(workers: claims.count < Self.fewRecords ? 1 : 0)
+    let pool = WorkerPool(workers: claims.count < Self.fewRecords ? 1 : workers)
     let files = pool.map(claims.count) { number in
       Result { () throws(RecordFault) in try SignedFile(read(claims[number])) }
     }
@@ -90,7 +92,7 @@ struct RecordVerifier: Sendable {
         }
       }
     }
-    // Only what a good record leads to is worth GnuPG's time.
+    // Only the signatures of records that passed all other checks are given to GnuPG.
     for case .success(let signed) in checked
     where unknown[signed.signature] == nil && roots.signer(of: signed.signature) == nil {
       unknown[signed.signature] = signed.file.proof.signature
@@ -106,7 +108,7 @@ struct RecordVerifier: Sendable {
     }
   }
 
-  /// So many records are verified before threads could be started.
+  /// The number of records from which threads pay off.
   private static let fewRecords = 64
 
   /// A record and the digest of the message that signs its root.
@@ -166,7 +168,9 @@ struct RecordVerifier: Sendable {
 
 extension Keyring {
   /// Verifies records as the policy of this keyring says.
-  var verifier: RecordVerifier { RecordVerifier(policy: policy, engine: engine, roots: roots) }
+  var verifier: RecordVerifier {
+    RecordVerifier(policy: policy, engine: engine, roots: roots, workers: host.workers)
+  }
 
   /// Verifies records that do not lie in the store, such as those of a history or of a remote.
   ///

@@ -14,7 +14,7 @@ struct CachedIndex: Sendable {
 
   /// Answers queries as `IndexSearch` does from files of the same content.
   ///
-  /// - Parameter cost: what was read for these answers; the first one tells it.
+  /// - Parameter cost: what was read for these answers; reported with the first one.
   /// - Throws: the error of a file that a query concerns and that could not be read.
   func find(
     _ queries: [Query], in tree: FileTree, cost: SearchStatistics = SearchStatistics()

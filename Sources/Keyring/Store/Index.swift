@@ -41,8 +41,10 @@ public struct Index: Sendable {
   /// - Returns: The matches of each query, in the order of the queries, all from the same state of the store.
   /// - Throws: as `find(_:)` for one query.
   package func find(_ queries: [Query]) throws(KeyringError) -> [Matches] {
-    let isFaster = queries.allSatisfy(IndexCache.isFaster)
-    return try find(queries, in: cache.flatMap { $0.isWorthKeeping() && isFaster ? $0 : nil })
+    if queries.isEmpty { return [] }
+    return try find(
+      queries,
+      in: cache.flatMap { $0.isWorthKeeping() && queries.allSatisfy(IndexCache.isFaster) ? $0 : nil })
   }
 
   /// The same without what is kept in memory: a change is worked out on what the files say now.

@@ -11,8 +11,11 @@ package struct WorkerPool: Sendable {
   ///   - startsPrograms: Whether the work is mostly done by other programs: then one more thread keeps the processors
   ///     busy while the others wait for an answer of gpg-agent.
   package init(workers: Int, startsPrograms: Bool = false) {
-    let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    self.workers = workers > 0 ? workers : processors + (startsPrograms ? 1 : 0)
+    if workers > 0 {
+      self.workers = workers
+    } else {
+      self.workers = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) + (startsPrograms ? 1 : 0)
+    }
   }
 
   /// Calls `body` for every number below `count`, and returns the results in that order.

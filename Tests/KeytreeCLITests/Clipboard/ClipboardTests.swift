@@ -198,9 +198,7 @@ struct ClipboardTests {
   @Test("is no reason to wait for a program for ever")
   func hanging() throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"])
-    let path = "\(world.program.folder)/bin/xclip"
-    try "#!/bin/sh\nexec sleep 1000\n".write(toFile: path, atomically: false, encoding: .utf8)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    try ExecutableFile.write("#!/bin/sh\nexec sleep 1000\n", to: "\(world.program.folder)/bin/xclip")
     let outcome = try world.run("get", "github.com/alice", "--clip")
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("xclip did not end in time in the session \":77\""))

@@ -37,9 +37,7 @@ final class ClipboardWorld {
         cat > \(folder)/content.new && mv \(folder)/content.new \(folder)/content
 
         """
-      let path = "\(folder)/bin/\(name)"
-      try script.write(toFile: path, atomically: false, encoding: .utf8)
-      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+      try ExecutableFile.write(script, to: "\(folder)/bin/\(name)")
     }
   }
 

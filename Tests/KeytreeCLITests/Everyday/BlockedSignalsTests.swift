@@ -102,8 +102,7 @@ struct BlockedSignalsTests {
 
   private static func script(_ line: String, in world: EverydayWorld) throws -> String {
     let path = world.folder.path + "/editor"
-    try Data("#!/bin/sh\n\(line)\n".utf8).write(to: URL(fileURLWithPath: path))
-    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+    try ExecutableFile.write("#!/bin/sh\n\(line)\n", to: path)
     return path
   }
 }

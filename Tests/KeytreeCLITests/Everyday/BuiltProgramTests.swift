@@ -48,8 +48,7 @@ struct BuiltProgramTests {
     let seen = world.folder.path + "/seen"
     let script =
       "#!/bin/sh\necho \"$1\" > \(seen); stat -f -c %T \"$1\" >> \(seen); printf 'new\\n' > \"$1\"\n"
-    try Data(script.utf8).write(to: URL(fileURLWithPath: editor))
-    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: editor)
+    try ExecutableFile.write(script, to: editor)
     var variables = world.variables
     variables["EDITOR"] = editor
     let edit = try PseudoTerminal(["edit", "notes.example/x"], variables: variables)

@@ -1,6 +1,7 @@
 import Arguments
 import Foundation
 import KeytreeCLI
+import TestSupport
 import Testing
 
 /// What becomes of an edited secret when the item is no longer what was edited: nothing is lost.
@@ -87,8 +88,7 @@ struct EditMeanwhileTests {
       \(line)
 
       """
-    try Data(script.utf8).write(to: URL(fileURLWithPath: editor))
-    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: editor)
+    try ExecutableFile.write(script, to: editor)
     let result = world.run(
       ["edit", "notes.example/x"], input: Array(answers.utf8), isTerminal: true, more: ["EDITOR": editor])
     return (world, result)

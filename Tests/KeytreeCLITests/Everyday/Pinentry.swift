@@ -36,8 +36,7 @@ enum Pinentry {
       done
 
       """
-    try Data(script.utf8).write(to: URL(fileURLWithPath: path))
-    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+    try ExecutableFile.write(script, to: path)
     return path
   }
 }

@@ -27,6 +27,18 @@ struct ItemPastTests {
     #expect(world.run("get", "prod.example/root", "-g", "default").code == .notFound)
   }
 
+  @Test(arguments: ["deploy", "key:deploy"])
+  func `a deleted key comes back by its application tag`(name: String) throws {
+    let world = try EverydayWorld()
+    world.succeed(
+      "add", "-c", "key", "--attribute", "applicationTag=deploy", "--attribute", "applicationLabel=label",
+      input: "secret")
+    world.succeed("rm", Word(name))
+    #expect(world.run("undelete", "key:label").code == .notFound)
+    world.succeed("undelete", Word(name))
+    #expect(world.run("get", Word(name)).text == "secret")
+  }
+
   @Test func `the history needs neither GnuPG nor a key`() throws {
     let world = try EverydayWorld()
     world.succeed("add", "a.example/alice", input: "one")

@@ -51,8 +51,7 @@ struct RunProcessTests {
     ])
   func notThere(name: String, status: Int32, hint: String) throws {
     let text = program.folder + "/text"
-    try Data("text\n".utf8).write(to: URL(fileURLWithPath: text))
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: text)
+    try ExecutableFile.write("text\n", to: text)
     let outcome = try program.run(
       ["run", "--env", "A=\(reference)", "--", name == "TEXT" ? text : name])
     #expect(outcome.status == status && outcome.output.isEmpty)
