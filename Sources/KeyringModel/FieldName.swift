@@ -40,8 +40,16 @@ extension Query {
   ///
   /// - Parameter login: The login, or any of its fields.
   public static func fields(of login: ItemRecord) -> Query {
-    var query = Query(itemClass: login.itemClass, predicates: login.loginPredicates)
+    var query = Query.login(of: login)
     query.predicates.append(Predicate(subject: .attribute(.field), comparison: .exists))
+    return query
+  }
+
+  /// Returns the query for a login with all of its fields, in any group.
+  ///
+  /// - Parameter item: The login, or any of its fields.
+  package static func login(of item: ItemRecord) -> Query {
+    var query = Query(itemClass: item.itemClass, predicates: item.loginPredicates)
     query.includesFields = true
     return query
   }

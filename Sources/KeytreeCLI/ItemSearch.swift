@@ -79,8 +79,7 @@ struct ItemSearch {
     // Items that do not match themselves.
     let asked = Dictionary(grouping: alone, by: \.loginPlace).compactMap(\.value.first)
     let queries = asked.map { field in
-      var item = Query.fields(of: field)
-      item.predicates.removeAll { $0.subject == .attribute(.field) }
+      var item = Query.login(of: field)
       item.includesFields = false
       return item
     }

@@ -90,9 +90,6 @@ extension ItemRecord {
   /// The query that finds an item with its fields, and those of other groups with the same primary key, which may have
   /// fields of their own; nil for what has no fields.
   fileprivate var loginQuery: Query? {
-    guard AttributeSchema.applies(.field, to: itemClass), field == nil else { return nil }
-    var query = Query.fields(of: self)
-    query.predicates.removeAll { $0.subject == .attribute(.field) }
-    return query
+    AttributeSchema.applies(.field, to: itemClass) && field == nil ? .login(of: self) : nil
   }
 }

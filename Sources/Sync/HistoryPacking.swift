@@ -47,6 +47,7 @@ extension Repository {
   /// The attributes with which packs are joined.
   ///
   /// The earlier version of an index shard is seldom among the small packs. Git would store the shard as a difference
-  /// from another shard, keep that in `git gc`, and never find that the earlier version is much closer.
+  /// from another shard, keep that in `git gc`, and never find that the earlier version is much closer. Versions of a
+  /// shard that one pack stores whole are not compared by `git gc` either; only `git repack -a -d -f` compares all.
   static let packingAttributes = "**/\(StoreLayout.index)/*.jsonl -delta\n"
 }

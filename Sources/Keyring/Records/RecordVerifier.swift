@@ -79,7 +79,6 @@ struct RecordVerifier: Sendable {
       Result { () throws(RecordFault) in try SignedFile(read(claims[number])) }
     }
     var statements: [ContentDigest: [UInt8]?] = [:]
-    var unknown: [ContentDigest: [UInt8]] = [:]
     for case .success(let signed) in files where statements[signed.signature] == nil {
       statements[signed.signature] = .some(SignedMessage(signed.file.proof.signature)?.content)
     }
@@ -93,6 +92,7 @@ struct RecordVerifier: Sendable {
       }
     }
     // Only the signatures of records that passed all other checks are given to GnuPG.
+    var unknown: [ContentDigest: [UInt8]] = [:]
     for case .success(let signed) in checked
     where unknown[signed.signature] == nil && roots.signer(of: signed.signature) == nil {
       unknown[signed.signature] = signed.file.proof.signature
