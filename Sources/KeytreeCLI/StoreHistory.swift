@@ -51,7 +51,9 @@ extension CommandCall {
       throw .notCommitted(error)
     }
     do throws(SyncError) {
-      try committer.packHistory()
+      try committer.packHistory {
+        if console.talkIsTerminal { console.say("keytree: packing the history, which takes some seconds") }
+      }
     } catch {
       // The change is committed, and the next command tries again.
       console.complain(

@@ -73,27 +73,32 @@ package struct Committer: Sendable {
     return plan.content.isEmpty ? .nothing : .committed(subject: plan.subject)
   }
 
-  /// Joins the packs of the history if there are many, unless another process commits.
+  /// Joins the packs of the history if there are many, unless another process commits. Packs everything anew when that
+  /// saves much.
   ///
+  /// - Parameter willRepack: Called before everything is packed anew, which can take seconds.
   /// - Throws: `git` if git fails; `keyring` with file errors. The history is as it was then.
-  package func packHistory() throws(SyncError) {
-    guard try hasManyPacks() else { return }
+  package func packHistory(willRepack: () -> Void = {}) throws(SyncError) {
+    guard try files({ () throws(FileError) in try repository.hasManyPacks }) else { return }
     guard let lock = try lockWithoutWaiting() else { return }
     defer { withExtendedLifetime(lock) {} }
     // Another process may have joined them.
-    guard try hasManyPacks() else { return }
+    guard try files({ () throws(FileError) in try repository.hasManyPacks }) else { return }
+    // Asked first: joining may leave nothing outside the largest pack.
+    let deservesRepacking = try files { () throws(FileError) in try repository.deservesRepacking }
     let attributes = "\(StoreLayout.work)/packing-attributes"
-    do throws(FileError) {
+    try files { () throws(FileError) in
       try tree.replaceFile(
         attributes, with: Array(Repository.packingAttributes.utf8), temporary: "\(attributes).new")
-    } catch {
-      throw .keyring(.file(error))
     }
     // The next time replaces what stays.
     defer { try? tree.remove(attributes) }
     try git { () throws(GitError) in
       try repository.joinPacks(attributes: "\(repository.top)/\(repository.prefix)\(attributes)")
     }
+    guard deservesRepacking else { return }
+    willRepack()
+    try git { () throws(GitError) in try repository.repackAll() }
   }
 
   private func lockWithoutWaiting() throws(SyncError) -> CommitJournal.CommitLock? {
@@ -103,10 +108,6 @@ package struct Committer: Sendable {
       if case .busy = error { return nil }
       throw .keyring(error)
     }
-  }
-
-  private func hasManyPacks() throws(SyncError) -> Bool {
-    do throws(FileError) { return try repository.hasManyPacks } catch { throw .keyring(.file(error)) }
   }
 
   // MARK: Planning
@@ -275,6 +276,10 @@ package struct Committer: Sendable {
 
   private func git<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {
     do throws(GitError) { return try body() } catch { throw .git(error) }
+  }
+
+  private func files<R>(_ body: () throws(FileError) -> R) throws(SyncError) -> R {
+    do throws(FileError) { return try body() } catch { throw .keyring(.file(error)) }
   }
 
   private func store<R: ~Copyable>(_ body: () throws(KeyringError) -> R) throws(SyncError) -> R {

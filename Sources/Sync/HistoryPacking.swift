@@ -7,22 +7,53 @@ extension Repository {
   /// How long git may take to join packs: others cannot commit meanwhile.
   private static let packingTimeout = Duration.seconds(60)
 
+  /// The fewest objects outside the largest pack for which everything is packed anew: those of about 500 commits.
+  static let looseLimit = 5_000
+  /// The largest repository that is packed anew, in objects; git needs 10 to 30 seconds for it.
+  static let repackLimit = 200_000
+
   /// Whether the history lies in more packs than ``packLimit``: every commit makes one, and git looks for an object in
   /// all of them.
   ///
   /// - Throws: `FileError` if the folder of the packs cannot be read.
   var hasManyPacks: Bool {
+    get throws(FileError) { try packs().count > Self.packLimit }
+  }
+
+  /// Whether packing everything anew saves much: many objects lie outside the largest pack, at least an eighth of what
+  /// that one has. So the work for each commit does not grow with the history.
+  ///
+  /// - Throws: `FileError` if the folder of the packs cannot be read.
+  var deservesRepacking: Bool {
     get throws(FileError) {
-      let names = Set(try FileTree(at: commonFolder).list("objects/pack"))
-      // In a partial clone git marks packs with `.promisor`, and cannot join those. It leaves packs alone that somebody
-      // keeps, and those with the objects that `git gc` has set aside.
-      if names.contains(where: { $0.hasSuffix(".promisor") }) { return false }
-      let packs = names.count { name in
-        guard name.hasPrefix("pack-"), name.hasSuffix(".pack") else { return false }
-        let base = name.dropLast(".pack".count)
-        return !names.contains("\(base).keep") && !names.contains("\(base).mtimes")
+      let tree = try FileTree(at: commonFolder)
+      var counts: [Int] = []
+      for pack in try packs() {
+        // The index of a pack has a head and a table of 1,032 bytes, two hashes of 20 bytes, and 28 bytes for each
+        // object; gitformat-pack(5). With SHA-256 it is larger, and the estimate higher.
+        let size = try tree.status("\(Self.packFolder)/\(pack).idx")?.size ?? 0
+        counts.append(max(0, size - 1_072) / 28)
       }
-      return packs > Self.packLimit
+      let total = counts.reduce(0, +)
+      let largest = counts.max() ?? 0
+      return total <= Self.repackLimit && total - largest >= max(Self.looseLimit, largest / 8)
+    }
+  }
+
+  private static let packFolder = "objects/pack"
+
+  /// The names, without an ending, of the packs that git may replace; none if objects are borrowed from another
+  /// repository, which are not to be copied.
+  private func packs() throws(FileError) -> [String] {
+    if Self.exists("\(commonFolder)/objects/info/alternates") { return [] }
+    let names = Set(try FileTree(at: commonFolder).list(Self.packFolder))
+    // In a partial clone git marks packs with `.promisor`, and cannot join those. It leaves packs alone that somebody
+    // keeps, and those with the objects that `git gc` has set aside.
+    if names.contains(where: { $0.hasSuffix(".promisor") }) { return [] }
+    return names.compactMap { name in
+      guard name.hasPrefix("pack-"), name.hasSuffix(".pack") else { return nil }
+      let base = String(name.dropLast(".pack".count))
+      return names.contains("\(base).keep") || names.contains("\(base).mtimes") ? nil : base
     }
   }
 
@@ -32,22 +63,29 @@ extension Repository {
   /// - Parameter attributes: The absolute path of a file with ``packingAttributes``.
   /// - Throws: As `Git.run`.
   func joinPacks(attributes: String) throws(GitError) {
-    // Objects that are borrowed from another repository are not to be copied.
-    if Self.exists("\(commonFolder)/objects/info/alternates") { return }
+    try repack(settings: ["-c", "core.attributesFile=\(attributes)"], options: ["--geometric=2"])
+  }
+
+  /// Packs everything anew into one pack, with every object as a difference from the one that is closest to it. Every
+  /// object is kept, also one that no commit needs.
+  ///
+  /// - Throws: As `Git.run`.
+  func repackAll() throws(GitError) {
+    try repack(options: ["-a", "--keep-unreachable", "-f"])
+  }
+
+  private func repack(settings: [String] = [], options: [String]) throws(GitError) {
     let start = time(nil)
     var git = git
     git.timeout = Self.packingTimeout
-    try git.run([
-      "-c", "core.attributesFile=\(attributes)", "repack", "--geometric=2", "-d", "-n", "--quiet",
-      "--no-write-bitmap-index",
-    ])
+    try git.run(settings + ["repack"] + options + ["-d", "-n", "--quiet", "--no-write-bitmap-index"])
     synchronizeFolders(changedSince: start)
   }
 
   /// The attributes with which packs are joined.
   ///
   /// The earlier version of an index shard is seldom among the small packs. Git would store the shard as a difference
-  /// from another shard, keep that in `git gc`, and never find that the earlier version is much closer. Versions of a
-  /// shard that one pack stores whole are not compared by `git gc` either; only `git repack -a -d -f` compares all.
+  /// from another shard, which is about as large as the shard itself, and keep that in `git gc`. ``repackAll()`` finds
+  /// the earlier version.
   static let packingAttributes = "**/\(StoreLayout.index)/*.jsonl -delta\n"
 }

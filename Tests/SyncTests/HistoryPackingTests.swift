@@ -50,6 +50,73 @@ import Testing
     #expect(try FileTree(at: world.path).status("\(StoreLayout.work)/packing-attributes") == nil)
   }
 
+  private func addBlobs(_ count: Int, named name: String, to world: SyncWorld) throws {
+    let blobs = (0..<count).map { number in
+      let text = "\(name) \(number)"
+      return "blob\ndata \(text.utf8.count)\n\(text)\n"
+    }
+    try world.git(["-c", "fastimport.unpackLimit=0", "fast-import", "--quiet"], input: blobs.joined())
+  }
+
+  @Test func `everything is packed anew when many objects lie outside the largest pack`() throws {
+    let world = try SyncWorld.withHistory()
+    try addBlobs(Repository.looseLimit + 1, named: "large", to: world)
+    for number in 0..<Repository.packLimit {
+      try world.add("a.example", "person-\(number % 3)-\(number)")
+      try world.commit()
+    }
+    let committer = try committer(world)
+    var announcements = 0
+    try committer.packHistory { announcements += 1 }
+    #expect(announcements == 0, "only the largest pack is large")
+    #expect(try packs(world).count > 1)
+    try addBlobs(Repository.looseLimit, named: "other", to: world)
+    for number in 0..<Repository.packLimit {
+      try world.add("b.example", "person-\(number)")
+      try world.commit()
+    }
+    let objects = try world.lines("cat-file", "--batch-all-objects", "--batch-check")
+    try committer.packHistory { announcements += 1 }
+    #expect(announcements == 1)
+    #expect(try packs(world).count == 1)
+    #expect(try world.lines("cat-file", "--batch-all-objects", "--batch-check") == objects)
+    #expect(try world.git(["fsck", "--strict", "--no-dangling"]) == "")
+    let changes = Dictionary(
+      grouping: try world.lines("log", "--format=", "--name-only", "--", "index"), by: { $0 })
+    let shard = try #require(changes.max { $0.value.count < $1.value.count }).key
+    let versions = try world.lines("log", "--format=", "--raw", "--no-abbrev", "--", shard)
+      .map { String($0.split(separator: " ")[3]) }
+    let bases = try world.git(
+      ["cat-file", "--batch-check=%(deltabase)"], input: versions.joined(separator: "\n") + "\n"
+    ).split(separator: "\n").map(String.init)
+    #expect(versions.count > 2)
+    let own = bases.filter(versions.contains).count
+    #expect(own == versions.count - 1, "all but the newest are differences from another version of the shard")
+  }
+
+  @Test(arguments: [
+    ([10_000, 4_000, 999], false), ([10_000, 4_000, 1_000], true), ([80_000, 9_999], false),
+    ([80_000, 10_000], true), ([190_000, 10_000], false), ([150_000, 50_000], true),
+    ([150_000, 50_001], false), ([9_000], false), ([], false),
+  ])
+  func `a history is packed anew when an eighth of it would gain, and up to a size`(
+    objects: [Int], isWorth: Bool
+  ) throws {
+    let world = try SyncWorld.withHistory()
+    let folder = "\(world.path)/.git/objects/pack"
+    try FileManager.default.removeItem(atPath: folder)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    for (number, count) in objects.enumerated() {
+      #expect(FileManager.default.createFile(atPath: "\(folder)/pack-\(number).pack", contents: nil))
+      #expect(FileManager.default.createFile(atPath: "\(folder)/pack-\(number).idx", contents: nil))
+      let index = try FileHandle(forWritingTo: URL(fileURLWithPath: "\(folder)/pack-\(number).idx"))
+      try index.truncate(atOffset: UInt64(1_072 + 28 * count))
+      try index.close()
+    }
+    let repository = try #require(try world.repository())
+    #expect(try repository.deservesRepacking == isWorth)
+  }
+
   @Test func `few packs, and those of a repository that borrows objects, stay`() throws {
     let world = try SyncWorld.withHistory()
     let before = try packs(world)
