@@ -29,7 +29,9 @@ extension ErrorReport {
     case .unexpectedOutput(let command): "what `git \(show(command))` printed cannot be read"
     case .unsafeOwner(let path): "git refuses the repository in \(show(path)): it belongs to somebody else"
     case .unsafeConfiguration(let keys):
-      "the configuration of the repository runs programs: \(keys.map(show).joined(separator: ", "))"
+      "the repository has settings of its own that may run programs: \(keys.map(show).joined(separator: ", "))"
+    case .nestedRepositories(let paths):
+      "the repository contains another one: \(paths.prefix(5).map(show).joined(separator: ", "))"
     case .inProgress(let operation): "a \(operation.rawValue) is in progress in the repository"
     case .unmerged(let paths):
       "a merge has stopped: \(paths.count == 1 ? "" : "\(paths.count) files, among them ")"
@@ -58,7 +60,9 @@ extension ErrorReport {
     case .unsafeOwner(let path):
       "if it is yours, `git config --global --add safe.directory \(show(path))` says so"
     case .unsafeConfiguration:
-      "take them out of the repository; what you want of them belongs into your own (`git config --global`)"
+      "remove them from the repository's configuration; set what you need in your own with `git config --global`"
+    case .nestedRepositories(let paths):
+      "`git update-index --force-remove \(show(paths.first ?? "PATH"))` removes it from the repository"
     case .inProgress(let operation) where operation == .bisect: "`keytree git bisect reset` ends it"
     case .inProgress(let operation) where operation == .merge || operation == .rebase:
       "`keytree git \(operation.rawValue) --abort` takes it back, and `keytree sync` merges without a conflict"

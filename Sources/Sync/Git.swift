@@ -23,7 +23,7 @@ package struct Git: Sendable {
   package var seesQuarantine = false
   /// Whether every path stands for itself alone, which some commands do not take.
   package var takesPathsLiterally = true
-  /// Whether it may talk to other machines; `refuseForeignPrograms` comes first.
+  /// Whether it may talk to other machines.
   package private(set) var usesNetwork = false
   /// Whether it may ask the person at the terminal, for the passphrase of a key of ssh or for a password.
   private var asksPerson = false

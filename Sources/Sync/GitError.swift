@@ -20,8 +20,11 @@ package enum GitError: Error, Equatable, Sendable {
   case unexpectedOutput(command: String)
   /// Git refuses the repository, since it belongs to somebody else.
   case unsafeOwner(path: String)
-  /// Settings that came with the repository run programs; their names.
+  /// The configuration of the repository itself has settings that are not accepted, since they may run programs; their
+  /// names, or the name of a file that is no plain file.
   case unsafeConfiguration(keys: [String])
+  /// Other repositories lie in the work tree as its parts; their paths.
+  case nestedRepositories(paths: [String])
   /// Something that was begun in the repository has to be ended first.
   case inProgress(RepositoryOperation)
   /// A merge has stopped, and these files are not settled.

@@ -15,7 +15,7 @@ package enum GitOptions {
     ("core.hooksPath", "/dev/null"), ("core.fsmonitor", "false"), ("core.symlinks", "false"),
     ("core.autocrlf", "false"), ("core.safecrlf", "false"), ("core.askPass", ""),
     ("core.sparseCheckout", "false"), ("core.fsync", "all"), ("diff.external", ""),
-    ("diff.ignoreSubmodules", "none"),
+    ("diff.ignoreSubmodules", "all"), ("status.submoduleSummary", "false"),
     ("submodule.recurse", "false"), ("fetch.recurseSubmodules", "false"), ("protocol.ext.allow", "never"),
     ("log.showSignature", "false"), ("rerere.enabled", "false"), ("gc.auto", "0"),
     ("maintenance.auto", "false"),
@@ -60,6 +60,8 @@ package enum GitOptions {
   package static func environmentForPerson(_ outer: ProcessEnvironment) -> ProcessEnvironment {
     var environment = outer
     environment.removeAll(prefix: "GIT_")
+    // A file `info/grafts` would change which commits follow each other. Git warns of a file that exists.
+    environment.set("GIT_GRAFT_FILE", to: "/dev/null/none")
     return environment
   }
 }

@@ -25,7 +25,7 @@ package struct Repository: Sendable {
   ///   - store: The store's folder.
   ///   - makeGit: Git in a folder; called only when there is something like a repository.
   /// - Returns: nil when the store uses none.
-  /// - Throws: what looking for the policy throws.
+  /// - Throws: As ``around(store:git:)``, and as `Git.run`.
   package static func find(
     store: String, git makeGit: (String) -> Git
   ) throws(GitError) -> Repository? {
@@ -39,7 +39,8 @@ package struct Repository: Sendable {
   /// Looks for a repository in whose work tree a store lies, whether it has the store in it or not.
   ///
   /// - Throws: `notARepository` when what is found is none; `unsafeConfiguration` when its folder leads to another one,
-  ///   as only that of a further work tree does: it may have come with the store (threat T19).
+  ///   as only that of a further work tree does, or when its configuration has settings that are not accepted: it may
+  ///   have come with the store (threats T19 and T42); as `Git.run`.
   package static func around(
     store: String, git makeGit: (String) -> Git
   ) throws(GitError) -> Repository? {
@@ -55,9 +56,11 @@ package struct Repository: Sendable {
     if isFolder("\(top)/.git"), exists("\(folder)/commondir") {
       throw .unsafeConfiguration(keys: [".git/commondir"])
     }
+    let commonFolder = try commonFolder(of: folder)
+    try checkConfiguration(gitFolder: folder, commonFolder: commonFolder, git: git)
     return Repository(
-      top: top, prefix: prefix.isEmpty ? "" : "\(prefix)/", gitFolder: folder,
-      commonFolder: try commonFolder(of: folder), git: git)
+      top: top, prefix: prefix.isEmpty ? "" : "\(prefix)/", gitFolder: folder, commonFolder: commonFolder,
+      git: git)
   }
 
   /// What tells this repository from another one that is put in its place: its device and inode.

@@ -95,7 +95,7 @@ package struct Synchronization {
     guard let remote else {
       throw .noRemote(among: try git { () throws(GitError) in try Remote.names(in: repository.git) })
     }
-    try git { () throws(GitError) in try repository.git.refuseForeignPrograms() }
+    try git { () throws(GitError) in try repository.refuseNestedRepositories(below: repository.prefix) }
     let network = try git { () throws(GitError) in
       try repository.git.forNetwork(asksPerson: options.asksPerson)
     }

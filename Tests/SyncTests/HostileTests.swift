@@ -29,11 +29,11 @@ struct HostileTests {
     try world.spring(setting.command)
     #expect(world.isSprung, "\(setting.key) does nothing by itself")
     world.clear()
+    // The options of our own git are enough by themselves, also if a setting was not refused.
     try world.everything()
     #expect(!world.isSprung)
-    let git = world.sync.makeGit(world.path)
     #expect(throws: GitError.unsafeConfiguration(keys: [setting.key.lowercased()])) {
-      try git.refuseForeignPrograms()
+      try world.sync.repository()
     }
   }
 
@@ -69,8 +69,15 @@ struct HostileTests {
     #expect(world.isSprung)
     world.clear()
     try world.sync.add("new.example", "x")
-    #expect(throws: SyncError.self) { try world.sync.commit() }
+    #expect(throws: SyncError.self) { try world.sync.commit(in: world.repository) }
     #expect(!world.isSprung)
+    #expect(
+      throws: GitError.unsafeConfiguration(keys: [
+        // Git itself has written the filter when it tried to fetch.
+        "core.sshcommand", "extensions.partialclone", "protocol.ssh.allow",
+        "remote.evil.partialclonefilter", "remote.evil.promisor",
+      ])
+    ) { try world.sync.repository() }
   }
 
   @Test func `links, modules and repositories within the store are not followed, and are named`() throws {
@@ -127,8 +134,9 @@ struct HostileTests {
     let other = "\(world.path)/../other"
     try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
     try world.sync.git(["config", "core.worktree", other], in: world.path)
+    #expect(throws: GitError.unsafeConfiguration(keys: ["core.worktree"])) { try world.sync.repository() }
     try world.sync.add("new.example", "x")
-    try world.sync.commit()
+    try world.sync.commit(in: world.repository)
     try world.sync.git(
       ["config", "--file", "\(world.path)/.git/config", "--unset", "core.worktree"], in: "/")
     let (head, files) = try world.sync.compare()
@@ -140,12 +148,16 @@ struct HostileTests {
 /// A store with history, in whose repository somebody has laid traps.
 final class HostileWorld: Sendable {
   let sync: SyncWorld
+  /// The repository as it was found before anybody prepared it: what git refuses is one thing, and what it runs when it
+  /// was not refused another.
+  let repository: Repository
   var path: String { sync.path }
 
   init() throws {
     sync = try SyncWorld.withHistory()
     try sync.add("bait.example", "x")
     try sync.commit()
+    repository = try #require(try sync.repository())
     try Data("bait".utf8).write(to: URL(fileURLWithPath: "\(path)/bait"))
     try FileManager.default.createDirectory(
       atPath: "\(path)/.git/info", withIntermediateDirectories: true)
@@ -176,14 +188,13 @@ final class HostileWorld: Sendable {
   /// Every way in which keytree uses git for itself.
   func everything() throws {
     try sync.add("new.example", "one")
-    try sync.commit()
+    try sync.commit(in: repository)
     try sync.add("new.example", "two")
     try sync.add("new.example", "three")
-    try sync.commit()
+    try sync.commit(in: repository)
     try FileManager.default.removeItem(atPath: "\(path)/.keytree/committed")
     try sync.add("new.example", "four")
-    try sync.commit()
-    let repository = try #require(try sync.repository())
+    try sync.commit(in: repository)
     _ = try repository.branch()
     _ = try repository.strangers()
     _ = try repository.ignoresStore()

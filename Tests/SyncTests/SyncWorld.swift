@@ -92,10 +92,11 @@ final class SyncWorld: Sendable {
   /// Commits what waits, as the command does after each change.
   @discardableResult
   func commit(
-    at path: String? = nil, author: String? = "Alice Example <alice@example.org>"
+    at path: String? = nil, in known: Repository? = nil,
+    author: String? = "Alice Example <alice@example.org>"
   ) throws -> Committer.Outcome {
     let path = path ?? self.path
-    guard let repository = try Repository.find(store: path, git: makeGit) else {
+    guard let repository = try known ?? Repository.find(store: path, git: makeGit) else {
       throw GitFailed(words: "the store uses no git")
     }
     let tree = try FileTree(at: path)

@@ -11,8 +11,8 @@ enum GitCommand: Command {
       "Every word after `git` is git's own, so options of keytree stand before it. What waits is committed "
         + "first. The exit status is git's.",
       "Git runs without the hooks, monitors and drivers of the repository, and with none of the variables that "
-        + "steer it. A repository whose own configuration runs programs is refused: such settings belong into "
-        + "yours. Changes of the index are shown item by item; nothing is decrypted.",
+        + "steer it. A repository is refused if its own configuration has settings that may run programs; put them "
+        + "into yours. Changes of the index are shown item by item; nothing is decrypted.",
       "`keytree git init` begins a history of a store that has none.",
     ],
     operands: [OperandDeclaration("ARGS", .bytes, count: .any, help: "the command of git and its arguments")],
@@ -36,7 +36,7 @@ enum GitCommand: Command {
       try call.commitPending()
       return .done
     }
-    try call.gitCall { () throws(GitError) in try repository.git.refuseForeignPrograms() }
+    try call.gitCall { () throws(GitError) in try repository.refuseNestedRepositories() }
     try call.setUp(repository)
     call.console.flush()
     let pager = call.console.outputIsTerminal ? call.environment.text("PAGER") ?? "less" : nil

@@ -54,11 +54,6 @@ struct GitExamination {
       try call.setUp(repository)
         ? .ok("merging", "attributes and settings of the repository were missing, and are in place now")
         : .ok("merging", "attributes and settings of the repository are in place"))
-    do {
-      try repository.git.refuseForeignPrograms()
-    } catch {
-      list.append(.failed("settings", ErrorReport(error)))
-    }
     let strangers = try call.gitCall { () throws(GitError) in try repository.strangers() }
     list += strangers.map { stranger in
       let path = ErrorReport.show(stranger.path)

@@ -148,7 +148,7 @@ struct MergeCommit {
       // Its status says whether anything differs, which is asked next.
       _ = try repository.git.outcome(of: ["update-index", "-q", "--refresh"])
       let differing = Set(
-        try repository.git.records(["diff-index", "-z", "--name-only", ours, "--"])
+        try repository.git.records(["diff-index", "-z", "--name-only", "--ignore-submodules=all", ours, "--"])
           .map { String(decoding: $0, as: UTF8.self) })
       changed = others.keys.filter { path in
         known[path] == nil ? isInTheWay(path, of: others) : differing.contains(path)

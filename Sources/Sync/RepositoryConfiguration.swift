@@ -1,0 +1,163 @@
+internal import Glibc
+internal import Keyring
+
+/// The settings that the configuration of a repository itself may have.
+///
+/// A clone brings none, but a copied or synchronized folder does (threats T19 and T42). Many settings of git run
+/// programs, and new versions add more, so that only those are accepted that are known to run nothing and to send git
+/// nowhere else. Other settings belong in the person's own configuration.
+enum RepositoryConfiguration {
+  /// Whether a setting is accepted.
+  ///
+  /// - Parameters:
+  ///   - key: Its name as `git config --list` prints it: in lower case except for the part in the middle.
+  ///   - value: Its value.
+  static func accepts(_ key: String, _ value: String) -> Bool {
+    let parts = key.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count >= 2, let section = parts.first.map(String.init), let name = parts.last.map(String.init)
+    else { return false }
+    if parts.count == 3, drivers.contains(parts[1]) { return driverSettings.contains("\(section).\(name)") }
+    switch key {
+    // These take a truth value, or a program.
+    case "core.fsmonitor": return isTruthValue(value)
+    // A work tree belongs to the repository; it is not somewhere else.
+    case "core.bare": return isTruthValue(value) && !isTrue(value)
+    default: break
+    }
+    // The values can be commands.
+    if section == "pager" { return isTruthValue(value) }
+    if section == "submodule" { return !(name == "update" && value.hasPrefix("!")) }
+    if let refused = openSections[section] { return !refused.contains(name) }
+    if parts.count == 2, let accepted = settings[section] { return accepted.contains(name) }
+    if parts.count > 2, let accepted = namedSettings[section] { return accepted.contains(name) }
+    return false
+  }
+
+  /// The drivers that Keytree sets up itself; ``RepositorySetup`` corrects their commands before a person uses git.
+  private static let drivers: Set<Substring> = ["keytree-index", "keytree-item", "keytree-record"]
+  private static let driverSettings: Set<String> = [
+    "merge.name", "merge.driver", "merge.recursive", "diff.textconv", "diff.cachetextconv",
+  ]
+
+  /// Sections in which everything is accepted except for some names.
+  private static let openSections: [String: Set<String>] = [
+    "advice": [], "author": [], "blame": [], "branch": ["mergeoptions"], "color": [], "column": [],
+    "commit": [], "committer": [], "feature": [], "fetch": ["bundleuri"], "format": [],
+    "gc": ["recentobjectshook"], "gui": [], "i18n": [], "index": [], "log": [], "maintenance": [], "pack": [],
+    // The names of merge strategies are parts of the names of programs.
+    "pull": ["twohead", "octopus"], "push": [], "rebase": [], "rerere": [], "stash": [], "status": [],
+    "tag": [],
+    "transfer": [], "user": [],
+  ]
+
+  /// Accepted settings without a part in the middle, by section.
+  private static let settings: [String: Set<String>] = [
+    "core": [
+      "abbrev", "autocrlf", "bigfilethreshold", "checkroundtripencoding", "checkstat", "commentchar",
+      "commitgraph", "compression", "deltabasecachelimit", "eol", "excludesfile", "filemode",
+      "filesreflocktimeout", "fsmonitorhookversion", "fsync", "fsyncmethod", "fsyncobjectfiles",
+      "hidedotfiles",
+      "ignorecase", "ignorestat", "logallrefupdates", "loosecompression", "maxtreedepth", "multipackindex",
+      "packedgitlimit", "packedgitwindowsize", "packedrefstimeout", "precomposeunicode", "prefersymlinkrefs",
+      "preloadindex", "protecthfs", "protectntfs", "quotepath", "repositoryformatversion", "safecrlf",
+      "sharedrepository", "sparsecheckout", "sparsecheckoutcone", "splitindex", "symlinks", "trustctime",
+      "untrackedcache", "warnambiguousrefs", "whitespace",
+    ],
+    "credential": ["username", "usehttppath"],
+    "diff": [
+      "algorithm", "autorefreshindex", "colormoved", "colormovedws", "context", "dirstat", "ignoresubmodules",
+      "indentheuristic", "interhunkcontext", "mnemonicprefix", "noprefix", "relative", "renamelimit",
+      "renames",
+      "statgraphwidth", "statnamewidth", "submodule", "suppressblankempty", "wordregex", "wserrorhighlight",
+    ],
+    "extensions": [
+      "compatobjectformat", "noop", "objectformat", "preciousobjects", "refstorage", "relativeworktrees",
+    ],
+    "gpg": ["format", "mintrustlevel"],
+    "http": ["lowspeedlimit", "lowspeedtime", "maxrequests", "postbuffer", "version"],
+    "merge": [
+      "autostash", "branchdesc", "conflictstyle", "defaulttoupstream", "directoryrenames", "ff", "log",
+      "renamelimit", "renames", "renormalize", "stat", "suppressdest", "verbosity", "verifysignatures",
+    ],
+    "receive": [
+      "autogc", "denycurrentbranch", "denydeletes", "denynonfastforwards", "fsckobjects", "unpacklimit",
+    ],
+    "remote": ["pushdefault"],
+  ]
+
+  /// Accepted settings with a part in the middle, by section.
+  private static let namedSettings: [String: Set<String>] = [
+    "credential": ["username", "usehttppath"],
+    "remote": [
+      "fetch", "followremotehead", "gh-resolved", "mirror", "prune", "prunetags", "push", "pushurl",
+      "skipdefaultupdate", "skipfetchall", "tagopt", "url",
+    ],
+  ]
+
+  private static func isTrue(_ value: String) -> Bool {
+    // Git lists a name without a value as one with nothing in it, and takes it as true.
+    ["", "true", "yes", "on", "1"].contains(value.lowercased())
+  }
+
+  private static func isTruthValue(_ value: String) -> Bool {
+    isTrue(value) || ["false", "no", "off", "0"].contains(value.lowercased())
+  }
+}
+
+extension Repository {
+  /// Refuses a repository whose own configuration has settings that are not accepted, before any other git enters it.
+  ///
+  /// - Parameters:
+  ///   - gitFolder: The folder of the repository, as its work tree has it.
+  ///   - commonFolder: The folder that all its work trees share.
+  ///   - git: Git, in any folder.
+  /// - Throws: `unsafeConfiguration` with the names of the settings, or of a file that is no plain file; as `Git.run`.
+  static func checkConfiguration(
+    gitFolder: String, commonFolder: String, git: Git
+  ) throws(GitError) {
+    // What is no plain file may never end, and git would wait for it.
+    for (folder, names) in [
+      (gitFolder, ["HEAD", "index"]), (commonFolder, ["config", "packed-refs", "shallow"]),
+    ] {
+      for name in names {
+        guard let kind = kind(of: "\(folder)/\(name)"), kind != S_IFREG else { continue }
+        throw .unsafeConfiguration(keys: [".git/\(name)"])
+      }
+    }
+    // It counts only with `extensions.worktreeConfig`, but nothing of ours has a reason to read it.
+    if exists("\(gitFolder)/config.worktree") { throw .unsafeConfiguration(keys: [".git/config.worktree"]) }
+    guard exists("\(commonFolder)/config") else { return }
+    // Outside of the repository, so that git reads this file as data, and none that it includes.
+    var outside = git
+    (outside.folder, outside.isInWorkTree) = ("/", false)
+    let settings = try outside.records(
+      ["config", "--file", "\(commonFolder)/config", "--no-includes", "--list", "-z"])
+    var found: Set<String> = []
+    for setting in settings {
+      let parts = setting.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
+        .map { String(decoding: $0, as: UTF8.self) }
+      guard let key = parts.first else { continue }
+      if !RepositoryConfiguration.accepts(key, parts.count > 1 ? parts[1] : "") { found.insert(key) }
+    }
+    guard found.isEmpty else { throw .unsafeConfiguration(keys: found.sorted()) }
+  }
+
+  /// What stands at a path, as `stat(2)` names it; nil for nothing.
+  private static func kind(of path: String) -> mode_t? {
+    var facts = stat()
+    return unsafe lstat(path, &facts) == 0 ? facts.st_mode & S_IFMT : nil
+  }
+
+  /// Refuses other repositories in the index of git. Git would look into their folders, with their own configuration,
+  /// whenever it looks at the work tree (threat T43).
+  ///
+  /// - Parameter folder: Where to look: the store's folder as ``prefix`` has it, or the whole work tree.
+  /// - Throws: `nestedRepositories`, and as `Git.run`.
+  package func refuseNestedRepositories(below folder: String = "") throws(GitError) {
+    let entries = try git.records(["ls-files", "-z", "--stage", "--"] + (folder.isEmpty ? [] : [folder]))
+    let nested = entries.filter { $0.starts(with: "160000 ".utf8) }.compactMap { entry in
+      entry.firstIndex(of: UInt8(ascii: "\t")).map { String(decoding: entry[($0 + 1)...], as: UTF8.self) }
+    }
+    guard nested.isEmpty else { throw .nestedRepositories(paths: nested.sorted()) }
+  }
+}
