@@ -22,12 +22,13 @@ extension CommandCall {
   /// - Returns: Whether anything was missing.
   @discardableResult
   package func setUp(_ repository: Repository) throws(Failure) -> Bool {
-    let setup = RepositorySetup(repository, program: ownProgram, searchPath: environment.searchPath)
-    do {
-      return try setup.apply()
-    } catch {
-      throw .sync(error)
-    }
+    let setup = try repositorySetup()
+    return try syncCall { () throws(SyncError) in try setup.apply(to: repository) }
+  }
+
+  private func repositorySetup() throws(Failure) -> RepositorySetup {
+    RepositorySetup(
+      program: ownProgram, searchPath: environment.searchPath, timeout: try host().lockTimeout)
   }
 
   /// Finds out who commits, while the command is still at work, so that git has answered when the change is made.
@@ -125,7 +126,7 @@ extension CommandCall {
     return try keyringCall(keyring.restore(found))
   }
 
-  /// Makes a repository of the store, or takes the one around it.
+  /// Makes a repository of the store, or takes the one around it. The store may not have its policy yet.
   ///
   /// - Returns: What there is to say about it, one line each.
   func makeHistory(_ path: String) throws(Failure) -> [String] {
@@ -138,8 +139,9 @@ extension CommandCall {
       return try found.ignoresStore() ? nil : found
     }
     if around == nil {
-      try gitCall { () throws(GitError) in
-        try Repository.make(in: Repository.realPath(path) ?? path, git: git(in: path))
+      let setup = try repositorySetup()
+      try syncCall { () throws(SyncError) in
+        try Repository.make(in: Repository.realPath(path) ?? path, setup, git: git(in:))
       }
     }
     let repository = try gitCall { () throws(GitError) in
@@ -149,7 +151,14 @@ extension CommandCall {
     try setUp(repository)
     if !repository.prefix.isEmpty {
       // From now on it counts as the store's own.
-      try gitCall { () throws(GitError) in try repository.beginStore() }
+      let timeout = try host().lockTimeout
+      let tree: FileTree
+      do throws(FileError) {
+        tree = try FileTree(at: path)
+      } catch {
+        throw .keyring(.file(error))
+      }
+      try syncCall { () throws(SyncError) in try repository.beginStore(tree, timeout: timeout) }
       return ["Its history is kept in the repository \(ErrorReport.show(repository.top))."]
     }
     let branch = try gitCall { () throws(GitError) in try repository.branch() }

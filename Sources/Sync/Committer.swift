@@ -49,28 +49,24 @@ package struct Committer: Sendable {
   package func commitPending() throws(SyncError) -> Outcome {
     let identity = repository.identity
     if try store({ () throws(KeyringError) in try journal.isSettled(for: identity) }) { return .nothing }
-    let lock = try store { () throws(KeyringError) in try journal.lockCommits(timeout: timeout) }
-    defer { withExtendedLifetime(lock) {} }
-    // Somebody else may have done it meanwhile.
-    if try store({ () throws(KeyringError) in try journal.isSettled(for: identity) }) { return .nothing }
-    try git { () throws(GitError) in try repository.requireQuiet() }
-    let plan = try plan(for: identity)
-    var marker = CommitJournal.Marker(count: plan.count, repository: identity, hash: plan.hash)
-    if !plan.content.isEmpty {
-      marker.isTrying = true
-      marker.count = plan.base
-      try store { () throws(KeyringError) in try journal.write(marker) }
-      _ = try repository.protectFiles()
-      let start = time(nil)
-      try git { () throws(GitError) in try write(plan) }
-      repository.synchronizeFolders(changedSince: start)
+    return try GitTurn.take(.commits, in: repository, tree, timeout: timeout) { () throws(SyncError) in
+      // Another process may have committed it.
+      if try store({ () throws(KeyringError) in try journal.isSettled(for: identity) }) { return .nothing }
+      try git { () throws(GitError) in try repository.requireQuiet() }
+      let plan = try plan(for: identity)
+      if !plan.content.isEmpty {
+        try store { () throws(KeyringError) in try journal.begin(in: identity) }
+        _ = try repository.protectFiles()
+        let start = time(nil)
+        try git { () throws(GitError) in try write(plan) }
+        repository.synchronizeFolders(changedSince: start)
+      }
+      // Of a commit that was cut off, git may have taken the files and not the commit, or the other way round.
+      if plan.isWhole, !plan.isFirst { try git { () throws(GitError) in try resetIndex() } }
+      let done = CommitJournal.Marker(count: plan.count, repository: identity, hash: plan.hash)
+      try store { () throws(KeyringError) in try journal.finish(done, timeout: timeout) }
+      return plan.content.isEmpty ? .nothing : .committed(subject: plan.subject)
     }
-    // Of a commit that was cut off, git may have taken the files and not the commit, or the other way round.
-    if plan.isRetry, !plan.isFirst { try git { () throws(GitError) in try resetIndex() } }
-    marker = CommitJournal.Marker(count: plan.count, repository: identity, hash: plan.hash)
-    let done = marker
-    try store { () throws(KeyringError) in try journal.finish(done, timeout: timeout) }
-    return plan.content.isEmpty ? .nothing : .committed(subject: plan.subject)
   }
 
   /// Joins the packs of the history if there are many, unless another process commits. Packs everything anew when that
@@ -80,6 +76,7 @@ package struct Committer: Sendable {
   /// - Throws: `git` if git fails; `keyring` with file errors. The history is as it was then.
   package func packHistory(willRepack: () -> Void = {}) throws(SyncError) {
     guard try files({ () throws(FileError) in try repository.hasManyPacks }) else { return }
+    // Git locks none of its files for this, so there is nothing to note.
     guard let lock = try lockWithoutWaiting() else { return }
     defer { withExtendedLifetime(lock) {} }
     // Another process may have joined them.
@@ -101,9 +98,9 @@ package struct Committer: Sendable {
     try git { () throws(GitError) in try repository.repackAll() }
   }
 
-  private func lockWithoutWaiting() throws(SyncError) -> CommitJournal.CommitLock? {
+  private func lockWithoutWaiting() throws(SyncError) -> HistoryLock? {
     do throws(KeyringError) {
-      return try journal.lockCommits(timeout: 0)
+      return try HistoryLock(.commits, in: tree, timeout: 0)
     } catch {
       if case .busy = error { return nil }
       throw .keyring(error)
@@ -116,14 +113,12 @@ package struct Committer: Sendable {
   private struct Plan: Sendable {
     /// The store's count with everything that is in it.
     let count: UInt64
-    /// The count that the history has already.
-    let base: UInt64
+    /// A Boolean value that indicates whether the whole store was compared with the history.
+    let isWhole: Bool
     let hash: GitHash
     let content: CommitContent
     let message: String
     let isFirst: Bool
-    /// Whether a commit was begun before that may or may not have been made.
-    var isRetry = false
     var subject: String { message.split(separator: "\n").first.map(String.init) ?? "" }
   }
 
@@ -146,12 +141,16 @@ package struct Committer: Sendable {
       var missing: Set<String>?
       let plan = try store { () throws(KeyringError) -> Plan? in
         try journal.withLock(timeout: timeout) { pending throws(KeyringError) in
-          let entries = pending.marker?.repository == identity ? pending.entries : nil
-          if let entries, entries.count == 1, let marker = pending.marker, !marker.isTrying {
-            return try onePlan(entries[0], marker)
+          let marker = pending.marker.flatMap { $0.repository == identity ? $0 : nil }
+          let entries = marker == nil ? nil : pending.entries
+          var paths = entries.map { Set($0.flatMap(\.paths)) }
+          if let marker, !marker.isTrying {
+            if let entries, entries.count == 1 { return try onePlan(entries[0], marker) }
+          } else {
+            // What the history has is not known, not even whether it has what the store had at first.
+            paths = nil
           }
-          let paths = entries.map { Set($0.flatMap(\.paths)) }
-          if let head, head.covers(paths) { return try comparedPlan(pending, entries, paths, head) }
+          if let head, head.covers(paths) { return try comparedPlan(pending.count, entries, paths, head) }
           missing = paths
           return nil
         }
@@ -170,13 +169,13 @@ package struct Committer: Sendable {
     var content = CommitContent()
     for path in entry.paths { content.files[repository.prefix + path] = try read(path) ?? .removed }
     return Plan(
-      count: entry.count, base: marker.count, hash: marker.hash, content: content,
+      count: entry.count, isWhole: false, hash: marker.hash, content: content,
       message: entry.subject + "\n", isFirst: false)
   }
 
   /// What differs from the last commit, among some files or all of them.
   private func comparedPlan(
-    _ pending: CommitJournal.Pending, _ entries: [CommitJournal.Entry]?, _ paths: Set<String>?, _ head: Head
+    _ count: UInt64, _ entries: [CommitJournal.Entry]?, _ paths: Set<String>?, _ head: Head
   ) throws(KeyringError) -> Plan {
     let files = if let paths { paths } else { try StoreFiles(in: tree).all().union(head.history.files.keys) }
     var content = CommitContent()
@@ -191,9 +190,8 @@ package struct Committer: Sendable {
       content.files[repository.prefix + path] = file
     }
     return Plan(
-      count: pending.count, base: pending.marker?.count ?? 0, hash: head.history.hash, content: content,
-      message: message(entries, isFirst: head.history.isNew), isFirst: head.history.isUnborn,
-      isRetry: pending.marker?.isTrying ?? false)
+      count: count, isWhole: paths == nil, hash: head.history.hash, content: content,
+      message: message(entries, isFirst: head.history.isNew), isFirst: head.history.isUnborn)
   }
 
   private func message(_ entries: [CommitJournal.Entry]?, isFirst: Bool) -> String {

@@ -18,7 +18,8 @@ package struct Repository: Sendable {
 
   /// Looks for the repository of a store.
   ///
-  /// A store uses git when its folder has a repository, or lies in the work tree of one that has its policy. So a
+  /// A store uses git when its folder has a repository, or lies in the work tree of one that has its policy or the
+  /// signature of its policy, which `init` notes before there is a policy. So a
   /// store without git in somebody's home folder, which is kept in git, stays without.
   ///
   /// - Parameters:
@@ -31,9 +32,9 @@ package struct Repository: Sendable {
   ) throws(GitError) -> Repository? {
     guard let found = try around(store: store, git: makeGit) else { return nil }
     if found.prefix.isEmpty { return found }
-    let path = "\(found.prefix)policy.json"
-    let listed = try found.git.records(["ls-files", "-z", "--cached", "--", path])
-    return listed.contains { $0.elementsEqual(path.utf8) } ? found : nil
+    let paths = [StoreLayout.policy, StoreLayout.policySignature].map { found.prefix + $0 }
+    let listed = try found.git.records(["ls-files", "-z", "--cached", "--"] + paths)
+    return listed.contains { name in paths.contains { name.elementsEqual($0.utf8) } } ? found : nil
   }
 
   /// Looks for a repository in whose work tree a store lies, whether it has the store in it or not.

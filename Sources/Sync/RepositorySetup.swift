@@ -1,21 +1,26 @@
 internal import Glibc
-internal import Keyring
+package import Keyring
+internal import OpenPGP
 internal import Subprocess
 
 /// What a clone needs to handle a store well: attributes that nothing pushed can overrule, and the programs that merge
 /// and show what is in it.
 package struct RepositorySetup {
-  private let repository: Repository
-  private let settings: [(key: String, value: String)]
+  private let program: String
+  private let searchPath: String
+  private let timeout: Double
 
-  /// The set-up of a repository.
+  /// The set-up of repositories.
   ///
   /// - Parameters:
-  ///   - repository: The clone.
   ///   - program: The absolute path of keytree.
   ///   - searchPath: Where git will look for it: it is called by its name where that leads to the same file.
-  package init(_ repository: Repository, program: String, searchPath: String) {
-    self.repository = repository
+  ///   - timeout: How long to wait for another process that changes settings, in seconds.
+  package init(program: String, searchPath: String, timeout: Double = 30) {
+    (self.program, self.searchPath, self.timeout) = (program, searchPath, timeout)
+  }
+
+  private func settings(of repository: Repository) -> [(key: String, value: String)] {
     let found = ProgramSearch.path(of: "keytree", in: searchPath).flatMap(Repository.realPath)
     let isKnown = found != nil && found == Repository.realPath(program)
     let command = isKnown ? "keytree" : Self.quoted(program)
@@ -32,26 +37,55 @@ package struct RepositorySetup {
     }
     // Two items that look alike are not one item that was renamed. In a larger repository that is not for us to say.
     if repository.prefix.isEmpty { settings.append(("merge.renames", "false")) }
-    self.settings = settings
+    return settings
   }
 
   /// Puts in place what is missing.
   ///
+  /// - Parameter repository: The clone.
   /// - Returns: Whether anything was.
-  /// - Throws: `git`, or `keyring` with a file error: `info/attributes` may be a link.
+  /// - Throws: `git`, or `keyring` with `busy` or a file error: `info/attributes` may be a link.
   @discardableResult
-  package func apply() throws(SyncError) -> Bool {
+  package func apply(to repository: Repository) throws(SyncError) -> Bool {
     let wroteAttributes = try repository.protectFiles()
-    let configured: Bool
-    do {
-      configured = try configure()
+    if try call({ () throws(GitError) in try missing(in: repository) }).isEmpty { return wroteAttributes }
+    let store: FileTree
+    do throws(FileError) {
+      store = try FileTree(at: "\(repository.top)/\(repository.prefix)")
     } catch {
-      throw .git(error)
+      throw .keyring(.file(error))
     }
-    return wroteAttributes || configured
+    try GitTurn.take(.synchronization, in: repository, store, timeout: timeout) { () throws(SyncError) in
+      try call { () throws(GitError) in try configure(repository) }
+    }
+    return true
   }
 
-  private func configure() throws(GitError) -> Bool {
+  /// Makes a repository with everything that a clone needs, in a folder of its own.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder, which is empty; an absolute path without links.
+  ///   - git: Git.
+  func make(in folder: String, git: Git) throws(SyncError) {
+    try call { () throws(GitError) in try Repository.initialize(folder, git: git) }
+    let repository = Repository(
+      top: folder, prefix: "", gitFolder: "\(folder)/.git", commonFolder: "\(folder)/.git", git: git)
+    _ = try repository.protectFiles()
+    try call { () throws(GitError) in try configure(repository) }
+  }
+
+  private func call<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {
+    do throws(GitError) { return try body() } catch { throw .git(error) }
+  }
+
+  private func configure(_ repository: Repository) throws(GitError) {
+    for arguments in try missing(in: repository) {
+      try repository.git.run(["config", "--local"] + arguments)
+    }
+  }
+
+  /// Returns the arguments of `git config` for what is missing.
+  private func missing(in repository: Repository) throws(GitError) -> [[String]] {
     let git = repository.git
     let question = [
       "config", "--local", "-z", "--get-regexp", "^(merge\\.renames|(merge|diff)\\.keytree-.*)$",
@@ -66,16 +100,10 @@ package struct RepositorySetup {
         separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
       known[String(parts[0]), default: []].append(parts.count > 1 ? String(parts[1]) : "")
     }
-    var hasChanged = false
-    for (key, value) in settings where known[key] != [value] {
-      try git.run(["config", "--local", "--replace-all", key, value])
-      hasChanged = true
-    }
-    for key in ["index", "item", "record"].map({ "merge.keytree-\($0).recursive" }) where known[key] != nil {
-      try git.run(["config", "--local", "--unset-all", key])
-      hasChanged = true
-    }
-    return hasChanged
+    let settings = settings(of: repository)
+    let outdated = ["index", "item", "record"].map { "merge.keytree-\($0).recursive" }
+    return settings.filter { known[$0.key] != [$0.value] }.map { ["--replace-all", $0.key, $0.value] }
+      + outdated.filter { known[$0] != nil }.map { ["--unset-all", $0] }
   }
 
   /// A word for `sh`.
@@ -105,15 +133,49 @@ extension Repository {
     }
   }
 
-  /// Makes a repository in a store's folder.
+  /// Makes a repository in a store's folder, whole or not at all.
+  ///
+  /// It is made beside its place, flushed to disk and renamed: git cannot go on with one that it has only half made.
   ///
   /// - Parameters:
-  ///   - store: The folder.
+  ///   - store: The folder, an absolute path without links.
+  ///   - setup: What a clone needs.
+  ///   - git: Git in a folder.
+  /// - Throws: `git`, or `keyring` with a file error.
+  package static func make(
+    in store: String, _ setup: RepositorySetup, git makeGit: (String) -> Git
+  ) throws(SyncError) {
+    let name = "\(StoreLayout.work)/repository"
+    let folder = "\(store)/\(name)"
+    // An earlier attempt may have been cut off.
+    FolderRemoval.removeContent(of: folder)
+    let tree = try files { () throws(FileError) in
+      let tree = try FileTree(at: store)
+      try tree.makeDirectory(name)
+      return tree
+    }
+    try setup.make(in: folder, git: makeGit(folder))
+    try files { () throws(FileError) in
+      try tree.synchronizeAll()
+      try tree.rename("\(name)/.git", to: ".git")
+      try tree.synchronizeDirectory("")
+      try tree.removeDirectory(name)
+    }
+  }
+
+  private static func files<R>(_ body: () throws(FileError) -> R) throws(SyncError) -> R {
+    do throws(FileError) { return try body() } catch { throw .keyring(.file(error)) }
+  }
+
+  /// Makes an empty repository.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder.
   ///   - git: Git.
   /// - Throws: as `Git.run`.
-  package static func make(in store: String, git: Git) throws(GitError) {
+  static func initialize(_ folder: String, git: Git) throws(GitError) {
     var git = git
-    (git.folder, git.isInWorkTree) = (store, false)
+    (git.folder, git.isInWorkTree) = (folder, false)
     let question = ["config", "--get", "init.defaultBranch"]
     let outcome = try git.outcome(of: question)
     let name = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first
@@ -122,11 +184,23 @@ extension Repository {
     try git.run(["init", "--quiet", "--template=", "--initial-branch=\(branch)"])
   }
 
-  /// Notes the policy as a file to come, which makes the repository the store's.
+  /// Notes the signature of the policy as a file to come, which makes the repository the store's. The policy itself may
+  /// not exist yet.
   ///
-  /// - Throws: as `Git.run`.
-  package func beginStore() throws(GitError) {
-    try git.run(["add", "--intent-to-add", "--force", "--", "\(prefix)\(StoreLayout.policy)"])
+  /// - Parameters:
+  ///   - store: The folder of the store.
+  ///   - timeout: How long to wait for another process, in seconds.
+  /// - Throws: `git`, or `keyring` with `busy` or a file error.
+  package func beginStore(_ store: FileTree, timeout: Double) throws(SyncError) {
+    try GitTurn.take(.commits, in: self, store, timeout: timeout) { () throws(SyncError) in
+      do throws(GitError) {
+        try requireQuiet()
+        try git.run(
+          ["add", "--intent-to-add", "--force", "--", "\(prefix)\(StoreLayout.policySignature)"])
+      } catch {
+        throw .git(error)
+      }
+    }
   }
 
   /// Whether somebody has said that git shall not see the store.

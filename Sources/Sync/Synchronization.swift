@@ -86,10 +86,16 @@ package struct Synchronization {
   /// Does it.
   ///
   /// - Returns: What was done; nothing more is to be done then.
-  /// - Throws: `noRemote`; `rewritten` when commits that were over there are not any more; `tooBusy` when others
+  /// - Throws: `keyring` with `busy` if another process synchronizes; `noRemote`; `rewritten` when commits that were over there are not any more; `tooBusy` when others
   ///   kept being faster; `foreignPolicy`; `policiesDiverged`; and what merging, git and the store can throw. What was done before an
   ///   error stays done.
   package func run() throws(SyncError) -> Report {
+    try GitTurn.take(.synchronization, in: repository, tree, timeout: timeout) { () throws(SyncError) in
+      try runAlone()
+    }
+  }
+
+  private func runAlone() throws(SyncError) -> Report {
     var report = Report()
     let remote = try git { () throws(GitError) in try Remote.find(in: repository) }
     guard let remote else {
@@ -166,9 +172,15 @@ package struct Synchronization {
   private func merge(
     _ theirs: String, into branch: String, _ report: inout Report
   ) throws(SyncError) -> Bool {
+    try GitTurn.take(.commits, in: repository, tree, timeout: timeout) { () throws(SyncError) in
+      try mergeAlone(theirs, into: branch, &report)
+    }
+  }
+
+  private func mergeAlone(
+    _ theirs: String, into branch: String, _ report: inout Report
+  ) throws(SyncError) -> Bool {
     let journal = CommitJournal(of: tree)
-    let lock = try store { () throws(KeyringError) in try journal.lockCommits(timeout: timeout) }
-    defer { withExtendedLifetime(lock) {} }
     let head = try git { () throws(GitError) in
       try repository.requireQuiet()
       return try repository.git.commit("refs/heads/\(branch)")

@@ -2,6 +2,7 @@ import Glibc
 import Keyring
 import KeyringModel
 import Secrets
+import Synchronization
 import TestSupport
 import Testing
 
@@ -123,5 +124,70 @@ import Testing
       #expect(try tree.status(".local/state/keytree")?.kind == .directory)
       #expect(try tree.list("") == [".local"])
     }
+  }
+
+  /// A file system that does not order what a rename does in two folders can lose the file between them.
+  @Test(arguments: [true, false])
+  func `an item is there after a power cut between the two folders of a rename`(renames: Bool) throws {
+    let store = StandInStore()
+    let keyring = try store.create()
+    let record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+    let tree = try store.tree()
+    let state = Mutex<(placed: [String: [UInt8]?], isCut: Bool)>(([:], false))
+    // The power is cut before a folder that got a file is flushed.
+    let dying = try store.open(faults: { operation, path in
+      state.withLock { state in
+        if state.isCut { return .fail(4) }
+        if operation == .rename, path.hasPrefix("items/") || path.hasPrefix("index/") {
+          state.placed.updateValue((try? tree.read(path, limit: 1 << 20)) ?? nil, forKey: path)
+        }
+        let isFlush = operation == .synchronizeDirectory || operation == .synchronizeAll
+        state.isCut = isFlush && !state.placed.isEmpty
+        return state.isCut ? .fail(4) : nil
+      }
+    })
+    #expect(throws: KeyringError.self) {
+      if renames {
+        try dying.update(record, AttributeChanges(set: Self.server("b.example")))
+      } else {
+        try dying.update(record, secret: SecretBytes(text: "t"))
+      }
+    }
+    // The files have left the folder of the transaction and are not in the other one.
+    for (path, old) in state.withLock({ $0.placed }) {
+      try tree.remove(path)
+      if let old { try tree.createFile(path, old) }
+    }
+    let found = try store.open().find(Query()).items
+    #expect(found.map(\.path.text) == ["internet-password/\(renames ? "b" : "a").example/me"])
+    #expect(try store.open().text(of: try #require(found.first)) == (renames ? "s" : "t"))
+    #expect(try store.open().check(decrypts: true).findings == [])
+    #expect(try tree.list(".keytree") == ["lock"])
+  }
+
+  @Test func `an old file is removed only after the folder of the new one is on disk`() throws {
+    let store = StandInStore()
+    let keyring = try store.create()
+    let record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+    let log = Mutex<[(FileOperation, String)]>([])
+    let traced = try store.open(faults: { operation, path in
+      log.withLock { $0.append((operation, path)) }
+      return nil
+    })
+    try traced.update(record, AttributeChanges(set: Self.server("b.example")))
+    let steps = log.withLock { $0 }
+    let removed = try #require(steps.firstIndex { $0.0 == .remove && $0.1.hasPrefix("items/") })
+    let placed = steps.filter { $0.0 == .rename && $0.1.hasPrefix("items/") }.map(\.1)
+    #expect(placed.count == 2)
+    for path in placed {
+      let flushed = steps.firstIndex { $0 == (.synchronizeDirectory, RelativePath.parent(of: path)) }
+      #expect(flushed.map { $0 < removed } ?? false, "\(path)")
+    }
+  }
+
+  private static func server(_ name: String) -> Attributes {
+    var attributes = Attributes()
+    attributes[.server] = .string(name)
+    return attributes
   }
 }

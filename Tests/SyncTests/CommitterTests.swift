@@ -189,9 +189,8 @@ struct CommitterTests {
       try world.git(["add", "items", "index"])
     }
     let journal = CommitJournal(of: try FileTree(at: world.path))
-    var marker = try #require(try journal.readMarker())
-    marker.isTrying = true
-    try journal.write(marker)
+    let marker = try #require(try journal.readMarker())
+    try journal.begin(in: marker.repository)
     try world.commit()
     #expect(try world.git(["status", "--porcelain"]) == "")
     #expect(try world.subjects().count == 2)

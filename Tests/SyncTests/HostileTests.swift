@@ -198,6 +198,6 @@ final class HostileWorld: Sendable {
     _ = try repository.branch()
     _ = try repository.strangers()
     _ = try repository.ignoresStore()
-    try RepositorySetup(repository, program: "/opt/keytree", searchPath: "/usr/bin").apply()
+    try RepositorySetup(program: "/opt/keytree", searchPath: "/usr/bin").apply(to: repository)
   }
 }

@@ -83,10 +83,10 @@ struct SetupTests {
     try world.write("", to: "it's 100%/keytree")
     _ = unsafe chmod(program, 0o700)
     let repository = try world.repository(prefix: "")
-    _ = try RepositorySetup(repository, program: program, searchPath: "/usr/bin").apply()
+    _ = try RepositorySetup(program: program, searchPath: "/usr/bin").apply(to: repository)
     let driver = try world.git(["config", "merge.keytree-item.driver"])
     #expect(driver == "'\(world.path)/it'\\''s 100%%/keytree' merge-driver item %O %A %B %P\n")
-    _ = try RepositorySetup(repository, program: program, searchPath: "\(world.path)/it's 100%").apply()
+    _ = try RepositorySetup(program: program, searchPath: "\(world.path)/it's 100%").apply(to: repository)
     #expect(
       try world.git(["config", "merge.keytree-item.driver"]) == "keytree merge-driver item %O %A %B %P\n")
   }
@@ -127,7 +127,7 @@ final class PlainRepository: Sendable {
 
   @discardableResult
   func setUp(prefix: String) throws -> Bool {
-    try RepositorySetup(try repository(prefix: prefix), program: "/opt/keytree", searchPath: "/usr/bin")
-      .apply()
+    try RepositorySetup(program: "/opt/keytree", searchPath: "/usr/bin")
+      .apply(to: repository(prefix: prefix))
   }
 }

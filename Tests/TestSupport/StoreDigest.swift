@@ -14,7 +14,10 @@ package struct StoreDigest: Equatable, CustomStringConvertible {
       // Whoever takes the lock leaves its number in it; that is no change of the store.
       if path == ".keytree/lock" { continue }
       // The history may catch up with what an earlier command, or somebody by hand, has changed.
-      if path == ".git" || path.hasPrefix(".git/") || path.hasPrefix(".keytree/commit") { continue }
+      if path == ".git" || path.hasPrefix(".git/") { continue }
+      if [".keytree/commit", ".keytree/count-", ".keytree/sync.lock"].contains(where: path.hasPrefix) {
+        continue
+      }
       let full = "\(folder)/\(path)"
       var facts = stat()
       guard unsafe lstat(full, &facts) == 0 else { continue }

@@ -4,7 +4,7 @@
 /// the seam at which a test fails the Nth operation, or everything from the Nth on, as a kill does.
 package enum FileOperation: String, Sendable, CaseIterable {
   case makeDirectory, createFile, write, synchronize, rename, remove, removeDirectory, synchronizeDirectory
-  case synchronizeAll
+  case synchronizeAll, link
 }
 
 /// What a test wants to happen instead of an operation.

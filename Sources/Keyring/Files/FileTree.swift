@@ -161,6 +161,18 @@ package final class FileTree: Sendable {
     }
   }
 
+  /// Gives a file a second name, in the same folder.
+  ///
+  /// - Returns: False if the file system has no hard links, or does not allow them here.
+  func link(_ path: String, to second: String) throws(FileError) -> Bool {
+    try withParent(of: path, create: false) { (parent, name) throws(FileError) in
+      try announce(.link, second)
+      if unsafe linkat(parent, name, parent, RelativePath.name(of: second), 0) == 0 { return true }
+      if [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) { return false }
+      throw .current("link", second)
+    }
+  }
+
   /// Removes a file or a link; it is no error when nothing is there.
   package func remove(_ path: String) throws(FileError) {
     try unlink(path, flags: 0, .remove)

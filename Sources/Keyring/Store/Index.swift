@@ -58,6 +58,17 @@ public struct Index: Sendable {
     } catch {
       throw .invalidQuery(error)
     }
+    do throws(KeyringError) {
+      if let matches = try findWithoutLock(queries, in: cache) { return matches }
+    } catch {
+      // A writer gives a file a second name while it puts it in place.
+      guard error.isAboutOtherNames else { throw error }
+    }
+    return try findUnderLock(queries, in: cache)
+  }
+
+  /// Returns nil if a writer was at work.
+  private func findWithoutLock(_ queries: [Query], in cache: IndexCache?) throws(KeyringError) -> [Matches]? {
     // A writer that is at work now will be done in a moment; one that was killed will not.
     for _ in 0..<3 {
       let before = try ReaderSnapshot(of: tree)
@@ -71,7 +82,7 @@ public struct Index: Sendable {
       let matches = try IndexSearch.run(queries, in: tree)
       if try ReaderSnapshot(of: tree) == before { return matches }
     }
-    return try findUnderLock(queries, in: cache)
+    return nil
   }
 
   /// Looks again while no writer is at work, after finishing one that was cut off.

@@ -17,6 +17,15 @@ extension Keyring {
   public static func create(
     at path: String, owner: Fingerprint, host: HostContext
   ) throws(KeyringError) -> Keyring {
+    try prepare(at: path, owner: owner, host: host).finish()
+  }
+
+  /// Makes everything of a store but its policy.
+  ///
+  /// - Throws: as `create(at:owner:host:)`.
+  package static func prepare(
+    at path: String, owner: Fingerprint, host: HostContext
+  ) throws(KeyringError) -> NewStore {
     let user = UserKeyring(locations: host.engineLocations)
     let founder: Founder
     do throws(EngineError) {
@@ -28,7 +37,7 @@ extension Keyring {
     } catch {
       throw .engine(error, nil)
     }
-    return try create(at: path, founder: founder, host: host) { keyring in
+    return try prepare(at: path, founder: founder, host: host) { keyring in
       host.engine(for: keyring, keys: [owner: founder.keyFile])
     }
   }
@@ -52,6 +61,13 @@ extension Keyring {
     at path: String, founder: Founder, host: HostContext,
     faults: FaultPlan? = nil, engine makeEngine: (KeyringID) -> any SealingEngine
   ) throws(KeyringError) -> Keyring {
+    try prepare(at: path, founder: founder, host: host, faults: faults, engine: makeEngine).finish()
+  }
+
+  private static func prepare(
+    at path: String, founder: Founder, host: HostContext,
+    faults: FaultPlan? = nil, engine makeEngine: (KeyringID) -> any SealingEngine
+  ) throws(KeyringError) -> NewStore {
     let tree = try emptyFolder(path, faults: faults)
     let owner = founder.fingerprint
     var generator = SystemRandomNumberGenerator()
@@ -83,7 +99,6 @@ extension Keyring {
     try PolicyVerification(engine: engine).verify(policyBytes, signature: signature, admins: [owner])
 
     let lock = try StoreLock(tree, timeout: host.lockTimeout)
-    defer { withExtendedLifetime(lock) {} }
     // Somebody else may have made the store meanwhile.
     guard try files(tree.status(StoreLayout.policy)) == nil else { throw .storeExists(path: path) }
     try write(
@@ -95,9 +110,10 @@ extension Keyring {
     let keys = [owner: founder.keyFile]
     try PinStore(base: host.stateBase, keyring: keyring, faults: faults).write(
       policy: policy, bytes: policyBytes, keys: keys, signer: owner)
-    try write([(StoreLayout.policy, policyBytes)], in: tree)
     let trusted = TrustedPolicy(policy: policy, signer: owner, keys: keys)
-    return Keyring(tree: tree, trusted: trusted, engine: engine, host: host)
+    return NewStore(
+      lock: lock, policy: policyBytes,
+      keyring: Keyring(tree: tree, trusted: trusted, engine: engine, host: host))
   }
 
   /// Opens, or makes, the folder for a new store.
@@ -120,7 +136,7 @@ extension Keyring {
     return tree
   }
 
-  private static func write(_ content: [(path: String, bytes: [UInt8])], in tree: FileTree)
+  fileprivate static func write(_ content: [(path: String, bytes: [UInt8])], in tree: FileTree)
     throws(KeyringError)
   {
     try files { () throws(FileError) in
@@ -143,6 +159,31 @@ extension Keyring {
 
   /// What never leaves this machine.
   private static var gitIgnore: [UInt8] { Array("/\(StoreLayout.work)/\n/\(StoreLayout.local)/\n".utf8) }
+}
+
+/// A store that has everything but its policy, and is locked.
+///
+/// What a store needs beside its files, such as a repository, is made at this moment: with the policy the store is complete.
+package struct NewStore: ~Copyable {
+  private let lock: StoreLock
+  private let policy: [UInt8]
+  private let keyring: Keyring
+
+  fileprivate init(lock: consuming StoreLock, policy: [UInt8], keyring: Keyring) {
+    self.lock = lock
+    self.policy = policy
+    self.keyring = keyring
+  }
+
+  /// Writes the policy.
+  ///
+  /// - Returns: The store, open.
+  /// - Throws: A file error.
+  package consuming func finish() throws(KeyringError) -> Keyring {
+    defer { withExtendedLifetime(lock) {} }
+    try Keyring.write([(StoreLayout.policy, policy)], in: keyring.tree)
+    return keyring
+  }
 }
 
 extension Policy {

@@ -11,7 +11,9 @@ extension Keyring {
   /// How many transactions the store has seen; two looks that see the same saw the same store.
   ///
   /// - Throws: a file error.
-  package func transactionCount() throws(KeyringError) -> UInt64 { try ReaderSnapshot(of: tree).count }
+  package func transactionCount() throws(KeyringError) -> UInt64 {
+    try files(TransactionCount.current(in: tree))
+  }
 
   /// Replaces files of the store by what a merge came to, all or none.
   ///

@@ -1,13 +1,11 @@
-internal import Glibc
 package import KeyringModel
-internal import OpenPGP
 
 /// What has changed in a store and is not in its history yet.
 ///
-/// A transaction appends a line to `.keytree/uncommitted` when it is applied; `.keytree/committed` says how many of
-/// the transactions that the lock file counts are in the history. Neither is brought to disk: whatever is missing or
-/// does not fit together means that the whole store has to be compared with its history, and nothing worse.
-/// A store without `.keytree/committed` has no history, and no journal is kept.
+/// A transaction appends a line to `.keytree/uncommitted` when it is applied; `.keytree/committed` says how many
+/// transactions are in the history. Neither is flushed to disk, but the number of the last transaction is
+/// (``TransactionCount``): if anything is missing or does not fit together, the whole store is compared with its history.
+/// A store without `.keytree/committed` has no history, or none that is known, and no journal is kept.
 package struct CommitJournal: Sendable {
   /// One transaction.
   package struct Entry: Equatable, Sendable {
@@ -48,7 +46,6 @@ package struct CommitJournal: Sendable {
   private static let journal = "\(StoreLayout.work)/uncommitted"
   private static let marker = "\(StoreLayout.work)/committed"
   private static let temporary = "\(StoreLayout.work)/committed.new"
-  private static let commitLock = "\(StoreLayout.work)/commit.lock"
   /// The most paths of one transaction that are written down; with more, the store is compared as a whole.
   private static let pathLimit = 20_000
   /// The largest journal, in bytes: where nobody commits, it does not grow for ever.
@@ -69,7 +66,7 @@ package struct CommitJournal: Sendable {
   ///   - subject: What it did.
   func append(count: UInt64, paths: [String], subject: String) {
     do throws(FileError) {
-      guard try tree.status(Self.marker) != nil else { return }
+      guard try isKept else { return }
       let tracked = Set(paths.filter(StoreLayout.isTracked)).sorted()
       let size = try tree.status(Self.journal)?.size ?? 0
       guard tracked.count <= Self.pathLimit, size < Self.sizeLimit else {
@@ -82,12 +79,27 @@ package struct CommitJournal: Sendable {
     }
   }
 
-  /// Notes up to where the history goes, or that a commit is about to be made.
+  /// A Boolean value that indicates whether transactions are noted.
+  var isKept: Bool {
+    get throws(FileError) { try tree.status(Self.marker) != nil }
+  }
+
+  /// Notes that a commit is about to be made. Until `finish`, nothing is known about what the history has.
   ///
+  /// - Parameter repository: The repository that the commit is made in.
   /// - Throws: a file error.
-  package func write(_ marker: Marker) throws(KeyringError) {
+  package func begin(in repository: String) throws(KeyringError) {
+    guard var marker = try readMarker(), marker.repository == repository else {
+      return try files(tree.remove(Self.marker))
+    }
+    marker.isTrying = true
+    try write(marker)
+  }
+
+  private func write(_ marker: Marker) throws(KeyringError) {
+    let bytes = marker.bytes
     try files { () throws(FileError) in
-      try tree.replaceFileLater(Self.marker, with: marker.bytes, temporary: Self.temporary)
+      try tree.replaceFileLater(Self.marker, with: bytes, temporary: Self.temporary)
     }
   }
 
@@ -97,6 +109,13 @@ package struct CommitJournal: Sendable {
   package func finish(_ marker: Marker, timeout: Double) throws(KeyringError) {
     let lock = try StoreLock(tree, timeout: timeout)
     defer { withExtendedLifetime(lock) {} }
+    // Transactions are noted from now on. The count has to survive a power cut from the beginning.
+    try files { () throws(FileError) in
+      if try TransactionCount.noted(in: tree) < marker.count {
+        try TransactionCount.note(marker.count, in: tree)
+        try tree.synchronizeDirectory(StoreLayout.work)
+      }
+    }
     try write(marker)
     let rest = try readEntries().filter { $0.count > marker.count }
     try files { () throws(FileError) in
@@ -162,10 +181,7 @@ package struct CommitJournal: Sendable {
     return found
   }
 
-  private func readCount() throws(KeyringError) -> UInt64 {
-    let bytes = try files(tree.read(StoreLayout.lock, limit: 1 << 12)) ?? []
-    return LockRecord(parsing: bytes)?.count ?? 0
-  }
+  private func readCount() throws(KeyringError) -> UInt64 { try files(TransactionCount.current(in: tree)) }
 
   /// The marker; nil also for one that a crash or somebody else has spoiled.
   package func readMarker() throws(KeyringError) -> Marker? {
@@ -182,32 +198,6 @@ package struct CommitJournal: Sendable {
       entries.append(entry)
     }
     return entries
-  }
-
-  // MARK: One at a time
-
-  /// The right to commit, which one process has at a time; it ends with the value.
-  package struct CommitLock: ~Copyable {
-    private let descriptor: Int32
-    fileprivate init(_ descriptor: Int32) { self.descriptor = descriptor }
-    deinit { close(descriptor) }
-  }
-
-  /// Waits for the right to commit. It is taken before the store's lock, never after it.
-  ///
-  /// - Parameter timeout: How long to wait, in seconds.
-  /// - Throws: `KeyringError.busy` after that time, or a file error.
-  package func lockCommits(timeout: Double) throws(KeyringError) -> CommitLock {
-    let descriptor = try files(tree.openForLock(Self.commitLock))
-    switch FileLock.take(descriptor, .exclusive, within: timeout) {
-    case 0: return CommitLock(descriptor)
-    case EWOULDBLOCK:
-      close(descriptor)
-      throw .busy(holder: nil)
-    case let code:
-      close(descriptor)
-      throw .file(FileError("lock", Self.commitLock, .system(code)))
-    }
   }
 }
 

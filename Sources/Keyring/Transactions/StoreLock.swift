@@ -50,15 +50,28 @@ struct StoreLock: ~Copyable {
     return descriptor
   }
 
-  /// Counts one more applied transaction.
-  ///
-  /// - Returns: the count with it.
-  func countTransaction() throws(KeyringError) -> UInt64 {
-    let count = (LockRecord(reading: descriptor)?.count ?? 0) &+ 1
-    let record = LockRecord(count: count, holder: getpid())
-    try files(tree.write(record.bytes, to: descriptor, path: StoreLayout.lock))
-    return count
+  /// Gives the next transaction its number and, in a store with a history, creates the file with that number. The caller
+  /// flushes the folder before it decides the transaction.
+  func numberTransaction() throws(FileError) -> UInt64 {
+    let number = max(count, try TransactionCount.noted(in: tree)) &+ 1
+    if try CommitJournal(of: tree).isKept { try TransactionCount.note(number, in: tree) }
+    return number
   }
+
+  /// Returns the number of a transaction that was cut off after it was decided.
+  func numberOfFoundTransaction() throws(FileError) -> UInt64 {
+    max(count &+ 1, try TransactionCount.noted(in: tree))
+  }
+
+  /// Counts an applied transaction.
+  func countTransaction(_ number: UInt64) throws(FileError) {
+    try tree.write(
+      LockRecord(count: number, holder: getpid()).bytes, to: descriptor, path: StoreLayout.lock)
+    try TransactionCount.forget(before: number, in: tree)
+  }
+
+  /// The number of the last applied transaction, as the lock file has it.
+  private var count: UInt64 { LockRecord(reading: descriptor)?.count ?? 0 }
 
   deinit { close(descriptor) }
 }

@@ -83,8 +83,10 @@ struct Transaction: ~Copyable {
       try? Self.discard(folder, in: tree)
       throw error
     }
+    var number: UInt64?
     do {
       try checkSteps()
+      number = try lock.numberTransaction()
       try tree.makeDirectory(folder)
       try tree.createFile("\(folder)/commit.tmp", TransactionRecord(steps: steps).bytes)
       // The staged files and names must be on disk before the record that relies on them can be.
@@ -99,10 +101,13 @@ struct Transaction: ~Copyable {
       try? tree.remove("\(folder)/\(StoreLayout.commit)")
       try? tree.synchronizeDirectory(folder)
       try? Self.discard(folder, in: tree)
+      // A number that is not used costs the next commit a comparison of the whole store.
+      if let number { try? TransactionCount.forget(number, in: tree) }
       throw .file(error)
     }
     try Self.apply(
-      TransactionRecord(steps: steps), folder: folder, in: tree, under: lock, subject: subject)
+      TransactionRecord(steps: steps), folder: folder, in: tree, under: lock, number: number, subject: subject
+    )
   }
 
   /// Gives up a transaction that was not decided.
@@ -163,7 +168,9 @@ struct Transaction: ~Copyable {
         continue
       }
       try keepLocalFiles(record, folder: folder, in: tree)
-      try apply(record, folder: folder, in: tree, under: lock, subject: "finish a change that was cut off")
+      try apply(
+        record, folder: folder, in: tree, under: lock, number: nil,
+        subject: "finish a change that was cut off")
     }
   }
 
@@ -194,8 +201,10 @@ struct Transaction: ~Copyable {
       let path: String
       switch step {
       case .place(let staged, let target):
-        // Placed already, before it was cut off: what stands there now is the new file, and the only copy of it.
-        guard try files(tree.status("\(folder)/\(staged)")) != nil else { continue }
+        // Placed already, before it was cut off: what stands there now is the new file.
+        guard let new = try files(tree.status("\(folder)/\(staged)")),
+          try files(tree.status(target))?.identity != new.identity
+        else { continue }
         path = target
       case .remove(let target): path = target
       case .move: continue
@@ -214,8 +223,9 @@ struct Transaction: ~Copyable {
 
   private static func apply(
     _ record: TransactionRecord, folder: String, in tree: FileTree, under lock: borrowing StoreLock,
-    subject: String
+    number: UInt64?, subject: String
   ) throws(KeyringError) {
+    let count: UInt64
     do {
       var touched: Set<String> = []
       for step in record.steps {
@@ -229,24 +239,24 @@ struct Transaction: ~Copyable {
           if try tree.status(to) == nil, try tree.status(from) != nil { try tree.rename(from, to: to) }
           touched.formUnion(ancestors(of: to))
           touched.insert(RelativePath.parent(of: from))
-        case .remove(let path):
-          try tree.remove(path)
-          touched.insert(RelativePath.parent(of: path))
+        case .remove: continue
         }
       }
-      if touched.count > crowd {
-        try tree.synchronizeAll()
-      } else {
-        for folder in touched.sorted() where try tree.status(folder) != nil {
-          try tree.synchronizeDirectory(folder)
-        }
+      try synchronize(touched, in: tree)
+      // Only now: an item that is renamed must not be without both of its files after a power cut.
+      var left: Set<String> = []
+      for case .remove(let path) in record.steps {
+        try tree.remove(path)
+        left.insert(RelativePath.parent(of: path))
       }
+      try synchronize(left, in: tree)
+      count = if let number { number } else { try lock.numberOfFoundTransaction() }
+      try lock.countTransaction(count)
     } catch {
       // A staged file that is at neither end: the record cannot be followed.
       if error.reason == .system(ENODATA) { throw .transactionDamaged(folder: folder) }
       throw .file(error)
     }
-    let count = try lock.countTransaction()
     CommitJournal(of: tree).append(count: count, paths: record.paths, subject: subject)
     try files { () throws(FileError) in
       try tidy(record, in: tree)
@@ -254,10 +264,22 @@ struct Transaction: ~Copyable {
     }
   }
 
-  /// Renames a file; when it is gone already and the target is there, this step was done before.
+  private static func synchronize(_ folders: Set<String>, in tree: FileTree) throws(FileError) {
+    if folders.count > crowd { return try tree.synchronizeAll() }
+    for folder in folders.sorted() where try tree.status(folder) != nil {
+      try tree.synchronizeDirectory(folder)
+    }
+  }
+
+  /// Puts a staged file in place; when it is gone already and the target is there, this step was done before.
+  ///
+  /// The staged file keeps its own name until the folder of the target is on disk: a file system that does not order what
+  /// a rename does in two folders could lose the file in a power cut. Where there are no hard links, it is renamed.
   private static func put(_ from: String, at path: String, in tree: FileTree) throws(FileError) {
+    let second = "\(from)-placed"
     do {
-      try tree.rename(from, to: path)
+      try tree.remove(second)
+      try tree.rename(try tree.link(from, to: second) ? second : from, to: path)
     } catch {
       guard error.isMissing else { throw error }
       guard try tree.status(path) != nil else { throw FileError("place", path, .system(ENODATA)) }
@@ -278,10 +300,13 @@ struct Transaction: ~Copyable {
     }
   }
 
-  /// Removes a transaction's folder with what is in it, the record first: without it the rest is litter.
+  /// Removes a transaction's folder with what is in it, the record last: as long as a file of the store has a second
+  /// name there, readers have to know that a writer is at work.
   private static func discard(_ folder: String, in tree: FileTree) throws(FileError) {
+    for name in try tree.list(folder) where name != StoreLayout.commit {
+      try tree.remove("\(folder)/\(name)")
+    }
     try tree.remove("\(folder)/\(StoreLayout.commit)")
-    for name in try tree.list(folder) { try tree.remove("\(folder)/\(name)") }
     try tree.removeDirectory(folder)
   }
 

@@ -36,7 +36,15 @@ enum InitCommand: Command {
     let (path, host) = (try call.storePath(), try call.host())
     try refuseExisting(path, host)
     let owner = try owner(call, host)
-    let keyring = try keyringCall(Keyring.create(at: path, owner: owner.fingerprint, host: host))
+    let store = try keyringCall(Keyring.prepare(at: path, owner: owner.fingerprint, host: host))
+    // Before there is a policy: a store that is there has its history, whenever this is cut off.
+    let lines = try makeHistory(call, path)
+    let keyring: Keyring
+    do throws(KeyringError) {
+      keyring = try store.finish()
+    } catch {
+      throw .keyring(error)
+    }
     call.explain(keyring.engineStatistics)
     if call.globals.json {
       call.console.write([
@@ -47,7 +55,7 @@ enum InitCommand: Command {
     }
     call.console.say("Made the store \(ErrorReport.show(path)).")
     call.console.say("Its owner is \(show(owner)).")
-    for line in try makeHistory(call, path) { call.console.say(line) }
+    for line in lines { call.console.say(line) }
     return .done
   }
 
@@ -62,13 +70,7 @@ enum InitCommand: Command {
         "hint: `apt install git`, then `keytree git init` begins one.",
       ]
     }
-    do {
-      return try call.makeHistory(path)
-    } catch {
-      // The store is made.
-      guard case .git(let error) = error else { throw error }
-      throw .notCommitted(.git(error))
-    }
+    return try call.makeHistory(path)
   }
 
   /// Says that there is a store before anything is asked of GnuPG, whatever keys there are.

@@ -52,10 +52,7 @@ struct MergeCommit {
     // Git may look at files whenever it writes its index.
     _ = try repository.protectFiles()
     let start = time(nil)
-    var trying = marker
-    trying.isTrying = true
-    let begun = trying
-    try store { () throws(KeyringError) in try journal.write(begun) }
+    try store { () throws(KeyringError) in try journal.begin(in: marker.repository) }
     var content = CommitContent()
     for (path, file) in files.store {
       content.files[repository.prefix + path] =

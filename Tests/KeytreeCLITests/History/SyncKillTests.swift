@@ -24,6 +24,6 @@ struct SyncKillTests {
       try world.settle("\(point)\(both ? ", and keytree" : "")")
     }
     #expect(killed > 5)
-    print("sync killed at \(killed) of \(all.count) points: \(world.removedLocks) locks removed by hand")
+    print("sync killed at \(killed) of \(all.count) points")
   }
 }

@@ -1,0 +1,53 @@
+internal import Keyring
+
+/// One process at a time that lets git change a repository.
+///
+/// A git that is killed leaves its locks, and every later git refuses to work. So a process notes which locks there are
+/// before it runs git. If it finds the note of another process, that one was killed, or a git of it was, and the locks
+/// that have come since are removed, unless a git is at work in the repository.
+enum GitTurn {
+  /// Runs something that lets git change the repository.
+  ///
+  /// - Parameters:
+  ///   - purpose: What git changes.
+  ///   - repository: The repository.
+  ///   - store: The folder of the store.
+  ///   - timeout: How long to wait for another process, in seconds.
+  ///   - body: Runs git.
+  /// - Throws: `keyring` with `busy` or a file error, and what `body` throws.
+  static func take<R>(
+    _ purpose: HistoryLock.Purpose, in repository: Repository, _ store: FileTree, timeout: Double,
+    _ body: () throws(SyncError) -> R
+  ) throws(SyncError) -> R {
+    let lock = try files { () throws(KeyringError) in try HistoryLock(purpose, in: store, timeout: timeout) }
+    defer { withExtendedLifetime(lock) {} }
+    let locks = GitLocks(of: repository, for: purpose)
+    if let note = lock.lastNote { locks.remove(since: note) }
+    try files { () throws(KeyringError) in try lock.leaveNote(locks.note()) }
+    do {
+      let result = try body()
+      try files { () throws(KeyringError) in try lock.removeNote() }
+      return result
+    } catch {
+      // A git that ends by itself takes its locks along.
+      if !error.mayLeaveLocks { try files { () throws(KeyringError) in try lock.removeNote() } }
+      throw error
+    }
+  }
+
+  private static func files<R: ~Copyable>(
+    _ body: () throws(KeyringError) -> R
+  ) throws(SyncError) -> R {
+    do throws(KeyringError) { return try body() } catch { throw .keyring(error) }
+  }
+}
+
+extension SyncError {
+  /// A Boolean value that indicates whether a git may have ended without removing its locks.
+  fileprivate var mayLeaveLocks: Bool {
+    switch self {
+    case .git(.killed), .git(.timedOut), .git(.process): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,262 @@
+import Foundation
+import Glibc
+import Keyring
+import KeyringModel
+import Secrets
+import Subprocess
+import Sync
+import TestSupport
+import Testing
+
+/// What a kill of git, or a power cut, leaves of a commit or of a synchronization, and what the next command makes of it.
+@Suite struct InterruptedGitTests {
+  // MARK: The first commit
+
+  @Test(arguments: ["fast-import", "update-index"])
+  func `after a kill in the first commit the policy and the keys are committed with the next change`(
+    command: String
+  ) throws {
+    let world = try SyncWorld()
+    try world.git(["init", "-q", "-b", "main"])
+    #expect(throws: SyncError.self) { try world.commit(killing: command) }
+    try world.add("a.example", "alice")
+    try world.commit()
+    let (head, files) = try world.compare()
+    #expect(head[StoreLayout.policy] != nil)
+    #expect(head == files)
+    #expect(try world.git(["status", "--porcelain"]) == "")
+    #expect(try world.commit() == .nothing)
+  }
+
+  @Test func `after a kill in the first commit to another repository the next one has everything`() throws {
+    let world = try SyncWorld.withHistory()
+    try world.add("a.example", "alice")
+    try world.commit()
+    try FileManager.default.moveItem(atPath: "\(world.path)/.git", toPath: "\(world.path)/../old.git")
+    try world.git(["init", "-q", "-b", "main"])
+    #expect(throws: SyncError.self) { try world.commit(killing: "fast-import") }
+    try world.add("b.example", "bob")
+    try world.commit()
+    let (head, files) = try world.compare()
+    #expect(head == files)
+  }
+
+  // MARK: Power cuts
+
+  /// The files that are not flushed to disk, as they were at some time.
+  private struct Unflushed {
+    private let world: SyncWorld
+    private let contents: [String: Data?]
+
+    init(_ world: SyncWorld) {
+      self.world = world
+      contents = Dictionary(
+        uniqueKeysWithValues: ["lock", "uncommitted", "committed"].map { name in
+          (name, FileManager.default.contents(atPath: "\(world.path)/.keytree/\(name)"))
+        })
+    }
+
+    /// Brings some of them back to what they were then, as a power cut does.
+    func restore(_ names: [String]) throws {
+      for name in names {
+        let path = "\(world.path)/.keytree/\(name)"
+        if let data = contents[name] ?? nil {
+          try data.write(to: URL(fileURLWithPath: path))
+        } else if FileManager.default.fileExists(atPath: path) {
+          try FileManager.default.removeItem(atPath: path)
+        }
+      }
+    }
+  }
+
+  /// Which files a power cut takes back.
+  static let losses: [[String]] = [
+    ["uncommitted"], ["lock"], ["lock", "uncommitted"], ["lock", "uncommitted", "committed"], ["committed"],
+    ["lock", "committed"],
+  ]
+
+  @Test(arguments: losses, [false, true])
+  func `a change that waits for its commit is committed after a power cut`(
+    lost: [String], hasNext: Bool
+  ) throws {
+    let world = try SyncWorld.withHistory()
+    try world.add("first.example", "alice")
+    try world.commit()
+    let before = Unflushed(world)
+    try world.add("waiting.example", "bob")
+    try before.restore(lost)
+    if hasNext { try world.add("next.example", "carol") }
+    try world.commit()
+    let (head, files) = try world.compare()
+    #expect(head == files)
+    #expect(try world.commit() == .nothing)
+  }
+
+  @Test(arguments: losses)
+  func `a change after a power cut is committed, whatever was lost of the one before`(lost: [String]) throws {
+    let world = try SyncWorld.withHistory()
+    let before = Unflushed(world)
+    try world.add("first.example", "alice")
+    try world.commit()
+    try before.restore(lost)
+    try world.add("next.example", "carol")
+    try world.commit()
+    let (head, files) = try world.compare()
+    #expect(head == files)
+    #expect(try world.commit() == .nothing)
+  }
+
+  // MARK: Locks of git
+
+  /// Commands of git, and the locks that they leave when they are killed.
+  static let commitLocks = [
+    ("update-index", "index.lock"), ("fast-import", "HEAD.lock"), ("fast-import", "refs/heads/main.lock"),
+  ]
+
+  @Test(arguments: commitLocks)
+  func `the lock that a killed git has left does not stop the next commit`(
+    command: String, lock: String
+  ) throws {
+    let world = try SyncWorld.withHistory()
+    try world.add("a.example", "alice")
+    #expect(throws: SyncError.self) { try world.commit(killing: command, leaving: lock) }
+    #expect(FileManager.default.fileExists(atPath: "\(world.path)/.git/\(lock)"))
+    try world.commit()
+    let (head, files) = try world.compare()
+    #expect(head == files)
+    #expect(try world.git(["status", "--porcelain"]) == "")
+  }
+
+  @Test func `a lock that was there before keytree ran git stays, and the error names it`() throws {
+    let world = try SyncWorld.withHistory()
+    let lock = "\(world.path)/.git/refs/heads/main.lock"
+    try Data().write(to: URL(fileURLWithPath: lock))
+    try world.add("a.example", "alice")
+    #expect(throws: SyncError.self) { try world.commit(killing: "update-index") }
+    #expect(throws: SyncError.git(.locked(path: lock))) { try world.commit() }
+    #expect(FileManager.default.fileExists(atPath: lock))
+  }
+
+  @Test func `a lock of a git that runs stays, and the error names it`() throws {
+    let world = try SyncWorld.withHistory()
+    try world.add("a.example", "alice")
+    #expect(throws: SyncError.self) { try world.commit(killing: "update-index") }
+    let lock = "\(world.path)/.git/index.lock"
+    // A user who writes the message of a commit: git holds the lock of its index so long.
+    let end = "\(world.store.folder.path)/end"
+    try Data("changed\n".utf8).write(to: URL(fileURLWithPath: "\(world.path)/README"))
+    try world.git(["add", "README"])
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    let editor = "until [ -e '\(end)' ]; do sleep 0.05; done; false"
+    process.arguments = [
+      "-c",
+      "/usr/bin/git -c user.name=P -c user.email=p@example.org -c core.editor=\"\(editor)\" commit -q README; true",
+    ]
+    process.currentDirectoryURL = URL(fileURLWithPath: world.path)
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    while !FileManager.default.fileExists(atPath: lock), process.isRunning { usleep(10_000) }
+    #expect(throws: SyncError.git(.locked(path: lock))) { try world.commit() }
+    #expect(FileManager.default.fileExists(atPath: lock))
+    try Data().write(to: URL(fileURLWithPath: end))
+    process.waitUntilExit()
+    try world.commit()
+    let (head, files) = try world.compare()
+    #expect(head == files)
+  }
+
+  @Test(arguments: [
+    ("fetch", "refs/keytree/fetched/origin/main.lock"), ("fetch", "shallow.lock"),
+    ("push", "refs/remotes/origin/main.lock"), ("update-ref", "refs/remotes/origin/main.lock"),
+    ("update-ref", "refs/keytree/seen/origin/main.lock"), ("push", "packed-refs.lock"),
+    ("config", "config.lock"),
+  ])
+  func `the lock that a killed git has left does not stop the next synchronization`(
+    command: String, lock: String
+  ) throws {
+    let clones = try SyncClones()
+    try clones.add(1, "theirs.example", "bob")
+    try clones.sync(1)
+    try clones.add(0, "ours.example", "alice")
+    let path = "\(clones.paths[0])/.git/\(lock)"
+    // The first clone does not know yet which branch its own one belongs to, so it writes that.
+    #expect(throws: SyncError.self) { try clones.sync(0, killing: command, leaving: lock) }
+    #expect(FileManager.default.fileExists(atPath: path))
+    try clones.sync(0)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    try clones.sync(1)
+    try clones.expectEqual()
+    for clone in 0..<2 { try clones.expectSound(clone) }
+  }
+
+  // MARK: Turns
+
+  @Test func `synchronizations at once in one clone take turns`() throws {
+    let clones = try SyncClones()
+    for round in 0..<3 {
+      try clones.add(1, "theirs\(round).example", "bob")
+      try clones.sync(1)
+      try clones.add(0, "ours\(round).example", "alice")
+      try ThreadGroup.run(4) { _ in try clones.sync(0) }
+    }
+    try clones.sync(1)
+    try clones.expectEqual()
+    try clones.expectSound(0)
+  }
+}
+
+/// Git that is killed when it is run with a command.
+private struct KilledGit {
+  private let folder: String
+
+  /// Makes the program.
+  ///
+  /// - Parameters:
+  ///   - command: The command of git.
+  ///   - lock: The lock that it leaves, in the repository; nil for none.
+  init(_ command: String, leaving lock: String?, in folder: String) throws {
+    self.folder = folder
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let leave = lock.map { "mkdir -p \"$(dirname '.git/\($0)')\"; : >'.git/\($0)'; " } ?? ""
+    let script = """
+      #!/bin/sh
+      for word; do
+        if [ "$word" = '\(command)' ]; then \(leave)kill -9 $$; fi
+      done
+      exec /usr/bin/git "$@"
+
+      """
+    try Data(script.utf8).write(to: URL(fileURLWithPath: "\(folder)/git"))
+    _ = unsafe chmod("\(folder)/git", 0o700)
+  }
+
+  func git(in place: String, _ environment: ProcessEnvironment) -> Git {
+    Git(in: place, searchPath: "\(folder):/usr/bin:/bin", environment: environment)
+  }
+}
+
+extension SyncWorld {
+  /// Commits with a git that is killed.
+  fileprivate func commit(killing command: String, leaving lock: String? = nil) throws {
+    let killed = try KilledGit(command, leaving: lock, in: "\(store.folder.path)/tools")
+    let repository = try #require(try Repository.find(store: path) { killed.git(in: $0, environment) })
+    _ = try Committer(
+      repository: repository, tree: try FileTree(at: path), timeout: 60,
+      author: { "Alice Example <alice@example.org>" }
+    ).commitPending()
+  }
+}
+
+extension SyncClones {
+  /// Synchronizes with a git that is killed.
+  fileprivate func sync(_ clone: Int, killing command: String, leaving lock: String) throws {
+    let killed = try KilledGit(command, leaving: lock, in: "\(world.store.folder.path)/tools")
+    let repository = try #require(
+      try Repository.find(store: paths[clone]) { killed.git(in: $0, world.environment) })
+    _ = try Synchronization(
+      try open(clone), tree: try FileTree(at: paths[clone]), repository: repository, timeout: 30,
+      options: .init(), author: { "Alice <alice@example.org>" }
+    ).run()
+  }
+}
