@@ -25,10 +25,11 @@ final class EngineHome: Sendable {
   /// - Parameters:
   ///   - path: The folder.
   ///   - lock: Its lock, taken.
-  /// - Returns: nil when it is not finished or cannot be read, so it has to be made.
+  /// - Returns: nil when it is not finished or cannot be read, or was made before the machine was last started, so it
+  ///   has to be made.
   init?(path: String, lock: HomeLock) {
     guard let bytes = SmallFile.read(Self.stamp(path), limit: 8192),
-      let redirect = Self.redirect(inStamp: bytes),
+      let redirect = Self.redirect(inStamp: bytes), bytes == Self.stampBytes(redirect),
       let table = SmallFile.read(path + "/keytree-keys", limit: 16 << 20),
       let keys = KeyTableFile.decode(table)
     else { return nil }
@@ -64,21 +65,38 @@ final class EngineHome: Sendable {
 
   /// What stands in that file.
   ///
+  /// It names the start of the machine. A home is not flushed to disk: below a cache folder a power cut may keep this file
+  /// and lose those that were written before it.
+  ///
   /// - Parameter redirect: What leads gpg to the user's agent.
   /// - Returns: The file's bytes.
   static func stampBytes(_ redirect: AgentRedirect) -> [UInt8] {
-    Array("keytree-engine \(layout)\nredirect \(redirect.path)\n".utf8)
+    Array("\(stampStart)\(bootID)\nredirect \(redirect.path)\n".utf8)
   }
 
-  /// Reads the file back.
+  /// Reads the file back, from whatever start of the machine it is.
   ///
   /// - Parameter bytes: The file's bytes.
-  /// - Returns: nil when it is not exactly as it was written.
+  /// - Returns: nil when it is not as it was written.
   static func redirect(inStamp bytes: [UInt8]) -> AgentRedirect? {
-    let start = Array("keytree-engine \(layout)\nredirect ".utf8)
-    guard bytes.starts(with: start), bytes.last == UInt8(ascii: "\n") else { return nil }
-    let redirect = AgentRedirect(
-      path: String(decoding: bytes.dropFirst(start.count).dropLast(), as: UTF8.self))
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard text.hasPrefix(stampStart), text.hasSuffix("\n") else { return nil }
+    let rest = text.dropFirst(stampStart.count).drop { $0 != "\n" }
+    let name = "\nredirect "
+    guard rest.hasPrefix(name) else { return nil }
+    let redirect = AgentRedirect(path: String(rest.dropFirst(name.count).dropLast()))
     return redirect.path.hasPrefix("/") ? redirect : nil
   }
+
+  private static let stampStart = "keytree-engine \(layout)\nboot "
+
+  /// What tells one start of the machine from another; `random(4)`. Empty if it cannot be read.
+  private static let bootID: String = {
+    let file = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
+    return String(decoding: bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+  }()
 }

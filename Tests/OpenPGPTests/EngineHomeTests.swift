@@ -104,6 +104,19 @@ import Testing
     }
   }
 
+  @Test func `A home that a power cut has spoiled is made again`() throws {
+    try make()
+    // The machine was started again since, and the keys of the people were not on disk yet.
+    let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+      .trimmingCharacters(in: .newlines)
+    let stamp = URL(fileURLWithPath: try folder() + "/ready")
+    let text = try String(contentsOf: stamp, encoding: .utf8)
+    try Data(text.replacingOccurrences(of: boot, with: "another").utf8).write(to: stamp)
+    try Data().write(to: URL(fileURLWithPath: try folder() + "/pubring.kbx"))
+    let engine = Engine(home, people: [.alice], keyringID: "test")
+    #expect(try engine.sealed(to: [.alice]).count > 0)
+  }
+
   @Test func `Of eight at once one makes the home`() async throws {
     let processes = try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<8 {
