@@ -7,7 +7,8 @@ package import Secrets
 /// - A secret goes to standard output byte for byte; on a terminal a line feed follows.
 /// - What is not a terminal never means yes: a question that cannot be asked is an error (exit code 3), and
 ///   `--no-input` makes every question one that cannot be asked.
-/// - Text from a store is escaped before it gets here (`Escaping`); nothing here writes an escape sequence.
+/// - Lines, questions and prompts are escaped here (`Escaping.terminal`), whoever reads them. Text in columns is escaped
+///   by `Table`, JSON by `print(json:)`. Only `write` and `writeTalk` add text as it is.
 /// - Output is collected and written in large pieces. A failing write is remembered and becomes the exit
 ///   code in `finish`; a reader that went away ends the program without a word.
 package final class Console {
@@ -65,9 +66,9 @@ package final class Console {
     if pending.count >= 1 << 15 { flush() }
   }
 
-  /// Adds a line to the data.
+  /// Adds a line to the data, escaped for output.
   package func print(_ line: String) {
-    write(line + "\n")
+    write(Escaping.terminal.show(line) + "\n")
   }
 
   /// Adds the lines of a table to the data.
@@ -113,14 +114,14 @@ package final class Console {
 
   // MARK: - Talk
 
-  /// Says what was done, one line, unless the console is quiet.
+  /// Says what was done, one line, unless the console is quiet. The line is escaped for output.
   package func say(_ line: String) {
     if !isQuiet { complain(line) }
   }
 
-  /// Says what went wrong, one line, quiet or not.
+  /// Says what went wrong, one line, quiet or not. The line is escaped for output.
   package func complain(_ line: String) {
-    writeTalk(line + "\n")
+    writeTalk(Escaping.terminal.show(line) + "\n")
   }
 
   /// Writes to where the talk goes as it is: for a line that is drawn over.
@@ -147,7 +148,7 @@ package final class Console {
   /// - Throws: `promptImpossible` without a terminal or when nothing may be asked; `interrupted`.
   package func confirm(_ question: String, unless interruption: Int32? = nil) throws(Failure) -> Bool {
     try requirePerson(for: question)
-    writeTalk(question + "? [y/N] ")
+    writeTalk(Escaping.terminal.show(question) + "? [y/N] ")
     do {
       let answer = try input.readLine(unless: interruption).lowercased()
       return answer == "y" || answer == "yes"
@@ -166,7 +167,7 @@ package final class Console {
   /// - Throws: `promptImpossible` without a terminal or when nothing may be asked; `inputFailed`.
   package func ask(_ question: String) throws(Failure) -> String? {
     try requirePerson(for: question)
-    writeTalk("\(question): ")
+    writeTalk(Escaping.terminal.show(question) + ": ")
     do {
       let answer = try input.readLine(unless: nil)
       guard let first = answer.firstIndex(where: { !$0.isWhitespace }),
@@ -250,7 +251,7 @@ package final class Console {
     let question = Self.question(of: prompt)
     if refusesInput { throw .promptImpossible(question: question, .inputRefused) }
     do throws(SecretInputError) {
-      return try input.readSecret(prompt: prompt, limit: limit)
+      return try input.readSecret(prompt: Escaping.terminal.show(prompt), limit: limit)
     } catch {
       if error == .endOfInput { writeTalk("\n") }
       if error == .notATerminal {
@@ -272,7 +273,7 @@ package final class Console {
 
   private func read(_ prompt: String, limit: Int) throws(Failure) -> SecretBytes {
     do {
-      return try input.readSecret(prompt: prompt, limit: limit)
+      return try input.readSecret(prompt: Escaping.terminal.show(prompt), limit: limit)
     } catch {
       // The end of input leaves the prompt's line open.
       if error == .endOfInput { writeTalk("\n") }

@@ -1,16 +1,17 @@
-/// Makes text from a store safe to show.
+internal import Secrets
+
+/// Escapes text from outside for output.
 ///
-/// Attributes hold any text, and what a terminal is told to do with it is up to whoever wrote it. Two forms:
+/// In both forms, unsafe characters (`Unicode.Scalar.isUnsafeInOutput`) and bytes that are not UTF-8 are written as
+/// `\t`, `\n`, `\r`, `\xNN` or `\u{NNNN}`, because what goes into a pipe is often displayed in the end: by a pager, a
+/// log or a web page of a build server.
 ///
-/// - **Terminal**: for people. Control characters (C0 with tab and line feed, DEL, C1), U+2028 and U+2029,
-///   bidirectional controls, characters without width or shape, and bytes that are not UTF-8 are shown as
-///   `\t`, `\n`, `\r`, `\xNN` or `\u{NNNN}`. A backslash stays one backslash: `DOMAIN\user` reads as it is,
-///   and the form is not meant to be read back.
-/// - **Pipe**: for programs. Control characters, U+2028, U+2029, bytes that are not UTF-8 and the backslash
-///   itself (as `\\`) are escaped in the same way; all else is as stored. One item is one line, one tab is
-///   one column, and the form can be reversed without loss.
+/// - **Terminal**: for people. A backslash stays one backslash: `DOMAIN\user` reads as it is, and the form is not meant
+///   to be read back. Escaping twice is the same as escaping once.
+/// - **Pipe**: for programs. The backslash is escaped as well, as `\\`. One item is one line, one tab is one column, and
+///   the form can be reversed without loss.
 ///
-/// `\xNN` below 80 is that character; from 80 on it is a byte that was not part of valid UTF-8. Characters
+/// `\xNN` below 80 is that character; from 80 on it is a byte that was not part of valid UTF-8. Characters from U+0080 on
 /// are written as `\u{NNNN}`.
 package enum Escaping: Sendable {
   case terminal
@@ -63,20 +64,8 @@ package enum Escaping: Sendable {
     case 0x5C where self == .pipe: shown += "\\\\"
     case 0x00..<0x20, 0x7F: shown += Self.hex(UInt8(scalar.value))
     case 0x20..<0x7F: shown.unicodeScalars.append(scalar)
-    case 0x80...0x9F, 0x2028, 0x2029: shown += Self.hex(scalar)
-    case let value where self == .terminal && Self.isDeceptive(value): shown += Self.hex(scalar)
-    default: shown.unicodeScalars.append(scalar)
-    }
-  }
-
-  /// True for characters that change how others are shown, or that cannot be seen: bidirectional controls,
-  /// zero width and format characters, fillers, tags, and noncharacters (Unicode Standard, 23.2 to 23.9).
-  private static func isDeceptive(_ value: UInt32) -> Bool {
-    switch value {
-    case 0x00AD, 0x034F, 0x061C, 0x115F...0x1160, 0x17B4...0x17B5, 0x180B...0x180F: true
-    case 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x206F, 0x3164, 0xFEFF, 0xFFA0: true
-    case 0xFFF0...0xFFFB, 0xE0000...0xE0FFF, 0x1D173...0x1D17A, 0x1BCA0...0x1BCA3: true
-    default: value & 0xFFFE == 0xFFFE || (0xFDD0...0xFDEF).contains(value)
+    default:
+      if scalar.isUnsafeInOutput { shown += Self.hex(scalar) } else { shown.unicodeScalars.append(scalar) }
     }
   }
 

@@ -38,7 +38,7 @@ struct TableTests {
   func piped() {
     #expect(
       table(isTerminal: false)
-        == "generic\t日本\t\ninternet\ta\\tb\tx\u{202E}\nkey\t\\xff\tl\n")
+        == "generic\t日本\t\ninternet\ta\\tb\tx\\u{202e}\nkey\t\\xff\tl\n")
   }
 
   @Test(

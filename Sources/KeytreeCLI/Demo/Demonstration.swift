@@ -66,7 +66,7 @@ struct Demonstration {
     for step in steps {
       if isInterrupted() { throw Self.stopped }
       explain(step.words)
-      console.print(isColorful ? "\u{1B}[1m$ \(step.shown)\u{1B}[0m" : "$ \(step.shown)")
+      console.write(isColorful ? "\u{1B}[1m$ \(step.shown)\u{1B}[0m\n" : "$ \(step.shown)\n")
       let code = run(step)
       console.print("")
       console.flush()

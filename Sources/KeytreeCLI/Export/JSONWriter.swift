@@ -5,12 +5,10 @@ struct JSONWriter: ~Copyable {
   private var bytes = SecretBytes()
   private var isFirst = true
 
-  /// Hands over what was written.
-  mutating func finish() -> SecretBytes {
+  /// Returns what was written, escaped for output: the file may be displayed, and reads the same.
+  consuming func finish() -> SecretBytes {
     bytes.append("\n")
-    var taken = SecretBytes()
-    swap(&taken, &bytes)
-    return taken
+    return bytes.escapedJSON
   }
 
   /// Adds an object to an array, or as the whole document.

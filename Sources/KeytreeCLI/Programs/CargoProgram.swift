@@ -60,8 +60,7 @@ struct CargoProgram {
     else {
       return refuse("not-found")
     }
-    call.console.writeExactly(answer)
-    call.console.write("\n")
+    call.console.print(json: answer)
   }
 
   private func login(_ request: CargoRequest, _ given: SecretSlice?, _ page: String?) throws(Failure) {
@@ -100,7 +99,6 @@ struct CargoProgram {
       JSONMember("caused-by", .array((report.details + [report.hint].compactMap { $0 }).map { .string($0) })),
       JSONMember("kind", .string("other")), JSONMember("message", .string(report.message ?? "")),
     ])
-    call.console.write(JSONValue.object([JSONMember("Err", error)]).canonicalBytes)
-    call.console.write("\n")
+    call.console.write([JSONMember("Err", error)])
   }
 }

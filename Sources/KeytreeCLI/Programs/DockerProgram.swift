@@ -28,7 +28,7 @@ struct DockerProgram {
   /// - Returns: 0, or 1 when it could not; everything has been said.
   func status(of words: [Word]) -> Int32 {
     let usage = "Usage: \(name) <\(Self.actions.joined(separator: "|"))>"
-    guard words.count == 1, let action = words[0].text else { return refuse(usage) }
+    guard words.count == 1, let action = words[0].text else { return refuse([usage]) }
     switch action {
     case "--help", "-h":
       call.console.print(usage)
@@ -43,7 +43,7 @@ struct DockerProgram {
       } catch {
         return refuse(Self.words(of: error))
       }
-    default: return refuse("\(name): unknown action: \(Escaping.terminal.show(action))")
+    default: return refuse(["\(name): unknown action: \(action)"])
     }
   }
 
@@ -78,8 +78,7 @@ struct DockerProgram {
     guard let object = try credentialCall(try DockerCredentialHelper(keyring).get(url)) else {
       throw Self.notFound
     }
-    call.console.writeExactly(object)
-    call.console.write("\n")
+    call.console.print(json: object)
   }
 
   private func erase() throws(Failure) {
@@ -96,8 +95,7 @@ struct DockerProgram {
     // It may get a word, and never looks at it.
     _ = try call.console.readAll(limit: CredentialLimits.message)
     let index = try call.openIndex()
-    call.console.write(try credentialCall(try DockerCredentialHelper.list(index)))
-    call.console.write("\n")
+    call.console.print(json: try credentialCall(try DockerCredentialHelper.list(index)))
   }
 
   private func serverURL() throws(Failure) -> [UInt8] {
@@ -121,13 +119,13 @@ struct DockerProgram {
   }
 
   /// Docker's own words as they are; any other failure as keytree says it.
-  private static func words(of failure: Failure) -> String {
-    if case .other(_, let message, hint: "") = failure { return message }
-    return ErrorReport(failure).lines.joined(separator: "\n")
+  private static func words(of failure: Failure) -> [String] {
+    if case .other(_, let message, hint: "") = failure { return [message] }
+    return ErrorReport(failure).lines
   }
 
-  private func refuse(_ text: String) -> Int32 {
-    call.console.print(text)
+  private func refuse(_ lines: [String]) -> Int32 {
+    for line in lines { call.console.print(line) }
     _ = finish()
     return 1
   }

@@ -39,17 +39,22 @@ struct KeyringProgram {
     let found = try credentialCall(try logins.find(service: request.service, account: request.account))
     guard let (account, secret, item) = found else { return 1 }
     if request.isJSON {
-      call.console.writeExactly(try object(account, secret, item, request))
-    } else {
-      if request.wantsAccount {
-        // The reader takes the second line for the password.
-        guard !account.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
-          throw Failure(CredentialError.cannotCarry(item))
-        }
+      call.console.print(json: try object(account, secret, item, request))
+      return 0
+    }
+    if request.wantsAccount {
+      // The reader takes the second line for the password.
+      guard !account.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
+        throw Failure(CredentialError.cannotCarry(item))
+      }
+      // A program takes the account as it is.
+      if call.console.outputIsTerminal {
+        call.console.print(Escaping.terminal.show(account))
+      } else {
         call.console.write(account + [UInt8(ascii: "\n")])
       }
-      call.console.writeExactly(secret.copy())
     }
+    call.console.writeExactly(secret.copy())
     call.console.write("\n")
     return 0
   }

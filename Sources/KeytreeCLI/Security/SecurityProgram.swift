@@ -134,7 +134,8 @@ struct SecurityProgram {
     } catch {
       for line in error.lines { console.complain(line) }
       if error.status == .usage, let command {
-        console.complain("Usage: \(command.name) \(command.usage)\n        \(command.summary)")
+        console.complain("Usage: \(command.name) \(command.usage)")
+        console.complain("        \(command.summary)")
       }
       return error.status
     }
