@@ -1,36 +1,76 @@
-/// What `ssh` and `ssh-add` ask a program for that they find in `SSH_ASKPASS`, read from the words of the question.
+internal import Secrets
+
+/// The program that asks for a passphrase: the parent of the process that answers.
+package enum PromptCaller: Equatable, Sendable {
+  /// `ssh` of OpenSSH 8.5 or later. It puts `(user@host) ` in front of every prompt that a server has worded
+  /// (`input_userauth_info_req` in `sshconnect2.c`); older versions and other clients pass it on as it is.
+  case ssh
+  /// `ssh-add` or `ssh-keygen`, which know no server.
+  case keyProgram
+
+  /// Identifies a program.
+  ///
+  /// - Parameters:
+  ///   - name: The name of its executable file.
+  ///   - version: Returns what it prints about its version; called for `ssh` alone.
+  package init?(name: String, version: () -> String?) {
+    switch name {
+    case "ssh-add", "ssh-keygen": self = .keyProgram
+    case "ssh":
+      guard let version = version(), version.hasPrefix("OpenSSH_") else { return nil }
+      let numbers = version.dropFirst("OpenSSH_".count).split(
+        separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+      guard numbers.count == 2, let major = Int(numbers[0]),
+        let minor = Int(numbers[1].prefix { ("0"..."9").contains($0) }), (major, minor) >= (8, 5)
+      else { return nil }
+      self = .ssh
+    default: return nil
+    }
+  }
+}
+
+/// What a program of OpenSSH asks for, read from the words of its prompt.
 package enum PassphrasePrompt: Equatable, Sendable {
   /// The passphrase of a key, by the path of its file.
   case key(path: [UInt8])
   /// The password of an account on a server.
   case login(account: [UInt8], host: [UInt8])
 
-  /// The question that a prompt puts; nil for every other one, also for one that says that the answer before was
-  /// wrong: it would be the same once more.
+  /// Reads a prompt that the program itself has worded, as OpenSSH 6.4 to 9.9 do (`sshconnect2.c`, `ssh-add.c`).
   ///
-  /// The words are those of OpenSSH 6.4 to 9.9 (`ssh-add.c`, `sshconnect2.c`).
-  package init?(_ prompt: [UInt8]) {
+  /// Nil for every other prompt: one that a server has worded, one with an unsafe character, and one that reports a
+  /// wrong answer, because the answer would be the same again.
+  ///
+  /// - Parameters:
+  ///   - prompt: The words.
+  ///   - caller: The program that asks.
+  package init?(_ prompt: [UInt8], from caller: PromptCaller) {
+    guard !String(decoding: prompt, as: UTF8.self).unicodeScalars.contains(where: \.isUnsafeInOutput) else {
+      return nil
+    }
     if let path = Self.between("Enter passphrase for key '", "': ", prompt) {
       self = .key(path: path)
-    } else if let path = Self.between("Enter passphrase for ", ": ", prompt) {
+      return
+    }
+    switch caller {
+    case .keyProgram:
+      guard let path = Self.between("Enter passphrase for ", ": ", prompt) else { return nil }
       // `ssh-add -c` says so in front of the colon.
       let confirmed = Array(" (will confirm each use)".utf8)
       self = .key(
         path: path.suffix(confirmed.count) == confirmed[...] ? path.dropLast(confirmed.count) : path)
-    } else if let login = Self.between("", "'s password: ", prompt),
-      let at = login.lastIndex(of: UInt8(ascii: "@")),
-      at > 0
-    {
+    case .ssh:
+      guard let login = Self.between("", "'s password: ", prompt),
+        let at = login.lastIndex(of: UInt8(ascii: "@")), at > 0,
+        // No account begins with a parenthesis or has a space in it, and a prompt of a server does both.
+        login[0] != UInt8(ascii: "("), !login.contains(UInt8(ascii: " "))
+      else { return nil }
       self = .login(account: Array(login[..<at]), host: Array(login[(at + 1)...]))
-    } else {
-      return nil
     }
   }
 
-  /// What stands between a beginning and an end; nil when the text has not both, or nothing between them.
+  /// Returns the text between a beginning and an end; nil if the text does not have both, or nothing between them.
   private static func between(_ start: String, _ end: String, _ text: [UInt8]) -> [UInt8]? {
-    // Some programs leave the space at the end out.
-    let text = text.last == UInt8(ascii: " ") ? text : text + [UInt8(ascii: " ")]
     guard text.starts(with: start.utf8), text.count > start.utf8.count + end.utf8.count,
       text.suffix(end.utf8.count).elementsEqual(end.utf8)
     else { return nil }

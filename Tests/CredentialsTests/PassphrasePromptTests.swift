@@ -8,22 +8,70 @@ import Testing
 
 @Suite("Questions of ssh")
 struct PassphrasePromptTests {
+  private static let path = Array("/home/a/.ssh/id".utf8)
+
   @Test(
-    "are told by their words",
+    "are answered if ssh words them itself",
     arguments: [
-      ("Enter passphrase for /home/a/.ssh/id: ", .key(path: Array("/home/a/.ssh/id".utf8))),
-      ("Enter passphrase for key '/home/a/.ssh/id': ", .key(path: Array("/home/a/.ssh/id".utf8))),
-      ("Enter passphrase for /k (will confirm each use): ", .key(path: Array("/k".utf8))),
-      ("Enter passphrase for /a: b:", .key(path: Array("/a: b".utf8))),
+      ("Enter passphrase for key '/home/a/.ssh/id': ", .key(path: path)),
+      ("alice@h.example's password: ", .login(account: Array("alice".utf8), host: Array("h.example".utf8))),
       ("al@ice@h.example's password: ", .login(account: Array("al@ice".utf8), host: Array("h.example".utf8))),
-      ("Bad passphrase, try again for /k: ", nil), ("Enter passphrase for : ", nil), ("", nil),
-      ("Password: ", nil),
+      // Worded by a server; ssh has put its mark in front.
+      ("(alice@evil.example) alice@h.example's password: ", nil),
+      ("(alice@evil.example)alice@h.example's password: ", nil),
+      ("(alice@evil.example) Enter passphrase for key '/home/a/.ssh/id': ", nil),
+      ("(alice@evil.example) \nalice@h.example's password: ", nil), ("(alice@evil.example) Password: ", nil),
+      // Control characters and characters that cannot be seen.
+      ("x\nalice@h.example's password: ", nil), ("alice@h.example\r's password: ", nil),
+      ("\u{1B}[2Kalice@h.example's password: ", nil), ("\u{9B}2Kalice@h.example's password: ", nil),
+      ("alice@h\u{202E}.example's password: ", nil), ("alice\u{200B}@h.example's password: ", nil),
+      ("Enter passphrase for key '/home/a\n/.ssh/id': ", nil),
+      // Words of other programs, and questions without an answer.
+      ("Enter passphrase for /home/a/.ssh/id: ", nil), ("your name alice@h.example's password: ", nil),
+      ("alice@h.example's password:", nil), ("@h's password: ", nil), ("Password: ", nil), ("", nil),
+      ("Enter alice@h.example's old password: ", nil), ("Enter PIN for ECDSA-SK key /k: ", nil),
       ("Are you sure you want to continue connecting (yes/no/[fingerprint])? ", nil),
-      ("@h's password: ", nil),
-      ("Enter PIN for ECDSA-SK key /k: ", nil), ("(a@evil) Enter passphrase for key '/k': ", nil),
+      ("Password for 'https://alice@h.example': ", nil),
     ] as [(String, PassphrasePrompt?)])
-  func prompts(words: String, prompt: PassphrasePrompt?) {
-    #expect(PassphrasePrompt(Array(words.utf8)) == prompt)
+  func ssh(words: String, prompt: PassphrasePrompt?) {
+    #expect(PassphrasePrompt(Array(words.utf8), from: .ssh) == prompt)
+  }
+
+  @Test(
+    "of ssh-add and ssh-keygen are answered for keys alone",
+    arguments: [
+      ("Enter passphrase for /home/a/.ssh/id: ", .key(path: path)),
+      ("Enter passphrase for key '/home/a/.ssh/id': ", .key(path: path)),
+      ("Enter passphrase for /k (will confirm each use): ", .key(path: Array("/k".utf8))),
+      ("Enter passphrase for /a: b: ", .key(path: Array("/a: b".utf8))),
+      ("Bad passphrase, try again for /k: ", nil), ("Enter passphrase for : ", nil), ("", nil),
+      ("Enter passphrase for /a\u{1B}[2K: ", nil), ("alice@h.example's password: ", nil),
+      ("Enter passphrase (empty for no passphrase): ", nil),
+    ] as [(String, PassphrasePrompt?)])
+  func keyProgram(words: String, prompt: PassphrasePrompt?) {
+    #expect(PassphrasePrompt(Array(words.utf8), from: .keyProgram) == prompt)
+  }
+
+  @Test(
+    "come from ssh of OpenSSH 8.5 or later",
+    arguments: [
+      ("OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19\n", true), ("OpenSSH_8.5p1", true),
+      ("OpenSSH_10.0p2", true), ("OpenSSH_8.4p1 Debian-5", false), ("OpenSSH_8.2p1 Ubuntu-4", false),
+      ("OpenSSH_7.9", false), ("Dropbear v2022.83", false), ("x OpenSSH_9.2", false), ("OpenSSH_9", false),
+      ("OpenSSH_for_Windows_8.6p1", false), ("", false), (nil, false),
+    ] as [(String?, Bool)])
+  func versions(version: String?, isKnown: Bool) {
+    #expect(PromptCaller(name: "ssh", version: { version }) == (isKnown ? .ssh : nil))
+  }
+
+  @Test("of programs that may pass on the words of a server are not answered")
+  func callers() {
+    for name in ["ssh-add", "ssh-keygen"] {
+      #expect(PromptCaller(name: name, version: { nil }) == .keyProgram)
+    }
+    for name in ["dbclient", "sh", "git", "ssh2", "plink", "", "ssh (deleted)"] {
+      #expect(PromptCaller(name: name, version: { "OpenSSH_9.2p1" }) == nil)
+    }
   }
 
   @Test("are not answered where several groups have an item for it")
@@ -44,14 +92,15 @@ struct PassphrasePromptTests {
     }
     let items = PassphraseItems(keyring)
     for words in ["Enter passphrase for /a/id: ", "alice@h.example's password: "] {
-      let prompt = try #require(PassphrasePrompt(Array(words.utf8)))
+      let prompt = try #require(
+        PassphrasePrompt(Array(words.utf8), from: words.hasPrefix("Enter") ? .keyProgram : .ssh))
       #expect {
         _ = try items.secret(for: prompt)
       } throws: { error in
         if case CredentialError.ambiguous(let items) = error { items.count == 2 } else { false }
       }
     }
-    let other = try #require(PassphrasePrompt(Array("Enter passphrase for /b/id: ".utf8)))
+    let other = try #require(PassphrasePrompt(Array("Enter passphrase for /b/id: ".utf8), from: .keyProgram))
     #expect(try items.secret(for: other) != nil)
   }
 
@@ -70,7 +119,9 @@ struct PassphrasePromptTests {
     try add("/a/id", "by path")
     let items = PassphraseItems(keyring)
     func answer(_ words: String) throws -> String? {
-      guard let prompt = PassphrasePrompt(Array(words.utf8)) else { return nil }
+      guard
+        let prompt = PassphrasePrompt(Array(words.utf8), from: words.hasPrefix("Enter") ? .keyProgram : .ssh)
+      else { return nil }
       return try items.secret(for: prompt).map { String(decoding: $0.0.publicBytes(), as: UTF8.self) }
     }
     #expect(try answer("Enter passphrase for /a/id: ") == "by path")

@@ -46,7 +46,11 @@ struct ProcessesHandoverTests {
     Step(words: ["keyring", "get", "demo", "alice"], prints: true),
     Step(words: ["keyring", "get", "https://git.example/simple/", "alice"], prints: true),
     Step(words: ["keytree", "add", "generic:ssh/id_test"], input: marker),
-    Step(words: ["keytree-askpass", "Enter passphrase for /home/alice/.ssh/id_test: "], prints: true),
+    Step(
+      words: [
+        "./ssh-add", "-c", "keytree-askpass \"$1\"; exit $?", "sh",
+        "Enter passphrase for /home/alice/.ssh/id_test: ",
+      ], prints: true),
     Step(words: ["keytree", "read", "keytree://generic-password/demo/alice"], prints: true),
     Step(
       words: ["keytree", "inject"], input: "a {{ keytree://generic-password/demo/alice }} b", prints: true),
@@ -75,6 +79,7 @@ struct ProcessesHandoverTests {
   @Test func `other programs get and give secrets through pipes alone`() throws {
     let home = try ProgramsHome()
     try home.succeed(["git", "config", "--global", "credential.helper", "keytree"])
+    try home.addShell(named: "ssh-add")
     for step in Self.steps { try run(step, home) }
     // What git keeps is compressed, so it is asked for all of it.
     let objects = try home.run(

@@ -4,10 +4,18 @@ internal import Keyring
 internal import Secrets
 
 /// What `ssh` and `ssh-add` run when `SSH_ASKPASS` names it: it gets a question, and prints the answer.
+///
+/// Only questions that these programs word themselves are answered (threat T48).
 struct AskPassProgram {
   private let call: CommandCall
+  private let caller: (Environment) -> PromptCaller?
 
-  init(_ call: CommandCall) { self.call = call }
+  /// - Parameters:
+  ///   - call: The call.
+  ///   - caller: Identifies the program that asks.
+  init(_ call: CommandCall, caller: @escaping (Environment) -> PromptCaller? = PromptCaller.parent) {
+    (self.call, self.caller) = (call, caller)
+  }
 
   /// Answers a question.
   ///
@@ -21,12 +29,16 @@ struct AskPassProgram {
       }
       // A question whose answer is yes or no is never answered by a program that keeps secrets.
       let isQuestion = call.environment.text("SSH_ASKPASS_PROMPT") != nil
-      guard words.count == 1, !isQuestion, let prompt = PassphrasePrompt(words[0].bytes) else {
+      guard words.count == 1, !isQuestion else { throw Self.unanswerable }
+      guard let caller = caller(call.environment) else {
         throw .other(
-          .usage, message: "keytree-askpass knows no answer to this question",
+          .usage,
+          message: "keytree-askpass answers only ssh of OpenSSH 8.5 or later, ssh-add and ssh-keygen",
           hint:
-            "it answers for `Enter passphrase for KEY: ` and `USER@HOST's password: `")
+            "older versions of ssh pass on the words of a server: load the key with `ssh-add` before, and let a "
+            + "script around keytree-askpass end with `exec`")
       }
+      guard let prompt = PassphrasePrompt(words[0].bytes, from: caller) else { throw Self.unanswerable }
       let keyring = try call.openKeyring()
       keyring.warmUp()
       guard let (secret, item) = try credentialCall(try PassphraseItems(keyring).secret(for: prompt)) else {
@@ -39,6 +51,12 @@ struct AskPassProgram {
       call.console.write("\n")
       return 0
     }
+  }
+
+  private static var unanswerable: Failure {
+    .other(
+      .usage, message: "keytree-askpass knows no answer to this question",
+      hint: "it answers for `Enter passphrase for KEY: ` and `USER@HOST's password: `")
   }
 
   private static func name(_ prompt: PassphrasePrompt) -> String {

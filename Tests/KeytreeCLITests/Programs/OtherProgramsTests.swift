@@ -1,7 +1,9 @@
 import Arguments
-import KeytreeCLI
+import Credentials
 import TestSupport
 import Testing
+
+@testable import KeytreeCLI
 
 @Suite("The program called by others")
 struct OtherProgramsTests {
@@ -105,7 +107,13 @@ struct OtherProgramsTests {
   @Test("answers ssh's questions, and no other")
   func askPass() throws {
     func ask(_ question: String, more: [String: String] = [:]) -> ForeignResult {
-      world.run(as: .askPass, [question], more: more)
+      let (output, talk) = (MemoryOutput(), MemoryOutput())
+      let console = Console(
+        input: BytesInput([], isTerminal: false, screen: talk), output: output, talk: talk)
+      let call = CommandCall(
+        standingInWith: Environment(world.variables.merging(more) { $1 }), console)
+      let status = AskPassProgram(call, caller: { _ in .keyProgram }).status(of: [Word(question)])
+      return ForeignResult(status: status, output: output.bytes, talk: talk.text)
     }
     _ = world.run("add", "generic:ssh/-k x'\"$", input: Array("pass phrase".utf8))
     _ = world.run("add", "generic:ssh/two", input: Array("two\nlines".utf8))

@@ -1,0 +1,76 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `keytree-askpass` as a child of the program that asks: what a server words must get no answer (threat T48).
+@Suite("The program that asks for a passphrase")
+struct AskPassCallerTests {
+  private let home: ProgramsHome
+
+  init() throws {
+    home = try ProgramsHome()
+    try home.add(["bank.example/alice", "-r", "ssh"], "of the bank")
+    try home.add(["generic:ssh/id_ed25519"], "of the key")
+  }
+
+  /// The answer to a prompt that a program of this name passes on; nil for a refusal.
+  private func answer(_ prompt: String, from name: String) throws -> String? {
+    try home.addShell(named: name)
+    let outcome = try home.run(["./\(name)", "-c", "keytree-askpass \"$1\"; exit $?", "sh", prompt])
+    #expect(outcome.status == 0 || outcome.text == "")
+    return outcome.status == 0 ? outcome.text : nil
+  }
+
+  static let worded = [
+    "alice@bank.example's password: ", "Enter passphrase for key '/home/a/.ssh/id_ed25519': ",
+  ]
+
+  @Test(
+    "a client that passes on the words of a server gets no secret",
+    arguments: worded, ["ssh", "dbclient", "plink", "sh"])
+  func unknownClient(prompt: String, name: String) throws {
+    // A shell is no OpenSSH 8.5, whatever it is called.
+    #expect(try answer(prompt, from: name) == nil)
+  }
+
+  @Test(
+    "ssh-add and ssh-keygen, which know no server, get the passphrase of a key",
+    arguments: ["ssh-add", "ssh-keygen"])
+  func localPrograms(name: String) throws {
+    #expect(try answer("Enter passphrase for /home/a/.ssh/id_ed25519: ", from: name) == "of the key\n")
+    #expect(try answer("alice@bank.example's password: ", from: name) == nil)
+  }
+
+  @Test(
+    .enabled(
+      if: RealProgram.has("ssh") && RealProgram.hasMarkedPrompts, "OpenSSH 8.5 or later is not installed"),
+    arguments: [
+      ("alice@bank.example's password: ", "of the bank\n"),
+      ("Enter passphrase for key '/home/a/.ssh/id_ed25519': ", "of the key\n"),
+      // Only ssh-add words it this way.
+      ("Enter passphrase for /home/a/.ssh/id_ed25519: ", ""),
+      ("(mallory@evil.example) alice@bank.example's password: ", ""),
+      ("(mallory@evil.example) Enter passphrase for key '/home/a/.ssh/id_ed25519': ", ""),
+    ])
+  func `ssh gets an answer to what it words itself`(prompt: String, answer: String) throws {
+    // The shell of a ProxyCommand is replaced, so keytree-askpass is a child of ssh, as it is for a prompt. ssh ends as
+    // soon as the pipe from the command is closed, so descriptor 3 keeps it open.
+    try home.write(prompt, to: "prompt")
+    let command = "keytree-askpass \"$(cat prompt)\" 3>&1 > answer"
+    let outcome = try home.run(["ssh", "-F", "/dev/null", "-o", "ProxyCommand=\(command)", "host.example"])
+    let text = String(
+      decoding: FileManager.default.contents(atPath: "\(home.folder)/answer") ?? Data(), as: UTF8.self)
+    #expect(text == answer, "\(outcome.errors)")
+  }
+}
+
+extension RealProgram {
+  /// Whether the installed ssh marks the prompts of servers.
+  static var hasMarkedPrompts: Bool {
+    let text = output(["sh", "-c", "ssh -V 2>&1"]) ?? ""
+    guard let match = text.firstMatch(of: /OpenSSH_(\d+)\.(\d+)/), let major = Int(match.1),
+      let minor = Int(match.2)
+    else { return false }
+    return (major, minor) >= (8, 5)
+  }
+}
