@@ -25,6 +25,10 @@ int keytree_open_nameless(const char *folder, mode_t mode) {
   return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
 }
 
+int keytree_rename_to_nothing(const char *from, const char *to) {
+  return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
 void keytree_wipe(void *bytes, size_t count) { explicit_bzero(bytes, count); }
 
 int keytree_equal(const void *left, const void *right, size_t count) {

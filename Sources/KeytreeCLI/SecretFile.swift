@@ -1,6 +1,7 @@
 internal import Arguments
 internal import CSystem
 internal import Glibc
+internal import OpenPGP
 internal import Secrets
 
 /// A new file of the person that holds one secret: `keytree get --out`, `keytree inject --out`.
@@ -20,16 +21,27 @@ struct SecretFile {
     guard errno == ENOENT else { throw failure(errno) }
   }
 
-  /// Makes the file and writes the secret. After an error no file is left, nor when a signal ends the process: the
-  /// file gets its name when it is whole.
+  /// Makes the file and writes the secret. The file gets its name when it is complete.
   ///
-  /// - Throws: `file`.
+  /// Where a file system has neither files without a name nor renaming without replacing nor hard links, the file has
+  /// its name from the start, and a kill can leave a part of it.
+  ///
+  /// - Throws: `file`; then no file is left.
   func write(_ secret: borrowing SecretBytes) throws(Failure) {
+    removeParts()
     if let file = try writeNameless(secret) {
       defer { close(file) }
       if try giveName(path, to: file) { return try requireDone(synchronizeFolder()) }
     }
-    try writeNamed(secret)
+    let part = newPartPath
+    let file = try writeNamed(part, secret)
+    defer { close(file) }
+    let problem = place(part)
+    if problem == 0 { return try requireDone(synchronizeFolder()) }
+    unsafe unlink(part)
+    guard [EINVAL, ENOSYS, EPERM, EOPNOTSUPP, EMLINK].contains(problem) else { throw failure(problem) }
+    close(try writeNamed(path, secret))
+    try requireDone(synchronizeFolder())
   }
 
   /// Writes the secret in place of a file that may be there, as a whole: whoever reads it finds the old one or the new
@@ -37,26 +49,72 @@ struct SecretFile {
   ///
   /// - Throws: `file`.
   func replace(_ secret: borrowing SecretBytes) throws(Failure) {
-    var random = SystemRandomNumberGenerator()
+    removeParts()
     // linkat(2) replaces nothing, so the file has another name for a moment.
-    let fresh = SecretFile(path: "\(path).keytree-\(String(random.next(), radix: 16))")
-    let file = try writeNameless(secret)
+    let part = newPartPath
+    var file = try writeNameless(secret)
     defer { if let file { close(file) } }
     var before = sigset_t()
     unsafe Self.holdSignals(&before)
     defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
     var hasName = false
-    if let file { hasName = try fresh.giveName(fresh.path, to: file) }
+    if let file { hasName = try giveName(part, to: file) }
     if !hasName {
+      if let file { close(file) }
+      file = nil
       // Until this is done a signal may wait: writing takes no longer than one secret needs.
-      try fresh.writeNamed(secret)
+      file = try writeNamed(part, secret)
     }
-    guard unsafe rename(fresh.path, path) == 0 else {
+    guard unsafe rename(part, path) == 0 else {
       let problem = errno
-      unsafe unlink(fresh.path)
+      unsafe unlink(part)
       throw failure(problem)
     }
     try requireDone(synchronizeFolder())
+  }
+
+  // MARK: - Parts
+
+  private static let partMark = ".keytree-"
+  private static let partDigits = 16
+
+  /// A random name beside the file, for a file that is not complete or not in its place yet.
+  private var newPartPath: String {
+    var random = SystemRandomNumberGenerator()
+    let digits = String(random.next() as UInt64, radix: 16)
+    return path + Self.partMark + String(repeating: "0", count: Self.partDigits - digits.utf8.count) + digits
+  }
+
+  /// Removes parts that killed processes have left for this file. A part in use is locked.
+  ///
+  /// What cannot be removed stays: it is no reason not to make the file, and the next run tries again.
+  private func removeParts() {
+    let folder = unsafe keytree_openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+    guard folder >= 0 else { return }
+    defer { close(folder) }
+    let start = (path.split(separator: "/").last ?? "") + Self.partMark
+    for name in FolderNames.text(folder) where name.hasPrefix(start) {
+      let digits = name.utf8.dropFirst(start.utf8.count)
+      guard digits.count == Self.partDigits,
+        digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
+      else { continue }
+      let file = unsafe keytree_openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
+      guard file >= 0 else { continue }
+      defer { close(file) }
+      var facts = stat()
+      guard unsafe fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid(),
+        flock(file, LOCK_EX | LOCK_NB) == 0
+      else { continue }
+      unsafe unlinkat(folder, name, 0)
+    }
+  }
+
+  /// Gives a complete file its name, where nothing is; an error number or 0.
+  private func place(_ part: String) -> Int32 {
+    if unsafe keytree_rename_to_nothing(part, path) == 0 { return 0 }
+    guard [EINVAL, ENOSYS].contains(errno) else { return errno }
+    guard unsafe link(part, path) == 0 else { return errno }
+    return unsafe unlink(part) == 0 ? 0 : errno
   }
 
   /// Writes the secret to a file without a name, which is gone when the process is.
@@ -67,7 +125,8 @@ struct SecretFile {
     let file = unsafe keytree_open_nameless(parent, 0o600)
     // What else is wrong is found when it is made with a name.
     guard file >= 0 else { return nil }
-    let problem = Self.fill(file, secret)
+    // A part is locked for as long as it is in use; flock(2).
+    let problem = flock(file, LOCK_EX | LOCK_NB) == 0 ? Self.fill(file, secret) : errno
     guard problem == 0 else {
       close(file)
       throw failure(problem)
@@ -86,18 +145,21 @@ struct SecretFile {
     return false
   }
 
-  /// Makes the file with its name at once, and writes the secret then: a signal in between leaves a part of it.
-  private func writeNamed(_ secret: borrowing SecretBytes) throws(Failure) {
+  /// Makes a file with its name at once, and writes the secret then: a signal in between leaves a part of it.
+  ///
+  /// - Returns: The open file, which is locked.
+  /// - Throws: `file`; then no file is left.
+  private func writeNamed(_ name: String, _ secret: borrowing SecretBytes) throws(Failure) -> Int32 {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-    let file = unsafe keytree_openat(AT_FDCWD, path, flags, 0o600)
+    let file = unsafe keytree_openat(AT_FDCWD, name, flags, 0o600)
     guard file >= 0 else { throw failure(errno) }
-    var problem = Self.fill(file, secret)
-    if close(file) != 0, problem == 0 { problem = errno }
-    if problem == 0 { problem = synchronizeFolder() }
+    let problem = flock(file, LOCK_EX | LOCK_NB) == 0 ? Self.fill(file, secret) : errno
     guard problem == 0 else {
-      unsafe unlink(path)
+      close(file)
+      unsafe unlink(name)
       throw failure(problem)
     }
+    return file
   }
 
   /// Writes the secret and brings it to the disk; an error number or 0.

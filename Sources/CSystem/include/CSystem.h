@@ -24,6 +24,9 @@ int keytree_openat(int directory, const char *path, int flags, mode_t mode);
 // open(2) with O_TMPFILE: a new file without a name in a folder, for writing; -1 with errno on failure.
 int keytree_open_nameless(const char *folder, mode_t mode);
 
+// renameat2(2) with RENAME_NOREPLACE: fails with EEXIST if something has the new name; -1 with errno.
+int keytree_rename_to_nothing(const char *from, const char *to);
+
 // explicit_bzero(3): a wipe that the compiler may not remove.
 void keytree_wipe(void *bytes, size_t count);
 

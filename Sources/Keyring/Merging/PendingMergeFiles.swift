@@ -72,6 +72,23 @@ package struct PendingMergeFiles: Sendable {
     return notes.sorted { ($0.note.time, $0.name) > ($1.note.time, $1.name) }
   }
 
+  /// The names of the files of notes that were cut off by a crash: they are no JSON. What another version has written
+  /// is JSON, and is not among them.
+  package func cutOffNotes() throws(KeyringError) -> [String] {
+    var names: [String] = []
+    for name in try files(tree.list(Self.folder)) where name.hasSuffix(Self.ending) {
+      guard let bytes = try read("\(Self.folder)/\(name)", limit: Self.sizeLimit) else { continue }
+      let limits = JSONLimits(size: bytes.count, depth: 64)
+      if (try? JSONValue(parsing: bytes, limits: limits)) == nil { names.append(name) }
+    }
+    return names
+  }
+
+  /// The paths in the store of everything that is pending.
+  package func paths() throws(KeyringError) -> [String] {
+    try files(tree.list(Self.folder)).sorted().map { "\(Self.folder)/\($0)" }
+  }
+
   /// The encrypted file with a digest; nil if it is not kept.
   package func message(_ digest: ContentDigest) throws(KeyringError) -> [UInt8]? {
     let path = "\(Self.folder)/\(digest.base64url)\(StoreLayout.secretExtension)"

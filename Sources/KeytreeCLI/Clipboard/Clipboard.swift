@@ -64,6 +64,9 @@ struct Clipboard {
   let session: String
   private let environment: Environment
 
+  /// What tells one session from another, for `ClipboardTurns`.
+  var turnSession: String { "\(way.variable)=\(session)" }
+
   /// The bytes that a pipe takes without anybody reading; see `ClipboardPipe`.
   static let limit = ClipboardPipe.capacity
   private static let patience = Duration.seconds(5)
@@ -81,6 +84,15 @@ struct Clipboard {
     }
     // Only that there is no Windows program says nothing: the variable may have been left behind.
     throw .noProgram(reachable)
+  }
+
+  /// The clipboards of the session, each by the first way that works.
+  static func all(_ environment: Environment) -> [Clipboard] {
+    var sessions: Set<String> = []
+    return Way.allCases.compactMap { way in
+      guard let clipboard = Clipboard(way, environment) else { return nil }
+      return sessions.insert(clipboard.turnSession).inserted ? clipboard : nil
+    }
   }
 
   /// The clipboard by one way; nil when its session or its programs are not there.

@@ -1,5 +1,6 @@
 internal import Arguments
 internal import Glibc
+internal import KeyringModel
 internal import Secrets
 internal import Subprocess
 
@@ -88,18 +89,21 @@ struct ClipboardTarget {
       throw .storeLocationUnknown(reason: "`HOME` is not set")
     }
     let mark = ClipboardMark(of: secret)
-    let turns = try ClipboardTurns(session: "\(clipboard.way.variable)=\(clipboard.session)", in: base)
+    let turns = try ClipboardTurns(session: clipboard.turnSession, in: base)
     // From here on nothing ends this process before there is one that clears: what programs like xclip were given they
     // keep, also when this process is gone.
     let interruption = Interruption()
     defer { interruption?.stop() }
+    let deadline = seconds > 0 ? call.environment.clock().microseconds / 1_000_000 + Int64(seconds) : nil
+    let before = try deadline.map { (time) throws(Failure) in try turns.announce(until: time) }
     do throws(Clipboard.Problem) {
       try clipboard.copy(secret)
     } catch {
+      if let before { try turns.restore(before) }
       throw Failure(error, environment: call.environment)
     }
     do throws(Failure) {
-      try turns.take(mark)
+      try turns.take(mark, until: deadline)
       if seconds > 0 { try startClearing(mark, clipboard) }
     } catch {
       // What nobody would clear does not stay. That this fails as well cannot be helped.

@@ -2,7 +2,12 @@ internal import CSystem
 internal import Glibc
 internal import KeyringModel
 
-/// A small file that says which `--clip` was the last one for a session, and a lock around it.
+/// A small file that says which `--clip` was the last one for a session and when its secret has to be gone, and a lock
+/// around it.
+///
+/// It holds the id of the last turn and, if the clipboard is to be cleared, the time in seconds since 1970, with
+/// ` copying` behind it while a secret is copied. It is empty when the clipboard has been cleared. Nothing in it is
+/// derived from a secret.
 ///
 /// Without it the end of the time of one `--clip` would clear the same secret that a later one has just put there.
 /// The lock is held while the clipboard is looked at and changed; the system lets go of it when its holder ends.
@@ -17,8 +22,7 @@ struct ClipboardTurns: ~Copyable {
   ///   - folder: the folder for what ends with the session; it is made when it is not there.
   /// - Throws: `file`.
   init(session: String, in folder: String) throws(Failure) {
-    let digest = ContentDigest(of: Array(session.utf8)).base64url.prefix(16)
-    path = "\(folder)/clipboard-\(digest)"
+    path = Self.path(session, folder)
     // What is wrong with the folder is said when the file cannot be opened.
     unsafe mkdir(folder, 0o700)
     file = unsafe keytree_openat(AT_FDCWD, path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -36,16 +40,82 @@ struct ClipboardTurns: ~Copyable {
 
   /// Whether nobody has used the clipboard since.
   func isLast(_ mark: ClipboardMark) -> Bool {
-    var bytes = [UInt8](repeating: 0, count: 33)
-    let count = unsafe pread(file, &bytes, bytes.count, 0)
-    return count == 32 && bytes.prefix(32).elementsEqual(mark.turn.hex.utf8)
+    content.prefix(32).elementsEqual(mark.turn.hex.utf8)
   }
+
+  /// Notes that a secret is about to be copied, so that `doctor` knows about it even if this process is killed.
+  ///
+  /// - Parameter deadline: When the clipboard has to be clear, in seconds since 1970.
+  /// - Returns: What was noted before, for ``restore(_:)``.
+  /// - Throws: `file`.
+  func announce(until deadline: Int64) throws(Failure) -> [UInt8] {
+    let before = content
+    let turn = before.count >= 32 ? Array(before.prefix(32)) : Array(repeating: UInt8(ascii: "0"), count: 32)
+    try write(turn + Array(" \(deadline)\(Self.copying)".utf8))
+    return before
+  }
+
+  /// Takes an announcement back: nothing was copied.
+  ///
+  /// - Throws: `file`.
+  func restore(_ before: [UInt8]) throws(Failure) { try write(before) }
 
   /// Makes this the last one.
   ///
+  /// - Parameter deadline: When the clipboard has to be clear, in seconds since 1970; nil for never.
   /// - Throws: `file`; whatever is in the clipboard would never be cleared then.
-  func take(_ mark: ClipboardMark) throws(Failure) {
-    let bytes = Array(mark.turn.hex.utf8)
+  func take(_ mark: ClipboardMark, until deadline: Int64?) throws(Failure) {
+    try write(Array(mark.turn.hex.utf8) + Array((deadline.map { " \($0)" } ?? "").utf8))
+  }
+
+  /// Notes that the secret of this turn is no longer in the clipboard.
+  ///
+  /// - Throws: `file`.
+  func finish(_ mark: ClipboardMark) throws(Failure) {
+    let isAnnounced = content.suffix(Self.copying.utf8.count).elementsEqual(Self.copying.utf8)
+    if isLast(mark), !isAnnounced { try write([]) }
+  }
+
+  /// True if a secret may be in the clipboard.
+  var isOpen: Bool { !content.isEmpty }
+
+  /// Notes that the clipboard is clear.
+  ///
+  /// - Throws: `file`.
+  func finishAll() throws(Failure) { try write([]) }
+
+  /// A Boolean value that indicates whether a secret should have been cleared by now, and was not.
+  ///
+  /// - Parameters:
+  ///   - session: As for `init`.
+  ///   - folder: As for `init`; nothing is made in it.
+  ///   - now: The time in seconds since 1970.
+  static func isOverdue(session: String, in folder: String, now: Int64) -> Bool {
+    let file = unsafe keytree_openat(AT_FDCWD, path(session, folder), O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    let words = String(decoding: content(of: file), as: UTF8.self).split(separator: " ")
+    guard words.count > 1, let deadline = Int64(words[1]) else { return false }
+    return now > deadline + patience
+  }
+
+  /// How long after the deadline the process that clears may still be at work, in seconds.
+  private static let patience: Int64 = 60
+  private static let copying = " copying"
+
+  private static func path(_ session: String, _ folder: String) -> String {
+    "\(folder)/clipboard-\(ContentDigest(of: Array(session.utf8)).base64url.prefix(16))"
+  }
+
+  private var content: [UInt8] { Self.content(of: file) }
+
+  private static func content(of file: Int32) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 128)
+    let count = unsafe pread(file, &bytes, bytes.count, 0)
+    return Array(bytes.prefix(max(count, 0)))
+  }
+
+  private func write(_ bytes: [UInt8]) throws(Failure) {
     guard ftruncate(file, 0) == 0, unsafe pwrite(file, bytes, bytes.count, 0) == bytes.count else {
       throw .file(action: "write", path: path, errno: errno)
     }

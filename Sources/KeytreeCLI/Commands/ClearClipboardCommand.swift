@@ -5,21 +5,26 @@ internal import Secrets
 /// `keytree clear-clipboard`: what `--clip` leaves behind in the background, to clear the clipboard after its time.
 ///
 /// It knows no secret: standard input gives it a salted digest. It has no terminal and holds nothing of whoever
-/// started `--clip`.
+/// started `--clip`. Without operands it clears at once what such a process has not cleared because it was killed.
 enum ClearClipboardCommand: Command {
   static let name = "clear-clipboard"
 
   static let declaration = CommandDeclaration(
     name: name, summary: "clear the clipboard after a time",
-    details: ["For `--clip` alone, which starts it. Standard input names what is to be cleared."],
+    details: [
+      "Without operands it clears the clipboard at once if a secret was put there with `--clip` and was not cleared.",
+      "With operands it is for `--clip` alone, which starts it. Standard input names what is to be cleared.",
+    ],
     operands: [
-      OperandDeclaration("WAY", .choice(Clipboard.Way.allCases.map(\.rawValue)), help: "the programs to use"),
-      OperandDeclaration("N", .integer(1...86_400), help: "how many seconds to wait"),
+      OperandDeclaration(
+        "WAY", .choice(Clipboard.Way.allCases.map(\.rawValue)), count: .optional, help: "the programs to use"),
+      OperandDeclaration("N", .integer(1...86_400), count: .optional, help: "how many seconds to wait"),
     ],
     examples: [Example("keytree clear-clipboard xclip 45", "waits, and clears what is named")],
     isHidden: true)
 
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+    if call.arguments.operands.isEmpty { return try clearNow(call) }
     guard let way = call.arguments.operand(0)?.text.flatMap(Clipboard.Way.init),
       let seconds = call.arguments.operand(1)?.text.flatMap({ Int($0) }),
       let clipboard = Clipboard(way, call.environment), let base = call.environment.runtimeBase
@@ -31,10 +36,30 @@ enum ClearClipboardCommand: Command {
     }
     guard keytree_detach() == 0 else { return .failure }
     keytree_sleep(seconds)
-    let turns = try ClipboardTurns(session: "\(way.variable)=\(clipboard.session)", in: base)
-    guard turns.isLast(mark), holds(mark, clipboard) else { return .done }
-    // Whoever looks at the clipboard next is the only one to notice a failure.
-    try? clipboard.clear()
+    let turns = try ClipboardTurns(session: clipboard.turnSession, in: base)
+    guard turns.isLast(mark) else { return .done }
+    // If it cannot be cleared, `doctor` reports it.
+    if holds(mark, clipboard), (try? clipboard.clear()) == nil { return .failure }
+    try turns.finish(mark)
+    return .done
+  }
+
+  /// Clears every clipboard of the session that may still hold a secret.
+  private static func clearNow(_ call: CommandCall) throws(Failure) -> ExitCode {
+    var isCleared = false
+    for clipboard in Clipboard.all(call.environment) {
+      guard let base = call.environment.runtimeBase else { break }
+      let turns = try ClipboardTurns(session: clipboard.turnSession, in: base)
+      guard turns.isOpen else { continue }
+      do throws(Clipboard.Problem) {
+        try clipboard.clear()
+      } catch {
+        throw Failure(error, environment: call.environment)
+      }
+      try turns.finishAll()
+      isCleared = true
+    }
+    call.console.say(isCleared ? "Cleared the clipboard." : "No secret of keytree is in the clipboard.")
     return .done
   }
 

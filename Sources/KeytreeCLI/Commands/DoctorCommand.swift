@@ -46,17 +46,41 @@ enum DoctorCommand: Command {
     let list = examine(store, host, call, &spent)
     if let keyring = store.keyring { spent = spent + keyring.engineStatistics }
     let history = GitExamination(call).diagnoses(hasStore: store.keyring != nil)
-    return [.ok("keytree", "version \(Program.version)")] + list + history + leftovers(call.environment)
+    return [.ok("keytree", "version \(Program.version)")] + list + history + leftovers(call, path)
   }
 
-  /// What edits that were killed have left in memory.
-  private static func leftovers(_ environment: Environment) -> [Diagnosis] {
-    EditorFolder.leftBehind(below: Editor.folders(environment)).map { path in
+  /// What killed processes have left.
+  private static func leftovers(_ call: CommandCall, _ path: String) -> [Diagnosis] {
+    let environment = call.environment
+    var list = EditorFolder.leftBehind(below: Editor.folders(environment)).map { path in
       let place = ErrorReport.show(path)
-      return .note(
+      return Diagnosis.note(
         "editor", "\(place) was left behind when an edit was killed, and may hold a secret",
         advice: "`rm -r \(place)`")
     }
+    let now = environment.clock().microseconds / 1_000_000
+    if let base = environment.runtimeBase,
+      Clipboard.all(environment).contains(where: {
+        ClipboardTurns.isOverdue(session: $0.turnSession, in: base, now: now)
+      })
+    {
+      list.append(
+        .note(
+          "clipboard", "it was not cleared in time, and may still hold a secret",
+          advice: "`keytree \(ClearClipboardCommand.name)` clears it"))
+    }
+    // Without a store nothing is pending.
+    let pending = (try? StoreFolder.open(path)).flatMap { try? PendingMergeFiles(of: $0).paths() } ?? []
+    if !pending.isEmpty {
+      let names = pending.map { ErrorReport.show($0) }.joined(separator: ", ")
+      list.append(
+        .note(
+          "merging", "notes of merges by git are pending: \(names)",
+          advice:
+            "finish the merge or check out its branch, and the next command removes them; `rm` gives them up")
+      )
+    }
+    return list
   }
 
   private static func examine(

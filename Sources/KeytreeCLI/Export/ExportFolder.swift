@@ -5,10 +5,13 @@ internal import OpenPGP
 /// A new folder of the person, made beside its place and moved there when it is complete.
 ///
 /// Folders are for the user alone (0700) and so are files (0600); nothing that exists is written to, and no link is
-/// followed. What was begun and does not come to an end is removed.
+/// followed. What was begun and does not come to an end is removed: at once, or by the next export to the same place if
+/// the process was killed.
 final class ExportFolder {
   private let path: String
   private let partial: String
+  /// Holds the lock of the folder for as long as it is built.
+  private let descriptor: Int32
   private var isDone = false
 
   /// Makes the folder in which it is built.
@@ -18,11 +21,42 @@ final class ExportFolder {
   init(path: String) throws(Failure) {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-    self.path = path
-    partial = "\(path).\(UInt32.random(in: 0x1000_0000...UInt32.max)).partial"
     try Self.requireNothingThere(path)
+    Self.removePartials(of: path)
+    let partial = "\(path).\(UInt32.random(in: 0x1000_0000...UInt32.max))\(Self.suffix)"
     guard unsafe mkdir(partial, 0o700) == 0 else {
       throw .file(action: "make the folder", path: path, errno: errno)
+    }
+    (self.path, self.partial) = (path, partial)
+    descriptor = unsafe keytree_openat(
+      AT_FDCWD, partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+    guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw failure(errno) }
+  }
+
+  private static let suffix = ".partial"
+
+  /// Removes what killed processes have left beside a path. A folder that is still built is locked.
+  ///
+  /// What cannot be removed stays: it is no reason not to export, and the next export tries again.
+  private static func removePartials(of path: String) {
+    let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let parent = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let start = (path.split(separator: "/").last ?? "") + "."
+    let folder = unsafe keytree_openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+    guard folder >= 0 else { return }
+    defer { close(folder) }
+    for name in FolderNames.text(folder) where name.hasPrefix(start) && name.hasSuffix(suffix) {
+      let number = name.dropFirst(start.count).dropLast(suffix.count)
+      guard UInt32(number) != nil else { continue }
+      let partial = unsafe keytree_openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+      guard partial >= 0 else { continue }
+      defer { close(partial) }
+      var facts = stat()
+      guard unsafe fstat(partial, &facts) == 0, facts.st_uid == geteuid(),
+        flock(partial, LOCK_EX | LOCK_NB) == 0
+      else { continue }
+      FolderRemoval.removeContent(of: "\(parent)/\(name)")
+      unsafe unlinkat(folder, name, AT_REMOVEDIR)
     }
   }
 
@@ -94,6 +128,7 @@ final class ExportFolder {
   }
 
   deinit {
+    defer { if descriptor >= 0 { close(descriptor) } }
     guard !isDone else { return }
     FolderRemoval.removeContent(of: partial)
     unsafe rmdir(partial)

@@ -38,7 +38,8 @@ package struct PlainMerges {
     pending = PendingMergeFiles(of: tree)
   }
 
-  /// Merges the items, and removes the notes that are done and those of merges that were given up.
+  /// Merges the items, and removes the notes that are done, those of merges that were given up, and those that are cut
+  /// off: their drivers did not succeed.
   ///
   /// - Throws: `keyring`, `git`; then the notes stay.
   package func finish() throws(SyncError) -> FinishedMerges {
@@ -46,7 +47,7 @@ package struct PlainMerges {
     var heads: [String: Head] = [:]
     for head in Set(notes.map(\.note.head)) { heads[head] = try place(of: head) }
     let names = try recordNames(notes.map(\.note), heads)
-    var done: [String] = []
+    var done = try store { () throws(KeyringError) in try pending.cutOffNotes() }
     var merges: [PlainMerge] = []
     for (name, note) in notes {
       guard let head = heads[note.head] else { continue }
