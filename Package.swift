@@ -33,17 +33,19 @@ let package = Package(
     .target(name: "Secrets", dependencies: ["CSystem"], swiftSettings: settings),
     .target(
       name: "OneTimePasswords", dependencies: ["CSystem", "CGcrypt", "Secrets"], swiftSettings: settings),
+    .target(name: "FileSystem", swiftSettings: settings),
     .target(name: "Subprocess", dependencies: ["CSystem"], swiftSettings: settings),
     .target(
       name: "KeyringModel", dependencies: ["CSystem", "CGcrypt"], swiftSettings: settings),
     .target(
-      name: "OpenPGP", dependencies: ["CSystem", "CGPGME", "Secrets", "KeyringModel"],
+      name: "OpenPGP", dependencies: ["CSystem", "CGPGME", "Secrets", "FileSystem", "KeyringModel"],
       swiftSettings: settings),
     .target(
-      name: "Keyring", dependencies: ["CSystem", "OpenPGP", "KeyringModel", "Secrets"],
+      name: "Keyring", dependencies: ["CSystem", "FileSystem", "OpenPGP", "KeyringModel", "Secrets"],
       swiftSettings: settings),
     .target(
-      name: "Sync", dependencies: ["CSystem", "Subprocess", "Keyring", "OpenPGP", "KeyringModel"],
+      name: "Sync",
+      dependencies: ["CSystem", "FileSystem", "Subprocess", "Keyring", "OpenPGP", "KeyringModel"],
       swiftSettings: settings),
     .target(
       name: "Credentials", dependencies: ["Keyring", "KeyringModel", "Secrets"], swiftSettings: settings),
@@ -60,7 +62,8 @@ let package = Package(
     .target(
       name: "KeytreeCLI",
       dependencies: [
-        "CSystem", "CExpat", "CQREncode", "CZlib", "Arguments", "Credentials", "Keyring", "OneTimePasswords",
+        "CSystem", "CExpat", "CQREncode", "CZlib", "Arguments", "Credentials", "FileSystem", "Keyring",
+        "OneTimePasswords",
         "OpenPGP", "KeyringModel", "Secrets", "Subprocess", "Sync",
       ],
       swiftSettings: settings),
@@ -83,6 +86,8 @@ let package = Package(
     .testTarget(name: "SecretsTests", dependencies: ["Secrets", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "OneTimePasswordsTests", dependencies: ["OneTimePasswords", "Secrets"], swiftSettings: settings),
+    .testTarget(
+      name: "FileSystemTests", dependencies: ["FileSystem", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "SubprocessTests", dependencies: ["Subprocess", "TestSupport"], swiftSettings: settings),
     .testTarget(

@@ -18,7 +18,7 @@ extension ErrorReport {
   /// What went wrong, without what it means for the command.
   static func words(_ error: GitError) -> String {
     switch error {
-    case .notInstalled: "git is not installed"
+    case .notInstalled: "git is not installed, or only where others can change it"
     case .tooOld(let version):
       "cannot use git \(show(version)): it must be \(Git.oldestVersion.0).\(Git.oldestVersion.1) or newer"
     case .process(let error): "cannot run git: \(words(error))"

@@ -1,3 +1,4 @@
+internal import FileSystem
 internal import Glibc
 
 /// The programs of GnuPG that may be used: found on the search path, and changeable by nobody but their
@@ -59,16 +60,7 @@ struct EngineProgram: Sendable, Equatable {
     return nil
   }
 
-  // Links on the way (`/bin` to `/usr/bin`, a version manager) are fine as long as the places they stand in
-  // and lead to are.
   private static func check(_ path: String) throws(EngineError) {
-    try PrivateFolder.checkNobodyElseWrites(above: path)
-    guard let resolved = unsafe realpath(path, nil) else {
-      throw .unsafeEngine(path: path, reason: "it cannot be resolved")
-    }
-    defer { unsafe free(resolved) }
-    let target = unsafe String(cString: resolved)
-    try PrivateFolder.checkNobodyElseWrites(above: target)
-    try PrivateFolder.checkNobodyElseWrites(target)
+    if let weakness = FileProtection.weakness(ofProgram: path) { throw EngineError(weakness) }
   }
 }

@@ -1,3 +1,4 @@
+internal import FileSystem
 internal import Glibc
 
 /// Folders that nobody else can change, made and checked.
@@ -36,36 +37,13 @@ enum PrivateFolder {
     }
   }
 
-  /// Checks every folder above a path.
-  ///
-  /// - Parameter path: An absolute path; its last part is not looked at.
-  /// - Throws: `unsafeEngine` for the first folder that someone else can change.
-  static func checkNobodyElseWrites(above path: String) throws(EngineError) {
-    var current = ""
-    for part in path.split(separator: "/", omittingEmptySubsequences: true).dropLast() {
-      current += "/" + part
-      try checkNobodyElseWrites(current)
-    }
-  }
-
   /// Checks one file or folder: it belongs to us or to root, and only its owner can write to it. Others may
   /// write to a folder with the sticky bit, as in `/tmp`: they cannot touch what is ours in it.
   ///
   /// - Parameter path: The path; a link is looked at itself and has to be ours or root's.
   /// - Throws: `unsafeEngine` with the reason.
-  static func checkNobodyElseWrites(_ path: String) throws(EngineError) {
-    var status = stat()
-    guard unsafe lstat(path, &status) == 0 else { throw .unsafeEngine(path: path, reason: reason(errno)) }
-    let kind = status.st_mode & S_IFMT
-    // The mode of a link means nothing.
-    let mode = kind == S_IFLNK ? 0 : status.st_mode
-    switch FileProtection.weakness(
-      owner: status.st_uid, mode: mode, isFolder: kind == S_IFDIR, in: .above)
-    {
-    case .ownedBy: throw .unsafeEngine(path: path, reason: "it belongs to someone else")
-    case .writableByOthers: throw .unsafeEngine(path: path, reason: "others can write to it")
-    case nil: return
-    }
+  private static func checkNobodyElseWrites(_ path: String) throws(EngineError) {
+    if let weakness = FileProtection.weakness(of: path) { throw EngineError(weakness) }
   }
 
   /// The system's text for an error number.
@@ -75,5 +53,18 @@ enum PrivateFolder {
   static func reason(_ code: Int32) -> String {
     guard let text = unsafe strerror(code) else { return "error \(code)" }
     return unsafe String(cString: text)
+  }
+}
+
+extension EngineError {
+  /// A file or a folder that somebody else could change.
+  init(_ weakness: FileProtection.Weakness) {
+    let reason =
+      switch weakness.reason {
+      case .unsafe(.ownedBy): "it belongs to someone else"
+      case .unsafe(.writableByOthers): "others can write to it"
+      case .system(let code): PrivateFolder.reason(code)
+      }
+    self = .unsafeEngine(path: weakness.path, reason: reason)
   }
 }

@@ -1,3 +1,4 @@
+internal import FileSystem
 package import Subprocess
 
 /// Git in a folder: the program, its variables, and how it is run.

@@ -1,3 +1,4 @@
+internal import FileSystem
 package import Subprocess
 
 /// How git is always run: nothing of what a repository brings along may start a program, change a byte, or ask.
@@ -60,6 +61,10 @@ package enum GitOptions {
   package static func environmentForPerson(_ outer: ProcessEnvironment) -> ProcessEnvironment {
     var environment = outer
     environment.removeAll(prefix: "GIT_")
+    // Git starts ssh, helpers and pagers itself.
+    if let path = outer.value("PATH").flatMap({ String(validating: $0, as: UTF8.self) }) {
+      environment.set("PATH", to: ProgramSearch.safeFolders(of: path))
+    }
     // A file `info/grafts` would change which commits follow each other. Git warns of a file that exists.
     environment.set("GIT_GRAFT_FILE", to: "/dev/null/none")
     return environment

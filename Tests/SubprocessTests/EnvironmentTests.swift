@@ -45,29 +45,4 @@ import Testing
     #expect(environment.value("git_dir") == [])
     #expect(environment.value("NE") == nil)
   }
-
-  @Test func `A program is the first that may be run in an absolute folder`() throws {
-    let folder = ScratchFolder()
-    let path = folder.path
-    for name in ["a", "b", "c", "b/tool", "d"] where unsafe mkdir("\(path)/\(name)", 0o700) != 0 {
-      Issue.record("no folder")
-    }
-    for (name, mode) in [("a/tool", 0o600), ("c/tool", 0o700), ("d/tool", 0o700)] as [(String, mode_t)] {
-      close(unsafe creat("\(path)/\(name)", mode))
-    }
-    let found = "\(path)/c/tool"
-    let up = String(repeating: "../", count: 20) + path.dropFirst()
-    for searchPath in [
-      "\(path)/c", "\(path)/a:\(path)/b:\(path)/c:\(path)/d", ":.:\(up)/d::\(path)/c:",
-      "/nonexistent:\(path)/c",
-    ] {
-      #expect(ProgramSearch.path(of: "tool", in: searchPath) == found)
-    }
-    for searchPath in ["", ":", ".", "\(up)/d", "\(path)/a", "\(path)/b"] {
-      #expect(ProgramSearch.path(of: "tool", in: searchPath) == nil)
-    }
-    for name in ["", "/tool", "c/tool", found, "tool\0"] {
-      #expect(ProgramSearch.path(of: name, in: "\(path):\(path)/c:/") == nil)
-    }
-  }
 }

@@ -47,7 +47,7 @@ struct GitTests {
       String(decoding: $0.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
     }
     #expect(
-      names.filter { $0.hasPrefix("GIT_") }.sorted() == ["GIT_TERMINAL_PROMPT"])
+      names.filter { $0.hasPrefix("GIT_") }.sorted() == ["GIT_GRAFT_FILE", "GIT_TERMINAL_PROMPT"])
   }
 
   /// What may stand in the way of a commit, and the error.

@@ -170,7 +170,7 @@ import Testing
     ("fetch", "refs/keytree/fetched/origin/main.lock"), ("fetch", "shallow.lock"),
     ("push", "refs/remotes/origin/main.lock"), ("update-ref", "refs/remotes/origin/main.lock"),
     ("update-ref", "refs/keytree/seen/origin/main.lock"), ("push", "packed-refs.lock"),
-    ("config", "config.lock"),
+    ("--local", "config.lock"),
   ])
   func `the lock that a killed git has left does not stop the next synchronization`(
     command: String, lock: String
@@ -213,12 +213,13 @@ private struct KilledGit {
   /// Makes the program.
   ///
   /// - Parameters:
-  ///   - command: The command of git.
-  ///   - lock: The lock that it leaves, in the repository; nil for none.
+  ///   - command: The command of git, or another word of its arguments.
+  ///   - lock: The path of the lock that it leaves; nil for none.
+  ///   - folder: Where the program goes.
   init(_ command: String, leaving lock: String?, in folder: String) throws {
     self.folder = folder
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let leave = lock.map { "mkdir -p \"$(dirname '.git/\($0)')\"; : >'.git/\($0)'; " } ?? ""
+    let leave = lock.map { "mkdir -p \"$(dirname '\($0)')\"; : >'\($0)'; " } ?? ""
     let script = """
       #!/bin/sh
       for word; do
@@ -227,8 +228,7 @@ private struct KilledGit {
       exec /usr/bin/git "$@"
 
       """
-    try Data(script.utf8).write(to: URL(fileURLWithPath: "\(folder)/git"))
-    _ = unsafe chmod("\(folder)/git", 0o700)
+    try ExecutableFile.write(script, to: "\(folder)/git")
   }
 
   func git(in place: String, _ environment: ProcessEnvironment) -> Git {
@@ -239,6 +239,7 @@ private struct KilledGit {
 extension SyncWorld {
   /// Commits with a git that is killed.
   fileprivate func commit(killing command: String, leaving lock: String? = nil) throws {
+    let lock = lock.map { "\(path)/.git/\($0)" }
     let killed = try KilledGit(command, leaving: lock, in: "\(store.folder.path)/tools")
     let repository = try #require(try Repository.find(store: path) { killed.git(in: $0, environment) })
     _ = try Committer(
@@ -251,6 +252,7 @@ extension SyncWorld {
 extension SyncClones {
   /// Synchronizes with a git that is killed.
   fileprivate func sync(_ clone: Int, killing command: String, leaving lock: String) throws {
+    let lock = "\(paths[clone])/.git/\(lock)"
     let killed = try KilledGit(command, leaving: lock, in: "\(world.store.folder.path)/tools")
     let repository = try #require(
       try Repository.find(store: paths[clone]) { killed.git(in: $0, world.environment) })

@@ -1,4 +1,5 @@
 public import KeyringModel
+public import FileSystem
 public import OpenPGP
 
 /// One thing that is not as it should be in a store.

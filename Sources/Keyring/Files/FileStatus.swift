@@ -1,5 +1,5 @@
 internal import Glibc
-internal import OpenPGP
+internal import FileSystem
 
 /// What stands at a path.
 package struct FileStatus: Equatable, Sendable {

@@ -1,4 +1,5 @@
 public import KeyringModel
+public import FileSystem
 public import OpenPGP
 
 /// Everything that can go wrong with a keyring: what failed and on what, never what to do about it.
