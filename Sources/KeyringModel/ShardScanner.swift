@@ -40,9 +40,25 @@ package enum ShardScanner {
     return unsafe ByteSearch.last(newline, in: shard, from: 0, before: shard.count).map { $0 + 1 } ?? 0
   }
 
-  /// The number of the line that starts at an offset, from 1.
-  package static func lineNumber(at offset: Int, in shard: UnsafeRawBufferPointer) -> Int {
-    unsafe shard.prefix(offset).count { $0 == newline } + 1
+  /// Numbers the lines of a shard in the order in which they come. All numbers together cost one pass over the shard,
+  /// however many there are (threat T46).
+  package struct LineCounter {
+    private var offset = 0
+    private var number = 1
+
+    package init() {}
+
+    /// Returns the number of the line that starts at an offset, from 1.
+    ///
+    /// - Parameters:
+    ///   - offset: Where the line starts; not before the line that was asked for last.
+    ///   - shard: The bytes of the shard file, the same each time.
+    package mutating func number(at offset: Int, in shard: UnsafeRawBufferPointer) -> Int {
+      precondition(offset >= self.offset)
+      number += unsafe shard[self.offset..<offset].count { $0 == newline }
+      self.offset = offset
+      return number
+    }
   }
 
   private static let newline = UInt8(ascii: "\n")

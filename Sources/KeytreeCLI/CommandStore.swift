@@ -75,10 +75,20 @@ extension CommandCall {
 
   /// Warns of damage in the index, quiet or not: what it concerns may be missing from an answer.
   package func tell(_ problems: [IndexProblem]) {
-    for problem in problems {
+    for problem in problems.prefix(Self.problemLimit) {
       console.complain(
         "keytree: warning: \(ErrorReport.show(problem.file)): \(ErrorReport.show(problem.problem.words))")
     }
+    if let rest = Self.words(forRestOf: problems) { console.complain("keytree: warning: \(rest)") }
+  }
+
+  /// How many problems of the index are named one by one; `check` names all.
+  static let problemLimit = 10
+
+  /// Says how many problems are not named one by one; nil if all are.
+  static func words(forRestOf problems: [IndexProblem]) -> String? {
+    let rest = problems.count - problemLimit
+    return rest > 0 ? "\(rest) more problems in the index; `keytree check` names all of them" : nil
   }
 
   /// The one item that is meant.

@@ -62,9 +62,10 @@ struct StoreStatus {
     for (fingerprint, expires) in expiring {
       list.add("expires", "\(fingerprint.text)  \(name(fingerprint)), \(expires.rfc3339)")
     }
-    for problem in damage {
+    for problem in damage.prefix(CommandCall.problemLimit) {
       list.add("damage", "\(problem.file): \(ErrorReport.show(problem.problem.words))")
     }
+    if let rest = CommandCall.words(forRestOf: damage) { list.add("damage", rest) }
     for folder in unfinished { list.add("unfinished", ErrorReport.show(folder)) }
     for folder in quarantines { list.add("quarantine", ErrorReport.show(folder)) }
     return list.lines

@@ -5,9 +5,10 @@ import Testing
 struct QueryPlanTests {
   static func candidates(in file: [UInt8], for query: Query) -> [(line: [UInt8], number: Int)] {
     var found: [(line: [UInt8], number: Int)] = []
+    var counter = ShardScanner.LineCounter()
     unsafe file.withUnsafeBytes { shard in
       unsafe ShardScanner.candidates(in: shard, needles: QueryPlan(query).needles) { line, offset in
-        unsafe found.append((Array(line), ShardScanner.lineNumber(at: offset, in: shard)))
+        unsafe found.append((Array(line), counter.number(at: offset, in: shard)))
       }
     }
     return found
@@ -194,11 +195,12 @@ struct QueryPlanTests {
   func `candidates are found line by line`(text: String, needles: [[String]], lines: [String]) {
     var found: [String] = []
     var numbers: [Int] = []
+    var counter = ShardScanner.LineCounter()
     unsafe Array(text.utf8).withUnsafeBytes { shard in
       let needles = needles.map { Needle($0.map { Array($0.utf8) }) }
       unsafe ShardScanner.candidates(in: shard, needles: needles) { line, offset in
         unsafe found.append(String(decoding: line, as: UTF8.self))
-        unsafe numbers.append(ShardScanner.lineNumber(at: offset, in: shard))
+        unsafe numbers.append(counter.number(at: offset, in: shard))
       }
     }
     #expect(found == lines)

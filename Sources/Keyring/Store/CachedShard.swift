@@ -17,6 +17,7 @@ final class CachedShard: Sendable {
     var records: [ItemRecord] = []
     var damaged: [DamagedLine] = []
     var places: [UInt64] = []
+    var lines = ShardScanner.LineCounter()
     unsafe bytes.withUnsafeBytes { buffer in
       unsafe ShardScanner.candidates(in: buffer, needles: []) { line, offset in
         do throws(IndexLineError) {
@@ -25,7 +26,7 @@ final class CachedShard: Sendable {
           places += ExactKey.all(of: record).map { UInt64($0) << 32 | UInt64(records.count) }
           records.append(record)
         } catch {
-          let number = unsafe ShardScanner.lineNumber(at: offset, in: buffer)
+          let number = unsafe lines.number(at: offset, in: buffer)
           let end = min(offset + line.count + 1, buffer.count)
           damaged.append(
             DamagedLine(

@@ -17,6 +17,7 @@ struct MatchCollector: Sendable {
   /// Takes the matching lines of one shard.
   mutating func scan(_ bytes: [UInt8], shard: UInt8, isLocal: Bool) {
     statistics.shardsRead += 1
+    var lines = ShardScanner.LineCounter()
     unsafe bytes.withUnsafeBytes { buffer in
       unsafe ShardScanner.candidates(in: buffer, needles: plan.needles) { line, offset in
         statistics.linesParsed += 1
@@ -26,7 +27,7 @@ struct MatchCollector: Sendable {
           if query.matches(record) { found.append(record) }
         } catch {
           let file = StoreLayout.shardFile(shard, isLocal: isLocal)
-          let number = unsafe ShardScanner.lineNumber(at: offset, in: buffer)
+          let number = unsafe lines.number(at: offset, in: buffer)
           problems.append(IndexProblem(file: file, problem: .badLine(number: number, error)))
         }
       }

@@ -47,6 +47,21 @@ import Testing
     #expect(taken > 5 && refused > 10, "\(taken), \(refused)")
   }
 
+  @Test func `thousands of bad lines in a shard are named in a few lines`() throws {
+    let program = try ProcessesProgram.withStore(["a.example/me": "secret"])
+    // As large as the attack was: 196 KB.
+    try Data(String(repeating: "x\n", count: 98_000).utf8).write(
+      to: URL(fileURLWithPath: "\(program.store)/index/31.jsonl"))
+    for command in [["find", "x"], ["status"]] {
+      let outcome = try program.run(command)
+      let lines = (outcome.errors + outcome.text).split(separator: "\n")
+      #expect(lines.count < 30, "\(command): \(lines.count)")
+      #expect(lines.contains { $0.contains("97990 more problems") }, "\(command)")
+      #expect(lines.contains { $0.contains("line 10") } && !lines.contains { $0.contains("line 11") })
+    }
+    #expect(try program.run(["get", "a.example/me"]).text == "secret")
+  }
+
   @Test(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
   func `a copied folder with settings, hooks and links runs nothing and leads nowhere`() throws {
     let program = try Self.program()
