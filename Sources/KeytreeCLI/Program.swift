@@ -151,7 +151,8 @@ package enum Program {
     switch history {
     case .none: return try command.run(call)
     case .before:
-      let problem = commitPending(call)
+      // All of these commands look at the repository and report themselves that it is refused.
+      let problem = commitPending(call, reportsRefusal: false)
       let code = try command.run(call)
       return code == .done ? problem ?? .done : code
     case .after:
@@ -170,13 +171,16 @@ package enum Program {
   }
 
   /// Commits what waits; a failure is told, and is not the command's.
-  private static func commitPending(_ call: CommandCall, _ prepared: Committer? = nil) -> ExitCode? {
+  private static func commitPending(
+    _ call: CommandCall, _ prepared: Committer? = nil, reportsRefusal: Bool = true
+  ) -> ExitCode? {
     do {
       try call.commitPending(prepared)
       return nil
     } catch {
       // A store that can only be read can be looked at, too.
       if case .notCommitted(.keyring(_)) = error { return nil }
+      if case .notCommitted(.git(.unsafeConfiguration)) = error, !reportsRefusal { return .gitFailed }
       let report = ErrorReport(error)
       for line in report.lines { call.console.complain(line) }
       return report.exitCode

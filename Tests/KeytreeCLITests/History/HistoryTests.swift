@@ -107,9 +107,14 @@ struct HistoryTests {
     let link = "\(world.store)/items/e\u{1B}vil"
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/etc")
     try world.git("add", "items")
+    let refused = world.run("doctor")
+    #expect(refused.code == .failedChecks)
+    #expect(refused.text.contains("core.sshcommand"))
+    // Git is not run in the repository before the setting is gone.
+    #expect(!refused.text.contains("a link"))
+    try world.git("config", "--unset", "core.sshCommand")
     let result = world.run("doctor")
     #expect(result.code == .failedChecks)
-    #expect(result.text.contains("core.sshcommand"))
     #expect(result.text.contains("items/e\\x1bvil: a link"))
   }
 }

@@ -58,7 +58,8 @@ final class TemporaryFolder {
 struct TranscriptRunnerTests {
   /// A program that shows what it was given.
   private func echo(_ words: [Word], _ environment: Environment, _ console: Console) -> ExitCode {
-    for word in words { console.print(word.approximateText) }
+    // As it is, with tabs.
+    for word in words { console.write(word.approximateText + "\n") }
     if let text = environment.text("GREETING") { console.say(text) }
     if words.last == "ask" {
       // The answer does not matter, the question does.
