@@ -55,6 +55,42 @@ package final class FileTree: Sendable {
   /// - Parameter limit: the most bytes that are ever read.
   /// - Throws: `FileError` with `.notARegularFile`, `.hasOtherNames`, `.tooLarge`, or what the system said.
   package func read(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
+    try waitingForWriters { () throws(FileError) in try readOnce(path, limit: limit) }
+  }
+
+  /// Reads again while a file has a second name and a writer is at work: it gives a file one while it puts the file in
+  /// place.
+  ///
+  /// - Parameter body: Reads files of the store.
+  /// - Throws: What `body` throws; `.hasOtherNames` if no writer is at work, or after about two seconds.
+  func waitingForWriters<R>(_ body: () throws(FileError) -> R) throws(FileError) -> R {
+    do {
+      return try body()
+    } catch {
+      guard error.reason == .hasOtherNames else { throw error }
+    }
+    for _ in 0..<Self.patience {
+      let wasAtWork = try hasTransaction()
+      do {
+        return try body()
+      } catch {
+        guard error.reason == .hasOtherNames else { throw error }
+        let isAtWork = try hasTransaction()
+        guard wasAtWork || isAtWork else { throw error }
+      }
+      usleep(1000)
+    }
+    return try body()
+  }
+
+  /// How often a file is read again while a writer is at work, about once in a millisecond.
+  private static let patience = 2000
+
+  private func hasTransaction() throws(FileError) -> Bool {
+    try list(StoreLayout.work).contains { $0.hasPrefix(StoreLayout.transactionPrefix) }
+  }
+
+  private func readOnce(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
     do {
       return try withParent(of: path, create: false) { (parent, name) throws(FileError) in
         try FileReading.read(name, in: parent, path: path, limit: limit)

@@ -123,7 +123,9 @@ struct CachedFolder: Sendable {
         let name = StoreLayout.shardName(UInt8(number))
         let now = clock.now()
         do throws(FileError) {
-          let status = try folder?.read(name, into: &buffer, limit: StoreLayout.shardLimit)
+          let status = try tree.waitingForWriters { () throws(FileError) in
+            try folder?.read(name, into: &buffer, limit: StoreLayout.shardLimit)
+          }
           let stamp = status?.stamp.rounded(to: clock.tick)
           let shard = stamp.map { stamp in
             CachedShard(

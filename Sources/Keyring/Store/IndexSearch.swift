@@ -90,7 +90,10 @@ enum IndexSearch {
     var buffer: [UInt8] = []
     for number in piece.numbers {
       let name = StoreLayout.shardName(number)
-      guard try folder.read(name, into: &buffer, limit: StoreLayout.shardLimit) != nil else { continue }
+      let status = try tree.waitingForWriters { () throws(FileError) in
+        try folder.read(name, into: &buffer, limit: StoreLayout.shardLimit)
+      }
+      if status == nil { continue }
       for (index, search) in searches.enumerated() where search.plan.shards.contains(number) {
         collectors[index].scan(buffer, shard: number, isLocal: piece.isLocal)
       }
