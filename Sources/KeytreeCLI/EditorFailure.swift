@@ -44,7 +44,10 @@ extension ErrorReport {
     case .badCommand(let text):
       self.init(.failure, "cannot edit: the editor \(Self.quote(text)) is not a command", hint: setEditor)
     case .notFound(let program):
-      self.init(.failure, "cannot edit: the editor \(Self.quote(program)) is not found", hint: setEditor)
+      self.init(
+        .failure,
+        "cannot edit: the editor \(Self.quote(program)) is not found, or only where others can change it",
+        hint: setEditor)
     case .noMemoryFolder(let tried):
       let folders = tried.isEmpty ? "none is known" : tried.map(Self.show).joined(separator: ", ")
       self.init(

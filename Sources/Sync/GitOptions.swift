@@ -47,6 +47,9 @@ package enum GitOptions {
     list.flatMap { ["-c", "\($0)=\($1)"] }
   }
 
+  /// Where programs are if `PATH` names no folder that is safe.
+  private static let usualFolders = "/usr/bin:/bin"
+
   /// The variables for our own use of git.
   ///
   /// - Parameter outer: Those of the person.
@@ -62,9 +65,10 @@ package enum GitOptions {
     var environment = outer
     environment.removeAll(prefix: "GIT_")
     // Git starts ssh, helpers and pagers itself.
-    if let path = outer.value("PATH").flatMap({ String(validating: $0, as: UTF8.self) }) {
-      environment.set("PATH", to: ProgramSearch.safeFolders(of: path))
-    }
+    let path = outer.value("PATH").flatMap { String(validating: $0, as: UTF8.self) } ?? ""
+    let folders = ProgramSearch.safeFolders(of: path)
+    // An empty list would stand for the current folder.
+    environment.set("PATH", to: folders.isEmpty ? usualFolders : folders)
     // A file `info/grafts` would change which commits follow each other. Git warns of a file that exists.
     environment.set("GIT_GRAFT_FILE", to: "/dev/null/none")
     return environment

@@ -86,9 +86,9 @@ package struct Synchronization {
   /// Does it.
   ///
   /// - Returns: What was done; nothing more is to be done then.
-  /// - Throws: `keyring` with `busy` if another process synchronizes; `noRemote`; `rewritten` when commits that were over there are not any more; `tooBusy` when others
-  ///   kept being faster; `foreignPolicy`; `policiesDiverged`; and what merging, git and the store can throw. What was done before an
-  ///   error stays done.
+  /// - Throws: `keyring` with `busy` if another process synchronizes; `noRemote`; `rewritten` if the remote has lost
+  ///   commits; `tooBusy` if others were faster in every attempt; `foreignPolicy`; `policiesDiverged`; and what merging,
+  ///   git and the store can throw. What was done before an error stays done.
   package func run() throws(SyncError) -> Report {
     try GitTurn.take(.synchronization, in: repository, tree, timeout: timeout) { () throws(SyncError) in
       try runAlone()

@@ -50,6 +50,18 @@ struct GitTests {
       names.filter { $0.hasPrefix("GIT_") }.sorted() == ["GIT_GRAFT_FILE", "GIT_TERMINAL_PROMPT"])
   }
 
+  /// An empty `PATH` would stand for the current folder, and one that is not UTF-8 could not be filtered.
+  @Test(arguments: [nil, "", ".", "relative:", "/nowhere/\u{FF}"] as [String?])
+  func `git never looks for programs in the current folder`(path: String?) throws {
+    var entries = ["HOME=/h"].map { Array($0.utf8) }
+    if let path {
+      entries.append(
+        Array("PATH=".utf8) + path.unicodeScalars.map { $0 == "\u{FF}" ? 0xFF : UInt8($0.value) })
+    }
+    let environment = GitOptions.environment(ProcessEnvironment(entries: entries, locale: nil))
+    #expect(environment.value("PATH").map { String(decoding: $0, as: UTF8.self) } == "/usr/bin:/bin")
+  }
+
   /// What may stand in the way of a commit, and the error.
   static let obstacles: [(@Sendable (SyncWorld) throws -> Void, GitError)] =
     [

@@ -87,8 +87,13 @@ package final class FileTree: Sendable {
   private static let patience = 2000
 
   private func hasTransaction() throws(FileError) -> Bool {
-    try list(StoreLayout.work).contains { $0.hasPrefix(StoreLayout.transactionPrefix) }
+    try list(Self.workFolder).contains { $0.hasPrefix(Self.transactionPrefix) }
   }
+
+  /// The folder in which writers keep what is not in place yet.
+  static let workFolder = ".keytree"
+  /// How the names of the folders begin in it, one for each writer at work.
+  static let transactionPrefix = "transaction-"
 
   private func readOnce(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
     do {

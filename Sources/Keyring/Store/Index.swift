@@ -58,13 +58,7 @@ public struct Index: Sendable {
     } catch {
       throw .invalidQuery(error)
     }
-    do throws(KeyringError) {
-      if let matches = try findWithoutLock(queries, in: cache) { return matches }
-    } catch {
-      // A writer gives a file a second name while it puts it in place.
-      guard error.isAboutOtherNames else { throw error }
-    }
-    return try findUnderLock(queries, in: cache)
+    return try findWithoutLock(queries, in: cache) ?? findUnderLock(queries, in: cache)
   }
 
   /// Returns nil if a writer was at work.

@@ -250,12 +250,6 @@ extension Keyring {
 }
 
 extension KeyringError {
-  /// A Boolean value that indicates whether a file has a second name, as it has while a writer puts it in place.
-  var isAboutOtherNames: Bool {
-    if case .file(let error) = self { return error.reason == .hasOtherNames }
-    return false
-  }
-
   /// Whether it is about the files of an item, which a writer may be replacing.
   var isAboutFilesOfAnItem: Bool {
     switch self {

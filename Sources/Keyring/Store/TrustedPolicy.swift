@@ -98,14 +98,7 @@ struct TrustedPolicy: Sendable {
     for _ in 0..<3 {
       let before = try ReaderSnapshot(of: tree)
       if before.isPending, isPolicyPending(in: tree) { break }
-      let trusted: TrustedPolicy
-      do throws(KeyringError) {
-        trusted = try TrustedPolicy(in: tree, stateBase: host.stateBase)
-      } catch {
-        // A writer gives a file a second name while it puts it in place.
-        guard error.isAboutOtherNames else { throw error }
-        break
-      }
+      let trusted = try TrustedPolicy(in: tree, stateBase: host.stateBase)
       // Whoever only looks finishes nothing that is not in the way.
       if trusted.distrust == nil { return trusted }
       // A writer may have been at work between two files.

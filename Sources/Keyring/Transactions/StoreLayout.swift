@@ -12,9 +12,9 @@ package enum StoreLayout {
   /// The recipients of the group `default`, for programs that read stores of pass; never read.
   package static let passRecipients = "items/.gpg-id"
   package static let local = "local"
-  package static let work = ".keytree"
+  package static let work = FileTree.workFolder
   package static let lock = ".keytree/lock"
-  package static let transactionPrefix = "transaction-"
+  package static let transactionPrefix = FileTree.transactionPrefix
   package static let quarantinePrefix = "quarantine-"
   package static let commit = "commit.json"
   package static let gitAttributes = ".gitattributes"

@@ -63,7 +63,9 @@ enum RunCommand: Command {
     guard let path = program.file else {
       return try cannotStart(
         words, "there is no such program in `PATH`",
-        hint: "a name without `/` is looked for in the absolute folders of `PATH`", 127, call)
+        hint:
+          "a name without `/` is looked for in the absolute folders of `PATH` that nobody else can change",
+        127, call)
     }
     let problem = program.run(path, as: call.environment.launch)
     return try cannotStart(

@@ -17,7 +17,7 @@ import Testing
     ["merge", "-m", "x", "side"], ["add", "-A"], ["status"], ["log", "-p"], ["diff", "HEAD~1", "HEAD"],
     ["fetch", "origin"],
     ["push", "origin", "HEAD:refs/heads/new"], ["commit", "-S", "-m", "x"], ["commit", "--allow-empty"],
-    ["fetch", "ssh://example.invalid/x"], ["fetch", "git://example.invalid/x"],
+    ["fetch", "ssh://127.0.0.1:1/x"], ["fetch", "git://127.0.0.1:1/x"],
     ["interpret-trailers", "--trailer", "x=y"], ["checkout", "-q", "side"],
   ]
 

@@ -41,8 +41,14 @@ struct RunProcessTests {
   @Test(
     "are not there, or cannot be run",
     arguments: [
-      ("no-such-program", 127, "a name without `/` is looked for in the absolute folders of `PATH`"),
-      ("", 127, "a name without `/` is looked for in the absolute folders of `PATH`"),
+      (
+        "no-such-program", 127,
+        "a name without `/` is looked for in the absolute folders of `PATH` that nobody else can change"
+      ),
+      (
+        "", 127,
+        "a name without `/` is looked for in the absolute folders of `PATH` that nobody else can change"
+      ),
       ("/no/such/program", 127, "look at the path with `ls`: every folder in it has to exist"),
       ("/etc/passwd/x", 126, "look at the path with `ls`: every folder in it has to exist"),
       ("/etc/passwd", 126, "it is a folder, or a file that you may not execute: `ls -ld` shows which"),
