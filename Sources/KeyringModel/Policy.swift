@@ -15,6 +15,8 @@ public struct Policy: Equatable, Sendable {
   public var groups: [String: [Fingerprint]]
   /// The secrets that stay although somebody who left could have read them, by item.
   public var accepted: [ItemID: AcceptedRisk]
+  /// The files that the history may have beside the store, as ``AllowedName`` has them.
+  public var files: Set<String>
 
   /// The format that this version writes.
   package static let format: Int64 = 1
@@ -24,7 +26,8 @@ public struct Policy: Equatable, Sendable {
   /// Brings all parts together; ``validate()`` checks them.
   public init(
     keyring: KeyringID, generation: Int, previous: ContentDigest?,
-    people: [Fingerprint: Person], groups: [String: [Fingerprint]], accepted: [ItemID: AcceptedRisk] = [:]
+    people: [Fingerprint: Person], groups: [String: [Fingerprint]], accepted: [ItemID: AcceptedRisk] = [:],
+    files: Set<String> = []
   ) {
     self.keyring = keyring
     self.generation = generation
@@ -32,6 +35,7 @@ public struct Policy: Equatable, Sendable {
     self.people = people
     self.groups = groups
     self.accepted = accepted
+    self.files = files
   }
 
   /// The people who are admins now, sorted.
@@ -51,6 +55,8 @@ public struct Policy: Equatable, Sendable {
       guard !person.name.isEmpty else { throw .unnamedPerson(fingerprint) }
       if let removed = person.removed, removed < person.added { throw .invalid("removed") }
     }
+    guard files.count <= AllowedName.maximumCount else { throw .invalid("files") }
+    if let name = files.filter({ !AllowedName.isValid($0) }).min() { throw .badFileName(name) }
     guard !admins.isEmpty else { throw .noAdmin }
     guard let everyone = groups[GroupName.default] else { throw .noDefaultGroup }
     guard !everyone.isEmpty else { throw .emptyDefaultGroup }
@@ -77,6 +83,10 @@ public struct Policy: Equatable, Sendable {
     if let previous { members.append(JSONMember("previous", .string(previous.base64url))) }
     if !accepted.isEmpty {
       members.append(JSONMember("accepted", .object(accepted.map { JSONMember($0.key.hex, $0.value.json) })))
+    }
+    if !files.isEmpty {
+      let names = files.sorted { $0.precedesInBytes($1) }
+      members.append(JSONMember("files", .array(names.map { .string($0) })))
     }
     return JSONValue.object(members).canonicalBytes + [UInt8(ascii: "\n")]
   }
@@ -116,11 +126,12 @@ public struct Policy: Equatable, Sendable {
       guard let item = ItemID(hex: member.name) else { throw .invalid("accepted") }
       accepted[item] = try AcceptedRisk(member.value)
     }
+    let files = try fields.takeOptionalStrings("files") ?? []
     let generation = try fields.takeInteger("generation")
     try fields.finish()
     let policy = Policy(
       keyring: keyring, generation: Int(generation), previous: previous, people: people,
-      groups: groups, accepted: accepted)
+      groups: groups, accepted: accepted, files: Set(files))
     try policy.validate()
     guard policy.encode() == bytes else { throw .notCanonical }
     return policy

@@ -20,6 +20,10 @@ public enum PolicyEdit: Equatable, Sendable {
   case leave(Fingerprint, group: String)
   /// A secret stays although somebody who left could have read it.
   case accept(ItemID, AcceptedRisk)
+  /// The history may have a file beside the store.
+  case allow(file: String)
+  /// The history may have it no more.
+  case disallow(file: String)
 }
 
 extension Policy {
@@ -63,6 +67,8 @@ extension Policy {
       groups[group] = Set(members + [fingerprint]).sorted()
     case .leave(let fingerprint, let group): groups[group]?.removeAll { $0 == fingerprint }
     case .accept(let item, let risk): accepted[item] = risk
+    case .allow(let file): files.insert(file)
+    case .disallow(let file): files.remove(file)
     }
   }
 
@@ -102,6 +108,13 @@ extension Policy {
     }
     for (item, risk) in accepted.sorted(by: { $0.key.hex.precedesInBytes($1.key.hex) })
     where base.accepted[item] != risk { edits.append(.accept(item, risk)) }
+    for file in files.union(base.files).sorted(by: { $0.precedesInBytes($1) }) {
+      switch (base.files.contains(file), files.contains(file)) {
+      case (false, true): edits.append(.allow(file: file))
+      case (true, false): edits.append(.disallow(file: file))
+      default: continue
+      }
+    }
     return edits
   }
 

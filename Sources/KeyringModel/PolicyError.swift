@@ -22,6 +22,8 @@ public enum PolicyError: Error, Hashable, Sendable {
   case emptyDefaultGroup
   /// A group has a name that groups cannot have.
   case badGroupName(String)
+  /// A file has a name that cannot be allowed.
+  case badFileName(String)
   /// A group names somebody who is not among the people.
   case unknownPerson(Fingerprint, group: String)
   /// A group names somebody who was removed.

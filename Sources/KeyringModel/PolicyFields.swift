@@ -47,6 +47,17 @@ struct PolicyFields {
     }
   }
 
+  mutating func takeOptionalStrings(_ name: String) throws(PolicyError) -> [String]? {
+    guard let json = take(name) else { return nil }
+    guard case .array(let elements) = json else { throw .invalid(name) }
+    var strings: [String] = []
+    for element in elements {
+      guard case .string(let text) = element else { throw .invalid(name) }
+      strings.append(text)
+    }
+    return strings
+  }
+
   mutating func takeOptionalObject(_ name: String) throws(PolicyError) -> [JSONMember]? {
     switch take(name) {
     case nil: return nil

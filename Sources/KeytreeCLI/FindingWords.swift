@@ -89,6 +89,8 @@ extension StrayReason {
     case .name: "this name does not belong in a store"
     case .repository: "another repository (a module of git)"
     case .own: "what lies below `.keytree` or `local` stays on each machine"
+    case .executable: "a file that can be executed"
+    case .notAllowed: "it is no part of a store, and the policy does not allow it"
     }
   }
 }

@@ -126,6 +126,7 @@ extension PolicyError {
     case .noDefaultGroup: "it has no group `default`"
     case .emptyDefaultGroup: "its group `default` is empty"
     case .badGroupName(let name): "\(ErrorReport.quote(name)) is no name of a group"
+    case .badFileName(let name): "\(ErrorReport.quote(name)) is no name that a file beside the store can have"
     case .unknownPerson(let person, let group):
       "\(person.text) is in group \(group), but not among the people"
     case .removedPerson(let person, let group): "\(person.text) was removed, but is in group \(group)"

@@ -36,6 +36,10 @@ struct PolicyDifference {
         lines.append("- \(old.name(of: fingerprint)) reads group \(group) (\(fingerprint.text))")
       }
     }
+    for file in new.files.union(old.files).sorted()
+    where !old.files.contains(file) || !new.files.contains(file) {
+      lines.append("\(new.files.contains(file) ? "+" : "-") file \(ErrorReport.show(file))")
+    }
     for (item, risk) in new.accepted.sorted(by: { $0.key.hex < $1.key.hex }) where old.accepted[item] != risk
     {
       lines.append("~ the secret of item #\(item.hex.prefix(8)) stays: \(ErrorReport.show(risk.reason))")

@@ -3,7 +3,7 @@ internal import KeyringModel
 // A policy as people and programs are told about it.
 
 extension Policy {
-  /// Who belongs to it and who reads what: lines for a list of facts.
+  /// Who belongs to it, who reads what, and which files it allows: lines for a list of facts.
   ///
   /// - Parameter me: the person whose key this user has.
   func addFacts(to list: inout FactList, me: Fingerprint?) {
@@ -12,6 +12,9 @@ extension Policy {
     }
     for (name, members) in groups.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
       list.add("group", "\(name): \(members.map { self.name(of: $0) }.joined(separator: ", "))")
+    }
+    for file in files.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      list.add("file", ErrorReport.show(file))
     }
   }
 
@@ -31,6 +34,11 @@ extension Policy {
         if let removed = person.removed { members.append(JSONMember("removed", .string(removed.rfc3339))) }
         return .object(members)
       })
+  }
+
+  /// The allowed files for programs.
+  var filesJSON: JSONValue {
+    .array(files.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { .string($0) })
   }
 
   /// The groups for programs.

@@ -14,6 +14,7 @@ package enum Program {
     GenerateCommand.self, OtpCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
     ReadCommand.self, RunCommand.self, InjectCommand.self,
     HistoryCommand.self, UndeleteCommand.self, StatusCommand.self, GroupCommand.self, WhoCommand.self,
+    PolicyCommand.self,
     ResolveCommand.self, RotateCommand.self, CheckCommand.self, VerifyCommand.self, DoctorCommand.self,
     TrustCommand.self,
     CloneCommand.self,

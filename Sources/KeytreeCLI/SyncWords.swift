@@ -1,5 +1,19 @@
+internal import Keyring
 internal import KeyringModel
 internal import Sync
+
+extension RefusedChange {
+  /// That it is refused, and why.
+  var warning: String {
+    let words =
+      switch reason {
+      case .record(let fault): fault.words
+      case .file(let reason): reason.words
+      case .tooLarge(let size, let limit): "it has \(size) bytes, and the limit is \(limit)"
+      }
+    return "keytree: warning: refused \(ErrorReport.show(path)): \(words)"
+  }
+}
 
 extension ErrorReport {
   /// The report of what did not come together.
@@ -9,9 +23,26 @@ extension ErrorReport {
     case .keyring(let error): self.init(error)
     case .unsafePath(let path):
       self.init(
-        .damaged, "nothing was merged: the other side has \(Self.show(path)), which is no part of a store",
+        .damaged, "nothing was merged: the remote has a file \(Self.show(path)) outside of the store",
+        hint: "its name is not UTF-8, or has a line feed; rename it with git")
+    case .tooLarge(let size, let limit):
+      self.init(
+        .damaged,
+        "nothing was read: files of the history have \(size >> 20) MiB and take so little in the repository that the "
+          + "limit is \(limit >> 20) MiB",
         hint:
-          "somebody pushed a link, a module, or a file where keytree keeps its own; take it out over there")
+          "somebody may have pushed files that are made to fill memories; `keytree git log --stat` shows who")
+    case .notAllowed(let files):
+      let names = files.map(\.path)
+      let name = names.first.map(Self.show) ?? "NAME"
+      let isAboutPolicy = files.first?.reason == .file(.notAllowed)
+      self.init(
+        .gitFailed,
+        "nothing was sent: \(Self.list(names)) \(names.count == 1 ? "does" : "do") not belong in a store",
+        hint: isAboutPolicy
+          ? "`keytree policy allow \(name)` allows it for everybody; `keytree git rm --cached \(name)` and a commit "
+            + "remove it"
+          : "`keytree git rm --cached \(name)` and a commit remove it")
     case .bothChanged(let paths):
       self.init(
         .gitFailed, "nothing was merged: both sides have changed \(Self.list(paths))",

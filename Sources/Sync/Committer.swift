@@ -211,7 +211,7 @@ package struct Committer: Sendable {
     do throws(FileError) {
       guard let bytes = try tree.read(path, limit: StoreFiles.sizeLimit) else { return .removed }
       // The journal may have come with a copy of the folder and name whatever its writer wanted to see.
-      return StoreFiles.hasForm(path) ? .bytes(bytes) : nil
+      return StoreLayout.isStoreFile(path) ? .bytes(bytes) : nil
     } catch {
       switch error.reason {
       // A link, or what is too large for an item: `check` tells of it.

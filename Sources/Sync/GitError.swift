@@ -55,6 +55,10 @@ package enum SyncError: Error, Equatable, Sendable {
   /// A commit has something where it must not have anything, or of a kind that is no part of a store: a link, a
   /// module, a file where keytree keeps its own.
   case unsafePath(String)
+  /// Files of the other side have far more bytes than they take in the repository.
+  case tooLarge(size: Int, limit: Int)
+  /// Our own commits have files that may not be in a store.
+  case notAllowed([RefusedChange])
   /// Files that are no items, such as a policy or a README, were changed on both sides.
   case bothChanged([String])
   /// People or groups were changed on both sides.

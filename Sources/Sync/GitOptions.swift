@@ -21,7 +21,8 @@ package enum GitOptions {
     ("log.showSignature", "false"), ("rerere.enabled", "false"), ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     // Always a pack: one file to write, where git otherwise writes one for each object. See `Committer.packHistory`.
-    ("fastimport.unpackLimit", "0"), ("fetch.unpackLimit", "1"),
+    // Larger files are never held in memory as a whole; the largest of a store is a shard.
+    ("core.bigFileThreshold", "8m"), ("fastimport.unpackLimit", "0"), ("fetch.unpackLimit", "1"),
   ]
 
   /// Those that keep git from talking to other machines, which it does even for a look at a commit where a repository

@@ -149,15 +149,13 @@ extension Repository {
   }
 
   /// Refuses other repositories in the index of git. Git would look into their folders, with their own configuration,
-  /// whenever it looks at the work tree (threat T43).
+  /// whenever it looks at the work tree (threat T43). One that has nothing in its place, as in a clone, does no harm.
   ///
   /// - Parameter folder: Where to look: the store's folder as ``prefix`` has it, or the whole work tree.
   /// - Throws: `nestedRepositories`, and as `Git.run`.
   package func refuseNestedRepositories(below folder: String = "") throws(GitError) {
-    let entries = try git.records(["ls-files", "-z", "--stage", "--"] + (folder.isEmpty ? [] : [folder]))
-    let nested = entries.filter { $0.starts(with: "160000 ".utf8) }.compactMap { entry in
-      entry.firstIndex(of: UInt8(ascii: "\t")).map { String(decoding: entry[($0 + 1)...], as: UTF8.self) }
-    }
+    let nested = try indexEntries(below: folder).filter { $0.mode == "160000" }
+      .map { String(decoding: $0.path, as: UTF8.self) }.filter { Self.exists("\(top)/\($0)") }
     guard nested.isEmpty else { throw .nestedRepositories(paths: nested.sorted()) }
   }
 }

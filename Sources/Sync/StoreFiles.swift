@@ -14,22 +14,8 @@ struct StoreFiles {
     (StoreLayout.trackedFiles + StoreLayout.trackedFolders).map { prefix + $0 }
   }
 
-  private static let folders = [
-    (StoreLayout.index, ".jsonl"), (StoreLayout.items, ".gpg"), (StoreLayout.items, ".json"),
-    (StoreLayout.conflicts, ".gpg"), (StoreLayout.conflicts, ".json"), (StoreLayout.keys, ".asc"),
-  ]
-
-  /// Whether a path has the form of a file of a store. Anything else that lies about, such as a copy that an editor
-  /// has left, may hold a secret in the open.
-  static func hasForm(_ path: String) -> Bool {
-    if StoreLayout.trackedFiles.contains(path) || path == StoreLayout.passRecipients { return true }
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    // A repository within the store is not part of it.
-    guard parts.count > 1, !parts.contains(".git") else { return false }
-    return folders.contains { parts[0] == $0.0 && path.hasSuffix($0.1) }
-  }
-
-  /// All paths that have the form of a file of a store.
+  /// The files with names that ``StoreLayout/isStoreFile(_:)`` accepts. Anything else that lies about, such as a copy
+  /// that an editor has left, may hold a secret in the open.
   func all() throws(KeyringError) -> Set<String> {
     var found: Set<String> = []
     do throws(FileError) {
@@ -51,7 +37,7 @@ struct StoreFiles {
       if name == ".git" { continue }
       switch try tree.status(path)?.kind {
       case .directory: try collect(path, into: &found)
-      case .regular where Self.hasForm(path): found.insert(path)
+      case .regular where StoreLayout.isStoreFile(path): found.insert(path)
       default: continue
       }
     }

@@ -123,6 +123,7 @@ package struct Synchronization {
       }
       guard let tip else { throw .noCommit }
       if tip != theirs, !options.pullsOnly {
+        try refuseStrays(from: theirs, to: tip)
         let count = try git { () throws(GitError) in
           if let theirs { return try repository.git.count(from: theirs, to: tip) }
           return try repository.git.countAll(tip)
@@ -138,6 +139,20 @@ package struct Synchronization {
       return report
     }
     throw .tooBusy(attempts: options.attempts)
+  }
+
+  /// Refuses to send what every other machine would refuse.
+  private func refuseStrays(from theirs: String?, to tip: String) throws(SyncError) {
+    let start: String
+    if let theirs {
+      start = theirs
+    } else {
+      start = try git { () throws(GitError) in try repository.hash() }.emptyTree
+    }
+    var changes = try TreeDifference(from: start, to: tip, in: repository.git)
+    let strays = try changes.refuse(
+      outside: AllowedFiles(beside: keyring.policy), below: repository.prefix)
+    guard strays.isEmpty else { throw .notAllowed(strays.sorted { $0.path < $1.path }) }
   }
 
   private func commitPending() throws(SyncError) {

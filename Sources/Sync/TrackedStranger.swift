@@ -1,41 +1,53 @@
-/// Something in the history of a store that has no place there: git or another program could act on it (threat T18).
-package struct TrackedStranger: Equatable, Sendable {
-  /// What it is.
-  package enum Kind: Sendable {
-    case link
-    case repository
-    case executable
-    case attributes
-    case modules
-  }
+package import Keyring
 
+/// Something in the history of a store that has no place there: git or another program could act on it (threats T18 and
+/// T45).
+package struct TrackedStranger: Equatable, Sendable {
   /// Its path from the top of the work tree; what is not UTF-8 in it is replaced.
   package let path: String
-  /// What it is.
-  package let kind: Kind
+  /// Why it has no place there.
+  package let reason: StrayReason
 }
 
 extension Repository {
   /// What stands in the index of git within the store and has no place there, sorted by path.
   ///
-  /// - Throws: as `Git.run`.
-  package func strangers() throws(GitError) -> [TrackedStranger] {
-    let records = try git.records(["ls-files", "-z", "--stage", "--"] + (prefix.isEmpty ? [] : [prefix]))
+  /// - Parameter allowed: What may be there.
+  /// - Throws: As `Git.run`.
+  package func strangers(outside allowed: AllowedFiles) throws(GitError) -> [TrackedStranger] {
+    try indexEntries(below: prefix).compactMap { entry in
+      let path = String(validating: entry.path, as: UTF8.self).map { String($0.dropFirst(prefix.count)) }
+      return allowed.reason(path, mode: entry.mode).map { reason in
+        TrackedStranger(path: String(decoding: entry.path, as: UTF8.self), reason: reason)
+      }
+    }
+  }
+
+  /// An entry of the index of git.
+  struct IndexEntry {
+    /// The path from the top of the work tree.
+    let path: ArraySlice<UInt8>
+    /// The kind of the file, as git writes it.
+    let mode: String
+    /// Whether git keeps the file out of the work tree; the bit "skip-worktree" in `git-update-index(1)`.
+    let isWithheld: Bool
+  }
+
+  /// The entries of the index of git.
+  ///
+  /// - Parameter folder: Where to look; empty for the whole work tree.
+  /// - Throws: As `Git.run`.
+  func indexEntries(below folder: String) throws(GitError) -> [IndexEntry] {
+    let records = try git.records(
+      ["ls-files", "-z", "-v", "--stage", "--"] + (folder.isEmpty ? [] : [folder]))
+    // `<tag> <mode> <name> <stage>`, a tab, and the path.
     return records.compactMap { record in
       guard let tab = record.firstIndex(of: UInt8(ascii: "\t")) else { return nil }
-      let path = String(decoding: record[(tab + 1)...], as: UTF8.self)
-      let mode = String(decoding: record.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
-      let name = path.split(separator: "/").last.map { $0.lowercased() }
-      let kind: TrackedStranger.Kind? =
-        switch (mode, name) {
-        case ("120000", _): .link
-        case ("160000", _): .repository
-        case (_, ".gitmodules"): .modules
-        case (_, ".gitattributes") where path != "\(prefix).gitattributes": .attributes
-        case ("100755", _): .executable
-        default: nil
-        }
-      return kind.map { TrackedStranger(path: path, kind: $0) }
+      let words = record[..<tab].split(separator: UInt8(ascii: " "))
+      guard words.count == 4 else { return nil }
+      return IndexEntry(
+        path: record[(tab + 1)...], mode: String(decoding: words[1], as: UTF8.self),
+        isWithheld: words[0].elementsEqual("S".utf8))
     }
   }
 }

@@ -63,6 +63,16 @@ struct PolicyTests {
       .removedPerson(bobFingerprint, group: "default")
     ),
     ("\"Bob\",\"role\"", "\"Bob\",\"removed\":\"2026-11-19T00:00:00.000000Z\",\"role\"", .invalid("removed")),
+    ("\"format\":1", "\"files\":1,\"format\":1", .invalid("files")),
+    ("\"format\":1", "\"files\":[1],\"format\":1", .invalid("files")),
+    ("\"format\":1", "\"files\":[],\"format\":1", .notCanonical),
+    ("\"format\":1", "\"files\":[\"b\",\"a\"],\"format\":1", .notCanonical),
+    ("\"format\":1", "\"files\":[\"a\",\"a\"],\"format\":1", .notCanonical),
+    ("\"format\":1", "\"files\":[\"../a\"],\"format\":1", .badFileName("../a")),
+    (
+      "\"format\":1", "\"files\":[\((0...1000).map { "\"\($0)\"" }.joined(separator: ","))],\"format\":1",
+      .invalid("files")
+    ),
     ("\"ops\":[\"\(alice)\"]", "\"ops\":[\"\(alice)\",\"\(alice)\"]", .notCanonical),
     ("[\"\(alice)\",\"\(bob)\"]", "[\"\(bob)\",\"\(alice)\"]", .notCanonical),
     ("\"format\":1,", "\"format\":1, ", .notCanonical),

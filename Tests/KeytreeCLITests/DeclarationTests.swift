@@ -26,7 +26,7 @@ struct DeclarationTests {
     #expect(
       Set(names) == [
         "init", "add", "get", "find", "ls", "set", "edit", "generate", "rm", "mv", "cp", "history",
-        "undelete", "group", "who", "rotate",
+        "undelete", "group", "who", "policy", "rotate",
         "status", "resolve", "check", "verify", "doctor", "trust", "clone", "sync", "git", "merge-driver",
         "textconv", "credential", "run", "inject", "read", "import", "export", "otp", "clear-clipboard",
         "demo", "help",

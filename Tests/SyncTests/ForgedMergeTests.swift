@@ -95,7 +95,7 @@ import Testing
     let report = try clones.sync(1)
     world.expectNoDecryption(since: decryptions, comment)
     #expect(report.refused.map(\.path) == [clones.world.store.recordFile(world.item)], comment)
-    #expect(report.refused.map(\.fault) == [forgery.fault], comment)
+    #expect(report.refused.map(\.reason) == [.record(forgery.fault)], comment)
     #expect(report.refused.allSatisfy { $0.committer == "P <p@example.org>" }, comment)
     #expect(report.signed == 0 && report.newCopies == 0 && report.deletions.isEmpty, comment)
     let keyring = try clones.open(1)

@@ -73,7 +73,8 @@ import Testing
     if hasOwnChange { try clones.open(1).update(world.item, .set(.comment, "own")) }
     let report = try clones.sync(1)
     #expect(report.refused.map(\.path) == [clones.world.store.recordFile(forged)])
-    #expect(report.refused.map(\.fault) == [.mismatch(.unauthorizedMove)] && report.deletions.isEmpty)
+    #expect(
+      report.refused.map(\.reason) == [.record(.mismatch(.unauthorizedMove))] && report.deletions.isEmpty)
     #expect(report.refused.first?.committer == "P <p@example.org>")
     let item = try clones.item(1, "prod.example")
     #expect(item.group == "ops" && item.id == world.item.id)
@@ -205,7 +206,7 @@ import Testing
     try world.commit("a policy")
     _ = try clones.git(0, "push", "--quiet", "origin", "main")
     let report = try clones.sync(1)
-    #expect(report.hasNewPolicy && report.refused.map(\.fault) == [.mismatch(.unauthorizedMove)])
+    #expect(report.hasNewPolicy && report.refused.map(\.reason) == [.record(.mismatch(.unauthorizedMove))])
     // The store has that policy now, until somebody accepts it or takes it back: no move is judged.
     _ = try clones.git(0, "fetch", "--quiet")
     _ = try clones.git(0, "reset", "--quiet", "--hard", "origin/main")
@@ -237,7 +238,8 @@ import Testing
     _ = try world.write(version, "of Bob", by: Self.bob, over: first)
     _ = try clones.git(0, "push", "--quiet", "origin", "main")
     let report = try clones.sync(1)
-    #expect(report.refused.map(\.fault) == [.mismatch(.unauthorizedMove)] && report.deletions.isEmpty)
+    #expect(
+      report.refused.map(\.reason) == [.record(.mismatch(.unauthorizedMove))] && report.deletions.isEmpty)
     #expect(try clones.item(1, "prod.example") == item)
     try clones.expectSound(1)
   }

@@ -95,10 +95,10 @@ struct HostileTests {
     try world.writeProgram("items/run.gpg")
     try world.sync.git(["-c", "advice.addEmbeddedRepo=false", "add", "-f", "items", ".gitmodules"])
     let repository = try #require(try world.sync.repository())
-    let found = try repository.strangers().map { "\($0.path) \($0.kind)" }
+    let found = try repository.strangers(outside: AllowedFiles(beside: nil)).map { "\($0.path) \($0.reason)" }
     #expect(
       found == [
-        ".gitmodules modules", "items/internet-password/evil.example/.gitattributes attributes",
+        ".gitmodules name", "items/internet-password/evil.example/.gitattributes name",
         "items/internet-password/evil.example/inner repository",
         "items/internet-password/evil.example/link.gpg link", "items/run.gpg executable",
       ])
@@ -196,7 +196,7 @@ final class HostileWorld: Sendable {
     try sync.add("new.example", "four")
     try sync.commit(in: repository)
     _ = try repository.branch()
-    _ = try repository.strangers()
+    _ = try repository.strangers(outside: AllowedFiles(beside: nil))
     _ = try repository.ignoresStore()
     try RepositorySetup(program: "/opt/keytree", searchPath: "/usr/bin").apply(to: repository)
   }

@@ -80,6 +80,27 @@ final class SyncClones: Sendable {
     try world.git(words, in: paths[clone], status: status)
   }
 
+  /// Pushes a file past every clone, as somebody who uses plain git.
+  ///
+  /// - Parameters:
+  ///   - mode: Its kind, as git writes it.
+  ///   - path: Its path from the top.
+  ///   - content: Its content.
+  ///   - isQuoted: Whether the path has escapes as `git fast-import` reads them.
+  func push(_ mode: String, _ path: String, _ content: String, isQuoted: Bool = false) throws {
+    let head = try world.git(["rev-parse", "main"], in: hub).trimmingCharacters(in: .whitespacesAndNewlines)
+    let name = isQuoted ? path : path.replacing("\n", with: "\\n")
+    let entry =
+      mode == "160000"
+      ? "M 160000 \(head) \"\(name)\""
+      : "M \(mode) inline \"\(name)\"\ndata \(content.utf8.count)\n\(content)"
+    try world.git(
+      ["fast-import", "--quiet", "--force", "--done"], in: hub,
+      input:
+        "commit refs/heads/main\ncommitter X <x@example.org> 1 +0000\ndata 1\nx\nfrom \(head)\n\(entry)\ndone\n"
+    )
+  }
+
   /// Everything in a clone is what its last commit has, its lines and files agree, and every item can be read.
   func expectSound(_ clone: Int, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation)
     throws

@@ -115,6 +115,8 @@ import Testing
   @Test(arguments: [false, true])
   func `what is not in the history is not replaced by a folder that comes in`(isLink: Bool) throws {
     let clones = try SyncClones()
+    let keyring = try clones.open(0)
+    _ = try keyring.make(keyring.plan([.allow(file: "notes/")]))
     let path = "\(clones.paths[1])/notes"
     if isLink {
       try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/tmp")

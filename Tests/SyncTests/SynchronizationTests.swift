@@ -252,6 +252,8 @@ import Testing
     isFastForward: Bool
   ) throws {
     let clones = try SyncClones()
+    let keyring = try clones.open(0)
+    _ = try keyring.make(keyring.plan([.allow(file: "README"), .allow(file: "gone")]))
     let files = ["README", "gone"].map { URL(fileURLWithPath: "\(clones.paths[0])/\($0)") }
     for file in files { try Data("old\n".utf8).write(to: file) }
     _ = try clones.git(0, "add", "--force", "README", "gone")
@@ -273,50 +275,111 @@ import Testing
     #expect(try clones.git(1, "show", "HEAD:README") == "new\n")
   }
 
-  @Test func `what a push must not bring is refused, and nothing is touched`() throws {
+  /// What a push must not bring, with the reason for which it is refused; nil where git refuses the whole push.
+  static let strays: [(mode: String, path: String, reason: StrayReason?)] = [
+    ("100644", ".keytree/transaction-1/commit.json", .own), ("100644", "local/items/x.gpg", .own),
+    ("100644", ".KEYTREE/lock", .own), ("100644", ".envrc", .notAllowed),
+    ("100644", ".vscode/tasks.json", .notAllowed), ("100644", "README.md", .notAllowed),
+    ("100755", "run.sh", .executable), ("100755", "items/run.sh", .executable),
+    ("100644", "items/run.sh", .name), ("100644", ".gitmodules", .name),
+    ("100644", "items/.gitattributes", .name), ("100644", "items/internet-password/.gpg-id", .name),
+    ("100644", "items/evil.gpg/HEAD", .name), ("100644", "index/31.jsonl/x", .name),
+    ("100644", "index/evil.jsonl", .name), ("100644", "keys/evil.asc", .name),
+    ("100644", "conflicts/evil.gpg", .name), ("100644", "Items/x.gpg", .name),
+    ("100644", "items/line\nfeed.gpg", .name), ("100644", "items/\u{202E}gpg.evil", .name),
+    ("120000", "items/internet-password/a.example/link.gpg", .link), ("120000", "README", .link),
+    ("160000", "items/internet-password/module", .repository), ("160000", "module", .repository),
+    ("100644", "items/.git/config", nil), ("100644", "git~1/config", nil),
+  ]
+
+  @Test(arguments: strays.indices)
+  func `a file that does not belong in a store is refused by name, and the rest comes in`(index: Int) throws {
+    let (mode, path, reason) = Self.strays[index]
+    let clones = try SyncClones()
+    try clones.sync(1)
+    try clones.add(0, "a.example", "me")
+    try clones.sync(0)
+    try clones.push(mode, path, "/etc/passwd")
+    guard let reason else {
+      #expect { try clones.sync(1) } throws: { error in
+        if case SyncError.git(.failed(command: "fetch", _, _)) = error { true } else { false }
+      }
+      return
+    }
+    let report = try clones.sync(1)
+    #expect(report.refused.map(\.path) == [path] && report.refused.map(\.reason) == [.file(reason)])
+    #expect(report.refused.first?.committer == "X <x@example.org>")
+    #expect(try clones.find(1, "a.example").count == 1)
+    try clones.expectSound(1)
+    // It is taken back for everybody.
+    #expect(try clones.sync(0).refused.isEmpty)
+    try clones.expectEqual()
+    #expect(try clones.git(0, "ls-tree", "-r", "-z", "--name-only", "HEAD").contains("items/"))
+    #expect(try !clones.git(0, "ls-tree", "-r", "-z", "--name-only", "HEAD").contains(path))
+  }
+
+  @Test func `a name that is not UTF-8 is refused, and the rest comes in`() throws {
     let clones = try SyncClones()
     try clones.add(0, "a.example", "me")
     try clones.sync(0)
+    try clones.push("100644", "items/internet-password/\\377.gpg", "x", isQuoted: true)
+    let report = try clones.sync(1)
+    #expect(report.refused.map(\.path) == ["items/internet-password/\u{FFFD}.gpg"])
+    #expect(try clones.find(1, "a.example").count == 1)
+    try clones.expectSound(1)
+  }
+
+  @Test func `an item whose files are executable comes in as plain files`() throws {
+    let clones = try SyncClones()
+    let item = try clones.add(0, "a.example", "me")
+    try clones.sync(0)
+    let files = [".gpg", ".json"].map { "items/\(item.path.text)\($0)" }
+    _ = try clones.git(0, "update-index", "--chmod=+x", "--", files[0], files[1])
+    _ = try clones.git(0, "commit", "-q", "-m", "x")
+    _ = try clones.git(0, "push", "-q", "origin", "main")
+    let report = try clones.sync(1)
+    #expect(report.refused.isEmpty)
+    #expect(try clones.find(1, "a.example").count == 1)
+    try clones.expectSound(1)
+    #expect(try !clones.git(1, "ls-tree", "-r", "HEAD").contains("100755"))
+  }
+
+  @Test func `a file that the signed policy allows comes in, and others do not`() throws {
+    let clones = try SyncClones()
     try clones.sync(1)
-    let before = try clones.git(1, "rev-parse", "HEAD")
-    let blob = try clones.world.git(["hash-object", "-w", "--stdin"], in: clones.hub, input: "/etc/passwd")
-      .trimmingCharacters(in: .whitespacesAndNewlines)
-    let head = try clones.git(0, "rev-parse", "HEAD").trimmingCharacters(in: .whitespacesAndNewlines)
-    let bad = [
-      ("100644", ".keytree/transaction-1/commit.json"), ("100644", "local/items/x.gpg"),
-      ("100644", ".KEYTREE/lock"),
-      ("120000", "items/internet-password/a.example/link.gpg"), ("120000", "items"),
-      ("160000", "items/internet-password/module"), ("100644", "items/.git/config"),
-    ]
-    var taken = 0
-    var options = Synchronization.Options()
-    options.acceptsRewritten = true
-    for (mode, path) in bad {
-      let name = mode == "160000" ? head : blob
-      let stream =
-        "commit refs/heads/main\ncommitter X <x@example.org> 1 +0000\ndata 1\nx\nfrom \(head)\n"
-        + (path == "items" ? "D items\n" : "") + "M \(mode) \(name) \(path)\ndone\n"
-      // Git itself does not take some of these names.
-      let isTaken =
-        (try? clones.world.git(
-          ["fast-import", "--quiet", "--force", "--done"], in: clones.hub, input: stream)) != nil
-      if !isTaken { continue }
-      taken += 1
-      #expect("\(path)") {
-        try clones.sync(1, options)
-      } throws: { error in
-        switch error {
-        case SyncError.unsafePath(path): true
-        // Git's own check of what it fetches is first with some of them.
-        case SyncError.git(.failed(command: "fetch", _, _)): path.hasSuffix(".git/config")
-        default: false
-        }
-      }
-      #expect(try clones.git(1, "rev-parse", "HEAD") == before)
-      try clones.expectSound(1, "\(path)")
-      _ = try clones.world.git(["update-ref", "refs/heads/main", head], in: clones.hub)
+    let keyring = try clones.open(0)
+    _ = try keyring.make(keyring.plan([.allow(file: "README.md"), .allow(file: "docs/")]))
+    try clones.sync(0)
+    for path in ["README.md", "docs/a/b.txt", "docs.txt", "docs/HEAD", "sub/README.md"] {
+      try clones.push("100644", path, "hello")
     }
-    #expect(taken >= 6)
+    let report = try clones.sync(1)
+    #expect(Set(report.refused.map(\.path)) == ["docs.txt", "docs/HEAD", "sub/README.md"])
+    for path in ["README.md", "docs/a/b.txt"] {
+      #expect(try String(contentsOfFile: "\(clones.paths[1])/\(path)", encoding: .utf8) == "hello")
+    }
+    // A policy that nobody has signed allows nothing.
+    let policy = try String(contentsOfFile: "\(clones.paths[1])/policy.json", encoding: .utf8)
+    try clones.push(
+      "100644", "policy.json", policy.replacing("\"README.md\"", with: "\".envrc\",\"README.md\""))
+    try clones.push("100644", ".envrc", "evil")
+    let forged = try clones.sync(1)
+    #expect(forged.refused.map(\.path) == [".envrc"])
+  }
+
+  @Test func `own files that do not belong in a store are not sent`() throws {
+    let clones = try SyncClones()
+    try Data("hello".utf8).write(to: URL(fileURLWithPath: "\(clones.paths[0])/README.md"))
+    _ = try clones.git(0, "add", "README.md")
+    _ = try clones.git(0, "commit", "-q", "-m", "x")
+    let refused = [RefusedChange(path: "README.md", reason: .file(.notAllowed))]
+    #expect(throws: SyncError.notAllowed(refused)) { try clones.sync(0) }
+    #expect(try !clones.world.git(["ls-tree", "main"], in: clones.hub).contains("README"))
+    let keyring = try clones.open(0)
+    _ = try keyring.make(keyring.plan([.allow(file: "README.md")]))
+    #expect(try clones.sync(0).sent == 2)
+    #expect(try clones.sync(1).refused.isEmpty)
+    #expect(FileManager.default.fileExists(atPath: "\(clones.paths[1])/README.md"))
   }
 
   @Test func `four clones that synchronize at the same moment all come through`() async throws {

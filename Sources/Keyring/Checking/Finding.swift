@@ -111,6 +111,10 @@ public enum StrayReason: String, Sendable, Equatable {
   case repository
   /// A path below `.keytree` or `local`, which stay on each machine.
   case own
+  /// A file that can be executed.
+  case executable
+  /// A file that is no part of a store, and that the policy does not allow.
+  case notAllowed
 }
 
 /// What a check found.

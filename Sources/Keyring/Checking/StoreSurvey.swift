@@ -42,7 +42,7 @@ struct StoreSurvey {
     let stored = try TrustedPolicy.read(in: tree).policy
     isOpenToOthers = try !files(tree.rootStatus()).isClosedToOthers
     do throws(FileError) {
-      try surveyTop(tree)
+      try surveyTop(tree, AllowedFiles(beside: keyring.policy))
       // Whom a policy names that is not accepted yet, or who was removed from it, may have a file.
       try surveyKeys(tree, of: Set(keyring.policy.people.keys).union(stored.people.keys))
       for isLocal in [false, true] {
@@ -56,7 +56,7 @@ struct StoreSurvey {
   }
 
   /// The store's own folder and that of this machine's items, whose parts are looked at elsewhere.
-  private mutating func surveyTop(_ tree: FileTree) throws(FileError) {
+  private mutating func surveyTop(_ tree: FileTree, _ allowed: AllowedFiles) throws(FileError) {
     let known: Set<String> = [
       StoreLayout.policy, StoreLayout.policySignature, StoreLayout.keys, StoreLayout.index, StoreLayout.items,
       StoreLayout.conflicts, StoreLayout.local, StoreLayout.work,
@@ -64,8 +64,8 @@ struct StoreSurvey {
     for name in try tree.list("") where !known.contains(name) {
       if name == StoreLayout.gitIgnore || name == StoreLayout.gitAttributes {
         _ = try isFile(name, in: tree)
-      } else if try isOwn(name, in: tree) == false {
-        findings.append(Finding(name, .stray(.name)))
+      } else if !allowed.hasTop(name), try !isOwn(name, in: tree) {
+        findings.append(Finding(name, .stray(.notAllowed)))
       }
     }
     guard try isFolder(StoreLayout.local, in: tree) else { return }

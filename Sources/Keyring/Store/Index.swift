@@ -58,7 +58,8 @@ public struct Index: Sendable {
     } catch {
       throw .invalidQuery(error)
     }
-    return try findWithoutLock(queries, in: cache) ?? findUnderLock(queries, in: cache)
+    if let matches = try findWithoutLock(queries, in: cache) { return matches }
+    return try findUnderLock(queries, in: cache)
   }
 
   /// Returns nil if a writer was at work.

@@ -119,6 +119,6 @@ extension Policy {
     guard let next = try? successor(by: [edit], previous: ContentDigest(of: []), at: .latest) else {
       return false
     }
-    return next.people == people && next.groups == groups && next.accepted == accepted
+    return next.people == people && next.groups == groups && next.accepted == accepted && next.files == files
   }
 }

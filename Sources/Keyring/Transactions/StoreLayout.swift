@@ -34,7 +34,26 @@ package enum StoreLayout {
   /// The largest policy, signature or key file that is read, in bytes.
   package static let smallFileLimit = 1 << 20
 
-  package static func keyFile(_ fingerprint: Fingerprint) -> String { "\(keys)/\(fingerprint.text).asc" }
+  /// The largest file that a policy allows beside the store, in bytes.
+  package static let otherFileLimit = 16 << 20
+
+  /// The most bytes that a file may have.
+  ///
+  /// - Parameter path: A path in the store.
+  package static func sizeLimit(of path: String) -> Int {
+    if trackedFiles.contains(path) || path == passRecipients || path.hasPrefix("\(keys)/") {
+      return smallFileLimit
+    }
+    guard trackedFolders.contains(where: { path.hasPrefix("\($0)/") }) else { return otherFileLimit }
+    if path.hasPrefix("\(index)/") { return shardLimit }
+    return path.hasSuffix(recordExtension) ? recordFileLimit : sealedItemLimit
+  }
+
+  package static func keyFile(_ fingerprint: Fingerprint) -> String {
+    "\(keys)/\(fingerprint.text)\(keyExtension)"
+  }
+
+  private static let keyExtension = ".asc"
 
   /// The folder of the index, or that of the items which never leave this machine.
   package static func indexFolder(isLocal: Bool) -> String { isLocal ? "\(local)/\(index)" : index }
@@ -85,6 +104,30 @@ package enum StoreLayout {
   /// The files at the top and the folders whose history is kept.
   package static let trackedFiles = [policy, policySignature, gitAttributes, gitIgnore]
   package static let trackedFolders = [conflicts, index, items, keys]
+
+  /// Whether a path has the form of a file whose history is kept.
+  ///
+  /// An encrypted file may have any name, since programs that read pass stores choose their own. A folder that looks
+  /// like a file of an item, and a list of recipients below `items`, could mislead them.
+  package static func isStoreFile(_ path: String) -> Bool {
+    if trackedFiles.contains(path) || path == passRecipients { return true }
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count > 1 else { return false }
+    switch String(parts[0]) {
+    case index: return parts.count == 2 && shardNumber(String(parts[1])) != nil
+    case keys:
+      guard parts.count == 2, parts[1].hasSuffix(keyExtension) else { return false }
+      return Fingerprint(String(parts[1].dropLast(keyExtension.utf8.count))) != nil
+    case conflicts: return isConflictFile(path)
+    case items:
+      if itemPath(ofFile: path) != nil { return true }
+      let names = parts.dropFirst()
+      return parts[parts.count - 1].hasSuffix(secretExtension)
+        && names.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") }
+        && names.dropLast().allSatisfy { !$0.hasSuffix(secretExtension) && !$0.hasSuffix(recordExtension) }
+    default: return false
+    }
+  }
 
   /// Whether a file's history is kept: it is part of the store, and does not stay on this machine.
   package static func isTracked(_ path: String) -> Bool {

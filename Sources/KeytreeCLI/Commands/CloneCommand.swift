@@ -56,7 +56,7 @@ enum CloneCommand: Command {
     }
     defer { call.explain(trust.engineStatistics) }
     do {
-      return try TrustCommand.decide(trust, expected: expected, call)
+      return try TrustCommand.decide(trust, at: path, expected: expected, call)
     } catch {
       switch error {
       case .cancelled, .promptImpossible: throw notAccepted(folder)

@@ -45,7 +45,7 @@ enum DoctorCommand: Command {
     let store = StoreExamination(at: path, host: host)
     let list = examine(store, host, call, &spent)
     if let keyring = store.keyring { spent = spent + keyring.engineStatistics }
-    let history = GitExamination(call).diagnoses(hasStore: store.keyring != nil)
+    let history = GitExamination(call).diagnoses(of: store.keyring)
     return [.ok("keytree", "version \(Program.version)")] + list + history + leftovers(call, path)
   }
 

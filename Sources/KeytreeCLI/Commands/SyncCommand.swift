@@ -63,6 +63,7 @@ enum SyncCommand: Command {
     }
     for line in warnings(report) { call.console.complain(line) }
     try checkPolicy(report, call)
+    try placeWithheldFiles(repository, call)
     return problem ?? .done
   }
 
@@ -170,9 +171,7 @@ enum SyncCommand: Command {
     func by(_ committer: String?) -> String {
       committer.map { " (committed by \(ErrorReport.show($0)))" } ?? ""
     }
-    return report.refused.map { change in
-      "keytree: warning: refused \(ErrorReport.show(change.path)): \(change.fault.words)\(by(change.committer))"
-    }
+    return report.refused.map { "\($0.warning)\(by($0.committer))" }
       + report.olderVersions.map { record in
         "keytree: warning: an older version of \(ErrorReport.show(record.reference.text)) came in, and is kept as a "
           + "conflict copy"
@@ -180,6 +179,15 @@ enum SyncCommand: Command {
       + report.deletions.map { deletion in
         "Deleted \(ErrorReport.show(deletion.record.reference.text))\(by(deletion.committer))."
       }
+  }
+
+  /// Puts files in place that a clone has withheld, and that the policy allows.
+  private static func placeWithheldFiles(_ repository: Repository, _ call: CommandCall) throws(Failure) {
+    let keyring = try call.openKeyring()
+    if keyring.distrust != nil { return }
+    _ = try call.gitCall { () throws(GitError) in
+      try repository.placeWithheldFiles(AllowedFiles(beside: keyring.policy))
+    }
   }
 
   private static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {

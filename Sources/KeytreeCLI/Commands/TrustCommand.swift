@@ -1,6 +1,7 @@
 internal import Arguments
 internal import Keyring
 internal import KeyringModel
+internal import Sync
 
 /// `keytree trust`: accepts the policy of a store on this machine.
 enum TrustCommand: Command {
@@ -35,12 +36,15 @@ enum TrustCommand: Command {
       throw .keyring(error)
     }
     defer { call.explain(trust.engineStatistics) }
-    return try decide(trust, expected: expected, call)
+    return try decide(trust, at: path, expected: expected, call)
   }
 
   /// Shows what there is to accept, asks where a person is to answer, and accepts.
-  static func decide(_ trust: Trust, expected: Fingerprint?, _ call: CommandCall) throws(Failure) -> ExitCode
-  {
+  ///
+  /// - Parameter path: The folder of the store.
+  static func decide(
+    _ trust: Trust, at path: String, expected: Fingerprint?, _ call: CommandCall
+  ) throws(Failure) -> ExitCode {
     let isAccepted = trust.standing == .accepted
     if !call.globals.json { show(trust, call.console) }
     if let obstacle = trust.obstacle { throw refusal(obstacle) }
@@ -52,12 +56,29 @@ enum TrustCommand: Command {
       }
       try keyringCall(trust.accept())
     }
+    try placeFiles(of: path, AllowedFiles(beside: trust.policy), call)
     if call.globals.json {
       call.console.print(json: json(trust))
     } else {
       call.console.say(isAccepted ? "Accepted before, nothing changes." : "Accepted.")
     }
     return .done
+  }
+
+  /// Puts files in place that a clone has withheld before anybody had accepted the policy, and names the others.
+  private static func placeFiles(
+    of path: String, _ allowed: AllowedFiles, _ call: CommandCall
+  ) throws(Failure) {
+    let found = try call.gitCall { () throws(GitError) in
+      try Repository.find(store: path, git: call.git(in:))
+    }
+    guard let repository = found else { return }
+    let withheld = try call.gitCall { () throws(GitError) in try repository.placeWithheldFiles(allowed) }
+    for file in withheld {
+      call.console.complain(
+        "keytree: warning: \(ErrorReport.show(file.path)) is in the history and not put in place: "
+          + file.reason.words)
+    }
   }
 
   /// The admin whom `--fingerprint` names.
@@ -139,7 +160,7 @@ enum TrustCommand: Command {
     else { return }
     console.print("")
     let changes = PolicyDifference(from: accepted, to: trust.policy).lines
-    console.print(changes.isEmpty ? "No person and no group changes." : "What changes:")
+    console.print(changes.isEmpty ? "No person, group or file changes." : "What changes:")
     for line in changes { console.print(line) }
   }
 
@@ -149,6 +170,7 @@ enum TrustCommand: Command {
       JSONMember("generation", .integer(Int64(trust.policy.generation))),
       JSONMember("signedBy", trust.signedBy.map { .string($0.text) } ?? .null),
       JSONMember("people", trust.policy.peopleJSON), JSONMember("groups", trust.policy.groupsJSON),
+      JSONMember("files", trust.policy.filesJSON),
     ])
   }
 }

@@ -1,3 +1,4 @@
+internal import Keyring
 internal import Sync
 
 /// The git part of `doctor`: the program, the repository, and what a push may have brought into it.
@@ -8,13 +9,13 @@ struct GitExamination {
 
   /// Everything that was found, in the order of dependence; what a clone needs is put in place on the way.
   ///
-  /// - Parameter hasStore: Whether there is a store that can be opened.
-  func diagnoses(hasStore: Bool) -> [Diagnosis] {
+  /// - Parameter keyring: The store; nil if it cannot be opened.
+  func diagnoses(of keyring: Keyring?) -> [Diagnosis] {
     do throws(Failure) {
       let path = try call.storePath()
       var git = call.git(in: "/")
       git.isInWorkTree = false
-      let repository = hasStore ? try call.repository() : nil
+      let repository = keyring == nil ? nil : try call.repository()
       guard let program = git.program else {
         guard repository == nil else { throw .git(.notInstalled) }
         return [.note("git", "it is not installed, so no store has a history", advice: "`apt install git`")]
@@ -22,7 +23,7 @@ struct GitExamination {
       let version = try call.gitCall { [git] () throws(GitError) in try git.version() }
       let own = Diagnosis.ok("git", "\(ErrorReport.show(program)), version \(ErrorReport.show(version))")
       guard let repository else {
-        guard hasStore else { return [own] }
+        guard keyring != nil else { return [own] }
         return [
           own,
           .note(
@@ -30,13 +31,15 @@ struct GitExamination {
           ),
         ]
       }
-      return [own] + (try look(at: repository))
+      return [own] + (try look(at: repository, AllowedFiles(beside: keyring?.policy)))
     } catch {
       return [.failed("git", ErrorReport(error))]
     }
   }
 
-  private func look(at repository: Repository) throws(Failure) -> [Diagnosis] {
+  private func look(
+    at repository: Repository, _ allowed: AllowedFiles
+  ) throws(Failure) -> [Diagnosis] {
     let branch = try call.gitCall { () throws(GitError) in try repository.branch() }
     let place = "in \(ErrorReport.show(repository.top))"
     var list: [Diagnosis] = [
@@ -54,25 +57,15 @@ struct GitExamination {
       try call.setUp(repository)
         ? .ok("merging", "attributes and settings of the repository were missing, and are in place now")
         : .ok("merging", "attributes and settings of the repository are in place"))
-    let strangers = try call.gitCall { () throws(GitError) in try repository.strangers() }
+    let strangers = try call.gitCall { () throws(GitError) in try repository.strangers(outside: allowed) }
     list += strangers.map { stranger in
       let path = ErrorReport.show(stranger.path)
       return .wrong(
-        "tracked", "\(path): \(stranger.words)",
-        advice: "`keytree git rm --cached \(path)` takes it out of the history")
+        "tracked", "\(path): \(stranger.reason.words)",
+        advice: stranger.reason == .notAllowed
+          ? "`keytree policy allow \(path)` allows it; `keytree git rm --cached \(path)` removes it from the history"
+          : "`keytree git rm --cached \(path)` removes it from the history")
     }
     return list
-  }
-}
-
-extension TrackedStranger {
-  fileprivate var words: String {
-    switch kind {
-    case .link: "a link, which is never followed"
-    case .repository: "another repository within the store"
-    case .executable: "a file that can be run"
-    case .attributes: "attributes of git, which have no effect here and may elsewhere"
-    case .modules: "a list of other repositories to fetch"
-    }
   }
 }

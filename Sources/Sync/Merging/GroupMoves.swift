@@ -90,15 +90,11 @@ struct GroupMoves {
     // All records that are new: an item that was moved twice was at a place that neither side names.
     let names = try objects.pastNames(
       of: ["\(repository.prefix)\(StoreLayout.items)"], in: [theirs, "--not"] + start)
-    let sizes = try objects.sizes(of: names)
-    let small = names.filter { sizes[$0].map { $0 <= RecordFile.maximumSize } ?? false }
     var claims: [RecordClaim] = []
-    for start in stride(from: 0, to: small.count, by: Self.pieceSize) {
-      try objects.forEachContent(of: small[start..<min(start + Self.pieceSize, small.count)]) { _, bytes in
-        // What is not a record is no version of an item.
-        guard let file = try? RecordFile(parsing: Array(bytes)), ids.contains(file.record.id) else { return }
-        claims.append(RecordClaim(file.bytes, path: nil))
-      }
+    try objects.forEachContent(of: names, limit: RecordFile.maximumSize) { _, bytes in
+      // What is not a record is no version of an item.
+      guard let file = try? RecordFile(parsing: Array(bytes)), ids.contains(file.record.id) else { return }
+      claims.append(RecordClaim(file.bytes, path: nil))
     }
     var versions: [VerifiedRecord] = []
     do throws(KeyringError) {

@@ -53,10 +53,8 @@ struct IncomingItems {
 
   private mutating func refuse(_ path: ItemPath, _ fault: RecordFault) {
     // What was there before, and what is here as well, is not their change.
-    let isOld =
-      files.record(path, at: theirs) == files.record(path, at: ours)
-      && files.secret(path, at: theirs) == files.secret(path, at: ours)
-    if !isOld { refused.append(RefusedChange(path: ItemFiles.recordFile(path), fault: fault)) }
+    if files.areSame(path, at: theirs, and: ours) { return }
+    refused.append(RefusedChange(path: ItemFiles.recordFile(path), reason: .record(fault)))
   }
 
   /// The items of the store that have the id of one that comes in, at places that neither side has changed: an older

@@ -19,7 +19,7 @@ struct ItemFiles {
       paths.flatMap { [Self.recordFile($0), Self.secretFile($0)] }.map { "\(commit):\(prefix)\($0)" }
     }
     names = try objects.names(of: places)
-    contents = try objects.contents(of: Set(names.values))
+    contents = try objects.contents(of: Set(names.values), limit: StoreFiles.sizeLimit)
   }
 
   static func recordFile(_ path: ItemPath) -> String { StoreLayout.recordFile(path, isLocal: false) }
@@ -30,6 +30,20 @@ struct ItemFiles {
 
   /// The encrypted file of an item in a commit; nil when there is none.
   func secret(_ path: ItemPath, at commit: String) -> [UInt8]? { bytes(Self.secretFile(path), commit) }
+
+  /// Whether two commits have the same files of an item.
+  func areSame(_ path: ItemPath, at first: String, and second: String) -> Bool {
+    [Self.recordFile(path), Self.secretFile(path)].allSatisfy { file in
+      names["\(first):\(prefix)\(file)"] == names["\(second):\(prefix)\(file)"]
+    }
+  }
+
+  /// Whether an item has a file in a commit that is too large to be read.
+  private func isTooLarge(_ path: ItemPath, at commit: String) -> Bool {
+    [Self.recordFile(path), Self.secretFile(path)].contains { file in
+      names["\(commit):\(prefix)\(file)"].map { contents[$0] == nil } ?? false
+    }
+  }
 
   private func bytes(_ file: String, _ commit: String) -> [UInt8]? {
     names["\(commit):\(prefix)\(file)"].flatMap { contents[$0] }
@@ -61,6 +75,9 @@ struct ItemFiles {
       case .success(let verified):
         items[path] = try content(verified, secret(path, at: commit), judges)
       }
+    }
+    for path in paths where isTooLarge(path, at: commit) {
+      items[path] = .distrusted(.damage(.tooLarge(limit: StoreFiles.sizeLimit)))
     }
     for path in paths where items[path] == nil && secret(path, at: commit) != nil {
       items[path] = .notAdopted

@@ -155,7 +155,7 @@ struct MergeCommit {
     }
     if changed.isEmpty { return }
     let names = Set(changed.compactMap { others[$0]?.name })
-    let wanted = try ObjectReader(git: repository.git).contents(of: names)
+    let wanted = try ObjectReader(git: repository.git).contents(of: names, limit: StoreLayout.otherFileLimit)
     let top: FileTree
     do throws(FileError) {
       top = try FileTree(at: repository.top)

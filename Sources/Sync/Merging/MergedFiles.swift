@@ -9,14 +9,27 @@ package struct OtherFile: Sendable, Equatable {
   package let name: String?
 }
 
-/// A change of a remote that is not taken: nobody has signed it who is in the item's group, or its files do not fit together.
+/// A change of a remote that is not taken.
 package struct RefusedChange: Sendable, Equatable {
-  /// The path of the record in the store.
+  /// Why it is not taken.
+  package enum Reason: Sendable, Equatable {
+    /// The record is not believed: nobody has signed it who is in the item's group, or its files do not fit together.
+    case record(RecordFault)
+    /// The file may not be in the store.
+    case file(StrayReason)
+    /// The file has more bytes than are read.
+    case tooLarge(size: Int, limit: Int)
+  }
+
+  /// The path in the store: that of the record, or of the file. What is not UTF-8 in it is replaced.
   package let path: String
-  /// Why it is not believed.
-  package let fault: RecordFault
+  /// Why it is not taken.
+  package let reason: Reason
   /// Who has committed it; nil when that is not known.
   package var committer: String?
+
+  /// Makes one; see the properties.
+  package init(path: String, reason: Reason) { (self.path, self.reason) = (path, reason) }
 }
 
 /// An item that a remote has deleted.

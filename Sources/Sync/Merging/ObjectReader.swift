@@ -60,72 +60,145 @@ struct ObjectReader {
     }
   }
 
-  /// The sizes of the contents that some names stand for, in bytes, without reading any of them.
+  /// What a repository knows about a content without reading it.
+  struct Info {
+    /// The name of the content.
+    let name: String
+    /// How many bytes it has.
+    let size: Int
+    /// How many bytes it takes in the repository.
+    let sizeOnDisk: Int
+  }
+
+  /// Asks for the sizes of contents.
   ///
-  /// - Parameter names: Names of contents.
-  /// - Returns: The sizes by name; a name is not there that stands for nothing, or for what the repository does not
-  ///   have, as a clone that fetches contents when they are needed.
-  /// - Throws: as `Git.run`.
-  func sizes(of names: some Collection<String>) throws(SyncError) -> [String: Int] {
+  /// - Parameter names: Names of contents, or `<commit>:<path>`; without line feeds.
+  /// - Returns: What is known by name; a name is not there that stands for nothing, for something else than a file, or for
+  ///   what the repository does not have, as a clone that fetches contents when they are needed.
+  /// - Throws: As `Git.run`.
+  func infos(of names: some Collection<String>) throws(SyncError) -> [String: Info] {
     if names.isEmpty { return [:] }
+    let wanted = Array(names)
     let output: [UInt8]
     do throws(GitError) {
       output = try git.run(
-        ["cat-file", "--batch-check=%(objectname) %(objectsize)"],
-        input: names.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.limit)
+        ["cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize) %(objectsize:disk)"],
+        input: wanted.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.limit)
     } catch {
       throw .git(error)
     }
-    var sizes: [String: Int] = [:]
-    for line in output.split(separator: UInt8(ascii: "\n")) {
-      let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-      if words.count == 2, let size = Int(words[1]) { sizes[String(words[0])] = size }
+    let lines = output.split(separator: UInt8(ascii: "\n"))
+    guard lines.count == wanted.count else { throw .git(.unexpectedOutput(command: "cat-file")) }
+    var infos: [String: Info] = [:]
+    for (name, line) in zip(wanted, lines) {
+      // `<what was asked for> missing`; what was asked for may have spaces in it.
+      let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
+      guard words.count == 4, words[1] == "blob", let size = Int(words[2]), let sizeOnDisk = Int(words[3])
+      else { continue }
+      infos[name] = Info(name: words[0], size: size, sizeOnDisk: sizeOnDisk)
     }
-    return sizes
+    return infos
+  }
+
+  /// The sizes of the contents that some names stand for, in bytes, without reading any of them.
+  ///
+  /// - Parameter names: As for ``infos(of:)``.
+  /// - Returns: The sizes by name.
+  /// - Throws: As `Git.run`.
+  func sizes(of names: some Collection<String>) throws(SyncError) -> [String: Int] {
+    try infos(of: names).mapValues(\.size)
   }
 
   /// The contents that some names stand for.
   ///
-  /// - Parameter names: Names of contents, or `<commit>:<path>`; without line feeds.
-  /// - Returns: The bytes by name; a name that stands for nothing, or for something else than a file, is not there.
-  /// - Throws: as `Git.run`.
-  func contents(of names: some Collection<String>) throws(SyncError) -> [String: [UInt8]] {
+  /// - Parameters:
+  ///   - names: Names of contents, or `<commit>:<path>`; without line feeds.
+  ///   - limit: The most bytes of each.
+  ///   - freeSize: The most bytes of all together, whatever they take in the repository.
+  /// - Returns: The bytes by name; a name that stands for nothing, for something else than a file, or for a larger file is
+  ///   not there.
+  /// - Throws: `tooLarge` when all of them together are far larger than what they take in the repository; as `Git.run`.
+  func contents(
+    of names: some Collection<String>, limit: Int, freeSize: Int = freeSize
+  ) throws(SyncError) -> [String: [UInt8]] {
+    let infos = try infos(of: Set(names)).filter { $0.value.size <= limit }
+    try Self.requireProportion(infos.values, freeSize: freeSize)
     var result: [String: [UInt8]] = [:]
-    try forEachContent(of: names) { name, bytes in result[name] = Array(bytes) }
+    try read(infos) { name, bytes in result[name] = Array(bytes) }
     return result
   }
 
-  /// Hands out the contents that some names stand for, without a copy of each.
+  /// Hands out the contents that some names stand for, some of them at a time.
   ///
   /// - Parameters:
-  ///   - names: As for `contents(of:)`.
-  ///   - body: Takes a name and its bytes, in the order of the names; not called for one that stands for no file.
-  /// - Throws: as `Git.run`.
+  ///   - names: As for ``contents(of:limit:)``.
+  ///   - limit: The most bytes of each.
+  ///   - body: Takes a name and its bytes; not called for one that stands for no file, or for a larger one.
+  /// - Throws: As `Git.run`.
   func forEachContent(
-    of names: some Collection<String>, _ body: (String, ArraySlice<UInt8>) -> Void
+    of names: some Collection<String>, limit: Int, _ body: (String, ArraySlice<UInt8>) -> Void
   ) throws(SyncError) {
-    if names.isEmpty { return }
-    let wanted = Array(names)
-    let input = wanted.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }
+    try read(try infos(of: Set(names)).filter { $0.value.size <= limit }, body)
+  }
+
+  /// The most bytes that are read from files which take almost nothing in the repository.
+  static let freeSize = 32 << 20
+  /// How much larger than in the repository files may be. Records and keys shrink to a third; encrypted files not at all.
+  private static let proportion = 16
+
+  /// Refuses contents that are far larger than what they take in the repository: a small push could fill the memory of
+  /// everybody else (threat T46).
+  ///
+  /// - Throws: `tooLarge`.
+  static func requireProportion(
+    _ infos: some Collection<Info>, freeSize: Int = freeSize
+  ) throws(SyncError) {
+    let size = infos.reduce(0) { $0 + $1.size }
+    let limit = max(freeSize, proportion * infos.reduce(0) { $0 + $1.sizeOnDisk })
+    guard size <= limit else { throw .tooLarge(size: size, limit: limit) }
+  }
+
+  /// The most bytes of the contents that one process is asked for.
+  private static let pieceSize = 16 << 20
+
+  private func read(
+    _ infos: [String: Info], _ body: (String, ArraySlice<UInt8>) -> Void
+  ) throws(SyncError) {
+    var piece: [(name: String, info: Info)] = []
+    var size = 0
+    for (name, info) in infos {
+      if size + info.size > Self.pieceSize {
+        try readPiece(piece, body)
+        (piece, size) = ([], 0)
+      }
+      piece.append((name, info))
+      size += info.size
+    }
+    try readPiece(piece, body)
+  }
+
+  private func readPiece(
+    _ piece: [(name: String, info: Info)], _ body: (String, ArraySlice<UInt8>) -> Void
+  ) throws(SyncError) {
+    if piece.isEmpty { return }
     let output: [UInt8]
     do throws(GitError) {
-      output = try git.run(["cat-file", "--batch"], input: input, limit: Self.limit)
+      output = try git.run(
+        ["cat-file", "--batch"], input: piece.flatMap { Array($0.info.name.utf8) + [UInt8(ascii: "\n")] },
+        limit: Self.limit)
     } catch {
       throw .git(error)
     }
     var rest = output[...]
-    for name in wanted {
-      guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
-        throw .git(.unexpectedOutput(command: "cat-file"))
-      }
-      // `<name> <type> <size>`, or `<what was asked for> missing`; what was asked for may have spaces in it.
-      let words = rest[..<end].split(separator: UInt8(ascii: " "))
-      rest = rest[(end + 1)...]
-      if words.last?.elementsEqual("missing".utf8) ?? true { continue }
-      guard words.count == 3, let size = Int(String(decoding: words[2], as: UTF8.self)), size < rest.count
+    for (name, info) in piece {
+      // `<name> blob <size>`, the bytes, and a line feed.
+      guard let end = rest.firstIndex(of: UInt8(ascii: "\n")),
+        rest.distance(from: end, to: rest.endIndex) > info.size + 1,
+        rest[..<end].elementsEqual("\(info.name) blob \(info.size)".utf8)
       else { throw .git(.unexpectedOutput(command: "cat-file")) }
-      if words[1].elementsEqual("blob".utf8) { body(name, rest.prefix(size)) }
-      rest = rest.dropFirst(size + 1)
+      rest = rest[(end + 1)...]
+      body(name, rest.prefix(info.size))
+      rest = rest.dropFirst(info.size + 1)
     }
   }
 }

@@ -46,7 +46,9 @@ struct RolledBackItems {
     var lines: Set<ContentDigest> = []
     for start in stride(from: 0, to: files.count, by: Self.pieceSize) {
       let piece = files[start..<min(start + Self.pieceSize, files.count)]
-      try objects.forEachContent(of: try objects.pastNames(of: piece, in: bases)) { _, bytes in
+      try objects.forEachContent(
+        of: try objects.pastNames(of: piece, in: bases), limit: RecordFile.maximumSize
+      ) { _, bytes in
         // What is not a record is no version of an item. The proof does not count: parts of a signature are not signed.
         if let file = try? RecordFile(parsing: Array(bytes)) { lines.insert(ContentDigest(of: file.line)) }
       }

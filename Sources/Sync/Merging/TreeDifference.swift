@@ -1,3 +1,5 @@
+internal import Keyring
+
 /// Which files differ between two commits.
 struct TreeDifference {
   /// One file that differs.
@@ -10,13 +12,12 @@ struct TreeDifference {
     let oldName: String
     /// The name of the content afterwards; nil when the file is gone.
     let name: String?
-
-    /// Whether it is, or was, a file and not a link or a module.
-    var isFile: Bool { [mode, oldMode].allSatisfy { $0 == "000000" || $0.hasPrefix("100") } }
   }
 
   /// By the path from the top of the tree.
   private(set) var entries: [String: Entry] = [:]
+  /// The paths that are not UTF-8, of files that are there afterwards.
+  private(set) var unreadable: [ArraySlice<UInt8>] = []
 
   /// Asks git.
   ///
@@ -24,7 +25,7 @@ struct TreeDifference {
   ///   - old: A commit, or the name of a tree.
   ///   - new: A commit.
   ///   - git: Git in the repository.
-  /// - Throws: `unsafePath` for a name that is not UTF-8, and as `Git.run`.
+  /// - Throws: As `Git.run`.
   init(from old: String, to new: String, in git: Git) throws(SyncError) {
     let fields: [ArraySlice<UInt8>]
     do throws(GitError) {
@@ -40,14 +41,76 @@ struct TreeDifference {
       guard fields[index].first == UInt8(ascii: ":"), words.count == 5 else {
         throw .git(.unexpectedOutput(command: "diff-tree"))
       }
-      guard let path = String(validating: fields[index + 1], as: UTF8.self) else {
-        throw .unsafePath(String(decoding: fields[index + 1], as: UTF8.self))
-      }
       let isGone = words[3].allSatisfy { $0 == "0" }
-      entries[path] = Entry(
-        oldMode: String(words[0]), mode: String(words[1]), oldName: String(words[2]),
-        name: isGone ? nil : String(words[3]))
+      if let path = String(validating: fields[index + 1], as: UTF8.self) {
+        entries[path] = Entry(
+          oldMode: String(words[0]), mode: String(words[1]), oldName: String(words[2]),
+          name: isGone ? nil : String(words[3]))
+      } else if !isGone {
+        unreadable.append(fields[index + 1])
+      }
       index += 2
     }
+  }
+
+  /// Removes the entries that may not come into a store.
+  ///
+  /// - Parameters:
+  ///   - allowed: What may.
+  ///   - prefix: Where the store is. Beside it files are the person's own, and all of them may come.
+  /// - Returns: What was removed.
+  /// - Throws: `unsafePath` for a name outside of the store that cannot be handled.
+  mutating func refuse(
+    outside allowed: AllowedFiles, below prefix: String
+  ) throws(SyncError) -> [RefusedChange] {
+    var refused: [RefusedChange] = []
+    for path in unreadable {
+      guard path.starts(with: prefix.utf8) else { throw .unsafePath(String(decoding: path, as: UTF8.self)) }
+      let shown = String(decoding: path.dropFirst(prefix.utf8.count), as: UTF8.self)
+      refused.append(RefusedChange(path: shown, reason: .file(.name)))
+    }
+    unreadable = []
+    for (path, entry) in entries where entry.name != nil {
+      guard path.hasPrefix(prefix) else {
+        guard !path.utf8.contains(UInt8(ascii: "\n")) else { throw .unsafePath(path) }
+        continue
+      }
+      let inStore = String(path.dropFirst(prefix.count))
+      guard let reason = allowed.reason(inStore, mode: entry.mode) else { continue }
+      // A merge writes plain files, whatever the remote calls them.
+      if reason == .executable, StoreLayout.isStoreFile(inStore) { continue }
+      refused.append(RefusedChange(path: inStore, reason: .file(reason)))
+      entries[path] = nil
+    }
+    return refused
+  }
+
+  /// Removes the entries of files that are too large, before any of them is read.
+  ///
+  /// - Parameters:
+  ///   - prefix: Where the store is.
+  ///   - objects: The contents.
+  /// - Returns: What was removed.
+  /// - Throws: `tooLarge` if all of them together are too large for what they take in the repository; as `Git.run`.
+  mutating func refuseLarge(
+    below prefix: String, _ objects: ObjectReader
+  ) throws(SyncError) -> [RefusedChange] {
+    let infos = try objects.infos(of: Set(entries.values.compactMap(\.name)))
+    var refused: [RefusedChange] = []
+    var known: [String: ObjectReader.Info] = [:]
+    for (path, entry) in entries where path.hasPrefix(prefix) {
+      guard let name = entry.name, let info = infos[name] else { continue }
+      let inStore = String(path.dropFirst(prefix.count))
+      let limit = StoreLayout.sizeLimit(of: inStore)
+      if info.size > limit {
+        refused.append(RefusedChange(path: inStore, reason: .tooLarge(size: info.size, limit: limit)))
+        entries[path] = nil
+      } else if !inStore.hasPrefix("\(StoreLayout.index)/") {
+        // Shards are made from the records, and are not read.
+        known[name] = info
+      }
+    }
+    try ObjectReader.requireProportion(known.values)
+    return refused
   }
 }

@@ -15,6 +15,7 @@ package struct TreeMerge {
   private let bases: [String]
   private let ours: Side
   private let theirs: Side
+  private let refusedFiles: [RefusedChange]
   private let keyring: Keyring
   private let judge: Keyring
   /// Whether their policy and their key files count where both sides have changed them.
@@ -30,8 +31,8 @@ package struct TreeMerge {
   ///   - repository: Where they are.
   ///   - keyring: The store.
   ///   - judge: The keyring by whose policy their items are judged, and merged records are signed.
-  /// - Throws: `unsafePath` when their side has something where keytree keeps its own, a link or a module, or a name
-  ///   that is not UTF-8; and as `Git.run`.
+  /// - Throws: `unsafePath` when their side has a file outside of the store with a name that is not UTF-8 or has a line
+  ///   feed; and as `Git.run`.
   package init(
     bases: [String], ours: String, theirs: String, in repository: Repository, keyring: Keyring,
     judge: Keyring
@@ -43,10 +44,14 @@ package struct TreeMerge {
     self.bases = bases
     self.ours = Side(
       commit: ours, changes: try TreeDifference(from: bases[0], to: ours, in: repository.git))
-    self.theirs = Side(
-      commit: theirs, changes: try TreeDifference(from: bases[0], to: theirs, in: repository.git))
+    var changes = try TreeDifference(from: bases[0], to: theirs, in: repository.git)
+    // A policy that nobody has accepted allows nothing.
+    let policy = judge.distrust == nil ? judge.policy : keyring.policy
+    refusedFiles =
+      try changes.refuse(outside: AllowedFiles(beside: policy), below: prefix)
+      + changes.refuseLarge(below: prefix, objects)
+    self.theirs = Side(commit: theirs, changes: changes)
     (self.keyring, self.judge) = (keyring, judge)
-    for (path, entry) in self.theirs.changes.entries { try Self.check(path, entry, below: prefix) }
   }
 
   /// The result.
@@ -55,6 +60,7 @@ package struct TreeMerge {
   ///   record cannot be signed; and as `Git.run`.
   package func files() throws(SyncError) -> MergedFiles {
     var result = MergedFiles()
+    result.refused = refusedFiles
     try mergeItems(into: &result)
     try addEmptyShards(&result)
     try mergeConflictCopies(into: &result)
@@ -63,20 +69,6 @@ package struct TreeMerge {
     result.equalsTheirs = try equalsTheirs(result)
     try nameCommitters(&result)
     return result
-  }
-
-  /// Refuses what must never come out of a repository: what would be taken for keytree's own or for a way out of the
-  /// store (threat T20).
-  static func check(
-    _ path: String, _ entry: TreeDifference.Entry, below prefix: String
-  ) throws(SyncError) {
-    guard path.hasPrefix(prefix), entry.name != nil else { return }
-    let inStore = String(path.dropFirst(prefix.count))
-    let isOwn = [StoreLayout.work, StoreLayout.local].contains { name in
-      let folder = inStore.split(separator: "/", maxSplits: 1).first.map { $0.lowercased() }
-      return folder == name
-    }
-    guard !isOwn, entry.isFile, RelativePath.isPlain(inStore) else { throw .unsafePath(path) }
   }
 
   // MARK: Items
@@ -111,7 +103,7 @@ package struct TreeMerge {
       guard let secret = files.secret(version.record.path, at: theirs.commit) else { continue }
       try addCopy(version.file, secret, &result)
     }
-    result.refused = theirItems.refused
+    result.refused += theirItems.refused
     var merge = StoreMerge()
     merge.canSign = { [judge, ours, theirs] record, source, side in
       let message = files.secret(source.path, at: side == .ours ? ours.commit : theirs.commit)
@@ -222,7 +214,7 @@ package struct TreeMerge {
     for (number, paths) in Dictionary(grouping: changed, by: \.shard) {
       let file = StoreLayout.shardFile(number, isLocal: false)
       let name = "\(ours.commit):\(prefix)\(file)"
-      let old = try objects.contents(of: [name])[name]
+      let old = try objects.contents(of: [name], limit: StoreLayout.shardLimit)[name]
       let new = Shard(parsing: old ?? [], number: number)
         .replacingLines(of: Set(paths), by: paths.sorted().compactMap { lines[$0] })
       // A shard stays, empty, when its last item goes.
@@ -267,7 +259,7 @@ package struct TreeMerge {
       result.store[inStore] = .removed
       if inStore.hasSuffix(StoreLayout.recordExtension) { result.removedCopies += 1 }
     }
-    let contents = try objects.contents(of: Set(added.values))
+    let contents = try objects.contents(of: Set(added.values), limit: StoreFiles.sizeLimit)
     for (path, name) in added where path.hasSuffix(StoreLayout.recordExtension) {
       guard let record = contents[name] else { continue }
       let secretPath =
@@ -280,7 +272,7 @@ package struct TreeMerge {
         throw .keyring(error)
       }
       if let fault {
-        result.refused.append(RefusedChange(path: path, fault: fault))
+        result.refused.append(RefusedChange(path: path, reason: .record(fault)))
       } else if let secret {
         result.store[path] = .bytes(record)
         result.store[String(secretPath)] = .bytes(secret)
@@ -314,7 +306,7 @@ package struct TreeMerge {
     }
     if hasTwoPolicies { throw .policiesDiverged }
     guard contested.isEmpty else { throw .bothChanged(contested.sorted()) }
-    let contents = try objects.contents(of: Set(wanted.values))
+    let contents = try objects.contents(of: Set(wanted.values), limit: StoreFiles.sizeLimit)
     for (path, name) in wanted {
       guard let bytes = contents[name] else { throw .git(.unexpectedOutput(command: "cat-file")) }
       result.store[path] = .bytes(bytes)
@@ -336,7 +328,7 @@ package struct TreeMerge {
     let isTheirs = result.store[StoreLayout.policy] != nil
     let wanted = isTheirs && judge.distrust == nil ? judge.passRecipients : keyring.passRecipients
     let name = "\(ours.commit):\(prefix)\(StoreLayout.passRecipients)"
-    if try objects.contents(of: [name])[name] != wanted {
+    if try objects.contents(of: [name], limit: StoreLayout.smallFileLimit)[name] != wanted {
       result.store[StoreLayout.passRecipients] = .bytes(wanted)
     }
   }
@@ -345,7 +337,7 @@ package struct TreeMerge {
 
   /// Whether every file is in the end what their side has.
   private func equalsTheirs(_ result: MergedFiles) throws(SyncError) -> Bool {
-    guard ours.changes.entries.isEmpty else { return false }
+    guard ours.changes.entries.isEmpty, result.refused.isEmpty else { return false }
     let hash: GitHash
     do throws(GitError) {
       hash = try repository.hash()
@@ -355,7 +347,10 @@ package struct TreeMerge {
     var theirNames: [String: String?] = [:]
     for (path, entry) in theirs.changes.entries where path.hasPrefix(prefix) {
       let inStore = String(path.dropFirst(prefix.count))
-      if StoreLayout.isTracked(inStore) { theirNames[inStore] = entry.name }
+      guard StoreLayout.isTracked(inStore) else { continue }
+      // The merge writes a plain file.
+      if entry.mode == "100755" { return false }
+      theirNames[inStore] = entry.name
     }
     for (path, name) in theirNames {
       switch result.store[path] {
@@ -381,13 +376,16 @@ package struct TreeMerge {
   /// How many changes are traced to their committers.
   private static let namedLimit = 50
 
-  /// Returns the last committer of an item on their side; nil when no commit of theirs changed its files.
+  /// Returns the last committer of a file on their side, or of an item; nil when no commit of theirs changed it.
   ///
-  /// - Parameter record: The path of its record in the store.
-  private func committer(of record: String) throws(SyncError) -> String? {
-    // A change can be of the encrypted file alone.
-    let name = record.dropLast(StoreLayout.recordExtension.utf8.count)
-    let files = [record, name + StoreLayout.secretExtension].map { prefix + $0 }
+  /// - Parameter file: The path in the store; for an item that of its record.
+  private func committer(of file: String) throws(SyncError) -> String? {
+    var files = [prefix + file]
+    if file.hasSuffix(StoreLayout.recordExtension) {
+      // A change can be of the encrypted file alone.
+      files.append(
+        prefix + file.dropLast(StoreLayout.recordExtension.utf8.count) + StoreLayout.secretExtension)
+    }
     do throws(GitError) {
       let output = try repository.git.run(
         ["log", "-1", "--format=%cn <%ce>", "\(ours.commit)..\(theirs.commit)", "--"] + files)

@@ -56,7 +56,9 @@ struct ItemStates {
     let missing = names.filter { known[$0] == nil }.sorted()
     for start in stride(from: 0, to: missing.count, by: Self.pieceSize) {
       let piece = missing[start..<min(start + Self.pieceSize, missing.count)]
-      for (name, bytes) in try objects.contents(of: piece) { known[name] = State(of: id, in: bytes) }
+      for (name, bytes) in try objects.contents(of: piece, limit: RecordFile.maximumSize) {
+        known[name] = State(of: id, in: bytes)
+      }
     }
   }
 }

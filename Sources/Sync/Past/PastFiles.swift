@@ -60,7 +60,9 @@ package struct PastFiles: Sendable {
       let files = places[start..<min(start + Self.pieceSize, places.count)].map {
         StoreLayout.recordFile($0, isLocal: false)
       }
-      for bytes in try objects.contents(of: try contents(at: files)).values {
+      for bytes in try objects.contents(
+        of: try contents(at: files), limit: RecordFile.maximumSize
+      ).values {
         // What is not a record is not wanted.
         guard let file = try? RecordFile(parsing: bytes) else { continue }
         let digest = ContentDigest(of: file.line)
@@ -82,7 +84,8 @@ package struct PastFiles: Sendable {
   private func records(
     _ missing: [MissingFiles], _ keyring: Keyring
   ) throws(SyncError) -> [ItemPath: VerifiedRecord] {
-    let files = try objects.contents(of: try contents(at: missing.map(\.recordFile)))
+    let files = try objects.contents(
+      of: try contents(at: missing.map(\.recordFile)), limit: RecordFile.maximumSize)
     let ordered = files.sorted { $0.key < $1.key }.map(\.value)
     let results: [Result<VerifiedRecord, RecordFault>]
     do throws(KeyringError) {
@@ -108,7 +111,7 @@ package struct PastFiles: Sendable {
     let names = try contents(at: wanted.values.flatMap { $0 })
     for start in stride(from: 0, to: names.count, by: Self.pieceSize) {
       let piece = names[start..<min(start + Self.pieceSize, names.count)]
-      for message in try objects.contents(of: piece).values {
+      for message in try objects.contents(of: piece, limit: StoreLayout.sealedItemLimit).values {
         let digest = ContentDigest(of: message)
         if wanted[digest] != nil { found[digest] = message }
       }

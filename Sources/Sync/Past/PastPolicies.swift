@@ -45,7 +45,8 @@ package struct PastPolicies {
   private func steps(at commits: [String]) throws(SyncError) -> [PolicyStep] {
     func place(_ commit: String, _ file: String) -> String { "\(commit):\(repository.prefix)\(file)" }
     let small = try objects.contents(
-      of: commits.flatMap { [place($0, StoreLayout.policy), place($0, StoreLayout.policySignature)] })
+      of: commits.flatMap { [place($0, StoreLayout.policy), place($0, StoreLayout.policySignature)] },
+      limit: StoreLayout.smallFileLimit, freeSize: PolicyVersions.freeSize)
     var policies: [(commit: String, bytes: [UInt8], people: [Fingerprint])] = []
     for commit in commits {
       // Why one cannot be read does not matter: nothing that is believed can lead through it.
@@ -57,7 +58,7 @@ package struct PastPolicies {
       policy.people.map { place(policy.commit, StoreLayout.keyFile($0)) }
     }
     let names = try objects.names(of: files)
-    let contents = try objects.contents(of: Set(names.values))
+    let contents = try objects.contents(of: Set(names.values), limit: StoreLayout.smallFileLimit)
     return policies.map { policy in
       var keys: [Fingerprint: [UInt8]] = [:]
       for person in policy.people {

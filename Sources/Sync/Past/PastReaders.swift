@@ -78,7 +78,8 @@ package struct PastReaders {
     let objects = ObjectReader(git: repository.git)
     let found = try WorkerPool(workers: 0).map(contents.pieces.count) { number throws(SyncError) in
       var found = Found()
-      try objects.forEachContent(of: contents.pieces[number].names) { _, content in
+      try objects.forEachContent(of: contents.pieces[number].names, limit: StoreFiles.sizeLimit) {
+        _, content in
         found.add(content, present: present, keyring)
       }
       return found

@@ -32,7 +32,9 @@ package struct PastStore: Sendable {
   /// - Throws: as `Git.run`.
   package func records() throws(SyncError) -> [ItemRecord] {
     let files = (UInt8.min...UInt8.max).map { name(of: StoreLayout.shardFile($0, isLocal: false)) }
-    return try objects.contents(of: files).values.flatMap { Shard(parsing: $0, number: 0).records }
+    return try objects.contents(of: files, limit: StoreLayout.shardLimit).values.flatMap {
+      Shard(parsing: $0, number: 0).records
+    }
   }
 
   /// Returns the item at a place, verified as an item of the store is.
@@ -45,7 +47,7 @@ package struct PastStore: Sendable {
   package func item(at path: ItemPath, in keyring: Keyring) throws(SyncError) -> PastItemFiles {
     let record = name(of: StoreLayout.recordFile(path, isLocal: false))
     let message = name(of: StoreLayout.itemFile(path, isLocal: false))
-    let contents = try objects.contents(of: [record, message])
+    let contents = try objects.contents(of: [record, message], limit: StoreFiles.sizeLimit)
     do throws(KeyringError) {
       guard let bytes = contents[record] else {
         if contents[message] == nil { throw .itemNotFound }
@@ -63,7 +65,9 @@ package struct PastStore: Sendable {
   /// - Throws: as `Git.run`.
   package func record(at path: ItemPath) throws(SyncError) -> ItemRecord? {
     let file = name(of: StoreLayout.recordFile(path, isLocal: false))
-    return try objects.contents(of: [file])[file].flatMap { ItemRecord(firstLineOf: $0) }
+    return try objects.contents(of: [file], limit: RecordFile.maximumSize)[file].flatMap {
+      ItemRecord(firstLineOf: $0)
+    }
   }
 
   private func name(of file: String) -> String { "\(commit):\(prefix)\(file)" }

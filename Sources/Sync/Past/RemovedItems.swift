@@ -60,7 +60,9 @@ package struct RemovedItems: Sendable {
     var records: [String: ItemRecord] = [:]
     for start in stride(from: 0, to: files.count, by: Self.pieceSize) {
       let piece = files[start..<min(start + Self.pieceSize, files.count)]
-      for (name, bytes) in try objects.contents(of: piece) { records[name] = ItemRecord(firstLineOf: bytes) }
+      for (name, bytes) in try objects.contents(of: piece, limit: RecordFile.maximumSize) {
+        records[name] = ItemRecord(firstLineOf: bytes)
+      }
     }
     removals = places.compactMap { commit, parent, path in
       guard let record = names[place(parent, path)].flatMap({ records[$0] }), record.path == path else {

@@ -30,19 +30,19 @@ package struct StoreClone {
         + ["--no-recurse-submodules", "--config", "core.symlinks=false", "--", url, "."])
   }
 
-  /// Puts the files in place.
+  /// Puts the files of the store in place, and nothing else: nobody has accepted a policy yet that could allow more.
   ///
   /// - Parameter repository: The clone, with our attributes.
-  /// - Throws: `noStoreInClone`; `unsafePath` when there is something that is no part of a store; as `Git.run`.
+  /// - Throws: `noStoreInClone`; as `Git.run`.
   package func checkOut(_ repository: Repository) throws(SyncError) {
     let head = try call { () throws(GitError) in try repository.git.commit("HEAD") }
     guard let head else { throw .noStoreInClone(url: url) }
-    let hash: GitHash = head.utf8.count == GitHash.sha1.length ? .sha1 : .sha256
-    let files = try TreeDifference(from: hash.emptyTree, to: head, in: repository.git)
-    guard files.entries[StoreLayout.policy] != nil else { throw .noStoreInClone(url: url) }
-    for (path, entry) in files.entries { try TreeMerge.check(path, entry, below: "") }
+    let policy = "\(head):\(StoreLayout.policy)"
+    guard try ObjectReader(git: repository.git).names(of: [policy])[policy] != nil else {
+      throw .noStoreInClone(url: url)
+    }
     try call { () throws(GitError) in
-      try repository.git.run(["reset", "--quiet", "--hard", "HEAD"])
+      try repository.checkOut(only: AllowedFiles(beside: nil))
       if let remote = try Remote.find(in: repository) {
         try repository.git.run(["update-ref", remote.seen, head])
       }

@@ -82,6 +82,11 @@ package struct PolicyHistory {
     if let last { try finish(last) }
   }
 
+  /// The policy of a commit that was judged, or that stands.
+  ///
+  /// - Returns: nil if the commit has none that can be read.
+  package func policy(of commit: String) -> Policy? { places[commit]?.state.policy }
+
   // MARK: Commits
 
   private mutating func walk(to tip: String, in git: Git) throws(SyncError) {

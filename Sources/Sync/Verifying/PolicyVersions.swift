@@ -36,9 +36,9 @@ struct PolicyVersions {
         policy: policy, signature: names[place(commit, StoreLayout.policySignature)])
     }
     let wanted = Set(new.compactMap { versions[$0] }).filter { states[$0] == nil }
-    let sizes = try objects.sizes(of: Set(wanted.flatMap { [$0.policy] + ($0.signature.map { [$0] } ?? []) }))
-    func isSmall(_ name: String) -> Bool { sizes[name].map { $0 <= StoreLayout.smallFileLimit } ?? false }
-    let contents = try objects.contents(of: sizes.keys.filter(isSmall))
+    let contents = try objects.contents(
+      of: wanted.flatMap { [$0.policy] + ($0.signature.map { [$0] } ?? []) },
+      limit: StoreLayout.smallFileLimit, freeSize: Self.freeSize)
     for version in wanted {
       let signature = version.signature.flatMap { contents[$0] }
       let state: Result<PolicyState, PolicyError>
@@ -55,6 +55,10 @@ struct PolicyVersions {
       if case .success(let known) = state { add(known) }
     }
   }
+
+  /// The most bytes of all policies of a history, which differ in little and so take little room: a thousand policies of
+  /// a thousand people.
+  static let freeSize = 256 << 20
 
   /// Takes a policy that no commit has.
   mutating func add(_ state: PolicyState) {
@@ -86,9 +90,7 @@ struct PolicyVersions {
     guard let objects else { return [:] }
     let places = people.map { (person: $0, place: place(commit, StoreLayout.keyFile($0))) }
     let names = try objects.names(of: places.map(\.place))
-    let sizes = try objects.sizes(of: Set(names.values))
-    let contents = try objects.contents(
-      of: sizes.filter { $0.value <= StoreLayout.smallFileLimit }.keys)
+    let contents = try objects.contents(of: names.values, limit: StoreLayout.smallFileLimit)
     var keys: KeyFiles = [:]
     for (person, place) in places { keys[person] = names[place].flatMap { contents[$0] } }
     return keys

@@ -73,7 +73,9 @@ package struct PushVerification {
     let incoming = try git { () throws(GitError) in
       try TopologicalCommits(to: new, without: heads, in: repository.git).commits.map(\.name)
     }
-    let strays = try git { () throws(GitError) in try IncomingStrays(of: incoming, in: repository).findings }
+    let strays = try git { () throws(GitError) in
+      try IncomingStrays(of: incoming, in: repository, policy: history.policy).findings
+    }
     let told = Set(result.findings.map(\.path))
     result.findings += strays.filter { !told.contains($0.path) }
     if let last = history.last {

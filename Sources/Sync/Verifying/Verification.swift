@@ -72,8 +72,14 @@ package struct Verification: Sendable {
     } catch {
       throw .keyring(error)
     }
-    self.init(try PolicyHistory(to: head, then: tree, from: start, in: repository, room: room))
-    take(store)
+    let history = try PolicyHistory(to: head, then: tree, from: start, in: repository, room: room)
+    self.init(history)
+    var strays: [Finding] = []
+    if let repository, let head {
+      let policy = isDistrusted ? nil : history.last?.policy
+      strays = try CommittedTree(of: head, in: repository, AllowedFiles(beside: policy)).findings
+    }
+    take(store, besides: strays)
   }
 
   /// Looks at a commit and what leads to it.
@@ -105,7 +111,8 @@ package struct Verification: Sendable {
     // One push may bring the same commit to several branches.
     let folder = room.newPath()
     defer { room.removeFolder(at: folder) }
-    let files = try CommittedStore(of: commit, in: repository, to: folder)
+    let files = try CommittedStore(
+      of: commit, in: repository, policy: isDistrusted ? nil : history.last?.policy, to: folder)
     guard history.last != nil else {
       findings += files.findings
       return

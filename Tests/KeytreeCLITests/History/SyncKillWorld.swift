@@ -73,6 +73,7 @@ final class SyncKillWorld {
 
   private func makeClones() throws {
     try program.succeed(["init"])
+    try program.succeed(["policy", "allow", "README"])
     let rows = (0..<16).map { "i\($0),https://i\($0).example/,me,old \($0)\n" }.joined()
     try program.succeed(["import", "csv", "/dev/stdin"], input: "name,url,username,password\n" + rows)
     try program.git(["init", "-q", "--bare", "-b", "main", hub])

@@ -184,5 +184,22 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
       let head = try world.program.git(["rev-parse", "HEAD"]).filter { !$0.isWhitespace }
       try world.program.git(["update-index", "--add", "--cacheinfo", "160000,\(head),items/module"])
     },
+    stray(".envrc", "the policy does not allow it"), stray("README.md", "the policy does not allow it"),
+    stray(".vscode/tasks.json", "the policy does not allow it"),
+    stray("run.sh", mode: "100755", "a file that can be executed"),
+    stray("items/internet-password/a.example/alice.gpg", mode: "100755", "a file that can be executed"),
+    stray(".gitmodules", "this name does not belong in a store"),
+    stray("items/.gitattributes", "this name does not belong in a store"),
+    stray("items/internet-password/.gpg-id", "this name does not belong in a store"),
+    stray("index/31.jsonl/x", "this name does not belong in a store"),
+    stray("items/line\nfeed.gpg", "this name does not belong in a store"),
   ]
+
+  /// A file that git adds without looking at the folder.
+  private static func stray(_ path: String, mode: String = "100644", _ words: String) -> VerifySabotage {
+    VerifySabotage("\(mode) \(path)", words, isInFolder: false) { world in
+      let name = try world.program.git(["rev-parse", "HEAD:policy.json"]).filter { !$0.isWhitespace }
+      try world.program.git(["update-index", "--add", "--replace", "--cacheinfo", mode, name, path])
+    }
+  }
 }

@@ -1,0 +1,57 @@
+/// The rule for the names of files that a policy allows beside a store.
+///
+/// A name is the path of a file from the top of the store, such as `README.md` or `.github/workflows/verify.yml`. A name
+/// that ends with `/` stands for all files below a folder.
+public enum AllowedName {
+  /// The most bytes of a name.
+  public static let maximumSize = 1000
+
+  /// The most names in a policy.
+  public static let maximumCount = 1000
+
+  /// Whether a policy can allow a name.
+  ///
+  /// - Parameter name: A proposed name, case-sensitive.
+  public static func isValid(_ name: String) -> Bool {
+    name.utf8.count <= maximumSize && isSafePath(name.hasSuffix("/") ? String(name.dropLast()) : name)
+  }
+
+  /// Whether git and other programs take every component of a path for a plain file or folder, on any file system
+  /// (threat T20).
+  ///
+  /// - Parameter path: A relative path with `/` between its components.
+  public static func isSafePath(_ path: String) -> Bool {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard let last = parts.last.map(folded), parts.allSatisfy({ isSafe($0) }) else { return false }
+    // A folder with a file `HEAD` can be a repository. Within a folder git would take attributes from there instead of
+    // those of the store.
+    return last != "head" && (parts.count == 1 || last != ".gitattributes")
+  }
+
+  /// The most bytes of a component; `NAME_MAX` of Linux.
+  private static let maximumComponentSize = 255
+
+  private static func isSafe(_ name: Substring) -> Bool {
+    guard !name.isEmpty, name.utf8.count <= maximumComponentSize, name != ".", name != "..",
+      name.unicodeScalars.allSatisfy({ isPlain($0) })
+    else { return false }
+    // `git~1` is the short name that Windows gives to `.git`.
+    return ![".git", "git~1", ".gitmodules"].contains(folded(name))
+  }
+
+  /// A component as file systems compare it that ignore case, and what stands at its end on Windows.
+  private static func folded(_ name: Substring) -> String {
+    var name = name.prefix { $0 != ":" }
+    while name.last == "." || name.last == " " { name = name.dropLast() }
+    return name.lowercased()
+  }
+
+  /// Whether a scalar shows as itself and separates nothing. macOS ignores some format characters in names.
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar == "\\" { return false }
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: return false
+    default: return true
+    }
+  }
+}

@@ -1,0 +1,58 @@
+internal import Keyring
+
+/// The names of the files of a store in a commit.
+struct CommittedTree {
+  /// One file that may be in a store.
+  struct Entry {
+    /// The path in the store.
+    let path: String
+    /// The name of its content.
+    let name: String
+    /// How many bytes it has.
+    let size: Int
+  }
+
+  /// The files that may be there.
+  private(set) var entries: [Entry] = []
+  /// What has no place there.
+  private(set) var findings: [Finding] = []
+
+  /// The most bytes of the list of files.
+  private static let listLimit = 1 << 28
+
+  /// Lists the files.
+  ///
+  /// - Parameters:
+  ///   - commit: The name of the commit.
+  ///   - repository: Where it is.
+  ///   - allowed: What may be in the store.
+  /// - Throws: As `Git.run`.
+  init(of commit: String, in repository: Repository, _ allowed: AllowedFiles) throws(SyncError) {
+    let prefix = repository.prefix
+    let records: [ArraySlice<UInt8>]
+    do throws(GitError) {
+      records = try repository.git.records(
+        ["ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--"] + (prefix.isEmpty ? [] : [prefix]),
+        limit: Self.listLimit)
+    } catch {
+      throw .git(error)
+    }
+    for record in records {
+      // `<mode> <type> <name> <size>`, a tab, and the path.
+      guard let tab = record.firstIndex(of: UInt8(ascii: "\t")) else {
+        throw .git(.unexpectedOutput(command: "ls-tree"))
+      }
+      let words = record[..<tab].split(separator: UInt8(ascii: " ")).map {
+        String(decoding: $0, as: UTF8.self)
+      }
+      guard words.count == 4 else { throw .git(.unexpectedOutput(command: "ls-tree")) }
+      let bytes = record[(tab + 1)...].dropFirst(prefix.utf8.count)
+      let path = String(validating: bytes, as: UTF8.self)
+      if let reason = allowed.reason(path, mode: words[0]) {
+        findings.append(Finding(path ?? String(decoding: bytes, as: UTF8.self), .stray(reason)))
+      } else if let path {
+        entries.append(Entry(path: path, name: words[2], size: Int(words[3]) ?? .max))
+      }
+    }
+  }
+}
