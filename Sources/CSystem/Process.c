@@ -6,6 +6,7 @@
 #include <linux/magic.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,11 @@ int keytree_is_in_memory(int descriptor) {
   struct statfs facts;
   if (fstatfs(descriptor, &facts) != 0) return -1;
   return facts.f_type == TMPFS_MAGIC || facts.f_type == RAMFS_MAGIC;
+}
+
+int keytree_limit_memory(pid_t process, size_t size) {
+  struct rlimit limit = {(rlim_t)size, (rlim_t)size};
+  return prlimit(process, RLIMIT_DATA, &limit, NULL);
 }
 
 int keytree_synchronize_all(int descriptor) { return syncfs(descriptor); }

@@ -26,6 +26,8 @@ extension ErrorReport {
     case .failed(let command, _, let message): "`git \(show(command))` says: \(show(message.trimmed))"
     case .killed(let command, let signal): "`git \(show(command))` was ended by signal \(signal)"
     case .timedOut(let command): "`git \(show(command))` took too long"
+    case .tooMuchMemory(let command, let limit):
+      "`git \(show(command))` needed more than \(limit >> 20) MiB of memory"
     case .unexpectedOutput(let command): "what `git \(show(command))` printed cannot be read"
     case .unsafeOwner(let path): "git refuses the repository in \(show(path)): it belongs to somebody else"
     case .unsafeConfiguration(let keys):
@@ -80,6 +82,8 @@ extension ErrorReport {
     case .failed("clone", _, _): "is the address right, and can this machine reach it?"
     case .failed("fetch", _, _), .failed("push", _, _):
       "`keytree git remote -v` shows the address; is it right, and can this machine reach it?"
+    case .tooMuchMemory:
+      "the remote may have files that are made to fill memories; ask who pushed last"
     case .process, .failed, .killed, .timedOut, .unexpectedOutput:
       "`keytree doctor` looks at git and the repository"
     }

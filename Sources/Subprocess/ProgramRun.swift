@@ -2,7 +2,7 @@
 ///
 /// No shell is asked. The program finds three descriptors open, an empty signal mask, and every signal as at the
 /// start of a program, but for SIGHUP, SIGINT and SIGQUIT, which stay ignored where this process ignores them, as
-/// under `nohup(1)`. The limits of `setrlimit(2)` and the umask are those of this process.
+/// under `nohup(1)`. The limits of `setrlimit(2)`, but for ``memoryLimit``, and the umask are those of this process.
 package struct ProgramRun: Sendable {
   /// What the program reads.
   package enum Input: Sendable {
@@ -55,6 +55,9 @@ package struct ProgramRun: Sendable {
   package var group = Group.own
   /// How long it may run, sleep of the machine not counted; nil for as long as it takes.
   package var timeout: Duration?
+  /// The most bytes of memory that the program, and each program that it starts, may ask for; nil for no limit of its own.
+  /// `RLIMIT_DATA` in `setrlimit(2)`.
+  package var memoryLimit: Int?
   /// An open descriptor that becomes readable, or is closed at its other end, when the program shall end.
   package var interruption: Int32?
 

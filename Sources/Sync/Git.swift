@@ -24,6 +24,8 @@ package struct Git: Sendable {
   package var seesQuarantine = false
   /// Whether every path stands for itself alone, which some commands do not take.
   package var takesPathsLiterally = true
+  /// The most bytes of memory that each process of a command may ask for; nil for any number.
+  package var memoryLimit: Int?
   /// Whether it may talk to other machines.
   package private(set) var usesNetwork = false
   /// Whether it may ask the person at the terminal, for the passphrase of a key of ssh or for a password.
@@ -41,6 +43,10 @@ package struct Git: Sendable {
     program = ProgramSearch.path(of: "git", in: searchPath)
     (self.folder, outerEnvironment) = (folder, environment)
   }
+
+  /// The most memory for receiving objects, in bytes. A pack of a hundred kilobytes can have objects of gigabytes, which
+  /// git makes in memory (threat T46); a hundred thousand items with their history take a quarter of this.
+  package static let receivingLimit = 512 << 20
 
   /// How long talking to another machine may take.
   package static let networkTimeout = Duration.seconds(300)
@@ -108,6 +114,7 @@ package struct Git: Sendable {
     run.input = input.isEmpty ? .none : .bytes(input)
     run.output = .collected(limit: limit)
     run.timeout = timeout
+    run.memoryLimit = memoryLimit
     let outcome: ProcessOutcome
     do {
       outcome = try run.run()
@@ -120,13 +127,16 @@ package struct Git: Sendable {
     return outcome
   }
 
+  /// The most bytes of a list of files: some hundred thousand of them. A tree of a kilobyte can name millions.
+  package static let listLimit = 1 << 26
+
   /// Runs a command that prints records, each ended by NUL.
   ///
   /// - Parameter limit: The most bytes that it may print.
   /// - Returns: The records, without NUL.
   /// - Throws: as `run`.
   package func records(
-    _ arguments: [String], input: [UInt8] = [], limit: Int = 1 << 28
+    _ arguments: [String], input: [UInt8] = [], limit: Int = listLimit
   ) throws(GitError) -> [ArraySlice<UInt8>] {
     try run(arguments, input: input, limit: limit).split(separator: 0)
   }
@@ -138,6 +148,9 @@ package struct Git: Sendable {
     guard case .exited(let status) = outcome.ending else { return .timedOut(command: command) }
     // With LC_ALL=C these are git's own words, unchanged for many versions.
     if message.contains("detected dubious ownership") { return .unsafeOwner(path: folder) }
+    if message.contains("Out of memory"), let memoryLimit {
+      return .tooMuchMemory(command: command, limit: memoryLimit)
+    }
     if message.contains("not a git repository") { return .notARepository(path: folder) }
     if message.contains(".lock': File exists") { return .locked(path: Self.quoted(in: message) ?? folder) }
     // The last word, unless that is only that nothing could be read: why is in the line above it, which ssh may have

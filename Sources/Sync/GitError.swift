@@ -16,6 +16,8 @@ package enum GitError: Error, Equatable, Sendable {
   case killed(command: String, signal: Int32)
   /// It took too long, and was ended.
   case timedOut(command: String)
+  /// It needed more memory than it was given, in bytes.
+  case tooMuchMemory(command: String, limit: Int)
   /// What it printed is not what it prints.
   case unexpectedOutput(command: String)
   /// Git refuses the repository, since it belongs to somebody else.

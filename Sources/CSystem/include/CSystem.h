@@ -80,6 +80,9 @@ int keytree_pipe(int ends[2]);
 // posix_spawn_file_actions_addchdir_np(3): the folder in which the program starts; an error number on failure.
 int keytree_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path);
 
+// prlimit(2): the most bytes of memory that a process, and each that it starts from now on, may ask for; -1 on failure.
+int keytree_limit_memory(pid_t process, size_t size);
+
 // posix_spawn_file_actions_addclosefrom_np(3): the program gets no descriptor from this one on.
 int keytree_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
 

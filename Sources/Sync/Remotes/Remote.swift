@@ -56,6 +56,8 @@ package struct Remote: Sendable, Equatable {
       + (try isLocal(git, pushing: false) ? ["--upload-pack=\(Self.program("upload-pack"))"] : [])
       + ["--end-of-options", name]
       + ["+\(reference):\(fetched)"]
+    var git = git
+    git.memoryLimit = Git.receivingLimit
     let outcome = try git.outcome(of: arguments)
     if outcome.succeeded { return try git.commit(fetched) }
     let message = String(decoding: outcome.errors.prefix(4096), as: UTF8.self)

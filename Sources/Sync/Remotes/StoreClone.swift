@@ -25,7 +25,9 @@ package struct StoreClone {
   /// - Parameter asksPerson: Whether git and ssh may ask at the terminal.
   /// - Throws: as `Git.run`.
   package func fetch(asksPerson: Bool) throws(GitError) {
-    try git.forNetwork(asksPerson: asksPerson).run(
+    var git = try git.forNetwork(asksPerson: asksPerson)
+    git.memoryLimit = Git.receivingLimit
+    try git.run(
       ["-c", "transfer.fsckObjects=true", "clone", "--quiet", "--no-checkout", "--no-local", "--template="]
         + ["--no-recurse-submodules", "--config", "core.symlinks=false", "--", url, "."])
   }
@@ -42,6 +44,8 @@ package struct StoreClone {
       throw .noStoreInClone(url: url)
     }
     try call { () throws(GitError) in
+      // Before the index of git gets them all.
+      _ = try repository.git.records(["ls-tree", "-r", "-z", "--name-only", "HEAD"])
       try repository.checkOut(only: AllowedFiles(beside: nil))
       if let remote = try Remote.find(in: repository) {
         try repository.git.run(["update-ref", remote.seen, head])

@@ -17,9 +17,6 @@ struct CommittedTree {
   /// What has no place there.
   private(set) var findings: [Finding] = []
 
-  /// The most bytes of the list of files.
-  private static let listLimit = 1 << 28
-
   /// Lists the files.
   ///
   /// - Parameters:
@@ -32,8 +29,7 @@ struct CommittedTree {
     let records: [ArraySlice<UInt8>]
     do throws(GitError) {
       records = try repository.git.records(
-        ["ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--"] + (prefix.isEmpty ? [] : [prefix]),
-        limit: Self.listLimit)
+        ["ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--"] + (prefix.isEmpty ? [] : [prefix]))
     } catch {
       throw .git(error)
     }

@@ -7,8 +7,8 @@ struct IncomingStrays {
   /// One for each path and commit.
   private(set) var findings: [Finding] = []
 
-  /// The most bytes of a list of changes.
-  private static let limit = 1 << 30
+  /// How many commits are looked at with one process.
+  private static let pieceSize = 256
 
   /// Looks at commits.
   ///
@@ -20,12 +20,19 @@ struct IncomingStrays {
   init(
     of commits: [String], in repository: Repository, policy: (String) -> Policy?
   ) throws(GitError) {
-    if commits.isEmpty { return }
+    for start in stride(from: 0, to: commits.count, by: Self.pieceSize) {
+      try look(at: commits[start..<min(start + Self.pieceSize, commits.count)], in: repository, policy)
+    }
+  }
+
+  private mutating func look(
+    at commits: ArraySlice<String>, in repository: Repository, _ policy: (String) -> Policy?
+  ) throws(GitError) {
     let fields = try repository.git.records(
       [
         "diff-tree", "--stdin", "-r", "-m", "--root", "-z", "--raw", "--no-renames", "--full-index",
         "--diff-filter=d", "--no-textconv",
-      ], input: Array(commits.map { "\($0)\n" }.joined().utf8), limit: Self.limit)
+      ], input: Array(commits.map { "\($0)\n" }.joined().utf8))
     var commit = ""
     var allowed = AllowedFiles(beside: nil)
     var seen: Set<String> = []
