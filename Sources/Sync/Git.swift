@@ -130,6 +130,9 @@ package struct Git: Sendable {
   /// The most bytes of a list of files: some hundred thousand of them. A tree of a kilobyte can name millions.
   package static let listLimit = 1 << 26
 
+  /// The most memory for making such a list, in bytes: `git diff-tree` has the whole list before it prints any of it.
+  package static let listMemoryLimit = 256 << 20
+
   /// Runs a command that prints records, each ended by NUL.
   ///
   /// - Parameter limit: The most bytes that it may print.
@@ -138,7 +141,9 @@ package struct Git: Sendable {
   package func records(
     _ arguments: [String], input: [UInt8] = [], limit: Int = listLimit
   ) throws(GitError) -> [ArraySlice<UInt8>] {
-    try run(arguments, input: input, limit: limit).split(separator: 0)
+    var git = self
+    git.memoryLimit = Self.listMemoryLimit
+    return try git.run(arguments, input: input, limit: limit).split(separator: 0)
   }
 
   /// The error that another status than 0 is.
