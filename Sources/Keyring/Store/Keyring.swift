@@ -312,10 +312,10 @@ public final class Keyring: Sendable {
 
   /// The policy may have changed since the store was opened: then its recipients are not to be used.
   private func checkPolicy() throws(KeyringError) {
-    if let replaced = trusted.replaced {
+    if trusted.isReplacing {
       let stored = try TrustedPolicy.read(in: tree).policy
       let pin = try PinStore(base: host.stateBase, keyring: stored.keyring).readPin()
-      guard stored == policy, pin?.digest == replaced else { throw .team(.overtaken) }
+      guard stored == policy, pin == trusted.pin else { throw .team(.overtaken) }
       return
     }
     let current = try TrustedPolicy(in: tree, stateBase: host.stateBase)

@@ -108,8 +108,9 @@ extension Keyring {
         (StoreLayout.policySignature, signature),
       ], in: tree)
     let keys = [owner: founder.keyFile]
-    try PinStore(base: host.stateBase, keyring: keyring, faults: faults).write(
-      policy: policy, bytes: policyBytes, keys: keys, signer: owner)
+    // The id of the keyring is new, so nothing can have been accepted.
+    _ = try PinStore(base: host.stateBase, keyring: keyring, faults: faults).write(
+      policy: policy, bytes: policyBytes, keys: keys, signer: owner, replacing: nil)
     let trusted = TrustedPolicy(policy: policy, signer: owner, keys: keys)
     return NewStore(
       lock: lock, policy: policyBytes,

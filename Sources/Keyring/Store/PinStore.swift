@@ -1,8 +1,10 @@
+internal import Glibc
 internal import KeyringModel
+internal import OpenPGP
 
 /// What this machine has accepted of a keyring's policy, outside of the store.
 ///
-/// A folder per keyring: `pin.json`, copies of the policy and the key files it describes, so that items can still
+/// A folder per keyring: `lock`, `pin.json`, copies of the policy and the key files it describes, so that items can still
 /// be read with the accepted people when the store's were changed, and `signer`, the fingerprint that this user
 /// signs with. Copies are named after their digests, so that replacing `pin.json` replaces all of them at once.
 struct PinStore {
@@ -27,7 +29,21 @@ struct PinStore {
   ///
   /// - Throws: `KeyringError.policyNotTrusted(.pinUnreadable)` when it is damaged, or a file error.
   func read() throws(KeyringError) -> Accepted? {
-    guard let tree = try openBase(), let pin = try readPin(tree) else { return nil }
+    guard let tree = try openBase() else { return nil }
+    var pin = try readPin(tree)
+    while let current = pin {
+      do throws(KeyringError) {
+        return try accepted(current, in: tree)
+      } catch {
+        // Another process may have replaced the pin and removed the old copies.
+        pin = try readPin(tree)
+        if pin == current { throw error }
+      }
+    }
+    return nil
+  }
+
+  private func accepted(_ pin: Pin, in tree: FileTree) throws(KeyringError) -> Accepted {
     let limit = StoreLayout.smallFileLimit
     let policyBytes = try files(tree.read(policyFile(pin.digest), limit: limit))
     let signerBytes = try files(tree.read("\(keyring.hex)/signer", limit: limit))
@@ -74,13 +90,57 @@ struct PinStore {
 
   private func keyFile(_ digest: ContentDigest) -> String { "\(keyring.hex)/key-\(digest.base64url).asc" }
 
-  /// Remembers a policy and the key files of its people as accepted; the rename of the pin decides.
+  /// Stores a policy and the key files of its people as accepted, if the pin is still the one that this was decided from.
+  ///
+  /// The rename of `pin.json` decides. A lock keeps two processes from writing at the same time, so that neither replaces
+  /// a pin that it has not seen: an older policy never takes the place of a newer one.
+  ///
+  /// - Parameters:
+  ///   - policy: The policy.
+  ///   - bytes: Its exact bytes.
+  ///   - keys: The key files of its people.
+  ///   - signer: The fingerprint that this user signs with.
+  ///   - old: The pin that was there when this was decided; nil if there was none, or none that could be read.
+  /// - Returns: False, and nothing is written, if another process has accepted a different policy since.
+  /// - Throws: `KeyringError.busy` if another process keeps the lock, or a file error.
   func write(
-    policy: Policy, bytes: [UInt8], keys: [Fingerprint: [UInt8]], signer: Fingerprint
-  ) throws(KeyringError) {
+    policy: Policy, bytes: [UInt8], keys: [Fingerprint: [UInt8]], signer: Fingerprint, replacing old: Pin?
+  ) throws(KeyringError) -> Bool {
     let tree = try makeBase()
-    let folder = keyring.hex
+    let lock = try takeLock(tree)
+    defer { close(lock) }
     let pin = Pin(policy: policy, bytes: bytes, keys: keys)
+    let current = try readablePin(tree)
+    guard current == old || current == pin else { return false }
+    try write(pin, policy: bytes, keys: keys, signer: signer, in: tree)
+    return true
+  }
+
+  private func takeLock(_ tree: FileTree) throws(KeyringError) -> Int32 {
+    let file = "\(keyring.hex)/lock"
+    let descriptor = try files(tree.openForLock(file))
+    let code = FileLock.take(descriptor, .exclusive, within: Self.patience)
+    if code == 0 { return descriptor }
+    close(descriptor)
+    throw code == EWOULDBLOCK ? .busy(holder: nil) : .file(FileError("lock", file, .system(code)))
+  }
+
+  /// How long to wait for another process that writes a pin, in seconds.
+  private static let patience = 10.0
+
+  private func readablePin(_ tree: FileTree) throws(KeyringError) -> Pin? {
+    do throws(KeyringError) {
+      return try readPin(tree)
+    } catch {
+      if case .policyNotTrusted(.pinUnreadable) = error { return nil }
+      throw error
+    }
+  }
+
+  private func write(
+    _ pin: Pin, policy bytes: [UInt8], keys: [Fingerprint: [UInt8]], signer: Fingerprint, in tree: FileTree
+  ) throws(KeyringError) {
+    let folder = keyring.hex
     let copies =
       [(policyFile(pin.digest), bytes)]
       + keys.sorted { $0.key < $1.key }.map { (keyFile(ContentDigest(of: $0.value)), $0.value) }

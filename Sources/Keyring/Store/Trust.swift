@@ -46,6 +46,8 @@ public struct Trust: Sendable {
   private let bytes: [UInt8]
   private let keys: [Fingerprint: [UInt8]]
   private let pins: PinStore
+  /// The pin that the question is about.
+  private let pin: Pin?
 
   /// Reads and verifies the store's policy, once, and finds out who this user is in it.
   ///
@@ -67,22 +69,22 @@ public struct Trust: Sendable {
     let pins = PinStore(base: host.stateBase, keyring: policy.keyring, faults: faults)
     var before: PinStore.Accepted?
     var isForgotten = false
-    var admins: [Fingerprint]?
+    var pin: Pin?
     do {
       before = try pins.read()
-      admins = before?.pin.admins
+      pin = before?.pin
     } catch {
       guard case .policyNotTrusted(.pinUnreadable) = error else { throw error }
       isForgotten = true
       // Who the admins were may still be known.
-      admins = try? pins.readPin()?.admins
+      pin = try? pins.readPin()
     }
     let engine = standIn ?? host.engine(for: policy.keyring, keys: keys)
     let signature = try files { () throws(FileError) in
       try tree.read(StoreLayout.policySignature, limit: StoreLayout.smallFileLimit)
     }
     let signedBy = try signature.flatMap { signature throws(KeyringError) in
-      try Self.signer(of: bytes, signature, among: admins ?? policy.admins, engine)
+      try Self.signer(of: bytes, signature, among: pin?.admins ?? policy.admins, engine)
     }
     let candidates = if let own { own } else { try OwnKeys(host: host).candidates.map(\.fingerprint) }
 
@@ -101,16 +103,20 @@ public struct Trust: Sendable {
     self.bytes = bytes
     self.keys = keys
     self.pins = pins
+    self.pin = pin
   }
 
   /// Accepts the policy, and the key files of its people, on this machine.
   ///
   /// - Throws: `KeyringError.policyNotTrusted` with the obstacle; `.engine(.notARecipient)` when this user has no
-  ///   key of anybody in the policy; or a file error.
+  ///   key of anybody in the policy; `.team` with `overtaken` when another process has accepted a policy since; or a
+  ///   file error.
   public func accept() throws(KeyringError) {
     if let obstacle { throw .policyNotTrusted(obstacle) }
     guard let signer else { throw .engine(.notARecipient(recipients: []), nil) }
-    try pins.write(policy: policy, bytes: bytes, keys: keys, signer: signer)
+    let isWritten = try pins.write(
+      policy: policy, bytes: bytes, keys: keys, signer: signer, replacing: pin)
+    guard isWritten else { throw .team(.overtaken) }
   }
 
   /// The first key file that is not the one which the policy names; what is signed is the digest.

@@ -12,14 +12,24 @@ struct TrustedPolicy: Sendable {
   let distrust: PolicyDistrust?
   /// Whether the pin was made before digests of key files were kept, so that those in the store count.
   let isPinWithoutKeys: Bool
-  /// The digest of the accepted policy, where this one is believed and only to be accepted with a change on top of it.
-  let replaced: ContentDigest?
+  /// The pin of this machine; nil if nothing was accepted.
+  let pin: Pin?
+  /// A Boolean value that indicates whether this policy is believed, and only to be accepted with a change on top of it:
+  /// the pin is that of another one.
+  let isReplacing: Bool
 
   /// Takes what is known already, of a store that was just made or by a chain of signatures.
+  ///
+  /// - Parameters:
+  ///   - policy: The policy.
+  ///   - signer: Who signs what this user writes.
+  ///   - keys: The key files of its people.
+  ///   - replaced: The pin of the policy that this one takes the place of; nil if this one is accepted.
   init(
-    policy: Policy, signer: Fingerprint, keys: [Fingerprint: [UInt8]], replacing: ContentDigest? = nil
+    policy: Policy, signer: Fingerprint, keys: [Fingerprint: [UInt8]], replacing replaced: Pin? = nil
   ) {
-    replaced = replacing
+    pin = replaced ?? Pin(policy: policy, bytes: policy.encode(), keys: keys)
+    isReplacing = replaced != nil
     self.policy = policy
     self.signer = signer
     self.keys = keys
@@ -28,7 +38,8 @@ struct TrustedPolicy: Sendable {
   }
 
   private init(_ other: TrustedPolicy, distrust: PolicyDistrust) {
-    (policy, signer, keys, replaced) = (other.policy, other.signer, other.keys, other.replaced)
+    (policy, signer, keys) = (other.policy, other.signer, other.keys)
+    (pin, isReplacing) = (other.pin, other.isReplacing)
     (self.distrust, isPinWithoutKeys) = (distrust, other.isPinWithoutKeys)
   }
 
@@ -55,7 +66,7 @@ struct TrustedPolicy: Sendable {
     self.keys = keys
     distrust = .notPinned
     isPinWithoutKeys = false
-    replaced = nil
+    (pin, isReplacing) = (nil, false)
   }
 
   /// Reads a store's policy and key files once and compares those bytes with the pin (threats T1 and T2).
@@ -70,7 +81,7 @@ struct TrustedPolicy: Sendable {
     guard let accepted = try pins.read() else { throw .policyNotTrusted(.notPinned) }
     policy = accepted.policy
     signer = accepted.signer
-    replaced = nil
+    (pin, isReplacing) = (accepted.pin, false)
     isPinWithoutKeys = accepted.pin.keys == nil
     var keys = try Self.keys(of: accepted.policy, in: tree)
     let changed = accepted.pin.changedKeys(keys)
@@ -156,8 +167,9 @@ struct TrustedPolicy: Sendable {
   /// - Throws: a file error.
   func adoptKeys(stateBase: String) throws(KeyringError) {
     guard isPinWithoutKeys, distrust == nil else { return }
-    try PinStore(base: stateBase, keyring: policy.keyring).write(
-      policy: policy, bytes: policy.encode(), keys: keys, signer: signer)
+    // What another process has accepted since has digests of key files.
+    _ = try PinStore(base: stateBase, keyring: policy.keyring).write(
+      policy: policy, bytes: policy.encode(), keys: keys, signer: signer, replacing: pin)
   }
 }
 

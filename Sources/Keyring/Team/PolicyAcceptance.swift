@@ -22,8 +22,11 @@ struct PolicyAcceptance {
     }
     do throws(KeyringError) {
       let link = try followed(from: trusted, to: try Self.step(in: tree))
-      try PinStore(base: host.stateBase, keyring: link.policy.keyring).write(
-        policy: link.policy, bytes: link.policy.encode(), keys: link.keys, signer: trusted.signer)
+      let isWritten = try PinStore(base: host.stateBase, keyring: link.policy.keyring).write(
+        policy: link.policy, bytes: link.policy.encode(), keys: link.keys, signer: trusted.signer,
+        replacing: trusted.pin)
+      // Another process has accepted something, from which it starts again.
+      guard isWritten else { return try settle(try TrustedPolicy(in: tree, stateBase: host.stateBase)) }
       return TrustedPolicy(policy: link.policy, signer: trusted.signer, keys: link.keys)
     } catch {
       guard case .policyNotTrusted(let reason) = error else { throw error }

@@ -74,7 +74,7 @@ extension Keyring {
       }
     }
     let trusted = TrustedPolicy(
-      policy: theirs.policy, signer: mine.signer, keys: theirs.keys, replacing: own)
+      policy: theirs.policy, signer: mine.signer, keys: theirs.keys, replacing: mine.pin)
     let keyring = Keyring(tree: tree, trusted: trusted, engine: engine.with(keys: theirs.keys), host: host)
     let missing = edits.filter { !keyring.policy.has($0) }
     return PolicyReapply(accepted: mine.policy, keyring: keyring, edits: missing, keys: keys)
@@ -82,11 +82,13 @@ extension Keyring {
 
   /// Accepts a policy that is believed.
   ///
-  /// - Throws: a file error.
+  /// - Throws: `KeyringError.team` with `overtaken` if another process has accepted a policy since; or a file error.
   package func accept() throws(KeyringError) {
-    guard trusted.replaced != nil else { return }
-    try PinStore(base: host.stateBase, keyring: policy.keyring).write(
-      policy: policy, bytes: policy.encode(), keys: trusted.keys, signer: trusted.signer)
+    guard trusted.isReplacing else { return }
+    let isWritten = try PinStore(base: host.stateBase, keyring: policy.keyring).write(
+      policy: policy, bytes: policy.encode(), keys: trusted.keys, signer: trusted.signer,
+      replacing: trusted.pin)
+    guard isWritten else { throw .team(.overtaken) }
   }
 
   /// A policy that the accepted one names by its digest, with key files that it names or that were accepted since.

@@ -82,8 +82,10 @@ extension Keyring {
       _ = try resealing.place(pieces, in: &changes)
       changes.place(step, change.after, newKeys: Array(change.newKeys.keys))
     }
-    try PinStore(base: host.stateBase, keyring: policy.keyring).write(
-      policy: change.after, bytes: bytes, keys: successor.trusted.keys, signer: trusted.signer)
+    // The store is not locked any more. What another process has accepted since stays: mostly a change on top of this one.
+    _ = try PinStore(base: host.stateBase, keyring: policy.keyring).write(
+      policy: change.after, bytes: bytes, keys: successor.trusted.keys, signer: trusted.signer,
+      replacing: trusted.pin)
     ResealedMessages.removeAll(of: self)
     return successor
   }
