@@ -33,7 +33,8 @@ extension SecItemFailure {
     case .itemNotFound: errSecItemNotFound
     case .itemExists: errSecDuplicateItem
     case .itemDamaged, .bindingMismatch: errSecDecode
-    case .shardDamaged, .shardRefused, .transactionDamaged, .transactionUnknown: errSecNotAvailable
+    case .shardDamaged, .shardRefused, .transactionDamaged, .transactionOutdated, .transactionUnknown:
+      errSecNotAvailable
     case .engine(let error, _): status(of: error)
     case .unknownGroup, .team(.notInGroup): errSecMissingEntitlement
     case .team: errSecNotAvailable

@@ -86,6 +86,11 @@ extension ErrorReport {
       self.init(
         .damaged, "cannot finish the change in \(Self.show(folder)): its record cannot be read",
         hint: "`keytree check --repair` quarantines it")
+    case .transactionOutdated(let folder):
+      self.init(
+        .damaged,
+        "cannot finish the change in \(Self.show(folder)): the files that it replaces have changed since",
+        hint: "`keytree check --repair` quarantines it, and keeps the files as they are")
     case .transactionUnknown(let folder):
       self.init(
         .damaged, "cannot finish the change in \(Self.show(folder)): a newer keytree began it",

@@ -132,7 +132,12 @@ import Testing
     try tree.createFile("items/notes.txt", [1])
     try tree.createFile("index/a0.jsonl", [2])
     try tree.createFile("\(folder)/0", try IndexLine.encode(edited) + [10])
-    try tree.createFile("\(folder)/commit.json", try example("commit.json") + [10])
+    // The index on the page is another one.
+    let shard = try #require(try tree.read("index/33.jsonl", limit: 1000))
+    let page = String(decoding: try example("commit.json"), as: UTF8.self).replacing(
+      ContentDigest(of: Array("the index as it was\n".utf8)).base64url,
+      with: ContentDigest(of: shard).base64url)
+    try tree.createFile("\(folder)/commit.json", Array(page.utf8) + [10])
     let count = try tree.read(".keytree/lock", limit: 100).map { String(decoding: $0, as: UTF8.self) }
     #expect(try store.open().find(Query()).items == [edited])
     #expect(try tree.status("items/notes.txt") == nil && tree.status("index/a0.jsonl") == nil)

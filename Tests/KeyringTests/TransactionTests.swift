@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Keyring
 import KeyringModel
@@ -72,8 +73,9 @@ import Testing
     let store = StandInStore()
     let keyring = try store.create()
     let folder = ".keytree/transaction-00"
-    let record = #"{"format":1,"steps":[{"path":"policy.json","place":"0"}]}"#
     let policy = try #require(try store.tree().read("policy.json", limit: 1 << 20))
+    let old = ContentDigest(of: policy).base64url
+    let record = #"{"format":1,"steps":[{"old":"\#(old)","path":"policy.json","place":"0"}]}"#
     try store.tree().createFile("\(folder)/commit.json", Array(record.utf8) + [10])
     try store.tree().createFile("\(folder)/0", policy + [10])
     _ = try keyring.find(Query())
@@ -94,10 +96,95 @@ import Testing
     let record = try keyring.add(item, secret: SecretBytes(text: "s"))
     let file = StoreLayout.itemFile(record.path, isLocal: true)
     let bytes = try store.tree().read(file, limit: 1 << 20)
-    let steps = "{\"format\":1,\"steps\":[{\"remove\":\"\(file)\"}]}\n"
-    try store.tree().createFile(".keytree/transaction-00/commit.json", Array(steps.utf8))
-    _ = try keyring.find(Query())
-    #expect(try store.tree().read(".keytree/quarantine-interrupted-00/\(file)", limit: 1 << 20) == bytes)
+    let folder = ".keytree/transaction-00"
+    for old in ["", #""old":"\#(ContentDigest(of: [1]).base64url)","#] {
+      let steps = "{\"format\":1,\"steps\":[{\(old)\"remove\":\"\(file)\"}]}\n"
+      try store.tree().createFile("\(folder)/commit.json", Array(steps.utf8))
+      #expect(throws: KeyringError.transactionOutdated(folder: folder)) { try keyring.find(Query()) }
+      #expect(try keyring.repair().isClean)
+      #expect(try store.tree().read(file, limit: 1 << 20) == bytes)
+    }
+  }
+
+  /// Changes a secret, and is killed after the change was decided.
+  ///
+  /// - Returns: Whether it was killed: with more steps than there are, it is not.
+  @discardableResult
+  private func decide(
+    _ store: StandInStore, _ record: ItemRecord, _ secret: String, after steps: Int = 0
+  ) throws -> Bool {
+    let count = Mutex<Int?>(nil)
+    let dying = try store.open(faults: { operation, path in
+      count.withLock { count in
+        if let number = count {
+          count = number + 1
+          return number >= steps ? .fail(4) : nil
+        }
+        if operation == .rename, path.hasSuffix("/commit.json") { count = 0 }
+        return nil
+      }
+    })
+    do {
+      try dying.update(record, .set(.label, .string(secret)), secret: SecretBytes(text: secret))
+      return false
+    } catch {
+      return true
+    }
+  }
+
+  @Test func `a change that was cut off does not replace what has changed since`() throws {
+    let store = StandInStore()
+    let keyring = try store.create()
+    let record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+    try decide(store, record, "t")
+    let tree = try store.tree()
+    let pending = try tree.list(".keytree").first { $0.hasPrefix("transaction-") }
+    let folder = ".keytree/\(try #require(pending))"
+    // Another machine gets a copy of the folder, while this one finishes the change and makes another one.
+    let copied = "\(store.folder.path)/copied"
+    try FileManager.default.copyItem(atPath: "\(store.path)/\(folder)", toPath: copied)
+    try store.open().update(record, secret: SecretBytes(text: "u"))
+    try FileManager.default.copyItem(atPath: copied, toPath: "\(store.path)/\(folder)")
+    #expect(throws: KeyringError.transactionOutdated(folder: folder)) { try store.open().find(Query()) }
+    #expect(try store.open().repair().isClean)
+    let found = try #require(try store.open().find(Query()).items.first)
+    #expect(try store.open().text(of: found) == "u")
+    #expect(try tree.list(".keytree").contains { $0.hasPrefix("quarantine-") })
+  }
+
+  @Test func `a store that was copied in the middle of a change has the old or the new version`() throws {
+    var steps = 0
+    while true {
+      let store = StandInStore()
+      let keyring = try store.create()
+      let record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+      guard try decide(store, record, "t", after: steps) else { break }
+      // A copy has other files: two names of one file become two files.
+      let kept = "\(store.folder.path)/kept"
+      try FileManager.default.copyItem(atPath: store.path, toPath: kept)
+      try FileManager.default.removeItem(atPath: store.path)
+      try FileManager.default.moveItem(atPath: kept, toPath: store.path)
+      let found = try store.open().find(Query()).items
+      #expect(try found.map { try store.open().text(of: $0) } == ["t"], "cut off after \(steps) steps")
+      #expect(try store.open().check(decrypts: true).findings == [], "cut off after \(steps) steps")
+      steps += 1
+    }
+    #expect(steps > 10)
+  }
+
+  @Test func `a change that was applied is not in the store a second time after a power cut`() throws {
+    let store = StandInStore()
+    let keyring = try store.create()
+    let record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+    let log = Mutex<[(FileOperation, String)]>([])
+    let traced = try store.open(faults: { operation, path in
+      log.withLock { $0.append((operation, path)) }
+      return nil
+    })
+    try traced.update(record, secret: SecretBytes(text: "t"))
+    let steps = log.withLock { $0 }
+    let removed = try #require(steps.lastIndex { $0.0 == .removeDirectory && $0.1.contains("/transaction-") })
+    #expect(steps[removed...].contains { $0 == (.synchronizeDirectory, ".keytree") })
   }
 
   @Test func `a shard that is too large is put aside, not overwritten`() throws {

@@ -46,7 +46,7 @@ enum KeyringErrors {
     (.invalidQuery(.notADate(name)), .usage),
     (.invalidQuery(.badIDPrefix(evil)), .usage),
     (.unknownGroup(evil), .failure),
-    (.transactionDamaged(folder: evil), .damaged),
+    (.transactionDamaged(folder: evil), .damaged), (.transactionOutdated(folder: evil), .damaged),
   ]
 
   private static let attributes: [(KeyringError, ExitCode)] =

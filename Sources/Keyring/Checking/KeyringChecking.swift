@@ -73,7 +73,8 @@ extension Keyring {
     return report
   }
 
-  /// Finishes changes that were cut off; one whose record cannot be read goes into a quarantine folder.
+  /// Finishes changes that were cut off; one whose record cannot be read, or that the
+  /// store has changed since, goes into a quarantine folder.
   ///
   /// - Returns: what was repaired.
   /// - Throws: as `repair(decrypts:progress:)`.
@@ -92,9 +93,17 @@ extension Keyring {
         try Transaction.recover(in: tree, under: lock)
         return repairs
       } catch {
-        guard case .transactionDamaged(let folder) = error else { throw error }
+        let folder: String
+        switch error {
+        case .transactionDamaged(let name), .transactionOutdated(let name): folder = name
+        default: throw error
+        }
         let target = "\(quarantine)/\(RelativePath.name(of: folder))"
-        try files(tree.rename(folder, to: target))
+        try files { () throws(FileError) in
+          try tree.rename(folder, to: target)
+          try tree.synchronizeDirectory(quarantine)
+          try tree.synchronizeDirectory(StoreLayout.work)
+        }
         repairs.append(.quarantined(path: folder, to: target))
       }
     }

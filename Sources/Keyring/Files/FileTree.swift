@@ -95,7 +95,8 @@ package final class FileTree: Sendable {
   /// How the names of the folders begin in it, one for each writer at work.
   static let transactionPrefix = "transaction-"
 
-  private func readOnce(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
+  /// Reads as `read` does, and does not wait for writers.
+  func readOnce(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
     do {
       return try withParent(of: path, create: false) { (parent, name) throws(FileError) in
         try FileReading.read(name, in: parent, path: path, limit: limit)
@@ -202,15 +203,17 @@ package final class FileTree: Sendable {
     }
   }
 
-  /// Gives a file a second name, in the same folder.
+  /// Gives a file a second name; folders above it are made.
   ///
   /// - Returns: False if the file system has no hard links, or does not allow them here.
   func link(_ path: String, to second: String) throws(FileError) -> Bool {
     try withParent(of: path, create: false) { (parent, name) throws(FileError) in
-      try announce(.link, second)
-      if unsafe linkat(parent, name, parent, RelativePath.name(of: second), 0) == 0 { return true }
-      if [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) { return false }
-      throw .current("link", second)
+      try withParent(of: second, create: true) { (newParent, newName) throws(FileError) in
+        try announce(.link, second)
+        if unsafe linkat(parent, name, newParent, newName, 0) == 0 { return true }
+        if [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) { return false }
+        throw .current("link", second)
+      }
     }
   }
 

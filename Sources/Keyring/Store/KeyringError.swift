@@ -46,6 +46,8 @@ public enum KeyringError: Error, Equatable, Sendable {
   case shardRefused(file: String, ShardError)
   /// A transaction's record cannot be read, so nothing is written before it is looked at.
   case transactionDamaged(folder: String)
+  /// The store has changed since a transaction was cut off, so it is not finished; the record may be from another machine.
+  case transactionOutdated(folder: String)
   /// A newer version of Keytree was cut off while it changed the store, and only such a one can finish.
   case transactionUnknown(folder: String)
 

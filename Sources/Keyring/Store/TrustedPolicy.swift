@@ -104,7 +104,7 @@ struct TrustedPolicy: Sendable {
   /// Reads them as `init(in:stateBase:)` does, after finishing a change that was cut off where the policy is not the
   /// accepted one: it may be there before its signature and key files are.
   ///
-  /// - Throws: as `init(in:stateBase:)`; `KeyringError.busy`, `.transactionDamaged`, `.transactionUnknown`.
+  /// - Throws: as `init(in:stateBase:)`; `KeyringError.busy`, `.transactionUnknown`.
   static func settled(in tree: FileTree, host: HostContext) throws(KeyringError) -> TrustedPolicy {
     for _ in 0..<3 {
       let before = try ReaderSnapshot(of: tree)
@@ -121,7 +121,7 @@ struct TrustedPolicy: Sendable {
     } catch {
       switch error {
       // What cannot be finished here stands in the way of writing, which says so; what can be read still is.
-      case .transactionDamaged, .file: break
+      case .transactionDamaged, .transactionOutdated, .file: break
       default: throw error
       }
     }

@@ -9,6 +9,7 @@ internal import KeyringModel
 struct Transaction: ~Copyable {
   private let tree: FileTree
   private let folder: String
+  /// What they replace is filled in when the transaction is decided.
   private var steps: [TransactionRecord.Step] = []
   private var staged = 0
   /// The paths that have a step.
@@ -33,12 +34,12 @@ struct Transaction: ~Copyable {
       tree.createFile("\(folder)/\(name)", bytes, isSynchronized: staged < Self.crowd))
     staged += 1
     forget(path)
-    steps.append(.place(staged: name, path: path))
+    steps.append(.place(staged: name, path: path, old: .missing))
   }
 
   /// The new content of a file, if it was staged.
   func staged(at path: String) throws(KeyringError) -> [UInt8]? {
-    for case .place(let name, path) in steps {
+    for case .place(let name, path, _) in steps {
       return try files(tree.read("\(folder)/\(name)", limit: StoreLayout.sealedItemLimit))
     }
     return nil
@@ -48,20 +49,20 @@ struct Transaction: ~Copyable {
   /// path has one step and every step can be done again.
   mutating func remove(_ path: String) {
     forget(path)
-    steps.append(.remove(path: path))
+    steps.append(.remove(path: path, old: .missing))
   }
 
   /// Takes back what was to become of a path, which then gets another step.
   private mutating func forget(_ path: String) {
     guard !named.insert(path).inserted else { return }
     steps.removeAll { step in
-      if case .place(_, path) = step { return true }
-      return step == .remove(path: path)
+      if case .place(_, path, _) = step { return true }
+      return step == .remove(path: path, old: .missing)
     }
   }
 
   /// Notes that what stands at a path will go to another one.
-  mutating func move(_ from: String, to: String) { steps.append(.move(from: from, to: to)) }
+  mutating func move(_ from: String, to: String) { steps.append(.move(from: from, to: to, old: .missing)) }
 
   /// Decides and applies the transaction; on success all of it is on disk.
   ///
@@ -84,11 +85,13 @@ struct Transaction: ~Copyable {
       throw error
     }
     var number: UInt64?
+    let record: TransactionRecord
     do {
       try checkSteps()
+      record = TransactionRecord(steps: try stepsWithContents())
       number = try lock.numberTransaction()
       try tree.makeDirectory(folder)
-      try tree.createFile("\(folder)/commit.tmp", TransactionRecord(steps: steps).bytes)
+      try tree.createFile("\(folder)/commit.tmp", record.bytes)
       // The staged files and names must be on disk before the record that relies on them can be.
       if staged > Self.crowd { try tree.synchronizeAll() }
       try tree.synchronizeDirectory(folder)
@@ -105,9 +108,7 @@ struct Transaction: ~Copyable {
       if let number { try? TransactionCount.forget(number, in: tree) }
       throw .file(error)
     }
-    try Self.apply(
-      TransactionRecord(steps: steps), folder: folder, in: tree, under: lock, number: number, subject: subject
-    )
+    try Self.apply(record, folder: folder, in: tree, under: lock, number: number, subject: subject)
   }
 
   /// Gives up a transaction that was not decided.
@@ -121,7 +122,7 @@ struct Transaction: ~Copyable {
   private func checkFolders() throws(KeyringError) {
     if try files(tree.rootStatus()).isClosedToOthers { return }
     var folders: Set<String> = []
-    for case .place(_, let path) in steps { folders.formUnion(Self.ancestors(of: path)) }
+    for case .place(_, let path, _) in steps { folders.formUnion(Self.ancestors(of: path)) }
     for folder in folders.sorted() where !folder.isEmpty {
       guard let weakness = try files(tree.status(folder))?.weakness(in: .own) else { continue }
       throw .unsafeFolder(path: "\(tree.path)/\(folder)", weakness)
@@ -132,11 +133,11 @@ struct Transaction: ~Copyable {
   /// rename would not be refused, and that its folder exists.
   private func checkSteps() throws(FileError) {
     var leaving: Set<String> = []
-    for case .move(let from, _) in steps {
+    for case .move(let from, _, _) in steps {
       guard try tree.status(from) != nil else { throw FileError("move", from, .system(ENOENT)) }
       leaving.insert(from)
     }
-    for case .place(let name, let path) in steps {
+    for case .place(let name, let path, _) in steps {
       guard try tree.status("\(folder)/\(name)") != nil else {
         throw FileError("place", "\(folder)/\(name)", .system(ENOENT))
       }
@@ -149,6 +150,42 @@ struct Transaction: ~Copyable {
     }
   }
 
+  /// The steps with what they replace, as it is now.
+  private func stepsWithContents() throws(FileError) -> [TransactionRecord.Step] {
+    var result: [TransactionRecord.Step] = []
+    for step in steps {
+      switch step {
+      case .place(let name, let path, _):
+        result.append(.place(staged: name, path: path, old: try Self.content(path, in: tree)))
+      case .move(let from, let to, _):
+        result.append(.move(from: from, to: to, old: try Self.content(from, in: tree)))
+      case .remove(let path, _): result.append(.remove(path: path, old: try Self.content(path, in: tree)))
+      }
+    }
+    return result
+  }
+
+  private static func content(
+    _ path: String, in tree: FileTree
+  ) throws(FileError) -> TransactionRecord.Content {
+    guard let status = try tree.status(path) else { return .missing }
+    if status.kind != .regular { return .other }
+    do {
+      guard let bytes = try tree.readOnce(path, limit: contentLimit) else { return .missing }
+      return .file(ContentDigest(of: bytes))
+    } catch {
+      switch error.reason {
+      case .system(EACCES), .notARegularFile, .hasOtherNames, .tooLarge: return .other
+      case .system: throw error
+      }
+    }
+  }
+
+  /// The largest file of a store, in bytes.
+  private static let contentLimit = max(
+    StoreLayout.sealedItemLimit, StoreLayout.shardLimit, StoreLayout.recordFileLimit,
+    StoreLayout.smallFileLimit)
+
   // MARK: Recovery
 
   /// The folders of transactions that were cut off, decided or not.
@@ -159,19 +196,50 @@ struct Transaction: ~Copyable {
 
   /// Finishes what was decided, removes what was not.
   ///
-  /// - Throws: `KeyringError.transactionDamaged` when a record cannot be read, `.transactionUnknown` when a
-  ///   newer version wrote it, or a file error.
+  /// - Throws: `KeyringError.transactionDamaged` when a record cannot be read, `.transactionOutdated` when the store has
+  ///   changed since it was written, `.transactionUnknown` when a newer version wrote it, or a file error.
   static func recover(in tree: FileTree, under lock: borrowing StoreLock) throws(KeyringError) {
     for folder in try pending(in: tree) {
       guard let record = try record(of: folder, in: tree) else {
         try files(discard(folder, in: tree))
         continue
       }
-      try keepLocalFiles(record, folder: folder, in: tree)
+      guard try files(applies(record, folder: folder, in: tree)) else {
+        throw .transactionOutdated(folder: folder)
+      }
       try apply(
         record, folder: folder, in: tree, under: lock, number: nil,
         subject: "finish a change that was cut off")
     }
+  }
+
+  /// Returns true if each file is what the record has found there, or what it has made of it.
+  ///
+  /// The folder may have been copied to a store that has other files, and git or a backup may have changed files after the
+  /// change was cut off. Then the newer files stay.
+  private static func applies(
+    _ record: TransactionRecord, folder: String, in tree: FileTree
+  ) throws(FileError) -> Bool {
+    var leaving: Set<String> = []
+    for case .move(let from, _, _) in record.steps { leaving.insert(from) }
+    for step in record.steps {
+      switch step {
+      case .move(let from, let to, let old):
+        if try tree.status(to) != nil { continue }
+        if ![.missing, old].contains(try content(from, in: tree)) { return false }
+      case .remove(let path, let old):
+        if ![.missing, old].contains(try content(path, in: tree)) { return false }
+      case .place(let staged, let path, let old):
+        // Where something is moved away first, that step says what it was.
+        if leaving.contains(where: { path == $0 || path.hasPrefix($0 + "/") }) { continue }
+        guard let new = try tree.status("\(folder)/\(staged)") else { continue }
+        // Placed already: both are names of one file, or were before the store was copied.
+        if try tree.status(path)?.identity == new.identity { continue }
+        let found = try content(path, in: tree)
+        if found != old, try found != content("\(folder)/\(staged)", in: tree) { return false }
+      }
+    }
+    return true
   }
 
   /// What a transaction that is still there was to do; `nil` when it was not decided.
@@ -190,62 +258,22 @@ struct Transaction: ~Copyable {
     }
   }
 
-  /// Puts aside the items of this machine that a record found in the store would replace or remove: the store
-  /// may have come with it from somewhere else, and no other copy of these items exists.
-  private static func keepLocalFiles(
-    _ record: TransactionRecord, folder: String, in tree: FileTree
-  ) throws(KeyringError) {
-    let name = RelativePath.name(of: folder).dropFirst(StoreLayout.transactionPrefix.utf8.count)
-    let quarantine = "\(StoreLayout.work)/\(StoreLayout.quarantinePrefix)interrupted-\(name)"
-    for step in record.steps {
-      let path: String
-      switch step {
-      case .place(let staged, let target):
-        // Placed already, before it was cut off: what stands there now is the new file.
-        guard let new = try files(tree.status("\(folder)/\(staged)")),
-          try files(tree.status(target))?.identity != new.identity
-        else { continue }
-        path = target
-      case .remove(let target): path = target
-      case .move: continue
-      }
-      guard path.hasPrefix("\(StoreLayout.itemsFolder(isLocal: true))/") else { continue }
-      try putAside(path, "\(quarantine)/\(path)", tree)
-    }
-  }
-
-  private static func putAside(_ from: String, _ to: String, _ tree: FileTree) throws(KeyringError) {
-    try files { () throws(FileError) in
-      guard try tree.status(from) != nil, try tree.status(to) == nil else { return }
-      try tree.rename(from, to: to)
-    }
-  }
-
   private static func apply(
     _ record: TransactionRecord, folder: String, in tree: FileTree, under lock: borrowing StoreLock,
     number: UInt64?, subject: String
   ) throws(KeyringError) {
     let count: UInt64
     do {
+      try move(record, in: tree)
       var touched: Set<String> = []
-      for step in record.steps {
-        switch step {
-        case .place(let staged, let path):
-          try put("\(folder)/\(staged)", at: path, in: tree)
-          touched.formUnion(ancestors(of: path))
-        case .move(let from, let to):
-          // Done before: what stands at `from` now is another file, which a later step put there. And what is
-          // at neither end cannot be moved by anybody.
-          if try tree.status(to) == nil, try tree.status(from) != nil { try tree.rename(from, to: to) }
-          touched.formUnion(ancestors(of: to))
-          touched.insert(RelativePath.parent(of: from))
-        case .remove: continue
-        }
+      for case .place(let staged, let path, _) in record.steps {
+        try put("\(folder)/\(staged)", at: path, in: tree)
+        touched.formUnion(ancestors(of: path))
       }
       try synchronize(touched, in: tree)
       // Only now: an item that is renamed must not be without both of its files after a power cut.
       var left: Set<String> = []
-      for case .remove(let path) in record.steps {
+      for case .remove(let path, _) in record.steps {
         try tree.remove(path)
         left.insert(RelativePath.parent(of: path))
       }
@@ -261,7 +289,22 @@ struct Transaction: ~Copyable {
     try files { () throws(FileError) in
       try tidy(record, in: tree)
       try discard(folder, in: tree)
+      // A power cut must not bring the record back: the store may be changed by git, which knows nothing of it.
+      try tree.synchronizeDirectory(StoreLayout.work)
     }
+  }
+
+  /// Moves files and folders into the quarantine.
+  private static func move(_ record: TransactionRecord, in tree: FileTree) throws(FileError) {
+    var touched: Set<String> = []
+    for case .move(let from, let to, _) in record.steps {
+      // Done before: what stands at `from` now is another file, which a later step put there. And what is
+      // at neither end cannot be moved by anybody.
+      if try tree.status(to) == nil, try tree.status(from) != nil { try tree.rename(from, to: to) }
+      touched.formUnion(ancestors(of: to))
+      touched.insert(RelativePath.parent(of: from))
+    }
+    try synchronize(touched, in: tree)
   }
 
   private static func synchronize(_ folders: Set<String>, in tree: FileTree) throws(FileError) {
@@ -291,7 +334,7 @@ struct Transaction: ~Copyable {
     var left: Set<String> = []
     for step in record.steps {
       switch step {
-      case .remove(let path), .move(let path, _): left.insert(RelativePath.parent(of: path))
+      case .remove(let path, _), .move(let path, _, _): left.insert(RelativePath.parent(of: path))
       case .place: break
       }
     }

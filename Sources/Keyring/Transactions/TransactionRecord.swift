@@ -3,16 +3,25 @@ internal import KeyringModel
 /// What a transaction does to the store once it is decided: the content of its `commit.json`.
 ///
 /// Each step may be done again without harm, so that a transaction which was cut off is simply applied
-/// from its beginning.
+/// from its beginning. Each one names the content that it replaces, removes or moves: a record that is found in a store which
+/// has changed since is not followed.
 struct TransactionRecord: Equatable, Sendable {
   /// One step.
   enum Step: Equatable, Sendable {
     /// The staged file becomes the file at `path`, replacing what is there.
-    case place(staged: String, path: String)
+    case place(staged: String, path: String, old: Content)
     /// The file at a path goes to another one that is free.
-    case move(from: String, to: String)
+    case move(from: String, to: String, old: Content)
     /// The file at a path is removed.
-    case remove(path: String)
+    case remove(path: String, old: Content)
+  }
+
+  /// What is at a path.
+  enum Content: Equatable, Sendable {
+    case missing
+    case file(ContentDigest)
+    /// Something that is no file of a store: a folder, a link, or a file that is too large.
+    case other
   }
 
   var steps: [Step]
@@ -21,7 +30,7 @@ struct TransactionRecord: Equatable, Sendable {
   var paths: [String] {
     steps.map { step in
       switch step {
-      case .place(_, let path), .remove(let path), .move(let path, _): path
+      case .place(_, let path, _), .remove(let path, _), .move(let path, _, _): path
       }
     }
   }
@@ -30,9 +39,9 @@ struct TransactionRecord: Equatable, Sendable {
   var bytes: [UInt8] {
     let list = steps.map { step in
       switch step {
-      case .place(let staged, let path): Self.object(["path": path, "place": staged])
-      case .move(let from, let to): Self.object(["move": from, "path": to])
-      case .remove(let path): Self.object(["remove": path])
+      case .place(let staged, let path, let old): Self.object(["path": path, "place": staged], old)
+      case .move(let from, let to, let old): Self.object(["move": from, "path": to], old)
+      case .remove(let path, let old): Self.object(["remove": path], old)
       }
     }
     let value = JSONValue.object([
@@ -60,12 +69,13 @@ struct TransactionRecord: Equatable, Sendable {
     guard case .array(let list) = value["steps"] else { throw .unreadable }
     var steps: [Step] = []
     for entry in list {
+      guard let old = Content(text: entry.text("old")) else { throw .unreadable }
       if let path = entry.text("remove") {
-        steps.append(.remove(path: path))
+        steps.append(.remove(path: path, old: old))
       } else if let path = entry.text("path"), let staged = entry.text("place") {
-        steps.append(.place(staged: staged, path: path))
+        steps.append(.place(staged: staged, path: path, old: old))
       } else if let path = entry.text("path"), let from = entry.text("move") {
-        steps.append(.move(from: from, to: path))
+        steps.append(.move(from: from, to: path, old: old))
       } else {
         throw .unreadable
       }
@@ -79,8 +89,30 @@ struct TransactionRecord: Equatable, Sendable {
     try? JSONValue(parsing: Array(bytes), limits: JSONLimits(size: StoreLayout.stepsLimit, depth: 4))
   }
 
-  private static func object(_ members: KeyValuePairs<String, String>) -> JSONValue {
-    .object(members.map { JSONMember($0.key, .string($0.value)) })
+  private static func object(_ members: KeyValuePairs<String, String>, _ old: Content) -> JSONValue {
+    let old = old.text.map { [JSONMember("old", .string($0))] } ?? []
+    return .object(members.map { JSONMember($0.key, .string($0.value)) } + old)
+  }
+}
+
+extension TransactionRecord.Content {
+  /// The value of the member `old`; nil if there is none.
+  fileprivate var text: String? {
+    switch self {
+    case .missing: nil
+    case .file(let digest): digest.base64url
+    case .other: "other"
+    }
+  }
+
+  fileprivate init?(text: String?) {
+    switch text {
+    case nil: self = .missing
+    case "other": self = .other
+    case let text?:
+      guard let digest = ContentDigest(base64url: text) else { return nil }
+      self = .file(digest)
+    }
   }
 }
 
@@ -89,11 +121,11 @@ extension TransactionRecord.Step {
   /// pushed, from elsewhere, and must not reach beyond what a transaction is for (threat T20).
   fileprivate var isOurs: Bool {
     switch self {
-    case .place(let staged, let path):
+    case .place(let staged, let path, _):
       !staged.isEmpty && staged.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
         && (Self.isContent(path) || Self.isQuarantine(path))
-    case .move(let from, let to): Self.isPlain(from) && Self.isQuarantine(to)
-    case .remove(let path): Self.isContent(path)
+    case .move(let from, let to, _): Self.isPlain(from) && Self.isQuarantine(to)
+    case .remove(let path, _): Self.isContent(path)
     }
   }
 

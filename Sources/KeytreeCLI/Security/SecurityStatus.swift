@@ -95,7 +95,8 @@ extension SecurityStatus {
       case .itemNotFound: .itemNotFound
       case .itemExists: .duplicateItem
       case .itemDamaged, .bindingMismatch: .decode
-      case .shardDamaged, .shardRefused, .transactionDamaged, .transactionUnknown: .notAvailable
+      case .shardDamaged, .shardRefused, .transactionDamaged, .transactionOutdated, .transactionUnknown:
+        .notAvailable
       case .engine(let error, _): Self(error)
       case .unknownGroup, .team(.notInGroup): .missingEntitlement
       case .team: .notAvailable
