@@ -187,6 +187,40 @@ import Testing
     #expect(steps[removed...].contains { $0 == (.synchronizeDirectory, ".keytree") })
   }
 
+  @Test func `what goes into the quarantine has its new name on disk before it loses the old one`() throws {
+    let store = StandInStore()
+    let keyring = try store.create()
+    _ = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
+    let tree = try store.tree()
+    let strays = ["items/stray", "items/internet-password/a.example/stray.txt"]
+    for path in strays { try tree.createFile(path, [1]) }
+    try tree.createFile("items/folder/stray", [1])
+    let log = Mutex<[(FileOperation, String)]>([])
+    let traced = try store.open(faults: { operation, path in
+      log.withLock { $0.append((operation, path)) }
+      return nil
+    })
+    #expect(try traced.repair().isClean)
+    let steps = log.withLock { $0 }
+    for path in strays {
+      let linked = try #require(steps.firstIndex { $0.0 == .link && $0.1.hasSuffix(path) })
+      let removed = try #require(steps.firstIndex { $0 == (.remove, path) })
+      var folder = RelativePath.parent(of: steps[linked].1)
+      while folder != "" {
+        let isFlushed = steps[linked..<removed].contains { $0 == (.synchronizeDirectory, folder) }
+        #expect(isFlushed, "\(folder) of \(path)")
+        folder = RelativePath.parent(of: folder)
+      }
+    }
+    // A folder has no second name: its new place is flushed before its old one.
+    let renamed = try #require(steps.firstIndex { $0.0 == .rename && $0.1.hasSuffix("items/folder") })
+    let rest = steps[renamed...]
+    let new = try #require(
+      rest.firstIndex { $0 == (.synchronizeDirectory, RelativePath.parent(of: steps[renamed].1)) })
+    let old = try #require(rest.lastIndex { $0 == (.synchronizeDirectory, "items") })
+    #expect(new < old)
+  }
+
   @Test func `a shard that is too large is put aside, not overwritten`() throws {
     let store = StandInStore()
     let keyring = try store.create()

@@ -295,16 +295,33 @@ struct Transaction: ~Copyable {
   }
 
   /// Moves files and folders into the quarantine.
+  ///
+  /// A file gets its new name, and loses the old one when the new one is on disk. A folder, and any file where the file
+  /// system has no hard links, is renamed.
   private static func move(_ record: TransactionRecord, in tree: FileTree) throws(FileError) {
-    var touched: Set<String> = []
-    for case .move(let from, let to, _) in record.steps {
-      // Done before: what stands at `from` now is another file, which a later step put there. And what is
-      // at neither end cannot be moved by anybody.
-      if try tree.status(to) == nil, try tree.status(from) != nil { try tree.rename(from, to: to) }
-      touched.formUnion(ancestors(of: to))
-      touched.insert(RelativePath.parent(of: from))
+    var new: Set<String> = []
+    var old: Set<String> = []
+    var linked: [String] = []
+    for case .move(let from, let to, let content) in record.steps {
+      new.formUnion(ancestors(of: to))
+      old.insert(RelativePath.parent(of: from))
+      // What is at neither end cannot be moved by anybody.
+      guard let status = try tree.status(from) else { continue }
+      if let moved = try tree.status(to) {
+        // Done before, and what is at `from` now may be another file, which a later step has placed there. The two names
+        // of one file are two files in a store that was copied.
+        let found = try Self.content(from, in: tree)
+        let isCopy = content != .other && content == found
+        if moved.identity == status.identity || isCopy { linked.append(from) }
+      } else if status.kind != .directory, try tree.link(from, to: to) {
+        linked.append(from)
+      } else {
+        try tree.rename(from, to: to)
+      }
     }
-    try synchronize(touched, in: tree)
+    try synchronize(new, in: tree)
+    for from in linked { try tree.remove(from) }
+    try synchronize(old, in: tree)
   }
 
   private static func synchronize(_ folders: Set<String>, in tree: FileTree) throws(FileError) {
