@@ -5,7 +5,7 @@ internal import KeyringModel
 /// Finds the engine home of a keyring, and makes it when there is none.
 struct EngineHomeMaker: Sendable {
   /// Where things are.
-  let locations: EngineLocations
+  private(set) var locations: EngineLocations
   /// The folder's name: 16 digits that depend on everything that goes into it.
   let name: String
   private let keys: [Fingerprint: [UInt8]]
@@ -40,12 +40,27 @@ struct EngineHomeMaker: Sendable {
   var path: String { "\(locations.runtimeBase)/\(name)" }
 
   /// Loads the home, after making it when needed. Of several processes at once one makes it, the others
-  /// wait.
+  /// wait. While its disk has no room, it is made in memory.
   ///
   /// - Parameter tools: What runs GnuPG; asked for only when the home has to be made.
   /// - Returns: The home, locked against removal.
   /// - Throws: `unsafeEngine` for the folder; what concerns the engine.
   func home(tools: () throws(EngineError) -> EngineTools) throws(EngineError) -> EngineHome {
+    do {
+      return try ownHome(tools: tools)
+    } catch {
+      guard SpareBases.isFull(locations.runtimeBase) else { throw error }
+      for base in SpareBases.inMemory where base != locations.runtimeBase && !SpareBases.isFull(base) {
+        var spare = self
+        spare.locations.runtimeBase = base
+        // Somebody else may have made the folder. The first error is the one to report.
+        if let home = try? spare.ownHome(tools: tools) { return home }
+      }
+      throw error
+    }
+  }
+
+  private func ownHome(tools: () throws(EngineError) -> EngineTools) throws(EngineError) -> EngineHome {
     let base = locations.runtimeBase
     guard base.hasPrefix("/"), base.utf8.contains(where: { $0 != UInt8(ascii: "/") }) else {
       throw .unsafeEngine(path: base, reason: "it is not an absolute path")
@@ -79,6 +94,16 @@ struct EngineHomeMaker: Sendable {
 
   private func make(_ tools: EngineTools) throws(EngineError) {
     FolderRemoval.removeContent(of: path, except: "lock")
+    do {
+      try fill(tools)
+    } catch {
+      // On a full disk a part of a home takes room that somebody needs.
+      FolderRemoval.removeContent(of: path, except: "lock")
+      throw error
+    }
+  }
+
+  private func fill(_ tools: EngineTools) throws(EngineError) {
     try SmallFile.write(EngineConfiguration.bytes(signer: nil), to: path + "/gpg.conf")
     // Homes that GnuPG 2.4 sets up by itself get `use-keyboxd` here, and a daemon holds the keys then.
     try SmallFile.write([], to: path + "/common.conf")

@@ -43,11 +43,13 @@ package struct ThrowAwayHome: Sendable {
   /// What a process left that was killed is removed after a day.
   ///
   /// - Parameters:
-  ///   - base: The folder to make them in, absolute; made when it is missing.
+  ///   - base: The folder to make them in, absolute; made when it is missing. While its disk has no room, they are made
+  ///     in memory.
   ///   - name: What the folder's name begins with.
   ///   - searchPath: Where programs are looked for.
   /// - Throws: `unsafeEngine` when the folder cannot be made, or others can change it.
   package init(withoutKeyIn base: String, name: String, searchPath: String) throws(EngineError) {
+    let base = SpareBases.isFull(base) ? SpareBases.inMemory.first { !SpareBases.isFull($0) } ?? base : base
     try PrivateFolder.make(base)
     Self.removeOld(in: base, name: name)
     try self.init(prefix: "\(base)/.\(name)-", searchPath: searchPath)

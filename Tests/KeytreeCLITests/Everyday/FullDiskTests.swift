@@ -1,0 +1,55 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Commands that only read, on a machine whose disk is full.
+@Suite("On a full disk", .enabled(if: MountTools.canMount, "needs unshare(1) and the right to mount"))
+struct FullDiskTests {
+  /// Gives the runtime folder a disk of its own that is full, and the memory of others a place of its own.
+  private static let script = """
+    set -e
+    for parent in /run/user/$(id -u):keytree /dev/shm:keytree-$(id -u) /tmp:keytree-$(id -u); do
+      folder=${parent%:*}/${parent#*:}
+      [ -d "${parent%:*}" ] || continue
+      mkdir -p -m 700 "$folder"; mount -t tmpfs -o mode=700 none "$folder"
+    done
+    mount -t tmpfs -o size=16k,mode=700 none "$XDG_RUNTIME_DIR"
+    cat /dev/zero >"$XDG_RUNTIME_DIR/fill" 2>/dev/null || true
+    exec "$@"
+    """
+
+  private static var tracer: [String] {
+    MountTools.unshare + ["/bin/sh", "-c", script, "sh"]
+  }
+
+  @Test(arguments: [
+    ["get", "full.example/alice"], ["check"], ["check", "--decrypt"], ["verify"], ["find", "full.example"],
+  ])
+  func `a command that only reads works while the disk has no room for the engine`(_ words: [String]) throws {
+    let program = try ProcessesProgram.withStore(["full.example/alice": "secret"])
+    let expected = try program.run(words)
+    #expect(expected.status == 0)
+    let outcome = try program.run(words, tracer: Self.tracer)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output == expected.output)
+  }
+}
+
+/// What it takes to give a process mounts of its own.
+private enum MountTools {
+  /// The words before a command.
+  static let unshare = ["/usr/bin/unshare", geteuid() == 0 ? "-m" : "-rm"]
+
+  /// A Boolean value that indicates whether this user may mount something in a namespace of its own.
+  static var canMount: Bool {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: unshare[0])
+    process.arguments = unshare.dropFirst() + ["/bin/mount", "-t", "tmpfs", "none", "/tmp"]
+    process.standardError = FileHandle.nullDevice
+    // Without the program there is nothing to be tested with.
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
+}
