@@ -127,7 +127,15 @@ extension Repository {
       let old = String(decoding: try tree.read(path, limit: 1 << 20) ?? [], as: UTF8.self)
       let new = AttributeBlock(prefix: prefix).put(into: old)
       if new == old { return false }
-      try tree.replaceFile(path, with: Array(new.utf8), temporary: "\(path).keytree")
+      // Another process may write the file at the same time, and one that was killed may have left its temporary file.
+      let temporary = "\(path).keytree-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+      do {
+        try tree.replaceFile(path, with: Array(new.utf8), temporary: temporary)
+      } catch {
+        // The first error is the one to report; what stays is in nobody's way.
+        try? tree.remove(temporary)
+        throw error
+      }
       return true
     } catch {
       throw .keyring(.file(error))

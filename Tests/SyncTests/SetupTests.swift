@@ -53,6 +53,23 @@ struct SetupTests {
     #expect(try world.read(".git/info/attributes").count == once.count)
   }
 
+  @Test func `processes that write the attributes at once, and what a killed one has left, are no trouble`()
+    throws
+  {
+    let world = try PlainRepository()
+    try world.setUp(prefix: "")
+    let once = try world.read(".git/info/attributes")
+    // The name of all temporary files of an earlier version, of a kind that cannot be removed.
+    try world.write("", to: ".git/info/attributes.keytree/x")
+    for _ in 0..<20 {
+      try world.write("", to: ".git/info/attributes")
+      try ThreadGroup.run(4) { _ in _ = try world.setUp(prefix: "") }
+      #expect(try world.read(".git/info/attributes") == once)
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: "\(world.path)/.git/info")
+    #expect(Set(names).isSubset(of: ["attributes", "attributes.keytree", "exclude"]))
+  }
+
   @Test func `what somebody has changed is put right, and then nothing is done`() throws {
     let world = try PlainRepository()
     #expect(try world.setUp(prefix: ""))
