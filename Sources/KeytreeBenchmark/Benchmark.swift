@@ -12,6 +12,6 @@ struct Benchmark: Sendable {
   /// All of them, in the order in which they run.
   static let all: [Benchmark] = [
     version, find, queries, secItem, get, add, listing, bulk, processes, history, growth, merging, teams,
-    protected, verify, bombs, credentials, rotation, faults, killSweep,
+    protected, verify, bombs, credentials, rotation, faults, killSweep, syncFaults,
   ]
 }

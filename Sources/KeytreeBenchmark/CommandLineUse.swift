@@ -19,7 +19,7 @@ enum CommandLineUse {
       --key NAME    a key of fixtures/gnupg: alice (Curve 25519, the default) or rsa (RSA 3072, what GnuPG 2.2
                     makes); the slower the key, the less the rest counts
 
-    Without a name, all but history, growth, merging, teams, protected, verify, bombs, rotation and kill-sweep. Exit status 1: a limit was broken, 2: something did not work.
+    Without a name, all but history, growth, merging, teams, protected, verify, bombs, rotation, kill-sweep and sync-faults. Exit status 1: a limit was broken, 2: something did not work.
     """
 
   /// Runs what the arguments ask for.

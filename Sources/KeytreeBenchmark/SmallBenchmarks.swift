@@ -19,5 +19,6 @@ extension Benchmark {
   ) { _, report throws(BenchmarkError) in
     report.note("each operation of the library", "KEYTREE_EVERY_FAULT=1 swift test --filter FaultSweep")
     report.note("each system call of the command", "keytree-benchmark kill-sweep")
+    report.note("each system call of sync and git", "keytree-benchmark sync-faults")
   }
 }

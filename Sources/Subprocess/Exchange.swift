@@ -16,7 +16,7 @@ struct Exchange: ~Copyable {
 
   // A child that was told to end.
   private struct Stopping {
-    // nil when it has written too much.
+    // nil when it has written too much, or a stream of it has failed.
     let reason: ProcessOutcome.Stop?
     let killTime: Instant
     var isKilled = false
@@ -59,11 +59,17 @@ struct Exchange: ~Copyable {
 
   /// The outcome of a child that has ended. To be called once.
   ///
-  /// - Throws: `tooMuchOutput`; `systemCall` when the status is lost.
+  /// - Throws: `tooMuchOutput`; `systemCall` when the status is lost, or when not everything could be read from the program
+  ///   or written to it.
   func outcome() throws(ProcessError) -> ProcessOutcome {
     let ending = try child.status()
     let stop = stopping?.reason
     if stop == nil {
+      for case (let action, let code?) in [
+        ("write to", feed.failure), ("read from", output.failure), ("read from", errors.failure),
+      ] {
+        throw .systemCall(action: action, path: run.program, errno: code)
+      }
       for (stream, isOver, limit) in [
         (ProcessStream.output, output.isOverLimit, output.limit), (.errors, errors.isOverLimit, errors.limit),
       ] where isOver {
@@ -96,12 +102,14 @@ struct Exchange: ~Copyable {
         child.signal(SIGKILL)
         stopping?.isKilled = true
       }
-    } else if output.isOverLimit || errors.isOverLimit {
+    } else if output.isOverLimit || errors.isOverLimit || hasFailed {
       stop(nil, now)
     } else if let timeOver, now >= timeOver {
       stop(.timeout, now)
     }
   }
+
+  private var hasFailed: Bool { feed.failure != nil || output.failure != nil || errors.failure != nil }
 
   private mutating func stop(_ reason: ProcessOutcome.Stop?, _ now: Instant) {
     stopping = Stopping(reason: reason, killTime: now + run.patience)

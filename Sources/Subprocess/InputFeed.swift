@@ -6,6 +6,8 @@ struct InputFeed: ~Copyable {
   private var pipe: Descriptor
   private let bytes: [UInt8]
   private var given = 0
+  /// Why the rest cannot be given, as `errno` has it; nil if nothing went wrong.
+  private(set) var failure: Int32?
 
   /// A feed without a pipe is over from the beginning.
   init(_ input: ProgramRun.Input, into pipe: consuming Descriptor) {
@@ -15,10 +17,12 @@ struct InputFeed: ~Copyable {
     if bytes.isEmpty { end() }
   }
 
-  /// The descriptor to poll for writing; negative when the feed is over.
-  var number: Int32 { pipe.number }
+  /// The descriptor to poll for writing; negative when the feed is over, or has failed.
+  var number: Int32 { failure == nil ? pipe.number : -1 }
 
   /// Gives as much as the pipe takes now, and closes it after the last byte, or when nobody reads any more.
+  ///
+  /// After a failure the pipe stays open: the program must not take what it has for all there is.
   mutating func feed() {
     let written = unsafe bytes.withUnsafeBytes { all in
       let rest = unsafe UnsafeRawBufferPointer(rebasing: all[given...])
@@ -27,8 +31,10 @@ struct InputFeed: ~Copyable {
     if written >= 0 {
       given += written
       if given == bytes.count { end() }
-    } else if errno != EAGAIN && errno != EINTR {
+    } else if errno == EPIPE {
       end()
+    } else if errno != EAGAIN && errno != EINTR {
+      failure = errno
     }
   }
 

@@ -6,6 +6,8 @@ struct OutputReader: ~Copyable {
   private(set) var bytes: [UInt8] = []
   /// Whether there was more than the limit. What comes after is thrown away.
   private(set) var isOverLimit = false
+  /// Why the rest cannot be read, as `errno` has it; nil if nothing went wrong.
+  private(set) var failure: Int32?
   private var pipe: Descriptor
   private let stream: ProcessStream
   private let takesLines: Bool
@@ -52,7 +54,9 @@ struct OutputReader: ~Copyable {
       unsafe take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), eachLine)
       return count
     }
-    if count == 0 || errno != EAGAIN { pipe.close() }
+    if count < 0, errno == EAGAIN { return 0 }
+    if count < 0 { failure = errno }
+    pipe.close()
     return 0
   }
 

@@ -93,7 +93,7 @@ package struct ProgramRun: Sendable {
   ///   last one also when it has none.
   /// - Returns: How the program ended, whatever its status, and what it wrote.
   /// - Throws: `notFound`, `notExecutable`, `containsNUL` and `systemCall` when it was not started; `tooMuchOutput`
-  ///   when it was ended for that; `systemCall` with ECHILD when another part of this process has taken its status.
+  ///   when it was ended for that; `systemCall` when its streams failed, and it was ended for that; `systemCall` with ECHILD when another part of this process has taken its status.
   package func run(
     eachLine: (ProcessStream, ArraySlice<UInt8>) -> Void = { _, _ in }
   ) throws(ProcessError) -> ProcessOutcome {

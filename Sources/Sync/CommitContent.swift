@@ -26,7 +26,7 @@ struct CommitContent: Sendable {
   ///
   /// It would store each file as a difference from the one before it in the stream, which is another file, and `git gc`
   /// keeps what it finds. Without differences `git gc` looks for good ones.
-  static let importCommand = ["fast-import", "--quiet", "--depth=0"]
+  static let importCommand = ["fast-import", "--quiet", "--done", "--depth=0"]
 
   /// By path from the top of the work tree.
   var files: [String: File] = [:]

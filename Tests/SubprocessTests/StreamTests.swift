@@ -196,4 +196,32 @@ import Testing
     let outcome = try run.run()
     #expect(outcome.output == [] && outcome.errors == [] && outcome.succeeded)
   }
+
+  /// Runs a program that goes on until it is stopped, with a stream of this process that fails.
+  private func sleep(input: String = "/dev/null", output: String = "/dev/null") throws -> ProcessOutcome {
+    var run = ProgramRun("/bin/sleep", ["10"], environment: plain)
+    run.input = .bytes([1])
+    let process = try run.spawn(
+      input: try Descriptor.opening("/dev/null", O_RDONLY),
+      output: try Descriptor.opening("/dev/null", O_WRONLY),
+      errors: try Descriptor.opening("/dev/null", O_WRONLY))
+    var exchange = Exchange(
+      of: run, with: ChildWatch(process, of: run), input: try Descriptor.opening(input, O_WRONLY),
+      output: try Descriptor.opening(output, O_RDONLY), errors: try Descriptor.opening("/dev/null", O_RDONLY))
+    exchange.untilEnd { _, _ in }
+    return try exchange.outcome()
+  }
+
+  @Test func `An error while feeding a program is not the end of what it reads`() throws {
+    // As an error of the disk would, the device refuses what is written to it.
+    #expect(throws: ProcessError.systemCall(action: "write to", path: "/bin/sleep", errno: ENOSPC)) {
+      try sleep(input: "/dev/full")
+    }
+  }
+
+  @Test func `An error while reading from a program is not the end of what it writes`() throws {
+    #expect(throws: ProcessError.systemCall(action: "read from", path: "/bin/sleep", errno: EISDIR)) {
+      try sleep(output: "/")
+    }
+  }
 }
