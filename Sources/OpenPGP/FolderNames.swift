@@ -40,7 +40,7 @@ package enum FolderNames {
   ///
   /// - Returns: The names that are UTF-8: others cannot be given back to the system as text. None when the
   ///   folder cannot be listed.
-  static func text(at path: String) -> [String] {
+  package static func text(at path: String) -> [String] {
     let folder = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
     guard folder >= 0 else { return [] }
     defer { close(folder) }

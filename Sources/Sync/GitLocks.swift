@@ -50,12 +50,36 @@ struct GitLocks {
   /// the repository. Any other lock stays, and git reports it.
   ///
   /// - Parameter note: What was noted before git was run.
-  func remove(since note: HistoryLock.Note) {
+  /// - Returns: False if there are such locks and a git is at work.
+  @discardableResult
+  func remove(since note: HistoryLock.Note) -> Bool {
     let known = Set(
       String(decoding: note.bytes, as: UTF8.self).split(separator: "\n").dropFirst().map(String.init))
     let found = paths.filter { !known.contains($0) && Self.hasCome($0, since: note.written) }
-    if found.isEmpty || GitProcesses.areAtWork(in: repository) { return }
+    if found.isEmpty { return true }
+    if GitProcesses.areAtWork(in: repository) { return false }
     // While the file exists no other git can take the lock. If it cannot be removed, git reports it.
+    for path in found { _ = unsafe unlink(path) }
+    return true
+  }
+
+  /// Removes what `git fast-import` leaves when it fails or is killed: reports, and files that keep its pack from being
+  /// joined with others. A new pack cannot be made with the name of such a file.
+  func removeLeftovers() {
+    guard purpose == .commits else { return }
+    let (own, packs) = (repository.gitFolder, "\(repository.commonFolder)/objects/pack")
+    let reports = FolderNames.text(at: own).filter { $0.hasPrefix("fast_import_crash_") }
+    let names = FolderNames.text(at: packs)
+    let existing = Set(names)
+    let keepFiles = names.filter { name in
+      guard name.hasPrefix("pack-"), name.hasSuffix(".keep") else { return false }
+      // Any other content is a user's own reason to keep a pack.
+      return !existing.contains("\(name.dropLast("keep".utf8.count))pack")
+        || GitProcesses.read("\(packs)/\(name)") == Array("fast-import".utf8)
+    }
+    let found = reports.map { "\(own)/\($0)" } + keepFiles.map { "\(packs)/\($0)" }
+    if found.isEmpty || GitProcesses.areAtWork(in: repository) { return }
+    // If one cannot be removed, git reports it.
     for path in found { _ = unsafe unlink(path) }
   }
 
@@ -103,8 +127,8 @@ private enum GitProcesses {
     }
   }
 
-  /// Returns the content of a file of `proc(5)`, whose size is not known before it is read.
-  private static func read(_ path: String) -> [UInt8]? {
+  /// Returns the content of a file, such as one of `proc(5)`, whose size is not known before it is read.
+  static func read(_ path: String) -> [UInt8]? {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }

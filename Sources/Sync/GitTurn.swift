@@ -23,16 +23,23 @@ enum GitTurn {
     defer { withExtendedLifetime(lock) {} }
     let locks = GitLocks(of: repository, for: purpose)
     if let note = lock.lastNote { locks.remove(since: note) }
+    locks.removeLeftovers()
     try files { () throws(KeyringError) in try lock.leaveNote(locks.note()) }
     do {
       let result = try body()
-      try files { () throws(KeyringError) in try lock.removeNote() }
+      try end(lock, locks)
       return result
     } catch {
-      // A git that ends by itself takes its locks along.
-      if !error.mayLeaveLocks { try files { () throws(KeyringError) in try lock.removeNote() } }
+      if !error.mayLeaveGit { try end(lock, locks) }
       throw error
     }
+  }
+
+  /// Removes the note, unless there are locks that only the next holder can remove. A git that ends by itself takes its
+  /// locks along, or cannot, after an error of the disk.
+  private static func end(_ lock: borrowing HistoryLock, _ locks: GitLocks) throws(SyncError) {
+    if let note = lock.note, !locks.remove(since: note) { return }
+    try files { () throws(KeyringError) in try lock.removeNote() }
   }
 
   private static func files<R: ~Copyable>(
@@ -43,8 +50,8 @@ enum GitTurn {
 }
 
 extension SyncError {
-  /// A Boolean value that indicates whether a git may have ended without removing its locks.
-  fileprivate var mayLeaveLocks: Bool {
+  /// A Boolean value that indicates whether a git may have been killed, or may still run.
+  fileprivate var mayLeaveGit: Bool {
     switch self {
     case .git(.killed), .git(.timedOut), .git(.process): true
     default: false

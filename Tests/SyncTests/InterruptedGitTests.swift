@@ -190,6 +190,41 @@ import Testing
     for clone in 0..<2 { try clones.expectSound(clone) }
   }
 
+  @Test(arguments: [true, false])
+  func `a lock that git could not remove does not stop the next commit`(fails: Bool) throws {
+    let world = try SyncWorld.withHistory()
+    try world.add("a.example", "alice")
+    // Git ends by itself. What it has done stands, whatever it says.
+    let lock = "\(world.path)/.git/HEAD.lock"
+    try? world.commit(with: "update-index", "/usr/bin/git \"$@\"; : >'\(lock)'; exit \(fails ? 1 : 0)")
+    try world.add("b.example", "bob")
+    try world.commit()
+    #expect(!FileManager.default.fileExists(atPath: lock))
+    let (head, files) = try world.compare()
+    #expect(head == files)
+  }
+
+  @Test func `what a failed fast-import has left is removed by the next commit`() throws {
+    let world = try SyncWorld.withHistory()
+    try world.add("a.example", "alice")
+    let packs = "\(world.path)/.git/objects/pack"
+    let existing = try FileManager.default.contentsOfDirectory(atPath: packs)
+    let pack = try #require(existing.first { $0.hasSuffix(".pack") })
+    func name(_ digit: Character) -> String { "\(packs)/pack-\(String(repeating: digit, count: 40))" }
+    let own = "\(packs)/\(pack.dropLast(4))keep"
+    let kept = "\(name("c")).keep"
+    try FileManager.default.copyItem(atPath: "\(packs)/\(pack)", toPath: "\(name("c")).pack")
+    let files = [
+      (own, "fast-import"), ("\(name("a")).keep", "fast-import"), ("\(name("b")).keep", ""), (kept, "mine"),
+      ("\(world.path)/.git/fast_import_crash_12", "report"),
+    ]
+    for (path, content) in files { try Data(content.utf8).write(to: URL(fileURLWithPath: path)) }
+    try world.commit()
+    for (path, _) in files {
+      #expect(FileManager.default.fileExists(atPath: path) == (path == kept), "\(path)")
+    }
+  }
+
   // MARK: Turns
 
   @Test func `synchronizations at once in one clone take turns`() throws {
@@ -217,18 +252,23 @@ private struct KilledGit {
   ///   - lock: The path of the lock that it leaves; nil for none.
   ///   - folder: Where the program goes.
   init(_ command: String, leaving lock: String?, in folder: String) throws {
+    let leave = lock.map { "mkdir -p \"$(dirname '\($0)')\"; : >'\($0)'; " } ?? ""
+    try self.init(command, script: "\(leave)kill -9 $$", in: folder)
+  }
+
+  /// Makes a program that does something else than git when it is run with a command.
+  init(_ command: String, script: String, in folder: String) throws {
     self.folder = folder
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let leave = lock.map { "mkdir -p \"$(dirname '\($0)')\"; : >'\($0)'; " } ?? ""
-    let script = """
+    let text = """
       #!/bin/sh
       for word; do
-        if [ "$word" = '\(command)' ]; then \(leave)kill -9 $$; fi
+        if [ "$word" = '\(command)' ]; then \(script); fi
       done
       exec /usr/bin/git "$@"
 
       """
-    try ExecutableFile.write(script, to: "\(folder)/git")
+    try ExecutableFile.write(text, to: "\(folder)/git")
   }
 
   func git(in place: String, _ environment: ProcessEnvironment) -> Git {
@@ -240,7 +280,15 @@ extension SyncWorld {
   /// Commits with a git that is killed.
   fileprivate func commit(killing command: String, leaving lock: String? = nil) throws {
     let lock = lock.map { "\(path)/.git/\($0)" }
-    let killed = try KilledGit(command, leaving: lock, in: "\(store.folder.path)/tools")
+    try commit(with: try KilledGit(command, leaving: lock, in: "\(store.folder.path)/tools"))
+  }
+
+  /// Commits with a git that does something else for a command.
+  fileprivate func commit(with command: String, _ script: String) throws {
+    try commit(with: try KilledGit(command, script: script, in: "\(store.folder.path)/tools"))
+  }
+
+  private func commit(with killed: KilledGit) throws {
     let repository = try #require(try Repository.find(store: path) { killed.git(in: $0, environment) })
     _ = try Committer(
       repository: repository, tree: try FileTree(at: path), timeout: 60,

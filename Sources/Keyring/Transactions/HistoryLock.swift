@@ -24,6 +24,9 @@ package struct HistoryLock: ~Copyable {
   /// The note of the last holder; nil if it has removed its note, or if there was none.
   package let lastNote: Note?
 
+  /// What this holder has noted; nil if it has noted nothing.
+  package var note: Note? { Self.note(in: descriptor) }
+
   private let tree: FileTree
   private let path: String
   private let descriptor: Int32
