@@ -51,6 +51,7 @@ public struct Policy: Equatable, Sendable {
       throw .invalid("generation")
     }
     guard (previous == nil) == (generation == 1) else { throw .invalid("previous") }
+    try checkLimits()
     for (fingerprint, person) in people {
       guard !person.name.isEmpty else { throw .unnamedPerson(fingerprint) }
       if let removed = person.removed, removed < person.added { throw .invalid("removed") }
@@ -60,7 +61,7 @@ public struct Policy: Equatable, Sendable {
     guard !admins.isEmpty else { throw .noAdmin }
     guard let everyone = groups[GroupName.default] else { throw .noDefaultGroup }
     guard !everyone.isEmpty else { throw .emptyDefaultGroup }
-    for (name, members) in groups.sorted(by: { $0.key < $1.key }) {
+    for (name, members) in groups.sorted(by: { $0.key.precedesInBytes($1.key) }) {
       guard GroupName.isValid(name) else { throw .badGroupName(name) }
       for member in members {
         guard let person = people[member] else { throw .unknownPerson(member, group: name) }

@@ -101,8 +101,9 @@ extension Policy {
         continue
       }
       let before = base.groups[group] ?? []
-      for member in members where !before.contains(member) { edits.append(.join(member, group: group)) }
-      for member in before where !members.contains(member) && people[member]?.removed == nil {
+      let (old, new) = (Set(before), Set(members))
+      for member in members where !old.contains(member) { edits.append(.join(member, group: group)) }
+      for member in before where !new.contains(member) && people[member]?.removed == nil {
         edits.append(.leave(member, group: group))
       }
     }

@@ -28,4 +28,8 @@ public enum PolicyError: Error, Hashable, Sendable {
   case unknownPerson(Fingerprint, group: String)
   /// A group names somebody who was removed.
   case removedPerson(Fingerprint, group: String)
+  /// A list has more entries than are accepted.
+  case tooMany(PolicyList, limit: Int)
+  /// The name of a person has more bytes than are accepted.
+  case nameTooLong(Fingerprint, limit: Int)
 }

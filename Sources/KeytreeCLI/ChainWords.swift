@@ -53,6 +53,7 @@ extension KeyFileFault {
     case .others(let others):
       "it holds other keys than the one that it is named after: \(others.map(\.text).joined(separator: ", "))"
     case .secret: "it holds a secret key"
+    case .notListed: "it was not looked at, because too many other key files are wrong"
     }
   }
 }

@@ -130,6 +130,11 @@ extension PolicyError {
     case .unknownPerson(let person, let group):
       "\(person.text) is in group \(group), but not among the people"
     case .removedPerson(let person, let group): "\(person.text) was removed, but is in group \(group)"
+    case .tooMany(.people, let limit): "it has more than \(limit) people"
+    case .tooMany(.groups, let limit): "it has more than \(limit) groups"
+    case .tooMany(.members(let group), let limit):
+      "its group \(ErrorReport.quote(group)) has more than \(limit) members"
+    case .nameTooLong(let person, let limit): "the name of \(person.text) is longer than \(limit) bytes"
     }
   }
 }
@@ -183,6 +188,7 @@ extension MessageError {
     case .noIntegrityProtection: "the message has no protection against changes"
     case .noRecipients: "the message names no recipient"
     case .tooManyRecipients(let limit): "the message has more than \(limit) recipients"
+    case .tooManyParts(let limit): "the message is cut into more than \(limit) parts"
     case .truncated: "the file ends too early"
     case .trailingData: "something follows the message in its file"
     case .malformed: "the message is malformed"
@@ -204,6 +210,7 @@ extension KeyProblem {
     case .noPassphrase: "it has no passphrase that could be asked for"
     case .onCard: "it is on a card, which may not ask again"
     case .sharedSubkey: "its encryption subkey is also in the key of another person of the store"
+    case .tooLarge(let limit): "its public key is larger than \(limit) bytes"
     case .invalid: "GnuPG calls it invalid"
     }
   }

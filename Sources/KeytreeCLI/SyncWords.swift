@@ -81,6 +81,10 @@ extension ErrorReport {
       self.init(
         .policyNotTrusted, "nothing was merged: the policy over there is not one of this keyring",
         hint: "`keytree git remote -v` shows where that is; ask an admin you know")
+    case .policyHistoryTooLarge(let limit):
+      self.init(
+        .damaged, "the policies and keys of the history are larger than \(limit) bytes",
+        hint: "`keytree git log --stat -- policy.json keys` shows who has added them")
     case .tooBusy(let attempts):
       self.init(
         .gitFailed, "others were faster \(attempts) times: your changes are committed and not sent",

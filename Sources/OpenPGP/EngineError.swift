@@ -65,6 +65,8 @@ public enum KeyProblem: Sendable, Equatable {
   case onCard
   /// Its encryption subkey is also in the key of another person, one of whom cannot use it.
   case sharedSubkey
+  /// Its public half, as it is exported, has more bytes than a key file may have.
+  case tooLarge(limit: Int)
   /// GnuPG does not accept it for another reason.
   case invalid
 }

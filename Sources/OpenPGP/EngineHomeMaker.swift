@@ -124,16 +124,23 @@ struct EngineHomeMaker: Sendable {
     try tools.importKeys(ordered.flatMap { $0.value + [UInt8(ascii: "\n")] }, home: path)
     var listed = try tools.keys(home: path)
     // A damaged file may have kept gpg from reading those after it.
-    let missing = ordered.filter { wanted in !listed.contains { $0.fingerprint == wanted.key } }
+    let present = Set(listed.map(\.fingerprint))
+    let missing = ordered.filter { !present.contains($0.key) }
     if !missing.isEmpty, missing.count < ordered.count || ordered.count > 1 {
-      for (_, bytes) in missing { try tools.importKeys(bytes, home: path) }
+      try tools.importKeys(eachOf: missing.map(\.value), home: path)
       listed = try tools.keys(home: path)
     }
     // A file may hold more keys than the one it is named after. Nobody asked for those, and one of them could
     // pose as a subkey's owner.
-    let strangers = listed.filter { keys[$0.fingerprint] == nil }
-    for stranger in strangers { try tools.delete(stranger.fingerprint, home: path) }
-    return listed.filter { keys[$0.fingerprint] != nil }
+    let strangers = listed.map(\.fingerprint).filter { keys[$0] == nil }
+    if !strangers.isEmpty {
+      try tools.delete(strangers, home: path)
+      listed = try tools.keys(home: path)
+      guard listed.allSatisfy({ keys[$0.fingerprint] != nil }) else {
+        throw .unsafeEngine(path: path, reason: "keys of others in it cannot be deleted")
+      }
+    }
+    return listed
   }
 
   // Homes that nobody has used for a week are removed; the time of the stamp says when it was used.

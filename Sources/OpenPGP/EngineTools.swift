@@ -1,4 +1,5 @@
 internal import CGPGME
+internal import Glibc
 internal import KeyringModel
 
 /// The operations that make an engine home. Each starts a process.
@@ -59,18 +60,61 @@ struct EngineTools {
     return key
   }
 
-  /// Deletes a public key.
+  /// Deletes public keys. Starts one process for some hundred of them.
   ///
   /// - Parameters:
-  ///   - fingerprint: Its primary fingerprint.
+  ///   - fingerprints: Their primary fingerprints.
   ///   - home: The GnuPG home.
-  /// - Throws: What libgpgme reports.
-  func delete(_ fingerprint: Fingerprint, home: String) throws(EngineError) {
-    let key = try key(fingerprint, home: home)
-    let context = try Context(program: program, home: home, interaction: .never)
+  /// - Throws: What libgpgme reports, except that a key cannot be deleted: that shows in the listing.
+  func delete(_ fingerprints: [Fingerprint], home: String) throws(EngineError) {
+    let arguments = ["--yes", "--delete-keys", "--"]
+    try forEachPortion(of: fingerprints) { portion throws(EngineError) in
+      try run(arguments + portion.map(\.text), home: home)
+    }
+  }
+
+  /// Imports key files, each by itself: a damaged one does not keep gpg from reading the others. Starts one process for
+  /// some hundred of them.
+  ///
+  /// - Parameters:
+  ///   - files: Armored keys.
+  ///   - home: The GnuPG home.
+  /// - Throws: What libgpgme reports, except that a key cannot be read: that shows in the listing.
+  func importKeys(eachOf files: [[UInt8]], home: String) throws(EngineError) {
+    let folder = "\(home)/import"
+    try PrivateFolder.make(folder)
+    defer {
+      FolderRemoval.removeContent(of: folder)
+      _ = unsafe rmdir(folder)
+    }
+    try forEachPortion(of: files) { portion throws(EngineError) in
+      var names: [String] = []
+      for (number, bytes) in portion.enumerated() {
+        let name = "\(folder)/\(number)"
+        try SmallFile.write(bytes, to: name, isSynchronized: false)
+        names.append(name)
+      }
+      try run(["--import", "--"] + names, home: home)
+    }
+  }
+
+  /// The most keys or files that one process is given: what a command line has room for.
+  private static let portion = 512
+
+  private func forEachPortion<Element>(
+    of list: [Element], _ body: (ArraySlice<Element>) throws(EngineError) -> Void
+  ) throws(EngineError) {
+    var rest = list[...]
+    while !rest.isEmpty {
+      try body(rest.prefix(Self.portion))
+      rest = rest.dropFirst(Self.portion)
+    }
+  }
+
+  private func run(_ arguments: [String], home: String) throws(EngineError) {
     processStarted()
-    let code = unsafe gpgme_op_delete_ext(context.pointer, key.pointer, UInt32(GPGME_DELETE_FORCE))
-    if code != 0 { throw EngineError(code) }
+    let options = ["--homedir", home, "--batch", "--no-tty", "--quiet", "--no-autostart"]
+    _ = try ProgramCall.run(program.path, options + arguments)
   }
 }
 

@@ -22,8 +22,9 @@ package struct KeyFile: Sendable {
   /// The armored key without the signatures of others.
   package let bytes: [UInt8]
 
-  /// The most bytes of a file that is read.
-  package static let sizeLimit = 1 << 20
+  /// The most bytes of a file that is read or written. GnuPG needs time that grows with the square of the size: 50 s for a
+  /// file of a megabyte with many user ids (threat T46).
+  package static let sizeLimit = 256 << 10
 
   /// Reads files of one key, in a GnuPG home that is thrown away afterwards.
   ///

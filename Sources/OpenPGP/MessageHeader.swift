@@ -90,6 +90,8 @@ public enum MessageError: Error, Equatable, Sendable {
   case noRecipients
   /// There are more recipients than accepted.
   case tooManyRecipients(limit: Int)
+  /// Its container is cut into more parts than accepted.
+  case tooManyParts(limit: Int)
   /// It ends too early; a killed gpg leaves recipients without a container.
   case truncated
   /// Something follows the container.

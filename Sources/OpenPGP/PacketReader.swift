@@ -15,6 +15,10 @@ struct PacketReader: ~Copyable {
     var furtherParts: [Range<Int>] = []
   }
 
+  /// The most parts of a packet after the first one. GnuPG writes parts of 8 KiB; a message of the largest size in parts of
+  /// one byte would have a million (threat T46).
+  static let partLimit = 4096
+
   private let bytes: UnsafeRawBufferPointer
   private let count: Int
   private var position = 0
@@ -73,6 +77,7 @@ struct PacketReader: ~Copyable {
     guard first.length >= 512, tag != 1, tag != 3 else { throw .malformed }
     var parts: [Range<Int>] = []
     while true {
+      guard parts.count < Self.partLimit else { throw .tooManyParts(limit: Self.partLimit) }
       let part = try newLength()
       parts.append(try take(part.length))
       if !part.isPartial { return Packet(tag: tag, body: body, isWhole: false, furtherParts: parts) }

@@ -56,7 +56,7 @@ package struct UserKeyring: Sendable {
   ///
   /// - Parameter fingerprint: The primary fingerprint.
   /// - Returns: The armored key.
-  /// - Throws: `unusableKey` when there is none; what concerns the engine.
+  /// - Throws: `unusableKey` when there is none, or it is too large for a key file; what concerns the engine.
   package func exportMinimal(_ fingerprint: Fingerprint) throws(EngineError) -> [UInt8] {
     guard let key = try publicKey(fingerprint) else {
       throw .unusableKey(fingerprint, .missing)
@@ -71,6 +71,9 @@ package struct UserKeyring: Sendable {
     if code != 0 { throw EngineError(code) }
     let bytes = output.bytes()
     if bytes.isEmpty { throw .unusableKey(fingerprint, .missing) }
+    guard bytes.count <= KeyFile.sizeLimit else {
+      throw .unusableKey(fingerprint, .tooLarge(limit: KeyFile.sizeLimit))
+    }
     return bytes
   }
 

@@ -78,6 +78,8 @@ package enum SyncError: Error, Equatable, Sendable {
   case rewritten(seen: String, now: String?)
   /// The policy over there is not one of this keyring.
   case foreignPolicy
+  /// The policies, signatures and key files of the history are larger than what is read of them.
+  case policyHistoryTooLarge(limit: Int)
   /// Others kept being faster.
   case tooBusy(attempts: Int)
   /// The merged lines do not fit into a file of the index.

@@ -53,6 +53,13 @@ import Testing
         ["container or account of a path", "\(ItemPath.maximumComponentSize) bytes"],
         ["group name", "\(GroupName.maximumSize) bytes"],
         ["policy", "\(Policy.maximumSize) bytes"],
+        ["signature of a policy", "\(StoreLayout.signatureLimit) bytes"],
+        ["people of a policy", "\(PolicyLimits.people)"],
+        ["groups of a policy", "\(PolicyLimits.groups)"],
+        ["members of a group", "\(PolicyLimits.members)"],
+        ["name of a person", "\(PolicyLimits.name) bytes"],
+        ["key file", "\(StoreLayout.keyFileLimit) bytes"],
+        ["all key files of a policy", "\(StoreLayout.keyFilesLimit) bytes"],
       ])
   }
 

@@ -37,6 +37,7 @@ enum GitErrors {
     (.sync(.rewritten(seen: evil, now: evil)), .gitFailed),
     (.sync(.rewritten(seen: evil, now: nil)), .gitFailed), (.sync(.foreignPolicy), .policyNotTrusted),
     (.sync(.tooBusy(attempts: 3)), .gitFailed),
+    (.sync(.policyHistoryTooLarge(limit: 1)), .damaged),
     (.sync(.indexRefused(file: evil, .full(limit: 1))), .damaged),
     (.sync(.indexRefused(file: evil, .damaged)), .damaged),
     (.sync(.indexRefused(file: evil, .line(.empty))), .damaged),

@@ -111,7 +111,9 @@ enum KeyringErrors {
       .unreadable(.unexpected(evil)), .unreadable(.notCanonical), .unreadable(.unnamedPerson(person)),
       .unreadable(.noAdmin), .unreadable(.noDefaultGroup), .unreadable(.emptyDefaultGroup),
       .unreadable(.badGroupName(evil)), .unreadable(.unknownPerson(person, group: evil)),
-      .unreadable(.removedPerson(person, group: evil)),
+      .unreadable(.removedPerson(person, group: evil)), .unreadable(.tooMany(.people, limit: 1)),
+      .unreadable(.tooMany(.groups, limit: 1)), .unreadable(.tooMany(.members(group: evil), limit: 1)),
+      .unreadable(.nameTooLong(person, limit: 1)),
     ].map { (.policyNotTrusted($0), .policyNotTrusted) }
 
   private static let engine: [(KeyringError, ExitCode)] = [
@@ -136,7 +138,7 @@ enum KeyringErrors {
   private static let keys: [(KeyringError, ExitCode)] =
     [
       .missing, .expired(time), .revoked, .disabled, .cannotEncrypt, .cannotSign, .noSecretKey, .noPassphrase,
-      .onCard, .invalid,
+      .onCard, .invalid, .tooLarge(limit: 1),
     ].map { (.engine(.unusableKey(person, $0), nil), .recipientUnusable) }
 
   private static let team: [(KeyringError, ExitCode)] = teamErrors.map { (.team($0.0), $0.1) }

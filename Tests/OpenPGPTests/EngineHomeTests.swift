@@ -104,6 +104,37 @@ import Testing
     }
   }
 
+  @Test func `Damaged key files cost few processes, however many they are`() throws {
+    var files = GnuPGKey.files([.alice, .bob])
+    for number in 10..<50 {
+      let person = try #require(Fingerprint(String(repeating: "0", count: 38) + String(number)))
+      // Cut off, so that gpg reads no file after it.
+      files[person] = Array(GnuPGKey.carol.publicKey.prefix(300)) + Array("=AAAA\n".utf8)
+    }
+    let engine = Engine(locations: home.locations, keyringID: "test", keys: files, interaction: .never)
+    #expect(
+      Set(try engine.publicKeys().map(\.fingerprint)) == [
+        GnuPGKey.alice.fingerprint, GnuPGKey.bob.fingerprint,
+      ])
+    #expect(engine.statistics.processes <= 7)
+  }
+
+  @Test func `Keys of others in a key file cost few processes, and are not in the home`() throws {
+    let others: [GnuPGKey] = [.bob, .carol, .rsa, .several, .expired, .revoked, .signonly]
+    var file = GnuPGKey.alice.publicKey
+    for other in others { file += [10] + other.publicKey }
+    let engine = Engine(
+      locations: home.locations, keyringID: "test", keys: [GnuPGKey.alice.fingerprint: file],
+      interaction: .never)
+    #expect(try engine.publicKeys().map(\.fingerprint) == [GnuPGKey.alice.fingerprint])
+    let listed = try GnuPGTool.run(
+      "gpg",
+      ["--homedir", home.locations.runtimeBase + "/" + names[0], "--batch", "--with-colons", "--list-keys"])
+    #expect(
+      String(decoding: listed, as: UTF8.self).split(separator: "\n").count { $0.hasPrefix("pub:") } == 1)
+    #expect(engine.statistics.processes <= 7)
+  }
+
   @Test func `A home that a power cut has spoiled is made again`() throws {
     try make()
     // The machine was started again since, and the keys of the people were not on disk yet.

@@ -77,6 +77,17 @@ enum Packets {
     #expect(found.content.last?.upperBound == message.bytes.count)
   }
 
+  /// A container that is cut into a first part and others of one byte.
+  private static func parts(_ count: Int) -> [UInt8] {
+    let first = [0xD2, 0xE9, 1] + [UInt8](repeating: 0, count: 511)
+    return one + first + [UInt8](repeating: 0xE0, count: 2 * (count - 1)) + [1, 7]
+  }
+
+  @Test func `A container in more parts than GnuPG would make is refused`() throws {
+    #expect(try header(of: Self.parts(4096)).content.count == 4097)
+    #expect(throws: MessageError.tooManyParts(limit: 4096)) { try header(of: Self.parts(4097)) }
+  }
+
   struct Refused: CustomTestStringConvertible {
     var testDescription: String
     var bytes: [UInt8]

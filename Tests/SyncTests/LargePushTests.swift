@@ -12,7 +12,7 @@ import Testing
   @Test(arguments: [
     ("items/internet-password/b.example/me.gpg", 2 << 20), ("items/Email/b.gpg", 2 << 20),
     ("items/internet-password/b.example/me.json", RecordFile.maximumSize), ("index/00.jsonl", 4 << 20),
-    ("keys/\(String(repeating: "A", count: 40)).asc", 1 << 20),
+    ("keys/\(String(repeating: "A", count: 40)).asc", 256 << 10),
     ("conflicts/\(String(repeating: "0", count: 32))/\(String(repeating: "a", count: 64)).gpg", 2 << 20),
   ])
   func `a file that is larger than its kind can be is refused by name, and the rest comes in`(

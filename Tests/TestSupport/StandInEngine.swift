@@ -19,9 +19,13 @@ package final class StandInEngine: SealingEngine {
   private let refusals = Mutex<EngineError?>(nil)
   private let signingRefusals = Mutex<EngineError?>(nil)
   private let verified = Mutex(0)
+  private let verifiedDetached = Mutex(0)
 
   /// How many signed messages were verified.
   package var verifications: Int { verified.withLock { $0 } }
+
+  /// How many detached signatures were verified.
+  package var detachedVerifications: Int { verifiedDetached.withLock { $0 } }
 
   /// What keeps every message from being decrypted, as a passphrase that is not given does.
   package var refusal: EngineError? {
@@ -150,6 +154,7 @@ package final class StandInEngine: SealingEngine {
   package func verifyDetached(
     signature: [UInt8], of bytes: [UInt8]
   ) throws(EngineError) -> [SignatureFact] {
+    verifiedDetached.withLock { $0 += 1 }
     let words = String(decoding: signature, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     guard words.count == 2, let signer = Fingerprint(String(words[0])) else { throw .corrupt }
     let isGood = words[1] == ContentDigest(of: bytes).base64url

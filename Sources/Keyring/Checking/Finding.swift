@@ -75,6 +75,8 @@ public enum KeyFileFault: Sendable, Equatable {
   case others([Fingerprint])
   /// It has a secret key.
   case secret
+  /// It was not looked at, because too many others are not what they should be.
+  case notListed
 }
 
 /// What a push would take away from a branch.

@@ -155,9 +155,7 @@ struct StoreCheck {
   private func trustFindings() throws(KeyringError) -> [Finding] {
     var findings: [Finding] = []
     if let distrust = keyring.distrust { findings.append(Finding(distrust.file, .policy(distrust))) }
-    let signature = try files { () throws(FileError) in
-      try keyring.tree.read(StoreLayout.policySignature, limit: StoreLayout.smallFileLimit)
-    }
+    let signature = try keyring.tree.policySignature()
     let (bytes, _) = try TrustedPolicy.read(in: keyring.tree)
     if let signature {
       do {

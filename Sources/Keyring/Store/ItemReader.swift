@@ -268,9 +268,7 @@ extension ItemRecord {
     for name in Set(attributes.names + other.attributes.names).sorted()
     where attributes[name] != other.attributes[name] { return name }
     if sealed != other.sealed { return "sealed" }
-    let unknown = (unknown + other.unknown).first {
-      !(self.unknown.contains($0) && other.unknown.contains($0))
-    }
-    return unknown.map { AttributeName($0.name) } ?? "local"
+    let unknown = UnknownMembers(of: self).differences(from: UnknownMembers(of: other))
+    return unknown.first.map { AttributeName($0) } ?? "local"
   }
 }

@@ -80,7 +80,7 @@ struct ItemSealer: Sendable {
       let person = keyring.policy.people[fingerprint]
     else { return .engine(error, item) }
     switch problem {
-    case .missing, .expired, .revoked, .disabled, .cannotEncrypt, .sharedSubkey, .invalid:
+    case .missing, .expired, .revoked, .disabled, .cannotEncrypt, .sharedSubkey, .tooLarge, .invalid:
       return .team(.unusableKey(fingerprint, name: person.name, group: group, problem))
     case .cannotSign, .noSecretKey, .noPassphrase, .onCard: return .engine(error, item)
     }

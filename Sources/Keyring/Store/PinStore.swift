@@ -79,7 +79,7 @@ struct PinStore {
   /// - Throws: a file error.
   func readKey(_ digest: ContentDigest) throws(KeyringError) -> [UInt8]? {
     guard let tree = try openBase() else { return nil }
-    let bytes = try files(tree.read(keyFile(digest), limit: StoreLayout.smallFileLimit))
+    let bytes = try files(tree.read(keyFile(digest), limit: StoreLayout.keyFileLimit))
     guard let bytes, ContentDigest(of: bytes) == digest else { return nil }
     return bytes
   }

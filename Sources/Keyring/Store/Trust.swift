@@ -81,10 +81,11 @@ public struct Trust: Sendable {
     }
     let engine = standIn ?? host.engine(for: policy.keyring, keys: keys)
     let signature = try files { () throws(FileError) in
-      try tree.read(StoreLayout.policySignature, limit: StoreLayout.smallFileLimit)
+      try tree.read(StoreLayout.policySignature, limit: StoreLayout.signatureLimit)
     }
     let signedBy = try signature.flatMap { signature throws(KeyringError) in
-      try Self.signer(of: bytes, signature, among: pin?.admins ?? policy.admins, engine)
+      try PolicyVerification(engine: engine)
+        .signer(of: bytes, signature: signature, among: pin?.admins ?? policy.admins)
     }
     let candidates = if let own { own } else { try OwnKeys(host: host).candidates.map(\.fingerprint) }
 
@@ -135,20 +136,5 @@ public struct Trust: Sendable {
     if ContentDigest(of: bytes) == pin.digest { return areKeysKnown ? .accepted : .keysChanged }
     if policy.generation > pin.generation { return .newer }
     return policy.generation == pin.generation ? .forked : .older
-  }
-
-  /// The first of some admins who has signed these bytes.
-  private static func signer(
-    of policy: [UInt8], _ signature: [UInt8], among admins: [Fingerprint], _ engine: any SealingEngine
-  ) throws(KeyringError) -> Fingerprint? {
-    for admin in admins {
-      do {
-        try PolicyVerification(engine: engine).verify(policy, signature: signature, admins: [admin])
-        return admin
-      } catch {
-        guard case .policyNotTrusted(.badSignature) = error else { throw error }
-      }
-    }
-    return nil
   }
 }

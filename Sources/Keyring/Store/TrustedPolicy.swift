@@ -150,10 +150,10 @@ struct TrustedPolicy: Sendable {
 
   /// The key files of everybody in a policy who was not removed.
   static func keys(of policy: Policy, in tree: FileTree) throws(KeyringError) -> [Fingerprint: [UInt8]] {
+    var reader = KeyFileReader(tree)
     var keys: [Fingerprint: [UInt8]] = [:]
     for (fingerprint, person) in policy.people where person.removed == nil {
-      let file = StoreLayout.keyFile(fingerprint)
-      guard let bytes = try files(tree.read(file, limit: StoreLayout.smallFileLimit)) else {
+      guard let bytes = try files(reader.read(fingerprint)) else {
         throw .policyNotTrusted(.keyMissing(fingerprint))
       }
       keys[fingerprint] = bytes

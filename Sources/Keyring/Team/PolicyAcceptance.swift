@@ -59,12 +59,11 @@ struct PolicyAcceptance {
   /// The policy that the store has now.
   static func step(in tree: FileTree) throws(KeyringError) -> PolicyStep {
     let (bytes, policy) = try TrustedPolicy.read(in: tree)
-    let limit = StoreLayout.smallFileLimit
-    let signature = try files(tree.read(StoreLayout.policySignature, limit: limit))
+    let signature = try files(tree.read(StoreLayout.policySignature, limit: StoreLayout.signatureLimit))
+    var reader = KeyFileReader(tree)
     var keys: [Fingerprint: [UInt8]] = [:]
     for fingerprint in policy.people.keys {
-      let file = StoreLayout.keyFile(fingerprint)
-      if let bytes = try files(tree.read(file, limit: limit)) { keys[fingerprint] = bytes }
+      if let bytes = try files(reader.read(fingerprint)) { keys[fingerprint] = bytes }
     }
     return PolicyStep(bytes: bytes, signature: signature, keys: keys)
   }

@@ -193,12 +193,12 @@ extension Keyring {
   ///
   /// A file that is missing, or was exchanged since, only leaves the ids in it without a name.
   private func keysOfFormerPeople() throws(KeyringError) -> [Fingerprint: [UInt8]] {
+    var reader = KeyFileReader(tree)
     var keys: [Fingerprint: [UInt8]] = [:]
-    for (fingerprint, person) in policy.people where person.removed != nil {
-      let file = StoreLayout.keyFile(fingerprint)
+    for (fingerprint, person) in policy.people.sorted(by: { $0.key < $1.key }) where person.removed != nil {
       let bytes: [UInt8]?
       do throws(FileError) {
-        bytes = try tree.read(file, limit: StoreLayout.smallFileLimit)
+        bytes = try reader.read(fingerprint)
       } catch {
         guard case .system = error.reason else { continue }
         throw .file(error)

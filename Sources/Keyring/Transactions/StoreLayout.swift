@@ -31,8 +31,16 @@ package enum StoreLayout {
   package static let shardLimit = Shard.maximumSize
   /// The largest list of steps of a transaction that is read: about 100,000 items in one.
   package static let stepsLimit = 64 << 20
-  /// The largest policy, signature or key file that is read, in bytes.
-  package static let smallFileLimit = 1 << 20
+  /// The largest policy, pin, or list of recipients that is read, in bytes.
+  package static let smallFileLimit = Policy.maximumSize
+  /// The largest signature of a policy that is read, in bytes. GnuPG verifies every signature in the file, and a megabyte
+  /// holds thousands (threat T46).
+  package static let signatureLimit = 16 << 10
+  /// The largest key file that is read, in bytes.
+  package static let keyFileLimit = KeyFile.sizeLimit
+  /// The most bytes of all key files of a policy together: those of more than a thousand people. GnuPG verifies every
+  /// signature in them when it imports them.
+  package static let keyFilesLimit = 4 << 20
 
   /// The largest file that a policy allows beside the store, in bytes.
   package static let otherFileLimit = 16 << 20
@@ -41,9 +49,9 @@ package enum StoreLayout {
   ///
   /// - Parameter path: A path in the store.
   package static func sizeLimit(of path: String) -> Int {
-    if trackedFiles.contains(path) || path == passRecipients || path.hasPrefix("\(keys)/") {
-      return smallFileLimit
-    }
+    if path == policySignature { return signatureLimit }
+    if trackedFiles.contains(path) || path == passRecipients { return smallFileLimit }
+    if path.hasPrefix("\(keys)/") { return keyFileLimit }
     guard trackedFolders.contains(where: { path.hasPrefix("\($0)/") }) else { return otherFileLimit }
     if path.hasPrefix("\(index)/") { return shardLimit }
     return path.hasSuffix(recordExtension) ? recordFileLimit : sealedItemLimit

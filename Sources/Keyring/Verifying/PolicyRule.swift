@@ -27,17 +27,12 @@ package struct PolicyRule {
   ) throws(KeyringError) -> Result<Fingerprint, ChainProblem> {
     guard let signature = state.signature else { return .failure(.unsigned) }
     let link = Self.link(state, keys: keys)
-    for admin in state.policy.admins.sorted(by: { anchors.contains($0) && !anchors.contains($1) }) {
-      do throws(KeyringError) {
-        try PolicyVerification(engine: room.engine(for: link.policy.keyring, keys: link.keys))
-          .verify(state.bytes, signature: signature, admins: [admin])
-      } catch {
-        guard case .policyNotTrusted(.badSignature) = error else { throw error }
-        continue
-      }
-      return anchors.isEmpty || anchors.contains(admin) ? .success(admin) : .failure(.notAnchored(admin))
-    }
-    return .failure(try fault(of: signature, over: state, after: link, keys: keys))
+    let admins = state.policy.admins
+    let preferred = admins.filter(Set(anchors).contains)
+    let signer = try PolicyVerification(engine: room.engine(for: link.policy.keyring, keys: link.keys))
+      .signer(of: state.bytes, signature: signature, among: preferred + admins)
+    guard let signer else { return .failure(try fault(of: signature, over: state, after: link, keys: keys)) }
+    return anchors.isEmpty || preferred.contains(signer) ? .success(signer) : .failure(.notAnchored(signer))
   }
 
   /// Judges a policy that takes the place of another one.

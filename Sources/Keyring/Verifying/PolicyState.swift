@@ -29,9 +29,24 @@ package struct PolicyState: Sendable {
     self.bytes = bytes
     self.policy = policy
     digest = ContentDigest(of: bytes)
-    signature = try files(tree.read(StoreLayout.policySignature, limit: StoreLayout.smallFileLimit))
+    signature = try tree.policySignature()
   }
 }
 
 /// Key files by person.
 package typealias KeyFiles = [Fingerprint: [UInt8]]
+
+extension FileTree {
+  /// The signature of the policy, for those who report everything that is wrong: one that is too large to be verified is
+  /// empty, which is no signature of anyone. nil when there is none.
+  ///
+  /// - Throws: A file error.
+  func policySignature() throws(KeyringError) -> [UInt8]? {
+    do throws(FileError) {
+      return try read(StoreLayout.policySignature, limit: StoreLayout.signatureLimit)
+    } catch {
+      if case .tooLarge = error.reason { return [] }
+      throw .file(error)
+    }
+  }
+}

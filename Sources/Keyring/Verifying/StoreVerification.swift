@@ -91,22 +91,20 @@ extension Keyring {
 
   /// Key files that are not what the policy says, or hold more than one key.
   private func keyFileFindings(_ room: VerificationRoom) throws(KeyringError) -> [Finding] {
+    let files = trusted.keys.sorted { $0.key < $1.key }.map { (person: $0.key, bytes: $0.value) }
     var findings: [Finding] = []
-    for (person, bytes) in trusted.keys.sorted(by: { $0.key < $1.key }) {
-      let file = StoreLayout.keyFile(person)
-      if !policy.covers(bytes, of: person) { findings.append(Finding(file, .keyFile(person, .notInPolicy))) }
-      let keys: [PublicKey]
-      do throws(EngineError) {
-        keys = try room.keys(in: bytes)
-      } catch {
-        throw .engine(error, nil)
+    for (person, bytes) in files {
+      if !policy.covers(bytes, of: person) {
+        findings.append(Finding(StoreLayout.keyFile(person), .keyFile(person, .notInPolicy)))
       }
-      let others = keys.map(\.fingerprint).filter { $0 != person }
-      if KeyFile.hasSecretKey(bytes) { findings.append(Finding(file, .keyFile(person, .secret))) }
-      if keys.isEmpty { findings.append(Finding(file, .keyFile(person, .empty))) }
-      if !others.isEmpty { findings.append(Finding(file, .keyFile(person, .others(others.sorted())))) }
     }
-    return findings
+    do throws(EngineError) {
+      let faults = try KeyFileFaults(of: files) { (bytes) throws(EngineError) in try room.keys(in: bytes) }
+      return findings
+        + faults.list.map { Finding(StoreLayout.keyFile($0.person), .keyFile($0.person, $0.fault)) }
+    } catch {
+      throw .engine(error, nil)
+    }
   }
 
   private func keyWarnings() throws(KeyringError) -> [Finding] {
@@ -128,15 +126,17 @@ extension FileTree {
   ///
   /// - Throws: a file error of the system.
   package func keyFiles(of people: some Sequence<Fingerprint>) throws(KeyringError) -> KeyFiles {
+    var reader = KeyFileReader(self)
     var keys: KeyFiles = [:]
     for person in people {
       do throws(FileError) {
-        keys[person] = try read(StoreLayout.keyFile(person), limit: StoreLayout.smallFileLimit)
+        keys[person] = try reader.read(person)
       } catch {
         switch error.reason {
         // The survey of the store tells what stands there instead.
-        case .notARegularFile, .hasOtherNames, .tooLarge: continue
-        case .system: throw .file(error)
+        case .notARegularFile, .hasOtherNames: continue
+        case .tooLarge where error.path != StoreLayout.keys: continue
+        case .tooLarge, .system: throw .file(error)
         }
       }
     }

@@ -89,8 +89,8 @@ struct ItemMerge {
     }
   }
 
-  private static func change<Value: Equatable>(
-    _ base: ItemRecord?, _ ours: ItemRecord, _ theirs: ItemRecord, _ value: (ItemRecord) -> Value?
+  private static func change<Version, Value: Equatable>(
+    _ base: Version?, _ ours: Version, _ theirs: Version, _ value: (Version) -> Value?
   ) -> Change {
     let (mine, other) = (value(ours), value(theirs))
     if mine == other { return .same }
@@ -132,14 +132,13 @@ struct ItemMerge {
   }
 
   private mutating func mergeUnknown() {
-    // Compared as bytes: a set of texts would take some for the same that are not.
-    var names: [String] = []
-    for name in (ours.unknown + theirs.unknown).map(\.name)
-    where !names.contains(where: { $0.hasSameBytes(as: name) }) { names.append(name) }
-    merged.unknown = names.sorted { $0.precedesInBytes($1) }.compactMap { name in
-      let change = Self.change(base, ours, theirs) { $0.unknownMember(name) }
+    let (mine, other) = (UnknownMembers(of: ours), UnknownMembers(of: theirs))
+    let old = base.map(UnknownMembers.init)
+    merged.unknown = []
+    for name in mine.names(with: other) {
+      let change = Self.change(old, mine, other) { $0[name] }
       losesChanges = losesChanges || change.isContested
-      return record(of: side(change)).unknownMember(name)
+      if let member = (side(change) == .ours ? mine : other)[name] { merged.unknown.append(member) }
     }
   }
 
@@ -149,11 +148,6 @@ struct ItemMerge {
 }
 
 extension ItemRecord {
-  /// A member of the line that this version does not know.
-  fileprivate func unknownMember(_ name: String) -> JSONMember? {
-    unknown.first { $0.name.hasSameBytes(as: name) }
-  }
-
   /// Whether this version counts as the later one of two; never both ways round, and alike on every clone.
   ///
   /// - Parameters:
@@ -177,7 +171,7 @@ extension ItemRecord {
   }
 
   /// Bytes that put versions in order which say the same of their times.
-  private var order: [UInt8] {
+  var order: [UInt8] {
     // What cannot be written as a line never came from one.
     (try? IndexLine.encode(self)) ?? []
   }

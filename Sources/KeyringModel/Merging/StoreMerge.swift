@@ -171,7 +171,12 @@ package struct StoreMerge {
 
   private static func unique(_ copies: [Copy]) -> [Copy] {
     var unique: [Copy] = []
-    for copy in copies where !unique.contains(where: { $0.record == copy.record }) { unique.append(copy) }
+    // Only copies with the same line can be the same, of which there are few.
+    for alike in Dictionary(grouping: copies, by: \.record.order).values {
+      var some: [Copy] = []
+      for copy in alike where !some.contains(where: { $0.record == copy.record }) { some.append(copy) }
+      unique += some
+    }
     return unique.sorted { left, right in
       left.record.path == right.record.path
         ? right.record.isLater(than: left.record, bySecret: false) : left.record.path < right.record.path

@@ -117,6 +117,7 @@ struct KeyExamination {
     case .noPassphrase: "`gpg --change-passphrase \(fingerprint.text)` gives it one"
     case .onCard: "keep items that have to ask each time with a key that is no card's"
     case .sharedSubkey: "ask both people which of them owns it, and remove the other one from the store"
+    case .tooLarge: "remove old user ids, photos and subkeys: `gpg --edit-key \(fingerprint.text)`"
     case .missing, .invalid: "restore \(file) from git or a backup"
     }
   }

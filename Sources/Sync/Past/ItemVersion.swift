@@ -75,10 +75,8 @@ extension ItemVersion.Change {
   ) -> [AttributeName] {
     let known = Set(old.attributes.names + new.attributes.names).subtracting(place)
       .filter { old.attributes[$0] != new.attributes[$0] }
-    let others = (old.unknown + new.unknown).filter { member in
-      !(old.unknown.contains(member) && new.unknown.contains(member))
-    }
-    return known.union(others.map { AttributeName($0.name) }).sorted()
+    let others = UnknownMembers(of: old).differences(from: UnknownMembers(of: new))
+    return known.union(others.map { AttributeName($0) }).sorted()
   }
 
   /// The names of the times that differ where nothing else does, as a merge may leave it.

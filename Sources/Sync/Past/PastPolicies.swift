@@ -17,7 +17,7 @@ package struct PastPolicies {
 
   /// The policies with their signatures and key files; those that cannot be read are left out.
   ///
-  /// - Throws: as `Git.run`.
+  /// - Throws: As `PolicyContents.keyFiles`.
   package func steps() throws(SyncError) -> PastPolicySteps {
     let commits: [String]
     do throws(GitError) {
@@ -30,42 +30,51 @@ package struct PastPolicies {
     } catch {
       throw .git(error)
     }
+    var contents = PolicyContents(in: repository)
     var steps: [PolicyStep] = []
     for start in stride(from: 0, to: commits.count, by: Self.pieceSize) {
-      steps += try self.steps(at: Array(commits[start..<min(start + Self.pieceSize, commits.count)]))
+      let piece = Array(commits[start..<min(start + Self.pieceSize, commits.count)])
+      steps += try self.steps(at: piece, &contents)
     }
     return PastPolicySteps(steps)
   }
 
   /// The policy of a commit; nil when it has none that can be read.
   ///
-  /// - Throws: as `Git.run`.
-  func step(at commit: String) throws(SyncError) -> PolicyStep? { try steps(at: [commit]).first }
+  /// - Throws: As `PolicyContents.keyFiles`.
+  func step(at commit: String) throws(SyncError) -> PolicyStep? {
+    var contents = PolicyContents(in: repository)
+    return try steps(at: [commit], &contents).first
+  }
 
-  private func steps(at commits: [String]) throws(SyncError) -> [PolicyStep] {
+  private func steps(
+    at commits: [String], _ contents: inout PolicyContents
+  ) throws(SyncError) -> [PolicyStep] {
     func place(_ commit: String, _ file: String) -> String { "\(commit):\(repository.prefix)\(file)" }
-    let small = try objects.contents(
-      of: commits.flatMap { [place($0, StoreLayout.policy), place($0, StoreLayout.policySignature)] },
-      limit: StoreLayout.smallFileLimit, freeSize: PolicyVersions.freeSize)
-    var policies: [(commit: String, bytes: [UInt8], people: [Fingerprint])] = []
+    let names = try objects.names(
+      of: commits.flatMap { [place($0, StoreLayout.policy), place($0, StoreLayout.policySignature)] })
+    let signatures = try contents.contents(
+      of: commits.compactMap { names[place($0, StoreLayout.policySignature)] },
+      limit: StoreLayout.signatureLimit)
+    let policies = try contents.contents(
+      of: commits.compactMap { names[place($0, StoreLayout.policy)] }, limit: StoreLayout.smallFileLimit)
+    var found: [(commit: String, bytes: [UInt8], people: [Fingerprint])] = []
     for commit in commits {
       // Why one cannot be read does not matter: nothing that is believed can lead through it.
-      guard let bytes = small[place(commit, StoreLayout.policy)], let policy = try? Policy.parse(bytes)
+      guard let bytes = names[place(commit, StoreLayout.policy)].flatMap({ policies[$0] }),
+        let policy = try? Policy.parse(bytes)
       else { continue }
-      policies.append((commit, bytes, Array(policy.people.keys)))
+      found.append((commit, bytes, Array(policy.people.keys)))
     }
-    let files = policies.flatMap { policy in
-      policy.people.map { place(policy.commit, StoreLayout.keyFile($0)) }
+    let files = try objects.names(
+      of: found.flatMap { step in step.people.map { place(step.commit, StoreLayout.keyFile($0)) } })
+    var steps: [PolicyStep] = []
+    for (commit, bytes, people) in found {
+      var keys: [Fingerprint: String] = [:]
+      for person in people { keys[person] = files[place(commit, StoreLayout.keyFile(person))] }
+      let signature = names[place(commit, StoreLayout.policySignature)].flatMap { signatures[$0] }
+      steps.append(PolicyStep(bytes: bytes, signature: signature, keys: try contents.keyFiles(keys)))
     }
-    let names = try objects.names(of: files)
-    let contents = try objects.contents(of: Set(names.values), limit: StoreLayout.smallFileLimit)
-    return policies.map { policy in
-      var keys: [Fingerprint: [UInt8]] = [:]
-      for person in policy.people {
-        keys[person] = names[place(policy.commit, StoreLayout.keyFile(person))].flatMap { contents[$0] }
-      }
-      return PolicyStep(
-        bytes: policy.bytes, signature: small[place(policy.commit, StoreLayout.policySignature)], keys: keys)
-    }
+    return steps
   }
 }

@@ -159,8 +159,14 @@ package struct PolicyHistory {
   private mutating func problem(
     of state: PolicyState, beside before: [Place], at commit: String
   ) throws(SyncError) -> ChainProblem? {
+    // Mostly a commit has the policy of the one before, or the next one. Following the whole chain for each commit would
+    // cost time that grows with their product.
+    let others = before.filter { place in
+      place.state.digest != state.digest && place.state.digest != state.policy.previous
+    }
+    if others.isEmpty { return nil }
     let chain = Set(versions.chain(to: state).map(\.digest))
-    for place in before where !chain.contains(place.state.digest) {
+    for place in others where !chain.contains(place.state.digest) {
       let other = place.state
       let left = versions.chain(to: other).prefix { !chain.contains($0.digest) }
       if left.contains(where: { $0.policy.previous == state.digest }) {

@@ -11,6 +11,7 @@ struct PolicyVersions {
 
   /// What reads the repository; nil for a store without one.
   private let objects: ObjectReader?
+  private var contents: PolicyContents?
   private let prefix: String
   private var versions: [String: Version] = [:]
   private var states: [Version: Result<PolicyState, PolicyError>] = [:]
@@ -19,6 +20,7 @@ struct PolicyVersions {
   /// The policies of commits in a repository.
   init(in repository: Repository?) {
     objects = repository.map { ObjectReader(git: $0.git) }
+    contents = repository.map { PolicyContents(in: $0) }
     prefix = repository?.prefix ?? ""
   }
 
@@ -36,13 +38,12 @@ struct PolicyVersions {
         policy: policy, signature: names[place(commit, StoreLayout.policySignature)])
     }
     let wanted = Set(new.compactMap { versions[$0] }).filter { states[$0] == nil }
-    let contents = try objects.contents(
-      of: wanted.flatMap { [$0.policy] + ($0.signature.map { [$0] } ?? []) },
-      limit: StoreLayout.smallFileLimit, freeSize: Self.freeSize)
+    let policies = try read(wanted.map(\.policy), limit: StoreLayout.smallFileLimit)
+    let signatures = try read(wanted.compactMap(\.signature), limit: StoreLayout.signatureLimit)
     for version in wanted {
-      let signature = version.signature.flatMap { contents[$0] }
+      let signature = version.signature.map { signatures[$0] ?? [] }
       let state: Result<PolicyState, PolicyError>
-      if let bytes = contents[version.policy] {
+      if let bytes = policies[version.policy] {
         do throws(PolicyError) {
           state = .success(try PolicyState(bytes: bytes, signature: signature))
         } catch {
@@ -55,10 +56,6 @@ struct PolicyVersions {
       if case .success(let known) = state { add(known) }
     }
   }
-
-  /// The most bytes of all policies of a history, which differ in little and so take little room: a thousand policies of
-  /// a thousand people.
-  static let freeSize = 256 << 20
 
   /// Takes a policy that no commit has.
   mutating func add(_ state: PolicyState) {
@@ -85,15 +82,20 @@ struct PolicyVersions {
 
   /// The key files beside a policy.
   ///
-  /// - Throws: as `Git.run`.
-  func keyFiles(of people: some Sequence<Fingerprint>, at commit: String) throws(SyncError) -> KeyFiles {
+  /// - Throws: As `PolicyContents.keyFiles`.
+  mutating func keyFiles(of people: some Sequence<Fingerprint>, at commit: String) throws(SyncError)
+    -> KeyFiles
+  {
     guard let objects else { return [:] }
     let places = people.map { (person: $0, place: place(commit, StoreLayout.keyFile($0))) }
     let names = try objects.names(of: places.map(\.place))
-    let contents = try objects.contents(of: names.values, limit: StoreLayout.smallFileLimit)
-    var keys: KeyFiles = [:]
-    for (person, place) in places { keys[person] = names[place].flatMap { contents[$0] } }
-    return keys
+    var files: [Fingerprint: String] = [:]
+    for (person, place) in places { files[person] = names[place] }
+    return try contents?.keyFiles(files) ?? [:]
+  }
+
+  private mutating func read(_ names: [String], limit: Int) throws(SyncError) -> [String: [UInt8]] {
+    try contents?.contents(of: names, limit: limit) ?? [:]
   }
 
   private func place(_ commit: String, _ path: String) -> String { "\(commit):\(prefix)\(path)" }

@@ -1,0 +1,23 @@
+package import KeyringModel
+
+/// Reads the key files of people, up to a limit for all of them together: a policy can name thousands.
+package struct KeyFileReader {
+  private let tree: FileTree
+  private var rest = StoreLayout.keyFilesLimit
+
+  /// Reads from a store.
+  package init(_ tree: FileTree) { self.tree = tree }
+
+  /// Returns the key file of a person; nil when there is none.
+  ///
+  /// - Parameter person: The person's fingerprint.
+  /// - Throws: A file error: `tooLarge` for the file, or for the folder `keys` when all files together are.
+  package mutating func read(_ person: Fingerprint) throws(FileError) -> [UInt8]? {
+    let bytes = try tree.read(StoreLayout.keyFile(person), limit: StoreLayout.keyFileLimit)
+    rest -= bytes?.count ?? 0
+    guard rest >= 0 else {
+      throw FileError("read", StoreLayout.keys, .tooLarge(limit: StoreLayout.keyFilesLimit))
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Keyring
+import KeyringModel
+import Sync
+import TestSupport
+import Testing
+
+/// Reading the policies of a history: a small push can bring thousands of large ones (threat T46).
+@Suite("Policies and keys of a history") struct PolicyContentTests {
+  private let world: SyncWorld
+  private let repository: Repository
+
+  init() throws {
+    world = try SyncWorld.withHistory()
+    repository = try #require(try world.repository())
+  }
+
+  /// Puts a content into the repository.
+  private func name(of text: String) throws -> String {
+    let path = "\(world.store.folder.path)/content"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    return try #require(try world.lines("hash-object", "-w", path).first)
+  }
+
+  @Test func `each content counts once, and more than the limit is refused`() throws {
+    let (one, two) = (try name(of: "12345"), try name(of: "67890"))
+    var contents = PolicyContents(in: repository, limit: 9)
+    for _ in 0..<3 {
+      #expect(try contents.contents(of: [one, one], limit: 100) == [one: Array("12345".utf8)])
+    }
+    #expect(throws: SyncError.policyHistoryTooLarge(limit: 9)) {
+      try contents.contents(of: [two], limit: 100)
+    }
+  }
+
+  @Test func `a content that is too large by itself is left out, and does not count`() throws {
+    let (one, two) = (try name(of: "12345"), try name(of: "1234567890"))
+    var contents = PolicyContents(in: repository, limit: 9)
+    #expect(try contents.contents(of: [one, two], limit: 9) == [one: Array("12345".utf8)])
+    #expect(try contents.contents(of: [one], limit: 4) == [:])
+  }
+
+  @Test func `key files of more than 4 MiB in all are refused`() throws {
+    var contents = PolicyContents(in: repository)
+    var names: [Fingerprint: String] = [:]
+    for number in 1...17 {
+      names[StandInEngine.fingerprint(UInt8(number))] = try name(
+        of: String(repeating: "x", count: 256 << 10 - number))
+    }
+    let error = SyncError.keyring(.file(FileError("read", "keys", .tooLarge(limit: 4 << 20))))
+    #expect(throws: error) { try contents.keyFiles(names) }
+    names[StandInEngine.fingerprint(17)] = nil
+    #expect(try contents.keyFiles(names).count == 16)
+  }
+
+  @Test func `a large signature in a history is not read, and is nobody's`() throws {
+    let scribe = try PolicyScribe()
+    try scribe.put("policy.json.asc", String(repeating: "\n", count: 16 << 10 + 1))
+    #expect(try scribe.history().findings.map(\.kind) == [.chain(.badSignature)])
+  }
+}
