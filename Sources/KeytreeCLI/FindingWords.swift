@@ -88,6 +88,7 @@ extension StrayReason {
     case .hardLink: "a file that has other names (hard links)"
     case .name: "this name does not belong in a store"
     case .repository: "another repository (a module of git)"
+    case .store: "another store, and a repository can have only one"
     case .own: "what lies below `.keytree` or `local` stays on each machine"
     case .executable: "a file that can be executed"
     case .notAllowed: "it is no part of a store, and the policy does not allow it"

@@ -126,6 +126,22 @@ extension CommandCall {
     return try keyringCall(keyring.restore(found))
   }
 
+  /// Refuses to make a store in a repository that has one: each would take the files of the other for files that do not
+  /// belong to it.
+  ///
+  /// - Parameter path: The folder of the store, which need not exist.
+  /// - Throws: `sync` with `anotherStore`; `git`.
+  func refuseSecondStore(_ path: String) throws(Failure) {
+    guard git(in: path).program != nil else { return }
+    let repository = try gitCall { () throws(GitError) -> Repository? in
+      guard let found = try Repository.around(newStore: path, git: git(in:)) else { return nil }
+      if found.prefix.isEmpty { return found }
+      return try found.ignoresStore() ? nil : found
+    }
+    guard let repository else { return }
+    try syncCall { () throws(SyncError) in try repository.refuseOtherStores() }
+  }
+
   /// Makes a repository of the store, or takes the one around it. The store may not have its policy yet.
   ///
   /// - Returns: What there is to say about it, one line each.
@@ -148,6 +164,7 @@ extension CommandCall {
       try Repository.around(store: path, git: git(in:))
     }
     guard let repository else { throw .git(.notARepository(path: path)) }
+    try syncCall { () throws(SyncError) in try repository.refuseOtherStores() }
     try setUp(repository)
     if !repository.prefix.isEmpty {
       // From now on it counts as the store's own.

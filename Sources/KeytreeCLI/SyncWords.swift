@@ -85,6 +85,13 @@ extension ErrorReport {
       self.init(
         .damaged, "the policies and keys of the history are larger than \(limit) bytes",
         hint: "`keytree git log --stat -- policy.json keys` shows who has added them")
+    case .anotherStore(let folder):
+      self.init(
+        .gitFailed,
+        folder.isEmpty
+          ? "the repository has another store at its top, and can have only one"
+          : "the repository has another store in the folder \(Self.show(folder)), and can have only one",
+        hint: "`git subtree split` or `git filter-repo` moves a store to a repository of its own")
     case .tooBusy(let attempts):
       self.init(
         .gitFailed, "others were faster \(attempts) times: your changes are committed and not sent",

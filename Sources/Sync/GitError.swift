@@ -80,6 +80,8 @@ package enum SyncError: Error, Equatable, Sendable {
   case foreignPolicy
   /// The policies, signatures and key files of the history are larger than what is read of them.
   case policyHistoryTooLarge(limit: Int)
+  /// The repository has another store; the path of its folder in the repository, empty for the top.
+  case anotherStore(folder: String)
   /// Others kept being faster.
   case tooBusy(attempts: Int)
   /// The merged lines do not fit into a file of the index.

@@ -64,6 +64,23 @@ package struct Repository: Sendable {
       git: git)
   }
 
+  /// Looks for a repository in whose work tree the folder of a new store would lie.
+  ///
+  /// - Parameter store: The folder, which need not exist.
+  /// - Throws: As ``around(store:git:)``.
+  package static func around(
+    newStore store: String, git makeGit: (String) -> Git
+  ) throws(GitError) -> Repository? {
+    if realPath(store) != nil { return try around(store: store, git: makeGit) }
+    let parts = store.split(separator: "/")
+    guard let name = parts.last, store.hasPrefix("/") else { return nil }
+    let parent = "/" + parts.dropLast().joined(separator: "/")
+    guard parent != "/", let found = try around(newStore: parent, git: makeGit) else { return nil }
+    return Repository(
+      top: found.top, prefix: "\(found.prefix)\(name)/", gitFolder: found.gitFolder,
+      commonFolder: found.commonFolder, git: found.git)
+  }
+
   /// What tells this repository from another one that is put in its place: its device and inode.
   package var identity: String {
     var facts = stat()

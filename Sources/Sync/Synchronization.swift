@@ -86,8 +86,8 @@ package struct Synchronization {
   /// Does it.
   ///
   /// - Returns: What was done; nothing more is to be done then.
-  /// - Throws: `keyring` with `busy` if another process synchronizes; `noRemote`; `rewritten` if the remote has lost
-  ///   commits; `tooBusy` if others were faster in every attempt; `foreignPolicy`; `policiesDiverged`; and what merging,
+  /// - Throws: `keyring` with `busy` if another process synchronizes; `noRemote`; `anotherStore`; `rewritten` if the remote
+  ///   has lost commits; `tooBusy` if others were faster in every attempt; `foreignPolicy`; `policiesDiverged`; and what merging,
   ///   git and the store can throw. What was done before an error stays done.
   package func run() throws(SyncError) -> Report {
     try GitTurn.take(.synchronization, in: repository, tree, timeout: timeout) { () throws(SyncError) in
@@ -102,6 +102,7 @@ package struct Synchronization {
       throw .noRemote(among: try git { () throws(GitError) in try Remote.names(in: repository.git) })
     }
     try git { () throws(GitError) in try repository.refuseNestedRepositories(below: repository.prefix) }
+    try repository.refuseOtherStores()
     let network = try git { () throws(GitError) in
       try repository.git.forNetwork(asksPerson: options.asksPerson)
     }
@@ -116,6 +117,10 @@ package struct Synchronization {
         }
       }
       if let theirs {
+        let ours = try git { () throws(GitError) in
+          try repository.git.commit("refs/heads/\(remote.branch)")
+        }
+        try repository.refuseOtherStores(in: theirs, since: ours)
         guard try merge(theirs, into: remote.branch, &report) else { continue }
       }
       let tip = try git { () throws(GitError) in

@@ -111,6 +111,8 @@ public enum StrayReason: String, Sendable, Equatable {
   case name
   /// Another repository (a module of git).
   case repository
+  /// The policy of another store in the same repository.
+  case store
   /// A path below `.keytree` or `local`, which stay on each machine.
   case own
   /// A file that can be executed.

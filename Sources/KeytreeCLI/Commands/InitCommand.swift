@@ -24,6 +24,8 @@ enum InitCommand: Command {
       "Git keeps the history, with one commit for every change: in a repository of its own, unless the folder "
         + "lies in the work tree of another one that does not ignore it. A commit says which items changed, "
         + "as the index does. It is by the person whom git knows, else by the owner of the key.",
+      "A repository has one store. In one that has a store already, another one is refused; `--no-git` makes it without "
+        + "a history.",
     ],
     options: [key, noGit],
     examples: [
@@ -35,6 +37,7 @@ enum InitCommand: Command {
   static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
     let (path, host) = (try call.storePath(), try call.host())
     try refuseExisting(path, host)
+    if !call.arguments.has(noGit) { try call.refuseSecondStore(path) }
     let owner = try owner(call, host)
     let store = try keyringCall(Keyring.prepare(at: path, owner: owner.fingerprint, host: host))
     // Before there is a policy: a store that is there has its history, whenever this is cut off.

@@ -15,6 +15,9 @@ enum VerifyCommand: Command {
     help: "look at a commit and what leads to it, not at the folder")
   static let preReceive = OptionDeclaration(
     "pre-receive", help: "be the hook of a bare repository: read what is pushed, and refuse it")
+  static let folder = OptionDeclaration(
+    "folder", .required(ValueDeclaration("PATH", .text)),
+    help: "the folder of the store in a bare repository, where it is not the top")
   static let strict = OptionDeclaration("strict", help: "fail also when a key ends within 60 days")
 
   static let declaration = CommandDeclaration(
@@ -31,14 +34,18 @@ enum VerifyCommand: Command {
       "`--pre-receive` belongs into the hook `pre-receive` of a bare repository. It looks at every branch that is "
         + "pushed and every commit that comes, refuses to delete branches and to take commits back, and holds "
         + "policies against those that the branch has. Tags and other references are not looked at.",
+      "A bare repository does not say where the store is in it. Where it is in a folder, `--folder` names that, as a path "
+        + "from the top: the same for `--at` and for the hook. What lies outside of the folder is not looked at, except "
+        + "that another store there is refused.",
     ],
-    options: [fingerprint, at, preReceive, strict],
+    options: [fingerprint, at, preReceive, folder, strict],
     examples: [
       Example("keytree verify", "looks at the store and its history"),
       Example(
         "keytree verify --at HEAD --fingerprint C86E40475C0FBD627777428CC11945FA7D8856D8",
         "for continuous integration"),
       Example("keytree verify --pre-receive", "all of the hook `pre-receive`, after `#!/bin/sh`"),
+      Example("keytree verify --pre-receive --folder team/keys", "the hook for a store in a folder"),
     ],
     exitCodes: [3, 4, 9, 11, 13])
 
@@ -71,6 +78,16 @@ enum VerifyCommand: Command {
       anchors.append(anchor)
     }
     return anchors
+  }
+
+  /// The folder of the store in a bare repository: empty for the top.
+  private static func folder(_ call: CommandCall) throws(Failure) -> String {
+    guard let text = call.arguments.text(folder) else { return "" }
+    let path = text.hasSuffix("/") ? String(text.dropLast()) : text
+    guard RelativePath.isPlain(path) else {
+      throw call.misuse(.other("`--folder` takes a path from the top of the repository, such as `team/keys`"))
+    }
+    return path
   }
 
   /// What there is of this machine: a hook may run where nobody is at home.
@@ -112,6 +129,7 @@ enum VerifyCommand: Command {
     _ progress: WorkProgress
   ) throws(Failure) -> Verification {
     guard let revision = call.arguments.text(at) else {
+      if call.arguments.has(folder) { throw misplacedFolder(call) }
       let repository = try call.repository()
       return try syncCall { () throws(SyncError) in
         try Verification(ofStoreAt: path, in: repository, from: start, room: room) {
@@ -119,7 +137,8 @@ enum VerifyCommand: Command {
         }
       }
     }
-    let bare = Repository.bare(path, git: call.git(in:))
+    let bare = Repository.bare(path, store: try folder(call), git: call.git(in:))
+    if bare == nil, call.arguments.has(folder) { throw misplacedFolder(call) }
     let around = bare == nil ? try call.repository() : bare
     guard let repository = around else { throw .git(.noRepository(store: path)) }
     let commit = try syncCall { () throws(SyncError) in try repository.commitForVerification(revision) }
@@ -129,6 +148,11 @@ enum VerifyCommand: Command {
         progress.advance(to: $0, of: $1)
       }
     }
+  }
+
+  private static func misplacedFolder(_ call: CommandCall) -> Failure {
+    call.misuse(
+      .other("`--folder` is for a bare repository; elsewhere `--store` names the folder of the store"))
   }
 
   private static func noCommit(_ name: String) -> Failure {
@@ -142,9 +166,11 @@ enum VerifyCommand: Command {
   private static func judgePush(
     _ call: CommandCall, _ anchors: [Fingerprint], _ room: VerificationRoom
   ) throws(Failure) -> ExitCode {
-    let folder = call.environment.text("GIT_DIR") ?? "."
-    guard let repository = Repository.bare(folder, seesQuarantine: true, git: call.git(in:)) else {
-      throw .git(.notARepository(path: folder))
+    let path = call.environment.text("GIT_DIR") ?? "."
+    let store = try folder(call)
+    guard let repository = Repository.bare(path, store: store, seesQuarantine: true, git: call.git(in:))
+    else {
+      throw .git(.notARepository(path: path))
     }
     let input = try call.console.readAll(limit: 16 << 20)
     let lines = unsafe input.withBytes { unsafe Array($0) }

@@ -57,6 +57,11 @@ struct GitExamination {
       try call.setUp(repository)
         ? .ok("merging", "attributes and settings of the repository were missing, and are in place now")
         : .ok("merging", "attributes and settings of the repository are in place"))
+    let others = try call.gitCall { () throws(GitError) in try repository.otherStores() }
+    list += others.map { folder in
+      let report = ErrorReport(SyncError.anotherStore(folder: folder))
+      return .wrong("history", report.message ?? "", advice: report.hint)
+    }
     let strangers = try call.gitCall { () throws(GitError) in try repository.strangers(outside: allowed) }
     list += strangers.map { stranger in
       let path = ErrorReport.show(stranger.path)

@@ -78,6 +78,13 @@ package struct PushVerification {
     }
     let told = Set(result.findings.map(\.path))
     result.findings += strays.filter { !told.contains($0.path) }
+    let others = try git { () throws(GitError) in
+      try repository.otherStores(in: new, since: reference.old)
+    }
+    result.findings += others.map { folder in
+      Finding(
+        folder.isEmpty ? StoreLayout.policy : "\(folder)/\(StoreLayout.policy)", .stray(.store), commit: new)
+    }
     if let last = history.last {
       if history.firstSigner != nil, try !isConnected(history) {
         let problem = problem(of: last)

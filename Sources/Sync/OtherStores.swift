@@ -1,0 +1,90 @@
+internal import Keyring
+
+extension Repository {
+  /// Returns the folders of other stores in the index of git, sorted; the folder of a store has a policy and the signature
+  /// of a policy.
+  ///
+  /// Each store takes the files of the other one for files that do not belong to it, and merges them as any text.
+  ///
+  /// - Returns: Paths from the top of the work tree, which is the empty path.
+  /// - Throws: As `Git.run`.
+  package func otherStores() throws(GitError) -> [String] {
+    let names = try policyNames(["ls-files", "-z", "--cached"])
+    return names.policies.intersection(names.signatures).subtracting([ownFolder]).sorted()
+  }
+
+  /// Returns the folders of other stores in a commit that another commit does not have as they are.
+  ///
+  /// - Parameters:
+  ///   - commit: The commit.
+  ///   - base: The commit whose files were looked at before; nil for none.
+  /// - Returns: Paths from the top, sorted.
+  /// - Throws: As `Git.run`.
+  package func otherStores(in commit: String, since base: String?) throws(GitError) -> [String] {
+    let start = if let base { base } else { try hash().emptyTree }
+    let changed = try policyNames([
+      "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=d", start, commit,
+    ])
+    let folders = changed.policies.union(changed.signatures).subtracting([ownFolder]).sorted()
+    // Only one of the two files may have changed. So many folders are refused without a further look.
+    guard !folders.isEmpty, folders.count <= Self.mostFolders else { return folders }
+    let places = folders.flatMap { folder in
+      [StoreLayout.policy, StoreLayout.policySignature].map { Self.path(folder, $0) }
+    }
+    let listed = try git.records(["ls-tree", "-z", "--name-only", "--full-tree", commit, "--"] + places)
+    let present = Set(listed.map { String(decoding: $0, as: UTF8.self) })
+    return folders.filter { folder in
+      [StoreLayout.policy, StoreLayout.policySignature].allSatisfy { present.contains(Self.path(folder, $0)) }
+    }
+  }
+
+  /// Refuses other stores in the index of git.
+  ///
+  /// - Throws: `git`, and `anotherStore`.
+  package func refuseOtherStores() throws(SyncError) {
+    try refuse { () throws(GitError) in try otherStores() }
+  }
+
+  /// Refuses other stores in a commit.
+  ///
+  /// - Throws: `git`, and `anotherStore`.
+  func refuseOtherStores(in commit: String, since base: String?) throws(SyncError) {
+    try refuse { () throws(GitError) in try otherStores(in: commit, since: base) }
+  }
+
+  private func refuse(_ find: () throws(GitError) -> [String]) throws(SyncError) {
+    let folders: [String]
+    do throws(GitError) {
+      folders = try find()
+    } catch {
+      throw .git(error)
+    }
+    if let folder = folders.first { throw .anotherStore(folder: folder) }
+  }
+
+  private static let mostFolders = 64
+
+  /// The folder of the store, as a path from the top.
+  private var ownFolder: String { String(prefix.dropLast()) }
+
+  private static func path(_ folder: String, _ name: String) -> String {
+    folder.isEmpty ? name : "\(folder)/\(name)"
+  }
+
+  /// The folders that have policies and signatures of policies, as a command of git names the files.
+  private func policyNames(
+    _ command: [String]
+  ) throws(GitError) -> (policies: Set<String>, signatures: Set<String>) {
+    var git = git
+    git.takesPathsLiterally = false
+    let patterns = [StoreLayout.policy, StoreLayout.policySignature].map { ":(top,glob)**/\($0)" }
+    var found: (policies: Set<String>, signatures: Set<String>) = ([], [])
+    for record in try git.records(command + ["--"] + patterns) {
+      let path = String(decoding: record, as: UTF8.self)
+      let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+      if path == Self.path(folder, StoreLayout.policy) { found.policies.insert(folder) }
+      if path == Self.path(folder, StoreLayout.policySignature) { found.signatures.insert(folder) }
+    }
+    return found
+  }
+}
