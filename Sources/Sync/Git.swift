@@ -153,7 +153,8 @@ package struct Git: Sendable {
     guard case .exited(let status) = outcome.ending else { return .timedOut(command: command) }
     // With LC_ALL=C these are git's own words, unchanged for many versions.
     if message.contains("detected dubious ownership") { return .unsafeOwner(path: folder) }
-    if message.contains("Out of memory"), let memoryLimit {
+    // The words of git itself, and those of zlib.
+    if message.lowercased().contains("out of memory"), let memoryLimit {
       return .tooMuchMemory(command: command, limit: memoryLimit)
     }
     if message.contains("not a git repository") { return .notARepository(path: folder) }
