@@ -60,7 +60,10 @@ import Testing
         ["name of a person", "\(PolicyLimits.name) bytes"],
         ["key file", "\(StoreLayout.keyFileLimit) bytes"],
         ["all key files of a policy", "\(StoreLayout.keyFilesLimit) bytes"],
-        ["names of `files` in a policy", "\(AllowedName.maximumCount), each \(AllowedName.maximumSize) bytes"],
+        [
+          "names of `files` in a policy",
+          "\(AllowedName.maximumCount), each \(AllowedName.maximumSize) bytes",
+        ],
         ["file that a policy allows", "\(StoreLayout.otherFileLimit) bytes"],
       ])
   }
