@@ -91,6 +91,8 @@ extension StrayReason {
     case .store: "another store, and a repository can have only one"
     case .own: "what lies below `.keytree` or `local` stays on each machine"
     case .executable: "a file that can be executed"
+    case .tooLarge: "it is larger than files of its kind can be"
+    case .obstructed: "another file is in its place"
     case .notAllowed: "it is no part of a store, and the policy does not allow it"
     }
   }

@@ -107,6 +107,26 @@ extension CommandCall {
     }
   }
 
+  /// Puts files in place that a clone has withheld and that are allowed now.
+  ///
+  /// - Parameters:
+  ///   - path: The folder of the store.
+  ///   - allowed: What may be in it.
+  ///   - isTold: Whether the others are named.
+  func placeWithheldFiles(
+    in repository: Repository, of path: String, _ allowed: AllowedFiles, isTold: Bool
+  ) throws(Failure) {
+    let (tree, timeout) = (try keyringCall(StoreFolder.open(path)), try host().lockTimeout)
+    let withheld = try syncCall { () throws(SyncError) in
+      try repository.placeWithheldFiles(allowed, in: tree, timeout: timeout)
+    }
+    for file in withheld where isTold {
+      console.complain(
+        "keytree: warning: \(ErrorReport.show(file.path)) is in the history and not put in place: "
+          + file.reason.words)
+    }
+  }
+
   /// Restores files of items that are missing in the store and that the history has.
   ///
   /// - Returns: The paths of the restored files in the store.

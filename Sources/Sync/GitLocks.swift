@@ -68,14 +68,13 @@ struct GitLocks {
   func removeLeftovers() {
     guard purpose == .commits else { return }
     let (own, packs) = (repository.gitFolder, "\(repository.commonFolder)/objects/pack")
-    let reports = FolderNames.text(at: own).filter { $0.hasPrefix("fast_import_crash_") }
-    let names = FolderNames.text(at: packs)
-    let existing = Set(names)
-    let keepFiles = names.filter { name in
-      guard name.hasPrefix("pack-"), name.hasSuffix(".keep") else { return false }
+    // In a larger repository other programs import, too.
+    let reports =
+      repository.prefix.isEmpty ? FolderNames.text(at: own).filter { $0.hasPrefix("fast_import_crash_") } : []
+    let keepFiles = FolderNames.text(at: packs).filter { name in
       // Any other content is a user's own reason to keep a pack.
-      return !existing.contains("\(name.dropLast("keep".utf8.count))pack")
-        || GitProcesses.read("\(packs)/\(name)") == Array("fast-import".utf8)
+      name.hasPrefix("pack-") && name.hasSuffix(".keep")
+        && GitProcesses.read("\(packs)/\(name)") == Array("fast-import".utf8)
     }
     let found = reports.map { "\(own)/\($0)" } + keepFiles.map { "\(packs)/\($0)" }
     if found.isEmpty || GitProcesses.areAtWork(in: repository) { return }

@@ -27,19 +27,17 @@ enum GitTurn {
     try files { () throws(KeyringError) in try lock.leaveNote(locks.note()) }
     do {
       let result = try body()
-      try end(lock, locks)
+      try files { () throws(KeyringError) in try lock.removeNote() }
       return result
     } catch {
-      if !error.mayLeaveGit { try end(lock, locks) }
+      if error.mayLeaveGit { throw error }
+      // A git that fails takes its locks along, or cannot, after an error of the disk. A lock that was in its way is
+      // another program's. Locks that cannot be removed now are left to the next holder.
+      if error.isAboutLock || lock.note.map({ locks.remove(since: $0) }) ?? true {
+        try files { () throws(KeyringError) in try lock.removeNote() }
+      }
       throw error
     }
-  }
-
-  /// Removes the note, unless there are locks that only the next holder can remove. A git that ends by itself takes its
-  /// locks along, or cannot, after an error of the disk.
-  private static func end(_ lock: borrowing HistoryLock, _ locks: GitLocks) throws(SyncError) {
-    if let note = lock.note, !locks.remove(since: note) { return }
-    try files { () throws(KeyringError) in try lock.removeNote() }
   }
 
   private static func files<R: ~Copyable>(
@@ -50,6 +48,12 @@ enum GitTurn {
 }
 
 extension SyncError {
+  /// A Boolean value that indicates whether git has found a lock that somebody holds.
+  fileprivate var isAboutLock: Bool {
+    if case .git(.locked) = self { return true }
+    return false
+  }
+
   /// A Boolean value that indicates whether a git may have been killed, or may still run.
   fileprivate var mayLeaveGit: Bool {
     switch self {

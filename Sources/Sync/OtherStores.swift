@@ -10,10 +10,14 @@ extension Repository {
   /// - Throws: As `Git.run`.
   package func otherStores() throws(GitError) -> [String] {
     let names = try policyNames(["ls-files", "-z", "--cached"])
-    return names.policies.intersection(names.signatures).subtracting([ownFolder]).sorted()
+    return names.policies.intersection(names.signatures).subtracting([ownFolder]).sorted().filter { folder in
+      // A clone withholds what a push has brought into the store's own folder.
+      Self.exists("\(top)/\(Self.path(folder, StoreLayout.policy))")
+    }
   }
 
-  /// Returns the folders of other stores in a commit that another commit does not have as they are.
+  /// Returns the folders of other stores in a commit that another commit does not have as they are. Folders within the
+  /// store do not count: their files are refused one by one, and must not keep the rest from coming in.
   ///
   /// - Parameters:
   ///   - commit: The commit.
@@ -25,7 +29,8 @@ extension Repository {
     let changed = try policyNames([
       "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=d", start, commit,
     ])
-    let folders = changed.policies.union(changed.signatures).subtracting([ownFolder]).sorted()
+    let folders = changed.policies.union(changed.signatures).subtracting([ownFolder])
+      .filter { !"\($0)/".hasPrefix(prefix) }.sorted()
     // Only one of the two files may have changed. So many folders are refused without a further look.
     guard !folders.isEmpty, folders.count <= Self.mostFolders else { return folders }
     let places = folders.flatMap { folder in

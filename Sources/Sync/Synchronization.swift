@@ -155,8 +155,10 @@ package struct Synchronization {
       start = try git { () throws(GitError) in try repository.hash() }.emptyTree
     }
     var changes = try TreeDifference(from: start, to: tip, in: repository.git)
-    let strays = try changes.refuse(
-      outside: AllowedFiles(beside: keyring.policy), below: repository.prefix)
+    let strays =
+      try changes.refuse(
+        outside: AllowedFiles(beside: keyring.policy), below: repository.prefix, isIncoming: false)
+      + changes.refuseLarge(below: repository.prefix, ObjectReader(git: repository.git))
     guard strays.isEmpty else { throw .notAllowed(strays.sorted { $0.path < $1.path }) }
   }
 

@@ -29,6 +29,8 @@ extension Repository {
     let path: ArraySlice<UInt8>
     /// The kind of the file, as git writes it.
     let mode: String
+    /// The name of its content.
+    let name: String
     /// Whether git keeps the file out of the work tree; the bit "skip-worktree" in `git-update-index(1)`.
     let isWithheld: Bool
   }
@@ -47,6 +49,7 @@ extension Repository {
       guard words.count == 4 else { return nil }
       return IndexEntry(
         path: record[(tab + 1)...], mode: String(decoding: words[1], as: UTF8.self),
+        name: String(decoding: words[2], as: UTF8.self),
         isWithheld: words[0].elementsEqual("S".utf8))
     }
   }

@@ -154,6 +154,7 @@ enum KeyringErrors {
       (.lastReader(group: evil, items: 1), .failure), (.lastReader(group: evil, items: 2), .failure),
       (.groupInUse(evil, items: 1), .failure), (.groupInUse(evil, items: 2), .failure),
       (.invalid(.emptyDefaultGroup), .failure), (.invalid(.badGroupName(evil)), .failure),
-      (.keyFileMissing(person), .failure), (.overtaken, .failure), (.noCommonPolicy, .policyNotTrusted),
+      (.keyFileMissing(person), .failure), (.overtaken, .failure),
+      (.keyFilesTooLarge(limit: 1), .failure), (.noCommonPolicy, .policyNotTrusted),
     ]
 }

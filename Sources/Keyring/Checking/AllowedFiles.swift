@@ -10,8 +10,11 @@ package struct AllowedFiles: Sendable {
   /// The files of a store and those beside it that a policy allows.
   ///
   /// - Parameter policy: The policy; nil where none is believed, and only files of a store are allowed.
-  package init(beside policy: Policy?) {
-    let names = policy?.files ?? []
+  package init(beside policy: Policy?) { self.init(beside: policy.map { [$0] } ?? []) }
+
+  /// The files of a store and those beside it that one of some policies allows.
+  package init(beside policies: [Policy]) {
+    let names = policies.reduce(into: Set()) { $0.formUnion($1.files) }
     files = names.filter { !$0.hasSuffix("/") }
     folders = names.filter { $0.hasSuffix("/") }
   }

@@ -119,6 +119,10 @@ public enum StrayReason: String, Sendable, Equatable {
   case executable
   /// A file that is no part of a store, and that the policy does not allow.
   case notAllowed
+  /// A file that is larger than files of its kind can be.
+  case tooLarge
+  /// A file in whose place is another one.
+  case obstructed
 }
 
 /// What a check found.

@@ -132,8 +132,14 @@ struct PinStore {
     do throws(KeyringError) {
       return try readPin(tree)
     } catch {
-      if case .policyNotTrusted(.pinUnreadable) = error { return nil }
-      throw error
+      switch error {
+      case .policyNotTrusted(.pinUnreadable): return nil
+      // What is no plain file of a usual size is replaced.
+      case .file(let file):
+        if case .system = file.reason { throw error }
+        return nil
+      default: throw error
+      }
     }
   }
 

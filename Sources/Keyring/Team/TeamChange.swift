@@ -157,6 +157,9 @@ extension Keyring {
       }
       keys[fingerprint] = file
     }
+    guard keys.values.reduce(0, { $0 + $1.count }) <= StoreLayout.keyFilesLimit else {
+      throw .team(.keyFilesTooLarge(limit: StoreLayout.keyFilesLimit))
+    }
     let trusted = TrustedPolicy(policy: next, signer: trusted.signer, keys: keys)
     return Keyring(tree: tree, trusted: trusted, engine: engine.with(keys: keys), host: host)
   }

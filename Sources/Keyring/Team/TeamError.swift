@@ -26,6 +26,8 @@ public enum TeamError: Error, Equatable, Sendable {
   case invalid(PolicyError)
   /// A key file is not what its place in the policy needs.
   case keyFileMissing(Fingerprint)
+  /// The key files of all people together would have more bytes than every machine reads.
+  case keyFilesTooLarge(limit: Int)
   /// Somebody has changed the policy since the change was planned.
   case overtaken
   /// What this machine has accepted and what the store has do not come from one policy that is known here.

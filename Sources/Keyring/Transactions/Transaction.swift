@@ -311,7 +311,8 @@ struct Transaction: ~Copyable {
         // Done before, and what is at `from` now may be another file, which a later step has placed there. The two names
         // of one file are two files in a store that was copied.
         let found = try Self.content(from, in: tree)
-        let isCopy = content != .other && content == found
+        let there = try Self.content(to, in: tree)
+        let isCopy = content != .other && content == found && content == there
         if moved.identity == status.identity || isCopy { linked.append(from) }
       } else if status.kind != .directory, try tree.link(from, to: to) {
         linked.append(from)

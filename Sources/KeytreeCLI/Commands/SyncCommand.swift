@@ -185,9 +185,9 @@ enum SyncCommand: Command {
   private static func placeWithheldFiles(_ repository: Repository, _ call: CommandCall) throws(Failure) {
     let keyring = try call.openKeyring()
     if keyring.distrust != nil { return }
-    _ = try call.gitCall { () throws(GitError) in
-      try repository.placeWithheldFiles(AllowedFiles(beside: keyring.policy))
-    }
+    try call.placeWithheldFiles(
+      in: repository, of: try call.storePath(), AllowedFiles(beside: keyring.policy),
+      isTold: false)
   }
 
   private static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {

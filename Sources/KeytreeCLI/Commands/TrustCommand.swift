@@ -65,7 +65,7 @@ enum TrustCommand: Command {
     return .done
   }
 
-  /// Puts files in place that a clone has withheld before anybody had accepted the policy, and names the others.
+  /// Puts files in place that a clone has withheld before anybody had accepted the policy.
   private static func placeFiles(
     of path: String, _ allowed: AllowedFiles, _ call: CommandCall
   ) throws(Failure) {
@@ -73,12 +73,7 @@ enum TrustCommand: Command {
       try Repository.find(store: path, git: call.git(in:))
     }
     guard let repository = found else { return }
-    let withheld = try call.gitCall { () throws(GitError) in try repository.placeWithheldFiles(allowed) }
-    for file in withheld {
-      call.console.complain(
-        "keytree: warning: \(ErrorReport.show(file.path)) is in the history and not put in place: "
-          + file.reason.words)
-    }
+    try call.placeWithheldFiles(in: repository, of: path, allowed, isTold: true)
   }
 
   /// The admin whom `--fingerprint` names.

@@ -68,8 +68,8 @@ struct GitExamination {
       return .wrong(
         "tracked", "\(path): \(stranger.reason.words)",
         advice: stranger.reason == .notAllowed
-          ? "`keytree policy allow \(path)` allows it; `keytree git rm --cached \(path)` removes it from the history"
-          : "`keytree git rm --cached \(path)` removes it from the history")
+          ? "`keytree policy allow \(path)` allows it; `keytree git rm --cached --sparse \(path)` removes it from the history"
+          : "`keytree git rm --cached --sparse \(path)` removes it from the history")
     }
     return list
   }

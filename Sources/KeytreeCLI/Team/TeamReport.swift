@@ -75,6 +75,12 @@ extension ErrorReport {
       self.init(
         .failure, "nothing was changed: there is no key file of \(person.text)",
         hint: "`keytree group add GROUP KEYFILE` takes it from a file")
+    case .keyFilesTooLarge(let limit):
+      self.init(
+        .failure, "the key files of all people together would have more than \(limit >> 20) MiB",
+        hint:
+          "`gpg --export-options export-minimal --export FPR` gives a small key without photos and signatures"
+      )
     case .overtaken:
       self.init(
         .failure, "nothing was changed: somebody else has changed people or groups meanwhile",

@@ -109,6 +109,14 @@ struct MergeCommit {
       paths.subtract(Set(gone).subtracting(known.map { String(decoding: $0, as: UTF8.self) }))
     }
     if paths.isEmpty { return }
+    // Files that a clone has withheld would not be found.
+    let withheld = try repository.indexEntries(below: repository.prefix).filter { entry in
+      entry.isWithheld && paths.contains(String(decoding: entry.path, as: UTF8.self))
+    }
+    if !withheld.isEmpty {
+      try repository.git.run(
+        ["update-index", "--no-skip-worktree", "-z", "--stdin"], input: withheld.flatMap { $0.path + [0] })
+    }
     // Beside the store links are somebody's own, as the files are.
     let links = repository.prefix.isEmpty ? [] : ["-c", "core.symlinks=true"]
     try repository.git.run(

@@ -1,6 +1,16 @@
 /// Reads contents out of a repository, many with one process.
 struct ObjectReader {
-  let git: Git
+  private let git: Git
+
+  /// A reader of a repository.
+  ///
+  /// - Parameter git: Git in the repository.
+  init(git: Git) {
+    var git = git
+    // A small difference can make a large content of another one.
+    git.memoryLimit = Git.receivingLimit
+    self.git = git
+  }
 
   /// The most bytes that are read at once.
   private static let limit = 1 << 30

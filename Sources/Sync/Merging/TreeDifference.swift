@@ -58,21 +58,25 @@ struct TreeDifference {
   /// - Parameters:
   ///   - allowed: What may.
   ///   - prefix: Where the store is. Beside it files are the person's own, and all of them may come.
+  ///   - isIncoming: Whether the files are to be placed here.
   /// - Returns: What was removed.
   /// - Throws: `unsafePath` for a name outside of the store that cannot be handled.
   mutating func refuse(
-    outside allowed: AllowedFiles, below prefix: String
+    outside allowed: AllowedFiles, below prefix: String, isIncoming: Bool = true
   ) throws(SyncError) -> [RefusedChange] {
     var refused: [RefusedChange] = []
     for path in unreadable {
-      guard path.starts(with: prefix.utf8) else { throw .unsafePath(String(decoding: path, as: UTF8.self)) }
+      guard path.starts(with: prefix.utf8) else {
+        if isIncoming { throw .unsafePath(String(decoding: path, as: UTF8.self)) }
+        continue
+      }
       let shown = String(decoding: path.dropFirst(prefix.utf8.count), as: UTF8.self)
       refused.append(RefusedChange(path: shown, reason: .file(.name)))
     }
     unreadable = []
     for (path, entry) in entries where entry.name != nil {
       guard path.hasPrefix(prefix) else {
-        guard !path.utf8.contains(UInt8(ascii: "\n")) else { throw .unsafePath(path) }
+        if isIncoming, path.utf8.contains(UInt8(ascii: "\n")) { throw .unsafePath(path) }
         continue
       }
       let inStore = String(path.dropFirst(prefix.count))

@@ -5,7 +5,7 @@ package import KeyringModel
 /// together. A small push can bring thousands of large policies (threat T46).
 package struct PolicyContents {
   /// The most bytes of all contents.
-  package static let limit = 64 << 20
+  package static let limit = 256 << 20
 
   private let objects: ObjectReader
   private let limit: Int

@@ -46,7 +46,9 @@ package struct StoreClone {
     try call { () throws(GitError) in
       // Before the index of git gets them all.
       _ = try repository.git.records(["ls-tree", "-r", "-z", "--name-only", "HEAD"])
-      try repository.checkOut(only: AllowedFiles(beside: nil))
+    }
+    try repository.checkOut(only: AllowedFiles(beside: nil))
+    try call { () throws(GitError) in
       if let remote = try Remote.find(in: repository) {
         try repository.git.run(["update-ref", remote.seen, head])
       }

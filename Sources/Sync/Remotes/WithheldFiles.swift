@@ -1,55 +1,121 @@
 package import Keyring
+internal import KeyringModel
 
 extension Repository {
   /// Puts the files of the store that a clone has fetched in place, and withholds all others from the work tree. The index
   /// of git has them, so that a commit does not remove them.
   ///
   /// - Parameter allowed: What may be in the work tree.
-  /// - Throws: As `Git.run`.
-  func checkOut(only allowed: AllowedFiles) throws(GitError) {
-    try git.run(["read-tree", "HEAD"])
+  /// - Throws: `tooLarge` if all files together are far larger than what they take in the repository; as `Git.run`.
+  func checkOut(only allowed: AllowedFiles) throws(SyncError) {
+    _ = try call { () throws(GitError) in try git.run(["read-tree", "HEAD"]) }
+    let entries = try call { () throws(GitError) in try indexEntries(below: prefix) }
+    let infos = try ObjectReader(git: git).infos(of: Set(entries.map(\.name)))
     var withheld: [UInt8] = []
     var executable: [UInt8] = []
-    for entry in try indexEntries(below: prefix) {
+    var placed: [String: ObjectReader.Info] = [:]
+    for entry in entries {
       let path = String(validating: entry.path, as: UTF8.self)
-      guard let reason = allowed.reason(path, mode: entry.mode) else { continue }
-      if reason == .executable, let path, StoreLayout.isStoreFile(path) {
-        executable += entry.path + [0]
-      } else {
+      let reason = allowed.reason(path, mode: entry.mode)
+      let isPlain = reason == nil || reason == .executable && path.map(StoreLayout.isStoreFile) ?? false
+      guard isPlain, let path, let info = infos[entry.name], info.size <= StoreLayout.sizeLimit(of: path)
+      else {
         withheld += entry.path + [0]
+        continue
       }
+      if reason == .executable { executable += entry.path + [0] }
+      // Shards differ in little from those before them, and take little room.
+      if !path.hasPrefix("\(StoreLayout.index)/") { placed[entry.name] = info }
     }
-    if !withheld.isEmpty {
-      try git.run(["update-index", "--skip-worktree", "-z", "--stdin"], input: withheld)
+    try ObjectReader.requireProportion(placed.values)
+    try call { () throws(GitError) in
+      if !withheld.isEmpty {
+        try git.run(["update-index", "--skip-worktree", "-z", "--stdin"], input: withheld)
+      }
+      if !executable.isEmpty {
+        try git.run(["update-index", "--chmod=-x", "-z", "--stdin"], input: executable)
+      }
+      try git.run(["checkout-index", "--all", "--index", "--quiet"])
     }
-    if !executable.isEmpty {
-      try git.run(["update-index", "--chmod=-x", "-z", "--stdin"], input: executable)
-    }
-    try git.run(["checkout-index", "--all", "--index", "--quiet"])
   }
 
   /// Puts files in place that were withheld from the work tree and may be there now.
   ///
-  /// - Parameter allowed: What may be in the work tree.
+  /// - Parameters:
+  ///   - allowed: What may be in the work tree.
+  ///   - store: The folder of the store.
+  ///   - timeout: How long to wait for another process that changes the repository, in seconds.
   /// - Returns: What is still withheld.
-  /// - Throws: As `Git.run`, also if something else is in the place of a file.
+  /// - Throws: `keyring` with `busy` or a file error, and as `Git.run`.
   package func placeWithheldFiles(
-    _ allowed: AllowedFiles
-  ) throws(GitError) -> [TrackedStranger] {
-    var placed: [UInt8] = []
-    var rest: [TrackedStranger] = []
-    for entry in try indexEntries(below: prefix) where entry.isWithheld {
-      let path = String(validating: entry.path, as: UTF8.self).map { String($0.dropFirst(prefix.count)) }
-      if let reason = allowed.reason(path, mode: entry.mode) {
-        rest.append(TrackedStranger(path: String(decoding: entry.path, as: UTF8.self), reason: reason))
-      } else {
-        placed += entry.path + [0]
+    _ allowed: AllowedFiles, in store: FileTree, timeout: Double
+  ) throws(SyncError) -> [TrackedStranger] {
+    if try withheldEntries().isEmpty { return [] }
+    return try GitTurn.take(.commits, in: self, store, timeout: timeout) { () throws(SyncError) in
+      let hash = try call { () throws(GitError) in try self.hash() }
+      let entries = try withheldEntries()
+      let sizes = try ObjectReader(git: git).sizes(of: Set(entries.map(\.name)))
+      var missing: [UInt8] = []
+      var present: [UInt8] = []
+      var rest: [TrackedStranger] = []
+      for entry in entries {
+        let path = String(validating: entry.path, as: UTF8.self).map { String($0.dropFirst(prefix.count)) }
+        var reason = allowed.reason(path, mode: entry.mode)
+        if reason == nil, let path {
+          let limit = StoreLayout.sizeLimit(of: path)
+          if sizes[entry.name].map({ $0 > limit }) ?? true {
+            reason = .tooLarge
+          } else if try !exists(path, in: store) {
+            missing += entry.path + [0]
+          } else if try isContent(entry.name, path, in: store, limit, hash) {
+            present += entry.path + [0]
+          } else {
+            reason = .obstructed
+          }
+        }
+        if let reason {
+          rest.append(TrackedStranger(path: String(decoding: entry.path, as: UTF8.self), reason: reason))
+        }
       }
+      try call { () throws(GitError) in
+        if !missing.isEmpty {
+          try git.run(
+            ["checkout-index", "--ignore-skip-worktree-bits", "--quiet", "-z", "--stdin"], input: missing)
+        }
+        if !(missing + present).isEmpty {
+          try git.run(["update-index", "--no-skip-worktree", "-z", "--stdin"], input: missing + present)
+        }
+      }
+      return rest
     }
-    if !placed.isEmpty {
-      try git.run(["checkout-index", "--ignore-skip-worktree-bits", "-z", "--stdin"], input: placed)
-      try git.run(["update-index", "--no-skip-worktree", "-z", "--stdin"], input: placed)
+  }
+
+  private func withheldEntries() throws(SyncError) -> [IndexEntry] {
+    try call { () throws(GitError) in try indexEntries(below: prefix).filter(\.isWithheld) }
+  }
+
+  private func exists(_ path: String, in store: FileTree) throws(SyncError) -> Bool {
+    do throws(FileError) {
+      return try store.status(path) != nil
+    } catch {
+      throw .keyring(.file(error))
     }
-    return rest
+  }
+
+  /// Whether a file has the content with some name.
+  private func isContent(
+    _ name: String, _ path: String, in store: FileTree, _ limit: Int, _ hash: GitHash
+  ) throws(SyncError) -> Bool {
+    do throws(FileError) {
+      return try store.read(path, limit: limit).map(hash.blobName) == name
+    } catch {
+      // A link, or another large file.
+      if case .system = error.reason { throw .keyring(.file(error)) }
+      return false
+    }
+  }
+
+  private func call<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {
+    do throws(GitError) { return try body() } catch { throw .git(error) }
   }
 }

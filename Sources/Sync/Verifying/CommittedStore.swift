@@ -51,12 +51,7 @@ package struct CommittedStore {
   ) throws(SyncError) -> [CommittedTree.Entry] {
     var readable: [CommittedTree.Entry] = []
     for entry in entries where StoreLayout.isTracked(entry.path) {
-      let limit = StoreLayout.sizeLimit(of: entry.path)
-      if entry.size <= limit {
-        readable.append(entry)
-      } else {
-        findings.append(Finding(entry.path, .damaged(.tooLarge(limit: limit))))
-      }
+      if entry.size <= StoreLayout.sizeLimit(of: entry.path) { readable.append(entry) }
     }
     let isShard = { (entry: CommittedTree.Entry) in entry.path.hasPrefix("\(StoreLayout.index)/") }
     try ObjectReader.requireProportion(objects.infos(of: readable.filter { !isShard($0) }.map(\.name)).values)

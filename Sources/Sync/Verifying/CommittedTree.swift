@@ -47,7 +47,10 @@ struct CommittedTree {
       if let reason = allowed.reason(path, mode: words[0]) {
         findings.append(Finding(path ?? String(decoding: bytes, as: UTF8.self), .stray(reason)))
       } else if let path {
-        entries.append(Entry(path: path, name: words[2], size: Int(words[3]) ?? .max))
+        let size = Int(words[3]) ?? .max
+        let limit = StoreLayout.sizeLimit(of: path)
+        if size > limit { findings.append(Finding(path, .damaged(.tooLarge(limit: limit)))) }
+        entries.append(Entry(path: path, name: words[2], size: size))
       }
     }
   }

@@ -1,5 +1,5 @@
 internal import Keyring
-internal import KeyringModel
+internal import Subprocess
 
 /// What some commits bring that has no place in a store, each looked at by itself: what a later one takes away again
 /// stays in the history.
@@ -7,7 +7,7 @@ struct IncomingStrays {
   /// One for each path and commit.
   private(set) var findings: [Finding] = []
 
-  /// How many commits are looked at with one process.
+  /// How many commits are looked at with one process, unless their lists together are too long.
   private static let pieceSize = 256
 
   /// Looks at commits.
@@ -15,24 +15,34 @@ struct IncomingStrays {
   /// - Parameters:
   ///   - commits: Their names.
   ///   - repository: Where they are.
-  ///   - policy: Returns the policy of a commit, which says what may be beside the store there; nil if there is none.
+  ///   - allowed: Returns what may be in the store at a commit.
   /// - Throws: as `Git.run`.
   init(
-    of commits: [String], in repository: Repository, policy: (String) -> Policy?
+    of commits: [String], in repository: Repository, allowed: (String) -> AllowedFiles
   ) throws(GitError) {
     for start in stride(from: 0, to: commits.count, by: Self.pieceSize) {
-      try look(at: commits[start..<min(start + Self.pieceSize, commits.count)], in: repository, policy)
+      try look(at: commits[start..<min(start + Self.pieceSize, commits.count)], in: repository, allowed)
     }
   }
 
   private mutating func look(
-    at commits: ArraySlice<String>, in repository: Repository, _ policy: (String) -> Policy?
+    at commits: ArraySlice<String>, in repository: Repository, _ allowedFiles: (String) -> AllowedFiles
   ) throws(GitError) {
-    let fields = try repository.git.records(
-      [
-        "diff-tree", "--stdin", "-r", "-m", "--root", "-z", "--raw", "--no-renames", "--full-index",
-        "--diff-filter=d", "--no-textconv",
-      ], input: Array(commits.map { "\($0)\n" }.joined().utf8))
+    let fields: [ArraySlice<UInt8>]
+    do throws(GitError) {
+      fields = try repository.git.records(
+        [
+          "diff-tree", "--stdin", "-r", "-m", "--root", "-z", "--raw", "--no-renames", "--full-index",
+          "--diff-filter=d", "--no-textconv",
+        ], input: Array(commits.map { "\($0)\n" }.joined().utf8))
+    } catch {
+      // An import and a change of a group can each touch every item.
+      guard error.isAboutLength, commits.count > 1 else { throw error }
+      let middle = commits.startIndex + commits.count / 2
+      try look(at: commits[..<middle], in: repository, allowedFiles)
+      try look(at: commits[middle...], in: repository, allowedFiles)
+      return
+    }
     var commit = ""
     var allowed = AllowedFiles(beside: nil)
     var seen: Set<String> = []
@@ -41,7 +51,7 @@ struct IncomingStrays {
       // `:<old mode> <mode> <old name> <name> <status>`, and then the path; else the name of the next commit.
       guard fields[index].first == UInt8(ascii: ":") else {
         commit = String(decoding: fields[index], as: UTF8.self)
-        allowed = AllowedFiles(beside: policy(commit))
+        allowed = allowedFiles(commit)
         index += 1
         continue
       }
@@ -52,7 +62,7 @@ struct IncomingStrays {
       let bytes = fields[index + 1]
       index += 2
       let path = String(validating: bytes, as: UTF8.self)
-      guard path.map({ $0.hasPrefix(repository.prefix) }) ?? true else { continue }
+      guard bytes.starts(with: repository.prefix.utf8) else { continue }
       let inStore = path.map { String($0.dropFirst(repository.prefix.count)) }
       let mode = String(decoding: words[1], as: UTF8.self)
       guard let reason = allowed.reason(inStore, mode: mode) else { continue }
@@ -60,6 +70,17 @@ struct IncomingStrays {
       // A merge is held against each of those that it follows.
       guard seen.insert("\(commit) \(shown)").inserted else { continue }
       findings.append(Finding(shown, .stray(reason), commit: commit))
+    }
+  }
+}
+
+extension GitError {
+  /// A Boolean value that indicates whether a list was too long to be made or read.
+  fileprivate var isAboutLength: Bool {
+    switch self {
+    case .process(let error): if case .tooMuchOutput = error { true } else { false }
+    case .tooMuchMemory: true
+    default: false
     }
   }
 }

@@ -74,7 +74,11 @@ package struct PushVerification {
       try TopologicalCommits(to: new, without: heads, in: repository.git).commits.map(\.name)
     }
     let strays = try git { () throws(GitError) in
-      try IncomingStrays(of: incoming, in: repository, policy: history.policy).findings
+      // A file that one commit brings, and the next one allows, can only be pushed with both.
+      let last = result.isDistrusted ? nil : history.last?.policy
+      return try IncomingStrays(of: incoming, in: repository) { commit in
+        AllowedFiles(beside: [history.policy(of: commit), last].compactMap { $0 })
+      }.findings
     }
     let told = Set(result.findings.map(\.path))
     result.findings += strays.filter { !told.contains($0.path) }

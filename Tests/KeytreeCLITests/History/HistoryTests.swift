@@ -115,7 +115,7 @@ struct HistoryTests {
     try world.git("config", "--unset", "core.sshCommand")
     let result = world.run("doctor")
     #expect(result.code == .failedChecks)
-    #expect(result.text.contains("items/e\\x1bvil: a link"))
+    #expect(result.text.contains("items/e\\x1bvil: a symbolic link"))
   }
 }
 
