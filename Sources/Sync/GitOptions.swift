@@ -15,7 +15,7 @@ package enum GitOptions {
   private static let safe: [(String, String)] = [
     ("core.hooksPath", "/dev/null"), ("core.fsmonitor", "false"), ("core.symlinks", "false"),
     ("core.autocrlf", "false"), ("core.safecrlf", "false"), ("core.askPass", ""),
-    ("core.sparseCheckout", "false"), ("core.fsync", "all"), ("diff.external", ""),
+    ("core.sparseCheckout", "false"), ("core.fsync", "all"),
     ("diff.ignoreSubmodules", "all"), ("status.submoduleSummary", "false"),
     ("submodule.recurse", "false"), ("fetch.recurseSubmodules", "false"), ("protocol.ext.allow", "never"),
     ("log.showSignature", "false"), ("rerere.enabled", "false"), ("gc.auto", "0"),
@@ -36,8 +36,10 @@ package enum GitOptions {
     "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
   ]
 
-  // What only gets in the way of a program.
+  // What only gets in the way of a program. Git would try to run an empty `diff.external` where a user asks for
+  // differences; the user's own one may run, and a repository that has one is refused.
   private static let own: [(String, String)] = [
+    ("diff.external", ""),
     ("core.editor", "true"), ("sequence.editor", "true"), ("core.quotePath", "true"),
     ("commit.gpgSign", "false"),
     ("tag.gpgSign", "false"), ("advice.detachedHead", "false"), ("core.attributesFile", "/dev/null"),

@@ -10,7 +10,8 @@ struct GitCommandTests {
   /// A command of git, its status and a part of what it prints.
   static let commands: [([String], Int32, String)] = [
     (["log", "--format=%s", "-1"], 0, "add internet-password/a.example/alice\n"),
-    (["diff", "--quiet", "HEAD~1"], 1, ""), (["nonsense"], 1, ""), (["rev-parse", "--verify", "x"], 128, ""),
+    (["diff", "HEAD~1", "--", "index"], 0, "+  account: alice\n"), (["diff", "--quiet", "HEAD~1"], 1, ""),
+    (["nonsense"], 1, ""), (["rev-parse", "--verify", "x"], 128, ""),
     (["log", "-p", "--format=", "HEAD~1..", "--", "index"], 0, "+  account: alice\n"),
     (["log", "-p", "--format=", "HEAD~1..", "--", "items/*.gpg"], 0, "+encrypted file, "),
     (["log", "-p", "--format=", "HEAD~1..", "--", "items/*.json"], 0, "+  account: alice\n"),
