@@ -32,6 +32,8 @@ extension ErrorReport {
     case .unsafeOwner(let path): "git refuses the repository in \(show(path)): it belongs to somebody else"
     case .unsafeConfiguration(let keys):
       "the repository has settings of its own that may run programs: \(keys.map(show).joined(separator: ", "))"
+    case .specialFiles(let paths):
+      "the repository has links, pipes or devices in place of files: \(paths.map(show).joined(separator: ", "))"
     case .nestedRepositories(let paths):
       "the repository contains another one: \(paths.prefix(5).map(show).joined(separator: ", "))"
     case .inProgress(let operation): "a \(operation.rawValue) is in progress in the repository"
@@ -63,6 +65,7 @@ extension ErrorReport {
       "if it is yours, `git config --global --add safe.directory \(show(path))` says so"
     case .unsafeConfiguration:
       "remove them from the repository's configuration; set what you need in your own with `git config --global`"
+    case .specialFiles: "replace them with the files that they lead to, or remove them"
     case .nestedRepositories(let paths):
       "`git update-index --force-remove \(show(paths.first ?? "PATH"))` removes it from the repository"
     case .inProgress(let operation) where operation == .bisect: "`keytree git bisect reset` ends it"

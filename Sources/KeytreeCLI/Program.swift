@@ -181,7 +181,9 @@ package enum Program {
     } catch {
       // A store that can only be read can be looked at, too.
       if case .notCommitted(.keyring(_)) = error { return nil }
-      if case .notCommitted(.git(.unsafeConfiguration)) = error, !reportsRefusal { return .gitFailed }
+      if case .notCommitted(.git(let refusal)) = error, refusal.isAboutRepository, !reportsRefusal {
+        return .gitFailed
+      }
       let report = ErrorReport(error)
       for line in report.lines { call.console.complain(line) }
       return report.exitCode

@@ -23,8 +23,10 @@ package enum GitError: Error, Equatable, Sendable {
   /// Git refuses the repository, since it belongs to somebody else.
   case unsafeOwner(path: String)
   /// The configuration of the repository itself has settings that are not accepted, since they may run programs; their
-  /// names, or the name of a file that is no plain file.
+  /// names, or the name of a file that has such settings.
   case unsafeConfiguration(keys: [String])
+  /// The folder of the repository has links, pipes or devices, which lead git elsewhere or never end; their paths.
+  case specialFiles(paths: [String])
   /// Other repositories lie in the work tree as its parts; their paths.
   case nestedRepositories(paths: [String])
   /// Something that was begun in the repository has to be ended first.
@@ -39,6 +41,14 @@ package enum GitError: Error, Equatable, Sendable {
   case detached
   /// The store uses no git.
   case noRepository(store: String)
+
+  /// True if no git enters the repository because of what is in its folder.
+  package var isAboutRepository: Bool {
+    switch self {
+    case .unsafeConfiguration, .specialFiles: true
+    default: false
+    }
+  }
 }
 
 /// Something that was begun in a repository, and during which nothing else may be committed.

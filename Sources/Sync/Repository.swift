@@ -58,10 +58,11 @@ package struct Repository: Sendable {
       throw .unsafeConfiguration(keys: [".git/commondir"])
     }
     let commonFolder = try commonFolder(of: folder)
-    try checkConfiguration(gitFolder: folder, commonFolder: commonFolder, git: git)
+    let place = prefix.isEmpty ? "" : "\(prefix)/"
+    try checkConfiguration(
+      top: top, prefix: place, gitFolder: folder, commonFolder: commonFolder, git: git)
     return Repository(
-      top: top, prefix: prefix.isEmpty ? "" : "\(prefix)/", gitFolder: folder, commonFolder: commonFolder,
-      git: git)
+      top: top, prefix: place, gitFolder: folder, commonFolder: commonFolder, git: git)
   }
 
   /// Looks for a repository in whose work tree the folder of a new store would lie.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Keyring
+internal import OpenPGP
 
 /// The settings that the configuration of a repository itself may have.
 ///
@@ -108,22 +109,19 @@ extension Repository {
   /// Refuses a repository whose own configuration has settings that are not accepted, before any other git enters it.
   ///
   /// - Parameters:
+  ///   - top: The top of the work tree.
+  ///   - prefix: Where the store is in it.
   ///   - gitFolder: The folder of the repository, as its work tree has it.
   ///   - commonFolder: The folder that all its work trees share.
   ///   - git: Git, in any folder.
-  /// - Throws: `unsafeConfiguration` with the names of the settings, or of a file that is no plain file; as `Git.run`.
+  /// - Throws: `specialFiles` for what is neither a file nor a folder; `unsafeConfiguration` with the names of the
+  ///   settings; as `Git.run`.
   static func checkConfiguration(
-    gitFolder: String, commonFolder: String, git: Git
+    top: String, prefix: String, gitFolder: String, commonFolder: String, git: Git
   ) throws(GitError) {
-    // What is no plain file may never end, and git would wait for it.
-    for (folder, names) in [
-      (gitFolder, ["HEAD", "index"]), (commonFolder, ["config", "packed-refs", "shallow"]),
-    ] {
-      for name in names {
-        guard let kind = kind(of: "\(folder)/\(name)"), kind != S_IFREG else { continue }
-        throw .unsafeConfiguration(keys: [".git/\(name)"])
-      }
-    }
+    var special = Set([gitFolder, commonFolder]).reduce(into: Set()) { $0.formUnion(specialFiles(of: $1)) }
+    special.formUnion(specialSettings(in: top, below: prefix))
+    guard special.isEmpty else { throw .specialFiles(paths: special.sorted()) }
     // It counts only with `extensions.worktreeConfig`, but nothing of ours has a reason to read it.
     if exists("\(gitFolder)/config.worktree") { throw .unsafeConfiguration(keys: [".git/config.worktree"]) }
     guard exists("\(commonFolder)/config") else { return }
@@ -142,11 +140,56 @@ extension Repository {
     guard found.isEmpty else { throw .unsafeConfiguration(keys: found.sorted()) }
   }
 
-  /// What stands at a path, as `stat(2)` names it; nil for nothing.
-  private static func kind(of path: String) -> mode_t? {
-    var facts = stat()
-    return unsafe lstat(path, &facts) == 0 ? facts.st_mode & S_IFMT : nil
+  /// Folders of a repository that git neither reads nor writes here.
+  private static let unusedFolders: Set<String> = [
+    "annex", "hooks", "lfs", "modules", "rr-cache", "worktrees",
+  ]
+
+  /// What is neither a file nor a folder, up to a number: git would wait for a pipe without end, and write through a link
+  /// to a file outside of the repository.
+  private static func specialFiles(of repository: String) -> Set<String> {
+    var found: Set<String> = []
+    var folders: [[UInt8]] = [[]]
+    while let folder = folders.popLast(), found.count < 10 {
+      let descriptor = unsafe open(
+        text(Array("\(repository)/".utf8) + folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      // What cannot be listed is no folder any more, or git says so in its own words.
+      guard descriptor >= 0 else { continue }
+      defer { close(descriptor) }
+      for name in (try? FolderNames.list(descriptor)) ?? [] {
+        if folder.isEmpty, unusedFolders.contains(String(decoding: name, as: UTF8.self)) { continue }
+        switch kind(of: name, in: descriptor) {
+        // A socket cannot be opened. The monitor of git has one.
+        case nil, S_IFREG, S_IFSOCK: continue
+        case S_IFDIR: folders.append(folder + name + [UInt8(ascii: "/")])
+        default: found.insert(".git/\(String(decoding: folder + name, as: UTF8.self))")
+        }
+      }
+    }
+    return found
   }
+
+  /// Files of the work tree with settings that git reads, and waits for, whatever it is asked. It does not follow links.
+  private static func specialSettings(in top: String, below prefix: String) -> [String] {
+    let folders = [prefix] + StoreLayout.trackedFolders.map { "\(prefix)\($0)/" }
+    let names = folders.flatMap { folder in
+      [StoreLayout.gitAttributes, StoreLayout.gitIgnore].map { folder + $0 }
+    }
+    return names.filter { name in
+      guard let kind = kind(of: Array("\(top)/\(name)".utf8), in: AT_FDCWD) else { return false }
+      return [S_IFIFO, S_IFCHR, S_IFBLK].contains(kind)
+    }
+  }
+
+  /// What has a name in a folder, as `stat(2)` names it; nil for nothing.
+  private static func kind(of name: [UInt8], in folder: Int32) -> mode_t? {
+    var facts = stat()
+    guard unsafe fstatat(folder, text(name), &facts, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+    return facts.st_mode & S_IFMT
+  }
+
+  /// A name for the system; names in a repository need not be UTF-8.
+  private static func text(_ bytes: [UInt8]) -> [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
 
   /// Refuses other repositories in the index of git. Git would look into their folders, with their own configuration,
   /// whenever it looks at the work tree (threat T43). One that has nothing in its place, as in a clone, does no harm.

@@ -49,6 +49,9 @@ final class ProcessesProgram: Sendable {
     return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("keytree").path
   }
 
+  /// A tracer that ends a command which waits forever.
+  static let watchdog = ["/usr/bin/timeout", "-s", "KILL", "20"]
+
   /// Runs the command.
   ///
   /// - Parameters:

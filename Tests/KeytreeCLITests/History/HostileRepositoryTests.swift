@@ -116,16 +116,29 @@ import Testing
     }
   }
 
-  @Test func `files of the repository that are no plain files are refused at once`() throws {
+  @Test func `pipes and links in the folder of the repository are refused at once`() throws {
     let world = try World()
-    for name in ["HEAD", "index", "config", "packed-refs", "shallow"] {
-      try world.restore()
-      let path = "\(world.store)/.git/\(name)"
-      _ = unsafe unlink(path)
-      #expect(unsafe mkfifo(path, 0o600) == 0)
-      let outcome = try world.program.run(["--store", world.store, "git", "status"])
-      #expect(outcome.status == 11 && outcome.errors.contains(".git/\(name)"), "\(outcome.errors)")
+    try world.restore()
+    let outside = "\(world.program.folder)/outside"
+    for (name, isLink) in [
+      ("HEAD", false), ("index", false), ("config", false), ("packed-refs", true), ("refs/heads/main", false),
+      ("refs/heads/x", true), ("refs/remotes/origin/main", false), ("objects/info/alternates", false),
+      ("objects/pack/multi-pack-index", false), ("info/exclude", false), ("logs/HEAD", true),
+      ("../.gitattributes", false), ("../items/.gitignore", false),
+    ] {
+      let (path, kept) = ("\(world.store)/.git/\(name)", "\(world.program.folder)/kept")
+      let hasOriginal = unsafe rename(path, kept) == 0
+      #expect(unsafe (isLink ? symlink(outside, path) : mkfifo(path, 0o600)) == 0)
+      let outcome = try world.program.run(
+        ["--store", world.store, "git", "status"], tracer: ProcessesProgram.watchdog)
+      #expect(
+        outcome.status == 11 && outcome.errors.contains(name.trimmingPrefix("../")),
+        "\(name): \(outcome.errors)")
+      #expect(unsafe hasOriginal ? rename(kept, path) == 0 : unlink(path) == 0)
     }
+    #expect(try world.program.run(["--store", world.store, "git", "status"]).status == 0)
+    // Git would append to it.
+    #expect(!FileManager.default.fileExists(atPath: outside))
   }
 
   @Test func `grafts and replacements do not change what a history shows`() throws {
