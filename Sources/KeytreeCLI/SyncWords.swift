@@ -40,9 +40,9 @@ extension ErrorReport {
         .gitFailed,
         "nothing was sent: \(Self.list(names)) \(names.count == 1 ? "does" : "do") not belong in a store",
         hint: isAboutPolicy
-          ? "`keytree policy allow \(name)` allows it for everybody; `keytree git rm --cached \(name)` and a commit "
+          ? "`keytree policy allow \(name)` allows it for everybody; `keytree git rm --cached --sparse \(name)` and a commit "
             + "remove it"
-          : "`keytree git rm --cached \(name)` and a commit remove it")
+          : "`keytree git rm --cached --sparse \(name)` and a commit remove it")
     case .bothChanged(let paths):
       self.init(
         .gitFailed, "nothing was merged: both sides have changed \(Self.list(paths))",

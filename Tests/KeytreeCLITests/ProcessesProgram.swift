@@ -82,6 +82,27 @@ final class ProcessesProgram: Sendable {
     return outcome.text
   }
 
+  /// Commits files to the branch `main` of a bare repository, as a push does.
+  ///
+  /// - Parameters:
+  ///   - files: Mode, path and content of each; all of them fit into a pipe.
+  ///   - removed: The paths of files that go.
+  ///   - hub: The repository.
+  func push(
+    _ files: [(mode: String, path: String, content: String)], removing removed: [String] = [],
+    to hub: String
+  ) throws {
+    var stream =
+      "commit refs/heads/main\ncommitter X <x@example.org> 1 +0000\ndata 1\nx\nfrom refs/heads/main^0\n"
+    for path in removed { stream += "D \(path)\n" }
+    for (mode, path, content) in files {
+      stream += "M \(mode) inline \(path)\ndata \(content.utf8.count)\n\(content)\n"
+    }
+    let outcome = try run(
+      words: ["/usr/bin/git", "-C", hub, "fast-import", "--quiet", "--done"], input: stream + "\ndone\n")
+    guard outcome.status == 0 else { throw ProcessesFailure(description: outcome.errors) }
+  }
+
   /// Runs git as the person would, however it ends.
   func outcome(ofGit arguments: [String], in folder: String) throws -> Outcome {
     try run(words: ["/usr/bin/git", "-C", folder] + arguments)

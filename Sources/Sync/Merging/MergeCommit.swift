@@ -102,8 +102,16 @@ struct MergeCommit {
   /// Puts files that are no part of the store in place as their side has them, in git's index and in the work tree.
   private func place(_ others: [String: OtherFile]) throws(GitError) {
     var paths = Set(others.keys)
-    let gone = others.filter { $0.value.name == nil }.keys.sorted()
+    var gone = others.filter { $0.value.name == nil }.keys.sorted()
     if !gone.isEmpty {
+      let withheld = try repository.withheldFiles()
+      let hidden = gone.filter(withheld.contains)
+      // Git does not touch such a file in the work tree. What is in its place is the user's own.
+      try repository.git.run(
+        ["update-index", "--force-remove", "-z", "--stdin"],
+        input: hidden.flatMap { Array($0.utf8) + [0] })
+      gone.removeAll(where: withheld.contains)
+      paths.subtract(hidden)
       // Git does not take a name that it does not know any more.
       let known = try repository.git.records(["ls-files", "-z", "--cached", "--"] + gone)
       paths.subtract(Set(gone).subtracting(known.map { String(decoding: $0, as: UTF8.self) }))
@@ -155,8 +163,11 @@ struct MergeCommit {
       let differing = Set(
         try repository.git.records(["diff-index", "-z", "--name-only", "--ignore-submodules=all", ours, "--"])
           .map { String(decoding: $0, as: UTF8.self) })
+      let withheld = try repository.withheldFiles()
       changed = others.keys.filter { path in
-        known[path] == nil ? isInTheWay(path, of: others) : differing.contains(path)
+        // A file that is in the place of a withheld one is the user's own, and stays if the withheld one goes.
+        if withheld.contains(path) { return others[path]?.name != nil && isInTheWay(path, of: others) }
+        return known[path] == nil ? isInTheWay(path, of: others) : differing.contains(path)
       }
     } catch {
       throw .git(error)

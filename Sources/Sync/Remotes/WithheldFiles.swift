@@ -39,6 +39,16 @@ extension Repository {
     }
   }
 
+  /// The paths of the files that are withheld from the work tree, from its top.
+  ///
+  /// - Throws: As `Git.run`.
+  func withheldFiles() throws(GitError) -> Set<String> {
+    Set(
+      try indexEntries(below: "").filter(\.isWithheld).compactMap {
+        String(validating: $0.path, as: UTF8.self)
+      })
+  }
+
   /// Puts files in place that were withheld from the work tree and may be there now.
   ///
   /// - Parameters:

@@ -56,6 +56,62 @@ import Testing
     #expect(taken > 20 && withheld > 20 && refused > 1, "\(taken), \(withheld), \(refused)")
   }
 
+  @Test func `a clone of a bad history synchronizes after others have taken the bad files back`() throws {
+    let program = try Self.program()
+    let (hub, clone) = ("\(program.folder)/hub.git", "\(program.folder)/c")
+    try program.succeed(["policy", "allow", "docs/"])
+    try program.succeed(["sync"])
+    try program.push(
+      [
+        ("100644", ".envrc", "hostile"), ("120000", "docs/link", "/etc/passwd"), ("100755", "docs/tool", "x"),
+        ("100644", "items/internet-password/x.sh", "hostile"), ("100755", "docs/notes", "x"),
+      ], to: hub)
+    #expect(try program.run(["clone", hub, clone]).errors.contains("docs/link is in the history"))
+    // Beside what the clone has withheld, the user has files of the same names.
+    for name in [".envrc", "docs/notes"] {
+      let url = URL(fileURLWithPath: "\(clone)/\(name)")
+      try FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data("mine".utf8).write(to: url)
+    }
+    try program.push(
+      [("100644", "docs/tool/help", "now a folder"), ("100644", "docs/notes", "now allowed")],
+      removing: ["docs/link"], to: hub)
+    try program.succeed(["sync"])
+    let stopped = try program.run(["--store", clone, "sync"])
+    #expect(stopped.status == 11 && stopped.errors.contains("docs/notes"), "\(stopped.errors)")
+    try FileManager.default.removeItem(atPath: "\(clone)/docs/notes")
+    try program.succeed(["--store", clone, "sync"])
+    func text(_ name: String) throws -> String {
+      try String(contentsOfFile: "\(clone)/\(name)", encoding: .utf8)
+    }
+    #expect(try text(".envrc") == "mine")
+    #expect(try text("docs/notes") == "now allowed")
+    #expect(try text("docs/tool/help") == "now a folder")
+    try program.succeed(["--store", clone, "add", "b.example/me"], input: "b")
+    try program.succeed(["--store", clone, "sync"])
+    let names = try program.git(["ls-tree", "-r", "--name-only", "main"], in: hub)
+    #expect(!names.contains(".envrc") && !names.contains("x.sh") && names.contains("b.example/me.gpg"))
+  }
+
+  @Test func `the hint for a file that is not allowed removes it`() throws {
+    let program = try Self.program()
+    let (hub, clone) = ("\(program.folder)/hub.git", "\(program.folder)/c")
+    let head = try program.git(["rev-parse", "main"], in: hub).filter { !$0.isWhitespace }
+    try program.push([("100644", ".envrc", "hostile")], to: hub)
+    try program.succeed(["clone", hub, clone])
+    // An admin takes the commit back by force.
+    try program.git(["update-ref", "refs/heads/main", head], in: hub)
+    let outcome = try program.run(["--store", clone, "sync", "--accept-rewritten"])
+    #expect(outcome.status == 11)
+    let hint = "keytree git rm --cached --sparse .envrc"
+    #expect(outcome.errors.contains("`\(hint)`"), "\(outcome.errors)")
+    try program.succeed(["--store", clone] + hint.split(separator: " ").dropFirst().map(String.init))
+    for key in ["user.name", "user.email"] { try program.git(["config", key, "x"], in: clone) }
+    try program.succeed(["--store", clone, "git", "commit", "-q", "-m", "x"])
+    try program.succeed(["--store", clone, "sync", "--accept-rewritten"])
+  }
+
   @Test func `thousands of bad lines in a shard are named in a few lines`() throws {
     let program = try ProcessesProgram.withStore(["a.example/me": "secret"])
     // As large as the attack was: 196 KB.
