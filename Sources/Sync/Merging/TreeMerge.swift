@@ -380,6 +380,8 @@ package struct TreeMerge {
   ///
   /// - Parameter file: The path in the store; for an item that of its record.
   private func committer(of file: String) throws(SyncError) -> String? {
+    // Git takes such a path for one outside of the repository.
+    guard RelativePath.isPlain(file) else { return nil }
     var files = [prefix + file]
     if file.hasSuffix(StoreLayout.recordExtension) {
       // A change can be of the encrypted file alone.

@@ -94,6 +94,24 @@ import Testing
     #expect(!names.contains(".envrc") && !names.contains("x.sh") && names.contains("b.example/me.gpg"))
   }
 
+  @Test func `a name that leads elsewhere does not stop a merge`() throws {
+    let program = try Self.program()
+    let (hub, bundle) = ("\(program.folder)/hub.git", "\(program.folder)/hub.bundle")
+    // Git does not look at what comes from a bundle, before version 2.46.
+    let script = """
+      cd '\(hub)'
+      tree=$( (git ls-tree main; printf '100644 blob %s\\t..\\n' $(echo x | git hash-object -w --stdin)) | git mktree)
+      commit=$(git -c user.name=X -c user.email=x@example.org commit-tree -p main -m x $tree)
+      git update-ref refs/heads/main $commit
+      git bundle create '\(bundle)' main
+      """
+    _ = try GnuPGTool.run("/bin/sh", ["-ec", script])
+    try program.git(["remote", "set-url", "origin", bundle])
+    let outcome = try program.run(["sync", "--pull-only"])
+    let isRefused = outcome.status == 0 && outcome.errors.contains("refused ..:")
+    #expect(isRefused || outcome.errors.contains("git fetch"), "\(outcome.errors)")
+  }
+
   @Test func `the hint for a file that is not allowed removes it`() throws {
     let program = try Self.program()
     let (hub, clone) = ("\(program.folder)/hub.git", "\(program.folder)/c")
