@@ -21,6 +21,7 @@ import Testing
     ("index", .name),
     ("keys/x.asc", .name), ("keys/\(fingerprint.lowercased()).asc", .name), ("keys/\(fingerprint)", .name),
     ("items", .name), ("items/x", .name), ("items/x.json", .name), ("items/run.sh", .name),
+    ("items/internet-password/x.gpg", .name),
     ("items/a/.gpg-id", .name),
     ("items/a.gpg/x.gpg", .name), ("items/a.json/x.gpg", .name), ("items/.x.gpg", .name),
     ("items/.x/y.gpg", .name),

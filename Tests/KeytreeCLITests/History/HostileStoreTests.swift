@@ -94,6 +94,16 @@ import Testing
     #expect(!names.contains(".envrc") && !names.contains("x.sh") && names.contains("b.example/me.gpg"))
   }
 
+  @Test func `a file in the place of a folder for items does not stop a merge`() throws {
+    let program = try Self.program()
+    let hub = "\(program.folder)/hub.git"
+    try program.succeed(["add", "folder.gpg/me"], input: "mine")
+    try program.push([("100644", "items/internet-password/folder.gpg", "hostile")], to: hub)
+    let outcome = try program.run(["sync"])
+    #expect(outcome.status == 0 && outcome.errors.contains("refused items/internet-password/folder.gpg"))
+    #expect(try program.succeed(["get", "folder.gpg/me"]) == "mine")
+  }
+
   @Test func `a name that leads elsewhere does not stop a merge`() throws {
     let program = try Self.program()
     let (hub, bundle) = ("\(program.folder)/hub.git", "\(program.folder)/hub.bundle")
