@@ -273,10 +273,12 @@ package final class FileTree: Sendable {
   func appendFile(_ path: String, _ bytes: [UInt8]) throws(FileError) {
     try withParent(of: path, create: true) { (parent, name) throws(FileError) in
       try announce(.createFile, path)
-      let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC
+      // O_NONBLOCK: opening a pipe that stands in place of the file must not wait for a reader.
+      let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
       let file = unsafe keytree_openat(parent, name, flags, 0o600)
       guard file >= 0 else { throw .current("open", path) }
       defer { close(file) }
+      try Self.requirePlainFile(file, path)
       try write(bytes, to: file, path: path)
     }
   }
@@ -296,8 +298,24 @@ package final class FileTree: Sendable {
         }
       }
       guard file >= 0 else { throw .current("open", path) }
+      do throws(FileError) {
+        // The number of a process is written into it.
+        try Self.requirePlainFile(file, path)
+      } catch {
+        close(file)
+        throw error
+      }
       return file
     }
+  }
+
+  /// Refuses to write into what is no plain file, or is a file elsewhere as well.
+  private static func requirePlainFile(_ file: Int32, _ path: String) throws(FileError) {
+    var info = stat()
+    guard unsafe fstat(file, &info) == 0 else { throw .current("stat", path) }
+    let status = FileStatus(info)
+    guard status.kind == .regular else { throw FileError("open", path, .notARegularFile) }
+    guard status.links <= 1 else { throw FileError("open", path, .hasOtherNames) }
   }
 
   // MARK: Walking

@@ -94,6 +94,38 @@ import Testing
     #expect(!names.contains(".envrc") && !names.contains("x.sh") && names.contains("b.example/me.gpg"))
   }
 
+  @Test(arguments: [false, true])
+  func `a journal that is a pipe, or another file as well, is not written to`(isPipe: Bool) throws {
+    let program = try Self.program()
+    let (journal, outside) = ("\(program.store)/.keytree/uncommitted", "\(program.folder)/outside")
+    try Data("outside".utf8).write(to: URL(fileURLWithPath: outside))
+    _ = unsafe unlink(journal)
+    #expect(unsafe (isPipe ? mkfifo(journal, 0o600) : link(outside, journal)) == 0)
+    let outcome = try program.run(
+      ["add", "b.example/me"], input: "b", tracer: ProcessesProgram.watchdog)
+    #expect(outcome.status == 11 && outcome.errors.contains(".keytree/uncommitted"), "\(outcome.errors)")
+    #expect(try String(contentsOfFile: outside, encoding: .utf8) == "outside")
+    try FileManager.default.removeItem(atPath: journal)
+    try program.succeed(["sync"])
+    #expect(
+      try program.git(["ls-tree", "-r", "main"], in: "\(program.folder)/hub.git").contains("b.example/me"))
+  }
+
+  @Test(arguments: ["lock", "commit.lock", "sync.lock"])
+  func `a lock that is another file as well is not written to`(name: String) throws {
+    let program = try Self.program()
+    let (lock, outside) = ("\(program.store)/.keytree/\(name)", "\(program.folder)/outside")
+    try Data("outside".utf8).write(to: URL(fileURLWithPath: outside))
+    _ = unsafe unlink(lock)
+    #expect(unsafe link(outside, lock) == 0)
+    var isNamed = false
+    for command in [["add", "b.example/me"], ["sync"]] {
+      isNamed = try program.run(command, input: "b").errors.contains(".keytree/\(name)") || isNamed
+    }
+    #expect(isNamed)
+    #expect(try String(contentsOfFile: outside, encoding: .utf8) == "outside")
+  }
+
   @Test func `a file in the place of a folder for items does not stop a merge`() throws {
     let program = try Self.program()
     let hub = "\(program.folder)/hub.git"
