@@ -2,7 +2,8 @@ extension Benchmark {
   /// What a small push can cost those who receive it.
   static let bombs = Benchmark(
     name: "bombs",
-    summary: "time and memory of `keytree sync` and `keytree clone` for pushes that are made to fill both",
+    summary:
+      "time and memory of `keytree sync` and `keytree clone` for pushes that are crafted to exhaust both",
     onlyByName: true
   ) { bench, report throws(BenchmarkError) in
     let store = try bench.makeStore("bombs")

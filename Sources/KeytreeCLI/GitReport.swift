@@ -86,7 +86,7 @@ extension ErrorReport {
     case .failed("fetch", _, _), .failed("push", _, _):
       "`keytree git remote -v` shows the address; is it right, and can this machine reach it?"
     case .tooMuchMemory:
-      "the remote may have files that are made to fill memories; ask who pushed last"
+      "the remote may have files that are crafted to exhaust memory; ask who pushed last"
     case .process, .failed, .killed, .timedOut, .unexpectedOutput:
       "`keytree doctor` looks at git and the repository"
     }

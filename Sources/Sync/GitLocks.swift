@@ -53,14 +53,21 @@ struct GitLocks {
   /// - Returns: False if there are such locks and a git is at work.
   @discardableResult
   func remove(since note: HistoryLock.Note) -> Bool {
-    let known = Set(
-      String(decoding: note.bytes, as: UTF8.self).split(separator: "\n").dropFirst().map(String.init))
-    let found = paths.filter { !known.contains($0) && Self.hasCome($0, since: note.written) }
+    let found = found(since: note)
     if found.isEmpty { return true }
     if GitProcesses.areAtWork(in: repository) { return false }
     // While the file exists no other git can take the lock. If it cannot be removed, git reports it.
     for path in found { _ = unsafe unlink(path) }
     return true
+  }
+
+  /// Whether there are locks that did not exist when a note was left and have come soon after that.
+  func haveCome(since note: HistoryLock.Note) -> Bool { !found(since: note).isEmpty }
+
+  private func found(since note: HistoryLock.Note) -> [String] {
+    let known = Set(
+      String(decoding: note.bytes, as: UTF8.self).split(separator: "\n").dropFirst().map(String.init))
+    return paths.filter { !known.contains($0) && Self.hasCome($0, since: note.written) }
   }
 
   /// Removes what `git fast-import` leaves when it fails or is killed: reports, and files that keep its pack from being
@@ -71,10 +78,14 @@ struct GitLocks {
     // In a larger repository other programs import, too.
     let reports =
       repository.prefix.isEmpty ? FolderNames.text(at: own).filter { $0.hasPrefix("fast_import_crash_") } : []
-    let keepFiles = FolderNames.text(at: packs).filter { name in
-      // Any other content is a user's own reason to keep a pack.
-      name.hasPrefix("pack-") && name.hasSuffix(".keep")
-        && GitProcesses.read("\(packs)/\(name)") == Array("fast-import".utf8)
+    let names = FolderNames.text(at: packs)
+    let existing = Set(names)
+    let keepFiles = names.filter { name in
+      guard name.hasPrefix("pack-"), name.hasSuffix(".keep") else { return false }
+      // Any other content is a user's own reason to keep a pack. An empty file without a pack was cut off.
+      let content = GitProcesses.read("\(packs)/\(name)")
+      let hasPack = existing.contains("\(name.dropLast("keep".utf8.count))pack")
+      return content == Array("fast-import".utf8) || content == [] && !hasPack
     }
     let found = reports.map { "\(own)/\($0)" } + keepFiles.map { "\(packs)/\($0)" }
     if found.isEmpty || GitProcesses.areAtWork(in: repository) { return }

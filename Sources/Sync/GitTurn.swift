@@ -27,7 +27,10 @@ enum GitTurn {
     try files { () throws(KeyringError) in try lock.leaveNote(locks.note()) }
     do {
       let result = try body()
-      try files { () throws(KeyringError) in try lock.removeNote() }
+      // A lock can be one that git could not remove, or that of another program at work. The next holder finds out.
+      if !(lock.note.map(locks.haveCome) ?? false) {
+        try files { () throws(KeyringError) in try lock.removeNote() }
+      }
       return result
     } catch {
       if error.mayLeaveGit { throw error }

@@ -61,7 +61,7 @@ import Testing
         ["key file", "\(StoreLayout.keyFileLimit) bytes"],
         ["all key files of a policy", "\(StoreLayout.keyFilesLimit) bytes"],
         [
-          "names of `files` in a policy",
+          "names of files in a policy",
           "\(AllowedName.maximumCount), each \(AllowedName.maximumSize) bytes",
         ],
         ["file that a policy allows", "\(StoreLayout.otherFileLimit) bytes"],

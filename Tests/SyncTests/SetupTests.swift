@@ -90,7 +90,7 @@ struct SetupTests {
       atPath: "\(world.path)/.git/info", withIntermediateDirectories: true)
     try FileManager.default.createSymbolicLink(
       atPath: "\(world.path)/.git/info/attributes", withDestinationPath: "../../target")
-    #expect(throws: SyncError.self) { try world.setUp(prefix: "") }
+    #expect(throws: GitError.specialFiles(paths: [".git/info/attributes"])) { try world.setUp(prefix: "") }
     #expect(try world.read("target") == "mine\n")
   }
 

@@ -16,7 +16,7 @@ enum PolicyCommand: Command {
     details: [
       "The policy is the signed file that says who belongs to the keyring, who reads which group, and which files "
         + "may be in the history beside those of the store. `keytree group` changes people and groups.",
-      "`sync`, `clone` and `verify` refuse every other file that somebody has pushed: other programs could act on it. "
+      "`sync`, `clone` and `verify` refuse every other file in a push: other programs could act on it. "
         + "Files that can be executed, links and nested repositories are refused under any name.",
     ],
     subcommands: [show, allow, disallow],
@@ -33,14 +33,17 @@ enum PolicyCommand: Command {
 
   private static let allow = CommandDeclaration(
     name: "allow", summary: "allow files beside the store",
-    details: ["Only admins can allow files. Whoever can push can then change their contents."],
+    details: ["Only admins can allow files. Every person who can push can then change their contents."],
     operands: [names],
     examples: [Example("keytree policy allow LICENSE docs/", "a file, and everything in a folder")],
     exitCodes: [3, 4, 5, 7, 9, 11, 12])
 
   private static let disallow = CommandDeclaration(
     name: "disallow", summary: "allow files no longer",
-    details: ["What is in the history stays there; `keytree git rm NAME` and a commit remove it."],
+    details: [
+      "Existing versions stay in the history. Remove the file first, with `keytree git rm NAME` and a commit: `verify` "
+        + "and a server's hook refuse a commit that still has it."
+    ],
     operands: [names],
     examples: [Example("keytree policy disallow docs/", "new versions are refused from now on")],
     exitCodes: [3, 4, 7, 9, 11, 12])
