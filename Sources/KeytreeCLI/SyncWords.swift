@@ -31,7 +31,8 @@ extension ErrorReport {
         "nothing was read: files of the history have \(size >> 20) MiB and take so little in the repository that the "
           + "limit is \(limit >> 20) MiB",
         hint:
-          "a push may have brought files that are crafted to exhaust memory; `keytree git log --stat` shows who")
+          "a push may have brought files that are crafted to exhaust memory; `keytree git log --stat` shows who"
+      )
     case .notAllowed(let files):
       let names = files.map(\.path)
       let name = names.first.map(Self.show) ?? "NAME"

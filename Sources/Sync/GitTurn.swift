@@ -27,20 +27,25 @@ enum GitTurn {
     try files { () throws(KeyringError) in try lock.leaveNote(locks.note()) }
     do {
       let result = try body()
-      // A lock can be one that git could not remove, or that of another program at work. The next holder finds out.
-      if !(lock.note.map(locks.haveCome) ?? false) {
-        try files { () throws(KeyringError) in try lock.removeNote() }
-      }
+      try end(lock, locks, removes: false)
       return result
     } catch {
       if error.mayLeaveGit { throw error }
-      // A git that fails takes its locks along, or cannot, after an error of the disk. A lock that was in its way is
-      // another program's. Locks that cannot be removed now are left to the next holder.
-      if error.isAboutLock || lock.note.map({ locks.remove(since: $0) }) ?? true {
-        try files { () throws(KeyringError) in try lock.removeNote() }
-      }
+      // A git that fails takes its locks along, or cannot, after an error of the disk.
+      try end(lock, locks, removes: !error.isAboutLock)
       throw error
     }
+  }
+
+  /// Removes the note, unless there are new locks: one that git could not remove, or that of another program at work. The
+  /// next holder finds out.
+  ///
+  /// - Parameter removes: Whether such locks are removed now.
+  private static func end(
+    _ lock: borrowing HistoryLock, _ locks: GitLocks, removes: Bool
+  ) throws(SyncError) {
+    if let note = lock.note, removes ? !locks.remove(since: note) : locks.haveCome(since: note) { return }
+    try files { () throws(KeyringError) in try lock.removeNote() }
   }
 
   private static func files<R: ~Copyable>(
