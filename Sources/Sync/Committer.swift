@@ -62,7 +62,11 @@ package struct Committer: Sendable {
         repository.synchronizeFolders(changedSince: start)
       }
       // Of a commit that was cut off, git may have taken the files and not the commit, or the other way round.
-      if plan.isWhole, !plan.isFirst { try git { () throws(GitError) in try resetIndex() } }
+      if plan.isWhole, !plan.isFirst {
+        // Git looks at files again. Our attributes are missing in a folder that was copied without them.
+        _ = try repository.protectFiles()
+        try git { () throws(GitError) in try resetIndex() }
+      }
       let done = CommitJournal.Marker(count: plan.count, repository: identity, hash: plan.hash)
       try store { () throws(KeyringError) in try journal.finish(done, timeout: timeout) }
       return plan.content.isEmpty ? .nothing : .committed(subject: plan.subject)

@@ -141,6 +141,27 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: outside))
   }
 
+  @Test func `a folder that was copied with other attributes calls no filter of the user`() throws {
+    let world = try World()
+    for kind in ["clean", "smudge"] {
+      try world.program.git(
+        ["config", "--global", "filter.evil.\(kind)", world.evil], in: world.program.folder)
+    }
+    // Nothing waits to be committed.
+    try world.program.git(["checkout", "-q", "--", ".gitattributes"], in: world.program.store)
+    let attributes = Data("* filter=evil\n".utf8)
+    for command in Self.commands {
+      try world.restore()
+      try attributes.write(to: URL(fileURLWithPath: "\(world.store)/.git/info/attributes"))
+      _ = try world.program.run(["--store", world.store] + command)
+      #expect(!world.isSprung, "\(command)")
+    }
+    try world.restore()
+    try attributes.write(to: URL(fileURLWithPath: "\(world.store)/.git/info/attributes"))
+    _ = try world.program.outcome(ofGit: ["status"], in: world.store)
+    #expect(world.isSprung, "plain git calls it")
+  }
+
   @Test func `grafts and replacements do not change what a history shows`() throws {
     let world = try World()
     try world.restore()
