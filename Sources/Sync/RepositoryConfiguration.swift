@@ -141,9 +141,7 @@ extension Repository {
   }
 
   /// Folders of a repository that git neither reads nor writes here.
-  private static let unusedFolders: Set<String> = [
-    "annex", "hooks", "lfs", "modules", "rr-cache", "worktrees",
-  ]
+  private static let unusedFolders: Set<String> = ["annex", "hooks", "lfs", "modules", "rr-cache"]
 
   /// What is neither a file nor a folder, up to a number: git would wait for a pipe without end, and write through a link
   /// to a file outside of the repository.

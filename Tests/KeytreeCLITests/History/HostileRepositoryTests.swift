@@ -124,10 +124,13 @@ import Testing
       ("HEAD", false), ("index", false), ("config", false), ("packed-refs", true), ("refs/heads/main", false),
       ("refs/heads/x", true), ("refs/remotes/origin/main", false), ("objects/info/alternates", false),
       ("objects/pack/multi-pack-index", false), ("info/exclude", false), ("logs/HEAD", true),
+      ("worktrees/x/gitdir", false),
       ("../.gitattributes", false), ("../items/.gitignore", false),
     ] {
       let (path, kept) = ("\(world.store)/.git/\(name)", "\(world.program.folder)/kept")
       let hasOriginal = unsafe rename(path, kept) == 0
+      try FileManager.default.createDirectory(
+        at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
       #expect(unsafe (isLink ? symlink(outside, path) : mkfifo(path, 0o600)) == 0)
       let outcome = try world.program.run(
         ["--store", world.store, "git", "status"], tracer: ProcessesProgram.watchdog)
