@@ -25,6 +25,8 @@ extension Repository {
   /// - Returns: Paths from the top, sorted.
   /// - Throws: As `Git.run`.
   package func otherStores(in commit: String, since base: String?) throws(GitError) -> [String] {
+    // All folders are within the store.
+    if prefix.isEmpty { return [] }
     let start = if let base { base } else { try hash().emptyTree }
     let changed = try policyNames([
       "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=d", start, commit,
@@ -82,6 +84,8 @@ extension Repository {
   ) throws(GitError) -> (policies: Set<String>, signatures: Set<String>) {
     var git = git
     git.takesPathsLiterally = false
+    // A tree of a kilobyte can name millions of files, and none of them has to match.
+    git.timeout = .seconds(20)
     let patterns = [StoreLayout.policy, StoreLayout.policySignature].map { ":(top,glob)**/\($0)" }
     var found: (policies: Set<String>, signatures: Set<String>) = ([], [])
     for record in try git.records(command + ["--"] + patterns) {
