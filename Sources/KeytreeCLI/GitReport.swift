@@ -42,6 +42,7 @@ extension ErrorReport {
         + "\(show(paths.first ?? "")) \(paths.count == 1 ? "is" : "are") in conflict"
     case .locked(let path): "another git is at work, or was killed: there is \(show(path))"
     case .notARepository(let path): "what is in \(show(path)) is no repository"
+    case .objectsNotChecked: "this repository does not check the objects of a push, so it accepts none"
     case .detached: "no branch is checked out"
     case .noRepository(let store): "the store \(show(store)) uses no git"
     }
@@ -77,6 +78,8 @@ extension ErrorReport {
       "settle what `keytree git status` names, and `keytree git add` it; or `keytree git reset --merge` takes it back"
     case .locked: "try again when it is done; `rm` that file if no git runs"
     case .notARepository: "move `.git` away; `keytree doctor` makes a new history"
+    case .objectsNotChecked(let path):
+      "run `git config receive.fsckObjects true` on the server, in \(show(path))"
     case .detached: "`keytree git switch BRANCH` checks one out"
     case .noRepository: "`keytree git init` makes a repository of it"
     case .failed(_, _, let message)

@@ -15,6 +15,23 @@ package enum FolderNames {
   /// - Returns: The names as bytes, without `.` and `..`, in the order of the system.
   /// - Throws: What the system said.
   package static func list(_ folder: Int32) throws(Failure) -> [[UInt8]] {
+    try entries(folder).map(\.name)
+  }
+
+  /// A name in a folder.
+  package struct Entry {
+    /// The name, which need not be UTF-8.
+    package let name: [UInt8]
+    /// What has the name: `DT_REG`, `DT_DIR` and so on; `DT_UNKNOWN` where the file system does not say.
+    package let type: Int
+  }
+
+  /// Lists an open folder with the types of what is in it; its descriptor stays open and where it is.
+  ///
+  /// - Parameter folder: The folder's descriptor.
+  /// - Returns: The entries without `.` and `..`, in the order of the system.
+  /// - Throws: What the system said.
+  package static func entries(_ folder: Int32) throws(Failure) -> [Entry] {
     // fdopendir(3) takes the descriptor over and moves its position, so it gets one of its own.
     let own = unsafe keytree_openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
     guard own >= 0 else { throw Failure(errno: errno) }
@@ -24,15 +41,16 @@ package enum FolderNames {
       throw failure
     }
     defer { unsafe closedir(stream) }
-    var names: [[UInt8]] = []
+    var entries: [Entry] = []
     while true {
       errno = 0
       guard let entry = unsafe readdir(stream) else {
         guard errno == 0 else { throw Failure(errno: errno) }
-        return names
+        return entries
       }
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
-      if name != [dot], name != [dot, dot] { names.append(name) }
+      if name == [dot] || name == [dot, dot] { continue }
+      unsafe entries.append(Entry(name: name, type: Int(entry.pointee.d_type)))
     }
   }
 

@@ -37,6 +37,8 @@ package enum GitError: Error, Equatable, Sendable {
   case locked(path: String)
   /// What stands where a repository should be is none.
   case notARepository(path: String)
+  /// A repository that is pushed to does not check the objects that it receives; its path.
+  case objectsNotChecked(path: String)
   /// No branch is checked out.
   case detached
   /// The store uses no git.

@@ -20,9 +20,10 @@ package enum GitOptions {
     ("submodule.recurse", "false"), ("fetch.recurseSubmodules", "false"), ("protocol.ext.allow", "never"),
     ("log.showSignature", "false"), ("rerere.enabled", "false"), ("gc.auto", "0"),
     ("maintenance.auto", "false"),
-    // Always a pack: one file to write, where git otherwise writes one for each object. See `Committer.packHistory`.
-    // Larger files are never held in memory as a whole; the largest of a store is a shard.
-    ("core.bigFileThreshold", "8m"), ("fastimport.unpackLimit", "0"), ("fetch.unpackLimit", "1"),
+    // Git does not hold larger files in memory as a whole. The largest file of a store is a shard of 4 MiB.
+    ("core.bigFileThreshold", "8m"),
+    // What git receives stays one pack instead of one file for each object. See `Committer.packHistory`.
+    ("fastimport.unpackLimit", "0"), ("fetch.unpackLimit", "1"),
   ]
 
   /// Those that keep git from talking to other machines, which it does even for a look at a commit where a repository
@@ -36,14 +37,13 @@ package enum GitOptions {
     "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
   ]
 
-  // What only gets in the way of a program. Git would try to run an empty `diff.external` where a user asks for
-  // differences; the user's own one may run, and a repository that has one is refused.
   private static let own: [(String, String)] = [
+    // A user's commands do not get this setting: git would try to run an empty program. The user's own program may
+    // run, and a repository that names one is refused.
     ("diff.external", ""),
     ("core.editor", "true"), ("sequence.editor", "true"), ("core.quotePath", "true"),
-    ("commit.gpgSign", "false"),
-    ("tag.gpgSign", "false"), ("advice.detachedHead", "false"), ("core.attributesFile", "/dev/null"),
-    ("merge.renames", "false"),
+    ("core.attributesFile", "/dev/null"), ("commit.gpgSign", "false"), ("tag.gpgSign", "false"),
+    ("advice.detachedHead", "false"), ("merge.renames", "false"),
   ]
 
   private static func settings(_ list: [(String, String)]) -> [String] {

@@ -154,13 +154,15 @@ extension Repository {
       // What cannot be listed is no folder any more, or git says so in its own words.
       guard descriptor >= 0 else { continue }
       defer { close(descriptor) }
-      for name in (try? FolderNames.list(descriptor)) ?? [] {
-        if folder.isEmpty, unusedFolders.contains(String(decoding: name, as: UTF8.self)) { continue }
-        switch kind(of: name, in: descriptor) {
+      for entry in (try? FolderNames.entries(descriptor)) ?? [] {
+        // Most are files, of which there can be many thousands.
+        if entry.type == DT_REG { continue }
+        if folder.isEmpty, unusedFolders.contains(String(decoding: entry.name, as: UTF8.self)) { continue }
+        switch kind(of: entry.name, in: descriptor) {
         // A socket cannot be opened. The monitor of git has one.
         case nil, S_IFREG, S_IFSOCK: continue
-        case S_IFDIR: folders.append(folder + name + [UInt8(ascii: "/")])
-        default: found.insert(".git/\(String(decoding: folder + name, as: UTF8.self))")
+        case S_IFDIR: folders.append(folder + entry.name + [UInt8(ascii: "/")])
+        default: found.insert(".git/\(String(decoding: folder + entry.name, as: UTF8.self))")
         }
       }
     }

@@ -1,3 +1,4 @@
+import Glibc
 import Keyring
 import KeyringModel
 import Synchronization
@@ -39,6 +40,26 @@ import Testing
     #expect(hasRun.withLock { $0 })
     #expect(try trust(store).standing == .accepted)
     #expect(try trust(store).accepted?.generation == 3)
+  }
+
+  @Test func `a process that accepts a policy waits for the lock of another one`() async throws {
+    let store = StandInStore()
+    try store.create()
+    let state = try FileTree(at: "\(store.folder.path)/state")
+    let keyrings = try state.list("").filter { $0 != "lock" }
+    let keyring = try #require(keyrings.first)
+    #expect(keyrings.count == 1)
+    let pin = "\(keyring)/pin.json"
+    try state.remove(pin)
+    let question = try trust(store)
+    let lock = try state.openForLock("\(keyring)/lock")
+    #expect(FileLock.take(lock, .exclusive, within: 0) == 0)
+    async let accepted: Void = Task.detached { try question.accept() }.value
+    try await Task.sleep(for: .milliseconds(300))
+    #expect(try state.status(pin) == nil)
+    close(lock)
+    try await accepted
+    #expect(try trust(store).standing == .accepted)
   }
 
   @Test func `processes that accept the same policy at once all succeed`() throws {

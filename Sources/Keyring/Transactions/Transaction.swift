@@ -142,7 +142,7 @@ struct Transaction: ~Copyable {
         throw FileError("place", "\(folder)/\(name)", .system(ENOENT))
       }
       // What is put aside first, or lies below something that is, is in nobody's way.
-      if leaving.contains(where: { path == $0 || path.hasPrefix($0 + "/") }) { continue }
+      if Self.isMovedAway(path, with: leaving) { continue }
       if let status = try tree.status(path), status.kind != .regular {
         throw FileError("replace", path, .notARegularFile)
       }
@@ -231,7 +231,7 @@ struct Transaction: ~Copyable {
         if ![.missing, old].contains(try content(path, in: tree)) { return false }
       case .place(let staged, let path, let old):
         // Where something is moved away first, that step says what it was.
-        if leaving.contains(where: { path == $0 || path.hasPrefix($0 + "/") }) { continue }
+        if isMovedAway(path, with: leaving) { continue }
         guard let new = try tree.status("\(folder)/\(staged)") else { continue }
         // Placed already: both are names of one file, or were before the store was copied.
         if try tree.status(path)?.identity == new.identity { continue }
@@ -369,6 +369,12 @@ struct Transaction: ~Copyable {
     }
     try tree.remove("\(folder)/\(StoreLayout.commit)")
     try tree.removeDirectory(folder)
+  }
+
+  /// Returns true if a path, or a folder above it, is one of those that a transaction moves away.
+  private static func isMovedAway(_ path: String, with leaving: Set<String>) -> Bool {
+    if leaving.isEmpty { return false }
+    return leaving.contains(path) || ancestors(of: path).contains { leaving.contains($0) }
   }
 
   /// The folders above a path, the store's root as the empty path.

@@ -1,4 +1,5 @@
 internal import Keyring
+internal import Subprocess
 
 extension Repository {
   /// A repository without a work tree.
@@ -20,5 +21,22 @@ extension Repository {
     git.seesQuarantine = seesQuarantine
     return Repository(
       top: real, prefix: store.isEmpty ? "" : "\(store)/", gitFolder: real, commonFolder: real, git: git)
+  }
+
+  /// Asks git whether it checks the objects of a push: `receive.fsckObjects` or else `transfer.fsckObjects`, of any
+  /// configuration file that git reads here; `git-config(1)`.
+  ///
+  /// - Throws: As `Git.run`.
+  func checksReceivedObjects() throws(GitError) -> Bool {
+    for setting in ["receive.fsckObjects", "transfer.fsckObjects"] {
+      let arguments = ["config", "--type=bool", "--get", setting]
+      let outcome = try git.outcome(of: arguments)
+      switch outcome.ending {
+      case .exited(status: 0): return outcome.output.starts(with: "true".utf8)
+      case .exited(status: 1): continue
+      default: throw git.failure(arguments, outcome)
+      }
+    }
+    return false
   }
 }

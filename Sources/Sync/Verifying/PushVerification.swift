@@ -28,12 +28,16 @@ package struct PushVerification {
   ///   - repository: The repository that is pushed to, with git that sees what has come.
   ///   - anchors: Who has to have signed the first policy, where there is no branch yet.
   ///   - room: Where GnuPG works, and the files go.
-  /// - Throws: As `Git.run`.
+  /// - Throws: `objectsNotChecked`, and as `Git.run`.
   package init(
     in repository: Repository, anchors: [Fingerprint], room: VerificationRoom
   ) throws(SyncError) {
     (self.repository, self.anchors, self.room) = (repository, anchors, room)
     do throws(GitError) {
+      // A tree with one name twice passes every other check here, and then no clone can fetch any more.
+      guard try repository.checksReceivedObjects() else {
+        throw .objectsNotChecked(path: repository.gitFolder)
+      }
       let output = try repository.git.run(
         ["for-each-ref", "--format=%(objectname)", "refs/heads/"], limit: 1 << 26)
       heads = Set(output.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) })

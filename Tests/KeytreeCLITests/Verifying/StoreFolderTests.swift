@@ -24,6 +24,7 @@ import Testing
       try run("init")
       try run("add", "a.example/alice", input: "secret")
       try program.git(["init", "-q", "--bare", "-b", "main", hub], in: top)
+      try program.git(["config", "receive.fsckObjects", "true"], in: hub)
       try program.git(["remote", "add", "origin", hub], in: top)
       let path = "\(hub)/hooks/pre-receive"
       let line = "#!/bin/sh\nexec '\(ProcessesProgram.path)' verify --pre-receive \(hook)\n"

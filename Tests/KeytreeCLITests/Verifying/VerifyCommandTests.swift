@@ -147,7 +147,7 @@ import Testing
     #expect(notes.status != 0 && notes.errors.contains("there is none here"), "\(notes)")
 
     ScratchFolder.remove(world.hub)
-    try world.program.git(["init", "-q", "--bare", "-b", "main", world.hub], in: "/")
+    try world.makeHub()
     let hook = "exec '\(ProcessesProgram.path)' verify --pre-receive --fingerprint"
     try world.hook("\(hook) \(GnuPGKey.carol.fingerprint.text)")
     let refused = try world.pushing()
@@ -155,6 +155,22 @@ import Testing
     try world.hook("\(hook) \(GnuPGKey.alice.fingerprint.text)")
     let taken = try world.pushing()
     #expect(taken.status == 0 && taken.errors.contains("3 items, 2 policies, the first one"), "\(taken)")
+  }
+
+  @Test func `a server that does not check what it receives takes no push`() throws {
+    let world = try VerifyWorld()
+    try world.program.git(["commit", "-q", "--allow-empty", "-m", "x"])
+    try world.program.git(["config", "receive.fsckObjects", "false"], in: world.hub)
+    // The setting for pushes outranks the general one.
+    try world.program.git(["config", "transfer.fsckObjects", "true"], in: world.hub)
+    let refused = try world.pushing()
+    #expect(
+      refused.status != 0 && refused.errors.contains("`git config receive.fsckObjects true`"), "\(refused)")
+    try world.program.git(["config", "--unset", "receive.fsckObjects"], in: world.hub)
+    try world.push()
+    try world.program.git(["config", "--unset", "transfer.fsckObjects"], in: world.hub)
+    try world.program.git(["commit", "-q", "--allow-empty", "-m", "x"])
+    #expect(try world.pushing().status != 0)
   }
 
   @Test func `one commit may come to several branches at once`() throws {

@@ -23,7 +23,7 @@ final class VerifyWorld {
       try program.gnupg.run(["--pinentry-mode", "loopback", "--import"], input: key.secretKey)
     }
     for item in Self.items { try program.succeed(["add", item], input: "secret of \(item)") }
-    try program.git(["init", "-q", "--bare", "-b", "main", hub])
+    try makeHub()
     try program.git(["remote", "add", "origin", hub])
     try program.git(["branch", "-M", "main"])
     try hook("exec '\(ProcessesProgram.path)' verify --pre-receive")
@@ -33,6 +33,12 @@ final class VerifyWorld {
     try commit()
     try push()
     try copy(from: "", to: ".base")
+  }
+
+  /// Makes the bare repository, without its hook.
+  func makeHub() throws {
+    try program.git(["init", "-q", "--bare", "-b", "main", hub], in: "/")
+    try program.git(["config", "receive.fsckObjects", "true"], in: hub)
   }
 
   /// Puts the store and the bare repository back to where the world began.
