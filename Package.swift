@@ -31,27 +31,33 @@ let package = Package(
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .target(name: "CSystem"),
     .target(name: "Secrets", dependencies: ["CSystem"], swiftSettings: settings),
-    .target(
-      name: "OneTimePasswords", dependencies: ["CSystem", "CGcrypt", "Secrets"], swiftSettings: settings),
-    .target(name: "FileSystem", swiftSettings: settings),
+    .target(name: "Encoding", dependencies: ["CSystem", "CGcrypt", "Secrets"], swiftSettings: settings),
+    .target(name: "FileSystem", dependencies: ["CSystem"], swiftSettings: settings),
     .target(name: "Subprocess", dependencies: ["CSystem"], swiftSettings: settings),
     .target(
-      name: "KeyringModel", dependencies: ["CSystem", "CGcrypt"], swiftSettings: settings),
+      name: "OneTimePasswords", dependencies: ["CSystem", "CGcrypt", "Encoding", "Secrets"],
+      swiftSettings: settings),
+    .target(name: "KeyringModel", dependencies: ["CSystem", "Encoding"], swiftSettings: settings),
     .target(
-      name: "OpenPGP", dependencies: ["CSystem", "CGPGME", "Secrets", "FileSystem", "KeyringModel"],
+      name: "OpenPGP",
+      dependencies: ["CSystem", "CGPGME", "Encoding", "FileSystem", "KeyringModel", "Secrets"],
       swiftSettings: settings),
     .target(
-      name: "Keyring", dependencies: ["CSystem", "FileSystem", "OpenPGP", "KeyringModel", "Secrets"],
+      name: "Keyring",
+      dependencies: ["CSystem", "Encoding", "FileSystem", "KeyringModel", "OpenPGP", "Secrets"],
       swiftSettings: settings),
     .target(
       name: "Sync",
-      dependencies: ["CSystem", "FileSystem", "Subprocess", "Keyring", "OpenPGP", "KeyringModel"],
+      dependencies: [
+        "CSystem", "Encoding", "FileSystem", "Keyring", "KeyringModel", "OpenPGP", "Subprocess",
+      ],
       swiftSettings: settings),
     .target(
-      name: "Credentials", dependencies: ["Keyring", "KeyringModel", "Secrets"], swiftSettings: settings),
+      name: "Credentials", dependencies: ["Encoding", "Keyring", "KeyringModel", "Secrets"],
+      swiftSettings: settings),
     .target(
       name: "KeychainServices",
-      dependencies: ["CSystem", "CKsba", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
+      dependencies: ["CSystem", "CKsba", "Encoding", "Keyring", "KeyringModel", "OpenPGP", "Secrets"],
       swiftSettings: settings),
     // Written against Apple's functions alone, which are the system's own elsewhere.
     .target(
@@ -62,16 +68,16 @@ let package = Package(
     .target(
       name: "KeytreeCLI",
       dependencies: [
-        "CSystem", "CExpat", "CQREncode", "CZlib", "Arguments", "Credentials", "FileSystem", "Keyring",
-        "OneTimePasswords",
-        "OpenPGP", "KeyringModel", "Secrets", "Subprocess", "Sync",
+        "CSystem", "CExpat", "CQREncode", "CZlib", "Arguments", "Credentials", "Encoding", "FileSystem",
+        "Keyring", "KeyringModel", "OneTimePasswords", "OpenPGP", "Secrets", "Subprocess", "Sync",
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "keytree", dependencies: ["KeytreeCLI"], exclude: ["Linking"], swiftSettings: settings),
     // Not a product: it measures the command that stands beside it, and the library in a process that goes on.
     .executableTarget(
-      name: "keytree-benchmark", dependencies: ["CSystem", "KeyringModel", "Keyring"],
+      name: "keytree-benchmark",
+      dependencies: ["CSystem", "Encoding", "FileSystem", "Keyring", "KeyringModel"],
       path: "Sources/KeytreeBenchmark", swiftSettings: settings),
 
     // Not a product either: what `keytree-benchmark` runs to measure Apple's functions, which need Foundation.
@@ -81,31 +87,48 @@ let package = Package(
 
     .target(
       name: "TestSupport",
-      dependencies: ["CSystem", "Keyring", "OpenPGP", "KeyringModel", "Secrets"],
+      dependencies: [
+        "CSystem", "Encoding", "FileSystem", "Keyring", "KeyringModel", "OpenPGP", "Secrets",
+      ],
       path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "SecretsTests", dependencies: ["Secrets", "TestSupport"], swiftSettings: settings),
     .testTarget(
-      name: "OneTimePasswordsTests", dependencies: ["OneTimePasswords", "Secrets"], swiftSettings: settings),
+      name: "EncodingTests", dependencies: ["Encoding", "Secrets", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "OneTimePasswordsTests", dependencies: ["Encoding", "OneTimePasswords", "Secrets"],
+      swiftSettings: settings),
     .testTarget(
       name: "FileSystemTests", dependencies: ["FileSystem", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "SubprocessTests", dependencies: ["Subprocess", "TestSupport"], swiftSettings: settings),
     .testTarget(
-      name: "KeyringModelTests", dependencies: ["KeyringModel", "TestSupport"], swiftSettings: settings),
-    .testTarget(name: "OpenPGPTests", dependencies: ["OpenPGP", "TestSupport"], swiftSettings: settings),
-    .testTarget(
-      name: "KeyringTests", dependencies: ["Keyring", "KeyringModel", "OpenPGP", "Secrets", "TestSupport"],
+      name: "KeyringModelTests", dependencies: ["Encoding", "KeyringModel", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
-      name: "SyncTests", dependencies: ["Sync", "Subprocess", "Keyring", "KeyringModel", "TestSupport"],
+      name: "OpenPGPTests", dependencies: ["Encoding", "FileSystem", "OpenPGP", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "KeyringTests",
+      dependencies: [
+        "Encoding", "FileSystem", "Keyring", "KeyringModel", "OpenPGP", "Secrets", "TestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SyncTests",
+      dependencies: [
+        "Encoding", "FileSystem", "Keyring", "KeyringModel", "Subprocess", "Sync", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "CredentialsTests",
-      dependencies: ["Credentials", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
+      dependencies: ["Credentials", "Encoding", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
       swiftSettings: settings),
     .testTarget(name: "ArgumentsTests", dependencies: ["Arguments"], swiftSettings: settings),
     .testTarget(
-      name: "KeytreeCLITests", dependencies: ["KeytreeCLI", "Keyring", "Sync", "TestSupport", "keytree"],
+      name: "KeytreeCLITests",
+      dependencies: [
+        "Encoding", "FileSystem", "KeytreeCLI", "Keyring", "Sync", "TestSupport", "keytree",
+      ],
       swiftSettings: settings),
   ]
 )
@@ -125,7 +148,8 @@ let package = Package(
     .testTarget(
       name: "KeychainServicesTests",
       dependencies: [
-        "Security", "KeychainServices", "Keyring", "OpenPGP", "KeyringModel", "Secrets", "TestSupport",
+        "Security", "Encoding", "KeychainServices", "Keyring", "OpenPGP", "KeyringModel", "Secrets",
+        "TestSupport",
         "KeychainTestSupport",
       ],
       swiftSettings: settings))

@@ -1,6 +1,6 @@
 package import Keyring
 package import KeyringModel
-package import Secrets
+internal import Secrets
 
 /// Why a program that asks for a credential, or hands one over, gets no answer.
 package enum CredentialError: Error, Equatable {

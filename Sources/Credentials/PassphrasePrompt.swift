@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Secrets
 
 /// The program that asks for a passphrase: the parent of the process that answers.

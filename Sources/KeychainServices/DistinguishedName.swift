@@ -1,3 +1,4 @@
+internal import Encoding
 internal import KeyringModel
 
 /// A distinguished name of X.501: whom a certificate is for, or who issued it.

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import KeyringModel
 
 /// The bytes of a key, and what they say about it.

@@ -1,4 +1,5 @@
 internal import CKsba
+internal import Encoding
 public import Foundation
 internal import KeyringModel
 
@@ -65,7 +66,7 @@ extension SecCertificate {
   var issuerSequence: Data { Data(certificate.issuer.normalized) }
 
   /// SHA-1 of the bits of the public key; the application label of that key and of its private key.
-  var publicKeyHash: [UInt8] { NamingHash.of(certificate.publicKey) }
+  var publicKeyHash: [UInt8] { SHA1.digest(of: certificate.publicKey) }
 
   /// The common name; nil without one.
   var commonName: String? { certificate.subject.text(of: DistinguishedName.PartType.commonName) }

@@ -1,3 +1,4 @@
+internal import Encoding
 public import Foundation
 internal import KeyringModel
 internal import Secrets
@@ -127,7 +128,7 @@ extension SecKey {
   }
 
   /// SHA-1 of the public half; nil for a symmetric key.
-  var publicKeyHash: [UInt8]? { material.publicKey.map(NamingHash.of) }
+  var publicKeyHash: [UInt8]? { material.publicKey.map(SHA1.digest(of:)) }
 
   /// The public half; a public key itself; nil for a symmetric key.
   var publicKey: SecKey? {

@@ -1,4 +1,5 @@
 internal import CKsba
+internal import Encoding
 internal import Foundation
 internal import KeyringModel
 

@@ -1,4 +1,5 @@
 // What the library's own declarations speak of, so that one import is enough.
+@_exported public import Encoding
 @_exported public import FileSystem
 @_exported public import KeyringModel
 @_exported public import OpenPGP

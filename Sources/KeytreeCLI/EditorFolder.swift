@@ -1,4 +1,5 @@
 internal import CSystem
+internal import FileSystem
 internal import Glibc
 internal import OpenPGP
 internal import Secrets

@@ -1,6 +1,7 @@
 internal import CSystem
+package import Encoding
 internal import Glibc
-package import KeyringModel
+internal import KeyringModel
 
 /// The variables of the process as they were at its start, the places they name, and the clock.
 ///

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Secrets
 
 /// Escapes text from outside for output.

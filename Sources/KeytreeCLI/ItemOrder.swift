@@ -1,3 +1,4 @@
+internal import Encoding
 internal import KeyringModel
 
 /// An order of items by one attribute.

@@ -1,3 +1,4 @@
+internal import Encoding
 package import KeyringModel
 
 /// The items that a name and attributes of the command line stand for.

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import KeyringModel
 
 // A policy as people and programs are told about it.

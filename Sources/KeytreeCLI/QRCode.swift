@@ -1,5 +1,6 @@
 internal import CQREncode
 internal import CSystem
+internal import Encoding
 internal import Glibc
 internal import Secrets
 

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import KeyringModel
 
 /// What is public about an item as JSON: the members of its line in the index, and `reference`.

@@ -1,5 +1,6 @@
 internal import Arguments
 internal import CSystem
+internal import FileSystem
 internal import Glibc
 internal import OpenPGP
 internal import Secrets

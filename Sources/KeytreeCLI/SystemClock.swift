@@ -1,5 +1,6 @@
+package import Encoding
 internal import Glibc
-package import KeyringModel
+internal import KeyringModel
 
 /// The clock of the machine.
 package enum SystemClock {

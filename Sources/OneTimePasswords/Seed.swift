@@ -1,3 +1,4 @@
+internal import Encoding
 package import Secrets
 
 /// The seed of one-time passwords: the key and how codes are made from it, by time (RFC 6238) or by a counter
@@ -51,7 +52,7 @@ package struct Seed: ~Copyable {
       guard unsafe !SeedText.starts(text, with: "otpauth-migration:") else { throw .migration }
       guard unsafe !SeedText.starts(text, with: "steam:") else { throw .steam }
       guard unsafe SeedText.starts(text, with: SeedAddress.scheme) else {
-        let key = try unsafe Base32.decode(text)
+        let key = try unsafe Self.key(text)
         guard !key.isEmpty else { throw .empty }
         return Seed(
           hash: .sha1, digits: 6, factor: .time(period: 30), issuer: nil, account: nil, isURI: false, key: key
@@ -70,6 +71,14 @@ package struct Seed: ~Copyable {
     self.key = key
   }
 
+  private static func key(_ text: UnsafeRawBufferPointer) throws(SeedError) -> SecretBytes {
+    do {
+      return try unsafe Base32.decode(text)
+    } catch {
+      throw .base32(error)
+    }
+  }
+
   private init(address text: UnsafeRawBufferPointer) throws(SeedError) {
     let parts = try unsafe SeedAddress(text)
     if parts.isOfSteam { throw .steam }
@@ -82,7 +91,7 @@ package struct Seed: ~Copyable {
     guard let decoded = unsafe SeedAddress.decoded(text, encoded, plusIsSpace: true)?.copy() else {
       throw .badValue(.secret)
     }
-    let key = try unsafe decoded.withBytes { bytes throws(SeedError) in try unsafe Base32.decode(bytes) }
+    let key = try unsafe decoded.withBytes { bytes throws(SeedError) in try unsafe Self.key(bytes) }
     if key.isEmpty { throw .noSecret }
     let hash = try values.hash()
     let digits = try values.number(.digits, in: 6...8) ?? 6

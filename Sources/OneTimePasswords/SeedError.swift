@@ -1,3 +1,5 @@
+package import Encoding
+
 /// Why some bytes are no seed of one-time passwords. Nothing of the seed is in it.
 package enum SeedError: Error, Equatable, Sendable {
   /// There is nothing but white space.
@@ -6,10 +8,8 @@ package enum SeedError: Error, Equatable, Sendable {
   case tooLong(limit: Int)
   /// The bytes are no UTF-8.
   case notText
-  /// A character that base32 does not have (RFC 4648, section 6): it has the letters and the digits 2 to 7.
-  case notBase32
-  /// The number of base32 characters is one that no bytes lead to: the end is missing.
-  case cutOff
+  /// The key is not valid Base32.
+  case base32(Base32Error)
   /// An `otpauth` URI without a secret.
   case noSecret
   /// An `otpauth` URI of another type than `totp` and `hotp`; its name, when it is a word.

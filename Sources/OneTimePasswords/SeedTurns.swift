@@ -1,3 +1,4 @@
+internal import Encoding
 package import Secrets
 
 /// The part of time in which a code is good.

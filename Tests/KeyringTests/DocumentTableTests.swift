@@ -50,7 +50,7 @@ import Testing
         ["value of an attribute", "\(AttributeSchema.maximumValueSize) bytes"],
         ["name of a custom attribute", "\(AttributeSchema.maximumNameSize) bytes"],
         ["name of a field", "\(FieldName.maximumSize) bytes"],
-        ["container or account of a path", "\(ItemPath.maximumComponentSize) bytes"],
+        ["container or account of a path", "\(ReadableComponent.maximumSize) bytes"],
         ["group name", "\(GroupName.maximumSize) bytes"],
         ["policy", "\(Policy.maximumSize) bytes"],
         ["signature of a policy", "\(StoreLayout.signatureLimit) bytes"],

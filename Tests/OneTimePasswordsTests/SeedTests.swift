@@ -1,3 +1,4 @@
+import Encoding
 import Secrets
 import Testing
 
@@ -58,14 +59,16 @@ struct SeedTests {
   @Test(
     "are refused when they are none",
     arguments: [
-      ("", .empty), (" \r\n\t", .empty), ("====", .empty), ("GEZDGNB8", .notBase32), ("hunter2!", .notBase32),
-      ("MY==MY==", .notBase32), ("G", .cutOff), ("GEZ", .cutOff), ("GEZDGN", .cutOff), ("GEZDGNBVG", .cutOff),
+      ("", .empty), (" \r\n\t", .empty), ("====", .empty), ("GEZDGNB8", .base32(.invalidCharacter)),
+      ("hunter2!", .base32(.invalidCharacter)),
+      ("MY==MY==", .base32(.invalidCharacter)), ("G", .base32(.truncated)), ("GEZ", .base32(.truncated)),
+      ("GEZDGN", .base32(.truncated)), ("GEZDGNBVG", .base32(.truncated)),
       ("otpauth://totp/x", .noSecret), ("otpauth://totp/x?secret=", .noSecret),
       ("otpauth://", .unknownType(nil)),
       ("otpauth://yaotp/x?secret=GEZDGNBV", .unknownType("yaotp")),
       ("otpauth://GEZD2GNB/x?secret=GEZDGNBV", .unknownType(nil)),
       ("otpauth://totp/x?secret=%4", .badValue(.secret)), ("otpauth://totp/x?secret=%GG", .badValue(.secret)),
-      ("otpauth://totp/x?secret=1", .notBase32),
+      ("otpauth://totp/x?secret=1", .base32(.invalidCharacter)),
       ("otpauth://totp/x?secret=GEZDGNBV&secret=GEZDGNBV", .repeated(.secret)),
       ("otpauth://totp/x?digits=6&digits=8&secret=GEZDGNBV", .repeated(.digits)),
       ("otpauth://totp/x?secret=GEZDGNBV&digits=0", .badValue(.digits)),
@@ -83,7 +86,7 @@ struct SeedTests {
       ("otpauth://totp/x?secret=GEZDGNBV&algorithm=", .badValue(.algorithm)),
       ("otpauth://steam/x?secret=GEZDGNBV", .steam), ("steam://GEZDGNBV", .steam),
       ("otpauth://totp/Steam:x?secret=GEZDGNBV&encoder=steam", .steam),
-      ("otpauth-migration://offline?data=CjEK", .migration), ("GEZDGNBVÄ", .notBase32),
+      ("otpauth-migration://offline?data=CjEK", .migration), ("GEZDGNBVÄ", .base32(.invalidCharacter)),
     ] as [(String, SeedError)])
   func refused(text: String, error: SeedError) {
     #expect(throws: error) { try Self.read(Array(text.utf8)) }
@@ -92,7 +95,7 @@ struct SeedTests {
   @Test("are refused when they are no text or too long")
   func hostileBytes() throws {
     #expect(throws: SeedError.notText) { try Self.read([0x47, 0xFF]) }
-    #expect(throws: SeedError.notBase32) { try Self.read(Array("GEZD\0GNBV".utf8)) }
+    #expect(throws: SeedError.base32(.invalidCharacter)) { try Self.read(Array("GEZD\0GNBV".utf8)) }
     #expect(throws: SeedError.tooLong(limit: 8192)) { try Self.read([UInt8](repeating: 0x41, count: 8193)) }
     #expect(try Self.read([UInt8](repeating: 0x41, count: 8192)).key.utf8.count == 5120)
     let long = "otpauth://totp/x?secret=" + String(repeating: "a", count: 8000) + "&&&&&&&&&%"

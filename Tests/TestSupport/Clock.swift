@@ -1,4 +1,5 @@
-package import KeyringModel
+package import Encoding
+internal import KeyringModel
 internal import Synchronization
 
 /// A clock that ticks at each look, so that times differ and tests repeat.

@@ -1,3 +1,4 @@
+internal import Encoding
 package import KeyringModel
 
 /// A generator that repeats, so that a failing law can be run again.

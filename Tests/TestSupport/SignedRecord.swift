@@ -1,3 +1,4 @@
+package import Encoding
 package import KeyringModel
 
 extension GnuPGHome {

@@ -1,3 +1,4 @@
+package import Encoding
 package import KeyringModel
 package import OpenPGP
 package import Secrets

@@ -1,3 +1,4 @@
+internal import Encoding
 import Foundation
 import KeyringModel
 

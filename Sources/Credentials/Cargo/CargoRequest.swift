@@ -1,3 +1,4 @@
+internal import Encoding
 package import Secrets
 
 /// One request of cargo to a credential provider: a line of JSON.

@@ -1,3 +1,4 @@
+internal import Encoding
 package import Secrets
 
 /// A credential as docker hands it to a helper: one JSON object.

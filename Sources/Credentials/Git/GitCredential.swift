@@ -1,3 +1,4 @@
+internal import Encoding
 package import Secrets
 
 /// One message of git's credential protocol (git-credential(1), input/output format).

@@ -165,19 +165,3 @@ struct RecordVerifier: Sendable {
     return signers
   }
 }
-
-extension Keyring {
-  /// Verifies records as the policy of this keyring says.
-  var verifier: RecordVerifier {
-    RecordVerifier(policy: policy, engine: engine, roots: roots, workers: host.workers)
-  }
-
-  /// Verifies records that do not lie in the store, such as those of a history or of a remote.
-  ///
-  /// - Parameter claims: The records.
-  /// - Returns: For each record, in the same order, the record, or why it is not believed.
-  /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
-  package func verify(
-    _ claims: [RecordClaim]
-  ) throws(KeyringError) -> [Result<VerifiedRecord, RecordFault>] { try verifier.verify(claims) }
-}

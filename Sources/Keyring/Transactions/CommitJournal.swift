@@ -1,4 +1,4 @@
-package import KeyringModel
+internal import KeyringModel
 
 /// What has changed in a store and is not in its history yet.
 ///

@@ -1,3 +1,5 @@
+internal import Encoding
+
 /// One of two sides of a merge.
 package enum MergeSide: Sendable, Equatable {
   /// The side that is merged into.

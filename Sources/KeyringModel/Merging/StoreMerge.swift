@@ -1,3 +1,5 @@
+internal import Encoding
+
 /// Merges the items of two sides by id (DESIGN section 8). Works on values alone: nothing is decrypted and nothing signed.
 ///
 /// Nothing that a side added or changed since the sides parted disappears: what cannot keep its place is kept as a conflict

@@ -1,3 +1,5 @@
+package import Encoding
+
 /// The Merkle tree over the records of one transaction (RFC 9162, 2.1), with SHA-256.
 package struct MerkleTree: Sendable {
   /// The nodes of each level, the leaves first; the last level is the root alone.

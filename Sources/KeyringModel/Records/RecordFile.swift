@@ -1,3 +1,5 @@
+package import Encoding
+
 /// The record of an item: the JSON file beside the encrypted one. Its first line is the index line, its second line the
 /// proof that a member signed it.
 package struct RecordFile: Equatable, Sendable {

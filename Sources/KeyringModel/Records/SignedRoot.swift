@@ -1,3 +1,5 @@
+package import Encoding
+
 /// The statement that a member signs for a transaction: the root of the tree over its records.
 package struct SignedRoot: Equatable, Sendable {
   /// The format that this version writes.

@@ -1,4 +1,5 @@
 internal import Arguments
+internal import Encoding
 internal import Glibc
 internal import KeyringModel
 internal import Secrets

@@ -1,4 +1,5 @@
 internal import CSystem
+internal import Encoding
 internal import Glibc
 internal import KeyringModel
 

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Secrets
 
 /// Text as the clipboard programs of Windows take and give it.

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import KeyringModel
 
 /// One thing that `doctor` looked at, and how it is.

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Secrets
 
 extension SecretBytes {

@@ -1,3 +1,4 @@
+internal import Encoding
 package import KeyringModel
 package import Secrets
 

@@ -1,3 +1,4 @@
+internal import Encoding
 package import KeyringModel
 
 /// What an export does not carry of an item.

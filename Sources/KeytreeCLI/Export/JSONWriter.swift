@@ -1,7 +1,8 @@
+internal import Encoding
 internal import Secrets
 
 /// Writes JSON into wiped memory, one value to a line where a person looks for it.
-struct JSONWriter: ~Copyable {
+package struct JSONWriter: ~Copyable {
   private var bytes = SecretBytes()
   private var isFirst = true
 

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import KeyringModel
 
 /// OpenPGP messages as text (RFC 9580, section 6), as gpg writes them when its settings say `armor`.

@@ -1,4 +1,5 @@
-package import KeyringModel
+package import Encoding
+internal import KeyringModel
 
 extension ImportReport.Entry {
   /// One line for a person, for example `row 17, note: added as generic-password/github.com/alice.note`.

@@ -1,3 +1,4 @@
+internal import FileSystem
 internal import Glibc
 internal import OpenPGP
 

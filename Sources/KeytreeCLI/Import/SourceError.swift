@@ -1,4 +1,5 @@
-package import Secrets
+package import Encoding
+internal import Secrets
 
 /// Why a file of another program cannot be read as a whole. No content of it is part of an error.
 package enum SourceError: Error, Equatable {

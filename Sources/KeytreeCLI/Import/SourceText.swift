@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Secrets
 
 /// What is known of a text file before it is read.

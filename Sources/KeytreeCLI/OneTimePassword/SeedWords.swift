@@ -1,3 +1,4 @@
+internal import Encoding
 internal import OneTimePasswords
 
 // Why something is no seed, in words. No content of it is part of them.
@@ -28,8 +29,8 @@ extension Failure {
     case .empty: reason = "it is empty"
     case .tooLong(let limit): reason = "it is longer than \(limit) bytes"
     case .notText: reason = "it is not UTF-8"
-    case .notBase32: reason = "it is no base32"
-    case .cutOff:
+    case .base32(.invalidCharacter): reason = "it is no base32"
+    case .base32(.truncated):
       reason = "base32 never has so many characters"
       hint = "a part of it is missing: copy it again, whole"
     case .noSecret:

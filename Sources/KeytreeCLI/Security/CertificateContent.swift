@@ -1,3 +1,4 @@
+internal import Encoding
 internal import KeyringModel
 internal import Secrets
 
@@ -18,7 +19,7 @@ struct CertificateContent {
   var sha256: [UInt8] { ContentDigest(of: der).bytes }
 
   /// The SHA-1 of the whole: a name that Apple's tools have for it, no protection.
-  var sha1: [UInt8] { NamingHash.of(der) }
+  var sha1: [UInt8] { SHA1.digest(of: der) }
 
   /// The certificate as text (RFC 7468): lines of 64 characters.
   var pem: String {

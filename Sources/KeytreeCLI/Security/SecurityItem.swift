@@ -1,3 +1,4 @@
+internal import Encoding
 internal import KeyringModel
 
 /// An item as `security` prints it: the attributes of its class in a fixed order, `<NULL>` for those it does not

@@ -1,4 +1,5 @@
 import Arguments
+import Encoding
 import Foundation
 import KeyringModel
 import KeytreeCLI

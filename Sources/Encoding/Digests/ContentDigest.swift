@@ -1,0 +1,69 @@
+internal import CGcrypt
+
+/// The SHA-256 digest of some bytes (FIPS 180-4), computed by libgcrypt.
+public struct ContentDigest: Hashable, Sendable {
+  /// The length of a digest in bytes.
+  package static let size = 32
+
+  // Four words instead of an array: a digest is part of every item record, and an array would be
+  // one more allocation for each.
+  private let words: Words
+
+  private struct Words: Hashable {
+    var first: UInt64 = 0
+    var second: UInt64 = 0
+    var third: UInt64 = 0
+    var fourth: UInt64 = 0
+  }
+
+  /// Digests the bytes of a buffer.
+  ///
+  /// - Parameter bytes: Any number of bytes, also none.
+  public init(of bytes: UnsafeRawBufferPointer) {
+    precondition(Self.libraryIsReady, "libgcrypt refused its own header's version")
+    var words = Words()
+    unsafe withUnsafeMutableBytes(of: &words) { words in
+      unsafe gcry_md_hash_buffer(
+        CInt(GCRY_MD_SHA256.rawValue), words.baseAddress, bytes.baseAddress, bytes.count)
+    }
+    self.words = words
+  }
+
+  /// Digests the bytes of an array.
+  ///
+  /// - Parameter bytes: Any number of bytes, also none.
+  public init(of bytes: [UInt8]) {
+    self = unsafe bytes.span.withUnsafeBytes { unsafe ContentDigest(of: $0) }
+  }
+
+  /// Reads the form that ``base64url`` writes.
+  ///
+  /// - Parameter text: Exactly 43 characters of the URL alphabet; anything else gives nil.
+  public init?(base64url text: String) {
+    let text = Array(text.utf8)
+    guard let digest = unsafe text.span.withUnsafeBytes({ unsafe ContentDigest(base64url: $0) }) else {
+      return nil
+    }
+    self = digest
+  }
+
+  package init?(base64url text: UnsafeRawBufferPointer) {
+    guard let decoded = unsafe Base64.decode(text, as: .url), decoded.count == Self.size else { return nil }
+    var words = Words()
+    unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.copyBytes(from: decoded) }
+    self.words = words
+  }
+
+  /// The 32 bytes of the digest.
+  public var bytes: [UInt8] {
+    unsafe withUnsafeBytes(of: words) { unsafe Array($0) }
+  }
+
+  /// The digest in the URL alphabet without padding, 43 characters (RFC 4648 section 5).
+  public var base64url: String {
+    String(decoding: Base64.encode(bytes, as: .url), as: UTF8.self)
+  }
+
+  // libgcrypt wants this call before any other (its manual, "Initializing the library").
+  static let libraryIsReady = unsafe gcry_check_version(nil) != nil
+}

@@ -1,0 +1,227 @@
+/// A strict pull reader over the bytes of one JSON text (RFC 8259): takes tokens in order, builds nothing.
+///
+/// Stricter than the RFC: no byte order mark, no duplicate keys, no lone surrogates, integers only. A cursor
+/// must not outlive the buffer that it was made for; all its reads are checked against the buffer's end.
+@safe package struct JSONCursor {
+  private let bytes: UnsafeRawBufferPointer
+  private(set) var position = 0
+  private var depth = 0
+  private let maximumDepth: Int
+
+  /// A string in the text, not yet unescaped.
+  package struct Text {
+    /// What stands between the quotes.
+    let range: Range<Int>
+    /// Whether it contains no escapes, so that the bytes are the content.
+    let isPlain: Bool
+  }
+
+  /// Checks size and encoding of the whole text once, so that no token has to.
+  package init(_ bytes: UnsafeRawBufferPointer, limits: JSONLimits) throws(JSONError) {
+    guard bytes.count <= limits.size else { throw .tooLarge(limit: limits.size) }
+    guard unsafe !bytes.starts(with: [0xef, 0xbb, 0xbf]) else { throw .byteOrderMark }
+    do throws(UTF8.ValidationError) {
+      _ = unsafe try UTF8Span(validating: bytes.bindMemory(to: UInt8.self).span)
+    } catch {
+      throw .invalidUTF8(offset: error.byteOffsets.lowerBound)
+    }
+    unsafe self.bytes = bytes
+    maximumDepth = limits.depth
+  }
+
+  // MARK: Bytes
+
+  private func byte(at index: Int) -> UInt8? {
+    unsafe index < bytes.count ? bytes[index] : nil
+  }
+
+  private func unexpected(at index: Int) -> JSONError {
+    byte(at: index).map { .unexpectedByte($0, offset: index) } ?? .unexpectedEnd
+  }
+
+  /// The first byte of the next token, or nil at the end of the text.
+  package mutating func peek() -> UInt8? {
+    while let byte = byte(at: position) {
+      switch byte {
+      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): position += 1
+      default: return byte
+      }
+    }
+    return nil
+  }
+
+  /// Takes one structural byte.
+  private mutating func take(_ scalar: Unicode.Scalar) throws(JSONError) {
+    guard peek() == UInt8(ascii: scalar) else { throw unexpected(at: position) }
+    position += 1
+  }
+
+  /// Fails when anything but white space is left.
+  package mutating func finish() throws(JSONError) {
+    if peek() != nil { throw .trailingData(offset: position) }
+  }
+
+  // MARK: Containers
+
+  /// Enters an object.
+  package mutating func openObject() throws(JSONError) -> JSONKeys {
+    try open("{")
+    return JSONKeys()
+  }
+
+  /// Takes the next key and its colon, or leaves the object and returns nil.
+  package mutating func nextKey(_ keys: inout JSONKeys) throws(JSONError) -> Text? {
+    guard try nextElement(isFirst: keys.isEmpty, end: "}") else { return nil }
+    let key = try takeText()
+    guard keys.insert(key, of: self) else { throw .duplicateKey(string(of: key)) }
+    try take(":")
+    return key
+  }
+
+  /// Enters an array or object.
+  mutating func open(_ bracket: Unicode.Scalar) throws(JSONError) {
+    try take(bracket)
+    depth += 1
+    guard depth <= maximumDepth else { throw .tooDeep(limit: maximumDepth) }
+  }
+
+  /// Moves to the next element of a container, or leaves it and returns false.
+  mutating func nextElement(isFirst: Bool, end: Unicode.Scalar) throws(JSONError) -> Bool {
+    if peek() == UInt8(ascii: end) {
+      position += 1
+      depth -= 1
+      return false
+    }
+    if !isFirst {
+      try take(",")
+      // A comma promises another element.
+      if peek() == UInt8(ascii: end) { throw unexpected(at: position) }
+    }
+    return true
+  }
+
+  // MARK: Scalars
+
+  /// Takes a word of the grammar: `true`, `false` or `null`.
+  package mutating func takeLiteral(_ word: StaticString) throws(JSONError) {
+    for index in 0..<word.utf8CodeUnitCount {
+      guard unsafe byte(at: position) == word.utf8Start[index] else { throw unexpected(at: position) }
+      position += 1
+    }
+  }
+
+  /// Takes an integer within ±2^53.
+  package mutating func takeInteger() throws(JSONError) -> Int64 {
+    let start = position
+    let isNegative = peek() == UInt8(ascii: "-")
+    if isNegative { position += 1 }
+    let firstDigit = position
+    var magnitude: Int64 = 0
+    var isInRange = true
+    while let byte = byte(at: position), byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
+      // Once out of range the value no longer matters, and it must not overflow.
+      if isInRange { magnitude = magnitude * 10 + Int64(byte - UInt8(ascii: "0")) }
+      if magnitude > JSONValue.maximumInteger { isInRange = false }
+      position += 1
+    }
+    guard position > firstDigit else { throw unexpected(at: position) }
+    let hasLeadingZero = position > firstDigit + 1 && byte(at: firstDigit) == UInt8(ascii: "0")
+    switch byte(at: position) {
+    case UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): throw .notAnInteger(offset: start)
+    default: break
+    }
+    guard !hasLeadingZero, !(isNegative && magnitude == 0) else { throw .notAnInteger(offset: start) }
+    guard isInRange else { throw .integerOutOfRange(offset: start) }
+    return isNegative ? -magnitude : magnitude
+  }
+
+  /// Takes a string and checks its escapes.
+  package mutating func takeText() throws(JSONError) -> Text {
+    try take("\"")
+    let start = position
+    var isPlain = true
+    while let byte = byte(at: position) {
+      switch byte {
+      case UInt8(ascii: "\""):
+        let text = Text(range: start..<position, isPlain: isPlain)
+        position += 1
+        return text
+      case UInt8(ascii: "\\"):
+        isPlain = false
+        _ = try takeEscape(at: &position)
+      case 0..<0x20: throw .controlCharacter(offset: position)
+      default: position += 1
+      }
+    }
+    throw .unexpectedEnd
+  }
+
+  /// Reads the escape at `index`, which holds a backslash, and moves behind it.
+  private func takeEscape(at index: inout Int) throws(JSONError) -> Unicode.Scalar {
+    let start = index
+    guard let letter = byte(at: start + 1) else { throw .unexpectedEnd }
+    index = start + 2
+    switch letter {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(letter)
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{c}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"): break
+    default: throw .invalidEscape(offset: start)
+    }
+    let unit = try takeCodeUnit(at: &index)
+    if let scalar = Unicode.Scalar(unit) { return scalar }
+    guard UTF16.isLeadSurrogate(unit), byte(at: index) == UInt8(ascii: "\\"),
+      byte(at: index + 1) == UInt8(ascii: "u")
+    else { throw .loneSurrogate(offset: start) }
+    index += 2
+    let trail = try takeCodeUnit(at: &index)
+    guard UTF16.isTrailSurrogate(trail) else { throw .loneSurrogate(offset: start) }
+    return UTF16.decode(UTF16.EncodedScalar([unit, trail]))
+  }
+
+  private func takeCodeUnit(at index: inout Int) throws(JSONError) -> UInt16 {
+    var unit: UInt16 = 0
+    for _ in 0..<4 {
+      guard let digit = byte(at: index) else { throw .unexpectedEnd }
+      let lower = (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(digit) ? digit | 0x20 : digit
+      guard let value = Hexadecimal.value(ofDigit: lower) else { throw .invalidEscape(offset: index) }
+      unit = unit << 4 | UInt16(value)
+      index += 1
+    }
+    return unit
+  }
+
+  // MARK: Content of strings
+
+  /// Hands out the unescaped bytes of a string that this cursor took.
+  package func withBytes<R>(of text: Text, _ body: (UnsafeRawBufferPointer) -> R) -> R {
+    if text.isPlain { return unsafe body(UnsafeRawBufferPointer(rebasing: bytes[text.range])) }
+    var string = string(of: text)
+    return string.withUTF8 { unsafe body(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// The content of a string that this cursor took.
+  package func string(of text: Text) -> String {
+    guard !text.isPlain else { return unsafe String(decoding: bytes[text.range], as: UTF8.self) }
+    var content = ""
+    var index = text.range.lowerBound
+    var plainStart = index
+    while index < text.range.upperBound {
+      guard byte(at: index) == UInt8(ascii: "\\") else {
+        index += 1
+        continue
+      }
+      unsafe content += String(decoding: bytes[plainStart..<index], as: UTF8.self)
+      do throws(JSONError) {
+        content.unicodeScalars.append(try takeEscape(at: &index))
+      } catch {
+        preconditionFailure("takeText checked every escape of this string")
+      }
+      plainStart = index
+    }
+    return unsafe content + String(decoding: bytes[plainStart..<index], as: UTF8.self)
+  }
+}

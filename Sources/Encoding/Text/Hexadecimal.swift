@@ -1,0 +1,37 @@
+/// Lower-case hexadecimal digits: two for each byte, nothing else.
+package enum Hexadecimal {
+  private static let digits: [UInt8] = Array("0123456789abcdef".utf8)
+
+  package static func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    var text: [UInt8] = []
+    for byte in bytes {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return text
+  }
+
+  package static func text(_ bytes: some Sequence<UInt8>) -> String {
+    String(decoding: encode(bytes), as: UTF8.self)
+  }
+
+  /// The value of a lower-case digit, or nil; upper case would be a second spelling of the same bytes.
+  package static func value(ofDigit byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+
+  /// The 64-bit number that 16 digits starting at `start` spell, or nil.
+  package static func word(_ digits: UnsafeRawBufferPointer, from start: Int) -> UInt64? {
+    guard start + 16 <= digits.count else { return nil }
+    var word: UInt64 = 0
+    for index in start..<start + 16 {
+      guard let value = unsafe value(ofDigit: digits[index]) else { return nil }
+      word = word << 4 | UInt64(value)
+    }
+    return word
+  }
+}

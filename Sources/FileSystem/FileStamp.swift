@@ -1,0 +1,55 @@
+internal import Glibc
+
+/// What tells, without reading it, that a file or a folder is not what it was.
+///
+/// The times are those that the file system sets at each change: content (`mtime`), and anything at all (`ctime`).
+/// A file system takes them from a clock that ticks every 1 to 10 ms, so of two changes within one tick the
+/// second leaves no sign; ``isFresh(at:)`` says when to reckon with that.
+package struct FileStamp: Equatable, Sendable {
+  private let device: UInt64
+  private let inode: UInt64
+  private let size: Int64
+  private let links: UInt64
+  private var modified: Int64
+  private var changed: Int64
+
+  init(_ info: stat) {
+    device = UInt64(info.st_dev)
+    inode = UInt64(info.st_ino)
+    size = Int64(info.st_size)
+    links = UInt64(info.st_nlink)
+    modified = Self.nanoseconds(info.st_mtim)
+    changed = Self.nanoseconds(info.st_ctim)
+  }
+
+  /// Device and inode, which tell one file from another of the same name.
+  var identity: [UInt64] { [device, inode] }
+
+  /// Whether the last change is so young, at a time at or before which the stamp was taken, that another one could
+  /// follow in the same tick. Git calls this racily clean.
+  ///
+  /// - Parameter now: nanoseconds since 1970, by the clock that file systems use.
+  package func isFresh(at now: Int64) -> Bool {
+    let last = max(modified, changed)
+    // Some file systems count whole seconds, or two of them.
+    let isCoarse = modified % Self.second == 0 && changed % Self.second == 0
+    return last > now - (isCoarse ? Self.coarseTick : Self.tick)
+  }
+
+  /// The stamp that a file system with a slower clock would give.
+  package func rounded(to tick: Int64) -> FileStamp {
+    var stamp = self
+    stamp.modified -= modified % tick
+    stamp.changed -= changed % tick
+    return stamp
+  }
+
+  private static let second: Int64 = 1_000_000_000
+  /// Several times the longest tick of a Linux clock, 10 ms.
+  private static let tick: Int64 = 50_000_000
+  private static let coarseTick: Int64 = 2_050_000_000
+
+  private static func nanoseconds(_ time: timespec) -> Int64 {
+    Int64(time.tv_sec) &* second &+ Int64(time.tv_nsec)
+  }
+}

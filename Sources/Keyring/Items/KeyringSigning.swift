@@ -1,0 +1,60 @@
+package import KeyringModel
+internal import OpenPGP
+
+extension Keyring {
+  /// Signs the records of a transaction, with one signature for all of them.
+  ///
+  /// - Parameter records: The records; not empty.
+  /// - Returns: Their files, in the same order.
+  /// - Throws: `KeyringError.attributesTooLarge` for a record that does not fit into a line; `.team` with `notInGroup`
+  ///   for one of a group whose members would not believe this user; `.engine` when nothing can be signed.
+  package func sign(_ records: [ItemRecord]) throws(KeyringError) -> [RecordFile] {
+    var lines: [[UInt8]] = []
+    for record in records {
+      guard let members = policy.groups[record.group] else { throw .unknownGroup(record.group) }
+      guard members.contains(trusted.signer) else { throw .team(.notInGroup(record.group)) }
+      do throws(IndexLineError) {
+        lines.append(try IndexLine.encode(record))
+      } catch {
+        throw .attributesTooLarge(error)
+      }
+    }
+    let tree = MerkleTree(leaves: lines.map { MerkleTree.leaf(of: $0) })
+    let statement = SignedRoot(
+      keyring: policy.keyring, root: tree.root, leaves: lines.count, time: host.clock())
+    let signature: [UInt8]
+    do throws(EngineError) {
+      signature = try engine.signMessage(statement.encode(), signer: trusted.signer)
+    } catch {
+      throw .engine(error, nil)
+    }
+    roots.remember([ContentDigest(of: signature): trusted.signer])
+    let proofs = RecordProof.all(of: tree, count: lines.count, signature: signature)
+    var files: [RecordFile] = []
+    for (line, proof) in zip(lines, proofs) {
+      do throws(IndexLineError) {
+        // The values are normalised in the line, so that it is read again.
+        files.append(RecordFile(line: line, record: try IndexLine.parse(line), proof: proof))
+      } catch {
+        throw .attributesTooLarge(error)
+      }
+    }
+    return files
+  }
+}
+
+extension Keyring {
+  /// Verifies records as the policy of this keyring says.
+  var verifier: RecordVerifier {
+    RecordVerifier(policy: policy, engine: engine, roots: roots, workers: host.workers)
+  }
+
+  /// Verifies records that do not lie in the store, such as those of a history or of a remote.
+  ///
+  /// - Parameter claims: The records.
+  /// - Returns: For each record, in the same order, the record, or why it is not believed.
+  /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
+  package func verify(
+    _ claims: [RecordClaim]
+  ) throws(KeyringError) -> [Result<VerifiedRecord, RecordFault>] { try verifier.verify(claims) }
+}

@@ -1,0 +1,180 @@
+internal import Encoding
+
+/// The name of an attribute as the store spells it: a word such as `server`, or any custom name.
+///
+/// Names are compared and ordered by their UTF-8 bytes.
+public struct AttributeName: Hashable, Comparable, Sendable {
+  /// The name itself.
+  public let text: String
+
+  /// Takes any text; ``AttributeSchema`` says which names an item may use.
+  ///
+  /// - Parameter text: The name, case-sensitive.
+  public init(_ text: String) {
+    self.text = text
+  }
+
+  /// Whether both names consist of the same bytes.
+  public static func == (left: AttributeName, right: AttributeName) -> Bool {
+    left.text.hasSameBytes(as: right.text)
+  }
+
+  /// Orders names by their bytes.
+  public static func < (left: AttributeName, right: AttributeName) -> Bool {
+    left.text.precedesInBytes(right.text)
+  }
+
+  /// Feeds the name to a hasher.
+  public func hash(into hasher: inout Hasher) {
+    // The hash of a string is that of its canonical form: coarser than `==` here, never finer.
+    hasher.combine(text)
+  }
+}
+
+extension AttributeName: ExpressibleByStringLiteral, CustomStringConvertible {
+  /// Makes a name from a literal, so that `"server"` can stand where a name is wanted.
+  public init(stringLiteral value: String) {
+    self.init(value)
+  }
+
+  /// The same as ``text``.
+  public var description: String { text }
+}
+
+// What an item of any class has without being asked; set by the keyring, never through attributes.
+extension AttributeName {
+  /// The class of the item, JSON name `class`.
+  public static let itemClass: AttributeName = "class"
+  /// The identity of the item.
+  public static let id: AttributeName = "id"
+  /// The state of the secret.
+  public static let revision: AttributeName = "revision"
+  /// When the item was added.
+  public static let created: AttributeName = "created"
+  /// When the item last changed in any way.
+  public static let modified: AttributeName = "modified"
+  /// When the secret last changed.
+  public static let secretModified: AttributeName = "secretModified"
+  /// The group of people who can read the secret.
+  public static let group: AttributeName = "group"
+}
+
+extension AttributeName {
+  /// The name of the account, on passwords.
+  public static let account: AttributeName = "account"
+  /// The service of a generic password.
+  public static let service: AttributeName = "service"
+  /// The host name of an internet password.
+  public static let server: AttributeName = "server"
+  /// The security domain (HTTP realm) of an internet password.
+  public static let securityDomain: AttributeName = "securityDomain"
+  /// The protocol of an internet password, a word such as `https` or a number.
+  public static let `protocol`: AttributeName = "protocol"
+  /// How an internet password is presented.
+  public static let authenticationType: AttributeName = "authenticationType"
+  /// The port of an internet password.
+  public static let port: AttributeName = "port"
+  /// The path on the server of an internet password.
+  public static let path: AttributeName = "path"
+  /// The name of a field of a login, such as `otp`; see ``FieldName``.
+  public static let field: AttributeName = "field"
+  /// The name shown to people.
+  public static let label: AttributeName = "label"
+  /// Free text about a password.
+  public static let comment: AttributeName = "comment"
+  /// What the password is, in words (`application password`).
+  public static let kind: AttributeName = "kind"
+  /// The creator code of a password or key.
+  public static let creator: AttributeName = "creator"
+  /// The type code of a password.
+  public static let type: AttributeName = "type"
+  /// The script code of a password.
+  public static let scriptCode: AttributeName = "scriptCode"
+  /// A second name.
+  public static let alias: AttributeName = "alias"
+  /// Whether the password is hidden from lists.
+  public static let invisible: AttributeName = "invisible"
+  /// Whether the item says that there is no password.
+  public static let negative: AttributeName = "negative"
+  /// Whether a program has an icon of its own for the item.
+  public static let customIcon: AttributeName = "customIcon"
+  /// Protected data of a password.
+  public static let protected: AttributeName = "protected"
+  /// Bytes of the application's own, on generic passwords; not part of the primary key.
+  public static let generic: AttributeName = "generic"
+  /// When the secret is accessible, in the words of the caller's platform.
+  public static let accessible: AttributeName = "accessible"
+  /// A serialised access control.
+  public static let accessControl: AttributeName = "accessControl"
+  /// Whether the item is marked as synchronised; part of every primary key.
+  public static let synchronizable: AttributeName = "synchronizable"
+  /// The token that holds the item.
+  public static let tokenID: AttributeName = "tokenID"
+  /// The view that the item is synchronised in.
+  public static let syncViewHint: AttributeName = "syncViewHint"
+}
+
+extension AttributeName {
+  /// The X.509 version of a certificate.
+  public static let certificateType: AttributeName = "certificateType"
+  /// The encoding of a certificate.
+  public static let certificateEncoding: AttributeName = "certificateEncoding"
+  /// The subject of a certificate.
+  public static let subject: AttributeName = "subject"
+  /// The issuer of a certificate.
+  public static let issuer: AttributeName = "issuer"
+  /// The serial number of a certificate.
+  public static let serialNumber: AttributeName = "serialNumber"
+  /// The subject key id of a certificate.
+  public static let subjectKeyID: AttributeName = "subjectKeyID"
+  /// The hash of a certificate's public key; equals ``applicationLabel`` of its private key.
+  public static let publicKeyHash: AttributeName = "publicKeyHash"
+  /// Whether a key is public (0), private (1) or symmetric (2).
+  public static let keyClass: AttributeName = "keyClass"
+  /// The hash of the public key that a key belongs to.
+  public static let applicationLabel: AttributeName = "applicationLabel"
+  /// The application's own name for a key.
+  public static let applicationTag: AttributeName = "applicationTag"
+  /// The algorithm of a key.
+  public static let keyType: AttributeName = "keyType"
+  /// The size of a key in bits.
+  public static let keySize: AttributeName = "keySize"
+  /// The effective size of a key in bits.
+  public static let effectiveKeySize: AttributeName = "effectiveKeySize"
+  /// When a key becomes valid.
+  public static let startDate: AttributeName = "startDate"
+  /// When a key stops being valid.
+  public static let endDate: AttributeName = "endDate"
+  /// Whether a key is stored permanently.
+  public static let permanent: AttributeName = "permanent"
+  /// Whether a key is private.
+  public static let `private`: AttributeName = "private"
+  /// Whether a key can be changed.
+  public static let modifiable: AttributeName = "modifiable"
+  /// Whether a key leaves its store only encrypted.
+  public static let sensitive: AttributeName = "sensitive"
+  /// Whether a key has always been sensitive.
+  public static let alwaysSensitive: AttributeName = "alwaysSensitive"
+  /// Whether a key can be taken out of its store.
+  public static let extractable: AttributeName = "extractable"
+  /// Whether a key was never extractable.
+  public static let neverExtractable: AttributeName = "neverExtractable"
+  /// Whether a key can encrypt.
+  public static let canEncrypt: AttributeName = "canEncrypt"
+  /// Whether a key can decrypt.
+  public static let canDecrypt: AttributeName = "canDecrypt"
+  /// Whether other keys can be derived from a key.
+  public static let canDerive: AttributeName = "canDerive"
+  /// Whether a key can sign.
+  public static let canSign: AttributeName = "canSign"
+  /// Whether a key can verify signatures.
+  public static let canVerify: AttributeName = "canVerify"
+  /// Whether a key can sign with message recovery.
+  public static let canSignRecover: AttributeName = "canSignRecover"
+  /// Whether a key can verify with message recovery.
+  public static let canVerifyRecover: AttributeName = "canVerifyRecover"
+  /// Whether a key can wrap other keys.
+  public static let canWrap: AttributeName = "canWrap"
+  /// Whether a key can unwrap other keys.
+  public static let canUnwrap: AttributeName = "canUnwrap"
+}

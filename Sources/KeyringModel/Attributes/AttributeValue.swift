@@ -1,0 +1,130 @@
+public import Encoding
+
+/// The value of an attribute.
+///
+/// `==` is exact: same type, same bytes. ``isSame(as:)`` is the equality of queries and primary keys.
+public enum AttributeValue: Sendable {
+  /// Text; any characters, stored exactly.
+  case string(String)
+  /// A whole number; the store holds those within ±2^53.
+  case integer(Int64)
+  /// A yes or no.
+  case boolean(Bool)
+  /// A moment in UTC.
+  case date(Timestamp)
+  /// Bytes that need not be text.
+  case bytes([UInt8])
+
+  /// Makes a string of bytes that are valid UTF-8 and keeps all others as bytes.
+  ///
+  /// - Parameter bytes: Any bytes, NUL and line ends included; none is changed.
+  public init(text bytes: [UInt8]) {
+    if let text = String(validating: bytes, as: UTF8.self) {
+      self = .string(text)
+    } else {
+      self = .bytes(bytes)
+    }
+  }
+
+  /// The bytes of a string (as UTF-8) or of bytes; nil for the other types.
+  public var contentBytes: [UInt8]? {
+    switch self {
+    case .string(let text): Array(text.utf8)
+    case .bytes(let bytes): bytes
+    case .integer, .boolean, .date: nil
+    }
+  }
+
+  /// Whether both values stand for the same: a string and bytes do when their bytes are equal.
+  ///
+  /// - Parameter other: The value to compare with.
+  public func isSame(as other: AttributeValue) -> Bool {
+    switch (self, other) {
+    case (.string(let text), .bytes(let bytes)), (.bytes(let bytes), .string(let text)):
+      text.utf8.elementsEqual(bytes)
+    default: self == other
+    }
+  }
+}
+
+extension AttributeValue: Hashable {
+  /// Whether both values have the same type and the same content, byte for byte.
+  public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
+    switch (left, right) {
+    case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
+    case (.integer(let left), .integer(let right)): left == right
+    case (.boolean(let left), .boolean(let right)): left == right
+    case (.date(let left), .date(let right)): left == right
+    case (.bytes(let left), .bytes(let right)): left == right
+    default: false
+    }
+  }
+
+  /// Feeds type and content to a hasher.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .string(let text):
+      hasher.combine(0)
+      hasher.combine(text)
+    case .integer(let number):
+      hasher.combine(1)
+      hasher.combine(number)
+    case .boolean(let flag):
+      hasher.combine(2)
+      hasher.combine(flag)
+    case .date(let date):
+      hasher.combine(3)
+      hasher.combine(date)
+    case .bytes(let bytes):
+      hasher.combine(4)
+      hasher.combine(bytes)
+    }
+  }
+}
+
+extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByBooleanLiteral
+{
+  /// Makes a string value from a literal.
+  public init(stringLiteral value: String) {
+    self = .string(value)
+  }
+
+  /// Makes an integer value from a literal.
+  public init(integerLiteral value: Int64) {
+    self = .integer(value)
+  }
+
+  /// Makes a boolean value from a literal.
+  public init(booleanLiteral value: Bool) {
+    self = .boolean(value)
+  }
+}
+
+extension AttributeValue {
+  /// Whether a missing primary-key attribute stands for this value: empty text, zero or false.
+  package var isDefault: Bool {
+    switch self {
+    case .string(let text): text.isEmpty
+    case .bytes(let bytes): bytes.isEmpty
+    case .integer(let number): number == 0
+    case .boolean(let flag): !flag
+    case .date: false
+    }
+  }
+}
+
+extension JSONValue {
+  /// Makes the JSON form of an attribute value: bytes are an object with one member, `base64`.
+  package init(_ value: AttributeValue) {
+    switch value {
+    case .string(let text): self = .string(text)
+    case .integer(let number): self = .integer(number)
+    case .boolean(let flag): self = .bool(flag)
+    case .date(let date): self = .string(date.rfc3339)
+    case .bytes(let bytes):
+      let text = String(decoding: Base64.encode(bytes, as: .standard), as: UTF8.self)
+      self = .object([JSONMember("base64", .string(text))])
+    }
+  }
+}

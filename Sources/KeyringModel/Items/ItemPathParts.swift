@@ -1,0 +1,99 @@
+internal import Encoding
+
+/// Container and name of an item path before the digest, and whether they show the whole primary key.
+struct ItemPathParts {
+  private(set) var container: [UInt8] = []
+  private(set) var name: [UInt8] = []
+  private(set) var isLossy = false
+
+  init(_ key: PrimaryKey) {
+    var shown: Set<AttributeName> = []
+    container = show(
+      ItemPathParts.container(
+        key.itemClass.containerNames.lazy.compactMap { key[$0] }.first, of: key.itemClass))
+    switch key.itemClass {
+    case .genericPassword:
+      name = show(key[.account])
+      shown = [.service, .account]
+    case .internetPassword:
+      name = show(key[.account])
+      shown = [.server, .account]
+      // A protocol is shown when it starts with a letter and a port when it is a number: then nobody can
+      // take one for the other.
+      if let word = ItemPathParts.shownProtocol(key[.protocol]) {
+        name += [UInt8(ascii: "+")] + word
+        shown.insert(.protocol)
+      }
+      if case .integer(let port)? = key[.port], port > 0 {
+        name += "+\(port)".utf8
+        shown.insert(.port)
+      }
+    case .certificate:
+      name = show(ItemPathParts.legible(key[.serialNumber]))
+      // Digits of bytes look like digits of text, so a shown serial number is exact only if it is text.
+      shown = [.issuer, .serialNumber]
+      if key[.issuer].map(ItemPathParts.isLegible) == false { isLossy = true }
+      if key[.serialNumber].map(ItemPathParts.isLegible) == false { isLossy = true }
+    case .key:
+      name = show(.string(ItemPathParts.keyWord(key[.keyClass])))
+      isLossy = true
+    }
+    if ItemPath.looksLikeFile(name) { isLossy = true }
+    shown.insert(.field)
+    let isHidden = key.values.contains { !shown.contains($0.name) }
+    if isHidden || key.isSynchronizable || !key.group.hasSameBytes(as: GroupName.default) {
+      isLossy = true
+    }
+  }
+
+  /// The value that a container shows for the one of its attribute.
+  ///
+  /// - Parameters:
+  ///   - value: The value of one of the class's ``ItemClass/containerNames``, bytes that are text as text.
+  ///   - itemClass: The class of the item.
+  static func container(_ value: AttributeValue?, of itemClass: ItemClass) -> AttributeValue? {
+    switch itemClass {
+    case .genericPassword, .internetPassword: value
+    case .certificate, .key: legible(value)
+    }
+  }
+
+  private mutating func show(_ value: AttributeValue?) -> [UInt8] {
+    let component = ReadableComponent(value?.contentBytes ?? [])
+    if component.isLossy { isLossy = true }
+    // A number where text belongs has no bytes to show.
+    if let value, value.contentBytes == nil { isLossy = true }
+    return component.bytes
+  }
+
+  private static func shownProtocol(_ value: AttributeValue?) -> [UInt8]? {
+    guard case .string(let text)? = value, let first = text.utf8.first,
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first)
+    else { return nil }
+    let component = ReadableComponent(text.utf8)
+    return component.isLossy ? nil : component.bytes
+  }
+
+  /// Binary content (a serial number, a hash) as hexadecimal digits instead of a row of underscores.
+  private static func legible(_ value: AttributeValue?) -> AttributeValue? {
+    guard let value, !isLegible(value), let bytes = value.contentBytes else { return value }
+    return .bytes(Hexadecimal.encode(bytes))
+  }
+
+  private static func isLegible(_ value: AttributeValue) -> Bool {
+    guard case .string(let text) = value else { return false }
+    return text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
+  }
+
+  /// The word for a key's class; the numbers are those of Apple's `kSecAttrKeyClass...`.
+  private static func keyWord(_ value: AttributeValue?) -> String {
+    switch value {
+    case nil: "public"
+    case .integer(1): "private"
+    case .integer(2): "symmetric"
+    case .integer(let number): String(number)
+    case .string(let text): text
+    case .boolean, .date, .bytes: "key"
+    }
+  }
+}

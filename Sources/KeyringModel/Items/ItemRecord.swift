@@ -1,0 +1,114 @@
+public import Encoding
+
+/// Everything the index says about one item: all of it public, none of it the secret.
+public struct ItemRecord: Sendable {
+  /// The class of the item.
+  public var itemClass: ItemClass
+  /// The identity of the item, the same for all its life.
+  public var id: ItemID
+  /// The state of the secret.
+  public var revision: Revision
+  /// When the item was added.
+  public var created: Timestamp
+  /// When attributes or secret last changed.
+  public var modified: Timestamp
+  /// When the secret last changed.
+  public var secretModified: Timestamp
+  /// The group of people who can read the secret.
+  public var group: String
+  /// The digest of the sealed item's bytes.
+  public var sealed: ContentDigest
+  /// All attributes, known and custom.
+  public var attributes: Attributes
+  /// Whether the item never leaves this machine; told by where it was found, not written into the line.
+  public var isLocal: Bool
+  /// What a newer version wrote at the top level of the line; survives edits.
+  package var unknown: [JSONMember]
+
+  /// Brings all parts of a record together; ``IndexLine/encode(_:)`` checks them.
+  package init(
+    itemClass: ItemClass, id: ItemID, revision: Revision, created: Timestamp, modified: Timestamp,
+    secretModified: Timestamp, group: String, sealed: ContentDigest, attributes: Attributes,
+    isLocal: Bool = false, unknown: [JSONMember] = []
+  ) {
+    self.itemClass = itemClass
+    self.id = id
+    self.revision = revision
+    self.created = created
+    self.modified = modified
+    self.secretModified = secretModified
+    self.group = group
+    self.sealed = sealed
+    self.attributes = attributes
+    self.isLocal = isLocal
+    self.unknown = unknown
+  }
+
+  /// What makes the item unique within its class.
+  public var primaryKey: PrimaryKey {
+    PrimaryKey(itemClass: itemClass, attributes: attributes, group: group)
+  }
+
+  /// Where the item lives; derived anew on each call.
+  public var path: ItemPath { ItemPath(primaryKey) }
+
+  /// The reference that names this item by its path.
+  public var reference: ItemReference { .path(path) }
+
+  /// The value of an attribute or of what every item has (`class`, `id`, `revision`, `created`, `modified`,
+  /// `secretModified`, `group`).
+  ///
+  /// - Parameter name: Any name.
+  /// - Returns: The value as stored, or nil when the item has none.
+  public func value(of name: AttributeName) -> AttributeValue? {
+    // What every item has is never among the attributes, so the shorter search goes first.
+    if let value = attributes[name] { return value }
+    guard case .record(let field) = KnownNames.role(of: name) else { return nil }
+    return switch field {
+    case .itemClass: .string(itemClass.rawValue)
+    case .id: .string(id.hex)
+    case .revision: .string(revision.hex)
+    case .created: .date(created)
+    case .modified: .date(modified)
+    case .secretModified: .date(secretModified)
+    case .group: .string(group)
+    case .sealed, .custom: nil
+    }
+  }
+}
+
+extension ItemRecord: Equatable {
+  /// Whether both records say exactly the same; texts are compared as bytes.
+  public static func == (left: ItemRecord, right: ItemRecord) -> Bool {
+    left.itemClass == right.itemClass && left.id == right.id && left.revision == right.revision
+      && left.created == right.created && left.modified == right.modified
+      && left.secretModified == right.secretModified && left.group.hasSameBytes(as: right.group)
+      && left.sealed == right.sealed && left.attributes == right.attributes
+      && left.isLocal == right.isLocal && left.unknown == right.unknown
+  }
+}
+
+extension ItemRecord {
+  /// The attribute that the item's path begins with: the first of its class's ``ItemClass/containerNames`` that it has.
+  package var containerName: AttributeName {
+    let names = itemClass.containerNames
+    return names.first { attributes[$0]?.isDefault == false } ?? names[0]
+  }
+}
+
+extension ItemRecord {
+  /// The name of the field of a login that this item is; nil for an item that is not a field.
+  public var field: String? {
+    guard let bytes = attributes[.field]?.contentBytes, !bytes.isEmpty else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// What ``Revision`` names: one state of the secret of an item.
+public enum SecretState {}
+
+/// The identity of an item: drawn once, it survives renames and edits.
+public typealias ItemID = Identifier<ItemRecord>
+
+/// The state of an item's secret: a new one with every new secret, the same after a re-encryption.
+public typealias Revision = Identifier<SecretState>

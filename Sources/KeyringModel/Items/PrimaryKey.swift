@@ -1,0 +1,90 @@
+internal import Encoding
+
+/// What makes an item unique within its class: its primary-key attributes, its group and `synchronizable`.
+///
+/// Values that a missing attribute stands for (empty, zero, false) are left out, and bytes that are text
+/// count as text, so two spellings of the same key are equal.
+public struct PrimaryKey: Hashable, Sendable {
+  /// The class of the item.
+  public let itemClass: ItemClass
+  /// The values in the order of ``AttributeSchema/primaryKey(of:)``.
+  public let values: [(name: AttributeName, value: AttributeValue)]
+  /// The group of the item.
+  public let group: String
+  /// Whether the item is marked as synchronised.
+  public let isSynchronizable: Bool
+
+  /// Takes the primary key out of an item's attributes.
+  ///
+  /// - Parameters:
+  ///   - itemClass: The class of the item.
+  ///   - attributes: All of its attributes; those outside the primary key have no effect.
+  ///   - group: Its group.
+  public init(itemClass: ItemClass, attributes: Attributes, group: String) {
+    self.itemClass = itemClass
+    self.group = group
+    values = AttributeSchema.primaryKey(of: itemClass).compactMap { name in
+      guard let value = attributes[name] else { return nil }
+      let canonical = PrimaryKey.canonical(name, value)
+      return canonical.isDefault ? nil : (name, canonical)
+    }
+    isSynchronizable =
+      attributes[.synchronizable].map { value in
+        !AttributeSchema.normalized(value, as: .boolean).isDefault
+      } ?? false
+  }
+
+  /// The value of one attribute of the key, or nil where it has its default.
+  ///
+  /// - Parameter name: An attribute of the primary key.
+  public subscript(name: AttributeName) -> AttributeValue? {
+    values.first { $0.name == name }?.value
+  }
+
+  /// The name of the field, for the key of a field of a login.
+  public var field: String? {
+    guard case .string(let text)? = self[.field] else { return nil }
+    return text
+  }
+
+  /// The key of the login that a field belongs to, in the group of the field.
+  public var withoutField: PrimaryKey { PrimaryKey(self, values: values.filter { $0.name != .field }) }
+
+  private init(_ other: PrimaryKey, values: [(name: AttributeName, value: AttributeValue)]) {
+    (itemClass, group, isSynchronizable) = (other.itemClass, other.group, other.isSynchronizable)
+    self.values = values
+  }
+
+  /// The key as canonical JSON: `class`, `group`, all values, and `synchronizable` when true.
+  public var canonicalJSON: [UInt8] {
+    var members = values.map { JSONMember($0.name.text, JSONValue($0.value)) }
+    members.append(JSONMember("class", .string(itemClass.rawValue)))
+    members.append(JSONMember("group", .string(group)))
+    if isSynchronizable { members.append(JSONMember("synchronizable", .bool(true))) }
+    return JSONValue.object(members).canonicalBytes
+  }
+
+  private static func canonical(_ name: AttributeName, _ value: AttributeValue) -> AttributeValue {
+    var value = value
+    if case .bytes(let bytes) = value { value = AttributeValue(text: bytes) }
+    return AttributeSchema.normalized(name: name, value: value)
+  }
+
+  /// Whether both name the same item.
+  public static func == (left: PrimaryKey, right: PrimaryKey) -> Bool {
+    left.itemClass == right.itemClass && left.isSynchronizable == right.isSynchronizable
+      && left.group.hasSameBytes(as: right.group)
+      && left.values.elementsEqual(right.values) { $0.name == $1.name && $0.value == $1.value }
+  }
+
+  /// Feeds all parts of the key to a hasher.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(itemClass)
+    hasher.combine(isSynchronizable)
+    hasher.combine(group)
+    for (name, value) in values {
+      hasher.combine(name)
+      hasher.combine(value)
+    }
+  }
+}

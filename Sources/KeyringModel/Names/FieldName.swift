@@ -1,0 +1,28 @@
+/// The rule for names of fields: the further secrets of a login, such as its one-time-password seed.
+public enum FieldName {
+  /// The field that holds a seed of one-time passwords, as an `otpauth://` URI or base32.
+  public static let oneTimePassword = "otp"
+  /// The field that holds a note.
+  public static let note = "note"
+
+  /// The most bytes of a name.
+  public static let maximumSize = 40
+
+  /// Returns whether a field can have this name: 1 to 40 of `[a-z0-9-]`, not starting with `-`, and not the name of a
+  /// DOS device, because the name is also the name of a file.
+  ///
+  /// - Parameter name: A proposed name.
+  public static func isValid(_ name: some BidirectionalCollection<UInt8>) -> Bool {
+    guard name.count <= maximumSize, ReadableComponent.isValid(name, isName: false) else { return false }
+    return name.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+        true
+      default: false
+      }
+    }
+  }
+
+  /// Returns whether a field can have this name; see the other function.
+  public static func isValid(_ name: String) -> Bool { isValid(name.utf8) }
+}

@@ -1,0 +1,75 @@
+public import Encoding
+
+/// What the policy says about one person.
+public struct Person: Sendable {
+  /// What a person may do.
+  public enum Role: String, Sendable {
+    /// Reads, writes and signs policies.
+    case admin
+    /// Reads and writes.
+    case member
+  }
+
+  /// The name shown to others; any text but none at all.
+  public var name: String
+  /// What the person may do.
+  public var role: Role
+  /// When the person was added.
+  public var added: Timestamp
+  /// When the person was removed; nil for those who are members.
+  public var removed: Timestamp?
+  /// The digest of the person's key file, which the signature of the policy covers with it; nil in a policy that was
+  /// made before it was kept.
+  public var key: ContentDigest?
+
+  /// Brings all parts together.
+  public init(
+    name: String, role: Role, added: Timestamp, removed: Timestamp? = nil, key: ContentDigest? = nil
+  ) {
+    self.name = name
+    self.role = role
+    self.added = added
+    self.removed = removed
+    self.key = key
+  }
+}
+
+extension Person: Equatable {
+  /// Whether both say exactly the same; names are compared as bytes.
+  public static func == (left: Person, right: Person) -> Bool {
+    left.name.hasSameBytes(as: right.name) && left.role == right.role && left.added == right.added
+      && left.removed == right.removed && left.key == right.key
+  }
+}
+
+extension Person {
+  var json: JSONValue {
+    var members = [
+      JSONMember("name", .string(name)),
+      JSONMember("role", .string(role.rawValue)),
+      JSONMember("added", .string(added.rfc3339)),
+    ]
+    if let removed { members.append(JSONMember("removed", .string(removed.rfc3339))) }
+    if let key { members.append(JSONMember("key", .string(key.base64url))) }
+    return .object(members)
+  }
+
+  init(_ json: JSONValue) throws(PolicyError) {
+    guard case .object(let members) = json else { throw .invalid("people") }
+    var fields = PolicyFields(members)
+    name = try fields.takeString("name")
+    guard let role = Role(rawValue: try fields.takeString("role")) else { throw .invalid("role") }
+    self.role = role
+    guard let added = Timestamp(rfc3339: try fields.takeString("added")) else { throw .invalid("added") }
+    self.added = added
+    if let text = try fields.takeOptionalString("removed") {
+      guard let moment = Timestamp(rfc3339: text) else { throw .invalid("removed") }
+      removed = moment
+    }
+    if let text = try fields.takeOptionalString("key") {
+      guard let digest = ContentDigest(base64url: text) else { throw .invalid("key") }
+      key = digest
+    }
+    try fields.finish()
+  }
+}

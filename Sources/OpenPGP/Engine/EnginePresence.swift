@@ -1,0 +1,127 @@
+internal import CGPGME
+internal import FileSystem
+package import KeyringModel
+package import Secrets
+internal import Synchronization
+
+// A passphrase that is typed shows that somebody is there. The agent keeps passphrases for a while, so for that it has
+// to forget them first.
+
+extension Engine {
+  package func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes {
+    // A process that may ask nobody must not make everybody else type again.
+    if case .never = interaction { throw .noPromptPossible }
+    let recipients: [KeyID]
+    do {
+      recipients = try unsafe ciphertext.span.bytes.withUnsafeBytes { bytes throws(MessageError) in
+        try unsafe self.recipients(of: bytes)
+      }
+    } catch {
+      throw .message(error)
+    }
+    // Nobody waits for a turn that he can make nothing of.
+    try withAgent { session throws(EngineError) in
+      _ = try keysOfAgent(for: recipients, session)
+    }
+    // Between two that forget and then ask, one answer would do for both.
+    let turn = try presenceTurn()
+    defer { withExtendedLifetime(turn) {} }
+    try withAgent { session throws(EngineError) in
+      let agent = try connection(session)
+      // All that it keeps: with the passphrase that it was given last the agent tries every key, because the subkeys
+      // of one person mostly have the same.
+      for key in try keysOfAgent(for: recipients, session) where key.isCached {
+        try agent.forgetPassphrase(of: key.keygrip)
+      }
+    }
+    return try open(ciphertext, limit: limit)
+  }
+
+  /// All keys of the agent, after making sure that somebody is asked for those that open a message.
+  private func keysOfAgent(
+    for recipients: [KeyID], _ session: Session
+  ) throws(EngineError) -> [AgentKey] {
+    let table = session.home.table
+    let people = table.keys.keys.filter { person in recipients.contains { table.claims($0, by: person) } }
+    let keys = try connection(session).keys()
+    var isMine = false
+    for person in people.sorted() {
+      let own = try keygrips(of: person, in: session).compactMap { grip in
+        keys.first { $0.keygrip == grip }
+      }
+      guard !own.isEmpty else { continue }
+      isMine = true
+      try Self.checkPassphrase(own, of: person)
+    }
+    guard isMine else { throw .notARecipient(recipients: recipients) }
+    return keys
+  }
+
+  /// Longer than any dialog for a passphrase stays open unnoticed, in seconds.
+  private static let patience = 600.0
+
+  /// Waits for the right to make the agent forget, which nobody else has as long as the lock lives.
+  ///
+  /// - Throws: `unsafeEngine` when there can be no lock; `noPromptPossible` when somebody else has not answered.
+  private func presenceTurn() throws(EngineError) -> HomeLock {
+    while true {
+      let lock = try HomeLock(path: locations.runtimeBase + "/presence.lock")
+      guard lock.take(.exclusive, within: Self.patience) else { throw .noPromptPossible }
+      // A clean-up of the folder may have taken the file away; then others lock another one.
+      if lock.isCurrent { return lock }
+    }
+  }
+
+  package func checkPassphrase(of person: Fingerprint) throws(EngineError) {
+    try withAgent { session throws(EngineError) in
+      let keys = try connection(session).keys()
+      let own = try keygrips(of: person, in: session).compactMap { grip in keys.first { $0.keygrip == grip } }
+      guard !own.isEmpty else { throw .unusableKey(person, .noSecretKey) }
+      try Self.checkPassphrase(own, of: person)
+    }
+  }
+
+  private static func checkPassphrase(
+    _ keys: [AgentKey], of person: Fingerprint
+  ) throws(EngineError) {
+    if keys.contains(where: { $0.protection == .none }) { throw .unusableKey(person, .noPassphrase) }
+    if keys.contains(where: { $0.protection == .elsewhere }) { throw .unusableKey(person, .onCard) }
+  }
+
+  private func connection(_ session: Session) throws(EngineError) -> AgentConnection {
+    guard let socket = session.home.redirect.socket else {
+      throw .agentUnreachable(detail: "the way to the agent is not known")
+    }
+    return try AgentConnection(socket: socket)
+  }
+
+  /// What the agent calls the keys of a person; the first question about somebody starts one process.
+  private func keygrips(of person: Fingerprint, in session: Session) throws(EngineError) -> [Keygrip] {
+    if let known = keygrips.withLock({ $0[person] }) { return known }
+    let context = try Context(program: session.program, home: session.home.path, interaction: .never)
+    counter.processStarted()
+    let found = try context.keygrips(of: person)
+    keygrips.withLock { $0[person] = found }
+    return found
+  }
+}
+
+extension Context {
+  /// What gpg-agent calls a key and its subkeys. Starts one process.
+  ///
+  /// - Parameter person: The primary fingerprint.
+  /// - Throws: What libgpgme reports.
+  fileprivate func keygrips(of person: Fingerprint) throws(EngineError) -> [Keygrip] {
+    var grips: [Keygrip] = []
+    try unsafe forEachKey(matching: person.text, mode: GPGME_KEYLIST_MODE_WITH_KEYGRIP) { key in
+      var next = unsafe key.pointee.subkeys
+      while let subkey = unsafe next {
+        if let text = unsafe subkey.pointee.keygrip, let grip = unsafe Keygrip(String(cString: text)) {
+          grips.append(grip)
+        }
+        unsafe next = subkey.pointee.next
+      }
+    }
+    return grips
+  }
+}

@@ -1,0 +1,157 @@
+internal import CGPGME
+internal import Encoding
+internal import FileSystem
+internal import Glibc
+internal import KeyringModel
+
+/// Finds the engine home of a keyring, and makes it when there is none.
+struct EngineHomeMaker: Sendable {
+  /// Where things are.
+  private(set) var locations: EngineLocations
+  /// The folder's name: 16 digits that depend on everything that goes into it.
+  let name: String
+  private let keys: [Fingerprint: [UInt8]]
+
+  /// Computes the name; touches no file.
+  ///
+  /// - Parameters:
+  ///   - locations: Where things are. The user's home is part of the name: it decides which agent is used.
+  ///   - keyringID: The keyring.
+  ///   - keys: The people's key files.
+  init(locations: EngineLocations, keyringID: String, keys: [Fingerprint: [UInt8]]) {
+    self.locations = locations
+    self.keys = keys
+    // Lengths keep one field from running into the next.
+    var content = Array("keytree engine home \(EngineHome.layout)\n".utf8)
+    func add(_ field: some Collection<UInt8>) {
+      content += Array("\(field.count) ".utf8)
+      content += field
+    }
+    add(Array(keyringID.utf8))
+    add(Array((locations.userHome ?? "").utf8))
+    for (fingerprint, bytes) in keys.sorted(by: { $0.key < $1.key }) {
+      add(Array(fingerprint.text.utf8))
+      add(bytes)
+    }
+    var number: UInt64 = 0
+    for byte in ContentDigest(of: content).bytes.prefix(8) { number = number << 8 | UInt64(byte) }
+    name = Hex.text(of: number, uppercase: false)
+  }
+
+  /// The folder.
+  var path: String { "\(locations.runtimeBase)/\(name)" }
+
+  /// Loads the home, after making it when needed. Of several processes at once one makes it, the others
+  /// wait. While its disk has no room, it is made in memory.
+  ///
+  /// - Parameter tools: What runs GnuPG; asked for only when the home has to be made.
+  /// - Returns: The home, locked against removal.
+  /// - Throws: `unsafeEngine` for the folder; what concerns the engine.
+  func home(tools: () throws(EngineError) -> EngineTools) throws(EngineError) -> EngineHome {
+    do {
+      return try ownHome(tools: tools)
+    } catch {
+      guard SpareBases.isFull(locations.runtimeBase) else { throw error }
+      for base in SpareBases.inMemory where base != locations.runtimeBase && !SpareBases.isFull(base) {
+        var spare = self
+        spare.locations.runtimeBase = base
+        // Somebody else may have made the folder. The first error is the one to report.
+        if let home = try? spare.ownHome(tools: tools) { return home }
+      }
+      throw error
+    }
+  }
+
+  private func ownHome(tools: () throws(EngineError) -> EngineTools) throws(EngineError) -> EngineHome {
+    let base = locations.runtimeBase
+    guard base.hasPrefix("/"), base.utf8.contains(where: { $0 != UInt8(ascii: "/") }) else {
+      throw .unsafeEngine(path: base, reason: "it is not an absolute path")
+    }
+    // Someone may remove the folder between two steps; each round starts with what is there then.
+    for _ in 0..<10 {
+      try PrivateFolder.make(path)
+      let lock = try HomeLock(home: path)
+      guard lock.take(.shared, within: Self.patience) else { throw busy }
+      guard lock.isCurrent else { continue }
+      if let home = EngineHome(path: path, lock: lock) {
+        keepFresh()
+        return home
+      }
+      guard lock.take(.exclusive, within: Self.patience) else { throw busy }
+      guard lock.isCurrent else { continue }
+      // Another process may have made it while this one waited.
+      if unsafe access(EngineHome.stamp(path), F_OK) != 0 || EngineHome(path: path, lock: lock) == nil {
+        try make(try tools())
+        StaleHomes.remove(in: locations.runtimeBase, except: name)
+      }
+      guard lock.take(.shared, within: Self.patience) else { throw busy }
+      if lock.isCurrent, let home = EngineHome(path: path, lock: lock) { return home }
+    }
+    throw busy
+  }
+
+  private static let patience = 60.0
+
+  private var busy: EngineError { .unsafeEngine(path: path, reason: "other processes keep changing it") }
+
+  private func make(_ tools: EngineTools) throws(EngineError) {
+    FolderRemoval.removeContent(of: path, except: "lock")
+    do {
+      try fill(tools)
+    } catch {
+      // On a full disk a part of a home takes room that somebody needs.
+      FolderRemoval.removeContent(of: path, except: "lock")
+      throw error
+    }
+  }
+
+  private func fill(_ tools: EngineTools) throws(EngineError) {
+    try SmallFile.write(EngineConfiguration.bytes(signer: nil), to: path + "/gpg.conf")
+    // Homes that GnuPG 2.4 sets up by itself get `use-keyboxd` here, and a daemon holds the keys then.
+    try SmallFile.write([], to: path + "/common.conf")
+    // Before the redirect exists: whatever a key file brings along, no secret part of it can get into the
+    // user's agent.
+    let keys = try importKeys(tools)
+    let socket = try tools.gpgconf.places(home: locations.userHome).agentSocket
+    let redirect = AgentRedirect(path: try tools.gpgconf.places(home: path).agentSocket)
+    try redirect.point(to: socket)
+    try SmallFile.write(KeyTableFile.encode(keys), to: path + "/keytree-keys")
+    try SmallFile.write(EngineHome.stampBytes(redirect), to: EngineHome.stamp(path))
+  }
+
+  // The table is made from what gpg has imported, not from what the files claim.
+  private func importKeys(_ tools: EngineTools) throws(EngineError) -> [PublicKey] {
+    if keys.isEmpty { return [] }
+    let ordered = keys.sorted { $0.key < $1.key }
+    try tools.importKeys(ordered.flatMap { $0.value + [UInt8(ascii: "\n")] }, home: path)
+    var listed = try tools.keys(home: path)
+    // A damaged file may have kept gpg from reading those after it.
+    let present = Set(listed.map(\.fingerprint))
+    let missing = ordered.filter { !present.contains($0.key) }
+    if !missing.isEmpty, missing.count < ordered.count || ordered.count > 1 {
+      try tools.importKeys(eachOf: missing.map(\.value), home: path)
+      listed = try tools.keys(home: path)
+    }
+    // A file may hold more keys than the one it is named after. Nobody asked for those, and one of them could
+    // pose as a subkey's owner.
+    let strangers = listed.map(\.fingerprint).filter { keys[$0] == nil }
+    if !strangers.isEmpty {
+      try tools.delete(strangers, home: path)
+      listed = try tools.keys(home: path)
+      guard listed.allSatisfy({ keys[$0.fingerprint] != nil }) else {
+        throw .unsafeEngine(path: path, reason: "keys of others in it cannot be deleted")
+      }
+    }
+    return listed
+  }
+
+  // Homes that nobody has used for a week are removed; the time of the stamp says when it was used.
+  private func keepFresh() {
+    var status = stat()
+    guard unsafe stat(EngineHome.stamp(path), &status) == 0 else { return }
+    if time(nil) - status.st_mtim.tv_sec > 86_400 {
+      // Only a younger time is lost when this fails.
+      _ = unsafe utimensat(AT_FDCWD, EngineHome.stamp(path), nil, 0)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+internal import FileSystem
+internal import Glibc
+
+/// The lock of an engine home: shared while the home is in use, exclusive while it is made or removed. The
+/// kernel lets go of it when the process ends, however it ends.
+final class HomeLock: Sendable {
+  private let descriptor: Int32
+  private let path: String
+
+  /// Opens the lock file of a home, and makes it when it is missing. Takes no lock yet.
+  ///
+  /// - Parameter home: The folder.
+  /// - Throws: `unsafeEngine` when the file cannot be opened.
+  convenience init(home: String) throws(EngineError) { try self.init(path: home + "/lock") }
+
+  /// Opens a lock file of its own, and makes it when it is missing. Takes no lock yet.
+  ///
+  /// - Parameter path: The file.
+  /// - Throws: `unsafeEngine` when the file cannot be opened.
+  init(path: String) throws(EngineError) {
+    self.path = path
+    descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    if descriptor < 0 { throw .unsafeEngine(path: path, reason: PrivateFolder.reason(errno)) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Takes or changes the lock.
+  ///
+  /// - Parameters:
+  ///   - mode: Which lock.
+  ///   - seconds: How long to wait for others.
+  /// - Returns: Whether it was taken.
+  func take(_ mode: FileLock.Mode, within seconds: Double) -> Bool {
+    FileLock.take(descriptor, mode, within: seconds) == 0
+  }
+
+  /// Whether the file that is locked is still the one in the folder. It is not when the home was removed
+  /// while this process waited.
+  var isCurrent: Bool {
+    var mine = stat()
+    var there = stat()
+    guard unsafe fstat(descriptor, &mine) == 0, unsafe lstat(path, &there) == 0 else { return false }
+    return mine.st_ino == there.st_ino && mine.st_dev == there.st_dev
+  }
+}

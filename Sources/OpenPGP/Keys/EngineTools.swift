@@ -1,0 +1,130 @@
+internal import CGPGME
+internal import FileSystem
+internal import Glibc
+internal import KeyringModel
+
+/// The operations that make an engine home. Each starts a process.
+struct EngineTools {
+  /// The gpg to use.
+  var program: Library.Program
+  /// The gpgconf beside it.
+  var gpgconf: Gpgconf
+  /// Called for every process started.
+  var processStarted: () -> Void
+
+  /// Imports key files.
+  ///
+  /// - Parameters:
+  ///   - bytes: Armored keys, any number.
+  ///   - home: The GnuPG home.
+  /// - Throws: What libgpgme reports, except that a key cannot be read: that shows in the listing.
+  func importKeys(_ bytes: [UInt8], home: String) throws(EngineError) {
+    let context = try Context(program: program, home: home, interaction: .never)
+    try unsafe bytes.span.bytes.withUnsafeBytes { buffer throws(EngineError) in
+      let data = try unsafe DataObject(reading: buffer, isSensitive: false)
+      processStarted()
+      _ = unsafe gpgme_op_import(context.pointer, data.pointer)
+    }
+  }
+
+  /// Lists every key of a home.
+  ///
+  /// - Parameter home: The GnuPG home.
+  /// - Returns: The keys.
+  /// - Throws: What libgpgme reports.
+  func keys(home: String) throws(EngineError) -> [PublicKey] {
+    let context = try Context(program: program, home: home, interaction: .never)
+    processStarted()
+    return try context.keys(matching: nil, secretOnly: false)
+  }
+
+  /// Gets a key object.
+  ///
+  /// - Parameters:
+  ///   - fingerprint: The primary fingerprint; the key found has exactly this one.
+  ///   - home: The GnuPG home.
+  /// - Returns: The object.
+  /// - Throws: `unusableKey` when there is none.
+  func key(_ fingerprint: Fingerprint, home: String) throws(EngineError) -> KeyObject {
+    // Not gpgme_get_key(3): it lists in a context of its own, which is not offline and probes gpg again.
+    let context = try Context(program: program, home: home, interaction: .never)
+    processStarted()
+    var found: gpgme_key_t?
+    guard unsafe gpgme_op_keylist_start(context.pointer, fingerprint.text, 0) == 0,
+      unsafe gpgme_op_keylist_next(context.pointer, &found) == 0, let found = unsafe found
+    else { throw .unusableKey(fingerprint, .missing) }
+    let key = unsafe KeyObject(found)
+    _ = unsafe gpgme_op_keylist_end(context.pointer)
+    guard let text = unsafe found.pointee.fpr, unsafe String(cString: text) == fingerprint.text else {
+      throw .unusableKey(fingerprint, .missing)
+    }
+    return key
+  }
+
+  /// Deletes public keys. Starts one process for some hundred of them.
+  ///
+  /// - Parameters:
+  ///   - fingerprints: Their primary fingerprints.
+  ///   - home: The GnuPG home.
+  /// - Throws: What libgpgme reports, except that a key cannot be deleted: that shows in the listing.
+  func delete(_ fingerprints: [Fingerprint], home: String) throws(EngineError) {
+    let arguments = ["--yes", "--delete-keys", "--"]
+    try forEachPortion(of: fingerprints) { portion throws(EngineError) in
+      try run(arguments + portion.map(\.text), home: home)
+    }
+  }
+
+  /// Imports key files, each by itself: a damaged one does not keep gpg from reading the others. Starts one process for
+  /// some hundred of them.
+  ///
+  /// - Parameters:
+  ///   - files: Armored keys.
+  ///   - home: The GnuPG home.
+  /// - Throws: What libgpgme reports, except that a key cannot be read: that shows in the listing.
+  func importKeys(eachOf files: [[UInt8]], home: String) throws(EngineError) {
+    let folder = "\(home)/import"
+    try PrivateFolder.make(folder)
+    defer {
+      FolderRemoval.removeContent(of: folder)
+      _ = unsafe rmdir(folder)
+    }
+    try forEachPortion(of: files) { portion throws(EngineError) in
+      var names: [String] = []
+      for (number, bytes) in portion.enumerated() {
+        let name = "\(folder)/\(number)"
+        try SmallFile.write(bytes, to: name, isSynchronized: false)
+        names.append(name)
+      }
+      try run(["--import", "--"] + names, home: home)
+    }
+  }
+
+  /// The most keys or files that one process is given: what a command line has room for.
+  private static let portion = 512
+
+  private func forEachPortion<Element>(
+    of list: [Element], _ body: (ArraySlice<Element>) throws(EngineError) -> Void
+  ) throws(EngineError) {
+    var rest = list[...]
+    while !rest.isEmpty {
+      try body(rest.prefix(Self.portion))
+      rest = rest.dropFirst(Self.portion)
+    }
+  }
+
+  private func run(_ arguments: [String], home: String) throws(EngineError) {
+    processStarted()
+    let options = ["--homedir", home, "--batch", "--no-tty", "--quiet", "--no-autostart"]
+    _ = try ProgramCall.run(program.path, options + arguments)
+  }
+}
+
+/// A key object of libgpgme.
+@safe
+struct KeyObject: ~Copyable {
+  let pointer: gpgme_key_t
+
+  init(_ pointer: gpgme_key_t) { unsafe self.pointer = unsafe pointer }
+
+  deinit { unsafe gpgme_key_unref(pointer) }
+}

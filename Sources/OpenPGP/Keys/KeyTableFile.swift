@@ -1,0 +1,96 @@
+internal import Encoding
+internal import KeyringModel
+
+/// The key table as a file of the engine home.
+///
+/// One line per key, subkey and user id, fields separated by one space, the last line `end` and the number
+/// of lines before it, so that a cut file is noticed:
+/// ```
+/// keytree-keys 1
+/// key C86E40475C0FBD627777428CC11945FA7D8856D8
+/// subkey <fingerprint> <key id> <letters> <created> <expires or 0>
+/// user Alice%20Example%20<alice@keytree.example>
+/// end 3
+/// ```
+/// Letters: `e` encrypts, `s` signs, `r` revoked, `d` disabled, `i` invalid, `-` always stands first. Times
+/// are seconds since 1970. In user ids everything but printable ASCII is `%` and two digits, as is `%`.
+enum KeyTableFile {
+  private static let firstLine = "keytree-keys 1"
+
+  /// Writes a table.
+  ///
+  /// - Parameter keys: The keys, each with its primary key first.
+  /// - Returns: The file's bytes.
+  static func encode(_ keys: [PublicKey]) -> [UInt8] {
+    var lines = [firstLine]
+    for key in keys {
+      lines.append("key \(key.fingerprint.text)")
+      for subkey in key.subkeys {
+        lines.append(
+          "subkey \(subkey.fingerprint.text) \(subkey.keyID.text) \(letters(subkey)) "
+            + "\(seconds(subkey.created)) \(subkey.expires.map(seconds) ?? 0)")
+      }
+      for user in key.userIDs { lines.append("user \(PercentEscapes.encode(user))") }
+    }
+    lines.append("end \(lines.count - 1)")
+    return Array((lines.joined(separator: "\n") + "\n").utf8)
+  }
+
+  /// Reads a table strictly.
+  ///
+  /// - Parameter bytes: The file's bytes.
+  /// - Returns: The keys, or nil when anything is not exactly as `encode` writes it.
+  static func decode(_ bytes: [UInt8]) -> [PublicKey]? {
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard text.utf8.elementsEqual(bytes), text.utf8.last == UInt8(ascii: "\n") else { return nil }
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()[...]
+    guard lines.popFirst() == Substring(firstLine), let last = lines.popLast(), last == "end \(lines.count)"
+    else { return nil }
+    var keys: [PublicKey] = []
+    for line in lines {
+      let fields = line.split(separator: " ", omittingEmptySubsequences: false)
+      switch (fields.first, fields.count) {
+      case ("key", 2):
+        guard isComplete(keys.last), let fingerprint = Fingerprint(String(fields[1])) else { return nil }
+        keys.append(PublicKey(fingerprint: fingerprint, userIDs: [], subkeys: [], hasSecret: false))
+      case ("subkey", 6):
+        guard !keys.isEmpty, let subkey = subkey(fields) else { return nil }
+        keys[keys.count - 1].subkeys.append(subkey)
+      case ("user", 2):
+        guard !keys.isEmpty, let user = PercentEscapes.decode(Array(fields[1].utf8)[...]) else { return nil }
+        keys[keys.count - 1].userIDs.append(user)
+      default: return nil
+      }
+    }
+    return isComplete(keys.last) ? keys : nil
+  }
+
+  private static func isComplete(_ key: PublicKey?) -> Bool {
+    key == nil || key?.subkeys.first?.fingerprint == key?.fingerprint
+  }
+
+  private static func letters(_ subkey: PublicKey.Subkey) -> String {
+    var letters = "-"
+    if subkey.canEncrypt { letters += "e" }
+    if subkey.canSign { letters += "s" }
+    if subkey.revoked { letters += "r" }
+    if subkey.disabled { letters += "d" }
+    if subkey.invalid { letters += "i" }
+    return letters
+  }
+
+  private static func subkey(_ fields: [Substring]) -> PublicKey.Subkey? {
+    guard let fingerprint = Fingerprint(String(fields[1])), let keyID = KeyID(String(fields[2])),
+      let created = Int(fields[4]), let expires = Int(fields[5])
+    else { return nil }
+    let letters = fields[3]
+    let subkey = PublicKey.Subkey(
+      fingerprint: fingerprint, keyID: keyID,
+      canEncrypt: letters.contains("e"), canSign: letters.contains("s"),
+      created: Timestamp(seconds: created), expires: expires > 0 ? Timestamp(seconds: expires) : nil,
+      revoked: letters.contains("r"), disabled: letters.contains("d"), invalid: letters.contains("i"))
+    return Self.letters(subkey) == letters ? subkey : nil
+  }
+
+  private static func seconds(_ time: Timestamp) -> Int { Int(time.microseconds / 1_000_000) }
+}

@@ -1,0 +1,59 @@
+package import Keyring
+internal import KeyringModel
+internal import Subprocess
+
+/// What the last commit has of a store.
+package struct History {
+  /// How the repository names what is in it.
+  package let hash: GitHash
+  /// Whether the branch has no commit at all.
+  package let isUnborn: Bool
+  /// The names of the contents by path in the store: files alone, not links or modules.
+  package let files: [String: String]
+
+  /// Whether the store is not in it yet.
+  package var isNew: Bool { isUnborn || !hasPolicy }
+  private let hasPolicy: Bool
+
+  /// Asks git for the last commit.
+  ///
+  /// - Parameters:
+  ///   - repository: The repository.
+  ///   - paths: Which files of the store; nil for all.
+  /// - Throws: as `Git.run`.
+  init(of repository: Repository, paths: Set<String>?) throws(GitError) {
+    let git = repository.git
+    hash = try repository.hash()
+    let question = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
+    let head = try git.outcome(of: question)
+    switch head.ending {
+    case .exited(status: 0): isUnborn = false
+    case .exited(status: 1):
+      (isUnborn, files, hasPolicy) = (true, [:], false)
+      return
+    default: throw git.failure(question, head)
+    }
+    // A command line has an end, and so has the patience of whoever wrote the list.
+    let isShort = (paths?.count ?? .max) <= 500
+    let wanted =
+      isShort ? (paths ?? []).map { repository.prefix + $0 } : StoreFiles.roots(below: repository.prefix)
+    let policy = repository.prefix + StoreLayout.policy
+    let records = try git.records(
+      ["ls-tree", "-r", "-z", "--full-tree", "HEAD", "--"] + wanted.sorted() + (isShort ? [policy] : []))
+    var found: [String: String] = [:]
+    for record in records {
+      // `<mode> <type> <name>`, a tab, and the path.
+      guard let tab = record.firstIndex(of: UInt8(ascii: "\t")) else {
+        throw .unexpectedOutput(command: "ls-tree")
+      }
+      let words = record[..<tab].split(separator: UInt8(ascii: " "))
+      let isFile = words.count == 3 && words[0].starts(with: "100".utf8)
+      guard isFile, let path = String(validating: record[(tab + 1)...], as: UTF8.self),
+        path.hasPrefix(repository.prefix)
+      else { continue }
+      found[String(path.dropFirst(repository.prefix.count))] = String(decoding: words[2], as: UTF8.self)
+    }
+    hasPolicy = found[StoreLayout.policy] != nil
+    files = found
+  }
+}
