@@ -4,8 +4,6 @@ internal import Secrets
 
 /// Why a program that asks for a credential, or hands one over, gets no answer.
 package enum CredentialError: Error, Equatable {
-  /// The keyring could not do it.
-  case keyring(KeyringError)
   /// Another program wrote something that its protocol does not allow; the text says what, without its content.
   case malformed(String)
   /// Another program wrote JSON that is none.
@@ -24,13 +22,12 @@ package enum CredentialError: Error, Equatable {
   case contended
 }
 
-/// Runs something of the keyring; its error becomes one of a credential.
-func asCredential<R: ~Copyable>(_ body: @autoclosure () throws(KeyringError) -> R) throws(CredentialError)
-  -> R
-{
-  do {
-    return try body()
-  } catch {
-    throw .keyring(error)
+extension KeyringError {
+  /// True if another process may have stored, removed or moved the item since it was found.
+  var isAboutConcurrentChange: Bool {
+    switch self {
+    case .itemExists, .itemNotFound, .bindingMismatch(_, .condition(.group)): true
+    default: false
+    }
   }
 }

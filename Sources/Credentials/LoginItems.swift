@@ -24,8 +24,8 @@ package struct LoginItems {
     /// The items.
     ///
     /// - Throws: `damagedIndex` when there is none, and a damaged line might be it: that is not the same as nothing.
-    func settled() throws(CredentialError) -> [ItemRecord] {
-      if records.isEmpty, isIncomplete { throw .damagedIndex }
+    func settled() throws -> [ItemRecord] {
+      if records.isEmpty, isIncomplete { throw CredentialError.damagedIndex }
       return records
     }
   }
@@ -92,16 +92,16 @@ extension Sequence<ItemRecord> {
   /// choose what is read from another group, or to whom a new secret is encrypted.
   ///
   /// - Throws: `ambiguous` with the items.
-  func requireOneGroup() throws(CredentialError) {
+  func requireOneGroup() throws {
     let items = Array(self)
     guard let first = items.first, items.contains(where: { $0.group != first.group }) else { return }
-    throw .ambiguous(items.map(\.reference))
+    throw CredentialError.ambiguous(items.map(\.reference))
   }
 
   /// Refuses to choose between items of several groups with the same account.
   ///
   /// - Throws: `ambiguous` with the items of one account.
-  func requireOneGroupForEachAccount() throws(CredentialError) {
+  func requireOneGroupForEachAccount() throws {
     let accounts = Dictionary(grouping: self) { $0.attributes[.account]?.contentBytes ?? [] }
     for items in accounts.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }).map(\.value) {
       try items.requireOneGroup()

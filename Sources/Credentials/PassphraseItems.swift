@@ -18,7 +18,7 @@ package struct PassphraseItems {
   ///
   /// - Returns: The secret, and the item that it is of; nil when there is none.
   /// - Throws: `ambiguous` when several passwords of the server, or passphrases of several groups, are meant; `damagedIndex`, `keyring`.
-  package func secret(for prompt: PassphrasePrompt) throws(CredentialError) -> (SecretSlice, ItemReference)? {
+  package func secret(for prompt: PassphrasePrompt) throws -> (SecretSlice, ItemReference)? {
     switch prompt {
     case .key(let path):
       let name = path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? path
@@ -34,14 +34,13 @@ package struct PassphraseItems {
     case .login(let account, let host):
       guard let host = HostName(authority: host) else { return nil }
       let items = LoginItems(keyring: keyring)
-      let all = try asCredential(
-        items.find(
-          at: Endpoint(scheme: "ssh", host: host), account: account, where: LoginItems.isPassword))
+      let all = try items.find(
+        at: Endpoint(scheme: "ssh", host: host), account: account, where: LoginItems.isPassword)
       try all.rivals.requireOneGroup()
       let found = try all.settled()
-      guard found.count < 2 else { throw .ambiguous(found.map(\.reference)) }
+      guard found.count < 2 else { throw CredentialError.ambiguous(found.map(\.reference)) }
       guard let record = found.first else { return nil }
-      return (try asCredential(items.secret(of: record)), record.reference)
+      return (try items.secret(of: record), record.reference)
     }
   }
 }

@@ -45,7 +45,7 @@ package struct RecentLogins: Sendable {
   /// Refuses to choose between accounts of several groups, unless this machine has used one of them.
   ///
   /// - Throws: `ambiguous`.
-  func requireOneGroup(of records: [ItemRecord], at endpoint: Endpoint) throws(CredentialError) {
+  func requireOneGroup(of records: [ItemRecord], at endpoint: Endpoint) throws {
     if let id = item(at: endpoint), records.contains(where: { $0.id == id }) { return }
     try records.requireOneGroup()
   }

@@ -16,9 +16,9 @@ struct ServiceItem {
   /// The first item in the order of creation.
   ///
   /// - Throws: `ambiguous` for items of several groups; `damagedIndex`, `keyring`.
-  func find() throws(CredentialError) -> ItemRecord? {
-    let matches = try asCredential(keyring.find(query))
-    if matches.items.isEmpty, !matches.problems.isEmpty { throw .damagedIndex }
+  func find() throws -> ItemRecord? {
+    let matches = try keyring.find(query)
+    if matches.items.isEmpty, !matches.problems.isEmpty { throw CredentialError.damagedIndex }
     try matches.items.requireOneGroup()
     return matches.items.first
   }
@@ -26,8 +26,8 @@ struct ServiceItem {
   /// Decrypts the item; that it has this service and account has to hold in the item itself.
   ///
   /// - Throws: `keyring`.
-  func secret(of record: ItemRecord) throws(CredentialError) -> SecretSlice {
-    SecretSlice(try asCredential(keyring.secret(for: record, matching: query)))
+  func secret(of record: ItemRecord) throws -> SecretSlice {
+    SecretSlice(try keyring.secret(for: record, matching: query))
   }
 
   /// Stores a secret, in place of the one that is there.
@@ -37,46 +37,39 @@ struct ServiceItem {
   ///   - attributes: What a new item has besides service and account.
   /// - Returns: Whether anything in the store has changed.
   /// - Throws: as `find()`; `contended`.
-  func store(_ secret: SecretSlice, _ attributes: Attributes = Attributes()) throws(CredentialError) -> Bool {
+  func store(_ secret: SecretSlice, _ attributes: Attributes = Attributes()) throws -> Bool {
     for _ in 0..<Self.attempts {
-      do throws(CredentialError) {
+      do {
         if let record = try find() {
           if try self.secret(of: record).isEqual(to: secret) { return false }
-          _ = try asCredential(keyring.update(record, secret: secret.copy()))
+          _ = try keyring.update(record, secret: secret.copy())
           return true
         }
         var attributes = attributes
         attributes[.service] = service
         attributes[.account] = account
         let item = NewItem(itemClass: .genericPassword, attributes: attributes)
-        _ = try asCredential(keyring.add(item, secret: secret.copy()))
+        _ = try keyring.add(item, secret: secret.copy())
         return true
-      } catch {
+      } catch let error as KeyringError where error.isAboutConcurrentChange {
         // Another process has stored, removed or moved it in the meantime: look again.
-        switch error {
-        case .keyring(.itemExists), .keyring(.itemNotFound),
-          .keyring(.bindingMismatch(_, .condition(.group))):
-          continue
-        default: throw error
-        }
+        continue
       }
     }
-    throw .contended
+    throw CredentialError.contended
   }
 
   /// Removes the item.
   ///
   /// - Returns: Whether there was one.
   /// - Throws: as `find()`.
-  func erase() throws(CredentialError) -> Bool {
+  func erase() throws -> Bool {
     guard let record = try find() else { return false }
     do {
       try keyring.delete([record])
       return true
-    } catch .itemNotFound {
+    } catch KeyringError.itemNotFound {
       return false
-    } catch {
-      throw .keyring(error)
     }
   }
 

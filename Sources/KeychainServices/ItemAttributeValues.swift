@@ -14,13 +14,13 @@ extension Optional: OptionalValue {
 
 extension ItemAttributes {
   /// A value without the optionals around it; `NSNull`, nil and nothing are refused.
-  static func present(_ value: Any) throws(SecItemFailure) -> Any {
+  static func present(_ value: Any) throws -> Any {
     var value = value
     while let optional = value as? any OptionalValue {
-      guard let inner = optional.unwrapped else { throw .parameter }
+      guard let inner = optional.unwrapped else { throw SecItemFailure.parameter }
       value = inner
     }
-    if value is NSNull { throw .parameter }
+    if value is NSNull { throw SecItemFailure.parameter }
     return value
   }
 
@@ -31,7 +31,7 @@ extension ItemAttributes {
   /// no; only a date for a date.
   ///
   /// - Throws: `parameter` for any other value.
-  static func stored(_ value: Any, for name: AttributeName) throws(SecItemFailure) -> AttributeValue {
+  static func stored(_ value: Any, for name: AttributeName) throws -> AttributeValue {
     let value = try present(value)
     if plainTexts.contains(name) {
       return .string(word(for: try SecItemRequest.text(value), of: name))
@@ -39,25 +39,27 @@ extension ItemAttributes {
     let kind = AttributeSchema.kind(of: name)
     switch (kind, value) {
     case (.date, let date as Date): return try timestamp(date)
-    case (.date, _): throw .parameter
+    case (.date, _): throw SecItemFailure.parameter
     case (.boolean, let number as NSNumber):
-      guard let integer = integer(number), integer == 0 || integer == 1 else { throw .parameter }
+      guard let integer = integer(number), integer == 0 || integer == 1 else {
+        throw SecItemFailure.parameter
+      }
       return .boolean(integer == 1)
     case (.boolean, "0" as String): return .boolean(false)
     case (.boolean, "1" as String): return .boolean(true)
-    case (.boolean, _): throw .parameter
+    case (.boolean, _): throw SecItemFailure.parameter
     case (.integer, let number as NSNumber):
-      guard let integer = integer(number) else { throw .parameter }
+      guard let integer = integer(number) else { throw SecItemFailure.parameter }
       return .integer(integer)
     case (_, let text as String):
       return AttributeSchema.normalized(name: name, value: .string(word(for: text, of: name)))
-    case (.integer, _): throw .parameter
+    case (.integer, _): throw SecItemFailure.parameter
     case (_, let data as Data):
       // Refused before it is copied.
-      guard data.count <= AttributeSchema.maximumValueSize else { throw .parameter }
+      guard data.count <= AttributeSchema.maximumValueSize else { throw SecItemFailure.parameter }
       return .bytes([UInt8](data))
     case (_, let number as NSNumber) where !number.isBoolean: return .string(number.stringValue)
-    default: throw .parameter
+    default: throw SecItemFailure.parameter
     }
   }
 
@@ -65,11 +67,11 @@ extension ItemAttributes {
   private static let plainTexts: Set<AttributeName> = [.accessible, .tokenID, .syncViewHint]
 
   /// The moment, to the microsecond.
-  static func timestamp(_ date: Date) throws(SecItemFailure) -> AttributeValue {
+  static func timestamp(_ date: Date) throws -> AttributeValue {
     let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
     let range =
       Double(Timestamp.earliest.microseconds)...Double(Timestamp.latest.microseconds)
-    guard range.contains(microseconds) else { throw .parameter }
+    guard range.contains(microseconds) else { throw SecItemFailure.parameter }
     return .date(Timestamp(microseconds: Int64(microseconds)))
   }
 

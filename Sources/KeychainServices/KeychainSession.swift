@@ -7,7 +7,7 @@ final class KeychainSession: Sendable {
   static let shared = KeychainSession(KeychainSettings())
 
   /// Opens the store of some settings; the flag tells whether a passphrase may be asked for.
-  typealias Opening = @Sendable (KeychainSettings, _ asks: Bool) throws(KeyringError) -> Keyring
+  typealias Opening = @Sendable (KeychainSettings, _ asks: Bool) throws -> Keyring
 
   /// An open store, and what its policy was when it was last compared with the one on disk.
   private struct OpenStore {
@@ -17,7 +17,7 @@ final class KeychainSession: Sendable {
 
   private struct State {
     var settings: KeychainSettings
-    var opening: Opening = { settings, asks throws(KeyringError) in
+    var opening: Opening = { settings, asks in
       try Keyring.open(at: settings.store, host: settings.host(asks: asks))
     }
     /// Whether a passphrase may be asked for, and the store that was opened so.
@@ -44,7 +44,7 @@ final class KeychainSession: Sendable {
   /// The store, opened at the first call, and again when another policy was accepted since.
   ///
   /// - Parameter asks: Whether the agent may ask a person for a passphrase.
-  func keyring(asks: Bool = true) throws(SecItemFailure) -> Keyring {
+  func keyring(asks: Bool = true) throws -> Keyring {
     let (settings, opening, open) = state.withLock { ($0.settings, $0.opening, $0.stores[asks]) }
     var stamp: TrustStamp?
     if let open {
@@ -52,7 +52,7 @@ final class KeychainSession: Sendable {
       stamp = try? open.keyring.trustStamp()
       if let stamp, stamp == open.stamp, stamp.isSettled { return open.keyring }
     }
-    let new = try keyringStatus { () throws(KeyringError) in try opening(settings, asks) }
+    let new = try opening(settings, asks)
     return state.withLock { state in
       guard state.settings == settings else { return new }
       // With what it has in memory, if that still holds: also when another thread has opened it meanwhile.
@@ -76,17 +76,18 @@ final class KeychainSession: Sendable {
 
   /// Makes a change; once more when the policy was accepted anew between the look at it and the change.
   func change<R>(
-    asks: Bool, _ body: (Keyring) throws(SecItemFailure) -> R
-  ) throws(SecItemFailure) -> R {
+    asks: Bool, _ body: (Keyring) throws -> R
+  ) throws -> R {
     let keyring = try keyring(asks: asks)
-    do throws(SecItemFailure) {
+    do {
       return try body(keyring)
     } catch {
-      guard error.status == errSecNotAvailable || error.status == errSecMissingEntitlement else {
-        throw error
+      let failure = SecItemFailure(error)
+      guard failure.status == errSecNotAvailable || failure.status == errSecMissingEntitlement else {
+        throw failure
       }
       let fresh = try self.keyring(asks: asks)
-      if fresh === keyring { throw error }
+      if fresh === keyring { throw failure }
       return try body(fresh)
     }
   }

@@ -14,7 +14,7 @@ public import Foundation
 public func SecItemAdd(
   _ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
-  unsafe answer(result) { () throws(SecItemFailure) in try SecItemService.shared.add(attributes) }
+  unsafe answer(result) { try SecItemService.shared.add(attributes) }
 }
 
 /// Finds items.
@@ -31,7 +31,7 @@ public func SecItemAdd(
 public func SecItemCopyMatching(
   _ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
-  unsafe answer(result) { () throws(SecItemFailure) in try SecItemService.shared.find(query) }
+  unsafe answer(result) { try SecItemService.shared.find(query) }
 }
 
 /// Changes all items that match, in one transaction.
@@ -43,7 +43,7 @@ public func SecItemCopyMatching(
 ///   taken, and nothing has changed then; as `SecItemAdd`.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
-  answer(nil) { () throws(SecItemFailure) in
+  answer(nil) {
     try SecItemService.shared.update(query, attributesToUpdate)
     return nil
   }
@@ -55,14 +55,14 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 /// - Returns: `errSecSuccess`; `errSecItemNotFound` when nothing matches; as `SecItemAdd`.
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
-  answer(nil) { () throws(SecItemFailure) in
+  answer(nil) {
     try SecItemService.shared.delete(query)
     return nil
   }
 }
 
 private func answer(
-  _ result: UnsafeMutablePointer<CFTypeRef?>?, _ body: () throws(SecItemFailure) -> CFTypeRef?
+  _ result: UnsafeMutablePointer<CFTypeRef?>?, _ body: () throws -> CFTypeRef?
 ) -> OSStatus {
   do {
     let object = try body()
@@ -70,6 +70,6 @@ private func answer(
     return errSecSuccess
   } catch {
     if let result = unsafe result { unsafe result.pointee = nil }
-    return error.status
+    return SecItemFailure(error).status
   }
 }

@@ -15,16 +15,18 @@ struct SecItemChanges {
   /// Reads the attributes of an update for items of a class.
   ///
   /// - Throws: `errSecNoSuchAttr` for what is no attribute of an item; as for a request otherwise.
-  init(_ dictionary: CFDictionary, of request: SecItemRequest) throws(SecItemFailure) {
+  init(_ dictionary: CFDictionary, of request: SecItemRequest) throws {
     guard let itemClass = request.itemClass else { throw SecItemFailure(errSecUnimplemented) }
     let entries = NSMutableDictionary()
     for (key, value) in dictionary.plainEntries {
-      guard let name = (key as? String) ?? (key as? NSString).map({ $0 as String }) else { throw .parameter }
+      guard let name = (key as? String) ?? (key as? NSString).map({ $0 as String }) else {
+        throw SecItemFailure.parameter
+      }
       let isOption = name == "class" || ["r_", "m_", "u_", "v_Ref", "v_Per"].contains { name.hasPrefix($0) }
-      if isOption { throw .noSuchAttribute }
+      if isOption { throw SecItemFailure.noSuchAttribute }
       // Times are the store's own to set.
       if name == ItemAttributes.created || name == ItemAttributes.modified {
-        guard value is Date else { throw .parameter }
+        guard value is Date else { throw SecItemFailure.parameter }
         continue
       }
       entries[name] = value
@@ -38,7 +40,7 @@ struct SecItemChanges {
       protection = ItemAttributes.code(for: word, of: .accessible)
     }
     if entries[kSecAttrSynchronizable as String] != nil {
-      guard wanted.synchronizable != .any else { throw .parameter }
+      guard wanted.synchronizable != .any else { throw SecItemFailure.parameter }
       if wanted.synchronizable == .yes {
         changes.set[.synchronizable] = .boolean(true)
       } else {
@@ -48,14 +50,14 @@ struct SecItemChanges {
     try readData(wanted.data, itemClass)
   }
 
-  private mutating func readData(_ data: Data?, _ itemClass: ItemClass) throws(SecItemFailure) {
+  private mutating func readData(_ data: Data?, _ itemClass: ItemClass) throws {
     guard let data else { return }
     self.data = data
     isOfKey = itemClass == .key
     changes.clear.append(SecItemResults.contentName)
     guard itemClass == .certificate else { return }
     // What a certificate says of itself must be what it says; its label is the owner's.
-    guard let certificate = SecCertificate(der: data) else { throw .parameter }
+    guard let certificate = SecCertificate(der: data) else { throw SecItemFailure.parameter }
     var known = certificate.itemAttributes
     known[.label] = nil
     known.merge(changes.set)
@@ -67,29 +69,27 @@ struct SecItemChanges {
   ///
   /// - Throws: A failure that says that an item is gone, when its conditions are not those that it was found with: then
   ///   it has to be found again.
-  func apply(to records: [ItemRecord], in keyring: Keyring) throws(SecItemFailure) {
+  func apply(to records: [ItemRecord], in keyring: Keyring) throws {
     var planned: [(record: ItemRecord, changes: AttributeChanges)] = []
     for record in records { planned.append((record, try changes(for: record))) }
     let plan = planned
     if SecAccessControl.needsPassphrase(accessControl, accessControl?.protection ?? protection ?? "") {
-      try keyringStatus { () throws(KeyringError) in try keyring.checkPassphrase() }
+      try keyring.checkPassphrase()
     }
-    try keyringStatus { () throws(KeyringError) in
-      if let (record, changes) = plan.first, plan.count == 1, !dependsOnItem {
-        return try apply(changes, to: record, in: keyring)
-      }
-      try keyring.transaction { staged throws(KeyringError) in
-        for (record, _) in plan where try !staged.hasConditions(of: record) { throw .itemNotFound }
-        try SecItemService.forEachThere(plan) { planned throws(KeyringError) in
-          try apply(planned.changes, to: planned.record, &staged)
-        }
+    if let (record, changes) = plan.first, plan.count == 1, !dependsOnItem {
+      return try apply(changes, to: record, in: keyring)
+    }
+    try keyring.transaction { staged throws(KeyringError) in
+      for (record, _) in plan where try !staged.hasConditions(of: record) { throw .itemNotFound }
+      try SecItemService.forEachThere(plan) { planned throws(KeyringError) in
+        try apply(planned.changes, to: planned.record, &staged)
       }
     }
   }
 
   private func apply(
     _ changes: AttributeChanges, to record: ItemRecord, in keyring: Keyring
-  ) throws(KeyringError) {
+  ) throws {
     if let data {
       try keyring.update(record, changes, secret: SecretBytes(copying: data))
     } else {
@@ -117,7 +117,7 @@ struct SecItemChanges {
   private var touchesSynchronizable: Bool { changes.set[.synchronizable] != nil }
 
   /// The changes of one item, whose conditions may stay as they are.
-  private func changes(for record: ItemRecord) throws(SecItemFailure) -> AttributeChanges {
+  private func changes(for record: ItemRecord) throws -> AttributeChanges {
     var changes = changes
     if isOfKey { changes.set = described(record, changes.set) }
     if accessControl == nil, protection == nil {
@@ -145,12 +145,12 @@ struct SecItemChanges {
   /// What stays on this machine is not synchronised, and what somebody has to be asked for is not either.
   private func checkSynchronizable(
     _ changes: AttributeChanges, _ control: SecAccessControl?, _ record: ItemRecord
-  ) throws(SecItemFailure) {
+  ) throws {
     let isCleared = changes.clear.contains(.synchronizable)
     let old = isCleared ? nil : record.attributes[.synchronizable]
     guard (changes.set[.synchronizable] ?? old) == .boolean(true) else { return }
-    if changes.isLocal ?? record.isLocal { throw .parameter }
-    if let control, control.flags != [] { throw .parameter }
+    if changes.isLocal ?? record.isLocal { throw SecItemFailure.parameter }
+    if let control, control.flags != [] { throw SecItemFailure.parameter }
   }
 
   /// What new bytes of a key say about it, where they are a key at all: programs keep other things there, too.
@@ -171,7 +171,7 @@ struct SecItemChanges {
 extension Changes {
   /// Whether an item has the conditions and the place that it was found with, or is gone.
   fileprivate mutating func hasConditions(of record: ItemRecord) throws(KeyringError) -> Bool {
-    do throws(KeyringError) {
+    do {
       let base = try latest(record)
       return base.isLocal == record.isLocal
         && [.accessControl, .accessible, .synchronizable].allSatisfy { (name: AttributeName) in

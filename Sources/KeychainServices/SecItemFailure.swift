@@ -16,10 +16,15 @@ struct SecItemFailure: Error, Equatable {
 }
 
 extension SecItemFailure {
-  /// The status that comes nearest to what went wrong in the store.
-  init(_ error: KeyringError) {
-    self.init(Self.status(of: error))
-    if case .itemNotFound = error { isOfItemGone = true }
+  /// Chooses the status that comes nearest to an error of the store.
+  init(_ error: any Error) {
+    switch error {
+    case let failure as SecItemFailure: self = failure
+    case let error as KeyringError:
+      self.init(Self.status(of: error))
+      if case .itemNotFound = error { isOfItemGone = true }
+    default: self.init(errSecInternalComponent)
+    }
   }
 
   private static func status(of error: KeyringError) -> OSStatus {
@@ -70,14 +75,5 @@ extension SecItemFailure {
       .unsafeEngine, .other:
       errSecNotAvailable
     }
-  }
-}
-
-/// Runs what talks to the keyring, with its errors as a status.
-func keyringStatus<R>(_ body: () throws(KeyringError) -> R) throws(SecItemFailure) -> R {
-  do {
-    return try body()
-  } catch {
-    throw SecItemFailure(error)
   }
 }

@@ -10,11 +10,11 @@ struct SecItemList {
   /// Reads a list.
   ///
   /// - Throws: `parameter` for what is no list, and for one with anything else in it.
-  init(_ value: Any) throws(SecItemFailure) {
+  init(_ value: Any) throws {
     for element in try PlainList.elements(of: value) {
       switch element {
       case let data as Data:
-        guard let reference = PersistentReference(data) else { throw .parameter }
+        guard let reference = PersistentReference(data) else { throw SecItemFailure.parameter }
         references.append(reference)
       case let certificate as SecCertificate: add(certificate)
       case let identity as SecIdentity: add(identity.certificate)
@@ -24,10 +24,10 @@ struct SecItemList {
           references.append(PersistentReference(itemClass: .key, id: id))
         } else {
           // As in a query: symmetric keys do not tell themselves from each other.
-          guard attributes[.applicationLabel] != nil else { throw .parameter }
+          guard attributes[.applicationLabel] != nil else { throw SecItemFailure.parameter }
           objects.append((.key, attributes))
         }
-      default: throw .parameter
+      default: throw SecItemFailure.parameter
       }
     }
   }
@@ -51,10 +51,10 @@ enum PlainList {
   /// list that holds itself; its mirror shows the objects that it holds.
   ///
   /// - Throws: `parameter` for what is no list, and for a class of lists whose elements do not show.
-  static func elements(of value: Any) throws(SecItemFailure) -> [Any] {
-    guard let list = value as? NSArray else { throw .parameter }
+  static func elements(of value: Any) throws -> [Any] {
+    guard let list = value as? NSArray else { throw SecItemFailure.parameter }
     let elements = Mirror(reflecting: list).children.map(\.value)
-    guard elements.count == list.count else { throw .parameter }
+    guard elements.count == list.count else { throw SecItemFailure.parameter }
     return elements
   }
 }

@@ -27,9 +27,9 @@ struct SecItemMatching {
   /// Takes one key.
   ///
   /// - Returns: Whether it is one of these.
-  mutating func read(_ key: String, _ value: Any) throws(SecItemFailure) -> Bool {
+  mutating func read(_ key: String, _ value: Any) throws -> Bool {
     if let kind = SubjectMatch(rawValue: key) {
-      guard let text = value as? String else { throw .parameter }
+      guard let text = value as? String else { throw SecItemFailure.parameter }
       subjects.append((kind, text))
       return true
     }
@@ -45,22 +45,22 @@ struct SecItemMatching {
     case "m_Policy": needsTrust = true
     case "m_SearchList": break
     case "m_HostOrSubdomainOfHost":
-      guard let text = value as? String else { throw .parameter }
+      guard let text = value as? String else { throw SecItemFailure.parameter }
       host = text.lowercased()
     case "m_EmailAddressIfPresent":
-      guard let text = value as? String else { throw .parameter }
+      guard let text = value as? String else { throw SecItemFailure.parameter }
       email = text.lowercased()
     case "m_Issuers":
       issuers = []
       for element in try PlainList.elements(of: value) {
-        guard let name = element as? Data else { throw .parameter }
+        guard let name = element as? Data else { throw SecItemFailure.parameter }
         issuers?.append(SecCertificate.normalizedName(name).map { Data($0) } ?? name)
       }
     case Self.validOnDate:
       if value is NSNull {
         validOn = Date()
       } else {
-        guard let date = value as? Date else { throw .parameter }
+        guard let date = value as? Date else { throw SecItemFailure.parameter }
         validOn = date
       }
     default: return false

@@ -45,7 +45,7 @@ struct SecItemRequest {
   /// Reads a dictionary.
   ///
   /// - Throws: the status for the first thing that is wrong. Nothing has been looked up then.
-  init(_ dictionary: CFDictionary, for purpose: Purpose) throws(SecItemFailure) {
+  init(_ dictionary: CFDictionary, for purpose: Purpose) throws {
     self.purpose = purpose
     let entries = try Self.entries(of: dictionary)
     if purpose == .find { try Self.refuseDataOfAll(entries) }
@@ -59,24 +59,24 @@ struct SecItemRequest {
   }
 
   /// Refuses the data of all matches, whatever else is asked.
-  private static func refuseDataOfAll(_ entries: [String: Any]) throws(SecItemFailure) {
+  private static func refuseDataOfAll(_ entries: [String: Any]) throws {
     guard let data = entries[kSecReturnData as String], let limit = entries[kSecMatchLimit as String],
       limit as? String == kSecMatchLimitAll as String
     else { return }
-    if try flag(data) { throw .parameter }
+    if try flag(data) { throw SecItemFailure.parameter }
   }
 
   /// The entries by name; keys that are no text are refused.
-  private static func entries(of dictionary: CFDictionary) throws(SecItemFailure) -> [String: Any] {
+  private static func entries(of dictionary: CFDictionary) throws -> [String: Any] {
     var entries: [String: Any] = [:]
     for (key, value) in dictionary.plainEntries {
       // A dictionary is no value of anything here, and one that holds itself cannot be turned into Swift's.
-      if value is NSDictionary { throw .parameter }
+      if value is NSDictionary { throw SecItemFailure.parameter }
       let name: String
       switch key {
       case let text as String: name = text
       case let text as NSString: name = text as String
-      default: throw .parameter
+      default: throw SecItemFailure.parameter
       }
       // A date of any moment is the one value that may be left open (`kSecMatchValidOnDate`).
       if value is NSNull, name == SecItemMatching.validOnDate {
@@ -97,30 +97,30 @@ struct SecItemRequest {
 
   // MARK: The parts
 
-  private mutating func readClass(_ entries: [String: Any]) throws(SecItemFailure) {
+  private mutating func readClass(_ entries: [String: Any]) throws {
     guard let value = entries[kSecClass as String] else {
       if let persistentReference {
         isIdentity = persistentReference.isIdentity
         itemClass = isIdentity ? nil : persistentReference.itemClass
       }
       if isIdentity || itemClass != nil { return }
-      throw .parameter
+      throw SecItemFailure.parameter
     }
-    guard let code = value as? String else { throw .parameter }
+    guard let code = value as? String else { throw SecItemFailure.parameter }
     if code == kSecClassIdentity as String {
       // A certificate is no identity, and a key is none.
-      if reference != nil, !isIdentity { throw .parameter }
+      if reference != nil, !isIdentity { throw SecItemFailure.parameter }
       isIdentity = true
       itemClass = nil
       return
     }
-    if isIdentity { throw .parameter }
+    if isIdentity { throw SecItemFailure.parameter }
     guard let named = ItemClass(code: code) else { throw SecItemFailure(errSecNoSuchClass) }
-    if let known = itemClass, known != named, persistentReference == nil { throw .parameter }
+    if let known = itemClass, known != named, persistentReference == nil { throw SecItemFailure.parameter }
     itemClass = named
   }
 
-  private mutating func readAttribute(_ key: String, _ value: Any) throws(SecItemFailure) {
+  private mutating func readAttribute(_ key: String, _ value: Any) throws {
     switch key {
     case ItemAttributes.group:
       group = try Self.text(value)
@@ -135,25 +135,25 @@ struct SecItemRequest {
       synchronizable = try Self.synchronizable(value, purpose)
       return
     case kSecAttrAccessControl:
-      guard let control = value as? SecAccessControl else { throw .parameter }
+      guard let control = value as? SecAccessControl else { throw SecItemFailure.parameter }
       accessControl = control
       return
     case kSecAttrPersistentReference:
-      throw .parameter
+      throw SecItemFailure.parameter
     default: break
     }
     // An identity has the attributes of both its parts.
     let classes: [ItemClass] = itemClass.map { [$0] } ?? [.certificate, .key]
     guard let (itemClass, name) = Self.name(of: key, in: classes) else {
-      throw key.utf8.count == 4 ? .noSuchAttribute : .parameter
+      throw key.utf8.count == 4 ? SecItemFailure.noSuchAttribute : .parameter
     }
     var stored = try ItemAttributes.stored(value, for: name)
     if [.issuer, .subject].contains(name) { stored = Self.normalized(stored) }
-    if name == .accessible, !Self.isProtection(stored) { throw .parameter }
-    do throws(AttributeError) {
+    if name == .accessible, !Self.isProtection(stored) { throw SecItemFailure.parameter }
+    do {
       try AttributeSchema.check(name: name, value: stored, class: itemClass)
     } catch {
-      throw SecItemFailure(.invalidAttribute(error))
+      throw KeyringError.invalidAttribute(error)
     }
     attributes[name] = stored
   }
@@ -175,20 +175,20 @@ struct SecItemRequest {
     return ItemAttributes.isProtection(ItemAttributes.code(for: word, of: .accessible))
   }
 
-  private mutating func readValues(_ entries: [String: Any]) throws(SecItemFailure) {
+  private mutating func readValues(_ entries: [String: Any]) throws {
     if let value = entries[kSecValueData as String] {
-      guard let bytes = value as? Data else { throw .parameter }
+      guard let bytes = value as? Data else { throw SecItemFailure.parameter }
       data = bytes
     }
     if let value = entries[kSecValuePersistentRef as String] {
-      guard purpose != .add, let bytes = value as? Data else { throw .parameter }
+      guard purpose != .add, let bytes = value as? Data else { throw SecItemFailure.parameter }
       guard let reference = PersistentReference(bytes) else { throw SecItemFailure(errSecItemNotFound) }
       persistentReference = reference
     }
     if let value = entries[kSecValueRef as String] { try readReference(value) }
   }
 
-  private mutating func readReference(_ value: Any) throws(SecItemFailure) {
+  private mutating func readReference(_ value: Any) throws {
     switch value {
     case let certificate as SecCertificate:
       itemClass = .certificate
@@ -201,20 +201,22 @@ struct SecItemRequest {
       // A key that was read stands for its item, whatever that says about it.
       if itemID == nil { attributes.merge(identifying(key.itemAttributes, .key)) }
       // Many symmetric keys are alike but for their bytes, which are in no attribute.
-      if itemID == nil, purpose != .add, attributes[.applicationLabel] == nil { throw .parameter }
+      if itemID == nil, purpose != .add, attributes[.applicationLabel] == nil {
+        throw SecItemFailure.parameter
+      }
       try take(key.externalRepresentation)
       reference = key
     case let identity as SecIdentity:
       isIdentity = true
       reference = identity
-    default: throw .parameter
+    default: throw SecItemFailure.parameter
     }
   }
 
   /// Takes the content of an object that is added; other data beside it would make an item that is not what it says.
-  private mutating func take(_ content: Data) throws(SecItemFailure) {
+  private mutating func take(_ content: Data) throws {
     guard purpose == .add else { return }
-    guard data == nil || data == content else { throw .parameter }
+    guard data == nil || data == content else { throw SecItemFailure.parameter }
     data = content
   }
 
@@ -223,7 +225,7 @@ struct SecItemRequest {
     purpose == .add ? attributes : attributes.primaryKey(of: itemClass)
   }
 
-  private mutating func readOption(_ key: String, _ value: Any) throws(SecItemFailure) {
+  private mutating func readOption(_ key: String, _ value: Any) throws {
     switch key {
     case kSecClass, kSecValueData, kSecValueRef, kSecValuePersistentRef: return
     // One store stands for all keychains, and the agent asks in its own words.
@@ -236,15 +238,15 @@ struct SecItemRequest {
     case kSecReturnPersistentRef: if try Self.flag(value) { returns.insert(.persistentReference) }
     case kSecMatchLimit: limit = try Self.limit(value)
     case kSecMatchItemList: itemList = try SecItemList(value)
-    case kSecUseItemList: throw .parameter
+    case kSecUseItemList: throw SecItemFailure.parameter
     case kSecUseNoAuthenticationUI: if try Self.flag(value) { restrict(to: .fail) }
     case kSecUseAuthenticationUI: restrict(to: try Self.interaction(value, purpose))
     case kSecUseAuthenticationContext:
-      guard let context = value as? LAContext else { throw .parameter }
+      guard let context = value as? LAContext else { throw SecItemFailure.parameter }
       if context.isInvalidated { throw SecItemFailure(errSecAuthFailed) }
       if context.interactionNotAllowed { restrict(to: .fail) }
     default:
-      guard try matching.read(key, value) else { throw .parameter }
+      guard try matching.read(key, value) else { throw SecItemFailure.parameter }
     }
   }
 
@@ -254,25 +256,25 @@ struct SecItemRequest {
   }
 
   /// What no part can tell by itself.
-  private func check() throws(SecItemFailure) {
+  private func check() throws {
     // To hand out a certificate that nobody has examined as one to be trusted would be worse than none.
     if matching.needsTrust, isIdentity || itemClass == .certificate {
       throw SecItemFailure(errSecUnimplemented)
     }
     let hasAttributes =
       !attributes.isEmpty || group != nil || created != nil || modified != nil || accessControl != nil
-    if persistentReference != nil, hasAttributes { throw .parameter }
+    if persistentReference != nil, hasAttributes { throw SecItemFailure.parameter }
     if let accessControl {
       // A second password, which the program adds to the person's, would have to be part of the encryption.
       if purpose != .find, purpose != .delete, accessControl.flags.contains(.applicationPassword) {
         throw SecItemFailure(errSecUnimplemented)
       }
-      if synchronizable == .yes, accessControl.flags != [] { throw .parameter }
+      if synchronizable == .yes, accessControl.flags != [] { throw SecItemFailure.parameter }
       if case .string(let word)? = attributes[.accessible],
         ItemAttributes.code(for: word, of: .accessible) != accessControl.protection
           || accessControl.flags != []
       {
-        throw .parameter
+        throw SecItemFailure.parameter
       }
     }
   }
@@ -281,54 +283,54 @@ struct SecItemRequest {
 // MARK: Single values
 
 extension SecItemRequest {
-  static func flag(_ value: Any) throws(SecItemFailure) -> Bool {
-    guard let number = value as? NSNumber, number.isBoolean else { throw .parameter }
+  static func flag(_ value: Any) throws -> Bool {
+    guard let number = value as? NSNumber, number.isBoolean else { throw SecItemFailure.parameter }
     return number.boolValue
   }
 
-  static func text(_ value: Any) throws(SecItemFailure) -> String {
+  static func text(_ value: Any) throws -> String {
     if let text = value as? String { return text }
     guard let data = value as? Data, data.count <= AttributeSchema.maximumValueSize,
       let text = String(validating: data, as: UTF8.self)
-    else { throw .parameter }
+    else { throw SecItemFailure.parameter }
     return text
   }
 
-  private static func time(_ value: Any) throws(SecItemFailure) -> AttributeValue {
-    guard let date = value as? Date else { throw .parameter }
+  private static func time(_ value: Any) throws -> AttributeValue {
+    guard let date = value as? Date else { throw SecItemFailure.parameter }
     return try ItemAttributes.timestamp(date)
   }
 
-  private static func limit(_ value: Any) throws(SecItemFailure) -> Query.Limit {
+  private static func limit(_ value: Any) throws -> Query.Limit {
     switch value {
     case let text as String where text == kSecMatchLimitOne as String: return .one
     case let text as String where text == kSecMatchLimitAll as String: return .all
     case let number as NSNumber:
-      guard let count = ItemAttributes.integer(number), count > 0 else { throw .parameter }
+      guard let count = ItemAttributes.integer(number), count > 0 else { throw SecItemFailure.parameter }
       return count == 1 ? .one : .count(Int(count))
-    default: throw .parameter
+    default: throw SecItemFailure.parameter
     }
   }
 
-  private static func synchronizable(_ value: Any, _ purpose: Purpose) throws(SecItemFailure)
+  private static func synchronizable(_ value: Any, _ purpose: Purpose) throws
     -> Synchronizable
   {
     if let text = value as? String, text == kSecAttrSynchronizableAny as String {
-      guard purpose != .add else { throw .parameter }
+      guard purpose != .add else { throw SecItemFailure.parameter }
       return .any
     }
     return try ItemAttributes.stored(value, for: .synchronizable) == .boolean(true) ? .yes : .no
   }
 
-  private static func interaction(_ value: Any, _ purpose: Purpose) throws(SecItemFailure) -> Interaction {
-    guard let text = value as? String else { throw .parameter }
+  private static func interaction(_ value: Any, _ purpose: Purpose) throws -> Interaction {
+    guard let text = value as? String else { throw SecItemFailure.parameter }
     switch text {
     case kSecUseAuthenticationUIAllow: return .allow
     case kSecUseAuthenticationUIFail: return .fail
     case kSecUseAuthenticationUISkip:
-      guard purpose == .find else { throw .parameter }
+      guard purpose == .find else { throw SecItemFailure.parameter }
       return .skip
-    default: throw .parameter
+    default: throw SecItemFailure.parameter
     }
   }
 }

@@ -18,19 +18,20 @@ struct SecItemResults {
   /// - Parameter found: What there is, at least one.
   /// - Returns: nil when nothing was asked for, or when nothing is there to return.
   /// - Throws: `errSecItemNotFound` when everything was left out because nobody may be asked.
-  func object(_ found: [SecItemSearch.Found]) throws(SecItemFailure) -> CFTypeRef? {
+  func object(_ found: [SecItemSearch.Found]) throws -> CFTypeRef? {
     guard !request.returns.isEmpty else { return nil }
     var objects: [Any] = []
     var count = 0
     var gone: SecItemFailure?
     for one in found where count < limit {
-      do throws(SecItemFailure) {
+      do {
         if let object = try object(one) { objects.append(object) }
         count += 1
       } catch {
         // Nobody is asked again for the others because one of them is gone.
-        if error.isOfItemGone { gone = error }
-        guard request.skips(error) || error.isOfItemGone else { throw error }
+        let failure = SecItemFailure(error)
+        if failure.isOfItemGone { gone = failure }
+        guard request.skips(failure) || failure.isOfItemGone else { throw failure }
       }
     }
     guard count > 0 else { throw gone ?? SecItemFailure(errSecItemNotFound) }
@@ -50,7 +51,7 @@ struct SecItemResults {
     return request.limit.map { $0 != .one } ?? false
   }
 
-  private func object(_ found: SecItemSearch.Found) throws(SecItemFailure) -> Any? {
+  private func object(_ found: SecItemSearch.Found) throws -> Any? {
     let parts = request.returns
     let content = parts.contains(.data) || parts.contains(.reference) ? try content(of: found) : nil
     let reference = parts.contains(.reference) ? try reference(to: found, content) : nil
@@ -76,7 +77,7 @@ struct SecItemResults {
 
   /// The content of an item, of an identity that of the certificate; nil for a password of which only the reference is
   /// asked for, which there is none of, and for an item without data.
-  private func content(of found: SecItemSearch.Found) throws(SecItemFailure) -> Data? {
+  private func content(of found: SecItemSearch.Found) throws -> Data? {
     let record = found.record
     guard request.returns.contains(.data) || record.isReferable else { return nil }
     let data = try data(of: record)
@@ -84,7 +85,7 @@ struct SecItemResults {
     return data.isEmpty && record.attributes[Self.contentName] == Self.noContent ? nil : data
   }
 
-  private func data(of record: ItemRecord) throws(SecItemFailure) -> Data {
+  private func data(of record: ItemRecord) throws -> Data {
     if let known = known[record.place] { return known }
     return try search.secret(of: record)
   }
@@ -92,7 +93,7 @@ struct SecItemResults {
   /// What stands for a certificate, a key or an identity itself; passwords have nothing of the kind.
   private func reference(
     to found: SecItemSearch.Found, _ content: Data?
-  ) throws(SecItemFailure) -> AnyObject? {
+  ) throws -> AnyObject? {
     guard let content, found.record.isReferable else { return nil }
     let reference = try object(of: found, content)
     // Not nil, which stands for success where there is nothing to return.
@@ -100,7 +101,7 @@ struct SecItemResults {
     return reference
   }
 
-  private func object(of found: SecItemSearch.Found, _ content: Data) throws(SecItemFailure) -> AnyObject? {
+  private func object(of found: SecItemSearch.Found, _ content: Data) throws -> AnyObject? {
     switch found {
     case .item(let record) where record.itemClass == .key:
       return SecKey(record: record.attributes, data: content, itemID: record.id)

@@ -31,13 +31,13 @@ struct SecItemSearch {
   ///
   /// - Throws: `errSecItemNotFound` when there is nothing; `errSecDecode` when there is nothing, or something is to be
   ///   changed, and a part of the index cannot be read that could have matched.
-  func matches() throws(SecItemFailure) -> Matches {
+  func matches() throws -> Matches {
     let matches = request.isIdentity ? try identities() : try items()
     guard !matches.found.isEmpty else { throw SecItemFailure(errSecItemNotFound) }
     return matches
   }
 
-  private func items() throws(SecItemFailure) -> Matches {
+  private func items() throws -> Matches {
     guard let itemClass = request.itemClass else { throw SecItemFailure(errSecInternalComponent) }
     let records = try find(itemClass).filter { record in
       request.itemList?.contains(record) != false && request.matching.accepts(record)
@@ -47,7 +47,7 @@ struct SecItemSearch {
     return Matches(found: certificates.map { .item($0) }, contents: contents)
   }
 
-  private func identities() throws(SecItemFailure) -> Matches {
+  private func identities() throws -> Matches {
     let (certificates, contents) = try accepted(find(.certificate))
     let keys = try find(.key).filter { $0.attributes[.keyClass] == .integer(1) }
     let wanted = (request.reference as? SecIdentity)?.certificate.itemAttributes.primaryKey(of: .certificate)
@@ -99,7 +99,7 @@ struct SecItemSearch {
     return part
   }
 
-  private func find(_ itemClass: ItemClass) throws(SecItemFailure) -> [ItemRecord] {
+  private func find(_ itemClass: ItemClass) throws -> [ItemRecord] {
     let groups = keyring.policy.groups
     if let group = request.group, groups[group] == nil { throw SecItemFailure(errSecMissingEntitlement) }
     var query = query(for: itemClass)
@@ -113,7 +113,7 @@ struct SecItemSearch {
     }
     if let id = request.itemID { query.predicates.append(.id(id)) }
     let asked = query
-    let matches = try keyringStatus { () throws(KeyringError) in try keyring.find(asked) }
+    let matches = try keyring.find(asked)
     // An item in a group that nobody accepted is not there.
     let items = matches.items.filter { groups[$0.group] != nil && hasWantedControl($0) }
     // Which of them is meant cannot be said: ids are unique in an honest store.
@@ -137,19 +137,20 @@ struct SecItemSearch {
   /// Certificates are sealed as everything is, so what their content says costs a decryption each.
   private func accepted(
     _ records: [ItemRecord]
-  ) throws(SecItemFailure) -> ([ItemRecord], contents: [ItemPlace: Data]) {
+  ) throws -> ([ItemRecord], contents: [ItemPlace: Data]) {
     guard request.matching.needsCertificate else { return (records, [:]) }
     var accepted: [ItemRecord] = []
     var contents: [ItemPlace: Data] = [:]
     for record in records {
-      do throws(SecItemFailure) {
+      do {
         let data = try secret(of: record)
         if let certificate = SecCertificate(der: data), request.matching.accepts(certificate) {
           accepted.append(record)
           contents[record.place] = data
         }
       } catch {
-        guard request.skips(error) || error.isOfItemGone else { throw error }
+        let failure = SecItemFailure(error)
+        guard request.skips(failure) || failure.isOfItemGone else { throw failure }
       }
     }
     return (accepted, contents)
@@ -158,14 +159,12 @@ struct SecItemSearch {
   // MARK: Secrets
 
   /// The content of an item that this search has found, decrypted.
-  func secret(of record: ItemRecord) throws(SecItemFailure) -> Data {
+  func secret(of record: ItemRecord) throws -> Data {
     let query = query(for: record.itemClass)
-    return try keyringStatus { () throws(KeyringError) in
-      let secret = try keyring.secret(for: record, matching: query) { record in
-        record.accessControl?.requiresUserPresence ?? true
-      }
-      return unsafe secret.withBytes { unsafe Data($0) }
+    let secret = try keyring.secret(for: record, matching: query) { record in
+      record.accessControl?.requiresUserPresence ?? true
     }
+    return unsafe secret.withBytes { unsafe Data($0) }
   }
 }
 

@@ -11,15 +11,15 @@ struct SecItemService {
   /// How often a call is tried because others take the items away that it has found.
   private static let attempts = 8
 
-  func add(_ dictionary: CFDictionary) throws(SecItemFailure) -> CFTypeRef? {
+  func add(_ dictionary: CFDictionary) throws -> CFTypeRef? {
     let request = try SecItemRequest(dictionary, for: .add)
     let items = try newItems(request)
-    return try session.change(asks: request.interaction == .allow) { keyring throws(SecItemFailure) in
+    return try session.change(asks: request.interaction == .allow) { keyring in
       for item in items where keyring.policy.groups[item.item.group] == nil {
         throw SecItemFailure(errSecMissingEntitlement)
       }
       if items.contains(where: \.needsPassphrase) {
-        try keyringStatus { () throws(KeyringError) in try keyring.checkPassphrase() }
+        try keyring.checkPassphrase()
       }
       let records = try add(items, to: keyring)
       // Nothing is decrypted for the result: the item is stored, whatever happens to it now.
@@ -32,9 +32,9 @@ struct SecItemService {
     }
   }
 
-  func find(_ dictionary: CFDictionary) throws(SecItemFailure) -> CFTypeRef? {
+  func find(_ dictionary: CFDictionary) throws -> CFTypeRef? {
     let request = try SecItemRequest(dictionary, for: .find)
-    return try again { () throws(SecItemFailure) in
+    return try again {
       let keyring = try session.keyring(asks: request.interaction == .allow)
       let search = SecItemSearch(request: request, keyring: keyring)
       let matches = try search.matches()
@@ -42,23 +42,21 @@ struct SecItemService {
     }
   }
 
-  func update(_ dictionary: CFDictionary, _ attributes: CFDictionary) throws(SecItemFailure) {
+  func update(_ dictionary: CFDictionary, _ attributes: CFDictionary) throws {
     let request = try SecItemRequest(dictionary, for: .update)
     let changes = try SecItemChanges(attributes, of: request)
-    try change(request) { keyring, search throws(SecItemFailure) in
+    try change(request) { keyring, search in
       try changes.apply(to: search.matches().found.map(\.record), in: keyring)
     }
   }
 
-  func delete(_ dictionary: CFDictionary) throws(SecItemFailure) {
+  func delete(_ dictionary: CFDictionary) throws {
     let request = try SecItemRequest(dictionary, for: .delete)
-    try change(request) { keyring, search throws(SecItemFailure) in
+    try change(request) { keyring, search in
       let found = cut(try search.matches().found, request.limit)
       let records = request.isIdentity ? try parts(of: found, keyring) : found.map(\.record)
-      try keyringStatus { () throws(KeyringError) in
-        try keyring.transaction { staged throws(KeyringError) in
-          try Self.forEachThere(records) { record throws(KeyringError) in try staged.delete(record) }
-        }
+      try keyring.transaction { staged throws(KeyringError) in
+        try Self.forEachThere(records) { record throws(KeyringError) in try staged.delete(record) }
       }
     }
   }
@@ -66,21 +64,21 @@ struct SecItemService {
   /// Searches and changes; again when an item that was found is gone before it could be changed, until nothing is
   /// found.
   private func change(
-    _ request: SecItemRequest, _ body: (Keyring, SecItemSearch) throws(SecItemFailure) -> Void
-  ) throws(SecItemFailure) {
-    try session.change(asks: request.interaction == .allow) { keyring throws(SecItemFailure) in
+    _ request: SecItemRequest, _ body: (Keyring, SecItemSearch) throws -> Void
+  ) throws {
+    try session.change(asks: request.interaction == .allow) { keyring in
       let search = SecItemSearch(request: request, keyring: keyring)
-      try again { () throws(SecItemFailure) in try body(keyring, search) }
+      try again { try body(keyring, search) }
     }
   }
 
   /// Does something again as long as others take away what it has found before it is done.
-  private func again<R>(_ body: () throws(SecItemFailure) -> R) throws(SecItemFailure) -> R {
+  private func again<R>(_ body: () throws -> R) throws -> R {
     for _ in 1..<Self.attempts {
-      do throws(SecItemFailure) {
+      do {
         return try body()
       } catch {
-        guard error.isOfItemGone else { throw error }
+        guard SecItemFailure(error).isOfItemGone else { throw error }
       }
     }
     return try body()
@@ -94,7 +92,7 @@ struct SecItemService {
   ) throws(KeyringError) {
     var isAnyThere = false
     for item in items {
-      do throws(KeyringError) {
+      do {
         try body(item)
         isAnyThere = true
       } catch .itemNotFound {
@@ -121,9 +119,9 @@ struct SecItemService {
     let needsPassphrase: Bool
   }
 
-  private func newItems(_ request: SecItemRequest) throws(SecItemFailure) -> [AddedItem] {
+  private func newItems(_ request: SecItemRequest) throws -> [AddedItem] {
     guard request.isIdentity else { return [try newItem(request)] }
-    guard let identity = request.reference as? SecIdentity else { throw .parameter }
+    guard let identity = request.reference as? SecIdentity else { throw SecItemFailure.parameter }
     var items: [AddedItem] = []
     for (itemClass, own, data) in [
       (.certificate, identity.certificate.itemAttributes, identity.certificate.der),
@@ -141,11 +139,13 @@ struct SecItemService {
     return items
   }
 
-  private func newItem(_ request: SecItemRequest) throws(SecItemFailure) -> AddedItem {
+  private func newItem(_ request: SecItemRequest) throws -> AddedItem {
     guard let itemClass = request.itemClass else { throw SecItemFailure(errSecInternalComponent) }
     var attributes = request.attributes
     if itemClass == .certificate, !(request.reference is SecCertificate), !request.isIdentity {
-      guard let data = request.data, let certificate = SecCertificate(der: data) else { throw .parameter }
+      guard let data = request.data, let certificate = SecCertificate(der: data) else {
+        throw SecItemFailure.parameter
+      }
       var known = certificate.itemAttributes
       known.merge(attributes)
       attributes = known
@@ -153,7 +153,7 @@ struct SecItemService {
     let protection = try protect(&attributes, request, itemClass)
     let isLocal = ItemAttributes.staysHere(protection)
     if request.synchronizable == .yes {
-      if isLocal { throw .parameter }
+      if isLocal { throw SecItemFailure.parameter }
       attributes[.synchronizable] = .boolean(true)
     }
     if request.data == nil { attributes[SecItemResults.contentName] = SecItemResults.noContent }
@@ -167,7 +167,7 @@ struct SecItemService {
 
   private func protect(
     _ attributes: inout Attributes, _ request: SecItemRequest, _ itemClass: ItemClass
-  ) throws(SecItemFailure) -> String {
+  ) throws -> String {
     if let control = request.accessControl {
       attributes[.accessControl] = .bytes(control.serialized)
       attributes[.accessible] = .string(ItemAttributes.word(for: control.protection, of: .accessible))
@@ -181,27 +181,23 @@ struct SecItemService {
     return ItemAttributes.code(for: word, of: .accessible)
   }
 
-  private func add(_ items: [AddedItem], to keyring: Keyring) throws(SecItemFailure) -> [ItemRecord] {
+  private func add(_ items: [AddedItem], to keyring: Keyring) throws -> [ItemRecord] {
     if let only = items.first, items.count == 1 {
-      return try keyringStatus { () throws(KeyringError) in
-        [try keyring.add(only.item, secret: SecretBytes(copying: only.data))]
-      }
+      return [try keyring.add(only.item, secret: SecretBytes(copying: only.data))]
     }
-    return try keyringStatus { () throws(KeyringError) in
-      try keyring.transaction { staged throws(KeyringError) in
-        var records: [ItemRecord] = []
-        for item in items {
-          // The certificate of an identity may be there already; its key is what makes it a new one.
-          if item.item.itemClass == .certificate, let there = try staged.item(like: item.item),
-            there.attributes[.publicKeyHash] == item.item.attributes[.publicKeyHash]
-          {
-            records.append(there)
-          } else {
-            records.append(try staged.add(item.item, secret: SecretBytes(copying: item.data)))
-          }
+    return try keyring.transaction { staged throws(KeyringError) in
+      var records: [ItemRecord] = []
+      for item in items {
+        // The certificate of an identity may be there already; its key is what makes it a new one.
+        if item.item.itemClass == .certificate, let there = try staged.item(like: item.item),
+          there.attributes[.publicKeyHash] == item.item.attributes[.publicKeyHash]
+        {
+          records.append(there)
+        } else {
+          records.append(try staged.add(item.item, secret: SecretBytes(copying: item.data)))
         }
-        return records
       }
+      return records
     }
   }
 
@@ -210,11 +206,9 @@ struct SecItemService {
   /// The certificates of identities, and those of their keys that no other certificate needs.
   private func parts(
     of identities: [SecItemSearch.Found], _ keyring: Keyring
-  ) throws(SecItemFailure) -> [ItemRecord] {
+  ) throws -> [ItemRecord] {
     let certificates = identities.map(\.record)
-    let all = try keyringStatus { () throws(KeyringError) in
-      try keyring.find(Query(itemClass: .certificate))
-    }
+    let all = try keyring.find(Query(itemClass: .certificate))
     // What cannot be read may be a certificate that needs the key.
     guard all.problems.isEmpty, !all.isIndexLost else { throw SecItemFailure(errSecDecode) }
     let others = all.items.filter { other in !certificates.contains { $0.place == other.place } }

@@ -18,11 +18,13 @@ package struct CargoCredentialProvider {
   /// The answer to `get`: a line of JSON, without its line feed; nil when there is no token.
   ///
   /// - Throws: `notUTF8`, `ambiguous`, `damagedIndex`, `keyring`.
-  package func token(of indexURL: String) throws(CredentialError) -> SecretBytes? {
+  package func token(of indexURL: String) throws -> SecretBytes? {
     let item = item(indexURL)
     guard let record = try item.find() else { return nil }
     let token = try item.secret(of: record)
-    guard unsafe token.withBytes({ unsafe SecretText.isUTF8($0) }) else { throw .notUTF8(record.reference) }
+    guard unsafe token.withBytes({ unsafe SecretText.isUTF8($0) }) else {
+      throw CredentialError.notUTF8(record.reference)
+    }
     var line = SecretBytes(capacity: token.count * 2 + 128)
     line.append("{\"Ok\":{\"kind\":\"get\",\"token\":")
     unsafe token.withBytes { unsafe line.append(jsonString: $0) }
@@ -34,7 +36,7 @@ package struct CargoCredentialProvider {
   ///
   /// - Returns: Whether anything has changed.
   /// - Throws: `ambiguous`, `damagedIndex`, `keyring`, `contended`.
-  package func store(_ token: SecretSlice, for request: CargoRequest) throws(CredentialError) -> Bool {
+  package func store(_ token: SecretSlice, for request: CargoRequest) throws -> Bool {
     let name =
       request.name ?? String(decoding: Endpoint.publicURL(Array(request.indexURL.utf8)), as: UTF8.self)
     return try item(request.indexURL).store(token, [.label: .string("Cargo registry \(name)")])
@@ -44,7 +46,7 @@ package struct CargoCredentialProvider {
   ///
   /// - Returns: Whether there was one.
   /// - Throws: `ambiguous`, `damagedIndex`, `keyring`.
-  package func erase(_ indexURL: String) throws(CredentialError) -> Bool { try item(indexURL).erase() }
+  package func erase(_ indexURL: String) throws -> Bool { try item(indexURL).erase() }
 
   private func item(_ indexURL: String) -> ServiceItem {
     let url = String(decoding: Endpoint.publicURL(Array(indexURL.utf8)), as: UTF8.self)

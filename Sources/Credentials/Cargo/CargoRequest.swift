@@ -26,17 +26,19 @@ package struct CargoRequest: Sendable {
   ///
   /// - Parameter line: A line, without its line feed.
   /// - Throws: `notJSON`; `malformed` for another version, and without a kind or a registry.
-  package init(_ line: borrowing SecretBytes) throws(CredentialError) {
+  package init(_ line: borrowing SecretBytes) throws {
     let object: SecretJSON
     do {
       object = try SecretJSON(line)
     } catch {
-      throw .notJSON(error)
+      throw CredentialError.notJSON(error)
     }
-    guard object["v"]?.integer == 1 else { throw .malformed("the request is not of version 1") }
+    guard object["v"]?.integer == 1 else {
+      throw CredentialError.malformed("the request is not of version 1")
+    }
     guard let registry = object["registry"], let url = Self.text(registry["index-url"]), !url.isEmpty,
       let kind = Self.text(object["kind"])
-    else { throw .malformed("the request has no kind or no registry") }
+    else { throw CredentialError.malformed("the request has no kind or no registry") }
     indexURL = url
     name = Self.text(registry["name"])
     switch kind {

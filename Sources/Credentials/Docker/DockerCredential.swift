@@ -14,24 +14,24 @@ package struct DockerCredential: Sendable {
   ///
   /// - Parameter message: What docker wrote.
   /// - Throws: `notJSON`; `malformed` when it is no object or a member is no text.
-  package init(_ message: borrowing SecretBytes) throws(CredentialError) {
+  package init(_ message: borrowing SecretBytes) throws {
     let object: SecretJSON
     do {
       object = try SecretJSON(message)
     } catch {
-      throw .notJSON(error)
+      throw CredentialError.notJSON(error)
     }
-    guard case .object = object else { throw .malformed("the message is no JSON object") }
+    guard case .object = object else { throw CredentialError.malformed("the message is no JSON object") }
     serverURL = try Self.text("ServerURL", of: object).publicBytes()
     username = try Self.text("Username", of: object).publicBytes()
     secret = try Self.text("Secret", of: object)
   }
 
-  private static func text(_ name: String, of object: SecretJSON) throws(CredentialError) -> SecretSlice {
+  private static func text(_ name: String, of object: SecretJSON) throws -> SecretSlice {
     switch object[name] {
     case nil, .null: return SecretSlice(SecretBytes())
     case .string(let text): return text
-    default: throw .malformed("`\(name)` is no text")
+    default: throw CredentialError.malformed("`\(name)` is no text")
     }
   }
 }

@@ -25,15 +25,17 @@ package struct DockerCredentialHelper {
   /// - Returns: One JSON object; nil when there is none.
   /// - Throws: `malformed` for a URL without a host; `notUTF8` for what JSON cannot carry; `ambiguous` for entries of
   ///   several groups; `keyring`.
-  package func get(_ serverURL: [UInt8]) throws(CredentialError) -> SecretBytes? {
+  package func get(_ serverURL: [UInt8]) throws -> SecretBytes? {
     guard let record = try entries(of: serverURL).first else { return nil }
-    let secret = try asCredential(items.secret(of: record))
+    let secret = try items.secret(of: record)
     let account = SecretSlice(SecretBytes(copying: record.attributes[.account]?.contentBytes ?? []))
     let url = SecretSlice(SecretBytes(copying: serverURL))
     var object = SecretBytes(capacity: secret.count * 2 + 256)
     var separator = "{"
     for (name, value) in [("ServerURL", url), ("Username", account), ("Secret", secret)] {
-      guard unsafe value.withBytes({ unsafe SecretText.isUTF8($0) }) else { throw .notUTF8(record.reference) }
+      guard unsafe value.withBytes({ unsafe SecretText.isUTF8($0) }) else {
+        throw CredentialError.notUTF8(record.reference)
+      }
       object.append("\(separator)\"\(name)\":")
       unsafe value.withBytes { unsafe object.append(jsonString: $0) }
       separator = ","
@@ -46,7 +48,7 @@ package struct DockerCredentialHelper {
   ///
   /// - Returns: Whether anything in the store has changed.
   /// - Throws: `malformed` for a URL without a host; `ambiguous` for entries of several groups; `taken`; `keyring`.
-  package func store(_ credential: DockerCredential) throws(CredentialError) -> Bool {
+  package func store(_ credential: DockerCredential) throws -> Bool {
     let endpoint = try endpoints(of: credential.serverURL)[0]
     var attributes = Attributes()
     attributes[.server] = AttributeValue(text: endpoint.host.host)
@@ -61,24 +63,24 @@ package struct DockerCredentialHelper {
     let hasAccount = { (record: ItemRecord) in
       record.attributes[.account]?.contentBytes == credential.username
     }
-    let all = try asCredential(entries(at: endpoint))
+    let all = try entries(at: endpoint)
     try all.rivals.requireOneGroup()
     let known = try all.settled()
     if known.count == 1, hasAccount(known[0]), known[0].attributes[.url] == url,
-      try asCredential(items.secret(of: known[0])).isEqual(to: credential.secret)
+      try items.secret(of: known[0]).isEqual(to: credential.secret)
     {
       return false
     }
     let group = known.first?.group ?? GroupName.default
     let item = NewItem(itemClass: .internetPassword, attributes: attributes, group: group)
-    do throws(KeyringError) {
+    do {
       try keyring.transaction { changes throws(KeyringError) in
         // Of several processes that store one for the same registry at the same time, each has to replace what the one
         // before it has stored, whatever account that was for.
         changes.dependOnSearch()
         let found = try entries(at: endpoint)
         if let other = found.rivals.first(where: { $0.group != group }) {
-          throw .bindingMismatch(other.reference, .condition(.group))
+          throw KeyringError.bindingMismatch(other.reference, .condition(.group))
         }
         let known = found.records
         let same = known.first(where: hasAccount)
@@ -90,14 +92,14 @@ package struct DockerCredentialHelper {
           _ = try changes.add(item, secret: credential.secret.copy())
         }
       }
-    } catch .itemExists(let reference) {
-      // Somebody else's password for the same account: it is not docker's to replace.
-      throw .taken(reference)
-    } catch .bindingMismatch(_, .condition(.group)) {
-      // Another process has stored an entry of another group, or moved the entry to one.
-      throw .contended
     } catch {
-      throw .keyring(error)
+      switch error {
+      // A password of another program for the same account: it is not docker's to replace.
+      case .itemExists(let reference): throw CredentialError.taken(reference)
+      // Another process has stored an entry of another group, or moved the entry to one.
+      case .bindingMismatch(_, .condition(.group)): throw CredentialError.contended
+      default: throw error
+      }
     }
     return true
   }
@@ -106,26 +108,24 @@ package struct DockerCredentialHelper {
   ///
   /// - Returns: Whether there was one.
   /// - Throws: `malformed` for a URL without a host; `ambiguous` for entries of several groups; `keyring`.
-  package func erase(_ serverURL: [UInt8]) throws(CredentialError) -> Bool {
+  package func erase(_ serverURL: [UInt8]) throws -> Bool {
     guard let record = try entries(of: serverURL).first else { return false }
     do {
       try keyring.delete([record])
       return true
-    } catch .itemNotFound {
+    } catch KeyringError.itemNotFound {
       return false
-    } catch {
-      throw .keyring(error)
     }
   }
 
   /// The registries that have a credential, and their accounts, as one JSON object; nothing is decrypted.
   ///
   /// - Throws: `keyring`.
-  package static func list(_ index: Index) throws(CredentialError) -> [UInt8] {
+  package static func list(_ index: Index) throws -> [UInt8] {
     let query = Query(itemClass: .internetPassword, predicates: [.equal(.label, Self.label)])
-    let matches = try asCredential(index.find(query))
+    let matches = try index.find(query)
     // A list that may lack one is no list: whoever reads it takes it for all there is.
-    guard matches.problems.isEmpty else { throw .damagedIndex }
+    guard matches.problems.isEmpty else { throw CredentialError.damagedIndex }
     var accounts: [String: String] = [:]
     for record in matches.items where LoginItems.isPassword(record) {
       func text(_ name: AttributeName) -> String {
@@ -156,12 +156,12 @@ package struct DockerCredentialHelper {
   }
 
   /// The entries of a URL, best first.
-  private func entries(of serverURL: [UInt8]) throws(CredentialError) -> [ItemRecord] {
+  private func entries(of serverURL: [UInt8]) throws -> [ItemRecord] {
     var found: [ItemRecord] = []
     var rivals: [ItemRecord] = []
     var isIncomplete = false
     for endpoint in try endpoints(of: serverURL) {
-      let entries = try asCredential(entries(at: endpoint))
+      let entries = try entries(at: endpoint)
       found += entries.records
       rivals += entries.rivals
       isIncomplete = isIncomplete || entries.isIncomplete
@@ -178,12 +178,12 @@ package struct DockerCredentialHelper {
   }
 
   /// The places that a URL can mean: without a scheme `https` first, since that is what docker means by it.
-  private func endpoints(of serverURL: [UInt8]) throws(CredentialError) -> [Endpoint] {
+  private func endpoints(of serverURL: [UInt8]) throws -> [Endpoint] {
     let hasScheme = String(decoding: serverURL, as: UTF8.self).contains("://")
     let found = (hasScheme ? ["https"] : ["https", "http"]).compactMap { scheme in
       Endpoint(url: serverURL, scheme: scheme)
     }
-    guard !found.isEmpty else { throw .malformed("the server URL names no host") }
+    guard !found.isEmpty else { throw CredentialError.malformed("the server URL names no host") }
     return found
   }
 }

@@ -41,7 +41,7 @@ extension GitCredential {
   /// - Parameter message: What git wrote.
   /// - Throws: `malformed` for a line without `=`, for a carriage return or NUL anywhere (git takes them out of
   ///   addresses that somebody else may have written, CVE-2024-52006).
-  package init(_ message: SecretSlice) throws(CredentialError) {
+  package init(_ message: SecretSlice) throws {
     var start = 0
     while start < message.count {
       let rest = message.part(start..<message.count)
@@ -52,12 +52,14 @@ extension GitCredential {
     }
   }
 
-  private mutating func read(_ line: SecretSlice) throws(CredentialError) {
-    let equals = try unsafe line.withBytes { bytes throws(CredentialError) in
-      if unsafe bytes.contains(0) { throw .malformed("a line holds a NUL") }
-      if unsafe bytes.contains(UInt8(ascii: "\r")) { throw .malformed("a line holds a carriage return") }
+  private mutating func read(_ line: SecretSlice) throws {
+    let equals = try unsafe line.withBytes { bytes in
+      if unsafe bytes.contains(0) { throw CredentialError.malformed("a line holds a NUL") }
+      if unsafe bytes.contains(UInt8(ascii: "\r")) {
+        throw CredentialError.malformed("a line holds a carriage return")
+      }
       guard let equals = unsafe bytes.firstIndex(of: UInt8(ascii: "=")), equals > 0 else {
-        throw .malformed("a line is not `key=value`")
+        throw CredentialError.malformed("a line is not `key=value`")
       }
       return equals
     }

@@ -38,7 +38,7 @@ package struct GitCredentialHelper {
   ///   that has ended is not handed out, but what a new one can be had with is.
   /// - Throws: `malformed` for a host that is none; `ambiguous` for an account that several groups have; `damagedIndex`,
   ///   `keyring`.
-  package func get(_ question: GitCredential) throws(CredentialError) -> (
+  package func get(_ question: GitCredential) throws -> (
     answer: GitCredential, ItemReference
   )? {
     guard let endpoint = try endpoint(of: question) else { return nil }
@@ -75,31 +75,26 @@ package struct GitCredentialHelper {
   ///   complete, has ended, or is not to be kept, is passed over, as git's own helpers do.
   /// - Returns: Whether anything in the store has changed: the same once more is no change.
   /// - Throws: `malformed`, `ambiguous`, `keyring`, `contended`.
-  package func store(_ credential: GitCredential) throws(CredentialError) -> Bool {
+  package func store(_ credential: GitCredential) throws -> Bool {
     guard let endpoint = try endpoint(of: credential), !credential.isEphemeral,
       let wanted = WantedLogin(credential, endpoint), credential.passwordExpiry.map(isPast) != true
     else { return false }
     for _ in 0..<Self.attempts {
-      do throws(CredentialError) {
+      do {
         let (record, isChanged) = try keep(wanted, credential, endpoint)
         recent.remember(record.id, at: endpoint)
         return isChanged
-      } catch {
+      } catch let error as KeyringError where error.isAboutConcurrentChange {
         // Somebody stored, erased or moved it in the meantime: look again.
-        switch error {
-        case .keyring(.itemExists), .keyring(.itemNotFound),
-          .keyring(.bindingMismatch(_, .condition(.group))):
-          continue
-        default: throw error
-        }
+        continue
       }
     }
-    throw .contended
+    throw CredentialError.contended
   }
 
   private func keep(
     _ wanted: WantedLogin, _ credential: GitCredential, _ endpoint: Endpoint
-  ) throws(CredentialError) -> (ItemRecord, isChanged: Bool) {
+  ) throws -> (ItemRecord, isChanged: Bool) {
     let known = try find(at: endpoint, credential) { wanted.isSameKind($0) }
     // The one with exactly this name; else the one that this machine would have handed out.
     let exact = known.first { $0.primaryKey == wanted.key(group: $0.group) }
@@ -109,7 +104,7 @@ package struct GitCredentialHelper {
       (record, isSame) = (candidate, true)
       break
     }
-    let token = try record.flatMap { record throws(CredentialError) in try refreshToken(beside: record) }
+    let token = try record.flatMap { record in try refreshToken(beside: record) }
     // An older git tells neither when a password ends nor its refresh token: with the same password, what is not said
     // stays as it is.
     let setsExpiry = record?.attributes[.passwordExpiry] != wanted.expiry && (wanted.expiry != nil || !isSame)
@@ -119,7 +114,7 @@ package struct GitCredentialHelper {
     let change = LoginChange(
       wanted: wanted, record: record, replacesSecret: !isSame, setsExpiry: setsExpiry, token: token,
       newToken: newToken, removesToken: token != nil && credential.refreshToken == nil && !isSame)
-    return (try asCredential(change.apply(to: keyring)), true)
+    return (try change.apply(to: keyring), true)
   }
 
   // MARK: erase
@@ -131,30 +126,28 @@ package struct GitCredentialHelper {
   /// - Returns: How many were erased.
   /// - Throws: `malformed`, `ambiguous`, `damagedIndex`, `keyring`, `contended`. An item that cannot be decrypted stays, and is told
   ///   after the others are gone.
-  package func erase(_ credential: GitCredential) throws(CredentialError) -> Int {
+  package func erase(_ credential: GitCredential) throws -> Int {
     guard let endpoint = try endpoint(of: credential) else { return 0 }
     for _ in 0..<Self.attempts {
       let (doomed, unreadable) = try rejected(credential, endpoint)
       do {
         if !doomed.isEmpty, try !keyring.delete(doomed, ifUnchanged: true) { continue }
-      } catch .itemNotFound {
+      } catch KeyringError.itemNotFound {
         // Another process erased one of them: look what is left.
         continue
-      } catch {
-        throw .keyring(error)
       }
       if let unreadable { throw unreadable }
       return doomed.count
     }
-    throw .contended
+    throw CredentialError.contended
   }
 
   /// What a rejection is about, with what belongs to it; and why one of them cannot be compared.
   private func rejected(
     _ credential: GitCredential, _ endpoint: Endpoint
-  ) throws(CredentialError) -> ([ItemRecord], CredentialError?) {
+  ) throws -> ([ItemRecord], (any Error)?) {
     var doomed: [ItemRecord] = []
-    var unreadable: CredentialError?
+    var unreadable: (any Error)?
     let found = try find(at: endpoint, credential) {
       LoginItems.isPassword($0) || TokenItems.scheme(of: $0) != nil
     }
@@ -162,7 +155,7 @@ package struct GitCredentialHelper {
       let rejected = LoginItems.isPassword(record) ? credential.password : credential.credential
       // A rejection of one kind says nothing of the other.
       if rejected == nil, credential.password != nil || credential.credential != nil { continue }
-      do throws(CredentialError) {
+      do {
         if let rejected, try !secret(of: record).isEqual(to: rejected) { continue }
         doomed.append(record)
         if let token = try refreshToken(beside: record) { doomed.append(token) }
@@ -175,17 +168,17 @@ package struct GitCredentialHelper {
 
   // MARK: Finding
 
-  private func endpoint(of message: GitCredential) throws(CredentialError) -> Endpoint? {
+  private func endpoint(of message: GitCredential) throws -> Endpoint? {
     guard let scheme = message.scheme, let host = message.host, !scheme.isEmpty, !host.isEmpty else {
       return nil
     }
-    guard let host = HostName(authority: host) else { throw .malformed("`host` is no host") }
+    guard let host = HostName(authority: host) else { throw CredentialError.malformed("`host` is no host") }
     return Endpoint(scheme: String(decoding: scheme, as: UTF8.self), host: host, path: message.path)
   }
 
   private func find(
     at endpoint: Endpoint, _ message: GitCredential, where isWanted: (ItemRecord) -> Bool
-  ) throws(CredentialError) -> [ItemRecord] {
+  ) throws -> [ItemRecord] {
     let (found, rivals) = try findAll(at: endpoint, message, where: isWanted)
     try rivals.requireOneGroupForEachAccount()
     return found
@@ -193,32 +186,31 @@ package struct GitCredentialHelper {
 
   private func findAll(
     at endpoint: Endpoint, _ message: GitCredential, where isWanted: (ItemRecord) -> Bool
-  ) throws(CredentialError) -> (records: [ItemRecord], rivals: [ItemRecord]) {
-    let found = try asCredential(
-      items.find(at: endpoint, account: message.username) { record in
-        isWanted(record) && !DockerCredentialHelper.isEntry(record)
-      })
+  ) throws -> (records: [ItemRecord], rivals: [ItemRecord]) {
+    let found = try items.find(at: endpoint, account: message.username) { record in
+      isWanted(record) && !DockerCredentialHelper.isEntry(record)
+    }
     return (try found.settled(), found.rivals)
   }
 
-  private func secret(of record: ItemRecord) throws(CredentialError) -> SecretSlice {
-    try asCredential(items.secret(of: record))
+  private func secret(of record: ItemRecord) throws -> SecretSlice {
+    try items.secret(of: record)
   }
 
   /// Whether an item has a secret; nil when it cannot be decrypted, which is for whoever asks for that item.
-  private func holds(_ record: ItemRecord, _ wanted: SecretSlice) throws(CredentialError) -> Bool? {
-    do throws(CredentialError) {
+  private func holds(_ record: ItemRecord, _ wanted: SecretSlice) throws -> Bool? {
+    do {
       return try secret(of: record).isEqual(to: wanted)
-    } catch .keyring(.itemDamaged), .keyring(.bindingMismatch) {
+    } catch KeyringError.itemDamaged, KeyringError.bindingMismatch {
       return nil
     }
   }
 
   /// The item with the refresh token of a login: the same name, another kind of authentication.
-  private func refreshToken(beside record: ItemRecord) throws(CredentialError) -> ItemRecord? {
+  private func refreshToken(beside record: ItemRecord) throws -> ItemRecord? {
     let key = PrimaryKey(
       itemClass: record.itemClass, attributes: TokenItems.refreshToken(beside: record), group: record.group)
-    return try asCredential(keyring.find(.item(with: key))).items.first
+    return try keyring.find(.item(with: key)).items.first
   }
 
   private func isExpired(_ record: ItemRecord) -> Bool { LoginItems.expiry(of: record).map(isPast) == true }

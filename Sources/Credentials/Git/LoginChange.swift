@@ -63,7 +63,7 @@ struct LoginChange {
   ///
   /// - Returns: The item with the login.
   /// - Throws: as `Keyring.add` and `Keyring.update`.
-  func apply(to keyring: Keyring) throws(KeyringError) -> ItemRecord {
+  func apply(to keyring: Keyring) throws -> ItemRecord {
     // The usual case is sealed before the lock is taken, so that twelve programs at once do not wait for each other.
     if newToken == nil, !removesToken {
       guard let record else { return try keyring.add(item(wanted.attributes), secret: wanted.secret.copy()) }

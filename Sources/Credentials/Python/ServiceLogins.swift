@@ -36,7 +36,7 @@ package struct ServiceLogins {
   /// - Throws: `ambiguous` for items of several groups; `damagedIndex`, `keyring`.
   package func find(
     service: [UInt8], account: [UInt8]?
-  ) throws(CredentialError) -> (account: [UInt8], secret: SecretSlice, ItemReference)? {
+  ) throws -> (account: [UInt8], secret: SecretSlice, ItemReference)? {
     let item = item(service, account)
     if let record = try item.find() {
       return (record.attributes[.account]?.contentBytes ?? [], try item.secret(of: record), record.reference)
@@ -45,14 +45,13 @@ package struct ServiceLogins {
       let endpoint = Endpoint(url: service, scheme: "")
     else { return nil }
     let server = Endpoint(scheme: endpoint.scheme, host: endpoint.host)
-    let found = try asCredential(
-      items.find(at: server, account: account) { record in
-        LoginItems.isPassword(record) && !isExpired(record) && endpoint.isBelow(record.attributes[.path])
-      })
+    let found = try items.find(at: server, account: account) { record in
+      LoginItems.isPassword(record) && !isExpired(record) && endpoint.isBelow(record.attributes[.path])
+    }
     try found.rivals.requireOneGroupForEachAccount()
     try recent.requireOneGroup(of: found.rivals, at: endpoint)
     guard let record = recent.latest(of: try found.settled(), at: endpoint) else { return nil }
-    let secret = try asCredential(items.secret(of: record))
+    let secret = try items.secret(of: record)
     return (record.attributes[.account]?.contentBytes ?? [], secret, record.reference)
   }
 
@@ -62,7 +61,7 @@ package struct ServiceLogins {
   /// - Throws: `ambiguous`, `damagedIndex`, `keyring`, `contended`.
   package func store(
     _ secret: SecretSlice, service: [UInt8], account: [UInt8]
-  ) throws(CredentialError) -> Bool {
+  ) throws -> Bool {
     try item(service, account).store(secret)
   }
 
@@ -70,7 +69,7 @@ package struct ServiceLogins {
   ///
   /// - Returns: Whether there was one.
   /// - Throws: `ambiguous`, `damagedIndex`, `keyring`.
-  package func remove(service: [UInt8], account: [UInt8]) throws(CredentialError) -> Bool {
+  package func remove(service: [UInt8], account: [UInt8]) throws -> Bool {
     try item(service, account).erase()
   }
 

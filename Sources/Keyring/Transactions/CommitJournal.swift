@@ -162,8 +162,8 @@ package struct CommitJournal: Sendable {
   ///   - body: Is told what waits.
   /// - Throws: `KeyringError.busy`, what finishing a change throws, a file error, and what `body` throws.
   package func withLock<R>(
-    timeout: Double, _ body: (Pending) throws(KeyringError) -> R
-  ) throws(KeyringError) -> R {
+    timeout: Double, _ body: (Pending) throws -> R
+  ) throws -> R {
     let lock = try StoreLock(tree, timeout: timeout)
     defer { withExtendedLifetime(lock) {} }
     try Transaction.recover(in: tree, under: lock)

@@ -46,29 +46,29 @@ package struct Committer: Sendable {
   /// Commits what waits.
   ///
   /// - Throws: `git` when git fails; then all that waits goes on waiting. `keyring` with `busy` and file errors.
-  package func commitPending() throws(SyncError) -> Outcome {
+  package func commitPending() throws -> Outcome {
     let identity = repository.identity
-    if try store({ () throws(KeyringError) in try journal.isSettled(for: identity) }) { return .nothing }
-    return try GitTurn.take(.commits, in: repository, tree, timeout: timeout) { () throws(SyncError) in
+    if try journal.isSettled(for: identity) { return .nothing }
+    return try GitTurn.take(.commits, in: repository, tree, timeout: timeout) {
       // Another process may have committed it.
-      if try store({ () throws(KeyringError) in try journal.isSettled(for: identity) }) { return .nothing }
-      try git { () throws(GitError) in try repository.requireQuiet() }
+      if try journal.isSettled(for: identity) { return .nothing }
+      try repository.requireQuiet()
       let plan = try plan(for: identity)
       if !plan.content.isEmpty {
-        try store { () throws(KeyringError) in try journal.begin(in: identity) }
+        try journal.begin(in: identity)
         _ = try repository.protectFiles()
         let start = time(nil)
-        try git { () throws(GitError) in try write(plan) }
+        try write(plan)
         repository.synchronizeFolders(changedSince: start)
       }
       // Of a commit that was cut off, git may have taken the files and not the commit, or the other way round.
       if plan.isWhole, !plan.isFirst {
         // Git looks at files again. Our attributes are missing in a folder that was copied without them.
         _ = try repository.protectFiles()
-        try git { () throws(GitError) in try resetIndex() }
+        try resetIndex()
       }
       let done = CommitJournal.Marker(count: plan.count, repository: identity, hash: plan.hash)
-      try store { () throws(KeyringError) in try journal.finish(done, timeout: timeout) }
+      try journal.finish(done, timeout: timeout)
       return plan.content.isEmpty ? .nothing : .committed(subject: plan.subject)
     }
   }
@@ -78,36 +78,32 @@ package struct Committer: Sendable {
   ///
   /// - Parameter willRepack: Called before everything is packed anew, which can take seconds.
   /// - Throws: `git` if git fails; `keyring` with file errors. The history is as it was then.
-  package func packHistory(willRepack: () -> Void = {}) throws(SyncError) {
-    guard try files({ () throws(FileError) in try repository.hasManyPacks }) else { return }
+  package func packHistory(willRepack: () -> Void = {}) throws {
+    guard try repository.hasManyPacks else { return }
     // Git locks none of its files for this, so there is nothing to note.
     guard let lock = try lockWithoutWaiting() else { return }
     defer { withExtendedLifetime(lock) {} }
     // Another process may have joined them.
-    guard try files({ () throws(FileError) in try repository.hasManyPacks }) else { return }
+    guard try repository.hasManyPacks else { return }
     // Asked first: joining may leave nothing outside the largest pack.
-    let deservesRepacking = try files { () throws(FileError) in try repository.deservesRepacking }
+    let deservesRepacking = try repository.deservesRepacking
     let attributes = "\(StoreLayout.work)/packing-attributes"
-    try files { () throws(FileError) in
-      try tree.replaceFile(
-        attributes, with: Array(Repository.packingAttributes.utf8), temporary: "\(attributes).new")
-    }
+    try tree.replaceFile(
+      attributes, with: Array(Repository.packingAttributes.utf8), temporary: "\(attributes).new")
     // The next time replaces what stays.
     defer { try? tree.remove(attributes) }
-    try git { () throws(GitError) in
-      try repository.joinPacks(attributes: "\(repository.top)/\(repository.prefix)\(attributes)")
-    }
+    try repository.joinPacks(attributes: "\(repository.top)/\(repository.prefix)\(attributes)")
     guard deservesRepacking else { return }
     willRepack()
-    try git { () throws(GitError) in try repository.repackAll() }
+    try repository.repackAll()
   }
 
-  private func lockWithoutWaiting() throws(SyncError) -> HistoryLock? {
-    do throws(KeyringError) {
+  private func lockWithoutWaiting() throws -> HistoryLock? {
+    do {
       return try HistoryLock(.commits, in: tree, timeout: 0)
     } catch {
       if case .busy = error { return nil }
-      throw .keyring(error)
+      throw error
     }
   }
 
@@ -139,25 +135,23 @@ package struct Committer: Sendable {
     }
   }
 
-  private func plan(for identity: String) throws(SyncError) -> Plan {
+  private func plan(for identity: String) throws -> Plan {
     var head: Head?
     while true {
       var missing: Set<String>?
-      let plan = try store { () throws(KeyringError) -> Plan? in
-        try journal.withLock(timeout: timeout) { pending throws(KeyringError) in
-          let marker = pending.marker.flatMap { $0.repository == identity ? $0 : nil }
-          let entries = marker == nil ? nil : pending.entries
-          var paths = entries.map { Set($0.flatMap(\.paths)) }
-          if let marker, !marker.isTrying {
-            if let entries, entries.count == 1 { return try onePlan(entries[0], marker) }
-          } else {
-            // What the history has is not known, not even whether it has what the store had at first.
-            paths = nil
-          }
-          if let head, head.covers(paths) { return try comparedPlan(pending.count, entries, paths, head) }
-          missing = paths
-          return nil
+      let plan: Plan? = try journal.withLock(timeout: timeout) { pending in
+        let marker = pending.marker.flatMap { $0.repository == identity ? $0 : nil }
+        let entries = marker == nil ? nil : pending.entries
+        var paths = entries.map { Set($0.flatMap(\.paths)) }
+        if let marker, !marker.isTrying {
+          if let entries, entries.count == 1 { return try onePlan(entries[0], marker) }
+        } else {
+          // What the history has is not known, not even whether it has what the store had at first.
+          paths = nil
         }
+        if let head, head.covers(paths) { return try comparedPlan(pending.count, entries, paths, head) }
+        missing = paths
+        return nil
       }
       if let plan { return plan }
       // Asked for while others may write; the second time for everything, so that there is no third.
@@ -169,7 +163,7 @@ package struct Committer: Sendable {
   /// The usual case: one change, and nothing else since the last commit.
   private func onePlan(
     _ entry: CommitJournal.Entry, _ marker: CommitJournal.Marker
-  ) throws(KeyringError) -> Plan {
+  ) throws -> Plan {
     var content = CommitContent()
     for path in entry.paths { content.files[repository.prefix + path] = try read(path) ?? .removed }
     return Plan(
@@ -180,7 +174,7 @@ package struct Committer: Sendable {
   /// What differs from the last commit, among some files or all of them.
   private func comparedPlan(
     _ count: UInt64, _ entries: [CommitJournal.Entry]?, _ paths: Set<String>?, _ head: Head
-  ) throws(KeyringError) -> Plan {
+  ) throws -> Plan {
     let files = if let paths { paths } else { try StoreFiles(in: tree).all().union(head.history.files.keys) }
     var content = CommitContent()
     for path in files {
@@ -211,8 +205,8 @@ package struct Committer: Sendable {
   }
 
   /// What a file becomes; nil for what is no file of a store and stays as it is in the history.
-  private func read(_ path: String) throws(KeyringError) -> CommitContent.File? {
-    do throws(FileError) {
+  private func read(_ path: String) throws -> CommitContent.File? {
+    do {
       guard let bytes = try tree.read(path, limit: StoreFiles.sizeLimit) else { return .removed }
       // The journal may have come with a copy of the folder and name whatever its writer wanted to see.
       return StoreLayout.isStoreFile(path) ? .bytes(bytes) : nil
@@ -220,20 +214,20 @@ package struct Committer: Sendable {
       switch error.reason {
       // A link, or what is too large for an item: `check` tells of it.
       case .notARegularFile, .hasOtherNames, .tooLarge: return nil
-      case .system: throw .file(error)
+      case .system: throw error
       }
     }
   }
 
   // MARK: Writing
 
-  private func write(_ plan: Plan) throws(GitError) {
+  private func write(_ plan: Plan) throws {
     let (repository, author, request) = (repository, author, request)
     var content = plan.content
     if content.size > Self.pieceSize { try store(&content, plan.hash) }
     let files = content
     // Neither needs the other, and each waits for the disk.
-    _ = try WorkerPool(workers: 2).map(2) { (number) throws(GitError) in
+    _ = try WorkerPool(workers: 2).map(2) { (number) in
       if number == 0 {
         return try repository.git.run(
           ["update-index", "-z", "--index-info"], input: files.indexEntries(plan.hash))
@@ -249,13 +243,13 @@ package struct Committer: Sendable {
   }
 
   /// Lets git's index say of the store what the last commit has.
-  private func resetIndex() throws(GitError) {
+  private func resetIndex() throws {
     let roots = StoreFiles.roots(below: repository.prefix)
     try repository.git.run(["reset", "--quiet", "HEAD", "--"] + roots)
   }
 
   /// Hands over content in pieces ahead of the commit, which then needs its names alone.
-  private func store(_ content: inout CommitContent, _ hash: GitHash) throws(GitError) {
+  private func store(_ content: inout CommitContent, _ hash: GitHash) throws {
     var piece: [[UInt8]] = []
     var size = 0
     for (path, file) in content.files {
@@ -272,19 +266,8 @@ package struct Committer: Sendable {
     }
   }
 
-  private func history(of paths: Set<String>?) throws(SyncError) -> History {
-    try git { () throws(GitError) in try History(of: repository, paths: paths) }
+  private func history(of paths: Set<String>?) throws -> History {
+    try History(of: repository, paths: paths)
   }
 
-  private func git<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {
-    do throws(GitError) { return try body() } catch { throw .git(error) }
-  }
-
-  private func files<R>(_ body: () throws(FileError) -> R) throws(SyncError) -> R {
-    do throws(FileError) { return try body() } catch { throw .keyring(.file(error)) }
-  }
-
-  private func store<R: ~Copyable>(_ body: () throws(KeyringError) -> R) throws(SyncError) -> R {
-    do throws(KeyringError) { return try body() } catch { throw .keyring(error) }
-  }
 }

@@ -21,7 +21,7 @@ package struct History {
   ///   - repository: The repository.
   ///   - paths: Which files of the store; nil for all.
   /// - Throws: as `Git.run`.
-  init(of repository: Repository, paths: Set<String>?) throws(GitError) {
+  init(of repository: Repository, paths: Set<String>?) throws {
     let git = repository.git
     hash = try repository.hash()
     let question = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
@@ -44,7 +44,7 @@ package struct History {
     for record in records {
       // `<mode> <type> <name>`, a tab, and the path.
       guard let tab = record.firstIndex(of: UInt8(ascii: "\t")) else {
-        throw .unexpectedOutput(command: "ls-tree")
+        throw GitError.unexpectedOutput(command: "ls-tree")
       }
       let words = record[..<tab].split(separator: UInt8(ascii: " "))
       let isFile = words.count == 3 && words[0].starts(with: "100".utf8)

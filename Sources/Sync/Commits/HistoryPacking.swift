@@ -17,7 +17,7 @@ extension Repository {
   ///
   /// - Throws: `FileError` if the folder of the packs cannot be read.
   var hasManyPacks: Bool {
-    get throws(FileError) { try packs().count > Self.packLimit }
+    get throws { try packs().count > Self.packLimit }
   }
 
   /// Whether packing everything anew saves much: many objects lie outside the largest pack, at least an eighth of what
@@ -25,7 +25,7 @@ extension Repository {
   ///
   /// - Throws: `FileError` if the folder of the packs cannot be read.
   var deservesRepacking: Bool {
-    get throws(FileError) {
+    get throws {
       let tree = try FileTree(at: commonFolder)
       var counts: [Int] = []
       for pack in try packs() {
@@ -44,7 +44,7 @@ extension Repository {
 
   /// The names, without an ending, of the packs that git may replace; none if objects are borrowed from another
   /// repository, which are not to be copied.
-  private func packs() throws(FileError) -> [String] {
+  private func packs() throws -> [String] {
     if Self.exists("\(commonFolder)/objects/info/alternates") { return [] }
     let names = Set(try FileTree(at: commonFolder).list(Self.packFolder))
     // In a partial clone git marks packs with `.promisor`, and cannot join those. It leaves packs alone that somebody
@@ -62,7 +62,7 @@ extension Repository {
   ///
   /// - Parameter attributes: The absolute path of a file with ``packingAttributes``.
   /// - Throws: As `Git.run`.
-  func joinPacks(attributes: String) throws(GitError) {
+  func joinPacks(attributes: String) throws {
     try repack(settings: ["-c", "core.attributesFile=\(attributes)"], options: ["--geometric=2"])
   }
 
@@ -70,11 +70,11 @@ extension Repository {
   /// object is kept, also one that no commit needs.
   ///
   /// - Throws: As `Git.run`.
-  func repackAll() throws(GitError) {
+  func repackAll() throws {
     try repack(options: ["-a", "--keep-unreachable", "-f"])
   }
 
-  private func repack(settings: [String] = [], options: [String]) throws(GitError) {
+  private func repack(settings: [String] = [], options: [String]) throws {
     let start = time(nil)
     var git = git
     git.timeout = Self.packingTimeout

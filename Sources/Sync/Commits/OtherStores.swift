@@ -8,7 +8,7 @@ extension Repository {
   ///
   /// - Returns: Paths from the top of the work tree, which is the empty path.
   /// - Throws: As `Git.run`.
-  package func otherStores() throws(GitError) -> [String] {
+  package func otherStores() throws -> [String] {
     let names = try policyNames(["ls-files", "-z", "--cached"])
     return names.policies.intersection(names.signatures).subtracting([ownFolder]).sorted().filter { folder in
       // A clone withholds what a push has brought into the store's own folder.
@@ -24,7 +24,7 @@ extension Repository {
   ///   - base: The commit whose files were looked at before; nil for none.
   /// - Returns: Paths from the top, sorted.
   /// - Throws: As `Git.run`.
-  package func otherStores(in commit: String, since base: String?) throws(GitError) -> [String] {
+  package func otherStores(in commit: String, since base: String?) throws -> [String] {
     // All folders are within the store.
     if prefix.isEmpty { return [] }
     let start = if let base { base } else { try hash().emptyTree }
@@ -48,25 +48,20 @@ extension Repository {
   /// Refuses other stores in the index of git.
   ///
   /// - Throws: `git`, and `anotherStore`.
-  package func refuseOtherStores() throws(SyncError) {
-    try refuse { () throws(GitError) in try otherStores() }
+  package func refuseOtherStores() throws {
+    try refuse { try otherStores() }
   }
 
   /// Refuses other stores in a commit.
   ///
   /// - Throws: `git`, and `anotherStore`.
-  func refuseOtherStores(in commit: String, since base: String?) throws(SyncError) {
-    try refuse { () throws(GitError) in try otherStores(in: commit, since: base) }
+  func refuseOtherStores(in commit: String, since base: String?) throws {
+    try refuse { try otherStores(in: commit, since: base) }
   }
 
-  private func refuse(_ find: () throws(GitError) -> [String]) throws(SyncError) {
-    let folders: [String]
-    do throws(GitError) {
-      folders = try find()
-    } catch {
-      throw .git(error)
-    }
-    if let folder = folders.first { throw .anotherStore(folder: folder) }
+  private func refuse(_ find: () throws -> [String]) throws {
+    let folders: [String] = try find()
+    if let folder = folders.first { throw SyncError.anotherStore(folder: folder) }
   }
 
   private static let mostFolders = 64
@@ -81,7 +76,7 @@ extension Repository {
   /// The folders that have policies and signatures of policies, as a command of git names the files.
   private func policyNames(
     _ command: [String]
-  ) throws(GitError) -> (policies: Set<String>, signatures: Set<String>) {
+  ) throws -> (policies: Set<String>, signatures: Set<String>) {
     var git = git
     git.takesPathsLiterally = false
     // A tree of a kilobyte can name millions of files, and none of them has to match.

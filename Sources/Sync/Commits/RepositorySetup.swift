@@ -47,17 +47,12 @@ package struct RepositorySetup {
   /// - Returns: Whether anything was.
   /// - Throws: `git`, or `keyring` with `busy` or a file error: `info/attributes` may be a link.
   @discardableResult
-  package func apply(to repository: Repository) throws(SyncError) -> Bool {
+  package func apply(to repository: Repository) throws -> Bool {
     let wroteAttributes = try repository.protectFiles()
-    if try call({ () throws(GitError) in try missing(in: repository) }).isEmpty { return wroteAttributes }
-    let store: FileTree
-    do throws(FileError) {
-      store = try FileTree(at: "\(repository.top)/\(repository.prefix)")
-    } catch {
-      throw .keyring(.file(error))
-    }
-    try GitTurn.take(.synchronization, in: repository, store, timeout: timeout) { () throws(SyncError) in
-      try call { () throws(GitError) in try configure(repository) }
+    if try missing(in: repository).isEmpty { return wroteAttributes }
+    let store = try FileTree(at: "\(repository.top)/\(repository.prefix)")
+    try GitTurn.take(.synchronization, in: repository, store, timeout: timeout) {
+      try configure(repository)
     }
     return true
   }
@@ -67,26 +62,22 @@ package struct RepositorySetup {
   /// - Parameters:
   ///   - folder: The folder, which is empty; an absolute path without links.
   ///   - git: Git.
-  func make(in folder: String, git: Git) throws(SyncError) {
-    try call { () throws(GitError) in try Repository.initialize(folder, git: git) }
+  func make(in folder: String, git: Git) throws {
+    try Repository.initialize(folder, git: git)
     let repository = Repository(
       top: folder, prefix: "", gitFolder: "\(folder)/.git", commonFolder: "\(folder)/.git", git: git)
     _ = try repository.protectFiles()
-    try call { () throws(GitError) in try configure(repository) }
+    try configure(repository)
   }
 
-  private func call<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {
-    do throws(GitError) { return try body() } catch { throw .git(error) }
-  }
-
-  private func configure(_ repository: Repository) throws(GitError) {
+  private func configure(_ repository: Repository) throws {
     for arguments in try missing(in: repository) {
       try repository.git.run(["config", "--local"] + arguments)
     }
   }
 
   /// Returns the arguments of `git config` for what is missing.
-  private func missing(in repository: Repository) throws(GitError) -> [[String]] {
+  private func missing(in repository: Repository) throws -> [[String]] {
     let git = repository.git
     let question = [
       "config", "--local", "-z", "--get-regexp", "^(merge\\.renames|(merge|diff)\\.keytree-.*)$",
@@ -120,26 +111,22 @@ extension Repository {
   ///
   /// - Returns: Whether they were missing.
   /// - Throws: `keyring` with a file error: `info/attributes` may be a link.
-  func protectFiles() throws(SyncError) -> Bool {
+  func protectFiles() throws -> Bool {
     let path = "info/attributes"
-    do throws(FileError) {
-      let tree = try FileTree(at: commonFolder)
-      let old = String(decoding: try tree.read(path, limit: 1 << 20) ?? [], as: UTF8.self)
-      let new = AttributeBlock(prefix: prefix).put(into: old)
-      if new == old { return false }
-      // Another process may write the file at the same time, and one that was killed may have left its temporary file.
-      let temporary = "\(path).keytree-\(String(UInt64.random(in: .min ... .max), radix: 36))"
-      do {
-        try tree.replaceFile(path, with: Array(new.utf8), temporary: temporary)
-      } catch {
-        // The first error is the one to report; what stays is in nobody's way.
-        try? tree.remove(temporary)
-        throw error
-      }
-      return true
+    let tree = try FileTree(at: commonFolder)
+    let old = String(decoding: try tree.read(path, limit: 1 << 20) ?? [], as: UTF8.self)
+    let new = AttributeBlock(prefix: prefix).put(into: old)
+    if new == old { return false }
+    // Another process may write the file at the same time, and one that was killed may have left its temporary file.
+    let temporary = "\(path).keytree-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    do {
+      try tree.replaceFile(path, with: Array(new.utf8), temporary: temporary)
     } catch {
-      throw .keyring(.file(error))
+      // The first error is the one to report; what stays is in nobody's way.
+      try? tree.remove(temporary)
+      throw error
     }
+    return true
   }
 
   /// Makes a repository in a store's folder, whole or not at all.
@@ -153,27 +140,18 @@ extension Repository {
   /// - Throws: `git`, or `keyring` with a file error.
   package static func make(
     in store: String, _ setup: RepositorySetup, git makeGit: (String) -> Git
-  ) throws(SyncError) {
+  ) throws {
     let name = "\(StoreLayout.work)/repository"
     let folder = "\(store)/\(name)"
     // An earlier attempt may have been cut off.
     FolderRemoval.removeContent(of: folder)
-    let tree = try files { () throws(FileError) in
-      let tree = try FileTree(at: store)
-      try tree.makeDirectory(name)
-      return tree
-    }
+    let tree = try FileTree(at: store)
+    try tree.makeDirectory(name)
     try setup.make(in: folder, git: makeGit(folder))
-    try files { () throws(FileError) in
-      try tree.synchronizeAll()
-      try tree.rename("\(name)/.git", to: ".git")
-      try tree.synchronizeDirectory("")
-      try tree.removeDirectory(name)
-    }
-  }
-
-  private static func files<R>(_ body: () throws(FileError) -> R) throws(SyncError) -> R {
-    do throws(FileError) { return try body() } catch { throw .keyring(.file(error)) }
+    try tree.synchronizeAll()
+    try tree.rename("\(name)/.git", to: ".git")
+    try tree.synchronizeDirectory("")
+    try tree.removeDirectory(name)
   }
 
   /// Makes an empty repository.
@@ -182,7 +160,7 @@ extension Repository {
   ///   - folder: The folder.
   ///   - git: Git.
   /// - Throws: as `Git.run`.
-  static func initialize(_ folder: String, git: Git) throws(GitError) {
+  static func initialize(_ folder: String, git: Git) throws {
     var git = git
     (git.folder, git.isInWorkTree) = (folder, false)
     let question = ["config", "--get", "init.defaultBranch"]
@@ -200,22 +178,18 @@ extension Repository {
   ///   - store: The folder of the store.
   ///   - timeout: How long to wait for another process, in seconds.
   /// - Throws: `git`, or `keyring` with `busy` or a file error.
-  package func beginStore(_ store: FileTree, timeout: Double) throws(SyncError) {
-    try GitTurn.take(.commits, in: self, store, timeout: timeout) { () throws(SyncError) in
-      do throws(GitError) {
-        try requireQuiet()
-        try git.run(
-          ["add", "--intent-to-add", "--force", "--", "\(prefix)\(StoreLayout.policySignature)"])
-      } catch {
-        throw .git(error)
-      }
+  package func beginStore(_ store: FileTree, timeout: Double) throws {
+    try GitTurn.take(.commits, in: self, store, timeout: timeout) {
+      try requireQuiet()
+      try git.run(
+        ["add", "--intent-to-add", "--force", "--", "\(prefix)\(StoreLayout.policySignature)"])
     }
   }
 
   /// Whether somebody has said that git shall not see the store.
   ///
   /// - Throws: as `Git.run`.
-  package func ignoresStore() throws(GitError) -> Bool {
+  package func ignoresStore() throws -> Bool {
     // The form that no path of ours has on its own keeps a colon at the beginning from being magic.
     let question = ["check-ignore", "--quiet", "--", "./\(prefix)\(StoreLayout.policy)"]
     var git = git

@@ -14,7 +14,7 @@ extension Repository {
   ///
   /// - Parameter allowed: What may be there.
   /// - Throws: As `Git.run`.
-  package func strangers(outside allowed: AllowedFiles) throws(GitError) -> [TrackedStranger] {
+  package func strangers(outside allowed: AllowedFiles) throws -> [TrackedStranger] {
     try indexEntries(below: prefix).compactMap { entry in
       let path = String(validating: entry.path, as: UTF8.self).map { String($0.dropFirst(prefix.count)) }
       return allowed.reason(path, mode: entry.mode).map { reason in
@@ -39,7 +39,7 @@ extension Repository {
   ///
   /// - Parameter folder: Where to look; empty for the whole work tree.
   /// - Throws: As `Git.run`.
-  func indexEntries(below folder: String) throws(GitError) -> [IndexEntry] {
+  func indexEntries(below folder: String) throws -> [IndexEntry] {
     let records = try git.records(
       ["ls-files", "-z", "-v", "--stage", "--"] + (folder.isEmpty ? [] : [folder]))
     // `<tag> <mode> <name> <stage>`, a tab, and the path.

@@ -55,7 +55,7 @@ package struct Git: Sendable {
   ///
   /// - Parameter asksPerson: Whether it may ask at the terminal; else it fails where it would have to.
   /// - Throws: as `run`.
-  package func forNetwork(asksPerson: Bool) throws(GitError) -> Git {
+  package func forNetwork(asksPerson: Bool) throws -> Git {
     var git = self
     git.usesNetwork = true
     git.asksPerson = asksPerson
@@ -71,12 +71,14 @@ package struct Git: Sendable {
   /// Its version as it says itself, such as `2.39.5`.
   ///
   /// - Throws: `tooOld` for one that keytree does not rely on, and as `run`.
-  package func version() throws(GitError) -> String {
+  package func version() throws -> String {
     let words = String(decoding: try run(["version"]), as: UTF8.self).split(whereSeparator: \.isWhitespace)
-    guard words.count >= 3 else { throw .unexpectedOutput(command: "version") }
+    guard words.count >= 3 else { throw GitError.unexpectedOutput(command: "version") }
     let numbers = words[2].split(separator: ".").prefix(2).compactMap { Int($0) }
-    guard numbers.count == 2 else { throw .unexpectedOutput(command: "version") }
-    guard (numbers[0], numbers[1]) >= Self.oldestVersion else { throw .tooOld(version: String(words[2])) }
+    guard numbers.count == 2 else { throw GitError.unexpectedOutput(command: "version") }
+    guard (numbers[0], numbers[1]) >= Self.oldestVersion else {
+      throw GitError.tooOld(version: String(words[2]))
+    }
     return String(words[2])
   }
 
@@ -91,7 +93,7 @@ package struct Git: Sendable {
   @discardableResult
   package func run(
     _ arguments: [String], input: [UInt8] = [], limit: Int = 1 << 20
-  ) throws(GitError) -> [UInt8] {
+  ) throws -> [UInt8] {
     let outcome = try outcome(of: arguments, input: input, limit: limit)
     guard outcome.ending == .exited(status: 0) else { throw failure(arguments, outcome) }
     return outcome.output
@@ -103,8 +105,8 @@ package struct Git: Sendable {
   /// - Throws: `notInstalled`, `process`, `timedOut`, `killed`.
   package func outcome(
     of arguments: [String], input: [UInt8] = [], limit: Int = 1 << 20
-  ) throws(GitError) -> ProcessOutcome {
-    guard let program else { throw .notInstalled }
+  ) throws -> ProcessOutcome {
+    guard let program else { throw GitError.notInstalled }
     var run = ProgramRun(
       program,
       placeOptions + GitOptions.fixed + (usesNetwork ? networkOptions : GitOptions.offline) + arguments,
@@ -119,11 +121,11 @@ package struct Git: Sendable {
     do {
       outcome = try run.run()
     } catch {
-      throw .process(error)
+      throw GitError.process(error)
     }
     let command = Self.command(in: arguments)
-    guard outcome.stop == nil else { throw .timedOut(command: command) }
-    if case .signaled(let signal) = outcome.ending { throw .killed(command: command, signal: signal) }
+    guard outcome.stop == nil else { throw GitError.timedOut(command: command) }
+    if case .signaled(let signal) = outcome.ending { throw GitError.killed(command: command, signal: signal) }
     return outcome
   }
 
@@ -140,7 +142,7 @@ package struct Git: Sendable {
   /// - Throws: as `run`.
   package func records(
     _ arguments: [String], input: [UInt8] = [], limit: Int = listLimit
-  ) throws(GitError) -> [ArraySlice<UInt8>] {
+  ) throws -> [ArraySlice<UInt8>] {
     var git = self
     git.memoryLimit = Self.listMemoryLimit
     return try git.run(arguments, input: input, limit: limit).split(separator: 0)
@@ -179,8 +181,8 @@ package struct Git: Sendable {
   /// - Throws: `notInstalled`, `process`.
   package func runForPerson(
     _ arguments: [[UInt8]], in place: String, pager: String?
-  ) throws(GitError) -> Int32 {
-    guard let program else { throw .notInstalled }
+  ) throws -> Int32 {
+    guard let program else { throw GitError.notInstalled }
     var environment = GitOptions.environmentForPerson(outerEnvironment)
     environment.set("GIT_CEILING_DIRECTORIES", to: Self.parent(of: folder))
     if let pager { environment.set("GIT_PAGER", to: pager) }
@@ -195,7 +197,7 @@ package struct Git: Sendable {
       case .signaled(let signal): return 128 + signal
       }
     } catch {
-      throw .process(error)
+      throw GitError.process(error)
     }
   }
 

@@ -1,4 +1,4 @@
-package import Keyring
+internal import Keyring
 package import KeyringModel
 package import Subprocess
 
@@ -64,8 +64,6 @@ package enum RepositoryOperation: String, CaseIterable, Sendable {
 
 /// Why a change did not get into the history, or something else that takes both the store and git.
 package enum SyncError: Error, Equatable, Sendable {
-  case git(GitError)
-  case keyring(KeyringError)
   /// A commit has something where it must not have anything, or of a kind that is no part of a store: a link, a
   /// module, a file where keytree keeps its own.
   case unsafePath(String)

@@ -17,22 +17,23 @@ enum GitTurn {
   /// - Throws: `keyring` with `busy` or a file error, and what `body` throws.
   static func take<R>(
     _ purpose: HistoryLock.Purpose, in repository: Repository, _ store: FileTree, timeout: Double,
-    _ body: () throws(SyncError) -> R
-  ) throws(SyncError) -> R {
-    let lock = try files { () throws(KeyringError) in try HistoryLock(purpose, in: store, timeout: timeout) }
+    _ body: () throws -> R
+  ) throws -> R {
+    let lock = try HistoryLock(purpose, in: store, timeout: timeout)
     defer { withExtendedLifetime(lock) {} }
     let locks = GitLocks(of: repository, for: purpose)
     if let note = lock.lastNote { locks.remove(since: note) }
     locks.removeLeftovers()
-    try files { () throws(KeyringError) in try lock.leaveNote(locks.note()) }
+    try lock.leaveNote(locks.note())
     do {
       let result = try body()
       try end(lock, locks, removes: false)
       return result
     } catch {
-      if error.mayLeaveGit { throw error }
+      let failure = error as? GitError
+      if failure?.mayLeaveGit ?? false { throw error }
       // A git that fails takes its locks along, or cannot, after an error of the disk.
-      try end(lock, locks, removes: !error.isAboutLock)
+      try end(lock, locks, removes: !(failure?.isAboutLock ?? false))
       throw error
     }
   }
@@ -43,29 +44,23 @@ enum GitTurn {
   /// - Parameter removes: Whether such locks are removed now.
   private static func end(
     _ lock: borrowing HistoryLock, _ locks: GitLocks, removes: Bool
-  ) throws(SyncError) {
+  ) throws {
     if let note = lock.note, removes ? !locks.remove(since: note) : locks.haveCome(since: note) { return }
-    try files { () throws(KeyringError) in try lock.removeNote() }
-  }
-
-  private static func files<R: ~Copyable>(
-    _ body: () throws(KeyringError) -> R
-  ) throws(SyncError) -> R {
-    do throws(KeyringError) { return try body() } catch { throw .keyring(error) }
+    try lock.removeNote()
   }
 }
 
-extension SyncError {
-  /// A Boolean value that indicates whether git has found a lock that somebody holds.
+extension GitError {
+  /// A Boolean value that indicates whether git has found a lock of another process.
   fileprivate var isAboutLock: Bool {
-    if case .git(.locked) = self { return true }
+    if case .locked = self { return true }
     return false
   }
 
   /// A Boolean value that indicates whether a git may have been killed, or may still run.
   fileprivate var mayLeaveGit: Bool {
     switch self {
-    case .git(.killed), .git(.timedOut), .git(.process): true
+    case .killed, .timedOut, .process: true
     default: false
     }
   }

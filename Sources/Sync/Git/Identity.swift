@@ -18,14 +18,14 @@ struct Identity: Sendable {
   ///   - fallback: `Alice Example <alice@example.org>`, where git knows nobody; without a mail address in it
   ///     `keytree@localhost` stands for one. nil for nobody.
   /// - Throws: what git says when there is nobody, and as `Git.run`.
-  init(in git: Git, fallback: @autoclosure () -> String?) throws(GitError) {
+  init(in git: Git, fallback: @autoclosure () -> String?) throws {
     // A name made of the account and the machine helps nobody who reads the history.
     let arguments = ["-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT"]
     let outcome = try git.outcome(of: arguments)
     if outcome.succeeded {
       let line = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first ?? ""
       let words = line.split(separator: " ", omittingEmptySubsequences: false)
-      guard words.count > 2, let zone = words.last else { throw .unexpectedOutput(command: "var") }
+      guard words.count > 2, let zone = words.last else { throw GitError.unexpectedOutput(command: "var") }
       person = words.dropLast(2).joined(separator: " ")
       self.zone = String(zone)
       return

@@ -9,7 +9,7 @@ final class IdentityRequest: Sendable {
   }
 
   private let state = Mutex(State())
-  private let ask: @Sendable () throws(GitError) -> Identity
+  private let ask: @Sendable () throws -> Identity
 
   /// Starts to ask.
   ///
@@ -17,7 +17,7 @@ final class IdentityRequest: Sendable {
   ///   - git: Git in the repository.
   ///   - fallback: As for ``Identity/init(in:fallback:)``.
   init(in git: Git, fallback: @escaping @Sendable () -> String?) {
-    ask = { () throws(GitError) in try Identity(in: git, fallback: fallback()) }
+    ask = { try Identity(in: git, fallback: fallback()) }
     let thread = WorkerThread { [self] in answer() }
     state.withLock { $0.thread = thread }
   }
@@ -25,7 +25,7 @@ final class IdentityRequest: Sendable {
   /// The answer, for which this waits.
   ///
   /// - Throws: As ``Identity/init(in:fallback:)``.
-  func identity() throws(GitError) -> Identity {
+  func identity() throws -> Identity {
     let thread = state.withLock { state in
       defer { state.thread = nil }
       return state.thread

@@ -26,19 +26,14 @@ struct ObjectReader {
   /// - Parameter places: `<commit>:<path>` each; without line feeds.
   /// - Returns: The names by place; a place that has nothing, or something else than a file, is not there.
   /// - Throws: as `Git.run`.
-  func names(of places: some Collection<String>) throws(SyncError) -> [String: String] {
+  func names(of places: some Collection<String>) throws -> [String: String] {
     if places.isEmpty { return [:] }
     let wanted = Array(places)
-    let output: [UInt8]
-    do throws(GitError) {
-      output = try git.run(
-        ["cat-file", "--batch-check=%(objectname) %(objecttype)"],
-        input: wanted.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.namesLimit)
-    } catch {
-      throw .git(error)
-    }
+    let output: [UInt8] = try git.run(
+      ["cat-file", "--batch-check=%(objectname) %(objecttype)"],
+      input: wanted.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.namesLimit)
     let lines = output.split(separator: UInt8(ascii: "\n"))
-    guard lines.count == wanted.count else { throw .git(.unexpectedOutput(command: "cat-file")) }
+    guard lines.count == wanted.count else { throw GitError.unexpectedOutput(command: "cat-file") }
     var names: [String: String] = [:]
     let ending = " blob"
     for (place, line) in zip(wanted, lines) where line.suffix(ending.utf8.count).elementsEqual(ending.utf8) {
@@ -54,16 +49,11 @@ struct ObjectReader {
   ///     content.
   ///   - commits: The commits whose histories are walked, as `git rev-list` takes them.
   /// - Throws: as `Git.run`; a list of more than ten million names is too long.
-  func pastNames(of files: some Collection<String>, in commits: [String]) throws(SyncError) -> [String] {
+  func pastNames(of files: some Collection<String>, in commits: [String]) throws -> [String] {
     if files.isEmpty { return [] }
-    let output: [UInt8]
-    do throws(GitError) {
-      output = try git.run(
-        ["rev-list", "--full-history", "--objects", "--filter=object:type=blob"] + commits + ["--"]
-          + Set(files).sorted(), limit: Self.limit)
-    } catch {
-      throw .git(error)
-    }
+    let output: [UInt8] = try git.run(
+      ["rev-list", "--full-history", "--objects", "--filter=object:type=blob"] + commits + ["--"]
+        + Set(files).sorted(), limit: Self.limit)
     // `<name> <path>` for the contents of files; a commit has no path.
     return output.split(separator: UInt8(ascii: "\n")).compactMap { line in
       line.firstIndex(of: UInt8(ascii: " ")).map { String(decoding: line[..<$0], as: UTF8.self) }
@@ -86,19 +76,14 @@ struct ObjectReader {
   /// - Returns: What is known by name; a name is not there that stands for nothing, for something else than a file, or for
   ///   what the repository does not have, as a clone that fetches contents when they are needed.
   /// - Throws: As `Git.run`.
-  func infos(of names: some Collection<String>) throws(SyncError) -> [String: Info] {
+  func infos(of names: some Collection<String>) throws -> [String: Info] {
     if names.isEmpty { return [:] }
     let wanted = Array(names)
-    let output: [UInt8]
-    do throws(GitError) {
-      output = try git.run(
-        ["cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize) %(objectsize:disk)"],
-        input: wanted.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.limit)
-    } catch {
-      throw .git(error)
-    }
+    let output: [UInt8] = try git.run(
+      ["cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize) %(objectsize:disk)"],
+      input: wanted.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }, limit: Self.limit)
     let lines = output.split(separator: UInt8(ascii: "\n"))
-    guard lines.count == wanted.count else { throw .git(.unexpectedOutput(command: "cat-file")) }
+    guard lines.count == wanted.count else { throw GitError.unexpectedOutput(command: "cat-file") }
     var infos: [String: Info] = [:]
     for (name, line) in zip(wanted, lines) {
       // `<what was asked for> missing`; what was asked for may have spaces in it.
@@ -115,7 +100,7 @@ struct ObjectReader {
   /// - Parameter names: As for ``infos(of:)``.
   /// - Returns: The sizes by name.
   /// - Throws: As `Git.run`.
-  func sizes(of names: some Collection<String>) throws(SyncError) -> [String: Int] {
+  func sizes(of names: some Collection<String>) throws -> [String: Int] {
     try infos(of: names).mapValues(\.size)
   }
 
@@ -130,7 +115,7 @@ struct ObjectReader {
   /// - Throws: `tooLarge` when all of them together are far larger than what they take in the repository; as `Git.run`.
   func contents(
     of names: some Collection<String>, limit: Int, freeSize: Int = freeSize
-  ) throws(SyncError) -> [String: [UInt8]] {
+  ) throws -> [String: [UInt8]] {
     let infos = try infos(of: Set(names)).filter { $0.value.size <= limit }
     try Self.requireProportion(infos.values, freeSize: freeSize)
     var result: [String: [UInt8]] = [:]
@@ -147,7 +132,7 @@ struct ObjectReader {
   /// - Throws: As `Git.run`.
   func forEachContent(
     of names: some Collection<String>, limit: Int, _ body: (String, ArraySlice<UInt8>) -> Void
-  ) throws(SyncError) {
+  ) throws {
     try read(try infos(of: Set(names)).filter { $0.value.size <= limit }, body)
   }
 
@@ -162,10 +147,10 @@ struct ObjectReader {
   /// - Throws: `tooLarge`.
   static func requireProportion(
     _ infos: some Collection<Info>, freeSize: Int = freeSize
-  ) throws(SyncError) {
+  ) throws {
     let size = infos.reduce(0) { $0 + $1.size }
     let limit = max(freeSize, proportion * infos.reduce(0) { $0 + $1.sizeOnDisk })
-    guard size <= limit else { throw .tooLarge(size: size, limit: limit) }
+    guard size <= limit else { throw SyncError.tooLarge(size: size, limit: limit) }
   }
 
   /// The most bytes of the contents that one process is asked for.
@@ -173,7 +158,7 @@ struct ObjectReader {
 
   private func read(
     _ infos: [String: Info], _ body: (String, ArraySlice<UInt8>) -> Void
-  ) throws(SyncError) {
+  ) throws {
     var piece: [(name: String, info: Info)] = []
     var size = 0
     for (name, info) in infos {
@@ -189,23 +174,18 @@ struct ObjectReader {
 
   private func readPiece(
     _ piece: [(name: String, info: Info)], _ body: (String, ArraySlice<UInt8>) -> Void
-  ) throws(SyncError) {
+  ) throws {
     if piece.isEmpty { return }
-    let output: [UInt8]
-    do throws(GitError) {
-      output = try git.run(
-        ["cat-file", "--batch"], input: piece.flatMap { Array($0.info.name.utf8) + [UInt8(ascii: "\n")] },
-        limit: Self.limit)
-    } catch {
-      throw .git(error)
-    }
+    let output: [UInt8] = try git.run(
+      ["cat-file", "--batch"], input: piece.flatMap { Array($0.info.name.utf8) + [UInt8(ascii: "\n")] },
+      limit: Self.limit)
     var rest = output[...]
     for (name, info) in piece {
       // `<name> blob <size>`, the bytes, and a line feed.
       guard let end = rest.firstIndex(of: UInt8(ascii: "\n")),
         rest.distance(from: end, to: rest.endIndex) > info.size + 1,
         rest[..<end].elementsEqual("\(info.name) blob \(info.size)".utf8)
-      else { throw .git(.unexpectedOutput(command: "cat-file")) }
+      else { throw GitError.unexpectedOutput(command: "cat-file") }
       rest = rest[(end + 1)...]
       body(name, rest.prefix(info.size))
       rest = rest.dropFirst(info.size + 1)

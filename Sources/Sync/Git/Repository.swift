@@ -29,7 +29,7 @@ package struct Repository: Sendable {
   /// - Throws: As ``around(store:git:)``, and as `Git.run`.
   package static func find(
     store: String, git makeGit: (String) -> Git
-  ) throws(GitError) -> Repository? {
+  ) throws -> Repository? {
     guard let found = try around(store: store, git: makeGit) else { return nil }
     if found.prefix.isEmpty { return found }
     let paths = [StoreLayout.policy, StoreLayout.policySignature].map { found.prefix + $0 }
@@ -44,7 +44,7 @@ package struct Repository: Sendable {
   ///   have come with the store (threats T19 and T42); as `Git.run`.
   package static func around(
     store: String, git makeGit: (String) -> Git
-  ) throws(GitError) -> Repository? {
+  ) throws -> Repository? {
     guard let real = realPath(store) else { return nil }
     var top = real
     while !exists("\(top)/.git") {
@@ -53,9 +53,9 @@ package struct Repository: Sendable {
     }
     let prefix = top == real ? "" : String(real.utf8.dropFirst(top == "/" ? 1 : top.utf8.count + 1)) ?? ""
     let git = makeGit(top)
-    guard let folder = try gitFolder(of: top) else { throw .notARepository(path: top) }
+    guard let folder = try gitFolder(of: top) else { throw GitError.notARepository(path: top) }
     if isFolder("\(top)/.git"), exists("\(folder)/commondir") {
-      throw .unsafeConfiguration(keys: [".git/commondir"])
+      throw GitError.unsafeConfiguration(keys: [".git/commondir"])
     }
     let commonFolder = try commonFolder(of: folder)
     let place = prefix.isEmpty ? "" : "\(prefix)/"
@@ -71,7 +71,7 @@ package struct Repository: Sendable {
   /// - Throws: As ``around(store:git:)``.
   package static func around(
     newStore store: String, git makeGit: (String) -> Git
-  ) throws(GitError) -> Repository? {
+  ) throws -> Repository? {
     if realPath(store) != nil { return try around(store: store, git: makeGit) }
     let parts = store.split(separator: "/")
     guard let name = parts.last, store.hasPrefix("/") else { return nil }
@@ -106,19 +106,19 @@ package struct Repository: Sendable {
   /// Refuses to commit while something else goes on in the repository.
   ///
   /// - Throws: `inProgress`, `locked`.
-  package func requireQuiet() throws(GitError) {
-    if let operation { throw .inProgress(operation) }
+  package func requireQuiet() throws {
+    if let operation { throw GitError.inProgress(operation) }
     let lock = "\(gitFolder)/index.lock"
-    if Self.exists(lock) { throw .locked(path: lock) }
+    if Self.exists(lock) { throw GitError.locked(path: lock) }
   }
 
   /// How the repository names what is in it.
   ///
   /// - Throws: as `Git.run`.
-  func hash() throws(GitError) -> GitHash {
+  func hash() throws -> GitHash {
     let formats = try git.run(["rev-parse", "--show-object-format"])
     let name = String(decoding: formats, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
-    guard let hash = GitHash(rawValue: name) else { throw .unexpectedOutput(command: "rev-parse") }
+    guard let hash = GitHash(rawValue: name) else { throw GitError.unexpectedOutput(command: "rev-parse") }
     return hash
   }
 
@@ -126,7 +126,7 @@ package struct Repository: Sendable {
   /// leave no other sign.
   ///
   /// - Throws: `unmerged`, and as `Git.run`.
-  package func requireMerged() throws(GitError) {
+  package func requireMerged() throws {
     let roots = StoreFiles.roots(below: prefix)
     let records = try git.records(["ls-files", "-z", "--unmerged", "--"] + roots)
     // `<mode> <name> <stage>`, a tab, and the path, for each side.
@@ -134,25 +134,25 @@ package struct Repository: Sendable {
       records.compactMap { record in
         record.firstIndex(of: UInt8(ascii: "\t")).map { String(decoding: record[($0 + 1)...], as: UTF8.self) }
       })
-    guard paths.isEmpty else { throw .unmerged(paths: paths.sorted()) }
+    guard paths.isEmpty else { throw GitError.unmerged(paths: paths.sorted()) }
   }
 
   /// The full name of the commit that is checked out; nil if there is none.
   ///
   /// - Throws: as `Git.run`.
-  package func head() throws(GitError) -> String? {
+  package func head() throws -> String? {
     try name(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
   }
 
   /// The name of the branch that is checked out; nil when there is none.
   ///
   /// - Throws: as `Git.run`.
-  package func branch() throws(GitError) -> String? {
+  package func branch() throws -> String? {
     try name(["symbolic-ref", "--quiet", "--short", "HEAD"])
   }
 
   /// The first line of a command's output; nil if the command ends with 1, which says that there is no such thing.
-  private func name(_ arguments: [String]) throws(GitError) -> String? {
+  private func name(_ arguments: [String]) throws -> String? {
     let outcome = try git.outcome(of: arguments)
     switch outcome.ending {
     case .exited(status: 0):
@@ -173,7 +173,7 @@ package struct Repository: Sendable {
   // MARK: Files
 
   /// The folder of the repository of a work tree: `.git` itself, or what a file of that name leads to.
-  private static func gitFolder(of top: String) throws(GitError) -> String? {
+  private static func gitFolder(of top: String) throws -> String? {
     var facts = stat()
     guard unsafe stat("\(top)/.git", &facts) == 0 else { return nil }
     if facts.st_mode & S_IFMT == S_IFDIR { return realPath("\(top)/.git") }
@@ -181,10 +181,10 @@ package struct Repository: Sendable {
     return realPath(absolute(String(text.dropFirst("gitdir: ".count)), from: top))
   }
 
-  private static func commonFolder(of gitFolder: String) throws(GitError) -> String {
+  private static func commonFolder(of gitFolder: String) throws -> String {
     guard let text = line(of: "\(gitFolder)/commondir") else { return gitFolder }
     guard let folder = realPath(absolute(text, from: gitFolder)) else {
-      throw .notARepository(path: gitFolder)
+      throw GitError.notARepository(path: gitFolder)
     }
     return folder
   }

@@ -118,12 +118,14 @@ extension Repository {
   ///   settings; as `Git.run`.
   static func checkConfiguration(
     top: String, prefix: String, gitFolder: String, commonFolder: String, git: Git
-  ) throws(GitError) {
+  ) throws {
     var special = Set([gitFolder, commonFolder]).reduce(into: Set()) { $0.formUnion(specialFiles(of: $1)) }
     special.formUnion(specialSettings(in: top, below: prefix))
-    guard special.isEmpty else { throw .specialFiles(paths: special.sorted()) }
+    guard special.isEmpty else { throw GitError.specialFiles(paths: special.sorted()) }
     // It counts only with `extensions.worktreeConfig`, but nothing of ours has a reason to read it.
-    if exists("\(gitFolder)/config.worktree") { throw .unsafeConfiguration(keys: [".git/config.worktree"]) }
+    if exists("\(gitFolder)/config.worktree") {
+      throw GitError.unsafeConfiguration(keys: [".git/config.worktree"])
+    }
     guard exists("\(commonFolder)/config") else { return }
     // Outside of the repository, so that git reads this file as data, and none that it includes.
     var outside = git
@@ -137,7 +139,7 @@ extension Repository {
       guard let key = parts.first else { continue }
       if !RepositoryConfiguration.accepts(key, parts.count > 1 ? parts[1] : "") { found.insert(key) }
     }
-    guard found.isEmpty else { throw .unsafeConfiguration(keys: found.sorted()) }
+    guard found.isEmpty else { throw GitError.unsafeConfiguration(keys: found.sorted()) }
   }
 
   /// Folders of a repository that git neither reads nor writes here.
@@ -196,9 +198,9 @@ extension Repository {
   ///
   /// - Parameter folder: Where to look: the store's folder as ``prefix`` has it, or the whole work tree.
   /// - Throws: `nestedRepositories`, and as `Git.run`.
-  package func refuseNestedRepositories(below folder: String = "") throws(GitError) {
+  package func refuseNestedRepositories(below folder: String = "") throws {
     let nested = try indexEntries(below: folder).filter { $0.mode == "160000" }
       .map { String(decoding: $0.path, as: UTF8.self) }.filter { Self.exists("\(top)/\($0)") }
-    guard nested.isEmpty else { throw .nestedRepositories(paths: nested.sorted()) }
+    guard nested.isEmpty else { throw GitError.nestedRepositories(paths: nested.sorted()) }
   }
 }

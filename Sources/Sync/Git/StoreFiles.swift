@@ -16,22 +16,18 @@ struct StoreFiles {
 
   /// The files with names that ``StoreLayout/isStoreFile(_:)`` accepts. Anything else that lies about, such as a copy
   /// that an editor has left, may hold a secret in the open.
-  func all() throws(KeyringError) -> Set<String> {
+  func all() throws -> Set<String> {
     var found: Set<String> = []
-    do throws(FileError) {
-      for path in StoreLayout.trackedFiles where try tree.status(path)?.kind == .regular {
-        found.insert(path)
-      }
-      for folder in StoreLayout.trackedFolders where try tree.status(folder)?.kind == .directory {
-        try collect(folder, into: &found)
-      }
-    } catch {
-      throw .file(error)
+    for path in StoreLayout.trackedFiles where try tree.status(path)?.kind == .regular {
+      found.insert(path)
+    }
+    for folder in StoreLayout.trackedFolders where try tree.status(folder)?.kind == .directory {
+      try collect(folder, into: &found)
     }
     return found
   }
 
-  private func collect(_ folder: String, into found: inout Set<String>) throws(FileError) {
+  private func collect(_ folder: String, into found: inout Set<String>) throws {
     for name in try tree.list(folder) {
       let path = "\(folder)/\(name)"
       if name == ".git" { continue }

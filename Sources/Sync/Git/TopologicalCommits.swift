@@ -21,7 +21,7 @@ struct TopologicalCommits {
   ///   - known: What leads to these is left out.
   ///   - git: Git in the repository.
   /// - Throws: as `Git.run`.
-  init(to tip: String, without known: [String] = [], in git: Git) throws(GitError) {
+  init(to tip: String, without known: [String] = [], in git: Git) throws {
     // Names go in by standard input: there may be many branches.
     let input = "\(tip)\n" + known.map { "^\($0)\n" }.joined()
     let output = try git.run(

@@ -26,7 +26,7 @@ struct ChangedRecords {
   /// - Throws: as `Git.run`.
   init(
     _ kind: Kind, in commits: [[String]], below folders: [String], _ repository: Repository
-  ) throws(GitError) {
+  ) throws {
     if commits.isEmpty { return }
     let names = Set(commits.compactMap(\.first))
     let output = try repository.git.records(

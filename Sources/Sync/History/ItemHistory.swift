@@ -18,7 +18,7 @@ package struct ItemHistory: Sendable {
   ///   - path: A place that it has or had.
   ///   - repository: The repository of the store.
   /// - Throws: as `Git.run`.
-  package init(of id: ItemID, from path: ItemPath, in repository: Repository) throws(SyncError) {
+  package init(of id: ItemID, from path: ItemPath, in repository: Repository) throws {
     var search = Search(id: id, repository: repository, paths: [path])
     try search.run()
     let roots = repository.shallowCommits
@@ -59,7 +59,7 @@ private struct Search {
   }
 
   /// Repeats until all places are known that the item came from or went to.
-  mutating func run() throws(SyncError) {
+  mutating func run() throws {
     var looked: Set<Step> = []
     while true {
       try readCommits()
@@ -71,13 +71,9 @@ private struct Search {
     }
   }
 
-  private mutating func readCommits() throws(SyncError) {
+  private mutating func readCommits() throws {
     let files = paths.sorted().map { repository.prefix + StoreLayout.recordFile($0, isLocal: false) }
-    do throws(GitError) {
-      commits = try PastCommit.list(touching: files, in: repository.git)
-    } catch {
-      throw .git(error)
-    }
+    commits = try PastCommit.list(touching: files, in: repository.git)
     let all = Set(commits.flatMap { [$0.name] + $0.parents })
     let found = try records.states(
       at: Set(all.flatMap { commit in paths.map { ItemStates.Place(commit: commit, path: $0) } }))
@@ -97,18 +93,13 @@ private struct Search {
   private func isThere(_ commit: String) -> Bool { states[commit]?.record != nil }
 
   /// The places where the item appears in the commit that removes it from another place, and the other way round.
-  private mutating func places(in steps: Set<Step>) throws(SyncError) -> Set<ItemPath> {
+  private mutating func places(in steps: Set<Step>) throws -> Set<ItemPath> {
     var places: Set<ItemStates.Place> = []
     for isRemoval in [true, false] {
       let some = steps.filter { $0.isRemoval == isRemoval }
-      let changed: ChangedRecords
-      do throws(GitError) {
-        changed = try ChangedRecords(
-          isRemoval ? .added : .removed, in: some.map { [$0.new, $0.old] }, below: [StoreLayout.items],
-          repository)
-      } catch {
-        throw .git(error)
-      }
+      let changed: ChangedRecords = try ChangedRecords(
+        isRemoval ? .added : .removed, in: some.map { [$0.new, $0.old] }, below: [StoreLayout.items],
+        repository)
       for step in some {
         let commit = isRemoval ? step.new : step.old
         places.formUnion(

@@ -38,7 +38,7 @@ struct ItemStates {
   /// Returns what records say about the item; nothing for a file that does not exist.
   ///
   /// - Throws: as `Git.run`.
-  mutating func states(at places: Set<Place>) throws(SyncError) -> [Place: State] {
+  mutating func states(at places: Set<Place>) throws -> [Place: State] {
     let names = try objects.names(of: places.map(text))
     try read(Set(names.values))
     var states: [Place: State] = [:]
@@ -52,7 +52,7 @@ struct ItemStates {
     "\(place.commit):\(prefix)\(StoreLayout.recordFile(place.path, isLocal: false))"
   }
 
-  private mutating func read(_ names: Set<String>) throws(SyncError) {
+  private mutating func read(_ names: Set<String>) throws {
     let missing = names.filter { known[$0] == nil }.sorted()
     for start in stride(from: 0, to: missing.count, by: Self.pieceSize) {
       let piece = missing[start..<min(start + Self.pieceSize, missing.count)]

@@ -28,7 +28,7 @@ package struct PastCommit: Equatable, Sendable {
   ///   - git: Git in the repository.
   /// - Returns: The newest first, and none before one that follows it; nothing where there is no commit yet.
   /// - Throws: as `Git.run`.
-  static func list(touching paths: [String], in git: Git) throws(GitError) -> [PastCommit] {
+  static func list(touching paths: [String], in git: Git) throws -> [PastCommit] {
     guard let head = try git.commit("HEAD") else { return [] }
     let output = try git.run(
       [
@@ -37,7 +37,7 @@ package struct PastCommit: Equatable, Sendable {
       ] + paths, limit: limit)
     // Every field is ended by NUL and every record by a line feed, which is then in front of the next one.
     let words = output.split(separator: 0, omittingEmptySubsequences: false).dropLast()
-    guard words.count.isMultiple(of: fields) else { throw .unexpectedOutput(command: "rev-list") }
+    guard words.count.isMultiple(of: fields) else { throw GitError.unexpectedOutput(command: "rev-list") }
     return stride(from: words.startIndex, to: words.endIndex, by: fields).map { start in
       func text(_ field: Int) -> String {
         String(decoding: words[start + field].drop { $0 == UInt8(ascii: "\n") }, as: UTF8.self)

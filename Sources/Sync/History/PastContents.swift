@@ -27,7 +27,7 @@ struct PastContents {
   ///   - limit: The most bytes of a content.
   ///   - repository: The repository of the store.
   /// - Throws: as `Git.run`.
-  init(below folders: [String], limit: Int, in repository: Repository) throws(SyncError) {
+  init(below folders: [String], limit: Int, in repository: Repository) throws {
     let objects = ObjectReader(git: repository.git)
     let names = try objects.pastNames(
       of: folders.map { repository.prefix + $0 }, in: ObjectReader.everywhere)

@@ -25,7 +25,7 @@ package struct PastFiles: Sendable {
   ///   - keyring: The store, whose policy decides who is believed.
   /// - Returns: The bytes by paths in the store, for `Keyring.restore(_:)`.
   /// - Throws: as `Git.run`; `keyring` when GnuPG cannot be used.
-  package func find(_ missing: [MissingFiles], for keyring: Keyring) throws(SyncError) -> [String: [UInt8]] {
+  package func find(_ missing: [MissingFiles], for keyring: Keyring) throws -> [String: [UInt8]] {
     var found: [String: [UInt8]] = [:]
     for start in stride(from: 0, to: missing.count, by: Self.pieceSize) {
       let piece = missing[start..<min(start + Self.pieceSize, missing.count)]
@@ -52,7 +52,7 @@ package struct PastFiles: Sendable {
   /// - Parameter wanted: The records and encrypted files to look for.
   /// - Returns: What was found; nothing of it is verified.
   /// - Throws: as `Git.run`.
-  package func versions(_ wanted: WantedVersions) throws(SyncError) -> HistoricalVersions {
+  package func versions(_ wanted: WantedVersions) throws -> HistoricalVersions {
     var found = HistoricalVersions()
     let lines = wanted.records.values.reduce(into: Set()) { $0.formUnion($1) }
     let places = wanted.records.keys.sorted()
@@ -83,16 +83,12 @@ package struct PastFiles: Sendable {
   /// The records that lines of the index were made from, else the newest ones; verified.
   private func records(
     _ missing: [MissingFiles], _ keyring: Keyring
-  ) throws(SyncError) -> [ItemPath: VerifiedRecord] {
+  ) throws -> [ItemPath: VerifiedRecord] {
     let files = try objects.contents(
       of: try contents(at: missing.map(\.recordFile)), limit: RecordFile.maximumSize)
     let ordered = files.sorted { $0.key < $1.key }.map(\.value)
-    let results: [Result<VerifiedRecord, RecordFault>]
-    do throws(KeyringError) {
-      results = try keyring.verify(ordered.map { RecordClaim($0, path: nil) })
-    } catch {
-      throw .keyring(error)
-    }
+    let results: [Result<VerifiedRecord, RecordFault>] = try keyring.verify(
+      ordered.map { RecordClaim($0, path: nil) })
     // The reason why a record is not believed does not matter: it is not used.
     let verified = Dictionary(grouping: results.compactMap { try? $0.get() }) { $0.record.path }
     var chosen: [ItemPath: VerifiedRecord] = [:]
@@ -106,7 +102,7 @@ package struct PastFiles: Sendable {
   }
 
   /// The encrypted files with some digests.
-  private func messages(_ wanted: [ContentDigest: [String]]) throws(SyncError) -> [ContentDigest: [UInt8]] {
+  private func messages(_ wanted: [ContentDigest: [String]]) throws -> [ContentDigest: [UInt8]] {
     var found: [ContentDigest: [UInt8]] = [:]
     let names = try contents(at: wanted.values.flatMap { $0 })
     for start in stride(from: 0, to: names.count, by: Self.pieceSize) {
@@ -120,7 +116,7 @@ package struct PastFiles: Sendable {
   }
 
   /// The names of all contents that some files of the store have ever had.
-  private func contents(at files: [String]) throws(SyncError) -> [String] {
+  private func contents(at files: [String]) throws -> [String] {
     try objects.pastNames(of: files.map { repository.prefix + $0 }, in: ObjectReader.everywhere)
   }
 }

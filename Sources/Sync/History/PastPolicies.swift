@@ -18,18 +18,14 @@ package struct PastPolicies {
   /// The policies with their signatures and key files; those that cannot be read are left out.
   ///
   /// - Throws: As `PolicyContents.keyFiles`.
-  package func steps() throws(SyncError) -> PastPolicySteps {
+  package func steps() throws -> PastPolicySteps {
     let commits: [String]
-    do throws(GitError) {
-      let output = try repository.git.run(
-        [
-          "rev-list", "--all", "--reflog", "--full-history", "--", repository.prefix + StoreLayout.policy,
-        ],
-        limit: 1 << 26)
-      commits = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
-    } catch {
-      throw .git(error)
-    }
+    let output = try repository.git.run(
+      [
+        "rev-list", "--all", "--reflog", "--full-history", "--", repository.prefix + StoreLayout.policy,
+      ],
+      limit: 1 << 26)
+    commits = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
     var contents = PolicyContents(in: repository)
     var steps: [PolicyStep] = []
     for start in stride(from: 0, to: commits.count, by: Self.pieceSize) {
@@ -42,14 +38,14 @@ package struct PastPolicies {
   /// The policy of a commit; nil when it has none that can be read.
   ///
   /// - Throws: As `PolicyContents.keyFiles`.
-  func step(at commit: String) throws(SyncError) -> PolicyStep? {
+  func step(at commit: String) throws -> PolicyStep? {
     var contents = PolicyContents(in: repository)
     return try steps(at: [commit], &contents).first
   }
 
   private func steps(
     at commits: [String], _ contents: inout PolicyContents
-  ) throws(SyncError) -> [PolicyStep] {
+  ) throws -> [PolicyStep] {
     func place(_ commit: String, _ file: String) -> String { "\(commit):\(repository.prefix)\(file)" }
     let names = try objects.names(
       of: commits.flatMap { [place($0, StoreLayout.policy), place($0, StoreLayout.policySignature)] })

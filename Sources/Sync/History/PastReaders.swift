@@ -22,16 +22,12 @@ package struct PastReaders {
   ///   - keyring: The store.
   ///   - repository: Its repository; nil when it uses none.
   /// - Throws: as `Git.run`; `keyring` when GnuPG or a file of the store cannot be used.
-  package init(of keyring: Keyring, in repository: Repository?) throws(SyncError) {
+  package init(of keyring: Keyring, in repository: Repository?) throws {
     self.keyring = keyring
-    do throws(KeyringError) {
-      let current = try keyring.verifiedRecords()
-      items = current.records.map(\.record)
-      let lost = try keyring.missingFiles().filter { $0.line != nil }
-      readers.unverifiedPlaces = Set(current.distrusted.map(\.path) + lost.map(\.path))
-    } catch {
-      throw .keyring(error)
-    }
+    let current = try keyring.verifiedRecords()
+    items = current.records.map(\.record)
+    let lost = try keyring.missingFiles().filter { $0.line != nil }
+    readers.unverifiedPlaces = Set(current.distrusted.map(\.path) + lost.map(\.path))
     if let repository {
       try readHistory(repository)
       if !repository.shallowCommits.isEmpty { readers.gaps.insert(.cutOff) }
@@ -71,12 +67,12 @@ package struct PastReaders {
     }
   }
 
-  private mutating func readHistory(_ repository: Repository) throws(SyncError) {
+  private mutating func readHistory(_ repository: Repository) throws {
     let contents = try PastContents(
       below: [StoreLayout.items, StoreLayout.conflicts], limit: StoreLayout.sealedItemLimit, in: repository)
     let (keyring, present) = (keyring, Set(items.map(\.id)))
     let objects = ObjectReader(git: repository.git)
-    let found = try WorkerPool(workers: 0).map(contents.pieces.count) { number throws(SyncError) in
+    let found = try WorkerPool(workers: 0).map(contents.pieces.count) { number in
       var found = Found()
       try objects.forEachContent(of: contents.pieces[number].names, limit: StoreFiles.sizeLimit) {
         _, content in
@@ -113,13 +109,9 @@ package struct PastReaders {
 
   /// Chooses, of the records of items that the store has no longer, those that may be the last ones: of each item the
   /// newest verified one, and all that are not verified and may be newer.
-  private mutating func readFormer(_ former: [(bytes: [UInt8], record: ItemRecord)]) throws(SyncError) {
-    let results: [Result<VerifiedRecord, RecordFault>]
-    do throws(KeyringError) {
-      results = try keyring.verify(former.map { RecordClaim($0.bytes, path: nil) })
-    } catch {
-      throw .keyring(error)
-    }
+  private mutating func readFormer(_ former: [(bytes: [UInt8], record: ItemRecord)]) throws {
+    let results: [Result<VerifiedRecord, RecordFault>] = try keyring.verify(
+      former.map { RecordClaim($0.bytes, path: nil) })
     var verified: [ItemID: ItemRecord] = [:]
     var others: [Version: ItemRecord] = [:]
     for (record, result) in zip(former.lazy.map(\.record), results) {
@@ -147,15 +139,10 @@ package struct PastReaders {
   // MARK: The store as it is
 
   /// Reads the encrypted files that are not committed. Those of items that stay on this machine have no other readers.
-  private mutating func readStore() throws(SyncError) {
+  private mutating func readStore() throws {
     let shared = items.filter { !$0.isLocal }
     let unknown = shared.filter { containers[$0.sealed] == nil }
-    let found: [[UInt8]?]
-    do throws(KeyringError) {
-      found = try keyring.messages(of: unknown)
-    } catch {
-      throw .keyring(error)
-    }
+    let found: [[UInt8]?] = try keyring.messages(of: unknown)
     for (record, message) in zip(unknown, found) {
       guard let message else { continue }
       let facts = unsafe message.withUnsafeBytes { bytes in

@@ -15,13 +15,9 @@ package struct PastStore: Sendable {
   ///   - repository: The repository of the store.
   /// - Returns: nil when no commit has this name.
   /// - Throws: as `Git.run`.
-  package init?(at name: String, in repository: Repository) throws(SyncError) {
-    do throws(GitError) {
-      guard let commit = try repository.git.commit(name) else { return nil }
-      self.commit = commit
-    } catch {
-      throw .git(error)
-    }
+  package init?(at name: String, in repository: Repository) throws {
+    guard let commit = try repository.git.commit(name) else { return nil }
+    self.commit = commit
     prefix = repository.prefix
     objects = ObjectReader(git: repository.git)
   }
@@ -30,7 +26,7 @@ package struct PastStore: Sendable {
   /// are left out.
   ///
   /// - Throws: as `Git.run`.
-  package func records() throws(SyncError) -> [ItemRecord] {
+  package func records() throws -> [ItemRecord] {
     let files = (UInt8.min...UInt8.max).map { name(of: StoreLayout.shardFile($0, isLocal: false)) }
     return try objects.contents(of: files, limit: StoreLayout.shardLimit).values.flatMap {
       Shard(parsing: $0, number: 0).records
@@ -44,26 +40,22 @@ package struct PastStore: Sendable {
   ///   - keyring: The store as it is now, whose policy decides who is believed.
   /// - Throws: as `Git.run`; `keyring` with `itemNotFound` when the commit has no file there, and as
   ///   `Keyring.pastItem(_:message:at:)`.
-  package func item(at path: ItemPath, in keyring: Keyring) throws(SyncError) -> PastItemFiles {
+  package func item(at path: ItemPath, in keyring: Keyring) throws -> PastItemFiles {
     let record = name(of: StoreLayout.recordFile(path, isLocal: false))
     let message = name(of: StoreLayout.itemFile(path, isLocal: false))
     let contents = try objects.contents(of: [record, message], limit: StoreFiles.sizeLimit)
-    do throws(KeyringError) {
-      guard let bytes = contents[record] else {
-        if contents[message] == nil { throw .itemNotFound }
-        throw .itemDamaged(.path(path), .noRecord)
-      }
-      return try keyring.pastItem(bytes, message: contents[message], at: path)
-    } catch {
-      throw .keyring(error)
+    guard let bytes = contents[record] else {
+      if contents[message] == nil { throw KeyringError.itemNotFound }
+      throw KeyringError.itemDamaged(.path(path), .noRecord)
     }
+    return try keyring.pastItem(bytes, message: contents[message], at: path)
   }
 
   /// Returns the record at a place as its first line has it, without verifying it; nil when there is none, or one that
   /// cannot be read.
   ///
   /// - Throws: as `Git.run`.
-  package func record(at path: ItemPath) throws(SyncError) -> ItemRecord? {
+  package func record(at path: ItemPath) throws -> ItemRecord? {
     let file = name(of: StoreLayout.recordFile(path, isLocal: false))
     return try objects.contents(of: [file], limit: RecordFile.maximumSize)[file].flatMap {
       ItemRecord(firstLineOf: $0)

@@ -30,11 +30,11 @@ package struct PolicyContents {
   /// - Throws: `policyHistoryTooLarge`, and as `Git.run`.
   package mutating func contents(
     of names: some Collection<String>, limit size: Int
-  ) throws(SyncError) -> [String: [UInt8]] {
+  ) throws -> [String: [UInt8]] {
     let wanted = Set(names)
     let sizes = try objects.sizes(of: wanted.subtracting(known.keys)).filter { $0.value <= size }
     let total = sizes.values.reduce(0, +)
-    guard total <= rest else { throw .policyHistoryTooLarge(limit: limit) }
+    guard total <= rest else { throw SyncError.policyHistoryTooLarge(limit: limit) }
     rest -= total
     known.merge(try objects.contents(of: sizes.keys, limit: size, freeSize: limit)) { _, new in new }
     var found: [String: [UInt8]] = [:]
@@ -48,12 +48,12 @@ package struct PolicyContents {
   ///
   /// - Parameter names: The names of the contents by person.
   /// - Throws: `keyring` with a file error when all of them together are too large; as ``contents(of:limit:)``.
-  package mutating func keyFiles(_ names: [Fingerprint: String]) throws(SyncError) -> KeyFiles {
+  package mutating func keyFiles(_ names: [Fingerprint: String]) throws -> KeyFiles {
     let contents = try contents(of: names.values, limit: StoreLayout.keyFileLimit)
     let keys = names.compactMapValues { contents[$0] }
     guard keys.values.reduce(0, { $0 + $1.count }) <= StoreLayout.keyFilesLimit else {
       let reason = FileError.Reason.tooLarge(limit: StoreLayout.keyFilesLimit)
-      throw .keyring(.file(FileError("read", StoreLayout.keys, reason)))
+      throw KeyringError.file(FileError("read", StoreLayout.keys, reason))
     }
     return keys
   }

@@ -37,15 +37,11 @@ package struct RemovedItems: Sendable {
   ///   - folders: The folders of the store to look in: `items`, or folders in it.
   ///   - repository: The repository of the store.
   /// - Throws: as `Git.run`.
-  package init(below folders: [String], in repository: Repository) throws(SyncError) {
+  package init(below folders: [String], in repository: Repository) throws {
     let commits: [PastCommit]
     let changed: ChangedRecords
-    do throws(GitError) {
-      commits = try PastCommit.list(touching: folders.map { repository.prefix + $0 }, in: repository.git)
-      changed = try ChangedRecords(.removed, in: commits.map { [$0.name] }, below: folders, repository)
-    } catch {
-      throw .git(error)
-    }
+    commits = try PastCommit.list(touching: folders.map { repository.prefix + $0 }, in: repository.git)
+    changed = try ChangedRecords(.removed, in: commits.map { [$0.name] }, below: folders, repository)
     let objects = ObjectReader(git: repository.git)
     func place(_ commit: String, _ path: ItemPath) -> String {
       "\(commit):\(repository.prefix)\(StoreLayout.recordFile(path, isLocal: false))"

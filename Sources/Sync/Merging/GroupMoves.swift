@@ -43,7 +43,7 @@ struct GroupMoves {
   ///   as `Git.run`.
   func refused(
     among incoming: some Sequence<VerifiedRecord>, comparedWith known: [ItemID: [ItemRecord]]
-  ) throws(SyncError) -> [VerifiedRecord] {
+  ) throws -> [VerifiedRecord] {
     var doubtful: [VerifiedRecord] = []
     for version in incoming {
       if let known = known[version.record.id], !isMoved(version, from: known, by: []) {
@@ -53,7 +53,7 @@ struct GroupMoves {
     if doubtful.isEmpty { return [] }
     // Without an accepted policy nobody can decide, and to refuse would take back what others may have done rightly.
     if judges.allSatisfy({ $0.distrust != nil }), let distrust = judges[0].distrust {
-      throw .keyring(.policyNotTrusted(distrust))
+      throw KeyringError.policyNotTrusted(distrust)
     }
     // A member of both groups may have moved the item, and a member of the new group alone have changed it since.
     let between = Dictionary(grouping: try versions(of: Set(doubtful.map(\.record.id))), by: \.record.id)
@@ -86,7 +86,7 @@ struct GroupMoves {
   /// The verified versions of some items that the commits of the remote have had since the start.
   ///
   /// - Throws: `keyring` when GnuPG cannot be used; and as `Git.run`.
-  private func versions(of ids: Set<ItemID>) throws(SyncError) -> [VerifiedRecord] {
+  private func versions(of ids: Set<ItemID>) throws -> [VerifiedRecord] {
     // All records that are new: an item that was moved twice was at a place that neither side names.
     let names = try objects.pastNames(
       of: ["\(repository.prefix)\(StoreLayout.items)"], in: [theirs, "--not"] + start)
@@ -97,13 +97,9 @@ struct GroupMoves {
       claims.append(RecordClaim(file.bytes, path: nil))
     }
     var versions: [VerifiedRecord] = []
-    do throws(KeyringError) {
-      for judge in judges {
-        // What is not believed proves nothing.
-        versions += try judge.verify(claims).compactMap { try? $0.get() }
-      }
-    } catch {
-      throw .keyring(error)
+    for judge in judges {
+      // What is not believed proves nothing.
+      versions += try judge.verify(claims).compactMap { try? $0.get() }
     }
     return versions
   }

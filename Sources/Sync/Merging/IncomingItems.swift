@@ -61,21 +61,17 @@ struct IncomingItems {
   /// version can be put back beside the newer one.
   ///
   /// - Throws: `keyring` when the index cannot be read.
-  func knownElsewhere(in keyring: Keyring) throws(SyncError) -> [ItemRecord] {
+  func knownElsewhere(in keyring: Keyring) throws -> [ItemRecord] {
     let own = Set(mine.values.map(\.record.id))
     let new = Set(items.values.map(\.record.id)).subtracting(own)
     if new.isEmpty { return [] }
-    do throws(KeyringError) {
-      var query = Query()
-      query.includesFields = true
-      if new.count == 1, let id = new.first { query.predicates = [.id(id)] }
-      let lines = try keyring.find(query).items.filter { line in
-        !line.isLocal && new.contains(line.id) && items[line.path] == nil && mine[line.path] == nil
-      }
-      return try keyring.verifiedRecords(of: lines).map(\.record)
-    } catch {
-      throw .keyring(error)
+    var query = Query()
+    query.includesFields = true
+    if new.count == 1, let id = new.first { query.predicates = [.id(id)] }
+    let lines = try keyring.find(query).items.filter { line in
+      !line.isLocal && new.contains(line.id) && items[line.path] == nil && mine[line.path] == nil
     }
+    return try keyring.verifiedRecords(of: lines).map(\.record)
   }
 
   /// Refuses records that change the group of an item without the signature of a member of its old group.
@@ -84,7 +80,7 @@ struct IncomingItems {
   ///   - moves: The decision.
   ///   - others: The items of ``knownElsewhere(in:)``.
   /// - Throws: as `GroupMoves.refused(among:comparedWith:)`.
-  mutating func refuseForeignMoves(by moves: GroupMoves, _ others: [ItemRecord]) throws(SyncError) {
+  mutating func refuseForeignMoves(by moves: GroupMoves, _ others: [ItemRecord]) throws {
     var known = Dictionary(grouping: base.values.map(\.record), by: \.id)
     let present = Dictionary(grouping: mine.values.map(\.record) + others, by: \.id)
     for (id, versions) in present where known[id] == nil { known[id] = versions }
@@ -100,7 +96,7 @@ struct IncomingItems {
   ///   - rollbacks: The decision.
   ///   - others: The items of ``knownElsewhere(in:)``.
   /// - Throws: as `RolledBackItems.find(among:comparedWith:_:)`.
-  mutating func setAside(_ rollbacks: RolledBackItems, _ others: [ItemRecord]) throws(SyncError) {
+  mutating func setAside(_ rollbacks: RolledBackItems, _ others: [ItemRecord]) throws {
     let known = Set(mine.values.map(\.record.id) + others.map(\.id))
     for version in try rollbacks.find(among: items, comparedWith: base, known.contains) {
       takeBack(version)

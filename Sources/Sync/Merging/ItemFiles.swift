@@ -12,7 +12,7 @@ struct ItemFiles {
 
   /// Reads the files of some items in some commits.
   init(_ paths: Set<ItemPath>, in commits: [String], prefix: String, _ objects: ObjectReader)
-    throws(SyncError)
+    throws
   {
     (self.paths, self.prefix) = (paths, prefix)
     let places = Set(commits).flatMap { commit in
@@ -55,18 +55,14 @@ struct ItemFiles {
   ///   - commit: The commit.
   ///   - judges: The keyrings by whose policies somebody may have signed them; one is enough.
   /// - Returns: For each place that has a record or an encrypted file what it is.
-  func items(at commit: String, _ judges: [Keyring]) throws(SyncError) -> [ItemPath: Content] {
+  func items(at commit: String, _ judges: [Keyring]) throws -> [ItemPath: Content] {
     let found = paths.sorted().compactMap { path in
       record(path, at: commit).map { (path, RecordClaim($0, path: path)) }
     }
     var results: [Result<VerifiedRecord, RecordFault>] = []
-    do throws(KeyringError) {
-      for judge in judges {
-        let judged = try judge.verify(found.map(\.1))
-        results = results.isEmpty ? judged : zip(results, judged).map { $0.isSuccess ? $0 : $1 }
-      }
-    } catch {
-      throw .keyring(error)
+    for judge in judges {
+      let judged = try judge.verify(found.map(\.1))
+      results = results.isEmpty ? judged : zip(results, judged).map { $0.isSuccess ? $0 : $1 }
     }
     var items: [ItemPath: Content] = [:]
     for ((path, _), result) in zip(found, results) {
@@ -87,15 +83,11 @@ struct ItemFiles {
 
   private func content(
     _ verified: VerifiedRecord, _ message: [UInt8]?, _ judges: [Keyring]
-  ) throws(SyncError) -> Content {
+  ) throws -> Content {
     guard let message else { return .distrusted(.damage(.missing)) }
     var fault: RecordFault?
     for judge in judges {
-      do throws(KeyringError) {
-        fault = try judge.fault(of: verified, message)
-      } catch {
-        throw .keyring(error)
-      }
+      fault = try judge.fault(of: verified, message)
       if fault == nil { return .verified(verified) }
     }
     return fault.map { .distrusted($0) } ?? .verified(verified)

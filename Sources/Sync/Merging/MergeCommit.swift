@@ -34,25 +34,23 @@ struct MergeCommit {
   func make(
     _ files: MergedFiles, after marker: CommitJournal.Marker, subject: String, isFastForward: Bool,
     timeout: Double
-  ) throws(SyncError) -> Bool {
+  ) throws -> Bool {
     try requireUntouched(files.others)
     let names = try names(of: Set(files.store.keys))
     var strangers: [String] = []
-    let count = try store { () throws(KeyringError) in
-      try keyring.replace(files.store, ifCountIs: marker.count, subject: subject) { path, bytes in
-        let isKnown = bytes.map(marker.hash.blobName) == names[path]
-        if !isKnown { strangers.append(path) }
-        return isKnown
-      }
+    let count = try keyring.replace(files.store, ifCountIs: marker.count, subject: subject) { path, bytes in
+      let isKnown = bytes.map(marker.hash.blobName) == names[path]
+      if !isKnown { strangers.append(path) }
+      return isKnown
     }
     guard let count else {
-      guard strangers.isEmpty else { throw .uncommitted(strangers.sorted()) }
+      guard strangers.isEmpty else { throw SyncError.uncommitted(strangers.sorted()) }
       return false
     }
     // Git may look at files whenever it writes its index.
     _ = try repository.protectFiles()
     let start = time(nil)
-    try store { () throws(KeyringError) in try journal.begin(in: marker.repository) }
+    try journal.begin(in: marker.repository)
     var content = CommitContent()
     for (path, file) in files.store {
       content.files[repository.prefix + path] =
@@ -61,23 +59,19 @@ struct MergeCommit {
         case .removed: .removed
         }
     }
-    do throws(GitError) {
-      try commit(content, files.others, marker.hash, subject: subject, isFastForward: isFastForward)
-    } catch {
-      throw .git(error)
-    }
+    try commit(content, files.others, marker.hash, subject: subject, isFastForward: isFastForward)
     repository.synchronizeFolders(changedSince: start)
     var done = marker
     done.count = count
     let finished = done
-    try store { () throws(KeyringError) in try journal.finish(finished, timeout: timeout) }
+    try journal.finish(finished, timeout: timeout)
     return true
   }
 
   private func commit(
     _ content: CommitContent, _ others: [String: OtherFile], _ hash: GitHash, subject: String,
     isFastForward: Bool
-  ) throws(GitError) {
+  ) throws {
     let git = repository.git
     // Before the commit: cut off in between, the next merge finds them in place already. Afterwards nobody would, and
     // the next commit by plain git would take them back.
@@ -100,7 +94,7 @@ struct MergeCommit {
   }
 
   /// Puts files that are no part of the store in place as their side has them, in git's index and in the work tree.
-  private func place(_ others: [String: OtherFile]) throws(GitError) {
+  private func place(_ others: [String: OtherFile]) throws {
     var paths = Set(others.keys)
     var gone = others.filter { $0.value.name == nil }.keys.sorted()
     if !gone.isEmpty {
@@ -136,7 +130,7 @@ struct MergeCommit {
   }
 
   /// The names of the contents that our commit has at some paths of the store.
-  private func names(of paths: Set<String>) throws(SyncError) -> [String: String] {
+  private func names(of paths: Set<String>) throws -> [String: String] {
     var names: [String: String] = [:]
     for (path, name) in try listing(paths.map { repository.prefix + $0 }) {
       names[String(path.dropFirst(repository.prefix.count))] = name
@@ -145,7 +139,7 @@ struct MergeCommit {
   }
 
   /// The names of the contents that our commit has at some paths from the top of the work tree.
-  private func listing(_ paths: [String]) throws(SyncError) -> [String: String] {
+  private func listing(_ paths: [String]) throws -> [String: String] {
     let names = try ObjectReader(git: repository.git).names(of: paths.map { "\(ours):\($0)" })
     return Dictionary(
       uniqueKeysWithValues: names.map { (String($0.key.dropFirst(ours.count + 1)), $0.value) })
@@ -153,54 +147,41 @@ struct MergeCommit {
 
   /// Refuses to replace what somebody has changed beside the store and not committed; what a merge that was cut off
   /// has put in place is as it should be.
-  private func requireUntouched(_ others: [String: OtherFile]) throws(SyncError) {
+  private func requireUntouched(_ others: [String: OtherFile]) throws {
     if others.isEmpty { return }
     let known = try listing(Array(others.keys))
     var changed: [String] = []
-    do throws(GitError) {
-      // Its status says whether anything differs, which is asked next.
-      _ = try repository.git.outcome(of: ["update-index", "-q", "--refresh"])
-      let differing = Set(
-        try repository.git.records(["diff-index", "-z", "--name-only", "--ignore-submodules=all", ours, "--"])
-          .map { String(decoding: $0, as: UTF8.self) })
-      let withheld = try repository.withheldFiles()
-      changed = others.keys.filter { path in
-        // A file that is in the place of a withheld one is the user's own, and stays if the withheld one goes.
-        if withheld.contains(path) { return others[path]?.name != nil && isInTheWay(path, of: others) }
-        return known[path] == nil ? isInTheWay(path, of: others) : differing.contains(path)
-      }
-    } catch {
-      throw .git(error)
+    // Its status says whether anything differs, which is asked next.
+    _ = try repository.git.outcome(of: ["update-index", "-q", "--refresh"])
+    let differing = Set(
+      try repository.git.records(["diff-index", "-z", "--name-only", "--ignore-submodules=all", ours, "--"])
+        .map { String(decoding: $0, as: UTF8.self) })
+    let withheld = try repository.withheldFiles()
+    changed = others.keys.filter { path in
+      // A file that is in the place of a withheld one is the user's own, and stays if the withheld one goes.
+      if withheld.contains(path) { return others[path]?.name != nil && isInTheWay(path, of: others) }
+      return known[path] == nil ? isInTheWay(path, of: others) : differing.contains(path)
     }
     if changed.isEmpty { return }
     let names = Set(changed.compactMap { others[$0]?.name })
     let wanted = try ObjectReader(git: repository.git).contents(of: names, limit: StoreLayout.otherFileLimit)
-    let top: FileTree
-    do throws(FileError) {
-      top = try FileTree(at: repository.top)
-    } catch {
-      throw .keyring(.file(error))
-    }
+    let top = try FileTree(at: repository.top)
     changed = changed.filter { path in
       !isInPlace(path, of: top, others[path]?.name.flatMap { wanted[$0] }, wasThere: known[path] != nil)
     }
-    guard changed.isEmpty else { throw .uncommitted(changed.sorted()) }
+    guard changed.isEmpty else { throw SyncError.uncommitted(changed.sorted()) }
   }
 
   /// True if a file has the remote's content, or if git may have been killed while it wrote the file: git removes the old
   /// file, and writes the new one from its beginning. All that such a file has is in the new one.
   private func isInPlace(_ path: String, of top: FileTree, _ theirs: [UInt8]?, wasThere: Bool) -> Bool {
-    do throws(FileError) {
+    do {
       guard let bytes = try top.read(path, limit: 1 << 28) else { return theirs == nil || wasThere }
       return theirs?.starts(with: bytes) ?? false
     } catch {
       // What is no plain file is somebody's own.
       return false
     }
-  }
-
-  private func store<R: ~Copyable>(_ body: () throws(KeyringError) -> R) throws(SyncError) -> R {
-    do throws(KeyringError) { return try body() } catch { throw .keyring(error) }
   }
 
   /// Whether something stands where a new file would go, or in place of a folder above it, that the merge does not

@@ -97,7 +97,7 @@ package struct MergeDriver {
   /// - Throws: a file error if they cannot be kept.
   package func mergeMessage(
     base: [UInt8], ours: [UInt8], theirs: [UInt8]
-  ) throws(KeyringError) -> [UInt8] {
+  ) throws -> [UInt8] {
     if ours == theirs || theirs == base { return ours }
     if ours == base { return theirs }
     guard theirs.count <= StoreLayout.sealedItemLimit else { return ours }

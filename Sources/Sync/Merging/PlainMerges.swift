@@ -42,12 +42,12 @@ package struct PlainMerges {
   /// off: their drivers did not succeed.
   ///
   /// - Throws: `keyring`, `git`; then the notes stay.
-  package func finish() throws(SyncError) -> FinishedMerges {
-    let notes = try store { () throws(KeyringError) in try pending.notes() }
+  package func finish() throws -> FinishedMerges {
+    let notes = try pending.notes()
     var heads: [String: Head] = [:]
     for head in Set(notes.map(\.note.head)) { heads[head] = try place(of: head) }
     let names = try recordNames(notes.map(\.note), heads)
-    var done = try store { () throws(KeyringError) in try pending.cutOffNotes() }
+    var done = try pending.cutOffNotes()
     var merges: [PlainMerge] = []
     for (name, note) in notes {
       guard let head = heads[note.head] else { continue }
@@ -57,40 +57,36 @@ package struct PlainMerges {
     }
     let concluded = merges
     let past = try versions(for: concluded)
-    let finished = try store { () throws(KeyringError) in try keyring.finish(concluded, with: past) }
+    let finished = try keyring.finish(concluded, with: past)
     let finishedNotes = done
-    try store { () throws(KeyringError) in try pending.remove(finishedNotes) }
+    try pending.remove(finishedNotes)
     return finished
   }
 
   // MARK: Ends of merges
 
-  private func place(of head: String) throws(SyncError) -> Head {
-    do throws(GitError) {
-      if head.isEmpty { return .abandoned([]) }
-      guard try isTrue(["rev-parse", "--verify", "--quiet", "\(head)^{commit}"]) else {
-        return .abandoned([])
-      }
-      if try isTrue(["merge-base", "--is-ancestor", head, "HEAD"]) {
-        let commits = try commits(since: head)
-        return commits.isEmpty ? .current : .earlier(commits)
-      }
-      let tips = try repository.git.run([
-        "for-each-ref", "--contains=\(head)", "--format=%(objectname)", "refs/heads",
-      ])
-      if Self.lines(tips).contains(where: { $0 != head }) { return .elsewhere }
-      guard try isTrue(["merge-base", head, "HEAD"]) else { return .abandoned([]) }
-      let fork = Self.lines(try repository.git.run(["merge-base", head, "HEAD"]))[0]
-      return .abandoned(try commits(since: String(fork)))
-    } catch {
-      throw .git(error)
+  private func place(of head: String) throws -> Head {
+    if head.isEmpty { return .abandoned([]) }
+    guard try isTrue(["rev-parse", "--verify", "--quiet", "\(head)^{commit}"]) else {
+      return .abandoned([])
     }
+    if try isTrue(["merge-base", "--is-ancestor", head, "HEAD"]) {
+      let commits = try commits(since: head)
+      return commits.isEmpty ? .current : .earlier(commits)
+    }
+    let tips = try repository.git.run([
+      "for-each-ref", "--contains=\(head)", "--format=%(objectname)", "refs/heads",
+    ])
+    if Self.lines(tips).contains(where: { $0 != head }) { return .elsewhere }
+    guard try isTrue(["merge-base", head, "HEAD"]) else { return .abandoned([]) }
+    let fork = Self.lines(try repository.git.run(["merge-base", head, "HEAD"]))[0]
+    return .abandoned(try commits(since: String(fork)))
   }
 
   /// The answer of a command of git that ends with 0 for yes and 1 for no.
   ///
   /// - Throws: `GitError` for any other status.
-  private func isTrue(_ arguments: [String]) throws(GitError) -> Bool {
+  private func isTrue(_ arguments: [String]) throws -> Bool {
     let outcome = try repository.git.outcome(of: arguments)
     switch outcome.ending {
     case .exited(status: 0): return true
@@ -99,7 +95,7 @@ package struct PlainMerges {
     }
   }
 
-  private func commits(since start: String) throws(GitError) -> [Commit] {
+  private func commits(since start: String) throws -> [Commit] {
     let output = try repository.git.run(
       ["rev-list", "--first-parent", "--reverse", "--parents", "\(start)..HEAD"], limit: 1 << 28)
     return Self.lines(output).map { line in
@@ -115,7 +111,7 @@ package struct PlainMerges {
   /// The names of the contents of the records that were merged, by `<commit>:<path>`.
   private func recordNames(
     _ notes: [PendingMergeFiles.Note], _ heads: [String: Head]
-  ) throws(SyncError) -> [String: String] {
+  ) throws -> [String: String] {
     var places: Set<String> = []
     for note in notes {
       guard case .edited = note.change else { continue }
@@ -139,7 +135,7 @@ package struct PlainMerges {
   /// The merge of a note; nil if it was given up, or if another branch has its end.
   private func merge(
     of note: PendingMergeFiles.Note, _ head: Head, _ names: [String: String]
-  ) throws(SyncError) -> PlainMerge? {
+  ) throws -> PlainMerge? {
     guard case .edited(_, let ours, let theirs) = note.change else {
       // The versions of a removed item are looked for in the store, where those of a merge that was given up are not.
       if case .abandoned = head { return nil }
@@ -162,26 +158,22 @@ package struct PlainMerges {
       first = commits.first
     }
     // Not committed, as `stash pop` leaves it.
-    let now = try store { () throws(KeyringError) in try keyring.recordBytes(at: note.path) }
+    let now = try keyring.recordBytes(at: note.path)
     if now == theirs { return PlainMerge(note, .taken(acceptsOlderTheirs: false)) }
     // Given up: our version stayed.
     if now == ours || first.map({ version($0.name) == before }) ?? false { return nil }
     return PlainMerge(note, .replaced)
   }
 
-  private func blobName(of bytes: [UInt8]) throws(SyncError) -> String {
-    do throws(GitError) {
-      return try repository.hash().blobName(of: bytes)
-    } catch {
-      throw .git(error)
-    }
+  private func blobName(of bytes: [UInt8]) throws -> String {
+    return try repository.hash().blobName(of: bytes)
   }
 
   // MARK: History
 
-  private func versions(for merges: [PlainMerge]) throws(SyncError) -> HistoricalVersions {
+  private func versions(for merges: [PlainMerge]) throws -> HistoricalVersions {
     if merges.isEmpty { return HistoricalVersions() }
-    let wanted = try store { () throws(KeyringError) in try keyring.wantedVersions(for: merges) }
+    let wanted = try keyring.wantedVersions(for: merges)
     if wanted.isEmpty { return HistoricalVersions() }
     var found = try PastFiles(in: repository).versions(wanted)
     // A record from the history may need an encrypted file from there.
@@ -198,7 +190,4 @@ package struct PlainMerges {
     return found
   }
 
-  private func store<R: ~Copyable>(_ body: () throws(KeyringError) -> R) throws(SyncError) -> R {
-    do throws(KeyringError) { return try body() } catch { throw .keyring(error) }
-  }
 }

@@ -25,7 +25,7 @@ struct RolledBackItems {
   func find(
     among incoming: [ItemPath: VerifiedRecord], comparedWith base: [ItemPath: VerifiedRecord],
     _ isKnown: (ItemID) -> Bool
-  ) throws(SyncError) -> [VerifiedRecord] {
+  ) throws -> [VerifiedRecord] {
     let ids = Set(incoming.values.map(\.record.id))
     let known = Dictionary(base.values.map { ($0.record.id, $0.record) }) { first, second in
       second.isLater(than: first, bySecret: false) ? second : first

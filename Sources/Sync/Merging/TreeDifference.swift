@@ -26,20 +26,15 @@ struct TreeDifference {
   ///   - new: A commit.
   ///   - git: Git in the repository.
   /// - Throws: As `Git.run`.
-  init(from old: String, to new: String, in git: Git) throws(SyncError) {
-    let fields: [ArraySlice<UInt8>]
-    do throws(GitError) {
-      fields = try git.records(
-        ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", "--no-textconv", old, new, "--"])
-    } catch {
-      throw .git(error)
-    }
+  init(from old: String, to new: String, in git: Git) throws {
+    let fields: [ArraySlice<UInt8>] = try git.records(
+      ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", "--no-textconv", old, new, "--"])
     var index = fields.startIndex
     while index + 1 < fields.endIndex {
       // `:<old mode> <mode> <old name> <name> <status>`, and then the path.
       let words = String(decoding: fields[index].dropFirst(), as: UTF8.self).split(separator: " ")
       guard fields[index].first == UInt8(ascii: ":"), words.count == 5 else {
-        throw .git(.unexpectedOutput(command: "diff-tree"))
+        throw GitError.unexpectedOutput(command: "diff-tree")
       }
       let isGone = words[3].allSatisfy { $0 == "0" }
       if let path = String(validating: fields[index + 1], as: UTF8.self) {
@@ -63,11 +58,11 @@ struct TreeDifference {
   /// - Throws: `unsafePath` for a name outside of the store that cannot be handled.
   mutating func refuse(
     outside allowed: AllowedFiles, below prefix: String, isIncoming: Bool = true
-  ) throws(SyncError) -> [RefusedChange] {
+  ) throws -> [RefusedChange] {
     var refused: [RefusedChange] = []
     for path in unreadable {
       guard path.starts(with: prefix.utf8) else {
-        if isIncoming { throw .unsafePath(String(decoding: path, as: UTF8.self)) }
+        if isIncoming { throw SyncError.unsafePath(String(decoding: path, as: UTF8.self)) }
         continue
       }
       let shown = String(decoding: path.dropFirst(prefix.utf8.count), as: UTF8.self)
@@ -76,7 +71,7 @@ struct TreeDifference {
     unreadable = []
     for (path, entry) in entries where entry.name != nil {
       guard path.hasPrefix(prefix) else {
-        if isIncoming, path.utf8.contains(UInt8(ascii: "\n")) { throw .unsafePath(path) }
+        if isIncoming, path.utf8.contains(UInt8(ascii: "\n")) { throw SyncError.unsafePath(path) }
         continue
       }
       let inStore = String(path.dropFirst(prefix.count))
@@ -98,7 +93,7 @@ struct TreeDifference {
   /// - Throws: `tooLarge` if all of them together are too large for what they take in the repository; as `Git.run`.
   mutating func refuseLarge(
     below prefix: String, _ objects: ObjectReader
-  ) throws(SyncError) -> [RefusedChange] {
+  ) throws -> [RefusedChange] {
     let infos = try objects.infos(of: Set(entries.values.compactMap(\.name)))
     var refused: [RefusedChange] = []
     var known: [String: ObjectReader.Info] = [:]

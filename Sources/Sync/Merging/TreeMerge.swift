@@ -36,7 +36,7 @@ package struct TreeMerge {
   package init(
     bases: [String], ours: String, theirs: String, in repository: Repository, keyring: Keyring,
     judge: Keyring
-  ) throws(SyncError) {
+  ) throws {
     precondition(!bases.isEmpty, "sides with nothing in common have an empty tree for a base")
     self.repository = repository
     prefix = repository.prefix
@@ -58,7 +58,7 @@ package struct TreeMerge {
   ///
   /// - Throws: `bothChanged` for files that are no items and differ in both; `policiesDiverged`; `keyring` when a merged
   ///   record cannot be signed; and as `Git.run`.
-  package func files() throws(SyncError) -> MergedFiles {
+  package func files() throws -> MergedFiles {
     var result = MergedFiles()
     result.refused = refusedFiles
     try mergeItems(into: &result)
@@ -73,7 +73,7 @@ package struct TreeMerge {
 
   // MARK: Items
 
-  private func mergeItems(into result: inout MergedFiles) throws(SyncError) {
+  private func mergeItems(into result: inout MergedFiles) throws {
     let paths = Set(
       (Array(ours.changes.entries.keys) + Array(theirs.changes.entries.keys)).compactMap(itemPath))
     if paths.isEmpty { return }
@@ -137,7 +137,7 @@ package struct TreeMerge {
     _ merged: StoreMerge.Result, but untouched: Set<ItemPath>, _ files: ItemFiles,
     _ mine: [ItemPath: ItemFiles.Content], _ incoming: [ItemPath: VerifiedRecord],
     into result: inout MergedFiles
-  ) throws(SyncError) {
+  ) throws {
     func commit(_ side: MergeSide) -> String { side == .ours ? ours.commit : theirs.commit }
     func version(_ record: ItemRecord, _ side: MergeSide) -> RecordFile? {
       side == .ours ? mine[record.path]?.verified?.file : incoming[record.path]?.file
@@ -145,12 +145,8 @@ package struct TreeMerge {
     let unsigned = merged.items.filter { $0.recordSide == nil }
     var signed: [ItemPath: RecordFile] = [:]
     if !unsigned.isEmpty {
-      do throws(KeyringError) {
-        for (item, file) in zip(unsigned, try judge.sign(unsigned.map(\.record))) {
-          signed[item.record.path] = file
-        }
-      } catch {
-        throw .keyring(error)
+      for (item, file) in zip(unsigned, try judge.sign(unsigned.map(\.record))) {
+        signed[item.record.path] = file
       }
     }
     result.signed = unsigned.count
@@ -189,7 +185,7 @@ package struct TreeMerge {
 
   private func addCopy(
     _ file: RecordFile, _ secret: [UInt8], _ result: inout MergedFiles
-  ) throws(SyncError) {
+  ) throws {
     let digest = ContentDigest(of: file.line)
     let paths = [StoreLayout.secretExtension, StoreLayout.recordExtension].map {
       StoreLayout.conflictFile(file.record.id, digest, $0)
@@ -206,7 +202,7 @@ package struct TreeMerge {
   private func rebuildShards(
     _ lines: [ItemPath: [UInt8]], _ paths: Set<ItemPath>, _ mine: [ItemPath: ItemFiles.Content],
     _ result: inout MergedFiles
-  ) throws(SyncError) {
+  ) throws {
     let changed = Set(paths).union(lines.keys).filter { path in
       // What is not believed on our side keeps its line.
       lines[path] != nil || mine[path] == nil || mine[path]?.verified != nil
@@ -225,7 +221,7 @@ package struct TreeMerge {
   }
 
   /// Adds shards that are on their side alone and have no line: without them the two sides would never be equal.
-  private func addEmptyShards(_ result: inout MergedFiles) throws(SyncError) {
+  private func addEmptyShards(_ result: inout MergedFiles) throws {
     let shards = theirs.changes.entries.compactMap { path, entry -> String? in
       guard entry.name != nil, path.hasPrefix(prefix) else { return nil }
       let inStore = String(path.dropFirst(prefix.count))
@@ -246,7 +242,7 @@ package struct TreeMerge {
   // MARK: Conflict copies
 
   /// Takes conflict copies that their side has made, and removes those that it has resolved.
-  private func mergeConflictCopies(into result: inout MergedFiles) throws(SyncError) {
+  private func mergeConflictCopies(into result: inout MergedFiles) throws {
     let folder = "\(prefix)\(StoreLayout.conflicts)/"
     var added: [String: String] = [:]
     for (path, entry) in theirs.changes.entries where path.hasPrefix(folder) {
@@ -265,12 +261,7 @@ package struct TreeMerge {
       let secretPath =
         path.dropLast(StoreLayout.recordExtension.utf8.count) + StoreLayout.secretExtension
       let secret = added[String(secretPath)].flatMap { contents[$0] }
-      let fault: RecordFault?
-      do throws(KeyringError) {
-        fault = try judge.fault(ofCopy: record, secret, at: path)
-      } catch {
-        throw .keyring(error)
-      }
+      let fault: RecordFault? = try judge.fault(ofCopy: record, secret, at: path)
       if let fault {
         result.refused.append(RefusedChange(path: path, reason: .record(fault)))
       } else if let secret {
@@ -284,7 +275,7 @@ package struct TreeMerge {
   // MARK: Files
 
   /// Everything else: the side that changed a file has it.
-  private func mergeFiles(into result: inout MergedFiles) throws(SyncError) {
+  private func mergeFiles(into result: inout MergedFiles) throws {
     var contested: [String] = []
     var hasTwoPolicies = false
     var wanted: [String: String] = [:]
@@ -304,11 +295,11 @@ package struct TreeMerge {
       }
       if let name = entry.name { wanted[inStore] = name } else { result.store[inStore] = .removed }
     }
-    if hasTwoPolicies { throw .policiesDiverged }
-    guard contested.isEmpty else { throw .bothChanged(contested.sorted()) }
+    if hasTwoPolicies { throw SyncError.policiesDiverged }
+    guard contested.isEmpty else { throw SyncError.bothChanged(contested.sorted()) }
     let contents = try objects.contents(of: Set(wanted.values), limit: StoreFiles.sizeLimit)
     for (path, name) in wanted {
-      guard let bytes = contents[name] else { throw .git(.unexpectedOutput(command: "cat-file")) }
+      guard let bytes = contents[name] else { throw GitError.unexpectedOutput(command: "cat-file") }
       result.store[path] = .bytes(bytes)
     }
   }
@@ -324,7 +315,7 @@ package struct TreeMerge {
   }
 
   /// Other programs encrypt to whom this file names, so that it is never theirs.
-  private func renewPassRecipients(_ result: inout MergedFiles) throws(SyncError) {
+  private func renewPassRecipients(_ result: inout MergedFiles) throws {
     let isTheirs = result.store[StoreLayout.policy] != nil
     let wanted = isTheirs && judge.distrust == nil ? judge.passRecipients : keyring.passRecipients
     let name = "\(ours.commit):\(prefix)\(StoreLayout.passRecipients)"
@@ -336,14 +327,9 @@ package struct TreeMerge {
   // MARK: The result
 
   /// Whether every file is in the end what their side has.
-  private func equalsTheirs(_ result: MergedFiles) throws(SyncError) -> Bool {
+  private func equalsTheirs(_ result: MergedFiles) throws -> Bool {
     guard ours.changes.entries.isEmpty, result.refused.isEmpty else { return false }
-    let hash: GitHash
-    do throws(GitError) {
-      hash = try repository.hash()
-    } catch {
-      throw .git(error)
-    }
+    let hash: GitHash = try repository.hash()
     var theirNames: [String: String?] = [:]
     for (path, entry) in theirs.changes.entries where path.hasPrefix(prefix) {
       let inStore = String(path.dropFirst(prefix.count))
@@ -363,7 +349,7 @@ package struct TreeMerge {
   }
 
   /// Says of what was refused or deleted who has committed it.
-  private func nameCommitters(_ result: inout MergedFiles) throws(SyncError) {
+  private func nameCommitters(_ result: inout MergedFiles) throws {
     for index in result.refused.indices.prefix(Self.namedLimit) {
       result.refused[index].committer = try committer(of: result.refused[index].path)
     }
@@ -379,7 +365,7 @@ package struct TreeMerge {
   /// Returns the last committer of a file on their side, or of an item; nil when no commit of theirs changed it.
   ///
   /// - Parameter file: The path in the store; for an item that of its record.
-  private func committer(of file: String) throws(SyncError) -> String? {
+  private func committer(of file: String) throws -> String? {
     // Git takes such a path for one outside of the repository.
     guard RelativePath.isPlain(file) else { return nil }
     var files = [prefix + file]
@@ -388,13 +374,9 @@ package struct TreeMerge {
       files.append(
         prefix + file.dropLast(StoreLayout.recordExtension.utf8.count) + StoreLayout.secretExtension)
     }
-    do throws(GitError) {
-      let output = try repository.git.run(
-        ["log", "-1", "--format=%cn <%ce>", "\(ours.commit)..\(theirs.commit)", "--"] + files)
-      let line = String(decoding: output, as: UTF8.self).split(separator: "\n").first
-      return line.map(String.init)
-    } catch {
-      throw .git(error)
-    }
+    let output = try repository.git.run(
+      ["log", "-1", "--format=%cn <%ce>", "\(ours.commit)..\(theirs.commit)", "--"] + files)
+    let line = String(decoding: output, as: UTF8.self).split(separator: "\n").first
+    return line.map(String.init)
   }
 }

@@ -14,7 +14,7 @@ package struct Distance: Sendable, Equatable {
   ///
   /// - Returns: nil when the branch belongs to none, or that was never fetched.
   /// - Throws: as `Git.run`.
-  package init?(in repository: Repository) throws(GitError) {
+  package init?(in repository: Repository) throws {
     let name = try repository.git.outcome(of: [
       "rev-parse", "--abbrev-ref", "--symbolic-full-name", "@{upstream}",
     ])

@@ -23,9 +23,9 @@ package struct Remote: Sendable, Equatable {
   ///
   /// - Returns: nil when there is none.
   /// - Throws: `detached` when no branch is checked out, and as `Git.run`.
-  package static func find(in repository: Repository) throws(GitError) -> Remote? {
+  package static func find(in repository: Repository) throws -> Remote? {
     let git = repository.git
-    guard let branch = try repository.branch() else { throw .detached }
+    guard let branch = try repository.branch() else { throw GitError.detached }
     if let name = try git.setting("branch.\(branch).remote"), name != ".",
       let reference = try git.setting("branch.\(branch).merge")
     {
@@ -37,7 +37,7 @@ package struct Remote: Sendable, Equatable {
   }
 
   /// What git calls the other repositories that it knows.
-  static func names(in git: Git) throws(GitError) -> [String] {
+  static func names(in git: Git) throws -> [String] {
     String(decoding: try git.run(["remote"]), as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
@@ -46,7 +46,7 @@ package struct Remote: Sendable, Equatable {
   /// - Parameter git: Git that may use the network.
   /// - Returns: Its last commit; nil when it does not exist over there.
   /// - Throws: as `Git.run`.
-  func fetch(_ git: Git) throws(GitError) -> String? {
+  func fetch(_ git: Git) throws -> String? {
     let arguments =
       [
         "-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
@@ -72,7 +72,7 @@ package struct Remote: Sendable, Equatable {
   ///   - git: Git that may use the network.
   /// - Returns: False when the branch over there has moved meanwhile.
   /// - Throws: as `Git.run`, also when the other side refuses the commits.
-  func push(_ commit: String, _ git: Git) throws(GitError) -> Bool {
+  func push(_ commit: String, _ git: Git) throws -> Bool {
     let arguments =
       ["push", "--quiet", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"]
       + (try isLocal(git, pushing: true) ? ["--receive-pack=\(Self.program("receive-pack"))"] : [])
@@ -96,7 +96,7 @@ package struct Remote: Sendable, Equatable {
     }
     if !refusals.isEmpty, refusals.allSatisfy(isRace) { return false }
     if let refusal = refusals.first {
-      throw .failed(command: "push", status: 1, message: String(refusal.dropFirst(1)))
+      throw GitError.failed(command: "push", status: 1, message: String(refusal.dropFirst(1)))
     }
     throw git.failure(arguments, outcome)
   }
@@ -105,13 +105,13 @@ package struct Remote: Sendable, Equatable {
   /// the store (threat T19).
   ///
   /// - Throws: `unsafeConfiguration` when some of its addresses are and some are not; as `Git.run`.
-  private func isLocal(_ git: Git, pushing: Bool) throws(GitError) -> Bool {
+  private func isLocal(_ git: Git, pushing: Bool) throws -> Bool {
     let arguments = ["remote", "get-url", "--all"] + (pushing ? ["--push"] : []) + ["--", name]
     let outcome = try git.outcome(of: arguments)
     // A branch can belong to an address instead of a name.
     let text = outcome.succeeded ? String(decoding: outcome.output, as: UTF8.self) : name
     let kinds = Set(text.split(separator: "\n").map { Self.isPath(String($0)) })
-    guard kinds.count <= 1 else { throw .unsafeConfiguration(keys: ["remote.\(name).url"]) }
+    guard kinds.count <= 1 else { throw GitError.unsafeConfiguration(keys: ["remote.\(name).url"]) }
     return kinds.contains(true)
   }
 
@@ -136,7 +136,7 @@ extension Git {
   /// A setting of any configuration file; nil when it is not set.
   ///
   /// - Throws: as `run`.
-  package func setting(_ key: String) throws(GitError) -> String? {
+  package func setting(_ key: String) throws -> String? {
     let arguments = ["config", "--get", "-z", key]
     let outcome = try outcome(of: arguments)
     switch outcome.ending {
@@ -149,7 +149,7 @@ extension Git {
   /// The full name of the commit that a name stands for; nil when there is none.
   ///
   /// - Throws: as `run`.
-  package func commit(_ name: String) throws(GitError) -> String? {
+  package func commit(_ name: String) throws -> String? {
     let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", "\(name)^{commit}"]
     let outcome = try outcome(of: arguments)
     switch outcome.ending {
@@ -163,7 +163,7 @@ extension Git {
   /// Whether one commit is the other one or comes before it.
   ///
   /// - Throws: as `run`.
-  package func isAncestor(_ old: String, of new: String) throws(GitError) -> Bool {
+  package func isAncestor(_ old: String, of new: String) throws -> Bool {
     if old == new { return true }
     let arguments = ["merge-base", "--is-ancestor", old, new]
     let outcome = try outcome(of: arguments)
@@ -177,7 +177,7 @@ extension Git {
   /// The best common ancestors of two commits; none when they have nothing in common.
   ///
   /// - Throws: as `run`.
-  package func mergeBases(_ left: String, _ right: String) throws(GitError) -> [String] {
+  package func mergeBases(_ left: String, _ right: String) throws -> [String] {
     let arguments = ["merge-base", "--all", left, right]
     let outcome = try outcome(of: arguments)
     switch outcome.ending {
@@ -191,10 +191,10 @@ extension Git {
   /// How many commits one commit has before it that another one has not.
   ///
   /// - Throws: as `run`.
-  package func count(from old: String, to new: String) throws(GitError) -> Int {
+  package func count(from old: String, to new: String) throws -> Int {
     let text = String(decoding: try run(["rev-list", "--count", "\(old)..\(new)", "--"]), as: UTF8.self)
     guard let count = Int(text.split(separator: "\n").first ?? "") else {
-      throw .unexpectedOutput(command: "rev-list")
+      throw GitError.unexpectedOutput(command: "rev-list")
     }
     return count
   }

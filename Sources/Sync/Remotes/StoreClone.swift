@@ -24,7 +24,7 @@ package struct StoreClone {
   ///
   /// - Parameter asksPerson: Whether git and ssh may ask at the terminal.
   /// - Throws: as `Git.run`.
-  package func fetch(asksPerson: Bool) throws(GitError) {
+  package func fetch(asksPerson: Bool) throws {
     var git = try git.forNetwork(asksPerson: asksPerson)
     git.memoryLimit = Git.receivingLimit
     try git.run(
@@ -36,26 +36,19 @@ package struct StoreClone {
   ///
   /// - Parameter repository: The clone, with our attributes.
   /// - Throws: `noStoreInClone`; as `Git.run`.
-  package func checkOut(_ repository: Repository) throws(SyncError) {
-    let head = try call { () throws(GitError) in try repository.git.commit("HEAD") }
-    guard let head else { throw .noStoreInClone(url: url) }
+  package func checkOut(_ repository: Repository) throws {
+    let head = try repository.git.commit("HEAD")
+    guard let head else { throw SyncError.noStoreInClone(url: url) }
     let policy = "\(head):\(StoreLayout.policy)"
     guard try ObjectReader(git: repository.git).names(of: [policy])[policy] != nil else {
-      throw .noStoreInClone(url: url)
+      throw SyncError.noStoreInClone(url: url)
     }
-    try call { () throws(GitError) in
-      // Before the index of git gets them all.
-      _ = try repository.git.records(["ls-tree", "-r", "-z", "--name-only", "HEAD"])
-    }
+    // Before the index of git gets them all.
+    _ = try repository.git.records(["ls-tree", "-r", "-z", "--name-only", "HEAD"])
     try repository.checkOut(only: AllowedFiles(beside: nil))
-    try call { () throws(GitError) in
-      if let remote = try Remote.find(in: repository) {
-        try repository.git.run(["update-ref", remote.seen, head])
-      }
+    if let remote = try Remote.find(in: repository) {
+      try repository.git.run(["update-ref", remote.seen, head])
     }
   }
 
-  private func call<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {
-    do throws(GitError) { return try body() } catch { throw .git(error) }
-  }
 }

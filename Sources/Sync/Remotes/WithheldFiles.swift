@@ -7,9 +7,9 @@ extension Repository {
   ///
   /// - Parameter allowed: What may be in the work tree.
   /// - Throws: `tooLarge` if all files together are far larger than what they take in the repository; as `Git.run`.
-  func checkOut(only allowed: AllowedFiles) throws(SyncError) {
-    _ = try call { () throws(GitError) in try git.run(["read-tree", "HEAD"]) }
-    let entries = try call { () throws(GitError) in try indexEntries(below: prefix) }
+  func checkOut(only allowed: AllowedFiles) throws {
+    _ = try git.run(["read-tree", "HEAD"])
+    let entries = try indexEntries(below: prefix)
     let infos = try ObjectReader(git: git).infos(of: Set(entries.map(\.name)))
     var withheld: [UInt8] = []
     var executable: [UInt8] = []
@@ -28,21 +28,19 @@ extension Repository {
       if !path.hasPrefix("\(StoreLayout.index)/") { placed[entry.name] = info }
     }
     try ObjectReader.requireProportion(placed.values)
-    try call { () throws(GitError) in
-      if !withheld.isEmpty {
-        try git.run(["update-index", "--skip-worktree", "-z", "--stdin"], input: withheld)
-      }
-      if !executable.isEmpty {
-        try git.run(["update-index", "--chmod=-x", "-z", "--stdin"], input: executable)
-      }
-      try git.run(["checkout-index", "--all", "--index", "--quiet"])
+    if !withheld.isEmpty {
+      try git.run(["update-index", "--skip-worktree", "-z", "--stdin"], input: withheld)
     }
+    if !executable.isEmpty {
+      try git.run(["update-index", "--chmod=-x", "-z", "--stdin"], input: executable)
+    }
+    try git.run(["checkout-index", "--all", "--index", "--quiet"])
   }
 
   /// The paths of the files that are withheld from the work tree, from its top.
   ///
   /// - Throws: As `Git.run`.
-  func withheldFiles() throws(GitError) -> Set<String> {
+  func withheldFiles() throws -> Set<String> {
     Set(
       try indexEntries(below: "").filter(\.isWithheld).compactMap {
         String(validating: $0.path, as: UTF8.self)
@@ -59,10 +57,10 @@ extension Repository {
   /// - Throws: `keyring` with `busy` or a file error, and as `Git.run`.
   package func placeWithheldFiles(
     _ allowed: AllowedFiles, in store: FileTree, timeout: Double
-  ) throws(SyncError) -> [TrackedStranger] {
+  ) throws -> [TrackedStranger] {
     if try withheldEntries().isEmpty { return [] }
-    return try GitTurn.take(.commits, in: self, store, timeout: timeout) { () throws(SyncError) in
-      let hash = try call { () throws(GitError) in try self.hash() }
+    return try GitTurn.take(.commits, in: self, store, timeout: timeout) {
+      let hash = try self.hash()
       let entries = try withheldEntries()
       let sizes = try ObjectReader(git: git).sizes(of: Set(entries.map(\.name)))
       var missing: [UInt8] = []
@@ -87,45 +85,36 @@ extension Repository {
           rest.append(TrackedStranger(path: String(decoding: entry.path, as: UTF8.self), reason: reason))
         }
       }
-      try call { () throws(GitError) in
-        if !missing.isEmpty {
-          try git.run(
-            ["checkout-index", "--ignore-skip-worktree-bits", "--quiet", "-z", "--stdin"], input: missing)
-        }
-        if !(missing + present).isEmpty {
-          try git.run(["update-index", "--no-skip-worktree", "-z", "--stdin"], input: missing + present)
-        }
+      if !missing.isEmpty {
+        try git.run(
+          ["checkout-index", "--ignore-skip-worktree-bits", "--quiet", "-z", "--stdin"], input: missing)
+      }
+      if !(missing + present).isEmpty {
+        try git.run(["update-index", "--no-skip-worktree", "-z", "--stdin"], input: missing + present)
       }
       return rest
     }
   }
 
-  private func withheldEntries() throws(SyncError) -> [IndexEntry] {
-    try call { () throws(GitError) in try indexEntries(below: prefix).filter(\.isWithheld) }
+  private func withheldEntries() throws -> [IndexEntry] {
+    try indexEntries(below: prefix).filter(\.isWithheld)
   }
 
-  private func exists(_ path: String, in store: FileTree) throws(SyncError) -> Bool {
-    do throws(FileError) {
-      return try store.status(path) != nil
-    } catch {
-      throw .keyring(.file(error))
-    }
+  private func exists(_ path: String, in store: FileTree) throws -> Bool {
+    return try store.status(path) != nil
   }
 
   /// Whether a file has the content with some name.
   private func isContent(
     _ name: String, _ path: String, in store: FileTree, _ limit: Int, _ hash: GitHash
-  ) throws(SyncError) -> Bool {
-    do throws(FileError) {
+  ) throws -> Bool {
+    do {
       return try store.read(path, limit: limit).map(hash.blobName) == name
     } catch {
       // A link, or another large file.
-      if case .system = error.reason { throw .keyring(.file(error)) }
+      if case .system = error.reason { throw error }
       return false
     }
   }
 
-  private func call<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {
-    do throws(GitError) { return try body() } catch { throw .git(error) }
-  }
 }

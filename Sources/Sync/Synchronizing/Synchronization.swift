@@ -89,102 +89,90 @@ package struct Synchronization {
   /// - Throws: `keyring` with `busy` if another process synchronizes; `noRemote`; `anotherStore`; `rewritten` if the remote
   ///   has lost commits; `tooBusy` if others were faster in every attempt; `foreignPolicy`; `policiesDiverged`; and what merging,
   ///   git and the store can throw. What was done before an error stays done.
-  package func run() throws(SyncError) -> Report {
-    try GitTurn.take(.synchronization, in: repository, tree, timeout: timeout) { () throws(SyncError) in
+  package func run() throws -> Report {
+    try GitTurn.take(.synchronization, in: repository, tree, timeout: timeout) {
       try runAlone()
     }
   }
 
-  private func runAlone() throws(SyncError) -> Report {
+  private func runAlone() throws -> Report {
     var report = Report()
-    let remote = try git { () throws(GitError) in try Remote.find(in: repository) }
+    let remote = try Remote.find(in: repository)
     guard let remote else {
-      throw .noRemote(among: try git { () throws(GitError) in try Remote.names(in: repository.git) })
+      throw SyncError.noRemote(among: try Remote.names(in: repository.git))
     }
-    try git { () throws(GitError) in try repository.refuseNestedRepositories(below: repository.prefix) }
+    try repository.refuseNestedRepositories(below: repository.prefix)
     try repository.refuseOtherStores()
-    let network = try git { () throws(GitError) in
-      try repository.git.forNetwork(asksPerson: options.asksPerson)
-    }
+    let network = try repository.git.forNetwork(asksPerson: options.asksPerson)
     for _ in 0..<options.attempts {
       try commitPending()
       let known = try lastSeen(of: remote)
-      let theirs = try git { () throws(GitError) in try remote.fetch(network) }
+      let theirs = try remote.fetch(network)
       try checkHistory(known, theirs)
       if let theirs {
-        _ = try git { () throws(GitError) in
-          try repository.git.run(["update-ref", remote.tracking, theirs])
-        }
+        _ = try repository.git.run(["update-ref", remote.tracking, theirs])
       }
       if let theirs {
-        let ours = try git { () throws(GitError) in
-          try repository.git.commit("refs/heads/\(remote.branch)")
-        }
+        let ours = try repository.git.commit("refs/heads/\(remote.branch)")
         try repository.refuseOtherStores(in: theirs, since: ours)
         guard try merge(theirs, into: remote.branch, &report) else { continue }
       }
-      let tip = try git { () throws(GitError) in
-        try repository.git.commit("refs/heads/\(remote.branch)")
-      }
-      guard let tip else { throw .noCommit }
+      let tip = try repository.git.commit("refs/heads/\(remote.branch)")
+      guard let tip else { throw SyncError.noCommit }
       if tip != theirs, !options.pullsOnly {
         try refuseStrays(from: theirs, to: tip)
-        let count = try git { () throws(GitError) in
-          if let theirs { return try repository.git.count(from: theirs, to: tip) }
-          return try repository.git.countAll(tip)
-        }
-        guard try git({ () throws(GitError) in try remote.push(tip, network) }) else { continue }
+        let count =
+          if let theirs { try repository.git.count(from: theirs, to: tip) } else {
+            try repository.git.countAll(tip)
+          }
+        guard try remote.push(tip, network) else { continue }
         report.sent = count
       }
-      try git { () throws(GitError) in
-        if let last = options.pullsOnly ? theirs : tip {
-          try repository.git.run(["update-ref", remote.seen, last])
-        }
+      if let last = options.pullsOnly ? theirs : tip {
+        try repository.git.run(["update-ref", remote.seen, last])
       }
       return report
     }
-    throw .tooBusy(attempts: options.attempts)
+    throw SyncError.tooBusy(attempts: options.attempts)
   }
 
   /// Refuses to send what every other machine would refuse.
-  private func refuseStrays(from theirs: String?, to tip: String) throws(SyncError) {
+  private func refuseStrays(from theirs: String?, to tip: String) throws {
     let start: String
     if let theirs {
       start = theirs
     } else {
-      start = try git { () throws(GitError) in try repository.hash() }.emptyTree
+      start = try repository.hash().emptyTree
     }
     var changes = try TreeDifference(from: start, to: tip, in: repository.git)
     let strays =
       try changes.refuse(
         outside: AllowedFiles(beside: keyring.policy), below: repository.prefix, isIncoming: false)
       + changes.refuseLarge(below: repository.prefix, ObjectReader(git: repository.git))
-    guard strays.isEmpty else { throw .notAllowed(strays.sorted { $0.path < $1.path }) }
+    guard strays.isEmpty else { throw SyncError.notAllowed(strays.sorted { $0.path < $1.path }) }
   }
 
-  private func commitPending() throws(SyncError) {
+  private func commitPending() throws {
     let committer = Committer(repository: repository, tree: tree, timeout: timeout, author: author)
     _ = try committer.commitPending()
   }
 
   /// The last commits that are known to have been over there: since the last synchronization, and for git itself.
-  private func lastSeen(of remote: Remote) throws(SyncError) -> [String] {
+  private func lastSeen(of remote: Remote) throws -> [String] {
     if options.acceptsRewritten { return [] }
-    return try git { () throws(GitError) in
-      var known: [String] = []
-      for name in [remote.seen, remote.tracking] {
-        if let commit = try repository.git.commit(name) { known.append(commit) }
-      }
-      return known
+    var known: [String] = []
+    for name in [remote.seen, remote.tracking] {
+      if let commit = try repository.git.commit(name) { known.append(commit) }
     }
+    return known
   }
 
   /// Whoever can push can also take back what was there: an old policy, an old secret (threat T2).
-  private func checkHistory(_ known: [String], _ theirs: String?) throws(SyncError) {
+  private func checkHistory(_ known: [String], _ theirs: String?) throws {
     for seen in known {
-      guard let theirs else { throw .rewritten(seen: seen, now: nil) }
-      let isKept = try git { () throws(GitError) in try repository.git.isAncestor(seen, of: theirs) }
-      guard isKept else { throw .rewritten(seen: seen, now: theirs) }
+      guard let theirs else { throw SyncError.rewritten(seen: seen, now: nil) }
+      let isKept = try repository.git.isAncestor(seen, of: theirs)
+      guard isKept else { throw SyncError.rewritten(seen: seen, now: theirs) }
     }
   }
 
@@ -193,27 +181,22 @@ package struct Synchronization {
   /// - Returns: False when the store has changed meanwhile, so that all is to be done again.
   private func merge(
     _ theirs: String, into branch: String, _ report: inout Report
-  ) throws(SyncError) -> Bool {
-    try GitTurn.take(.commits, in: repository, tree, timeout: timeout) { () throws(SyncError) in
+  ) throws -> Bool {
+    try GitTurn.take(.commits, in: repository, tree, timeout: timeout) {
       try mergeAlone(theirs, into: branch, &report)
     }
   }
 
   private func mergeAlone(
     _ theirs: String, into branch: String, _ report: inout Report
-  ) throws(SyncError) -> Bool {
+  ) throws -> Bool {
     let journal = CommitJournal(of: tree)
-    let head = try git { () throws(GitError) in
-      try repository.requireQuiet()
-      return try repository.git.commit("refs/heads/\(branch)")
-    }
-    guard let head else { throw .noCommit }
-    if try git({ () throws(GitError) in try repository.git.isAncestor(theirs, of: head) }) { return true }
-    let settled = try store { () throws(KeyringError) in
-      try journal.isSettled(for: repository.identity) ? try journal.readMarker() : nil
-    }
+    try repository.requireQuiet()
+    guard let head = try repository.git.commit("refs/heads/\(branch)") else { throw SyncError.noCommit }
+    if try repository.git.isAncestor(theirs, of: head) { return true }
+    let settled = try journal.isSettled(for: repository.identity) ? try journal.readMarker() : nil
     guard let marker = settled else { return false }
-    let bases = try git { () throws(GitError) in try repository.git.mergeBases(head, theirs) }
+    let bases = try repository.git.mergeBases(head, theirs)
     let judge = try judge(of: theirs, since: bases.first)
     var merge = try TreeMerge(
       bases: bases.isEmpty ? [marker.hash.emptyTree] : bases, ours: head, theirs: theirs, in: repository,
@@ -223,7 +206,7 @@ package struct Synchronization {
     try checkPolicy(files)
     // What is refused makes a commit of our own, which takes it back for everybody.
     let isFastForward = bases == [head] && files.equalsTheirs
-    let count = try git { () throws(GitError) in try repository.git.count(from: head, to: theirs) }
+    let count = try repository.git.count(from: head, to: theirs)
     let commit = MergeCommit(
       repository: repository, keyring: keyring, journal: journal, author: author,
       branch: "refs/heads/\(branch)", ours: head, theirs: theirs)
@@ -245,7 +228,7 @@ package struct Synchronization {
   }
 
   /// The keyring by whose policy the items of a commit are judged: with its policy, where that follows the accepted one.
-  private func judge(of commit: String, since base: String?) throws(SyncError) -> Keyring {
+  private func judge(of commit: String, since base: String?) throws -> Keyring {
     if let base {
       let places = [base, commit].map { "\($0):\(repository.prefix)\(StoreLayout.policy)" }
       let names = try ObjectReader(git: repository.git).names(of: places)
@@ -253,23 +236,18 @@ package struct Synchronization {
       if let name = names[places[0]], name == names[places[1]] { return keyring }
     }
     let policies = PastPolicies(in: repository)
-    guard let step = try policies.step(at: commit) else { throw .foreignPolicy }
+    guard let step = try policies.step(at: commit) else { throw SyncError.foreignPolicy }
     guard let policy = try? Policy.parse(step.bytes), policy.keyring == keyring.policy.keyring else {
-      throw .foreignPolicy
+      throw SyncError.foreignPolicy
     }
-    var problem: SyncError?
-    let judge: Keyring
-    do throws(KeyringError) {
-      judge = try keyring.judge(of: step) { () throws(KeyringError) in
-        do throws(SyncError) {
-          return try policies.steps()
-        } catch {
-          problem = error
-          return PastPolicySteps([])
-        }
+    var problem: (any Error)?
+    let judge: Keyring = try keyring.judge(of: step) {
+      do {
+        return try policies.steps()
+      } catch {
+        problem = error
+        return PastPolicySteps([])
       }
-    } catch {
-      throw .keyring(error)
     }
     if let problem { throw problem }
     return judge
@@ -277,15 +255,15 @@ package struct Synchronization {
 
   /// Refuses what would make another store of this one, or leave it without what is needed to read it. Any other
   /// policy or key comes in, and then nothing can be written before somebody has accepted it.
-  private func checkPolicy(_ files: MergedFiles) throws(SyncError) {
+  private func checkPolicy(_ files: MergedFiles) throws {
     var policy = keyring.policy
     switch files.store[StoreLayout.policy] {
     case nil: break
-    case .removed: throw .foreignPolicy
+    case .removed: throw SyncError.foreignPolicy
     case .bytes(let bytes):
       // Why it cannot be read does not matter: it is not the policy of this keyring.
       guard let theirs = try? Policy.parse(bytes), theirs.keyring == keyring.policy.keyring else {
-        throw .foreignPolicy
+        throw SyncError.foreignPolicy
       }
       policy = theirs
     }
@@ -294,7 +272,7 @@ package struct Synchronization {
       people.filter { person in
         [keyring.policy, policy].contains { $0.people[person].map { $0.removed == nil } ?? false }
       }.map(StoreLayout.keyFile) + [StoreLayout.policySignature]
-    for file in needed where files.store[file] == .removed { throw .foreignPolicy }
+    for file in needed where files.store[file] == .removed { throw SyncError.foreignPolicy }
   }
 
   /// Whether a file says who can read the store.
@@ -302,18 +280,11 @@ package struct Synchronization {
     [StoreLayout.policy, StoreLayout.policySignature].contains(path) || path.hasPrefix("\(StoreLayout.keys)/")
   }
 
-  private func git<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {
-    do throws(GitError) { return try body() } catch { throw .git(error) }
-  }
-
-  private func store<R: ~Copyable>(_ body: () throws(KeyringError) -> R) throws(SyncError) -> R {
-    do throws(KeyringError) { return try body() } catch { throw .keyring(error) }
-  }
 }
 
 extension Git {
   /// How many commits lead to one.
-  fileprivate func countAll(_ commit: String) throws(GitError) -> Int {
+  fileprivate func countAll(_ commit: String) throws -> Int {
     let text = String(decoding: try run(["rev-list", "--count", commit, "--"]), as: UTF8.self)
     return Int(text.split(separator: "\n").first ?? "") ?? 0
   }

@@ -27,7 +27,7 @@ extension Repository {
   /// configuration file that git reads here; `git-config(1)`.
   ///
   /// - Throws: As `Git.run`.
-  func checksReceivedObjects() throws(GitError) -> Bool {
+  func checksReceivedObjects() throws -> Bool {
     for setting in ["receive.fsckObjects", "transfer.fsckObjects"] {
       let arguments = ["config", "--type=bool", "--get", setting]
       let outcome = try git.outcome(of: arguments)

@@ -23,20 +23,15 @@ package struct CommittedStore {
   /// - Throws: as `Git.run`, and `keyring` with a file error.
   package init(
     of commit: String, in repository: Repository, policy: Policy?, to folder: String
-  ) throws(SyncError) {
+  ) throws {
     self.folder = folder
     let files = try CommittedTree(of: commit, in: repository, AllowedFiles(beside: policy))
     findings = files.findings
     let entries = files.entries
     guard unsafe mkdir(folder, 0o700) == 0 else {
-      throw .keyring(.file(FileError("make", folder, .system(errno))))
+      throw KeyringError.file(FileError("make", folder, .system(errno)))
     }
-    let tree: FileTree
-    do throws(FileError) {
-      tree = try FileTree(at: folder)
-    } catch {
-      throw .keyring(.file(error))
-    }
+    let tree = try FileTree(at: folder)
     // Of what is no part of a store only the names count.
     for entry in entries where !StoreLayout.isTracked(entry.path) { try write(entry, [], to: tree) }
     let objects = ObjectReader(git: repository.git)
@@ -48,7 +43,7 @@ package struct CommittedStore {
   /// - Throws: `tooLarge`; as `Git.run`.
   private mutating func readable(
     _ entries: [CommittedTree.Entry], _ objects: ObjectReader
-  ) throws(SyncError) -> [CommittedTree.Entry] {
+  ) throws -> [CommittedTree.Entry] {
     var readable: [CommittedTree.Entry] = []
     for entry in entries where StoreLayout.isTracked(entry.path) {
       if entry.size <= StoreLayout.sizeLimit(of: entry.path) { readable.append(entry) }
@@ -60,13 +55,13 @@ package struct CommittedStore {
     let records = readable.filter { $0.path.hasSuffix(StoreLayout.recordExtension) }
     let limit = ObjectReader.freeSize + records.reduce(0) { $0 + $1.size }
     let shards = readable.filter(isShard).reduce(0) { $0 + $1.size }
-    guard shards <= limit else { throw .tooLarge(size: shards, limit: limit) }
+    guard shards <= limit else { throw SyncError.tooLarge(size: shards, limit: limit) }
     return readable
   }
 
   private mutating func copy(
     _ entries: [CommittedTree.Entry], from objects: ObjectReader, to tree: FileTree
-  ) throws(SyncError) {
+  ) throws {
     var rest = entries[...]
     while !rest.isEmpty {
       var size = 0
@@ -78,7 +73,7 @@ package struct CommittedStore {
       let contents = try objects.contents(of: Set(portion.map(\.name)), limit: StoreFiles.sizeLimit)
       for entry in portion {
         guard let bytes = contents[entry.name] else {
-          throw .git(.unexpectedOutput(command: "cat-file"))
+          throw GitError.unexpectedOutput(command: "cat-file")
         }
         try write(entry, bytes, to: tree)
       }
@@ -86,16 +81,16 @@ package struct CommittedStore {
   }
 
   private mutating func write(_ entry: CommittedTree.Entry, _ bytes: [UInt8], to tree: FileTree)
-    throws(SyncError)
+    throws
   {
-    do throws(FileError) {
+    do {
       try tree.createFile(entry.path, bytes, isSynchronized: false)
     } catch {
       switch error.reason {
       // A name twice, or a file in place of a folder: git has no such trees, but somebody could make one.
       case .system(EEXIST), .system(ENOTDIR), .system(EISDIR), .system(ENAMETOOLONG), .notARegularFile:
         findings.append(Finding(entry.path, .stray(.name)))
-      default: throw .keyring(.file(error))
+      default: throw error
       }
     }
   }

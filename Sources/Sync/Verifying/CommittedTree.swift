@@ -24,24 +24,19 @@ struct CommittedTree {
   ///   - repository: Where it is.
   ///   - allowed: What may be in the store.
   /// - Throws: As `Git.run`.
-  init(of commit: String, in repository: Repository, _ allowed: AllowedFiles) throws(SyncError) {
+  init(of commit: String, in repository: Repository, _ allowed: AllowedFiles) throws {
     let prefix = repository.prefix
-    let records: [ArraySlice<UInt8>]
-    do throws(GitError) {
-      records = try repository.git.records(
-        ["ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--"] + (prefix.isEmpty ? [] : [prefix]))
-    } catch {
-      throw .git(error)
-    }
+    let records: [ArraySlice<UInt8>] = try repository.git.records(
+      ["ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--"] + (prefix.isEmpty ? [] : [prefix]))
     for record in records {
       // `<mode> <type> <name> <size>`, a tab, and the path.
       guard let tab = record.firstIndex(of: UInt8(ascii: "\t")) else {
-        throw .git(.unexpectedOutput(command: "ls-tree"))
+        throw GitError.unexpectedOutput(command: "ls-tree")
       }
       let words = record[..<tab].split(separator: UInt8(ascii: " ")).map {
         String(decoding: $0, as: UTF8.self)
       }
-      guard words.count == 4 else { throw .git(.unexpectedOutput(command: "ls-tree")) }
+      guard words.count == 4 else { throw GitError.unexpectedOutput(command: "ls-tree") }
       let bytes = record[(tab + 1)...].dropFirst(prefix.utf8.count)
       let path = String(validating: bytes, as: UTF8.self)
       if let reason = allowed.reason(path, mode: words[0]) {

@@ -19,7 +19,7 @@ struct IncomingStrays {
   /// - Throws: as `Git.run`.
   init(
     of commits: [String], in repository: Repository, allowed: (String) -> AllowedFiles
-  ) throws(GitError) {
+  ) throws {
     for start in stride(from: 0, to: commits.count, by: Self.pieceSize) {
       try look(at: commits[start..<min(start + Self.pieceSize, commits.count)], in: repository, allowed)
     }
@@ -27,17 +27,16 @@ struct IncomingStrays {
 
   private mutating func look(
     at commits: ArraySlice<String>, in repository: Repository, _ allowedFiles: (String) -> AllowedFiles
-  ) throws(GitError) {
+  ) throws {
     let fields: [ArraySlice<UInt8>]
-    do throws(GitError) {
+    do {
       fields = try repository.git.records(
         [
           "diff-tree", "--stdin", "-r", "-m", "--root", "-z", "--raw", "--no-renames", "--full-index",
           "--diff-filter=d", "--no-textconv",
         ], input: Array(commits.map { "\($0)\n" }.joined().utf8))
-    } catch {
+    } catch let error as GitError where error.isAboutLength && commits.count > 1 {
       // An import and a change of a group can each touch every item.
-      guard error.isAboutLength, commits.count > 1 else { throw error }
       let middle = commits.startIndex + commits.count / 2
       try look(at: commits[..<middle], in: repository, allowedFiles)
       try look(at: commits[middle...], in: repository, allowedFiles)
@@ -57,7 +56,7 @@ struct IncomingStrays {
       }
       let words = fields[index].split(separator: UInt8(ascii: " "))
       guard words.count == 5, index + 1 < fields.endIndex else {
-        throw .unexpectedOutput(command: "diff-tree")
+        throw GitError.unexpectedOutput(command: "diff-tree")
       }
       let bytes = fields[index + 1]
       index += 2

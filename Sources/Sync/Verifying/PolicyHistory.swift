@@ -17,8 +17,8 @@ package struct PolicyHistory {
     /// What leads to these commits was judged before, and stands.
     package var trusted: [String] = []
     /// What this machine has accepted of a keyring, if anything.
-    package var accepted: @Sendable (KeyringID) throws(KeyringError) -> AcceptedPolicy? = {
-      (_) throws(KeyringError) in nil
+    package var accepted: @Sendable (KeyringID) throws -> AcceptedPolicy? = {
+      (_) in nil
     }
     package init() {}
   }
@@ -71,7 +71,7 @@ package struct PolicyHistory {
   package init(
     to tip: String?, then folder: FileTree?, from start: Start, in repository: Repository?,
     room: VerificationRoom
-  ) throws(SyncError) {
+  ) throws {
     rule = PolicyRule(in: room)
     self.start = start
     shallow = repository?.shallowCommits ?? []
@@ -89,16 +89,12 @@ package struct PolicyHistory {
 
   // MARK: Commits
 
-  private mutating func walk(to tip: String, in git: Git) throws(SyncError) {
+  private mutating func walk(to tip: String, in git: Git) throws {
     let list: TopologicalCommits
     let old: [TopologicalCommits.Commit]
-    do throws(GitError) {
-      list = try TopologicalCommits(to: tip, without: start.trusted, in: git)
-      // What lies before is not judged; it only has to be known which policy comes before which.
-      old = start.trusted.isEmpty ? [] : try TopologicalCommits(to: tip, in: git).commits
-    } catch {
-      throw .git(error)
-    }
+    list = try TopologicalCommits(to: tip, without: start.trusted, in: git)
+    // What lies before is not judged; it only has to be known which policy comes before which.
+    old = start.trusted.isEmpty ? [] : try TopologicalCommits(to: tip, in: git).commits
     try versions.read(Set(list.commits.map(\.name) + list.border + old.map(\.name) + [tip]).sorted())
     let given = list.border + (list.commits.isEmpty ? [tip] : [])
     for commit in given {
@@ -116,7 +112,7 @@ package struct PolicyHistory {
     return Place(commit: commit, version: version, state: state)
   }
 
-  private mutating func judge(_ commit: TopologicalCommits.Commit) throws(SyncError) {
+  private mutating func judge(_ commit: TopologicalCommits.Commit) throws {
     let before = commit.parents.compactMap { places[$0] }
     guard let version = versions.version(at: commit.name) else {
       guard let newest = Self.newest(before) else { return }
@@ -133,11 +129,11 @@ package struct PolicyHistory {
     case .failure(let error):
       if !before.contains(where: { $0.version == version }) { note(.unreadable(error), at: commit.name) }
       places[commit.name] = Self.newest(before)
-    case nil: throw .git(.unexpectedOutput(command: "cat-file"))
+    case nil: throw GitError.unexpectedOutput(command: "cat-file")
     }
   }
 
-  private mutating func judge(_ place: Place, after before: [Place]) throws(SyncError) {
+  private mutating func judge(_ place: Place, after before: [Place]) throws {
     guard let newest = Self.newest(before, for: place.state) else {
       let keys = try versions.keyFiles(of: place.state.policy.people.keys, at: place.commit)
       try judgeFirst(place.state, keys, at: place.commit, isCutOff: shallow.contains(place.commit))
@@ -158,7 +154,7 @@ package struct PolicyHistory {
   /// Whether every policy that comes together in a commit lies on the chain to the one that it has, or may be left.
   private mutating func problem(
     of state: PolicyState, beside before: [Place], at commit: String
-  ) throws(SyncError) -> ChainProblem? {
+  ) throws -> ChainProblem? {
     // Mostly a commit has the policy of the one before, or the next one. Following the whole chain for each commit would
     // cost time that grows with their product.
     let others = before.filter { place in
@@ -186,17 +182,13 @@ package struct PolicyHistory {
   /// removed, or made a member. What stands on a branch stood before the one that is left.
   private mutating func takeover(
     by state: PolicyState, of other: Place
-  ) throws(SyncError) -> ChainProblem? {
+  ) throws -> ChainProblem? {
     let left = try believed(other)
     let common = Set(versions.chain(to: other.state).map(\.digest))
     let preferred = versions.chain(to: state).prefix { !common.contains($0.digest) }
     for policy in preferred where !published.contains(policy.digest) {
       let before = policy.policy.previous.flatMap { links[$0]?.keys } ?? [:]
-      do throws(KeyringError) {
-        if try rule.mayReplace(policy, keys: before, left: left) { continue }
-      } catch {
-        throw .keyring(error)
-      }
+      if try rule.mayReplace(policy, keys: before, left: left) { continue }
       return .takenOver(generation: policy.policy.generation)
     }
     return nil
@@ -213,7 +205,7 @@ package struct PolicyHistory {
   /// What is wrong with a policy that takes the place of another one.
   private mutating func problem(
     of state: PolicyState, _ keys: KeyFiles, after before: Place
-  ) throws(SyncError) -> ChainProblem? {
+  ) throws -> ChainProblem? {
     var link = try believed(before)
     if state.digest == before.state.digest {
       // Signed anew. Whoever could sign it then can sign it now.
@@ -222,22 +214,18 @@ package struct PolicyHistory {
       }
       link = previous
     }
-    do throws(KeyringError) {
-      switch try rule.follow(state, keys: keys, after: link) {
-      case .success(let next):
-        links[state.digest] = next
-        return nil
-      case .failure(let problem):
-        if links[state.digest] == nil { links[state.digest] = PolicyRule.link(state, keys: keys) }
-        return problem
-      }
-    } catch {
-      throw .keyring(error)
+    switch try rule.follow(state, keys: keys, after: link) {
+    case .success(let next):
+      links[state.digest] = next
+      return nil
+    case .failure(let problem):
+      if links[state.digest] == nil { links[state.digest] = PolicyRule.link(state, keys: keys) }
+      return problem
     }
   }
 
   /// What is believed of a policy that stands: what its chain has led to, else what lies beside it.
-  private mutating func believed(_ place: Place) throws(SyncError) -> PolicyChain.Link {
+  private mutating func believed(_ place: Place) throws -> PolicyChain.Link {
     if let link = links[place.state.digest] { return link }
     let keys = try versions.keyFiles(of: place.state.policy.people.keys, at: place.commit)
     let link = PolicyRule.link(place.state, keys: keys)
@@ -247,17 +235,13 @@ package struct PolicyHistory {
 
   private func signer(
     of state: PolicyState, _ keys: KeyFiles, anchors: [Fingerprint]
-  ) throws(SyncError) -> Result<Fingerprint, ChainProblem> {
-    do throws(KeyringError) {
-      return try rule.signer(ofFirst: state, keys: keys, anchors: anchors)
-    } catch {
-      throw .keyring(error)
-    }
+  ) throws -> Result<Fingerprint, ChainProblem> {
+    return try rule.signer(ofFirst: state, keys: keys, anchors: anchors)
   }
 
   private mutating func judgeFirst(
     _ state: PolicyState, _ keys: KeyFiles, at commit: String?, isCutOff: Bool
-  ) throws(SyncError) {
+  ) throws {
     links[state.digest] = PolicyRule.link(state, keys: keys)
     switch try signer(of: state, keys, anchors: start.anchors) {
     case .success(let signer):
@@ -273,17 +257,13 @@ package struct PolicyHistory {
 
   private mutating func judge(
     _ folder: FileTree, after tip: String?, hasGit: Bool
-  ) throws(SyncError) {
+  ) throws {
     let state: PolicyState
     let keys: KeyFiles
     let before = tip.flatMap { places[$0] }
-    do throws(KeyringError) {
-      state = try PolicyState(in: folder)
-      let people = Set(state.policy.people.keys).union(before?.state.policy.people.keys ?? [:].keys)
-      keys = try folder.keyFiles(of: people)
-    } catch {
-      throw .keyring(error)
-    }
+    state = try PolicyState(in: folder)
+    let people = Set(state.policy.people.keys).union(before?.state.policy.people.keys ?? [:].keys)
+    keys = try folder.keyFiles(of: people)
     last = state
     versions.add(state)
     guard let before else { return try judgeFirst(state, keys, at: nil, isCutOff: !hasGit) }
@@ -293,7 +273,7 @@ package struct PolicyHistory {
 
   // MARK: The end
 
-  private mutating func finish(_ last: PolicyState) throws(SyncError) {
+  private mutating func finish(_ last: PolicyState) throws {
     let chain = versions.chain(to: last)
     count = chain.count
     let generation = last.policy.generation
@@ -304,10 +284,9 @@ package struct PolicyHistory {
       }
     }
     let accepted: AcceptedPolicy?
-    do throws(KeyringError) {
+    do {
       accepted = try start.accepted(last.policy.keyring)
-    } catch {
-      guard case .policyNotTrusted(.pinUnreadable) = error else { throw .keyring(error) }
+    } catch KeyringError.policyNotTrusted(.pinUnreadable) {
       return note(.pinUnreadable, at: nil)
     }
     isPinned = accepted.map { pin in chain.contains { $0.digest == pin.digest } } ?? false

@@ -27,7 +27,7 @@ struct PolicyVersions {
   /// Reads the policies of some commits.
   ///
   /// - Throws: as `Git.run`.
-  mutating func read(_ commits: [String]) throws(SyncError) {
+  mutating func read(_ commits: [String]) throws {
     guard let objects else { return }
     let new = commits.filter { versions[$0] == nil }
     let names = try objects.names(
@@ -44,7 +44,7 @@ struct PolicyVersions {
       let signature = version.signature.map { signatures[$0] ?? [] }
       let state: Result<PolicyState, PolicyError>
       if let bytes = policies[version.policy] {
-        do throws(PolicyError) {
+        do {
           state = .success(try PolicyState(bytes: bytes, signature: signature))
         } catch {
           state = .failure(error)
@@ -83,7 +83,7 @@ struct PolicyVersions {
   /// The key files beside a policy.
   ///
   /// - Throws: As `PolicyContents.keyFiles`.
-  mutating func keyFiles(of people: some Sequence<Fingerprint>, at commit: String) throws(SyncError)
+  mutating func keyFiles(of people: some Sequence<Fingerprint>, at commit: String) throws
     -> KeyFiles
   {
     guard let objects else { return [:] }
@@ -94,7 +94,7 @@ struct PolicyVersions {
     return try contents?.keyFiles(files) ?? [:]
   }
 
-  private mutating func read(_ names: [String], limit: Int) throws(SyncError) -> [String: [UInt8]] {
+  private mutating func read(_ names: [String], limit: Int) throws -> [String: [UInt8]] {
     try contents?.contents(of: names, limit: limit) ?? [:]
   }
 

@@ -31,20 +31,16 @@ package struct PushVerification {
   /// - Throws: `objectsNotChecked`, and as `Git.run`.
   package init(
     in repository: Repository, anchors: [Fingerprint], room: VerificationRoom
-  ) throws(SyncError) {
+  ) throws {
     (self.repository, self.anchors, self.room) = (repository, anchors, room)
-    do throws(GitError) {
-      // A tree with one name twice passes every other check here, and then no clone can fetch any more.
-      guard try repository.checksReceivedObjects() else {
-        throw .objectsNotChecked(path: repository.gitFolder)
-      }
-      let output = try repository.git.run(
-        ["for-each-ref", "--format=%(objectname)", "refs/heads/"], limit: 1 << 26)
-      heads = Set(output.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) })
-        .sorted()
-    } catch {
-      throw .git(error)
+    // A tree with one name twice passes every other check here, and then no clone can fetch any more.
+    guard try repository.checksReceivedObjects() else {
+      throw GitError.objectsNotChecked(path: repository.gitFolder)
     }
+    let output = try repository.git.run(
+      ["for-each-ref", "--format=%(objectname)", "refs/heads/"], limit: 1 << 26)
+    heads = Set(output.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) })
+      .sorted()
   }
 
   /// Looks at one reference.
@@ -56,16 +52,12 @@ package struct PushVerification {
   /// - Throws: As `Git.run`, and `keyring` when GnuPG cannot be used.
   package mutating func look(
     at reference: PushedReference, progress: @escaping (Int, Int) -> Void = { _, _ in }
-  ) throws(SyncError) -> Branch? {
+  ) throws -> Branch? {
     guard reference.isBranch else { return nil }
     guard let new = reference.new else {
       return Branch(name: reference.name, result: Verification([Finding(reference.name, .branch(.deleted))]))
     }
-    if let old = reference.old,
-      try !git({ () throws(GitError) in
-        try repository.git.isAncestor(old, of: new)
-      })
-    {
+    if let old = reference.old, try !repository.git.isAncestor(old, of: new) {
       let loss = Finding(reference.name, .branch(.rewritten(from: old)), commit: new)
       return Branch(name: reference.name, result: Verification([loss]))
     }
@@ -74,21 +66,15 @@ package struct PushVerification {
     let history = try PolicyHistory(to: new, then: nil, from: start, in: repository, room: room)
     var result = try Verification(
       of: new, after: history, in: repository, room: room, progress: progress)
-    let incoming = try git { () throws(GitError) in
-      try TopologicalCommits(to: new, without: heads, in: repository.git).commits.map(\.name)
-    }
-    let strays = try git { () throws(GitError) in
-      // A file that one commit brings, and the next one allows, can only be pushed with both.
-      let last = result.isDistrusted ? nil : history.last?.policy
-      return try IncomingStrays(of: incoming, in: repository) { commit in
-        AllowedFiles(beside: [history.policy(of: commit), last].compactMap { $0 })
-      }.findings
-    }
+    let incoming = try TopologicalCommits(to: new, without: heads, in: repository.git).commits.map(\.name)
+    // A file that one commit brings, and the next one allows, can only be pushed with both.
+    let lastPolicy = result.isDistrusted ? nil : history.last?.policy
+    let strays = try IncomingStrays(of: incoming, in: repository) { commit in
+      AllowedFiles(beside: [history.policy(of: commit), lastPolicy].compactMap { $0 })
+    }.findings
     let told = Set(result.findings.map(\.path))
     result.findings += strays.filter { !told.contains($0.path) }
-    let others = try git { () throws(GitError) in
-      try repository.otherStores(in: new, since: reference.old)
-    }
+    let others = try repository.otherStores(in: new, since: reference.old)
     result.findings += others.map { folder in
       Finding(
         folder.isEmpty ? StoreLayout.policy : "\(folder)/\(StoreLayout.policy)", .stray(.store), commit: new)
@@ -107,7 +93,7 @@ package struct PushVerification {
 
   // MARK: Branches without a commit in common
 
-  private mutating func readKnown() throws(SyncError) {
+  private mutating func readKnown() throws {
     if isKnownRead { return }
     isKnownRead = true
     for head in heads {
@@ -118,7 +104,7 @@ package struct PushVerification {
     known.removeAll { $0.last == nil }
   }
 
-  private mutating func isConnected(_ history: PolicyHistory) throws(SyncError) -> Bool {
+  private mutating func isConnected(_ history: PolicyHistory) throws -> Bool {
     try readKnown()
     return known.isEmpty || known.contains { history.isConnected(to: $0) }
   }
@@ -128,11 +114,4 @@ package struct PushVerification {
     return isOfKeyring ? .forked(generation: state.policy.generation) : .foreign
   }
 
-  private func git<R>(_ body: () throws(GitError) -> R) throws(SyncError) -> R {
-    do throws(GitError) {
-      return try body()
-    } catch {
-      throw .git(error)
-    }
-  }
 }

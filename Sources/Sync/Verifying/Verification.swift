@@ -62,16 +62,12 @@ package struct Verification: Sendable {
   package init(
     ofStoreAt path: String, in repository: Repository?, from start: PolicyHistory.Start,
     room: VerificationRoom, progress: @escaping (Int, Int) -> Void = { _, _ in }
-  ) throws(SyncError) {
+  ) throws {
     let head = try repository?.commitForVerification("HEAD")
     let tree: FileTree
     let store: StoreVerification
-    do throws(KeyringError) {
-      tree = try StoreFolder.open(path)
-      store = try Keyring.forVerification(at: path, in: room).verify(in: room, progress: progress)
-    } catch {
-      throw .keyring(error)
-    }
+    tree = try StoreFolder.open(path)
+    store = try Keyring.forVerification(at: path, in: room).verify(in: room, progress: progress)
     let history = try PolicyHistory(to: head, then: tree, from: start, in: repository, room: room)
     self.init(history)
     var strays: [Finding] = []
@@ -94,11 +90,11 @@ package struct Verification: Sendable {
   package init(
     ofCommit commit: String, in repository: Repository, from start: PolicyHistory.Start,
     room: VerificationRoom, progress: @escaping (Int, Int) -> Void = { _, _ in }
-  ) throws(SyncError) {
+  ) throws {
     let history = try PolicyHistory(to: commit, then: nil, from: start, in: repository, room: room)
     try self.init(of: commit, after: history, in: repository, room: room, progress: progress)
     guard history.last != nil || isDistrusted else {
-      throw .keyring(.noStore(path: "\(repository.top) at \(commit)"))
+      throw KeyringError.noStore(path: "\(repository.top) at \(commit)")
     }
   }
 
@@ -106,7 +102,7 @@ package struct Verification: Sendable {
   init(
     of commit: String, after history: PolicyHistory, in repository: Repository, room: VerificationRoom,
     progress: @escaping (Int, Int) -> Void
-  ) throws(SyncError) {
+  ) throws {
     self.init(history)
     // One push may bring the same commit to several branches.
     let folder = room.newPath()
@@ -117,12 +113,8 @@ package struct Verification: Sendable {
       findings += files.findings
       return
     }
-    do throws(KeyringError) {
-      let keyring = try Keyring.forVerification(at: files.folder, in: room)
-      take(try keyring.verify(in: room, progress: progress), besides: files.findings)
-    } catch {
-      throw .keyring(error)
-    }
+    let keyring = try Keyring.forVerification(at: files.folder, in: room)
+    take(try keyring.verify(in: room, progress: progress), besides: files.findings)
   }
 }
 
@@ -130,11 +122,7 @@ extension Repository {
   /// The full name of a commit; nil when there is none.
   ///
   /// - Throws: as `Git.run`.
-  package func commitForVerification(_ name: String) throws(SyncError) -> String? {
-    do throws(GitError) {
-      return try git.commit(name)
-    } catch {
-      throw .git(error)
-    }
+  package func commitForVerification(_ name: String) throws -> String? {
+    return try git.commit(name)
   }
 }
