@@ -15,7 +15,7 @@ package protocol Command: Sendable {
   /// - Parameter call: the command line and the world it was typed in.
   /// - Returns: the exit code, which need not be success: `check` fails by finding something.
   /// - Throws: what `ErrorReport` has words for.
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode
+  static func run(_ call: CommandCall) throws -> ExitCode
 }
 
 extension Command {
@@ -39,19 +39,19 @@ package struct CommandCall {
   /// Where the store is.
   ///
   /// - Throws: `storeLocationUnknown`.
-  package func storePath() throws(Failure) -> String {
+  package func storePath() throws -> String {
     try environment.storePath(option: globals.store)
   }
 
   /// A usage error of this command.
-  package func misuse(_ problem: UsageError.Problem) -> Failure {
-    .usage(UsageError(problem, command: path.map(\.name)))
+  package func misuse(_ problem: UsageError.Problem) -> UsageError {
+    UsageError(problem, command: path.map(\.name))
   }
 
   /// The name of an item in an operand, or nil when the operand was not given.
   ///
   /// - Throws: a usage error when it names no item.
-  package func itemName(_ index: Int) throws(Failure) -> ItemName? {
+  package func itemName(_ index: Int) throws -> ItemName? {
     guard let word = arguments.operand(index) else { return nil }
     do {
       return try ItemName(word)
@@ -63,7 +63,7 @@ package struct CommandCall {
   /// The attributes among the options.
   ///
   /// - Throws: a usage error for one that cannot be used.
-  package func givenAttributes() throws(Failure) -> GivenAttributes {
+  package func givenAttributes() throws -> GivenAttributes {
     do {
       return try GivenAttributes(arguments)
     } catch {
@@ -77,7 +77,7 @@ package struct CommandCall {
   ///   - index: the operand with the name; it may be missing where attributes choose.
   ///   - ignoringCase: true when the case of letters does not count in the attributes.
   /// - Throws: a usage error.
-  package func selection(_ index: Int, ignoringCase: Bool = false) throws(Failure) -> ItemSelection {
+  package func selection(_ index: Int, ignoringCase: Bool = false) throws -> ItemSelection {
     try selection(try itemName(index), of: try givenAttributes(), ignoringCase: ignoringCase)
   }
 
@@ -86,7 +86,7 @@ package struct CommandCall {
   /// - Throws: a usage error.
   package func selection(
     _ name: ItemName? = nil, of given: GivenAttributes, ignoringCase: Bool = false
-  ) throws(Failure) -> ItemSelection {
+  ) throws -> ItemSelection {
     do {
       return try ItemSelection(name, given, ignoringCase: ignoringCase)
     } catch {
@@ -100,7 +100,7 @@ package struct CommandCall {
   ///   - name: its name, if it was given.
   ///   - given: its attributes.
   /// - Throws: a usage error, or `keyring` for one that the class cannot have.
-  package func draft(_ name: ItemName?, _ given: GivenAttributes) throws(Failure) -> ItemDraft {
+  package func draft(_ name: ItemName?, _ given: GivenAttributes) throws -> ItemDraft {
     do {
       return try ItemDraft(name, given)
     } catch {
@@ -114,7 +114,7 @@ package struct CommandCall {
   ///   - login: the login.
   ///   - given: the field, and its attributes.
   /// - Throws: `keyring` for an attribute that the class cannot have.
-  package func draft(fieldOf login: ItemRecord, _ given: GivenAttributes) throws(Failure) -> ItemDraft {
+  package func draft(fieldOf login: ItemRecord, _ given: GivenAttributes) throws -> ItemDraft {
     do {
       return try ItemDraft(fieldOf: login, given)
     } catch {
@@ -128,8 +128,8 @@ package struct CommandCall {
   ///   - record: the item that exists.
   ///   - index: the operand with its new name, or nil where the attributes alone change it.
   /// - Throws: a usage error, or `keyring` for one that the class cannot have.
-  package func draft(renaming record: ItemRecord, to index: Int?) throws(Failure) -> ItemDraft {
-    let name = try index.flatMap { index throws(Failure) in try itemName(index) }
+  package func draft(renaming record: ItemRecord, to index: Int?) throws -> ItemDraft {
+    let name = try index.flatMap { index in try itemName(index) }
     let given = try givenAttributes()
     do {
       return try ItemDraft(renaming: record, to: name, given)
@@ -138,9 +138,9 @@ package struct CommandCall {
     }
   }
 
-  private func failure(_ problem: ItemDraft.Problem) -> Failure {
+  private func failure(_ problem: ItemDraft.Problem) -> any Error {
     switch problem {
-    case .attribute(let error): .keyring(.invalidAttribute(error))
+    case .attribute(let error): KeyringError.invalidAttribute(error)
     case .nothingGiven: misuse(.missingOperand("ITEM"))
     case .namesAnExistingItem:
       misuse(.other("a reference or an id names an item that exists, not a new one"))

@@ -9,9 +9,9 @@ extension CommandCall {
   /// What the library has to know of this machine.
   ///
   /// - Throws: `storeLocationUnknown` when neither `HOME` nor the `XDG` variables say where things are.
-  package func host() throws(Failure) -> HostContext {
+  package func host() throws -> HostContext {
     guard let engineBase = environment.runtimeBase, let state = environment.stateHome else {
-      throw .storeLocationUnknown(reason: "`HOME` is not set")
+      throw CommandError.storeLocationUnknown(reason: "`HOME` is not set")
     }
     return HostContext(
       gnupgHome: environment.gnupgHome, engineBase: engineBase, stateBase: "\(state)/keytree",
@@ -22,22 +22,18 @@ extension CommandCall {
   /// The attributes of all items: a command that is handed only this cannot decrypt.
   ///
   /// - Throws: `keyring` with the reason why there is no store to read.
-  package func openIndex() throws(Failure) -> Index {
+  package func openIndex() throws -> Index {
     let (path, host) = (try storePath(), try host())
-    return try keyringCall(Index.open(at: path, host: host))
+    return try Index.open(at: path, host: host)
   }
 
   /// The whole store. When another policy is accepted on the way, it is told what changes.
   ///
   /// - Throws: `keyring` with the reason why it cannot be opened or trusted.
-  package func openKeyring() throws(Failure) -> Keyring {
+  package func openKeyring() throws -> Keyring {
     let (path, host) = (try storePath(), try host())
-    let keyring: Keyring
-    do {
-      keyring = try Keyring.open(at: path, host: host, faults: nil, engine: nil, past: pastPolicies)
-    } catch {
-      throw .keyring(error)
-    }
+    let keyring: Keyring = try Keyring.open(
+      at: path, host: host, faults: nil, engine: nil, past: pastPolicies)
     tellNewPolicy(of: keyring)
     if let removed = keyring.policy.people[keyring.ownFingerprint]?.removed {
       console.complain(
@@ -48,7 +44,7 @@ extension CommandCall {
   }
 
   /// The policies of the history. Where git cannot be asked, none is known, and the store stays untrusted.
-  private func pastPolicies() throws(KeyringError) -> PastPolicySteps {
+  private func pastPolicies() -> PastPolicySteps {
     guard let repository = try? repository(), let steps = try? PastPolicies(in: repository).steps() else {
       return PastPolicySteps([])
     }
@@ -66,8 +62,8 @@ extension CommandCall {
   }
 
   /// The items that are meant, in the order of their creation; damage met on the way is told.
-  package func find(_ selection: ItemSelection, in index: Index) throws(Failure) -> Matches {
-    var matches = try keyringCall(index.find(selection.query))
+  package func find(_ selection: ItemSelection, in index: Index) throws -> Matches {
+    var matches = try index.find(selection.query)
     matches.items.removeAll { !selection.accepts($0) }
     tell(matches.problems)
     return matches
@@ -101,23 +97,23 @@ extension CommandCall {
   ///   it; `ambiguous` with the candidates.
   package func findOne(
     _ selection: ItemSelection, operand: Int = 0, in index: Index
-  ) throws(Failure) -> ItemRecord {
+  ) throws -> ItemRecord {
     let name = nameForMessages(operand)
     let matches = try find(selection, in: index)
     explain(matches.statistics)
     guard let first = matches.items.first else {
-      guard matches.problems.isEmpty else { throw .noMatchButDamage(name) }
-      throw .noMatch(name, fields: try fieldNames(selection, in: index))
+      guard matches.problems.isEmpty else { throw CommandError.noMatchButDamage(name) }
+      throw CommandError.noMatch(name, fields: try fieldNames(selection, in: index))
     }
     guard matches.items.count == 1 else {
-      throw .ambiguous(name, candidates: matches.items.map(\.reference.text))
+      throw CommandError.ambiguous(name, candidates: matches.items.map(\.reference.text))
     }
     return first
   }
 
   /// The names of fields that are left of items which are meant and gone.
-  private func fieldNames(_ selection: ItemSelection, in index: Index) throws(Failure) -> [String] {
-    let names = try keyringCall(index.find(selection.ofFields.query)).items
+  private func fieldNames(_ selection: ItemSelection, in index: Index) throws -> [String] {
+    let names = try index.find(selection.ofFields.query).items
       .filter(selection.ofFields.accepts).compactMap(\.field)
     return Set(names).sorted()
   }
@@ -155,11 +151,6 @@ extension EngineStatistics {
 }
 
 /// Runs something of the library; its error becomes the command's.
-package func keyringCall<R: ~Copyable>(_ body: @autoclosure () throws(KeyringError) -> R) throws(Failure) -> R
-{
-  do {
-    return try body()
-  } catch {
-    throw .keyring(error)
-  }
+package func keyringCall<R: ~Copyable>(_ body: @autoclosure () throws -> R) throws -> R {
+  return try body()
 }

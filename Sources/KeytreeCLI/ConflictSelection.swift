@@ -14,10 +14,10 @@ struct ConflictSelection {
   /// Returns the conflict copies of the item that is meant: versions of it, or of an item that wants its place.
   ///
   /// - Throws: what reading the conflict copies throws; `usage` for operands that mean nothing.
-  func copies(of selection: ItemSelection) throws(Failure) -> [ConflictCopy] {
+  func copies(of selection: ItemSelection) throws -> [ConflictCopy] {
     // The index could give an item's id to another name.
     let lines = try call.find(selection, in: keyring.index).items
-    let items = try keyringCall(keyring.verifiedRecords(of: lines)).map(\.record).filter(selection.accepts)
+    let items = try keyring.verifiedRecords(of: lines).map(\.record).filter(selection.accepts)
     let (ids, paths) = (Set(items.map(\.id)), Set(items.map(\.path)))
     return try all().filter { copy in
       // The item may be gone, and its copies still have the name.
@@ -26,8 +26,8 @@ struct ConflictSelection {
   }
 
   /// Returns all conflict copies, or those that `--copy` names.
-  func all() throws(Failure) -> [ConflictCopy] {
-    let copies = try keyringCall(keyring.conflictCopies())
+  func all() throws -> [ConflictCopy] {
+    let copies = try keyring.conflictCopies()
     guard let digits = call.arguments.text(Self.option) else { return copies }
     return copies.filter { $0.name.hasPrefix(digits) }
   }
@@ -35,12 +35,12 @@ struct ConflictSelection {
   /// Returns the one conflict copy of the item that is meant.
   ///
   /// - Throws: `other` with `notFound` when there is none, and with `ambiguous` for several.
-  func one(of selection: ItemSelection) throws(Failure) -> ConflictCopy {
+  func one(of selection: ItemSelection) throws -> ConflictCopy {
     let copies = try copies(of: selection)
     guard let copy = copies.first else { throw none }
     guard copies.count == 1 else {
       let names = copies.map(\.shortName).joined(separator: ", ")
-      throw .other(
+      throw CommandError.other(
         .ambiguous,
         message: "\(ErrorReport.show(call.nameForMessages(0))) has \(copies.count) conflict copies: \(names)",
         hint: "choose one of them with `--copy DIGITS`")
@@ -49,7 +49,7 @@ struct ConflictSelection {
   }
 
   /// The failure of a command line that means no conflict copy.
-  var none: Failure {
+  var none: CommandError {
     .other(
       .notFound, message: "\(ErrorReport.show(call.nameForMessages(0))) has no such conflict copy",
       hint: "`keytree resolve` lists what is in conflict")

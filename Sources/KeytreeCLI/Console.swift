@@ -101,10 +101,10 @@ package final class Console {
   /// Writes what was collected and says whether all data arrived.
   ///
   /// - Throws: `outputFailed` with the first error of a write; `outputClosed` when the reader went away.
-  package func finish() throws(Failure) {
+  package func finish() throws {
     flush()
-    if outputError == EPIPE { throw .outputClosed }
-    if outputError != 0 { throw .outputFailed(errno: outputError) }
+    if outputError == EPIPE { throw TerminalError.outputClosed }
+    if outputError != 0 { throw TerminalError.outputFailed(errno: outputError) }
   }
 
   private func send(_ bytes: UnsafeRawBufferPointer) {
@@ -146,7 +146,7 @@ package final class Console {
   ///   - question: without a question mark or a list of answers.
   ///   - interruption: a descriptor; the question ends when it becomes readable.
   /// - Throws: `promptImpossible` without a terminal or when nothing may be asked; `interrupted`.
-  package func confirm(_ question: String, unless interruption: Int32? = nil) throws(Failure) -> Bool {
+  package func confirm(_ question: String, unless interruption: Int32? = nil) throws -> Bool {
     try requirePerson(for: question)
     writeTalk(Escaping.terminal.show(question) + "? [y/N] ")
     do {
@@ -156,7 +156,7 @@ package final class Console {
       writeTalk("\n")
       return false
     } catch {
-      throw Failure(error)
+      throw TerminalError(error)
     }
   }
 
@@ -165,7 +165,7 @@ package final class Console {
   /// - Parameter question: What is written in front of the answer.
   /// - Returns: The answer without white space around it; nil at the end of input.
   /// - Throws: `promptImpossible` without a terminal or when nothing may be asked; `inputFailed`.
-  package func ask(_ question: String) throws(Failure) -> String? {
+  package func ask(_ question: String) throws -> String? {
     try requirePerson(for: question)
     writeTalk(Escaping.terminal.show(question) + ": ")
     do {
@@ -178,14 +178,14 @@ package final class Console {
       writeTalk("\n")
       return nil
     } catch {
-      throw Failure(error)
+      throw TerminalError(error)
     }
   }
 
   /// Asks for a secret that exists, once.
   ///
   /// - Throws: `promptImpossible` without a terminal or when nothing may be asked; what `SecretInput` throws.
-  package func askSecret(_ prompt: String, limit: Int) throws(Failure) -> SecretBytes {
+  package func askSecret(_ prompt: String, limit: Int) throws -> SecretBytes {
     try requirePerson(for: Self.question(of: prompt))
     return try read(prompt, limit: limit)
   }
@@ -197,37 +197,37 @@ package final class Console {
   ///   - limit: the largest number of bytes.
   /// - Throws: `emptySecret`; `secretsDiffer` when both entries differ three times; `promptImpossible` on a
   ///   terminal where nothing may be asked; `secretTooLong`.
-  package func newSecret(for name: String, limit: Int) throws(Failure) -> SecretBytes {
+  package func newSecret(for name: String, limit: Int) throws -> SecretBytes {
     guard input.isTerminal else {
       let secret: SecretBytes
       do {
         secret = try input.readAll(limit: limit)
       } catch {
-        throw Failure(error)
+        throw TerminalError(error)
       }
-      guard !secret.isEmpty else { throw .emptySecret }
+      guard !secret.isEmpty else { throw TerminalError.emptySecret }
       return secret
     }
     try requirePerson(for: "Secret for \(name)")
     for _ in 0..<3 {
       let first = try read("Secret for \(name): ", limit: limit)
-      guard !first.isEmpty else { throw .emptySecret }
+      guard !first.isEmpty else { throw TerminalError.emptySecret }
       let second = try read("Once more: ", limit: limit)
       if first.isEqual(to: second) { return first }
       complain("The two entries differ.")
     }
-    throw .secretsDiffer
+    throw TerminalError.secretsDiffer
   }
 
   /// Takes all of standard input, when it is not a person.
   ///
   /// - Parameter limit: the largest number of bytes.
   /// - Throws: `secretTooLong`, `inputFailed`.
-  package func readAll(limit: Int) throws(Failure) -> SecretBytes {
+  package func readAll(limit: Int) throws -> SecretBytes {
     do {
       return try input.readAll(limit: limit)
     } catch {
-      throw Failure(error)
+      throw TerminalError(error)
     }
   }
 
@@ -236,28 +236,28 @@ package final class Console {
   /// - Parameter limit: the largest number of bytes, the line feed not counted.
   /// - Returns: the line without its line feed; nil at the end.
   /// - Throws: `secretTooLong`, `inputFailed`.
-  package func readProgramLine(limit: Int) throws(Failure) -> SecretBytes? {
+  package func readProgramLine(limit: Int) throws -> SecretBytes? {
     do {
       return try input.readProgramLine(limit: limit)
     } catch {
-      throw Failure(error)
+      throw TerminalError(error)
     }
   }
 
   /// Asks for a secret on the terminal of the person, while standard input belongs to another program.
   ///
   /// - Throws: `promptImpossible` when nothing may be asked or there is no terminal; what `SecretInput` throws.
-  package func askSecretBesideProgram(_ prompt: String, limit: Int) throws(Failure) -> SecretBytes {
+  package func askSecretBesideProgram(_ prompt: String, limit: Int) throws -> SecretBytes {
     let question = Self.question(of: prompt)
-    if refusesInput { throw .promptImpossible(question: question, .inputRefused) }
+    if refusesInput { throw TerminalError.promptImpossible(question: question, .inputRefused) }
     do throws(SecretInputError) {
       return try input.readSecret(prompt: Escaping.terminal.show(prompt), limit: limit)
     } catch {
       if error == .endOfInput { writeTalk("\n") }
       if error == .notATerminal {
-        throw .promptImpossible(question: question, .noTerminalBesideProgram)
+        throw TerminalError.promptImpossible(question: question, .noTerminalBesideProgram)
       }
-      throw Failure(error)
+      throw TerminalError(error)
     }
   }
 
@@ -266,18 +266,18 @@ package final class Console {
     prompt.hasSuffix(": ") ? String(prompt.dropLast(2)) : prompt
   }
 
-  private func requirePerson(for question: String) throws(Failure) {
-    if refusesInput { throw .promptImpossible(question: question, .inputRefused) }
-    if !input.isTerminal { throw .promptImpossible(question: question, .noTerminal) }
+  private func requirePerson(for question: String) throws {
+    if refusesInput { throw TerminalError.promptImpossible(question: question, .inputRefused) }
+    if !input.isTerminal { throw TerminalError.promptImpossible(question: question, .noTerminal) }
   }
 
-  private func read(_ prompt: String, limit: Int) throws(Failure) -> SecretBytes {
+  private func read(_ prompt: String, limit: Int) throws -> SecretBytes {
     do {
       return try input.readSecret(prompt: Escaping.terminal.show(prompt), limit: limit)
     } catch {
       // The end of input leaves the prompt's line open.
       if error == .endOfInput { writeTalk("\n") }
-      throw Failure(error)
+      throw TerminalError(error)
     }
   }
 }

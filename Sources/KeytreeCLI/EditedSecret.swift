@@ -35,21 +35,21 @@ struct EditedSecret {
   /// Stores the secret.
   ///
   /// - Throws: `keyring` with what kept it from being stored, once the person gives up.
-  func store(_ secret: consuming SecretBytes) throws(Failure) -> Outcome {
+  func store(_ secret: consuming SecretBytes) throws -> Outcome {
     let secret = secret
     while true {
-      do throws(KeyringError) {
+      do {
         return try put(secret)
       } catch {
-        for line in ErrorReport(error).lines { console.complain(line) }
+        for line in ErrorReport(describing: error).lines { console.complain(line) }
         // No, and no answer, give the edited secret up.
         let again = try console.confirm("The edited secret is not stored yet. Try again")
-        if !again { throw .keyring(error) }
+        if !again { throw error }
       }
     }
   }
 
-  private func put(_ secret: borrowing SecretBytes) throws(KeyringError) -> Outcome {
+  private func put(_ secret: borrowing SecretBytes) throws -> Outcome {
     if let replaced = try keyring.replaceSecret(of: record, with: secret) { return .replaced(replaced) }
     let now = try keyring.find(Query(predicates: [.id(record.id)], limit: .one)).items.first
     let item = NewItem(

@@ -38,16 +38,11 @@ package struct Editor {
   /// - Throws: `promptImpossible` without a terminal; `editor`.
   package func edit(
     _ secret: borrowing SecretBytes, limit: Int, console: Console
-  ) throws(Failure) -> SecretBytes? {
+  ) throws -> SecretBytes? {
     try Self.requirePerson(at: console)
     console.flush()
     let start = ContinuousClock.now
-    let edited: SecretBytes
-    do {
-      edited = try run(on: secret, limit: limit, console: console)
-    } catch {
-      throw .editor(error)
-    }
+    let edited: SecretBytes = try run(on: secret, limit: limit, console: console)
     guard edited.isEqual(to: secret) else { return edited }
     if ContinuousClock.now - start < glance {
       console.say(
@@ -60,16 +55,16 @@ package struct Editor {
   /// Makes sure that somebody is there to edit, before a secret is decrypted for them.
   ///
   /// - Throws: `promptImpossible`.
-  package static func requirePerson(at console: Console) throws(Failure) {
+  package static func requirePerson(at console: Console) throws {
     guard console.inputIsTerminal, !console.refusesInput else {
-      let obstacle: Failure.PromptObstacle = console.refusesInput ? .inputRefused : .noTerminal
-      throw .promptImpossible(question: "What is the new secret", obstacle)
+      let obstacle: TerminalError.PromptObstacle = console.refusesInput ? .inputRefused : .noTerminal
+      throw TerminalError.promptImpossible(question: "What is the new secret", obstacle)
     }
   }
 
   private func run(
     on secret: borrowing SecretBytes, limit: Int, console: Console
-  ) throws(EditorFailure) -> SecretBytes {
+  ) throws(EditorError) -> SecretBytes {
     // Signals first and last: between them nothing can end this process with the folder in place.
     let process = try EditorProcess()
     defer { process.stop() }
@@ -83,14 +78,14 @@ package struct Editor {
     }
     try folder.write(secret)
     while true {
-      do throws(EditorFailure) {
+      do throws(EditorError) {
         try process.run(command, on: folder.filePath, environment: environment)
         try process.checkInterruption()
         return try read(folder, was: secret, limit: limit)
       } catch {
         // The file is still there, and with it what was typed.
         guard let reason = error.reason, isChanged(folder, from: secret, limit: limit) else { throw error }
-        let again = try process.ask { (signals) throws(Failure) in
+        let again = try process.ask { (signals) in
           try console.confirm("Nothing is stored yet: \(reason). Edit again", unless: signals)
         }
         if !again { throw error }
@@ -100,7 +95,7 @@ package struct Editor {
 
   private func read(
     _ folder: EditorFolder, was secret: borrowing SecretBytes, limit: Int
-  ) throws(EditorFailure) -> SecretBytes {
+  ) throws(EditorError) -> SecretBytes {
     // One byte more than the limit: the line feed that may be taken off again.
     var edited: SecretBytes
     do {
@@ -116,7 +111,7 @@ package struct Editor {
 
   /// True when the file holds something else than the secret.
   private func isChanged(_ folder: EditorFolder, from secret: borrowing SecretBytes, limit: Int) -> Bool {
-    do throws(EditorFailure) {
+    do throws(EditorError) {
       let now = try folder.read(limit: limit + 1)
       return !now.isEqual(to: secret)
     } catch .tooLong {

@@ -35,7 +35,7 @@ package struct EditorCommand: Equatable, Sendable {
   ///   - searchPath: folders to look for the program, as in `PATH`; only absolute ones count.
   ///   - folder: the folder of the secret, where temporary files may go.
   /// - Throws: `badCommand`; `notFound`.
-  package init(_ text: String, searchPath: String, folder: String) throws(EditorFailure) {
+  package init(_ text: String, searchPath: String, folder: String) throws(EditorError) {
     guard let given = Self.split(text), let program = given.first, !program.isEmpty else {
       throw .badCommand(text)
     }

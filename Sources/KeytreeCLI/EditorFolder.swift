@@ -25,7 +25,7 @@ struct EditorFolder {
   /// Makes a folder below the first of some folders that is in memory, and sweeps away stale ones there.
   ///
   /// - Throws: `noMemoryFolder` when none is; `systemCall` when it cannot be made.
-  static func create(below bases: [String]) throws(EditorFailure) -> EditorFolder {
+  static func create(below bases: [String]) throws(EditorError) -> EditorFolder {
     for path in bases {
       let base = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       guard base >= 0 else { continue }
@@ -34,7 +34,7 @@ struct EditorFolder {
         continue
       }
       sweep(base)
-      do throws(EditorFailure) {
+      do throws(EditorError) {
         return try create(in: base, path: path)
       } catch {
         close(base)
@@ -44,7 +44,7 @@ struct EditorFolder {
     throw .noMemoryFolder(tried: bases)
   }
 
-  private static func create(in base: Int32, path: String) throws(EditorFailure) -> EditorFolder {
+  private static func create(in base: Int32, path: String) throws(EditorError) -> EditorFolder {
     var generator = SystemRandomNumberGenerator()
     // Somebody else's sweep may come between making and locking; then another name is tried.
     for _ in 0..<10 {
@@ -66,7 +66,7 @@ struct EditorFolder {
   /// Writes the secret into its file.
   ///
   /// - Throws: `systemCall`, for one when the memory is full.
-  func write(_ secret: borrowing SecretBytes) throws(EditorFailure) {
+  func write(_ secret: borrowing SecretBytes) throws(EditorError) {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let file = unsafe keytree_openat(descriptor, Self.fileName, flags, 0o600)
     guard file >= 0 else { throw .systemCall(action: "make", path: filePath, errno: errno) }
@@ -78,7 +78,7 @@ struct EditorFolder {
   /// Reads the secret back. The editor may have replaced the file by another one.
   ///
   /// - Throws: `fileMissing`; `tooLong`; `systemCall`.
-  func read(limit: Int) throws(EditorFailure) -> SecretBytes {
+  func read(limit: Int) throws(EditorError) -> SecretBytes {
     let file = unsafe keytree_openat(
       descriptor, Self.fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
     guard file >= 0 else {

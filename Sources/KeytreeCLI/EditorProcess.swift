@@ -18,7 +18,7 @@ struct EditorProcess {
   /// Starts to watch signals. From now to `stop` a signal does not end this process.
   ///
   /// - Throws: `systemCall` when there are no descriptors left, or another editor runs in this process.
-  init() throws(EditorFailure) {
+  init() throws(EditorError) {
     do {
       signals = try SignalWatch()
     } catch {
@@ -36,7 +36,7 @@ struct EditorProcess {
   ///   - file: the absolute path of the file.
   ///   - environment: the variables it gets, besides those of the command.
   /// - Throws: `notStarted`, `failed`, `killed`, `interrupted`.
-  func run(_ command: EditorCommand, on file: String, environment: Environment) throws(EditorFailure) {
+  func run(_ command: EditorCommand, on file: String, environment: Environment) throws(EditorError) {
     let program = command.words.first ?? command.path
     let process = try spawn(command, on: file, environment: environment)
     let (status, signal) = wait(for: process)
@@ -47,7 +47,7 @@ struct EditorProcess {
   }
 
   /// Throws when a signal that means this process came since the last look.
-  func checkInterruption() throws(EditorFailure) {
+  func checkInterruption() throws(EditorError) {
     if let signal = signals.take().first(where: { $0 == SIGTERM || $0 == SIGHUP }) {
       throw .interrupted(signal: signal)
     }
@@ -58,11 +58,11 @@ struct EditorProcess {
   /// - Parameter question: is handed the descriptor that becomes readable when a signal came; a failure to answer
   ///   is no, too.
   /// - Throws: `interrupted`.
-  func ask(_ question: (Int32) throws(Failure) -> Bool) throws(EditorFailure) -> Bool {
+  func ask(_ question: (Int32) throws -> Bool) throws(EditorError) -> Bool {
     // What came while the editor ran was meant for the editor, or ends this process now.
     try checkInterruption()
     let answer = signals.duringQuestion {
-      do throws(Failure) { return try question(signals.descriptor) } catch { return false }
+      do { return try question(signals.descriptor) } catch { return false }
     }
     try checkInterruption()
     return answer
@@ -70,7 +70,7 @@ struct EditorProcess {
 
   private func spawn(
     _ command: EditorCommand, on file: String, environment: Environment
-  ) throws(EditorFailure) -> pid_t {
+  ) throws(EditorError) -> pid_t {
     // The editor starts with the signals as every program expects them, not as this process handles them.
     var defaults = sigset_t()
     unsafe sigemptyset(&defaults)

@@ -91,19 +91,19 @@ package struct Environment: Sendable {
   ///
   /// - Parameter option: the value of `--store`.
   /// - Throws: `storeLocationUnknown` when nothing says where, or what says it is not UTF-8 or empty.
-  package func storePath(option: String?) throws(Failure) -> String {
+  package func storePath(option: String?) throws -> String {
     if let option {
-      guard !option.isEmpty else { throw .storeLocationUnknown(reason: "`--store` is empty") }
+      guard !option.isEmpty else { throw CommandError.storeLocationUnknown(reason: "`--store` is empty") }
       return option
     }
     if let bytes = bytes("KEYTREE_STORE"), !bytes.isEmpty {
       guard let path = text("KEYTREE_STORE") else {
-        throw .storeLocationUnknown(reason: "`KEYTREE_STORE` is not UTF-8")
+        throw CommandError.storeLocationUnknown(reason: "`KEYTREE_STORE` is not UTF-8")
       }
       return path
     }
     guard let dataHome else {
-      throw .storeLocationUnknown(reason: "`HOME` is not set to an absolute path")
+      throw CommandError.storeLocationUnknown(reason: "`HOME` is not set to an absolute path")
     }
     return dataHome + "/keytree"
   }

@@ -9,8 +9,8 @@ extension ErrorReport {
   }
 
   /// The report of a change that is stored and not in the history.
-  init(notCommitted error: SyncError) {
-    let report = ErrorReport(error)
+  init(notCommitted error: any Error) {
+    let report = ErrorReport(describing: error)
     self.init(
       .gitFailed, "stored, but not committed: \(report.message ?? "it failed")", hint: report.hint ?? "")
   }

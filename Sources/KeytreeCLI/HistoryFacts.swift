@@ -19,29 +19,30 @@ struct HistoryFacts {
         state = .none
         return
       }
-      let branch = try call.gitCall { () throws(GitError) in try repository.branch() }
+      let branch = try repository.branch()
       let path = try call.storePath()
-      let tree = try keyringCall(StoreFolder.open(path))
-      let waiting = try keyringCall(CommitJournal(of: tree).waiting(for: repository.identity))
+      let tree = try StoreFolder.open(path)
+      let waiting = try CommitJournal(of: tree).waiting(for: repository.identity)
       state = .kept(
         branch: branch, top: repository.prefix.isEmpty ? nil : repository.top, waiting: waiting,
-        distance: try call.gitCall { () throws(GitError) in try Distance(in: repository) },
+        distance: try Distance(in: repository),
         stop: Self.stop(repository))
     } catch {
-      state = .unknown(ErrorReport(error).message ?? "it failed")
+      state = .unknown(ErrorReport(describing: error).message ?? "it failed")
     }
   }
 
   /// Why nothing is committed now: something was begun in the repository, or has stopped.
   private static func stop(_ repository: Repository) -> String? {
-    do throws(GitError) {
+    do {
       try repository.requireQuiet()
       try repository.requireMerged()
       return nil
+    } catch GitError.locked {
+      // A lock comes and goes. If it stays, the pending commit reports it.
+      return nil
     } catch {
-      // A lock comes and goes; where it stays, the commit that waits tells of it.
-      if case .locked = error { return nil }
-      return ErrorReport(error).message
+      return ErrorReport(describing: error).message
     }
   }
 

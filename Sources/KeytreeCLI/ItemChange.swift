@@ -41,7 +41,7 @@ struct ItemChange {
   /// Fails early, before anything is asked or decrypted, when a new name is taken by another item.
   ///
   /// - Throws: `keyring(.itemExists)`.
-  func requireFreePaths(_ call: CommandCall, in index: Index) throws(Failure) {
+  func requireFreePaths(_ call: CommandCall, in index: Index) throws {
     for (record, changes) in [(login.item, changes)] + fieldChanges
     where changes.path(of: record) != record.path {
       try call.requireFree(changes.path(of: record), in: index)
@@ -51,7 +51,7 @@ struct ItemChange {
   /// Fails early, before anything is asked or decrypted, when a name of the copy is taken.
   ///
   /// - Throws: `keyring(.itemExists)`.
-  func requireNewPaths(_ call: CommandCall, in index: Index) throws(Failure) {
+  func requireNewPaths(_ call: CommandCall, in index: Index) throws {
     for (record, changes) in [(login.item, changes)] + login.changes(followingItem: changes) {
       try call.requireFree(changes.path(of: record), in: index)
     }
@@ -62,27 +62,25 @@ struct ItemChange {
   /// - Parameter secret: the new secret of the item; nil where it stays.
   /// - Returns: the item as it is now.
   /// - Throws: as `Keyring.update`.
-  func apply(to keyring: Keyring, secret: SecretSlice? = nil) throws(Failure) -> ItemRecord {
+  func apply(to keyring: Keyring, secret: SecretSlice? = nil) throws -> ItemRecord {
     let followers = fieldChanges
-    return try keyringCall(
-      keyring.transaction { staged throws(KeyringError) in
-        for (record, changes) in followers { try staged.update(record, changes) }
-        guard let secret else { return try staged.update(login.item, changes) }
-        return try staged.update(login.item, changes, secret: secret.copy())
-      })
+    return try keyring.transaction { staged throws(KeyringError) in
+      for (record, changes) in followers { try staged.update(record, changes) }
+      guard let secret else { return try staged.update(login.item, changes) }
+      return try staged.update(login.item, changes, secret: secret.copy())
+    }
   }
 
   /// Makes another login with the same secrets and the new attributes, whole or not at all.
   ///
   /// - Returns: the item of the copy.
   /// - Throws: as `Keyring.duplicate`.
-  func copy(in keyring: Keyring) throws(Failure) -> ItemRecord {
+  func copy(in keyring: Keyring) throws -> ItemRecord {
     let fields = login.changes(followingItem: changes)
-    return try keyringCall(
-      keyring.transaction { staged throws(KeyringError) in
-        for (record, changes) in fields { try staged.duplicate(record, as: changes.copy(of: record)) }
-        return try staged.duplicate(login.item, as: changes.copy(of: login.item))
-      })
+    return try keyring.transaction { staged throws(KeyringError) in
+      for (record, changes) in fields { try staged.duplicate(record, as: changes.copy(of: record)) }
+      return try staged.duplicate(login.item, as: changes.copy(of: login.item))
+    }
   }
 
   /// The fields that the change moves, and how.
@@ -121,7 +119,7 @@ extension CommandCall {
   /// Fails when an item has a name.
   ///
   /// - Throws: `keyring(.itemExists)`.
-  fileprivate func requireFree(_ path: ItemPath, in index: Index) throws(Failure) {
-    if try find(path, in: index) != nil { throw .keyring(.itemExists(.path(path))) }
+  fileprivate func requireFree(_ path: ItemPath, in index: Index) throws {
+    if try find(path, in: index) != nil { throw KeyringError.itemExists(.path(path)) }
   }
 }

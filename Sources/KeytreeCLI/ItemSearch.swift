@@ -16,7 +16,7 @@ struct ItemSearch {
   ///   - call: the command line.
   ///   - operand: the position of the text.
   /// - Throws: a usage error.
-  init(_ call: CommandCall, operand: Int = 0) throws(Failure) {
+  init(_ call: CommandCall, operand: Int = 0) throws {
     self.call = call
     let ignoresCase = call.arguments.has(FindCommand.ignoreCase)
     let given = try call.givenAttributes()
@@ -45,11 +45,11 @@ struct ItemSearch {
   /// The answer, in the wanted order and cut to the limit; damage met on the way is told, and what it cost.
   ///
   /// - Throws: a usage error for an order that no item found knows; `keyring`.
-  func run(in index: Index) throws(Failure) -> Found {
+  func run(in index: Index) throws -> Found {
     // Fields in the same pass: reading the index is most of what a search costs.
     var search = query
     search.includesFields = true
-    var matches = try keyringCall(index.find(search))
+    var matches = try index.find(search)
     let fields = matches.items.filter { $0.field != nil }
     if !fields.isEmpty { matches.items.removeAll { $0.field != nil && !query.matches($0) } }
     if let selection { matches.items.removeAll { !selection.accepts($0) } }
@@ -71,7 +71,7 @@ struct ItemSearch {
   /// Fields that match and whose item is gone: nothing else would show that they are there.
   private func alone(
     _ fields: [ItemRecord], beside items: [ItemRecord], in index: Index
-  ) throws(Failure) -> [ItemRecord] {
+  ) throws -> [ItemRecord] {
     if fields.isEmpty { return [] }
     var places = Set(items.map(\.loginPlace))
     let accepted = selection?.ofFields
@@ -83,7 +83,7 @@ struct ItemSearch {
       item.includesFields = false
       return item
     }
-    for (field, matches) in zip(asked, try keyringCall(index.find(queries))) where !matches.items.isEmpty {
+    for (field, matches) in zip(asked, try index.find(queries)) where !matches.items.isEmpty {
       places.insert(field.loginPlace)
     }
     alone.removeAll { places.contains($0.loginPlace) }
@@ -93,7 +93,7 @@ struct ItemSearch {
   /// The items with their fields, given the fields that match the query.
   private func logins(
     of items: [ItemRecord], _ matches: [ItemRecord], in index: Index
-  ) throws(Failure) -> [Login] {
+  ) throws -> [Login] {
     guard items.count > Self.few else { return try call.findLogins(of: items, in: index).map(\.0) }
     // What names an item names its fields, too.
     let isByName = query.predicates.allSatisfy(\.isAboutName)
@@ -116,12 +116,10 @@ struct ItemSearch {
   /// Up to so many items the fields of each are looked up; of more, those of all together.
   private static let few = 16
 
-  private func fields(_ predicates: [Predicate], in index: Index) throws(Failure) -> [ItemRecord] {
+  private func fields(_ predicates: [Predicate], in index: Index) throws -> [ItemRecord] {
     if let itemClass = query.itemClass, !AttributeSchema.applies(.field, to: itemClass) { return [] }
     let exists = Predicate(subject: .attribute(.field), comparison: .exists)
-    return try keyringCall(
-      index.find(Query(itemClass: query.itemClass, predicates: predicates + [exists]))
-    ).items
+    return try index.find(Query(itemClass: query.itemClass, predicates: predicates + [exists])).items
   }
 }
 

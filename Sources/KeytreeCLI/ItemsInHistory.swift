@@ -7,24 +7,21 @@ extension CommandCall {
   /// The repository of the store.
   ///
   /// - Throws: `git` with `noRepository` when it uses none.
-  func requireRepository() throws(Failure) -> Repository {
+  func requireRepository() throws -> Repository {
     // Whether there is a store at all has to be known first.
     _ = try openIndex()
-    guard let repository = try repository() else { throw .git(.noRepository(store: try storePath())) }
+    guard let repository = try repository() else { throw GitError.noRepository(store: try storePath()) }
     return repository
   }
 
   /// The one item that is meant and that the store has now; nil when it has none.
   ///
   /// - Throws: `ambiguous`, `keyring`.
-  func find(one selection: ItemSelection, in index: Index) throws(Failure) -> ItemRecord? {
-    do throws(Failure) {
+  func find(one selection: ItemSelection, in index: Index) throws -> ItemRecord? {
+    do {
       return try findOne(selection, in: index)
-    } catch {
-      switch error {
-      case .noMatch, .noMatchButDamage: return nil
-      default: throw error
-      }
+    } catch CommandError.noMatch, CommandError.noMatchButDamage {
+      return nil
     }
   }
 
@@ -35,10 +32,10 @@ extension CommandCall {
   /// - Throws: `noMatch`, `ambiguous`, `keyring`, `git`.
   func findInHistory(
     _ selection: ItemSelection, in index: Index, _ repository: Repository
-  ) throws(Failure) -> ItemRecord {
+  ) throws -> ItemRecord {
     if let item = try find(one: selection, in: index) { return item }
     guard let item = try settleOne(try removed(selection, repository).map(\.record)) else {
-      throw .noMatch(nameForMessages(0))
+      throw CommandError.noMatch(nameForMessages(0))
     }
     return item
   }
@@ -46,7 +43,7 @@ extension CommandCall {
   /// Returns the items that are meant by what they were before their records were removed; each once.
   func removed(
     _ selection: ItemSelection, _ repository: Repository
-  ) throws(Failure) -> [RemovedItems.Removal] {
+  ) throws -> [RemovedItems.Removal] {
     var ids: Set<ItemID> = []
     return try removals(selection, repository).filter {
       selection.accepts($0.record) && ids.insert($0.record.id).inserted
@@ -56,30 +53,19 @@ extension CommandCall {
   /// Returns what was removed in the folders of the items that are meant, the last one first; other items as well.
   func removals(
     _ selection: ItemSelection, _ repository: Repository
-  ) throws(Failure) -> [RemovedItems.Removal] {
-    try syncCall { () throws(SyncError) in
-      try RemovedItems(below: selection.folders, in: repository).removals
-    }
+  ) throws -> [RemovedItems.Removal] {
+    try RemovedItems(below: selection.folders, in: repository).removals
   }
 
   /// The one of some items that is meant; nil when there is none.
   ///
   /// - Throws: `ambiguous` with the candidates, by their ids where they had the same name.
-  func settleOne(_ records: [ItemRecord]) throws(Failure) -> ItemRecord? {
+  func settleOne(_ records: [ItemRecord]) throws -> ItemRecord? {
     guard records.count > 1 else { return records.first }
     let hasNames = Set(records.map(\.path)).count == records.count
-    throw .ambiguous(
+    throw CommandError.ambiguous(
       nameForMessages(0),
       candidates: records.map { hasNames ? $0.reference.text : ItemReference.id($0.id).text })
-  }
-}
-
-/// Runs something that takes the store and git; its error becomes the command's.
-func syncCall<R>(_ body: () throws(SyncError) -> R) throws(Failure) -> R {
-  do throws(SyncError) {
-    return try body()
-  } catch {
-    throw .sync(error)
   }
 }
 

@@ -113,7 +113,7 @@ extension ErrorReport {
   /// What to do about an item that only an older copy can bring back.
   private static var damageHint: String { "`keytree check` looks at all items; git or a backup has it" }
 
-  private init(_ error: FileError) {
+  init(_ error: FileError) {
     let path = Self.show(error.path)
     // Without these nothing can be looked at, not even by `check`.
     let isNeeded = error.path.hasPrefix("policy.json") || error.path.hasPrefix("keys/")

@@ -62,23 +62,23 @@ extension CommandCall {
   /// The login of an item; a field has no fields.
   ///
   /// - Throws: `noMatchButDamage` when a damaged line of the index might be one of its fields; `keyring`.
-  func login(of item: ItemRecord, in index: Index) throws(Failure) -> Login {
+  func login(of item: ItemRecord, in index: Index) throws -> Login {
     let (login, problems) = try findLogin(of: item, in: index)
-    guard problems.isEmpty else { throw .noMatchButDamage("a field of \(item.reference.text)") }
+    guard problems.isEmpty else { throw CommandError.noMatchButDamage("a field of \(item.reference.text)") }
     return login
   }
 
   /// The login of an item as far as the index can be read, and the damage met on the way.
-  func findLogin(of item: ItemRecord, in index: Index) throws(Failure) -> (Login, [IndexProblem]) {
+  func findLogin(of item: ItemRecord, in index: Index) throws -> (Login, [IndexProblem]) {
     try findLogins(of: [item], in: index)[0]
   }
 
   /// The logins of items as far as the index can be read, and the damage met on the way.
   ///
   /// - Returns: the login of each item, in the order of the items.
-  func findLogins(of items: [ItemRecord], in index: Index) throws(Failure) -> [(Login, [IndexProblem])] {
+  func findLogins(of items: [ItemRecord], in index: Index) throws -> [(Login, [IndexProblem])] {
     let queries = items.map(\.loginQuery)
-    var found = try keyringCall(index.find(queries.compactMap { $0 }))[...]
+    var found = try index.find(queries.compactMap { $0 })[...]
     return zip(items, queries).map { item, query in
       guard query != nil, let matches = found.popFirst() else { return (Login(item), []) }
       return (Login(item, among: matches.items), matches.problems)

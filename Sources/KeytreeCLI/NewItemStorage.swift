@@ -24,7 +24,7 @@ struct NewItemStorage {
   /// - Throws: a usage error, or `keyring` with the reason why nothing can be stored.
   init(
     _ call: CommandCall, mayReplace: Bool, isLocal: Bool, field: String? = nil
-  ) throws(Failure) {
+  ) throws {
     self.call = call
     var given = try call.givenAttributes()
     if let field { given.field = field }
@@ -34,22 +34,22 @@ struct NewItemStorage {
     let draft = ofField?.needsLogin == true ? nil : try call.newItemDraft(name, given)
     let keyring = try call.openKeyring()
     let login = try ofField?.login(in: keyring.index)
-    let place = try login.map { login throws(Failure) in try call.draft(fieldOf: login.item, given) } ?? draft
-    guard let place else { throw .noMatch(call.nameForMessages(0)) }
+    let place = try login.map { login in try call.draft(fieldOf: login.item, given) } ?? draft
+    guard let place else { throw CommandError.noMatch(call.nameForMessages(0)) }
     let item = NewItem(
       itemClass: place.itemClass, attributes: place.attributes, group: place.group ?? GroupName.default,
       // What is kept on this machine alone has its fields here as well.
       isLocal: isLocal || login?.item.isLocal == true)
-    let path = try keyringCall(item.path())
+    let path = try item.path()
     existing =
       try call.find(path, in: keyring.index)
       // In another group it is the same field.
       ?? login?.fields.first { $0.field == given.field }
     try call.requireWritable(keyring, group: existing?.group ?? item.group)
-    if let existing, !mayReplace { throw .keyring(.itemExists(existing.reference)) }
+    if let existing, !mayReplace { throw KeyringError.itemExists(existing.reference) }
     // The secret would go where git carries it to other machines, against what was said.
     if isLocal, existing?.isLocal == false {
-      throw .other(
+      throw CommandError.other(
         .alreadyExists,
         message: "cannot keep \(ErrorReport.show(path.text)) on this machine alone: the store has it already",
         hint: "remove it first, or leave out `--local`")
@@ -72,7 +72,7 @@ struct NewItemStorage {
   ///   - secret: the bytes.
   ///   - label: the label of an item that has none, where it is known only now.
   /// - Throws: `keyring` with the reason why it is not stored.
-  func store(_ secret: borrowing SecretBytes, label: String? = nil) throws(Failure) {
+  func store(_ secret: borrowing SecretBytes, label: String? = nil) throws {
     defer { call.explain(keyring.engineStatistics) }
     var item = item
     if let label, item.attributes[.label] == nil, existing?.attributes[.label] == nil {
@@ -87,22 +87,14 @@ struct NewItemStorage {
   }
 
   // A closure cannot borrow the secret, so `keyringCall` is of no use here.
-  private func add(_ item: NewItem, _ secret: borrowing SecretBytes) throws(Failure) -> ItemRecord {
-    do {
-      return try keyring.add(item, secret: secret)
-    } catch {
-      throw .keyring(error)
-    }
+  private func add(_ item: NewItem, _ secret: borrowing SecretBytes) throws -> ItemRecord {
+    return try keyring.add(item, secret: secret)
   }
 
   private func update(
     _ record: ItemRecord, _ changes: AttributeChanges, _ secret: borrowing SecretBytes
-  ) throws(Failure) -> ItemRecord {
-    do {
-      return try keyring.update(record, changes, secret: secret)
-    } catch {
-      throw .keyring(error)
-    }
+  ) throws -> ItemRecord {
+    return try keyring.update(record, changes, secret: secret)
   }
 }
 
@@ -115,7 +107,7 @@ private struct NewField {
   let needsLogin: Bool
 
   /// - Throws: a usage error.
-  init(_ call: CommandCall, _ name: ItemName?, _ given: GivenAttributes) throws(Failure) {
+  init(_ call: CommandCall, _ name: ItemName?, _ given: GivenAttributes) throws {
     self.call = call
     selection = try call.selection(name, of: given.place)
     group = given.group
@@ -125,15 +117,15 @@ private struct NewField {
   /// The login; nil where no item has the name.
   ///
   /// - Throws: `ambiguous`, also when items of several groups have the name and no group is named.
-  func login(in index: Index) throws(Failure) -> Login? {
+  func login(in index: Index) throws -> Login? {
     let name = call.nameForMessages(0)
     let matches = try call.find(selection, in: index)
-    guard matches.problems.isEmpty else { throw .noMatchButDamage(name) }
+    guard matches.problems.isEmpty else { throw CommandError.noMatchButDamage(name) }
     let places = Set(matches.items.map(\.loginPlace))
     let inGroup = matches.items.filter { $0.group == group }
     guard let item = inGroup.first ?? matches.items.first else { return nil }
     guard places.count == 1, matches.items.count == 1 || !inGroup.isEmpty else {
-      throw .ambiguous(name, candidates: matches.items.map(\.reference.text))
+      throw CommandError.ambiguous(name, candidates: matches.items.map(\.reference.text))
     }
     if item.field != nil { throw call.misuse(.other("a field has no fields of its own")) }
     return try call.login(of: item, in: index)
@@ -145,7 +137,7 @@ extension CommandCall {
   /// protocol called `f`.
   ///
   /// - Throws: a usage error, or `keyring` for an attribute that the class cannot have.
-  fileprivate func newItemDraft(_ name: ItemName?, _ given: GivenAttributes) throws(Failure) -> ItemDraft {
+  fileprivate func newItemDraft(_ name: ItemName?, _ given: GivenAttributes) throws -> ItemDraft {
     let draft = try draft(name, given)
     let names = draft.itemClass.containerNames + [draft.itemClass.accountName]
     guard names.contains(where: { draft.attributes[$0] != nil }) else {
@@ -155,18 +147,18 @@ extension CommandCall {
   }
 
   /// Refuses early what writing would refuse late: a policy that is not the accepted one, an unknown group.
-  func requireWritable(_ keyring: Keyring, group: String? = nil) throws(Failure) {
-    if let distrust = keyring.distrust { throw .keyring(.policyNotTrusted(distrust)) }
+  func requireWritable(_ keyring: Keyring, group: String? = nil) throws {
+    if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
     let me = keyring.ownFingerprint
-    if let removed = keyring.policy.people[me]?.removed { throw .keyring(.team(.removed(removed))) }
+    if let removed = keyring.policy.people[me]?.removed { throw KeyringError.team(.removed(removed)) }
     guard let group else { return }
-    guard let members = keyring.policy.groups[group] else { throw .keyring(.unknownGroup(group)) }
-    if !members.contains(me) { throw .keyring(.team(.notInGroup(group))) }
+    guard let members = keyring.policy.groups[group] else { throw KeyringError.unknownGroup(group) }
+    if !members.contains(me) { throw KeyringError.team(.notInGroup(group)) }
   }
 
   /// The item at a path, if there is one.
-  func find(_ path: ItemPath, in index: Index) throws(Failure) -> ItemRecord? {
-    let matches = try keyringCall(index.find(Query(predicates: [.path(path)], limit: .one)))
+  func find(_ path: ItemPath, in index: Index) throws -> ItemRecord? {
+    let matches = try index.find(Query(predicates: [.path(path)], limit: .one))
     explain(matches.statistics)
     return matches.items.first
   }

@@ -36,19 +36,19 @@ struct PastItem {
   ///   - revision: A name of a commit, or the first digits of a revision of the item's secret.
   /// - Throws: `other` with `notFound` for a name that means nothing and for an item that was not there; `noMatch`,
   ///   `ambiguous`, `git`, `sync`.
-  init(_ call: CommandCall, _ selection: ItemSelection, at revision: String) throws(Failure) {
+  init(_ call: CommandCall, _ selection: ItemSelection, at revision: String) throws {
     let repository = try call.requireRepository()
     let index = try call.openIndex()
     (self.selection, self.repository) = (selection, repository)
-    if let store = try syncCall({ () throws(SyncError) in try PastStore(at: revision, in: repository) }) {
+    if let store = try PastStore(at: revision, in: repository) {
       self.store = store
       (record, source) = try Self.record(call, selection, index, store, repository)
       return
     }
     guard let found = try Self.version(call, selection, index, revision, repository),
-      let store = try syncCall({ () throws(SyncError) in try PastStore(at: found.commit, in: repository) })
+      let store = try PastStore(at: found.commit, in: repository)
     else {
-      throw .other(
+      throw CommandError.other(
         .notFound,
         message: "there is neither a commit nor a revision of this item at \(ErrorReport.quote(revision))",
         hint: "`keytree history ITEM` shows the revisions of an item")
@@ -62,35 +62,32 @@ struct PastItem {
   /// - Throws: `keyring` with `itemDamaged` when the commit lacks a file or nobody has signed the record who is in the
   ///   group today, with `bindingMismatch` when the name does not lead to the item, and with all that can be wrong with
   ///   an item; `git`.
-  func secret(in keyring: Keyring) throws(Failure) -> SecretBytes {
-    let item = try syncCall { () throws(SyncError) in try store.item(at: record.path, in: keyring) }
+  func secret(in keyring: Keyring) throws -> SecretBytes {
+    let item = try store.item(at: record.path, in: keyring)
     let named: ItemRecord
     switch source {
     case .name:
-      return try keyringCall(keyring.secret(of: item, matching: selection.query(for: record)))
+      return try keyring.secret(of: item, matching: selection.query(for: record))
     case .present(let present):
-      named = try keyringCall(
-        keyring.verifiedRecord(of: present, matching: selection.query(for: present)))
+      named = try keyring.verifiedRecord(of: present, matching: selection.query(for: present))
     case .removed(let removal):
-      let last = try syncCall { () throws(SyncError) in
-        try PastStore(at: removal.parent, in: repository)?.item(at: removal.record.path, in: keyring)
-      }
+      let last = try PastStore(at: removal.parent, in: repository)?.item(at: removal.record.path, in: keyring)
       // The selection was compared with the first line of this very record.
-      guard let last else { throw .keyring(.itemNotFound) }
+      guard let last else { throw KeyringError.itemNotFound }
       named = last.record
     }
     guard named.id == item.record.id else {
-      throw .keyring(.bindingMismatch(record.reference, .condition(.id)))
+      throw KeyringError.bindingMismatch(record.reference, .condition(.id))
     }
-    return try keyringCall(keyring.secret(of: item))
+    return try keyring.secret(of: item)
   }
 
   private static func record(
     _ call: CommandCall, _ selection: ItemSelection, _ index: Index, _ store: PastStore,
     _ repository: Repository
-  ) throws(Failure) -> (ItemRecord, Source) {
+  ) throws -> (ItemRecord, Source) {
     let present = try call.find(one: selection, in: index)
-    let records = try syncCall { () throws(SyncError) in try store.records() }
+    let records = try store.records()
     if let present, let then = records.first(where: { $0.id == present.id }) {
       return (then, .present(present))
     }
@@ -107,9 +104,9 @@ struct PastItem {
       {
         return (then, .removed(removal))
       }
-      if removed.isEmpty { throw .noMatch(call.nameForMessages(0)) }
+      if removed.isEmpty { throw CommandError.noMatch(call.nameForMessages(0)) }
     }
-    throw .other(
+    throw CommandError.other(
       .notFound,
       message: "\(call.nameForMessages(0)) was not in the store in the commit \(store.commit.prefix(12))",
       hint: "`keytree history ITEM` shows since when the store has it")
@@ -119,31 +116,29 @@ struct PastItem {
   private static func version(
     _ call: CommandCall, _ selection: ItemSelection, _ index: Index, _ digits: String,
     _ repository: Repository
-  ) throws(Failure) -> (commit: String, record: ItemRecord, source: Source)? {
+  ) throws -> (commit: String, record: ItemRecord, source: Source)? {
     let isHexadecimal = digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
     guard isHexadecimal, (8...32).contains(digits.utf8.count) else { return nil }
     let (item, source) = try named(call, selection, index, repository)
-    let history = try syncCall { () throws(SyncError) in
-      try ItemHistory(of: item.id, from: item.path, in: repository)
-    }
+    let history = try ItemHistory(of: item.id, from: item.path, in: repository)
     let versions = history.versions.compactMap { version in
       version.record.map { (commit: version.commit.name, record: $0) }
     }
     .filter { $0.record.revision.hex.hasPrefix(digits) }
     let revisions = Set(versions.map(\.record.revision.hex))
-    guard revisions.count < 2 else { throw .ambiguous(digits, candidates: revisions.sorted()) }
+    guard revisions.count < 2 else { throw CommandError.ambiguous(digits, candidates: revisions.sorted()) }
     return versions.first.map { ($0.commit, $0.record, source) }
   }
 
   /// The one item that has the name, in the store or, when it is not there, in its history.
   private static func named(
     _ call: CommandCall, _ selection: ItemSelection, _ index: Index, _ repository: Repository
-  ) throws(Failure) -> (ItemRecord, Source) {
+  ) throws -> (ItemRecord, Source) {
     if let present = try call.find(one: selection, in: index) { return (present, .present(present)) }
     let removed = try call.removed(selection, repository)
     guard let item = try call.settleOne(removed.map(\.record)),
       let removal = removed.first(where: { $0.record.id == item.id })
-    else { throw .noMatch(call.nameForMessages(0)) }
+    else { throw CommandError.noMatch(call.nameForMessages(0)) }
     return (item, .removed(removal))
   }
 }

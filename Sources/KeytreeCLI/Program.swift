@@ -1,5 +1,7 @@
 package import Arguments
+internal import FileSystem
 internal import Glibc
+internal import Keyring
 internal import Secrets
 internal import Sync
 
@@ -98,15 +100,15 @@ package enum Program {
 
   /// Does the same, and returns the status for the system, which may be that of another program.
   package static func status(of words: [Word], environment: Environment, console: Console) -> Int32 {
-    do throws(Failure) {
+    do {
       let code = try dispatch(words, environment: environment, console: console)
       try console.finish()
       return code.rawValue
     } catch {
       // What was already printed belongs to the caller, also when the command failed later.
       console.flush()
-      if case .exit(let status) = error { return status }
-      let report = ErrorReport(error)
+      if case CommandError.exit(let status) = error { return status }
+      let report = ErrorReport(describing: error)
       for line in report.lines { console.complain(line) }
       return report.exitCode.rawValue
     }
@@ -114,13 +116,8 @@ package enum Program {
 
   private static func dispatch(
     _ words: [Word], environment: Environment, console: Console
-  ) throws(Failure) -> ExitCode {
-    let parsed: ProgramDeclaration.Call
-    do {
-      parsed = try declaration.parse(words)
-    } catch {
-      throw .usage(error)
-    }
+  ) throws -> ExitCode {
+    let parsed: ProgramDeclaration.Call = try declaration.parse(words)
     let globals = GlobalOptions(parsed.arguments)
     console.isQuiet = globals.quiet
     console.refusesInput = globals.noInput
@@ -146,7 +143,7 @@ package enum Program {
   /// Runs a command, and commits what waits: the one place where a store's history grows.
   private static func run(
     _ command: any (Command & SendableMetatype).Type, _ call: CommandCall
-  ) throws(Failure) -> ExitCode {
+  ) throws -> ExitCode {
     let history = command.history(of: call)
     if history != .none { call.finishMerges() }
     switch history {
@@ -179,12 +176,11 @@ package enum Program {
       try call.commitPending(prepared)
       return nil
     } catch {
+      let cause = (error as? NotCommittedError)?.cause
       // A store that can only be read can be looked at, too.
-      if case .notCommitted(.keyring(_)) = error { return nil }
-      if case .notCommitted(.git(let refusal)) = error, refusal.isAboutRepository, !reportsRefusal {
-        return .gitFailed
-      }
-      let report = ErrorReport(error)
+      if cause is KeyringError || cause is FileError { return nil }
+      if let refusal = cause as? GitError, refusal.isAboutRepository, !reportsRefusal { return .gitFailed }
+      let report = ErrorReport(describing: error)
       for line in report.lines { call.console.complain(line) }
       return report.exitCode
     }

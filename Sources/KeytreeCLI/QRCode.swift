@@ -29,14 +29,14 @@ struct QRCode: ~Copyable {
   /// The code of a secret, byte for byte.
   ///
   /// - Throws: `tooLong`; `failed`.
-  init(_ secret: borrowing SecretBytes) throws(Problem) {
-    guard secret.count <= Self.limit else { throw .tooLong(limit: Self.limit) }
+  init(_ secret: borrowing SecretBytes) throws {
+    guard secret.count <= Self.limit else { throw Problem.tooLong(limit: Self.limit) }
     let found = unsafe secret.withBytes { bytes in
       unsafe QRcode_encodeData(
         CInt(bytes.count), bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), 0, QR_ECLEVEL_L)
     }
     guard let code = unsafe found else {
-      throw errno == ERANGE ? .tooLong(limit: Self.limit) : .failed(errno: errno)
+      throw errno == ERANGE ? Problem.tooLong(limit: Self.limit) : .failed(errno: errno)
     }
     side = unsafe Int(code.pointee.width)
     var modules = SecretBytes(capacity: side * side)
@@ -88,15 +88,10 @@ extension Console {
   ///   - secret: what the code holds.
   ///   - isPlain: true for a terminal that knows no colours.
   /// - Throws: `other` when no code can hold it, or the terminal is too narrow to show it.
-  func draw(_ secret: borrowing SecretBytes, isPlain: Bool) throws(Failure) {
-    let code: QRCode
-    do {
-      code = try QRCode(secret)
-    } catch {
-      throw Failure(error)
-    }
+  func draw(_ secret: borrowing SecretBytes, isPlain: Bool) throws {
+    let code = try QRCode(secret)
     if outputIsTerminal, width < code.columns {
-      throw .other(
+      throw CommandError.other(
         .failure,
         message: "cannot show the QR code: it needs \(code.columns) columns, and the terminal has \(width)",
         hint: "make the window wider, or its characters smaller")
@@ -108,18 +103,21 @@ extension Console {
   }
 }
 
-extension Failure {
-  /// A secret that cannot be drawn.
-  init(_ problem: QRCode.Problem) {
+extension QRCode.Problem: ReportableError {
+  var report: ErrorReport { ErrorReport(self) }
+}
+
+extension ErrorReport {
+  fileprivate init(_ problem: QRCode.Problem) {
     switch problem {
     case .tooLong(let limit):
-      self = .other(
+      self.init(
         .failure,
-        message: "cannot show the QR code: the secret is longer than the \(limit) bytes that one holds",
+        "cannot show the QR code: the secret is longer than the \(limit) bytes that one holds",
         hint: "`keytree get ITEM --out FILE` writes it to a file")
     case .failed(let number):
-      self = .other(
-        .failure, message: "cannot make the QR code: \(ErrorReport.words(number))",
+      self.init(
+        .failure, "cannot make the QR code: \(ErrorReport.words(number))",
         hint: ErrorReport.hint(number))
     }
   }

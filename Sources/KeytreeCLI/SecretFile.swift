@@ -16,7 +16,7 @@ struct SecretFile {
   /// Fails early, before anything is decrypted, when something is there already; `lstat(2)`.
   ///
   /// - Throws: `file`.
-  func requireNothingThere() throws(Failure) {
+  func requireNothingThere() throws {
     var facts = stat()
     guard unsafe lstat(path, &facts) != 0 else { throw failure(EEXIST) }
     guard errno == ENOENT else { throw failure(errno) }
@@ -28,7 +28,7 @@ struct SecretFile {
   /// its name from the start, and a kill can leave a part of it.
   ///
   /// - Throws: `file`; then no file is left.
-  func write(_ secret: borrowing SecretBytes) throws(Failure) {
+  func write(_ secret: borrowing SecretBytes) throws {
     removeParts()
     if let file = try writeNameless(secret) {
       defer { close(file) }
@@ -49,7 +49,7 @@ struct SecretFile {
   /// one. A link is replaced, not followed.
   ///
   /// - Throws: `file`.
-  func replace(_ secret: borrowing SecretBytes) throws(Failure) {
+  func replace(_ secret: borrowing SecretBytes) throws {
     removeParts()
     // linkat(2) replaces nothing, so the file has another name for a moment.
     let part = newPartPath
@@ -122,7 +122,7 @@ struct SecretFile {
   ///
   /// - Returns: the open file; nil where there are no such files: network file systems, and kernels before 3.11.
   /// - Throws: `file` when it cannot be written.
-  private func writeNameless(_ secret: borrowing SecretBytes) throws(Failure) -> Int32? {
+  private func writeNameless(_ secret: borrowing SecretBytes) throws -> Int32? {
     let file = unsafe keytree_open_nameless(parent, 0o600)
     // What else is wrong is found when it is made with a name.
     guard file >= 0 else { return nil }
@@ -139,7 +139,7 @@ struct SecretFile {
   ///
   /// - Returns: false when that is not possible here: /proc may be missing, or a file system refuse it.
   /// - Throws: `file` when something is there.
-  private func giveName(_ name: String, to file: Int32) throws(Failure) -> Bool {
+  private func giveName(_ name: String, to file: Int32) throws -> Bool {
     let origin = "/proc/self/fd/\(file)"
     if unsafe linkat(AT_FDCWD, origin, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 { return true }
     guard errno != EEXIST else { throw failure(EEXIST) }
@@ -150,7 +150,7 @@ struct SecretFile {
   ///
   /// - Returns: The open file, which is locked.
   /// - Throws: `file`; then no file is left.
-  private func writeNamed(_ name: String, _ secret: borrowing SecretBytes) throws(Failure) -> Int32 {
+  private func writeNamed(_ name: String, _ secret: borrowing SecretBytes) throws -> Int32 {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let file = unsafe keytree_openat(AT_FDCWD, name, flags, 0o600)
     guard file >= 0 else { throw failure(errno) }
@@ -177,7 +177,7 @@ struct SecretFile {
     unsafe pthread_sigmask(SIG_BLOCK, &all, before)
   }
 
-  private func requireDone(_ problem: Int32) throws(Failure) {
+  private func requireDone(_ problem: Int32) throws {
     guard problem == 0 else { throw failure(problem) }
   }
 
@@ -196,8 +196,8 @@ struct SecretFile {
     return fsync(folder) == 0 ? 0 : errno
   }
 
-  private func failure(_ number: Int32) -> Failure {
-    .file(action: "make the file", path: path, errno: number)
+  private func failure(_ number: Int32) -> UserFileError {
+    UserFileError(action: "make the file", path: path, errno: number)
   }
 }
 
@@ -205,7 +205,7 @@ extension CommandCall {
   /// The file that an option names; nil without the option.
   ///
   /// - Throws: `usage` for `-`, which is standard output elsewhere: a file of that name is not what was meant.
-  func secretFile(_ option: OptionDeclaration) throws(Failure) -> SecretFile? {
+  func secretFile(_ option: OptionDeclaration) throws -> SecretFile? {
     guard let path = arguments.text(option) else { return nil }
     guard path != "-" else {
       throw misuse(

@@ -12,21 +12,21 @@ extension CommandCall {
   }
 
   /// The repository of the store; nil when it uses none.
-  package func repository() throws(Failure) -> Repository? {
+  package func repository() throws -> Repository? {
     let path = try storePath()
-    return try gitCall { () throws(GitError) in try Repository.find(store: path, git: git(in:)) }
+    return try Repository.find(store: path, git: git(in:))
   }
 
   /// Puts in place what a clone needs: attributes, and keytree itself for merging and showing.
   ///
   /// - Returns: Whether anything was missing.
   @discardableResult
-  package func setUp(_ repository: Repository) throws(Failure) -> Bool {
+  package func setUp(_ repository: Repository) throws -> Bool {
     let setup = try repositorySetup()
-    return try syncCall { () throws(SyncError) in try setup.apply(to: repository) }
+    return try setup.apply(to: repository)
   }
 
-  private func repositorySetup() throws(Failure) -> RepositorySetup {
+  private func repositorySetup() throws -> RepositorySetup {
     RepositorySetup(
       program: ownProgram, searchPath: environment.searchPath, timeout: try host().lockTimeout)
   }
@@ -43,43 +43,43 @@ extension CommandCall {
   ///
   /// - Parameter prepared: The result of ``prepareCommit()``, if it was called.
   /// - Throws: `notCommitted`; what waits goes on waiting.
-  package func commitPending(_ prepared: Committer? = nil) throws(Failure) {
+  package func commitPending(_ prepared: Committer? = nil) throws {
     let found = if let prepared { prepared as Committer? } else { try committer(of: try storePath()) }
     guard let committer = found else { return }
-    do throws(SyncError) {
+    do {
       if case .nothing = try committer.commitPending() { return }
     } catch {
-      throw .notCommitted(error)
+      throw NotCommittedError(error)
     }
-    do throws(SyncError) {
+    do {
       try committer.packHistory {
         if console.talkIsTerminal { console.say("keytree: packing the history, which takes some seconds") }
       }
     } catch {
       // The change is committed, and the next command tries again.
       console.complain(
-        "keytree: warning: cannot pack the history: \(ErrorReport(error).message ?? "it failed")")
+        "keytree: warning: cannot pack the history: \(ErrorReport(describing: error).message ?? "it failed")")
     }
   }
 
-  private func committer(of path: String, asksEarly: Bool = false) throws(Failure) -> Committer? {
+  private func committer(of path: String, asksEarly: Bool = false) throws -> Committer? {
     let host = try host()
     // There is no store, or none to be trusted with anything: the command has its own words for it.
     guard let tree = try? StoreFolder.open(path) else { return nil }
-    do throws(GitError) {
+    do {
       guard let repository = try Repository.find(store: path, git: git(in:)) else { return nil }
       return Committer(
         repository: repository, tree: tree, timeout: host.lockTimeout, asksEarly: asksEarly
       ) { Keyring.ownName(in: tree, host: host) }
     } catch {
-      throw .notCommitted(.git(error))
+      throw NotCommittedError(error)
     }
   }
 
   /// Finishes merges by plain git, unless git is still at work. No command depends on it: a failure is reported, and the
   /// next command tries again.
   package func finishMerges() {
-    do throws(Failure) {
+    do {
       let path = try storePath()
       // Without a store there is nothing to finish, and the command itself reports why it cannot open one.
       guard let tree = try? StoreFolder.open(path) else { return }
@@ -89,9 +89,7 @@ extension CommandCall {
       // `git stash pop` leaves no other sign of a conflict.
       guard (try? repository.requireMerged()) != nil else { return }
       let keyring = try openKeyring()
-      let finished = try syncCall { () throws(SyncError) in
-        try PlainMerges(in: tree, of: keyring, repository).finish()
-      }
+      let finished = try PlainMerges(in: tree, of: keyring, repository).finish()
       for path in finished.refused {
         let name = ErrorReport.show(ItemReference.path(path).text)
         console.complain(
@@ -103,7 +101,7 @@ extension CommandCall {
         console.say("A merge by git has left \(copies); `keytree resolve` lists what is in conflict.")
       }
     } catch {
-      for line in ErrorReport(error).lines { console.complain(line) }
+      for line in ErrorReport(describing: error).lines { console.complain(line) }
     }
   }
 
@@ -115,11 +113,9 @@ extension CommandCall {
   ///   - isTold: Whether the others are named.
   func placeWithheldFiles(
     in repository: Repository, of path: String, _ allowed: AllowedFiles, isTold: Bool
-  ) throws(Failure) {
-    let (tree, timeout) = (try keyringCall(StoreFolder.open(path)), try host().lockTimeout)
-    let withheld = try syncCall { () throws(SyncError) in
-      try repository.placeWithheldFiles(allowed, in: tree, timeout: timeout)
-    }
+  ) throws {
+    let (tree, timeout) = (try StoreFolder.open(path), try host().lockTimeout)
+    let withheld = try repository.placeWithheldFiles(allowed, in: tree, timeout: timeout)
     for file in withheld where isTold {
       console.complain(
         "keytree: warning: \(ErrorReport.show(file.path)) is in the history and not put in place: "
@@ -132,18 +128,14 @@ extension CommandCall {
   /// - Returns: The paths of the restored files in the store.
   /// - Throws: `git` with `inProgress`, `unmerged` or `locked`, because the files may change while git is at work;
   ///   `keyring`, `sync`.
-  func restoreMissingFiles(in keyring: Keyring) throws(Failure) -> [String] {
+  func restoreMissingFiles(in keyring: Keyring) throws -> [String] {
     guard let repository = try repository() else { return [] }
-    try gitCall { () throws(GitError) in
-      try repository.requireQuiet()
-      try repository.requireMerged()
-    }
-    let missing = try keyringCall(keyring.missingFiles())
+    try repository.requireQuiet()
+    try repository.requireMerged()
+    let missing = try keyring.missingFiles()
     if missing.isEmpty { return [] }
-    let found = try syncCall { () throws(SyncError) in
-      try PastFiles(in: repository).find(missing, for: keyring)
-    }
-    return try keyringCall(keyring.restore(found))
+    let found = try PastFiles(in: repository).find(missing, for: keyring)
+    return try keyring.restore(found)
   }
 
   /// Refuses to make a store in a repository that has one: each would take the files of the other for files that do not
@@ -151,67 +143,44 @@ extension CommandCall {
   ///
   /// - Parameter path: The folder of the store, which need not exist.
   /// - Throws: `sync` with `anotherStore`; `git`.
-  func refuseSecondStore(_ path: String) throws(Failure) {
+  func refuseSecondStore(_ path: String) throws {
     guard git(in: path).program != nil else { return }
-    let repository = try gitCall { () throws(GitError) -> Repository? in
-      guard let found = try Repository.around(newStore: path, git: git(in:)) else { return nil }
-      if found.prefix.isEmpty { return found }
-      return try found.ignoresStore() ? nil : found
-    }
-    guard let repository else { return }
-    try syncCall { () throws(SyncError) in try repository.refuseOtherStores() }
+    guard let repository = try Repository.around(newStore: path, git: git(in:)) else { return }
+    if !repository.prefix.isEmpty, try repository.ignoresStore() { return }
+    try repository.refuseOtherStores()
   }
 
   /// Makes a repository of the store, or takes the one around it. The store may not have its policy yet.
   ///
   /// - Returns: What there is to say about it, one line each.
-  func makeHistory(_ path: String) throws(Failure) -> [String] {
-    let around = try gitCall { () throws(GitError) -> Repository? in
-      var program = git(in: path)
-      program.isInWorkTree = false
-      _ = try program.version()
-      let found = try Repository.around(store: path, git: git(in:))
-      guard let found, !found.prefix.isEmpty else { return found }
-      return try found.ignoresStore() ? nil : found
-    }
+  func makeHistory(_ path: String) throws -> [String] {
+    var program = git(in: path)
+    program.isInWorkTree = false
+    _ = try program.version()
+    var around = try Repository.around(store: path, git: git(in:))
+    if let found = around, !found.prefix.isEmpty, try found.ignoresStore() { around = nil }
     if around == nil {
       let setup = try repositorySetup()
-      try syncCall { () throws(SyncError) in
-        try Repository.make(in: Repository.realPath(path) ?? path, setup, git: git(in:))
-      }
+      try Repository.make(in: Repository.realPath(path) ?? path, setup, git: git(in:))
     }
-    let repository = try gitCall { () throws(GitError) in
-      try Repository.around(store: path, git: git(in:))
-    }
-    guard let repository else { throw .git(.notARepository(path: path)) }
-    try syncCall { () throws(SyncError) in try repository.refuseOtherStores() }
+    let repository = try Repository.around(store: path, git: git(in:))
+    guard let repository else { throw GitError.notARepository(path: path) }
+    try repository.refuseOtherStores()
     try setUp(repository)
     if !repository.prefix.isEmpty {
       // From now on it counts as the store's own.
       let timeout = try host().lockTimeout
-      let tree: FileTree
-      do throws(FileError) {
-        tree = try FileTree(at: path)
-      } catch {
-        throw .keyring(.file(error))
-      }
-      try syncCall { () throws(SyncError) in try repository.beginStore(tree, timeout: timeout) }
+      let tree = try FileTree(at: path)
+      try repository.beginStore(tree, timeout: timeout)
       return ["Its history is kept in the repository \(ErrorReport.show(repository.top))."]
     }
-    let branch = try gitCall { () throws(GitError) in try repository.branch() }
+    let branch = try repository.branch()
     return ["Its history is kept by git, on the branch \(ErrorReport.show(branch ?? "HEAD"))."]
   }
 
   /// This program, for git to call.
   private var ownProgram: String { Repository.ownProgram ?? "/usr/bin/keytree" }
 
-  func gitCall<R>(_ body: () throws(GitError) -> R) throws(Failure) -> R {
-    do throws(GitError) {
-      return try body()
-    } catch {
-      throw .git(error)
-    }
-  }
 }
 
 /// When the history of a store is brought up to date around a command.

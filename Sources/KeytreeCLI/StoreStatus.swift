@@ -17,17 +17,17 @@ struct StoreStatus {
   private let history: HistoryFacts
   let statistics: SearchStatistics
 
-  init(_ call: CommandCall) throws(Failure) {
+  init(_ call: CommandCall) throws {
     path = try call.storePath()
     let host = try call.host()
     let index = try call.openIndex()
     // Before the search, which finishes what was decided.
-    unfinished = try keyringCall(index.unfinishedChanges())
-    quarantines = try keyringCall(index.quarantines())
-    let matches = try keyringCall(index.find(Query()))
+    unfinished = try index.unfinishedChanges()
+    quarantines = try index.quarantines()
+    let matches = try index.find(Query())
     counts = matches.items.reduce(into: [:]) { $0[$1.itemClass, default: 0] += 1 }
     localCount = matches.items.count(where: \.isLocal)
-    conflictCopies = try keyringCall(index.conflictCopyCount())
+    conflictCopies = try index.conflictCopyCount()
     damage = matches.problems
     statistics = matches.statistics
     history = HistoryFacts(call)
@@ -35,8 +35,7 @@ struct StoreStatus {
       let keyring = try call.openKeyring()
       distrust = keyring.distrust
       self.keyring = keyring
-    } catch {
-      guard case .keyring(.policyNotTrusted(let reason)) = error else { throw error }
+    } catch KeyringError.policyNotTrusted(let reason) {
       distrust = reason
     }
     let soon = Timestamp(microseconds: host.clock().microseconds + StoreVerification.notice)

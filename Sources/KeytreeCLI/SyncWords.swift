@@ -19,8 +19,6 @@ extension ErrorReport {
   /// The report of what did not come together.
   init(_ error: SyncError) {
     switch error {
-    case .git(let error): self.init(error)
-    case .keyring(let error): self.init(error)
     case .unsafePath(let path):
       self.init(
         .damaged, "nothing was merged: the remote has a file \(Self.show(path)) outside of the store",

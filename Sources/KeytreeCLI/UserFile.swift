@@ -10,17 +10,17 @@ enum UserFile {
   ///   - path: the file as the person named it.
   ///   - limit: the most bytes that are read.
   /// - Throws: `file` with what the system said, `EFBIG` for more bytes than the limit and `EISDIR` for a folder.
-  static func read(_ path: String, limit: Int) throws(Failure) -> SecretBytes {
+  static func read(_ path: String, limit: Int) throws -> SecretBytes {
     let file = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0)
-    guard file >= 0 else { throw .file(action: "open", path: path, errno: errno) }
+    guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
     defer { close(file) }
     do {
       return try SecretInput.read(descriptor: file, limit: limit)
     } catch {
       switch error {
-      case .tooLong: throw .file(action: "read", path: path, errno: EFBIG)
-      case .readFailed(let number): throw .file(action: "read", path: path, errno: number)
-      case .endOfInput, .interrupted, .notATerminal, .lineTooLong: throw Failure(error)
+      case .tooLong: throw UserFileError(action: "read", path: path, errno: EFBIG)
+      case .readFailed(let number): throw UserFileError(action: "read", path: path, errno: number)
+      case .endOfInput, .interrupted, .notATerminal, .lineTooLong: throw TerminalError(error)
       }
     }
   }
@@ -28,9 +28,9 @@ enum UserFile {
   /// Replaces what is in a file that is there; what it holds is no secret.
   ///
   /// - Throws: `file` with what the system said.
-  static func overwrite(_ path: String, _ bytes: [UInt8]) throws(Failure) {
+  static func overwrite(_ path: String, _ bytes: [UInt8]) throws {
     let file = unsafe keytree_openat(AT_FDCWD, path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0)
-    guard file >= 0 else { throw .file(action: "open", path: path, errno: errno) }
+    guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
     defer { close(file) }
     var written = 0
     while written < bytes.count {
@@ -38,7 +38,7 @@ enum UserFile {
         unsafe Glibc.write(file, buffer.baseAddress.map { unsafe $0 + written }, bytes.count - written)
       }
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw .file(action: "write", path: path, errno: errno) }
+      guard count > 0 else { throw UserFileError(action: "write", path: path, errno: errno) }
       written += count
     }
   }

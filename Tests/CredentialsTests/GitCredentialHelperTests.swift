@@ -311,7 +311,7 @@ struct GitCredentialHelperTests {
     let broken = try world.add("git.example.org", "bob", "secret", ["protocol": "https"])
     let tree = try world.store.tree()
     try tree.replaceFile("items/\(broken.path.text).gpg", with: [1, 2, 3], temporary: "tmp")
-    #expect(throws: CredentialError.self) { try world.erase(Self.host + "password=secret\n") }
+    #expect(throws: KeyringError.self) { try world.erase(Self.host + "password=secret\n") }
     #expect(try world.items().map(\.id) == [broken.id])
     #expect(try world.store(Self.alice))
   }
@@ -428,7 +428,7 @@ struct GitCredentialHelperTests {
     #expect {
       try world.get("protocol=https\nhost=evil.example\n")
     } throws: { error in
-      guard case .keyring(let error) = error as? CredentialError else { return false }
+      guard let error = error as? KeyringError else { return false }
       return error == expected
     }
   }

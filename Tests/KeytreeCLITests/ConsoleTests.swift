@@ -20,7 +20,7 @@ struct ConsoleTests {
     let memory = MemoryConsole()
     memory.output.failure = number
     memory.console.print("x")
-    #expect(throws: Failure.outputFailed(errno: number)) { try memory.console.finish() }
+    #expect(throws: TerminalError.outputFailed(errno: number)) { try memory.console.finish() }
   }
 
   @Test("notices that nobody reads any more")
@@ -30,7 +30,7 @@ struct ConsoleTests {
     memory.console.print("x")
     memory.console.flush()
     #expect(memory.console.outputIsClosed)
-    #expect(throws: Failure.outputClosed) { try memory.console.finish() }
+    #expect(throws: TerminalError.outputClosed) { try memory.console.finish() }
   }
 
   @Test("keeps talk apart from data, in order on one screen, and silent when quiet")
@@ -60,12 +60,12 @@ struct ConsoleTests {
   @Test("never takes anything for yes without a terminal")
   func noTerminal() {
     let memory = MemoryConsole(["y"])
-    #expect(throws: Failure.promptImpossible(question: "Remove", .noTerminal)) {
+    #expect(throws: TerminalError.promptImpossible(question: "Remove", .noTerminal)) {
       try memory.console.confirm("Remove")
     }
     let refusing = MemoryConsole(["y"], isTerminal: true)
     refusing.console.refusesInput = true
-    #expect(throws: Failure.promptImpossible(question: "Remove", .inputRefused)) {
+    #expect(throws: TerminalError.promptImpossible(question: "Remove", .inputRefused)) {
       try refusing.console.confirm("Remove")
     }
     #expect(refusing.talk.text == "")
@@ -88,25 +88,25 @@ struct ConsoleTests {
       ([""], .emptySecret),
       ([], .cancelled(action: "the question was not answered")),
       (["123456"], .secretTooLong(limit: 5)),
-    ] as [([String], Failure?)])
-  func typedSecret(lines: [String], failure: Failure?) throws {
+    ] as [([String], TerminalError?)])
+  func typedSecret(lines: [String], failure: TerminalError?) throws {
     let memory = MemoryConsole(lines, isTerminal: true)
-    do throws(Failure) {
+    do throws {
       let secret = try memory.console.newSecret(for: "x", limit: 5)
       #expect(failure == nil)
       #expect(secret.revealed == Array((lines.last ?? "").utf8))
     } catch {
-      #expect(error == failure)
+      #expect(error as? TerminalError == failure)
     }
     #expect(!memory.talk.text.contains("123456"))
   }
 
   @Test("refuses an empty or too long secret from a pipe")
   func badPipe() {
-    #expect(throws: Failure.emptySecret) {
+    #expect(throws: TerminalError.emptySecret) {
       try MemoryConsole().console.newSecret(for: "x", limit: 5).revealed
     }
-    #expect(throws: Failure.secretTooLong(limit: 3)) {
+    #expect(throws: TerminalError.secretTooLong(limit: 3)) {
       try MemoryConsole(["abcd"]).console.newSecret(for: "x", limit: 3).revealed
     }
   }

@@ -23,13 +23,13 @@ final class EditorTests {
     try? FileManager.default.removeItem(atPath: base)
   }
 
-  private func edit(_ text: String, script: String, limit: Int = 100) throws(Failure) -> String? {
+  private func edit(_ text: String, script: String, limit: Int = 100) throws -> String? {
     try edit(text, script: script, limit: limit, memory: MemoryConsole(isTerminal: true))
   }
 
   private func edit(
     _ text: String, script: String, limit: Int = 100, glance: Duration = .zero, memory: MemoryConsole
-  ) throws(Failure) -> String? {
+  ) throws -> String? {
     let path = scripts.path + "/editor.sh"
     // Without the script the editor fails, and so does the test.
     try? script.write(toFile: path, atomically: true, encoding: .utf8)
@@ -75,29 +75,29 @@ final class EditorTests {
   @Test(
     "changes nothing and leaves nothing when something goes wrong",
     arguments: [
-      ("exit 3", .editor(.failed(program: "/bin/sh", status: 3))),
-      ("kill -9 $$", .editor(.killed(program: "/bin/sh", signal: SIGKILL))),
-      (#"rm "$1""#, .editor(.fileMissing)),
-      (#"ln -sf /etc/passwd "$1""#, .editor(.fileMissing)),
-      (#"rm "$1"; mkfifo "$1""#, .editor(.fileMissing)),
-      (#": > "$1""#, .editor(.empty)),
-      (#"printf '\n' > "$1""#, .editor(.empty)),
-      (#"printf '%0101d' 0 > "$1""#, .editor(.tooLong(limit: 100))),
-      (#"printf '%0200d' 0 > "$1""#, .editor(.tooLong(limit: 100))),
-      ("kill -TERM $PPID; sleep 5", .editor(.interrupted(signal: SIGTERM))),
-      ("kill -HUP $PPID; sleep 5", .editor(.interrupted(signal: SIGHUP))),
+      ("exit 3", .failed(program: "/bin/sh", status: 3)),
+      ("kill -9 $$", .killed(program: "/bin/sh", signal: SIGKILL)),
+      (#"rm "$1""#, .fileMissing),
+      (#"ln -sf /etc/passwd "$1""#, .fileMissing),
+      (#"rm "$1"; mkfifo "$1""#, .fileMissing),
+      (#": > "$1""#, .empty),
+      (#"printf '\n' > "$1""#, .empty),
+      (#"printf '%0101d' 0 > "$1""#, .tooLong(limit: 100)),
+      (#"printf '%0200d' 0 > "$1""#, .tooLong(limit: 100)),
+      ("kill -TERM $PPID; sleep 5", .interrupted(signal: SIGTERM)),
+      ("kill -HUP $PPID; sleep 5", .interrupted(signal: SIGHUP)),
       (
         #"printf x > "$1"; trap '' TERM; kill -TERM $PPID; exec sleep 5"#,
-        .editor(.interrupted(signal: SIGTERM))
+        .interrupted(signal: SIGTERM)
       ),
-    ] as [(String, Failure)])
-  func failures(script: String, failure: Failure) {
+    ] as [(String, EditorError)])
+  func failures(script: String, failure: EditorError) {
     #expect(throws: failure) { try edit("old", script: script) }
     #expect(left == [])
   }
 
   /// What a first turn of the editor leaves, and why that is not stored.
-  private static let spoiled: [(String, String, EditorFailure)] = [
+  private static let spoiled: [(String, String, EditorError)] = [
     (
       #"printf typed > "$1"; exit 3"#, #""/bin/sh" ended with status 3"#,
       .failed(program: "/bin/sh", status: 3)
@@ -116,7 +116,7 @@ final class EditorTests {
   ]
 
   @Test("can be started again on what was typed and cannot be stored", arguments: spoiled)
-  func again(script: String, reason: String, failure: EditorFailure) throws {
+  func again(script: String, reason: String, failure: EditorError) throws {
     let memory = MemoryConsole(["y"], isTerminal: true)
     let second = #"cp "$1" "$MARK.seen"; printf good > "$1"; exit 0"#
     let new = try edit(
@@ -129,18 +129,18 @@ final class EditorTests {
   }
 
   @Test("is not started again when the person says no or nothing", arguments: spoiled, [["n"], []])
-  func notAgain(spoiled: (String, String, EditorFailure), answers: [String]) {
+  func notAgain(spoiled: (String, String, EditorError), answers: [String]) {
     let memory = MemoryConsole(answers, isTerminal: true)
-    #expect(throws: Failure.editor(spoiled.2)) { try edit("old", script: spoiled.0, memory: memory) }
+    #expect(throws: spoiled.2) { try edit("old", script: spoiled.0, memory: memory) }
     #expect(memory.talk.text.components(separatedBy: "Edit again").count == 2)
-    #expect(ErrorReport(.editor(spoiled.2)).message == "nothing was stored: " + spoiled.1)
+    #expect(ErrorReport(spoiled.2).message == "nothing was stored: " + spoiled.1)
     #expect(left == [])
   }
 
   @Test("is not offered again when nothing was typed")
   func nothingTyped() {
     let memory = MemoryConsole(["y"], isTerminal: true)
-    #expect(throws: Failure.editor(.failed(program: "/bin/sh", status: 3))) {
+    #expect(throws: EditorError.failed(program: "/bin/sh", status: 3)) {
       try edit("old", script: "exit 3", memory: memory)
     }
     #expect(!memory.talk.text.contains("Edit again"))
@@ -192,7 +192,7 @@ final class EditorTests {
     SignalTurn.begin()
     defer { SignalTurn.end() }
     let editor = Editor(environment: Environment(["EDITOR": "true"]), folders: ["/proc", "/nonexistent"])
-    #expect(throws: Failure.editor(.noMemoryFolder(tried: ["/proc", "/nonexistent"]))) {
+    #expect(throws: EditorError.noMemoryFolder(tried: ["/proc", "/nonexistent"])) {
       try editor.edit(SecretBytes(copying: [1]), limit: 9, console: MemoryConsole(isTerminal: true).console)
         == nil
     }
@@ -201,7 +201,7 @@ final class EditorTests {
   @Test("edits nothing without a person")
   func noTerminal() {
     let editor = Editor(environment: Environment(["EDITOR": "true"]), folders: [base])
-    #expect(throws: Failure.promptImpossible(question: "What is the new secret", .noTerminal)) {
+    #expect(throws: TerminalError.promptImpossible(question: "What is the new secret", .noTerminal)) {
       try editor.edit(SecretBytes(copying: [1]), limit: 9, console: MemoryConsole().console) == nil
     }
   }
@@ -251,8 +251,8 @@ final class EditorTests {
       ("'", .badCommand("'")), ("", .badCommand("")),
       ("nothing-of-that-name", .notFound(program: "nothing-of-that-name")),
       ("/etc/passwd", .notFound(program: "/etc/passwd")), ("/tmp", .notFound(program: "/tmp")),
-    ] as [(String, EditorFailure)])
-  func notAProgram(text: String, failure: EditorFailure) {
+    ] as [(String, EditorError)])
+  func notAProgram(text: String, failure: EditorError) {
     #expect(throws: failure) { try EditorCommand(text, searchPath: "/usr/bin:/bin", folder: "/f") }
   }
 }

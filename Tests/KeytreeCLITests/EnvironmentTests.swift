@@ -23,13 +23,13 @@ struct EnvironmentTests {
     arguments: [(nil, [:]), ("", ["HOME": "/h"]), (nil, ["HOME": "h"]), (nil, ["HOME": ""])]
       as [(String?, [String: String])])
   func unknownStore(option: String?, variables: [String: String]) {
-    #expect(throws: Failure.self) { try Environment(variables).storePath(option: option) }
+    #expect(throws: CommandError.self) { try Environment(variables).storePath(option: option) }
   }
 
   @Test("refuses a store that is not UTF-8")
   func bytes() {
     let environment = Environment(entries: [Array("KEYTREE_STORE=".utf8) + [0xFF], Array("HOME=/h".utf8)])
-    #expect(throws: Failure.storeLocationUnknown(reason: "`KEYTREE_STORE` is not UTF-8")) {
+    #expect(throws: CommandError.storeLocationUnknown(reason: "`KEYTREE_STORE` is not UTF-8")) {
       try environment.storePath(option: nil)
     }
     #expect(environment.bytes("KEYTREE_STORE").map(Array.init) == [0xFF])

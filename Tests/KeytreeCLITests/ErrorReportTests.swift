@@ -9,77 +9,77 @@ struct ErrorReportTests {
   /// A name that would do harm if it reached a terminal.
   static let evil = "e\u{1B}]0;x\u{7}\u{202E}\nl"
 
-  static var failures: [(Failure, ExitCode)] { plain + files + imports + GitErrors.all }
+  static var failures: [(any ReportableError, ExitCode)] { plain + files + imports + GitErrors.all }
 
-  private static let plain: [(Failure, ExitCode)] = [
-    (.usage(UsageError(.unknownCommand(Word(evil), suggestion: nil), command: [])), .usage),
-    (.usage(UsageError(.missingCommand(choices: ["a"]), command: ["import"])), .usage),
-    (.usage(UsageError(.unknownOption("--" + evil, suggestion: nil), command: ["get"])), .usage),
-    (.usage(UsageError(.missingValue(option: "-a", value: "NAME"), command: ["get"])), .usage),
-    (.usage(UsageError(.unexpectedValue(option: "--json"), command: ["get"])), .usage),
-    (.usage(UsageError(.repeated(option: "-a"), command: ["get"])), .usage),
-    (.usage(UsageError(.missingOperand("ITEM"), command: ["get"])), .usage),
-    (.usage(UsageError(.tooManyOperands(allowed: 1), command: ["get"])), .usage),
-    (.usage(UsageError(.notText("FILE"), command: ["get"])), .usage),
-    (.usage(UsageError(.notInteger("N", 1...2, or: []), command: ["get"])), .usage),
-    (.usage(UsageError(.notInteger("N", Int.min...Int.max, or: ["all"]), command: ["get"])), .usage),
-    (.usage(UsageError(.notAChoice("N", choices: ["a"], suggestion: "a"), command: ["get"])), .usage),
-    (.usage(UsageError(.conflict("--a", "--b"), command: ["get"])), .usage),
-    (.usage(UsageError(.other("words"), command: ["get"])), .usage),
-    (.storeLocationUnknown(reason: "x"), .failure),
-    (.promptImpossible(question: evil, .noTerminal), .cancelled),
-    (.promptImpossible(question: evil, .inputRefused), .cancelled),
-    (.cancelled(action: evil), .cancelled),
-    (.emptySecret, .failure),
-    (.secretsDiffer, .cancelled),
-    (.secretTooLong(limit: 1), .failure),
-    (.inputFailed(errno: 5), .failure),
-    (.outputFailed(errno: 28), .failure),
-    (.noMatch(evil), .notFound),
-    (.ambiguous(evil, candidates: [evil, evil]), .ambiguous),
-    (.editor(.badCommand(evil)), .failure),
-    (.editor(.notFound(program: evil)), .failure),
-    (.editor(.noMemoryFolder(tried: [evil])), .failure),
-    (.editor(.notStarted(program: evil, errno: 8)), .failure),
-    (.editor(.failed(program: evil, status: 1)), .failure),
-    (.editor(.killed(program: evil, signal: 9)), .cancelled),
-    (.editor(.interrupted(signal: 15)), .cancelled),
-    (.editor(.fileMissing), .cancelled),
-    (.editor(.empty), .failure),
-    (.editor(.tooLong(limit: 1)), .failure),
-    (.editor(.systemCall(action: "make", path: evil, errno: 28)), .failure),
-    (.severalKeys([evil, evil].map(ErrorReport.show)), .ambiguous),
-    (.noUsableKey(named: evil, [], someAreUsable: false), .recipientUnusable),
-    (.noUsableKey(named: nil, [ErrorReport.show(evil)], someAreUsable: true), .recipientUnusable),
-    (.noMatchButDamage(evil), .damaged),
-    (.other(.failedChecks, message: "words", hint: "words"), .failedChecks),
+  private static let plain: [(any ReportableError, ExitCode)] = [
+    (UsageError(.unknownCommand(Word(evil), suggestion: nil), command: []), .usage),
+    (UsageError(.missingCommand(choices: ["a"]), command: ["import"]), .usage),
+    (UsageError(.unknownOption("--" + evil, suggestion: nil), command: ["get"]), .usage),
+    (UsageError(.missingValue(option: "-a", value: "NAME"), command: ["get"]), .usage),
+    (UsageError(.unexpectedValue(option: "--json"), command: ["get"]), .usage),
+    (UsageError(.repeated(option: "-a"), command: ["get"]), .usage),
+    (UsageError(.missingOperand("ITEM"), command: ["get"]), .usage),
+    (UsageError(.tooManyOperands(allowed: 1), command: ["get"]), .usage),
+    (UsageError(.notText("FILE"), command: ["get"]), .usage),
+    (UsageError(.notInteger("N", 1...2, or: []), command: ["get"]), .usage),
+    (UsageError(.notInteger("N", Int.min...Int.max, or: ["all"]), command: ["get"]), .usage),
+    (UsageError(.notAChoice("N", choices: ["a"], suggestion: "a"), command: ["get"]), .usage),
+    (UsageError(.conflict("--a", "--b"), command: ["get"]), .usage),
+    (UsageError(.other("words"), command: ["get"]), .usage),
+    (CommandError.storeLocationUnknown(reason: "x"), .failure),
+    (TerminalError.promptImpossible(question: evil, .noTerminal), .cancelled),
+    (TerminalError.promptImpossible(question: evil, .inputRefused), .cancelled),
+    (TerminalError.cancelled(action: evil), .cancelled),
+    (TerminalError.emptySecret, .failure),
+    (TerminalError.secretsDiffer, .cancelled),
+    (TerminalError.secretTooLong(limit: 1), .failure),
+    (TerminalError.inputFailed(errno: 5), .failure),
+    (TerminalError.outputFailed(errno: 28), .failure),
+    (CommandError.noMatch(evil), .notFound),
+    (CommandError.ambiguous(evil, candidates: [evil, evil]), .ambiguous),
+    (EditorError.badCommand(evil), .failure),
+    (EditorError.notFound(program: evil), .failure),
+    (EditorError.noMemoryFolder(tried: [evil]), .failure),
+    (EditorError.notStarted(program: evil, errno: 8), .failure),
+    (EditorError.failed(program: evil, status: 1), .failure),
+    (EditorError.killed(program: evil, signal: 9), .cancelled),
+    (EditorError.interrupted(signal: 15), .cancelled),
+    (EditorError.fileMissing, .cancelled),
+    (EditorError.empty, .failure),
+    (EditorError.tooLong(limit: 1), .failure),
+    (EditorError.systemCall(action: "make", path: evil, errno: 28), .failure),
+    (CommandError.severalKeys([evil, evil].map(ErrorReport.show)), .ambiguous),
+    (CommandError.noUsableKey(named: evil, [], someAreUsable: false), .recipientUnusable),
+    (CommandError.noUsableKey(named: nil, [ErrorReport.show(evil)], someAreUsable: true), .recipientUnusable),
+    (CommandError.noMatchButDamage(evil), .damaged),
+    (CommandError.other(.failedChecks, message: "words", hint: "words"), .failedChecks),
   ]
 
-  private static let files: [(Failure, ExitCode)] = [
+  private static let files: [(any ReportableError, ExitCode)] = [
     (EEXIST, .alreadyExists), (ENOENT, .notFound), (ENOTDIR, .failure), (EISDIR, .failure),
     (EACCES, .failure), (EPERM, .failure), (ELOOP, .failure), (EFBIG, .failure), (ENOSPC, .failure),
     (EDQUOT, .failure), (EROFS, .failure), (EIO, .failure),
-  ].map { (.file(action: "make the file", path: evil, errno: $0), $1) }
+  ].map { (UserFileError(action: "make the file", path: evil, errno: $0), $1) }
 
-  private static let imports: [(Failure, ExitCode)] =
+  private static let imports: [(any ReportableError, ExitCode)] =
     [
       CSVError.empty, .tooLarge(limit: 1), .tooManyColumns(limit: 1),
       .wrongColumnCount(row: 1, found: 1, expected: 2), .unclosedQuote(row: 1),
       .strayQuote(row: 1, column: 1),
       .textAfterQuote(row: 1, column: 1), .notText(row: 1), .duplicateColumn(evil), .noSuchColumn(evil),
       .unknownHeader(columns: 1),
-    ].map { (Failure($0, file: evil), .failure) }
+    ].map { (CommandError($0, file: evil), .failure) }
     + [
       PassTreeError.failed(path: [1], errno: ENOENT), .tooDeep(path: [1], limit: 1), .tooMany(limit: 1),
       .tooLarge(path: [1], limit: 1), .notAFile(path: [1]),
-    ].map { (Failure($0, folder: evil), .failure) }
-    + [(Failure(PassTreeError.failed(path: [], errno: ENOENT), folder: evil), .notFound)]
+    ].map { (CommandError($0, folder: evil), .failure) }
+    + [(CommandError(PassTreeError.failed(path: [], errno: ENOENT), folder: evil), .notFound)]
 
   @Test(
     "have one line of words, an exit code, and nothing that a terminal obeys",
     arguments: failures + KeyringErrors.all)
-  func report(failure: Failure, code: ExitCode) {
-    let report = ErrorReport(failure)
+  func report(failure: any ReportableError, code: ExitCode) {
+    let report = ErrorReport(describing: failure)
     #expect(report.exitCode == code)
     #expect(report.lines.first?.hasPrefix("keytree: ") == true)
     #expect(report.lines.count == 1 + report.details.count + (report.hint == nil ? 0 : 1))
@@ -91,19 +91,21 @@ struct ErrorReportTests {
   }
 
   @Test("say what to do next", arguments: failures + KeyringErrors.all)
-  func hint(failure: Failure, code: ExitCode) {
-    #expect(ErrorReport(failure).hint?.isEmpty == false)
+  func hint(failure: any ReportableError, code: ExitCode) {
+    #expect(ErrorReport(describing: failure).hint?.isEmpty == false)
   }
 
   @Test("say nothing when nobody reads any more")
   func closed() {
-    #expect(ErrorReport(.outputClosed).lines.isEmpty)
-    #expect(ErrorReport(.outputClosed).exitCode == .failure)
+    #expect(ErrorReport(describing: TerminalError.outputClosed).lines.isEmpty)
+    #expect(ErrorReport(describing: TerminalError.outputClosed).exitCode == .failure)
   }
 
   @Test("list the candidates of an ambiguous name")
   func candidates() {
-    let report = ErrorReport(.ambiguous("github.com", candidates: ["keytree://a", "keytree://b"]))
+    let report = ErrorReport(
+      describing:
+        CommandError.ambiguous("github.com", candidates: ["keytree://a", "keytree://b"]))
     #expect(
       report.lines == [
         "keytree: 2 items match github.com", "  keytree://a", "  keytree://b",

@@ -8,9 +8,9 @@ import Sync
 enum GitErrors {
   private static let evil = ErrorReportTests.evil
 
-  static var all: [(Failure, ExitCode)] {
-    (errors + operations).flatMap { [(.git($0), .gitFailed), (.notCommitted(.git($0)), .gitFailed)] }
-      + [(.notCommitted(.keyring(.busy(holder: nil))), .gitFailed)] + synchronizing
+  static var all: [(any ReportableError, ExitCode)] {
+    (errors + operations).flatMap { [($0, .gitFailed), (NotCommittedError($0), .gitFailed)] }
+      + [(NotCommittedError(KeyringError.busy(holder: nil)), .gitFailed)] + synchronizing
   }
 
   private static let errors: [GitError] = [
@@ -26,22 +26,21 @@ enum GitErrors {
     .notARepository(path: evil), .noRepository(store: evil), .detached,
   ]
 
-  private static let synchronizing: [(Failure, ExitCode)] = [
-    (.sync(.git(.detached)), .gitFailed), (.sync(.git(.unmerged(paths: [evil, "b"]))), .gitFailed),
-    (.git(.unmerged(paths: [evil])), .gitFailed), (.sync(.keyring(.busy(holder: 1))), .storeBusy),
-    (.sync(.unsafePath(evil)), .damaged), (.sync(.bothChanged([evil])), .gitFailed),
-    (.sync(.policiesDiverged), .gitFailed),
-    (.sync(.uncommitted(Array(repeating: evil, count: 7))), .gitFailed),
-    (.sync(.noRemote(among: [])), .gitFailed),
-    (.sync(.noRemote(among: [evil, "b"])), .gitFailed),
-    (.sync(.noStoreInClone(url: evil)), .notFound), (.sync(.noCommit), .gitFailed),
-    (.sync(.rewritten(seen: evil, now: evil)), .gitFailed),
-    (.sync(.rewritten(seen: evil, now: nil)), .gitFailed), (.sync(.foreignPolicy), .policyNotTrusted),
-    (.sync(.tooBusy(attempts: 3)), .gitFailed), (.sync(.anotherStore(folder: evil)), .gitFailed),
-    (.sync(.anotherStore(folder: "")), .gitFailed), (.sync(.policyHistoryTooLarge(limit: 1)), .damaged),
-    (.sync(.indexRefused(file: evil, .full(limit: 1))), .damaged),
-    (.sync(.indexRefused(file: evil, .damaged)), .damaged),
-    (.sync(.indexRefused(file: evil, .line(.empty))), .damaged),
+  private static let synchronizing: [(any ReportableError, ExitCode)] = [
+    (GitError.unmerged(paths: [evil, "b"]), .gitFailed), (GitError.unmerged(paths: [evil]), .gitFailed),
+    (SyncError.unsafePath(evil), .damaged), (SyncError.bothChanged([evil]), .gitFailed),
+    (SyncError.policiesDiverged, .gitFailed),
+    (SyncError.uncommitted(Array(repeating: evil, count: 7)), .gitFailed),
+    (SyncError.noRemote(among: []), .gitFailed),
+    (SyncError.noRemote(among: [evil, "b"]), .gitFailed),
+    (SyncError.noStoreInClone(url: evil), .notFound), (SyncError.noCommit, .gitFailed),
+    (SyncError.rewritten(seen: evil, now: evil), .gitFailed),
+    (SyncError.rewritten(seen: evil, now: nil), .gitFailed), (SyncError.foreignPolicy, .policyNotTrusted),
+    (SyncError.tooBusy(attempts: 3), .gitFailed), (SyncError.anotherStore(folder: evil), .gitFailed),
+    (SyncError.anotherStore(folder: ""), .gitFailed), (SyncError.policyHistoryTooLarge(limit: 1), .damaged),
+    (SyncError.indexRefused(file: evil, .full(limit: 1)), .damaged),
+    (SyncError.indexRefused(file: evil, .damaged), .damaged),
+    (SyncError.indexRefused(file: evil, .line(.empty)), .damaged),
   ]
 
   private static let operations = RepositoryOperation.allCases.map { GitError.inProgress($0) }

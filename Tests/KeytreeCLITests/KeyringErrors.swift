@@ -14,16 +14,17 @@ enum KeyringErrors {
   private static let item = ItemReference.path(
     ItemPath(PrimaryKey(itemClass: .internetPassword, attributes: [.server: "x"], group: "default")))
 
-  static var all: [(Failure, ExitCode)] {
+  static var all: [(any ReportableError, ExitCode)] {
     let errors = store + attributes + items + damages + policies + engine + keys + team
-    return errors.map { (.keyring($0.0), $0.1) }
-      + [(.editedMeanwhile(item, keptAs: item), .failure)]
+    return errors.map { ($0.0 as any ReportableError, $0.1) }
+      + [(CommandError.editedMeanwhile(item, keptAs: item), .failure)]
       + [
-        (.keyFile(.empty, source: "x"), .failure), (.keyFile(.secret, source: "x"), .failure),
-        (.keyFile(.several([person, person]), source: "x"), .ambiguous),
-        (.keyFile(.other(person), source: "x"), .recipientUnusable),
-        (.keyFile(.engine(.engineMissing(detail: evil)), source: "x"), .failure),
-        (.severalPeople(evil, ["a", "b"]), .ambiguous),
+        (CommandError.keyFile(.empty, source: "x"), .failure),
+        (CommandError.keyFile(.secret, source: "x"), .failure),
+        (CommandError.keyFile(.several([person, person]), source: "x"), .ambiguous),
+        (CommandError.keyFile(.other(person), source: "x"), .recipientUnusable),
+        (CommandError.keyFile(.engine(.engineMissing(detail: evil)), source: "x"), .failure),
+        (CommandError.severalPeople(evil, ["a", "b"]), .ambiguous),
       ]
   }
 

@@ -78,7 +78,7 @@ struct GitTests {
     let before = Set(try FileManager.default.contentsOfDirectory(atPath: "\(world.path)/.git"))
     try obstruct(world)
     try world.add("a.example", "x")
-    #expect(throws: SyncError.git(error)) { try world.commit() }
+    #expect(throws: error) { try world.commit() }
     #expect(try world.subjects().count == 1)
     for name in Set(try FileManager.default.contentsOfDirectory(atPath: "\(world.path)/.git")).subtracting(
       before)
@@ -95,7 +95,7 @@ struct GitTests {
     let lock = "\(world.path)/\(name)"
     try Data().write(to: URL(fileURLWithPath: lock))
     try world.add("a.example", "x")
-    #expect(throws: SyncError.self) { try world.commit() }
+    #expect(throws: GitError.self) { try world.commit() }
     try FileManager.default.removeItem(atPath: lock)
     try world.commit()
     #expect(try world.subjects().first == "add internet-password/a.example/x")
@@ -116,7 +116,7 @@ struct GitTests {
     let world = try SyncWorld.withHistory()
     try world.add("a.example", "x")
     guard let author else {
-      #expect(throws: SyncError.self) { try world.commit(author: nil) }
+      #expect(throws: GitError.self) { try world.commit(author: nil) }
       #expect(try world.subjects().count == 1)
       return
     }
@@ -142,7 +142,7 @@ struct GitTests {
     let world = try SyncWorld()
     try FileManager.default.createDirectory(atPath: "\(world.path)/.git", withIntermediateDirectories: false)
     try world.git(["init", "-q"], in: world.store.folder.path)
-    #expect(throws: SyncError.git(.notARepository(path: world.path))) { try world.commit() }
+    #expect(throws: GitError.notARepository(path: world.path)) { try world.commit() }
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
@@ -150,7 +150,7 @@ struct GitTests {
     let world = try SyncWorld.withHistory()
     _ = unsafe chown("\(world.path)/.git", 65534, 65534)
     try world.add("a.example", "x")
-    #expect(throws: SyncError.git(.unsafeOwner(path: world.path))) { try world.commit() }
+    #expect(throws: GitError.unsafeOwner(path: world.path)) { try world.commit() }
   }
 
   @Test func `a store without git in somebody else's repository stays without`() throws {

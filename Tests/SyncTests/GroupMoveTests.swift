@@ -215,7 +215,7 @@ import Testing
     #expect {
       try clones.sync(1)
     } throws: { error in
-      if case SyncError.keyring(.policyNotTrusted) = error { true } else { false }
+      if case KeyringError.policyNotTrusted = error { true } else { false }
     }
     #expect(try clones.item(1, "prod.example") == world.item)
   }

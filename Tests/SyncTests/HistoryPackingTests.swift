@@ -178,7 +178,7 @@ import Testing
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: "\(folder)/\(damaged)")
     let whole = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(damaged)"))
     try whole.dropLast(40).write(to: URL(fileURLWithPath: "\(folder)/\(damaged)"))
-    #expect(throws: SyncError.self) { try committer(world).packHistory() }
+    #expect(throws: GitError.self) { try committer(world).packHistory() }
     try whole.write(to: URL(fileURLWithPath: "\(folder)/\(damaged)"))
     #expect(try packs(world).count == Repository.packLimit + 1)
     #expect(try world.git(["fsck", "--strict"]) == "")

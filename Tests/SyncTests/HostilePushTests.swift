@@ -33,6 +33,8 @@ import Testing
         var report: Synchronization.Report?
         do {
           report = try clones.sync(1)
+        } catch is GitError {
+          report = nil
         } catch is SyncError {
           report = nil
         }

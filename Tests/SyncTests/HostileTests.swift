@@ -69,7 +69,7 @@ struct HostileTests {
     #expect(world.isSprung)
     world.clear()
     try world.sync.add("new.example", "x")
-    #expect(throws: SyncError.self) { try world.sync.commit(in: world.repository) }
+    #expect(throws: GitError.self) { try world.sync.commit(in: world.repository) }
     #expect(!world.isSprung)
     #expect(
       throws: GitError.unsafeConfiguration(keys: [

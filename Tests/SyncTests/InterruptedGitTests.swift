@@ -18,7 +18,7 @@ import Testing
   ) throws {
     let world = try SyncWorld()
     try world.git(["init", "-q", "-b", "main"])
-    #expect(throws: SyncError.self) { try world.commit(killing: command) }
+    #expect(throws: GitError.self) { try world.commit(killing: command) }
     try world.add("a.example", "alice")
     try world.commit()
     let (head, files) = try world.compare()
@@ -34,7 +34,7 @@ import Testing
     try world.commit()
     try FileManager.default.moveItem(atPath: "\(world.path)/.git", toPath: "\(world.path)/../old.git")
     try world.git(["init", "-q", "-b", "main"])
-    #expect(throws: SyncError.self) { try world.commit(killing: "fast-import") }
+    #expect(throws: GitError.self) { try world.commit(killing: "fast-import") }
     try world.add("b.example", "bob")
     try world.commit()
     let (head, files) = try world.compare()
@@ -119,7 +119,7 @@ import Testing
   ) throws {
     let world = try SyncWorld.withHistory()
     try world.add("a.example", "alice")
-    #expect(throws: SyncError.self) { try world.commit(killing: command, leaving: lock) }
+    #expect(throws: GitError.self) { try world.commit(killing: command, leaving: lock) }
     #expect(FileManager.default.fileExists(atPath: "\(world.path)/.git/\(lock)"))
     try world.commit()
     let (head, files) = try world.compare()
@@ -132,15 +132,15 @@ import Testing
     let lock = "\(world.path)/.git/refs/heads/main.lock"
     try Data().write(to: URL(fileURLWithPath: lock))
     try world.add("a.example", "alice")
-    #expect(throws: SyncError.self) { try world.commit(killing: "update-index") }
-    #expect(throws: SyncError.git(.locked(path: lock))) { try world.commit() }
+    #expect(throws: GitError.self) { try world.commit(killing: "update-index") }
+    #expect(throws: GitError.locked(path: lock)) { try world.commit() }
     #expect(FileManager.default.fileExists(atPath: lock))
   }
 
   @Test func `a lock of a git that runs stays, and the error names it`() throws {
     let world = try SyncWorld.withHistory()
     try world.add("a.example", "alice")
-    #expect(throws: SyncError.self) { try world.commit(killing: "update-index") }
+    #expect(throws: GitError.self) { try world.commit(killing: "update-index") }
     let lock = "\(world.path)/.git/index.lock"
     // A user who writes the message of a commit: git holds the lock of its index so long.
     let end = "\(world.store.folder.path)/end"
@@ -157,7 +157,7 @@ import Testing
     process.standardError = FileHandle.nullDevice
     try process.run()
     while !FileManager.default.fileExists(atPath: lock), process.isRunning { usleep(10_000) }
-    #expect(throws: SyncError.git(.locked(path: lock))) { try world.commit() }
+    #expect(throws: GitError.locked(path: lock)) { try world.commit() }
     #expect(FileManager.default.fileExists(atPath: lock))
     try Data().write(to: URL(fileURLWithPath: end))
     process.waitUntilExit()
@@ -181,7 +181,7 @@ import Testing
     try clones.add(0, "ours.example", "alice")
     let path = "\(clones.paths[0])/.git/\(lock)"
     // The first clone does not know yet which branch its own one belongs to, so it writes that.
-    #expect(throws: SyncError.self) { try clones.sync(0, killing: command, leaving: lock) }
+    #expect(throws: GitError.self) { try clones.sync(0, killing: command, leaving: lock) }
     #expect(FileManager.default.fileExists(atPath: path))
     try clones.sync(0)
     #expect(!FileManager.default.fileExists(atPath: path))

@@ -78,7 +78,7 @@ import Testing
       "/bin/sh", ["-ec", script], environment: ProcessEnvironment(["PATH": "/usr/bin:/bin"]))
     run.folder = clones.hub
     #expect(try run.run().succeeded)
-    #expect(throws: SyncError.git(.tooMuchMemory(command: "diff-tree", limit: Git.listMemoryLimit))) {
+    #expect(throws: GitError.tooMuchMemory(command: "diff-tree", limit: Git.listMemoryLimit)) {
       try clones.sync(1)
     }
     try clones.expectSound(1)

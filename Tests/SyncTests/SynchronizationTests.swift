@@ -64,7 +64,7 @@ import Testing
     let before = try clones.git(0, "rev-parse", "HEAD")
     let engine = clones.world.store.engine
     engine.signingRefusal = .cancelled
-    #expect(throws: SyncError.keyring(.engine(.cancelled, nil))) { try clones.sync(0) }
+    #expect(throws: KeyringError.engine(.cancelled, nil)) { try clones.sync(0) }
     engine.signingRefusal = nil
     #expect(try clones.git(0, "rev-parse", "HEAD") == before)
     #expect(try clones.git(0, "status", "--porcelain") == "")
@@ -302,7 +302,7 @@ import Testing
     try clones.push(mode, path, "/etc/passwd")
     guard let reason else {
       #expect { try clones.sync(1) } throws: { error in
-        if case SyncError.git(.failed(command: "fetch", _, _)) = error { true } else { false }
+        if case GitError.failed(command: "fetch", _, _) = error { true } else { false }
       }
       return
     }

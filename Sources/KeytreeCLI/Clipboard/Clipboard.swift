@@ -43,22 +43,6 @@ struct Clipboard {
     }
   }
 
-  /// Why a clipboard cannot be used.
-  enum Problem: Error, Equatable {
-    /// No variable names a session.
-    case noSession
-    /// There is a session, and none of the programs for it.
-    case noProgram([Way])
-    /// A secret for a clipboard has so many bytes at most.
-    case tooLong(limit: Int)
-    /// Windows has text in its clipboard, and the secret is not UTF-8.
-    case notText
-    /// A program could not be started, or said no.
-    case failed(program: String, session: String?)
-    /// A program did not end in time.
-    case timeout(program: String, session: String?)
-  }
-
   /// The way that is used.
   let way: Way
   /// The session that it leads to, as its variable names it.
@@ -75,16 +59,16 @@ struct Clipboard {
   /// Finds the clipboard of the session: Wayland's before that of X11, and Windows' last.
   ///
   /// - Throws: `noSession`; `noProgram`.
-  init(_ environment: Environment) throws(Problem) {
+  init(_ environment: Environment) throws {
     let reachable = Way.allCases.filter { environment.text($0.variable) != nil }
-    guard !reachable.isEmpty else { throw .noSession }
+    guard !reachable.isEmpty else { throw ClipboardError(.noSession, environment) }
     for way in reachable {
       guard let found = Clipboard(way, environment) else { continue }
       self = found
       return
     }
     // Only that there is no Windows program says nothing: the variable may have been left behind.
-    throw .noProgram(reachable)
+    throw ClipboardError(.noProgram(reachable), environment)
   }
 
   /// The clipboards of the session, each by the first way that works.
@@ -108,8 +92,8 @@ struct Clipboard {
   /// Puts a secret into the clipboard, byte for byte.
   ///
   /// - Throws: `tooLong`; `notText`; `failed`; `timeout`.
-  func copy(_ secret: borrowing SecretBytes) throws(Problem) {
-    guard secret.count <= Self.limit else { throw .tooLong(limit: Self.limit) }
+  func copy(_ secret: borrowing SecretBytes) throws {
+    guard secret.count <= Self.limit else { throw ClipboardError(.tooLong(limit: Self.limit), environment) }
     switch way {
     case .wayland:
       let mark = isMarkKnown() ? ["--sensitive"] : []
@@ -117,7 +101,7 @@ struct Clipboard {
     case .xclip: try run("xclip", ["-selection", "clipboard", "-in"], input: secret)
     case .xsel: try run("xsel", ["--clipboard", "--input"], input: secret)
     case .windows:
-      guard let text = WindowsText.encoded(secret) else { throw .notText }
+      guard let text = WindowsText.encoded(secret) else { throw ClipboardError(.notText, environment) }
       try run("clip.exe", [], input: text)
     }
   }
@@ -162,7 +146,7 @@ struct Clipboard {
   /// Empties the clipboard.
   ///
   /// - Throws: `failed`; `timeout`.
-  func clear() throws(Problem) {
+  func clear() throws {
     let nothing = SecretBytes()
     switch way {
     case .wayland: try run("wl-copy", ["--clear"], input: nothing)
@@ -200,12 +184,14 @@ struct Clipboard {
 
   private func run(
     _ name: String, _ arguments: [String], input: borrowing SecretBytes
-  ) throws(Problem) {
-    let failure = Problem.failed(program: name, session: sessionForMessages)
+  ) throws {
+    let failure = ClipboardError(.failed(program: name, session: sessionForMessages), environment)
     guard var run = program(name, arguments), let pipe = ClipboardPipe(holding: input) else { throw failure }
     run.input = .descriptor(pipe.readEnd)
     guard let outcome = try? run.run() else { throw failure }
-    if outcome.stop == .timeout { throw .timeout(program: name, session: sessionForMessages) }
+    if outcome.stop == .timeout {
+      throw ClipboardError(.timeout(program: name, session: sessionForMessages), environment)
+    }
     guard outcome.succeeded else { throw failure }
   }
 

@@ -42,7 +42,7 @@ struct ClipboardTarget {
   /// Looks where the clipboard is; nil when the command line does not ask for it.
   ///
   /// - Throws: a usage error for `--osc52` alone; `other` when there is no clipboard.
-  init?(_ call: CommandCall) throws(Failure) {
+  init?(_ call: CommandCall) throws {
     try Self.refuseContradictions(call)
     guard call.arguments.has(Self.clip) else { return nil }
     self.call = call
@@ -52,18 +52,14 @@ struct ClipboardTarget {
       terminal = try TerminalClipboard()
     } else {
       terminal = nil
-      do throws(Clipboard.Problem) {
-        clipboard = try Clipboard(call.environment)
-      } catch {
-        throw Failure(error, environment: call.environment)
-      }
+      clipboard = try Clipboard(call.environment)
     }
   }
 
   /// Refuses `--osc52` alone, also where nothing is decrypted.
   ///
   /// - Throws: a usage error.
-  static func refuseContradictions(_ call: CommandCall) throws(Failure) {
+  static func refuseContradictions(_ call: CommandCall) throws {
     if call.arguments.has(osc52), !call.arguments.has(clip) {
       throw call.misuse(.other("\(osc52.display) goes with \(clip.display)"))
     }
@@ -75,7 +71,7 @@ struct ClipboardTarget {
   ///   - secret: the bytes.
   ///   - name: what it is, for the person: `the secret`.
   /// - Throws: `other` when a program fails; `file`; `exit` with the status of a signal that came meanwhile.
-  func deliver(_ secret: borrowing SecretBytes, as name: String) throws(Failure) {
+  func deliver(_ secret: borrowing SecretBytes, as name: String) throws {
     if let clipboard {
       try deliver(secret, as: name, to: clipboard)
     } else {
@@ -85,9 +81,9 @@ struct ClipboardTarget {
 
   private func deliver(
     _ secret: borrowing SecretBytes, as name: String, to clipboard: Clipboard
-  ) throws(Failure) {
+  ) throws {
     guard let base = call.environment.runtimeBase else {
-      throw .storeLocationUnknown(reason: "`HOME` is not set")
+      throw CommandError.storeLocationUnknown(reason: "`HOME` is not set")
     }
     let mark = ClipboardMark(of: secret)
     let turns = try ClipboardTurns(session: clipboard.turnSession, in: base)
@@ -96,14 +92,14 @@ struct ClipboardTarget {
     let interruption = Interruption()
     defer { interruption?.stop() }
     let deadline = seconds > 0 ? call.environment.clock().microseconds / 1_000_000 + Int64(seconds) : nil
-    let before = try deadline.map { (time) throws(Failure) in try turns.announce(until: time) }
-    do throws(Clipboard.Problem) {
+    let before = try deadline.map { (time) in try turns.announce(until: time) }
+    do {
       try clipboard.copy(secret)
     } catch {
       if let before { try turns.restore(before) }
-      throw Failure(error, environment: call.environment)
+      throw error
     }
-    do throws(Failure) {
+    do {
       try turns.take(mark, until: deadline)
       if seconds > 0 { try startClearing(mark, clipboard) }
     } catch {
@@ -113,11 +109,11 @@ struct ClipboardTarget {
     }
     call.console.say(
       "Copied \(name) to the clipboard" + (seconds > 0 ? "; it is cleared in \(time)." : "."))
-    if let signal = interruption?.takeSignal() { throw .exit(status: 128 + signal) }
+    if let signal = interruption?.takeSignal() { throw CommandError.exit(status: 128 + signal) }
   }
 
   /// Starts this program again, as the process that clears: it has to outlive this one.
-  private func startClearing(_ mark: ClipboardMark, _ clipboard: Clipboard) throws(Failure) {
+  private func startClearing(_ mark: ClipboardMark, _ clipboard: Clipboard) throws {
     var run = ProgramRun(
       "/proc/self/exe", [ClearClipboardCommand.name, clipboard.way.rawValue, String(seconds)],
       environment: ProcessEnvironment(entries: call.environment.entries, locale: nil))
@@ -128,13 +124,13 @@ struct ClipboardTarget {
     run.timeout = .seconds(5)
     // It ends as soon as a copy of it waits in the background.
     guard let outcome = try? run.run(), outcome.succeeded else {
-      throw .other(
+      throw CommandError.other(
         .failure, message: "cannot copy to the clipboard: the process that would clear it does not start",
         hint: "`--clip=0` copies it and leaves the clearing to you")
     }
   }
 
-  private func deliverToTerminal(_ secret: borrowing SecretBytes, as name: String) throws(Failure) {
+  private func deliverToTerminal(_ secret: borrowing SecretBytes, as name: String) throws {
     guard let terminal else { return }
     // From here on no signal ends this process before the clipboard is cleared. Where signals cannot be held back the
     // secret is handed over all the same: the person sees that nothing was cleared, and for how long it was meant.
@@ -151,6 +147,6 @@ struct ClipboardTarget {
         + (asks ? "; Enter clears it at once." : "."))
     let ending = terminal.wait(seconds, asks: asks, signals: signals)
     try terminal.clear()
-    if case .signal(let number) = ending { throw .exit(status: 128 + number) }
+    if case .signal(let number) = ending { throw CommandError.exit(status: 128 + number) }
   }
 }

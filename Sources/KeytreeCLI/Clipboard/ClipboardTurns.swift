@@ -22,17 +22,17 @@ struct ClipboardTurns: ~Copyable {
   ///   - session: what tells one clipboard from another.
   ///   - folder: the folder for what ends with the session; it is made when it is not there.
   /// - Throws: `file`.
-  init(session: String, in folder: String) throws(Failure) {
+  init(session: String, in folder: String) throws {
     path = Self.path(session, folder)
     // What is wrong with the folder is said when the file cannot be opened.
     unsafe mkdir(folder, 0o700)
     file = unsafe keytree_openat(AT_FDCWD, path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw .file(action: "open", path: path, errno: errno) }
+    guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
     while flock(file, LOCK_EX) != 0 {
       guard errno == EINTR else {
         let problem = errno
         close(file)
-        throw .file(action: "lock", path: path, errno: problem)
+        throw UserFileError(action: "lock", path: path, errno: problem)
       }
     }
   }
@@ -49,7 +49,7 @@ struct ClipboardTurns: ~Copyable {
   /// - Parameter deadline: When the clipboard has to be clear, in seconds since 1970.
   /// - Returns: What was noted before, for ``restore(_:)``.
   /// - Throws: `file`.
-  func announce(until deadline: Int64) throws(Failure) -> [UInt8] {
+  func announce(until deadline: Int64) throws -> [UInt8] {
     let before = content
     let turn = before.count >= 32 ? Array(before.prefix(32)) : Array(repeating: UInt8(ascii: "0"), count: 32)
     try write(turn + Array(" \(deadline)\(Self.copying)".utf8))
@@ -59,20 +59,20 @@ struct ClipboardTurns: ~Copyable {
   /// Takes an announcement back: nothing was copied.
   ///
   /// - Throws: `file`.
-  func restore(_ before: [UInt8]) throws(Failure) { try write(before) }
+  func restore(_ before: [UInt8]) throws { try write(before) }
 
   /// Makes this the last one.
   ///
   /// - Parameter deadline: When the clipboard has to be clear, in seconds since 1970; nil for never.
   /// - Throws: `file`; whatever is in the clipboard would never be cleared then.
-  func take(_ mark: ClipboardMark, until deadline: Int64?) throws(Failure) {
+  func take(_ mark: ClipboardMark, until deadline: Int64?) throws {
     try write(Array(mark.turn.hex.utf8) + Array((deadline.map { " \($0)" } ?? "").utf8))
   }
 
   /// Notes that the secret of this turn is no longer in the clipboard.
   ///
   /// - Throws: `file`.
-  func finish(_ mark: ClipboardMark) throws(Failure) {
+  func finish(_ mark: ClipboardMark) throws {
     let isAnnounced = content.suffix(Self.copying.utf8.count).elementsEqual(Self.copying.utf8)
     if isLast(mark), !isAnnounced { try write([]) }
   }
@@ -83,7 +83,7 @@ struct ClipboardTurns: ~Copyable {
   /// Notes that the clipboard is clear.
   ///
   /// - Throws: `file`.
-  func finishAll() throws(Failure) { try write([]) }
+  func finishAll() throws { try write([]) }
 
   /// A Boolean value that indicates whether a secret should have been cleared by now, and was not.
   ///
@@ -116,9 +116,9 @@ struct ClipboardTurns: ~Copyable {
     return Array(bytes.prefix(max(count, 0)))
   }
 
-  private func write(_ bytes: [UInt8]) throws(Failure) {
+  private func write(_ bytes: [UInt8]) throws {
     guard ftruncate(file, 0) == 0, unsafe pwrite(file, bytes, bytes.count, 0) == bytes.count else {
-      throw .file(action: "write", path: path, errno: errno)
+      throw UserFileError(action: "write", path: path, errno: errno)
     }
   }
 }

@@ -2,17 +2,18 @@ internal import Glibc
 
 // Why there is no clipboard for a secret, in words.
 
-extension Failure {
-  /// A clipboard that cannot be used.
-  init(_ problem: Clipboard.Problem, environment: Environment = Environment(entries: [])) {
-    let isRemote = environment.text("SSH_CONNECTION") != nil || environment.text("SSH_TTY") != nil
-    let advice =
-      isRemote
+extension ClipboardError: ReportableError {
+  package var report: ErrorReport { ErrorReport(self) }
+}
+
+extension ErrorReport {
+  fileprivate init(_ error: ClipboardError) {
+    var hint =
+      error.isRemote
       ? "over ssh, `--clip --osc52` uses the clipboard of your terminal"
       : "run it in a graphical session; `--clip --osc52` uses the clipboard of the terminal"
-    var hint = advice
     let reason: String
-    switch problem {
+    switch error.problem {
     case .noSession:
       reason = "neither `WAYLAND_DISPLAY` nor `DISPLAY` names a session"
     case .noProgram(let ways):
@@ -29,7 +30,7 @@ extension Failure {
     case .timeout(let program, let session):
       reason = "\(program) did not end in time\(Self.place(session))"
     }
-    self = .other(.failure, message: "cannot copy to the clipboard: \(reason)", hint: hint)
+    self.init(.failure, "cannot copy to the clipboard: \(reason)", hint: hint)
   }
 
   private static func packages(_ ways: [Clipboard.Way]) -> String {

@@ -22,10 +22,10 @@ final class TerminalClipboard {
   /// Opens the terminal of the session, `/dev/tty`, wherever standard input and output lead.
   ///
   /// - Throws: `other` when there is none.
-  init() throws(Failure) {
+  init() throws {
     terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     guard terminal >= 0 else {
-      throw .other(
+      throw CommandError.other(
         .failure, message: "cannot use the clipboard of the terminal: this process has no terminal",
         hint: "run it on a terminal; `ssh -t` gives a command one")
     }
@@ -36,9 +36,9 @@ final class TerminalClipboard {
   /// Hands a secret to the terminal.
   ///
   /// - Throws: `file` when the terminal cannot be written to; `other` for a secret that no terminal would take.
-  func copy(_ secret: borrowing SecretBytes) throws(Failure) {
+  func copy(_ secret: borrowing SecretBytes) throws {
     guard secret.count <= Clipboard.limit else {
-      throw Failure(Clipboard.Problem.tooLong(limit: Clipboard.limit))
+      throw ClipboardError(.tooLong(limit: Clipboard.limit))
     }
     var sequence = SecretBytes(capacity: secret.count * 4 / 3 + 16)
     sequence.append("\u{1B}]52;c;")
@@ -52,7 +52,7 @@ final class TerminalClipboard {
   /// Empties it. Some ignore a sequence that holds nothing, so there is a space in it for a moment.
   ///
   /// - Throws: `file`.
-  func clear() throws(Failure) {
+  func clear() throws {
     var sequence = SecretBytes()
     sequence.append("\u{1B}]52;c;IA==\u{07}\u{1B}]52;c;\u{07}")
     try write(sequence)
@@ -87,8 +87,8 @@ final class TerminalClipboard {
     }
   }
 
-  private func write(_ sequence: borrowing SecretBytes) throws(Failure) {
+  private func write(_ sequence: borrowing SecretBytes) throws {
     let problem = unsafe sequence.withBytes { unsafe DescriptorOutput(terminal).write($0) }
-    guard problem == 0 else { throw .file(action: "write to", path: "/dev/tty", errno: problem) }
+    guard problem == 0 else { throw UserFileError(action: "write to", path: "/dev/tty", errno: problem) }
   }
 }

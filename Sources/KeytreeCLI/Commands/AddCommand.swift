@@ -37,7 +37,7 @@ enum AddCommand: Command {
     ],
     exitCodes: [3, 5, 9, 10, 11, 12])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let storage = try NewItemStorage(
       call, mayReplace: call.arguments.has(update), isLocal: call.arguments.has(local))
     guard call.arguments.has(generate) else {
@@ -59,7 +59,7 @@ extension NewItemStorage {
   ///   - clipboard: where the secret goes as well, once it is stored.
   func storeGenerated(
     by generator: SecretGenerator, _ call: CommandCall, clipboard: ClipboardTarget? = nil
-  ) throws(Failure) {
+  ) throws {
     var random = SystemRandomNumberGenerator()
     let secret = generator.make(using: &random)
     try store(secret)

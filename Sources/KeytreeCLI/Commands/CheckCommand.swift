@@ -24,27 +24,23 @@ enum CheckCommand: Command {
     ],
     exitCodes: [3, 4, 7, 8, 9, 11, 12, 13])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     let (repairs, decrypts) = (call.arguments.has(repair), call.arguments.has(decrypt))
     let progress = WorkProgress(repairs ? "repair" : "check", console: call.console)
     var done: [Repair] = []
     if repairs {
-      done = try keyringCall(keyring.finishChanges())
+      done = try keyring.finishChanges()
       // Before the index is rebuilt: it may name an item whose files the history has.
       done += try call.restoreMissingFiles(in: keyring).map(Repair.restoredFile)
     }
     var report: CheckReport
-    do {
-      defer { progress.finish() }
-      report =
-        repairs
-        ? try keyring.repair(decrypts: decrypts) { progress.advance(to: $0, of: $1) }
-        : try keyring.check(decrypts: decrypts) { progress.advance(to: $0, of: $1) }
-    } catch {
-      throw .keyring(error)
-    }
+    defer { progress.finish() }
+    report =
+      repairs
+      ? try keyring.repair(decrypts: decrypts) { progress.advance(to: $0, of: $1) }
+      : try keyring.check(decrypts: decrypts) { progress.advance(to: $0, of: $1) }
     report.repairs = done + report.repairs
     if call.globals.json {
       printJSON(report, call.console)

@@ -23,7 +23,7 @@ enum ClearClipboardCommand: Command {
     examples: [Example("keytree clear-clipboard xclip 45", "waits, and clears what is named")],
     isHidden: true)
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     if call.arguments.operands.isEmpty { return try clearNow(call) }
     guard let way = call.arguments.operand(0)?.text.flatMap(Clipboard.Way.init),
       let seconds = call.arguments.operand(1)?.text.flatMap({ Int($0) }),
@@ -45,17 +45,13 @@ enum ClearClipboardCommand: Command {
   }
 
   /// Clears every clipboard of the session that may still hold a secret.
-  private static func clearNow(_ call: CommandCall) throws(Failure) -> ExitCode {
+  private static func clearNow(_ call: CommandCall) throws -> ExitCode {
     var isCleared = false
     for clipboard in Clipboard.all(call.environment) {
       guard let base = call.environment.runtimeBase else { break }
       let turns = try ClipboardTurns(session: clipboard.turnSession, in: base)
       guard turns.isOpen else { continue }
-      do throws(Clipboard.Problem) {
-        try clipboard.clear()
-      } catch {
-        throw Failure(error, environment: call.environment)
-      }
+      try clipboard.clear()
       try turns.finishAll()
       isCleared = true
     }

@@ -28,7 +28,7 @@ enum CloneCommand: Command {
     ],
     exitCodes: [3, 4, 5, 7, 8, 9, 11])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let expected = try TrustCommand.expectedAdmin(call)
     let url = try text(0, call) ?? ""
     let folder = try text(1, call)
@@ -36,8 +36,8 @@ enum CloneCommand: Command {
     let host = try call.host()
     try requireFree(path)
     let isNew = Repository.realPath(path) == nil
-    try keyringCall(StoreFolder.makeFolder(path))
-    guard let real = Repository.realPath(path) else { throw .keyring(.noStore(path: path)) }
+    try StoreFolder.makeFolder(path)
+    guard let real = Repository.realPath(path) else { throw KeyringError.noStore(path: path) }
     do {
       try clone(address(url), to: real, call)
     } catch {
@@ -52,43 +52,34 @@ enum CloneCommand: Command {
       trust = try Trust(at: path, host: host)
     } catch {
       if case .policyNotTrusted(let reason) = error { throw TrustCommand.refusal(reason) }
-      throw .keyring(error)
+      throw error
     }
     defer { call.explain(trust.engineStatistics) }
     do {
       return try TrustCommand.decide(trust, at: path, expected: expected, call)
-    } catch {
-      switch error {
-      case .cancelled, .promptImpossible: throw notAccepted(folder)
-      default: throw error
-      }
+    } catch TerminalError.cancelled, TerminalError.promptImpossible {
+      throw notAccepted(folder)
     }
   }
 
   /// To clone once more, as the usual hint says, would not help: the store is there.
-  private static func notAccepted(_ folder: String?) -> Failure {
+  private static func notAccepted(_ folder: String?) -> CommandError {
     let command = folder.map { "keytree --store \(ErrorReport.show($0)) trust" } ?? "keytree trust"
     return .other(
       .cancelled, message: "the store is there, but nobody has accepted its people on this machine",
       hint: "`\(command)` asks again; nothing can be decrypted or changed before")
   }
 
-  private static func clone(_ url: String, to path: String, _ call: CommandCall) throws(Failure) {
+  private static func clone(_ url: String, to path: String, _ call: CommandCall) throws {
     let clone = StoreClone(url, to: path, git: call.git(in:))
-    try call.gitCall { () throws(GitError) in try clone.fetch(asksPerson: call.mayAsk) }
-    let found = try call.gitCall { () throws(GitError) in
-      try Repository.around(store: path, git: call.git(in:))
-    }
-    guard let repository = found, repository.prefix.isEmpty else { throw .git(.notARepository(path: path)) }
+    try clone.fetch(asksPerson: call.mayAsk)
+    let found = try Repository.around(store: path, git: call.git(in:))
+    guard let repository = found, repository.prefix.isEmpty else { throw GitError.notARepository(path: path) }
     try call.setUp(repository)
-    do {
-      try clone.checkOut(repository)
-    } catch {
-      throw .sync(error)
-    }
+    try clone.checkOut(repository)
   }
 
-  private static func text(_ index: Int, _ call: CommandCall) throws(Failure) -> String? {
+  private static func text(_ index: Int, _ call: CommandCall) throws -> String? {
     guard let word = call.arguments.operand(index) else { return nil }
     guard let text = word.text, !text.isEmpty else {
       throw call.misuse(.other("an operand is empty or not UTF-8"))
@@ -102,18 +93,13 @@ enum CloneCommand: Command {
   }
 
   /// Refuses a folder that has anything in it.
-  private static func requireFree(_ path: String) throws(Failure) {
+  private static func requireFree(_ path: String) throws {
     var facts = stat()
     guard unsafe stat(path, &facts) == 0 else { return }
     guard facts.st_mode & S_IFMT == S_IFDIR else {
-      throw .file(action: "make the folder", path: path, errno: EEXIST)
+      throw UserFileError(action: "make the folder", path: path, errno: EEXIST)
     }
-    let names: [String]
-    do {
-      names = try FileTree(at: path).list("")
-    } catch {
-      throw .keyring(.file(error))
-    }
-    guard names.isEmpty else { throw .keyring(.folderNotEmpty(path: path)) }
+    let names = try FileTree(at: path).list("")
+    guard names.isEmpty else { throw KeyringError.folderNotEmpty(path: path) }
   }
 }

@@ -14,7 +14,7 @@ enum CompletionsCommand: Command {
       Example("keytree completions fish > ~/.config/fish/completions/keytree.fish", "for good"),
     ])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     guard let name = call.arguments.operand(0)?.text, let shell = CompletionScript.Shell(rawValue: name)
     else {
       throw call.misuse(.missingOperand(shell.value.name))

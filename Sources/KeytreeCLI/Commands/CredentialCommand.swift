@@ -51,37 +51,37 @@ enum CredentialCommand: Command {
     ],
     subcommands: [git, docker])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     if call.path.last?.name == docker.name {
       let status = DockerProgram(call, name: "keytree credential docker").status(of: call.arguments.operands)
-      if status != 0 { throw .exit(status: status) }
+      if status != 0 { throw CommandError.exit(status: status) }
       return .done
     }
     return try answerGit(call.arguments.operand(0)?.text ?? "", call)
   }
 
-  private static func answerGit(_ action: String, _ call: CommandCall) throws(Failure) -> ExitCode {
+  private static func answerGit(_ action: String, _ call: CommandCall) throws -> ExitCode {
     // Read to its end in any case: git writes before it looks whether anybody reads.
     let message = SecretSlice(try call.console.readAll(limit: CredentialLimits.message))
     switch action {
     case "capability":
       for line in ["version 0", "capability authtype", "capability state"] { call.console.print(line) }
     case "get":
-      let question = try credentialCall(try GitCredential(message))
+      let question = try GitCredential(message)
       let keyring = try call.openKeyring()
       defer { call.explain(keyring.engineStatistics) }
       keyring.warmUp()
-      guard let (answer, item) = try credentialCall(try helper(keyring, call).get(question)) else {
+      guard let (answer, item) = try helper(keyring, call).get(question) else {
         return .done
       }
-      guard let text = answer.encoded() else { throw Failure(CredentialError.cannotCarry(item)) }
+      guard let text = answer.encoded() else { throw CredentialError.cannotCarry(item) }
       call.console.writeExactly(text)
     case "store":
-      let credential = try credentialCall(try GitCredential(message))
-      try call.changing { keyring throws(CredentialError) in try helper(keyring, call).store(credential) }
+      let credential = try GitCredential(message)
+      try call.changing { keyring in try helper(keyring, call).store(credential) }
     case "erase":
-      let credential = try credentialCall(try GitCredential(message))
-      try call.changing { keyring throws(CredentialError) in try helper(keyring, call).erase(credential) > 0 }
+      let credential = try GitCredential(message)
+      try call.changing { keyring in try helper(keyring, call).erase(credential) > 0 }
     default: break
     }
     return .done

@@ -12,7 +12,7 @@ enum DemoCommand: Command {
     ],
     examples: [Example("keytree demo", "shows each command and what it prints")], exitCodes: [3])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     // First and last: between them nothing ends this process with the folder in place.
     let interruption = Interruption()
     defer { interruption?.stop() }
@@ -21,7 +21,7 @@ enum DemoCommand: Command {
       home = try ThrowAwayHome(
         prefix: "/tmp/keytree-demo-", searchPath: call.environment.searchPath)
     } catch {
-      throw .keyring(.engine(error, nil))
+      throw KeyringError.engine(error, nil)
     }
     defer { home.remove() }
     let demonstration = Demonstration(home, outer: call.environment, console: call.console)

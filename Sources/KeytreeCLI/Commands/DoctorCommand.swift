@@ -19,7 +19,7 @@ enum DoctorCommand: Command {
     examples: [Example("keytree doctor", "says what works and what does not")],
     exitCodes: [11, 13])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     var spent = EngineStatistics()
     let list = try examine(call, &spent)
     defer { call.explain(spent) }
@@ -37,7 +37,7 @@ enum DoctorCommand: Command {
 
   private static func examine(
     _ call: CommandCall, _ spent: inout EngineStatistics
-  ) throws(Failure) -> [Diagnosis] {
+  ) throws -> [Diagnosis] {
     let path = try call.storePath()
     var host = try call.host()
     // Everything is looked at without a prompt; only the round trip may ask.

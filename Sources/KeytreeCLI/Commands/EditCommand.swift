@@ -24,7 +24,7 @@ enum EditCommand: Command {
     examples: [Example("keytree edit generic:notes/router", "opens the secret in your editor")],
     exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let selection = try call.selection(0)
     try Editor.requirePerson(at: call.console)
     let keyring = try call.openKeyring()
@@ -32,7 +32,7 @@ enum EditCommand: Command {
     keyring.warmUp()
     let record = try call.findOne(selection, in: keyring.index)
     try call.requireWritable(keyring, group: record.group)
-    let secret = try keyringCall(keyring.secret(for: record, matching: selection.query(for: record)))
+    let secret = try keyring.secret(for: record, matching: selection.query(for: record))
     let editor = Editor(environment: call.environment)
     guard let edited = try editor.edit(secret, limit: StoreLayout.secretLimit, console: call.console) else {
       call.report("Nothing was changed in", record)
@@ -45,7 +45,7 @@ enum EditCommand: Command {
       call.report("It was removed meanwhile; stored it again as", result)
     case .kept(let copy):
       if call.globals.json { call.console.write(RecordMembers.of(copy)) }
-      throw .editedMeanwhile(record.reference, keptAs: copy.reference)
+      throw CommandError.editedMeanwhile(record.reference, keptAs: copy.reference)
     }
     return .done
   }

@@ -87,7 +87,7 @@ enum ExportCommand: Command {
     ],
     subcommands: [pass, csv, json])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     guard let target = call.arguments.operand(0)?.text, !target.isEmpty else {
       throw call.misuse(.missingOperand("FILE"))
     }
@@ -110,9 +110,9 @@ enum ExportCommand: Command {
     }
     let found = try search.run(in: keyring.index)
     // An export that lacks an item without a word would be worse than none.
-    guard found.problems.isEmpty else { throw .noMatchButDamage("all items") }
+    guard found.problems.isEmpty else { throw CommandError.noMatchButDamage("all items") }
     guard !found.logins.isEmpty else {
-      throw .other(
+      throw CommandError.other(
         .notFound, message: "no item matches", hint: "`keytree find` lists the items by the same words")
     }
     let run = ExportRun(
@@ -131,7 +131,7 @@ enum ExportCommand: Command {
   }
 
   /// Makes sure that somebody has decided who can read the result.
-  private static func requireProtection(_ call: CommandCall, isTree: Bool) throws(Failure) {
+  private static func requireProtection(_ call: CommandCall, isTree: Bool) throws {
     let isOpen = call.arguments.has(plaintext)
     let isSealed = call.arguments.has(recipient)
     if isOpen, isSealed { throw call.misuse(.conflict(plaintext.display, recipient.display)) }
@@ -152,7 +152,7 @@ enum ExportCommand: Command {
   }
 
   /// The keys of `--recipient`: of people of the store, else of the person's own keyring.
-  private static func sealer(_ call: CommandCall, _ keyring: Keyring) throws(Failure) -> ForeignSealer? {
+  private static func sealer(_ call: CommandCall, _ keyring: Keyring) throws -> ForeignSealer? {
     let words = call.arguments.values(recipient)
     guard !words.isEmpty else { return nil }
     let people = TeamPeople(call: call, keyring: keyring)
@@ -164,11 +164,11 @@ enum ExportCommand: Command {
       // Somebody who was removed is no reader of the store any more, and may be meant nevertheless.
       var key = keyring.keyFile(of: fingerprint)
       if key == nil { key = try people.own(fingerprint) }
-      guard let key else { throw .keyring(.engine(.unusableKey(fingerprint, .missing), nil)) }
+      guard let key else { throw KeyringError.engine(.unusableKey(fingerprint, .missing), nil) }
       keys[fingerprint] = key
     }
     let sealer = ForeignSealer(keys: keys, host: try call.host())
-    try keyringCall(sealer.check())
+    try sealer.check()
     return sealer
   }
 }

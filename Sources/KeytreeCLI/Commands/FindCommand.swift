@@ -38,7 +38,7 @@ enum FindCommand: Command {
     ],
     exitCodes: [4, 8])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let search = try ItemSearch(call)
     let index = try call.openIndex()
     let found = try search.run(in: index)
@@ -82,7 +82,7 @@ enum FindCommand: Command {
     ]
   }
 
-  private static func noMatch(_ call: CommandCall, _ found: ItemSearch.Found) -> Failure {
+  private static func noMatch(_ call: CommandCall, _ found: ItemSearch.Found) -> CommandError {
     if !found.problems.isEmpty { return .noMatchButDamage(call.nameForMessages(0)) }
     if found.isIndexLost { return .noMatchButDamage("the index") }
     let name = call.arguments.operand(0)?.bytes ?? []

@@ -39,7 +39,7 @@ enum GenerateCommand: Command {
   ///
   /// - Parameter position: that of the operand with the number.
   /// - Throws: a usage error for a set that is none, and for words together with a set.
-  static func generator(_ call: CommandCall, count position: Int = 1) throws(Failure) -> SecretGenerator {
+  static func generator(_ call: CommandCall, count position: Int = 1) throws -> SecretGenerator {
     let number = call.arguments.operand(position)?.text.flatMap { Int($0) }
     guard let description = call.arguments.text(charset) else {
       return call.arguments.has(words)
@@ -60,7 +60,7 @@ enum GenerateCommand: Command {
     }
   }
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let generator = try generator(call)
     let clipboard = try ClipboardTarget(call)
     let storage = try NewItemStorage(

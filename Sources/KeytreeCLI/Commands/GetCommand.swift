@@ -51,7 +51,7 @@ enum GetCommand: Command {
     ],
     exitCodes: [3, 4, 6, 7, 8, 9, 11])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     try refuseContradictions(call)
     let selection = try call.selection(0)
     if call.arguments.has(ConflictSelection.option) { return try showCopy(call, selection) }
@@ -69,7 +69,7 @@ enum GetCommand: Command {
     let record = try record(past, call, selection, in: keyring.index)
     let secret =
       if let past { try past.secret(in: keyring) } else {
-        try keyringCall(keyring.secret(for: record, matching: selection.query(for: record)))
+        try keyring.secret(for: record, matching: selection.query(for: record))
       }
     try delivery.deliver(secret, of: record)
     return .done
@@ -78,16 +78,16 @@ enum GetCommand: Command {
   /// Prints a conflict copy, or its secret.
   private static func showCopy(
     _ call: CommandCall, _ selection: ItemSelection
-  ) throws(Failure) -> ExitCode {
+  ) throws -> ExitCode {
     let delivery = try Delivery(call)
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     let copy = try ConflictSelection(call: call, keyring: keyring).one(of: selection)
     if call.arguments.has(attributes) || (call.globals.json && !needsSecret(call)) {
-      guard copy.signer != nil else { throw .keyring(.itemDamaged(copy.record.reference, .badSignature)) }
+      guard copy.signer != nil else { throw KeyringError.itemDamaged(copy.record.reference, .badSignature) }
       show(copy.record, call)
     } else {
-      try delivery.deliver(try keyringCall(keyring.secret(of: copy)), of: copy.record)
+      try delivery.deliver(try keyring.secret(of: copy), of: copy.record)
     }
     return .done
   }
@@ -98,14 +98,14 @@ enum GetCommand: Command {
     private let file: SecretFile?
     private let clipboard: ClipboardTarget?
 
-    init(_ call: CommandCall) throws(Failure) {
+    init(_ call: CommandCall) throws {
       self.call = call
       file = try call.secretFile(out)
       try file?.requireNothingThere()
       clipboard = try ClipboardTarget(call)
     }
 
-    func deliver(_ secret: borrowing SecretBytes, of record: ItemRecord) throws(Failure) {
+    func deliver(_ secret: borrowing SecretBytes, of record: ItemRecord) throws {
       if let clipboard {
         if call.globals.json { show(record, call) }
         try clipboard.deliver(secret, as: "the secret of \(ErrorReport.show(record.reference.text))")
@@ -126,7 +126,7 @@ enum GetCommand: Command {
   /// The item as it was, where that is wanted, else as it is.
   private static func record(
     _ past: PastItem?, _ call: CommandCall, _ selection: ItemSelection, in index: Index
-  ) throws(Failure) -> ItemRecord {
+  ) throws -> ItemRecord {
     if let past { return past.record }
     return try call.findOne(selection, in: index)
   }
@@ -135,7 +135,7 @@ enum GetCommand: Command {
     [reveal, out, ClipboardTarget.clip].contains(where: call.arguments.has)
   }
 
-  private static func refuseContradictions(_ call: CommandCall) throws(Failure) {
+  private static func refuseContradictions(_ call: CommandCall) throws {
     if call.arguments.has(reveal), !call.globals.json {
       throw call.misuse(.other("--reveal is for the output of --json"))
     }

@@ -23,30 +23,28 @@ enum GitCommand: Command {
     ],
     exitCodes: [11], takesRest: true)
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let path = try call.storePath()
     let arguments = call.arguments.operands
     guard let repository = try call.repository() else {
       // Only of a store, not of any folder.
       _ = try call.openIndex()
       guard arguments.first?.text == "init", arguments.count == 1 else {
-        throw .git(.noRepository(store: path))
+        throw GitError.noRepository(store: path)
       }
       for line in try call.makeHistory(path) { call.console.say(line) }
       try call.commitPending()
       return .done
     }
-    try call.gitCall { () throws(GitError) in try repository.refuseNestedRepositories() }
+    try repository.refuseNestedRepositories()
     try call.setUp(repository)
     call.console.flush()
     let pager = call.console.outputIsTerminal ? call.environment.text("PAGER") ?? "less" : nil
     // What comes from the keyboard is git's, which decides what it means.
     let interruption = Interruption()
     defer { interruption?.stop() }
-    let status = try call.gitCall { () throws(GitError) in
-      try repository.git.runForPerson(arguments.map(\.bytes), in: path, pager: pager)
-    }
+    let status = try repository.git.runForPerson(arguments.map(\.bytes), in: path, pager: pager)
     if status == 0 { return .done }
-    throw .exit(status: status)
+    throw CommandError.exit(status: status)
   }
 }

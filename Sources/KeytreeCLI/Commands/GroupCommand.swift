@@ -110,7 +110,7 @@ enum GroupCommand: Command {
     examples: [Example("keytree group reseal", "items that are right are left alone")],
     exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     // The parser sees to it that there is one.
     let subcommand = call.path.last?.name
     let keyring = try call.openKeyring()
@@ -128,11 +128,11 @@ enum GroupCommand: Command {
     return .done
   }
 
-  private static func name(_ call: CommandCall) throws(Failure) -> String {
+  private static func name(_ call: CommandCall) throws -> String {
     call.arguments.operand(0)?.text ?? ""
   }
 
-  private static func newName(_ call: CommandCall) throws(Failure) -> String {
+  private static func newName(_ call: CommandCall) throws -> String {
     let name = try name(call)
     guard GroupName.isValid(name) else {
       throw call.misuse(.other("the name of a group is letters, digits, `.`, `_` and `-`"))

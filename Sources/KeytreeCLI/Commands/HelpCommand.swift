@@ -16,18 +16,14 @@ enum HelpCommand: Command {
       Example("keytree help --man", "prints the manual page; `man -l -` shows it"),
     ])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     if call.arguments.has(manual) {
       call.console.write(ManualPage(Program.declaration, version: Program.version).text())
       return .done
     }
     let help = HelpText(Program.declaration, width: call.console.width)
-    do {
-      let path = try Program.declaration.path(to: call.arguments.operands)
-      call.console.write(path.isEmpty ? help.overview() : help.command(path))
-    } catch {
-      throw .usage(error)
-    }
+    let path = try Program.declaration.path(to: call.arguments.operands)
+    call.console.write(path.isEmpty ? help.overview() : help.command(path))
     return .done
   }
 }

@@ -33,18 +33,16 @@ enum HistoryCommand: Command {
     ],
     exitCodes: [4, 6, 8, 11])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let selection = try call.selection(0)
     let repository = try call.requireRepository()
     // An index is all that is opened, and an index cannot decrypt.
     let index = try call.openIndex()
     let record = try call.findInHistory(selection, in: index, repository)
-    let history = try syncCall { () throws(SyncError) in
-      try ItemHistory(of: record.id, from: record.path, in: repository)
-    }
+    let history = try ItemHistory(of: record.id, from: record.path, in: repository)
     call.explain(EngineStatistics())
     if history.versions.isEmpty {
-      throw .other(
+      throw CommandError.other(
         .notFound, message: "\(ErrorReport.show(record.reference.text)) has no history",
         hint: record.isLocal
           ? "it stays on this machine, so no commit has it" : "`keytree status` shows what is not committed")
@@ -81,8 +79,8 @@ enum HistoryCommand: Command {
   /// Says that a merge kept other versions of the item.
   private static func showCopies(
     of record: ItemRecord, in index: Index, _ call: CommandCall
-  ) throws(Failure) {
-    let count = try keyringCall(index.conflictCopyCount(of: record.id))
+  ) throws {
+    let count = try index.conflictCopyCount(of: record.id)
     if count == 0 { return }
     let copies = count == 1 ? "1 conflict copy of it exists" : "\(count) conflict copies of it exist"
     call.console.say("\(copies); `keytree resolve` lists them.")

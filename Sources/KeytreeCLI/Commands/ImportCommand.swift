@@ -17,14 +17,14 @@ enum ImportCommand: Command {
     ],
     subcommands: [pass, csv, bitwarden, onePassword, keePass, netrc, keychainDump, json])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     guard let source = call.arguments.operand(0)?.text else { throw call.misuse(.missingOperand("FILE")) }
     let host = try call.host()
     let keyring = try call.openKeyring()
     let givenGroup = try call.givenAttributes().group
     let group = givenGroup ?? GroupName.default
-    guard keyring.policy.groups[group] != nil else { throw .keyring(.unknownGroup(group)) }
-    if let distrust = keyring.distrust { throw .keyring(.policyNotTrusted(distrust)) }
+    guard keyring.policy.groups[group] != nil else { throw KeyringError.unknownGroup(group) }
+    if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
     let run = ImportRun(
       keyring: keyring, host: host, group: group, isDryRun: call.arguments.has(dryRun),
       acceptsLoss: call.arguments.has(acceptLoss), json: call.globals.json, console: call.console)
@@ -44,7 +44,7 @@ enum ImportCommand: Command {
     return .done
   }
 
-  private static func fileDraft(_ source: String, _ call: CommandCall) throws(Failure) -> ImportDraft {
+  private static func fileDraft(_ source: String, _ call: CommandCall) throws -> ImportDraft {
     let mapping = try mapping(call)
     let isArchive = call.path.last?.name == onePassword.name
     let limit = isArchive ? ArchiveReader.sizeLimit : CSVReader.sizeLimit
@@ -64,15 +64,13 @@ enum ImportCommand: Command {
       default: try CSVImport.plan(bytes, mapping: mapping, showsUnknown: showsUnknown).draft
       }
     } catch let error as SourceError {
-      throw Failure(error, file: source)
+      throw CommandError(error, file: source)
     } catch let error as CSVError {
-      throw Failure(error, file: source)
-    } catch {
-      preconditionFailure("every format throws one of these")
+      throw CommandError(error, file: source)
     }
   }
 
-  private static func mapping(_ call: CommandCall) throws(Failure) -> CSVMapping {
+  private static func mapping(_ call: CommandCall) throws -> CSVMapping {
     var mapping = CSVMapping()
     for word in call.arguments.values(map) {
       guard let text = word.text, mapping.add(text) else {
@@ -83,18 +81,15 @@ enum ImportCommand: Command {
     return mapping
   }
 
-  private static func read(_ source: String, limit: Int, _ call: CommandCall) throws(Failure) -> SecretBytes {
+  private static func read(_ source: String, limit: Int, _ call: CommandCall) throws -> SecretBytes {
     guard source == "-" else { return try UserFile.read(source, limit: limit) }
     guard !call.console.inputIsTerminal else {
       throw call.misuse(.other("`-` is standard input, which is a terminal: give a file, or a pipe"))
     }
     do {
       return try call.console.readAll(limit: limit)
-    } catch {
-      if case .secretTooLong(let limit) = error {
-        throw Failure(SourceError.tooLarge(limit: limit), file: source)
-      }
-      throw error
+    } catch TerminalError.secretTooLong(let limit) {
+      throw CommandError(SourceError.tooLarge(limit: limit), file: source)
     }
   }
 }

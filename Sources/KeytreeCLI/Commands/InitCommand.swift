@@ -34,20 +34,15 @@ enum InitCommand: Command {
     ],
     exitCodes: [3, 5, 6, 10, 11])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let (path, host) = (try call.storePath(), try call.host())
     try refuseExisting(path, host)
     if !call.arguments.has(noGit) { try call.refuseSecondStore(path) }
     let owner = try owner(call, host)
-    let store = try keyringCall(Keyring.prepare(at: path, owner: owner.fingerprint, host: host))
+    let store = try Keyring.prepare(at: path, owner: owner.fingerprint, host: host)
     // Before there is a policy: a store that is there has its history, whenever this is cut off.
     let lines = try makeHistory(call, path)
-    let keyring: Keyring
-    do throws(KeyringError) {
-      keyring = try store.finish()
-    } catch {
-      throw .keyring(error)
-    }
+    let keyring: Keyring = try store.finish()
     call.explain(keyring.engineStatistics)
     if call.globals.json {
       call.console.write([
@@ -65,7 +60,7 @@ enum InitCommand: Command {
   /// Sees to it that the store has a repository, unless that was declined.
   ///
   /// - Returns: what there is to say about it.
-  private static func makeHistory(_ call: CommandCall, _ path: String) throws(Failure) -> [String] {
+  private static func makeHistory(_ call: CommandCall, _ path: String) throws -> [String] {
     if call.arguments.has(noGit) { return [] }
     guard call.git(in: path).program != nil else {
       return [
@@ -77,43 +72,43 @@ enum InitCommand: Command {
   }
 
   /// Says that there is a store before anything is asked of GnuPG, whatever keys there are.
-  private static func refuseExisting(_ path: String, _ host: HostContext) throws(Failure) {
-    do throws(KeyringError) {
+  private static func refuseExisting(_ path: String, _ host: HostContext) throws {
+    do {
       _ = try Index.open(at: path, host: host)
     } catch {
       if case .noStore = error { return try refuseFile(path) }
-      throw .keyring(error)
+      throw error
     }
-    throw .keyring(.storeExists(path: path))
+    throw KeyringError.storeExists(path: path)
   }
 
   /// Says what stands in the way of the folder, if anything; `stat(2)`.
-  private static func refuseFile(_ path: String) throws(Failure) {
+  private static func refuseFile(_ path: String) throws {
     var facts = stat()
     guard unsafe stat(path, &facts) == 0, facts.st_mode & S_IFMT != S_IFDIR else { return }
-    throw .other(
+    throw CommandError.other(
       .alreadyExists,
       message: "cannot make the store \(ErrorReport.show(path)): a file is there, and a store is a folder",
       hint: "give the folder with `--store DIR`, or move the file away")
   }
 
   /// The key that was named, or the only one that can be used.
-  private static func owner(_ call: CommandCall, _ host: HostContext) throws(Failure) -> OwnKeys.Candidate {
-    let keys = try keyringCall(OwnKeys(host: host))
+  private static func owner(_ call: CommandCall, _ host: HostContext) throws -> OwnKeys.Candidate {
+    let keys = try OwnKeys(host: host)
     let name = call.arguments.text(key)
     let candidates = name.map(keys.matching) ?? keys.candidates
     let usable = candidates.filter { $0.problem == nil }
     if let first = usable.first {
       if usable.count == 1 { return first }
-      throw .severalKeys(usable.map(show))
+      throw CommandError.severalKeys(usable.map(show))
     }
     // One key that was meant and cannot be used: its own reason is the answer.
     if name != nil, candidates.count == 1, let only = candidates.first, let problem = only.problem {
-      throw .keyring(.engine(.unusableKey(only.fingerprint, problem), nil))
+      throw KeyringError.engine(.unusableKey(only.fingerprint, problem), nil)
     }
     // A name that fits no key: those that are there may show what was meant.
     let seen = candidates.isEmpty ? keys.candidates : candidates
-    throw .noUsableKey(
+    throw CommandError.noUsableKey(
       named: name, seen.map { key in show(key) + (key.problem.map { ": " + $0.words } ?? "") },
       someAreUsable: !keys.usable.isEmpty)
   }

@@ -27,7 +27,7 @@ enum InjectCommand: Command {
     ],
     exitCodes: [3, 4, 7, 8, 9])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let path = call.arguments.text(input)
     let target = try call.secretFile(output)
     if call.arguments.has(force), target == nil { throw call.misuse(.other("--force is for --out")) }
@@ -42,28 +42,29 @@ enum InjectCommand: Command {
     if call.arguments.has(force) {
       try target.replace(text)
     } else {
-      do { try target.write(text) } catch { throw withHint(error) }
+      do { try target.write(text) } catch let error as UserFileError { throw withHint(error) }
     }
     call.console.say("Wrote \(ErrorReport.show(target.path)).")
     return .done
   }
 
-  private static func requireNothingThere(_ target: SecretFile) throws(Failure) {
-    do { try target.requireNothingThere() } catch { throw withHint(error) }
+  private static func requireNothingThere(_ target: SecretFile) throws {
+    do { try target.requireNothingThere() } catch let error as UserFileError { throw withHint(error) }
   }
 
   /// What is there can be replaced, which other commands that make files do not offer.
-  private static func withHint(_ failure: Failure) -> Failure {
-    guard case .file(let action, let path, EEXIST) = failure else { return failure }
-    return .other(
-      .alreadyExists, message: "cannot \(action) \(ErrorReport.show(path)): \(ErrorReport.words(EEXIST))",
+  private static func withHint(_ error: UserFileError) -> any Error {
+    guard error.errno == EEXIST else { return error }
+    return CommandError.other(
+      .alreadyExists,
+      message: "cannot \(error.action) \(ErrorReport.show(error.path)): \(ErrorReport.words(EEXIST))",
       hint: "`--force` replaces it")
   }
 
   /// A template may be as large as this.
   private static let limit = 8 << 20
 
-  private static func template(_ path: String?, _ call: CommandCall) throws(Failure) -> SecretTemplate {
+  private static func template(_ path: String?, _ call: CommandCall) throws -> SecretTemplate {
     let source: SecretBytes
     if let path {
       source = try UserFile.read(path, limit: limit)
@@ -84,7 +85,7 @@ enum InjectCommand: Command {
         case .notClosed(let line): "line \(line): a reference has no `}}` behind it"
         case .noReference(let line): "line \(line): what stands between `{{` and `}}` is no reference"
         }
-      throw .other(
+      throw CommandError.other(
         .failure, message: "cannot fill in \(name): \(reason)",
         hint:
           "a reference is `{{ keytree://CLASS/CONTAINER/NAME }}`, as `keytree get ITEM --attributes` shows it"

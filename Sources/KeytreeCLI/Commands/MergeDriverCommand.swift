@@ -19,7 +19,7 @@ enum MergeDriverCommand: Command {
     examples: [Example("keytree merge-driver index %O %A %B %P", "as git has it in its configuration")],
     exitCodes: [1, 8], isHidden: true)
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let words = call.arguments.operands
     var files: [[UInt8]] = []
     for index in 1...3 {
@@ -30,28 +30,19 @@ enum MergeDriverCommand: Command {
     let path = words[4].text ?? ""
     let isIndex = words[0].text == "index"
     guard let place = storePlace(path, isIndex: isIndex) else {
-      throw .other(
+      throw CommandError.other(
         .failure, message: "\(ErrorReport.show(path)) is no file of a store",
         hint: "`keytree doctor` looks at what git is told")
     }
-    let tree: FileTree
-    do {
-      tree = try FileTree(at: place.store)
-    } catch {
-      throw .keyring(.file(error))
-    }
+    let tree = try FileTree(at: place.store)
     let driver = MergeDriver(for: tree) { try head(of: place.store, call) }
     let merged: [UInt8]
     do {
       merged = try merge(files, words[0].text ?? "", place.name, driver)
-    } catch let error as Failure {
+    } catch let error as any ReportableError {
       throw error
-    } catch let error as KeyringError {
-      throw .keyring(error)
-    } catch let error as GitError {
-      throw .git(error)
     } catch {
-      throw .other(
+      throw CommandError.other(
         .failure, message: "\(ErrorReport.show(path)) is not a file of a store",
         hint: "`keytree check` looks at the store")
     }
@@ -66,14 +57,14 @@ enum MergeDriverCommand: Command {
     switch kind {
     case "index":
       guard let number = StoreLayout.shardNumber(name) else {
-        throw Failure.other(
+        throw CommandError.other(
           .failure, message: "\(ErrorReport.show(name)) is no shard of the index",
           hint: "`keytree check` looks at the store")
       }
       return try driver.mergeShard(base: base, ours: ours, theirs: theirs, number: number)
     case "record":
       guard let path = StoreLayout.itemPath(ofFile: "\(StoreLayout.items)/\(name)") else {
-        throw Failure.other(
+        throw CommandError.other(
           .failure, message: "\(ErrorReport.show(name)) is not the record of an item",
           hint: "`keytree check` looks at the store")
       }

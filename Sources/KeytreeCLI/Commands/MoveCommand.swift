@@ -20,7 +20,7 @@ enum MoveCommand: Command {
     examples: [Example("keytree mv github.com/alice github.com/alice-work", "changes the account")],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let selection = try call.selection(try call.itemName(0), of: GivenAttributes())
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }

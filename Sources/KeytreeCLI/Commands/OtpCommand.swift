@@ -56,7 +56,7 @@ enum OtpCommand: Command {
 
   private static func isAdding(_ call: CommandCall) -> Bool { call.path.last?.name == add.name }
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     if isAdding(call) {
       if let option = (ClipboardTarget.options + [qr, reveal]).first(where: call.arguments.has) {
         throw call.misuse(.other("\(option.display) is for a code, not for a new seed"))
@@ -91,7 +91,7 @@ enum OtpCommand: Command {
   /// Shows a code; one that was counted has changed the store, whether it can be shown or not.
   private static func show(
     _ code: borrowing SeedItem.Code, of item: SeedItem, _ call: CommandCall, _ clipboard: ClipboardTarget?
-  ) throws(Failure) {
+  ) throws {
     do {
       try deliver(code, of: item, call, clipboard)
     } catch {
@@ -107,7 +107,7 @@ enum OtpCommand: Command {
 
   private static func deliver(
     _ code: borrowing SeedItem.Code, of item: SeedItem, _ call: CommandCall, _ clipboard: ClipboardTarget?
-  ) throws(Failure) {
+  ) throws {
     let console = call.console
     if call.globals.json {
       var members = RecordMembers.of(item.record).filter { $0.name != "code" && $0.name != "seconds" }
@@ -128,7 +128,7 @@ enum OtpCommand: Command {
     try clipboard?.deliver(code.digits, as: "the code of \(item.name)")
   }
 
-  private static func refuseContradictions(_ call: CommandCall) throws(Failure) {
+  private static func refuseContradictions(_ call: CommandCall) throws {
     if call.arguments.has(reveal), !call.globals.json {
       throw call.misuse(.other("--reveal is for the output of --json"))
     }

@@ -48,7 +48,7 @@ enum PolicyCommand: Command {
     examples: [Example("keytree policy disallow docs/", "new versions are refused from now on")],
     exitCodes: [3, 4, 7, 9, 11, 12])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     // Before the key is used: a name that cannot be allowed is a mistake on the command line.
     let names = call.arguments.operands.map(\.approximateText)
     let keyring = try call.openKeyring()
@@ -71,7 +71,7 @@ enum PolicyCommand: Command {
     for line in list.lines { call.console.print(line) }
   }
 
-  private static func allow(_ names: [String], _ keyring: Keyring, _ call: CommandCall) throws(Failure) {
+  private static func allow(_ names: [String], _ keyring: Keyring, _ call: CommandCall) throws {
     if let name = names.first(where: { !AllowedFiles.canAllow($0) }) {
       throw call.misuse(
         .other(
@@ -80,7 +80,7 @@ enum PolicyCommand: Command {
     }
     let new = names.filter { !keyring.policy.files.contains($0) }
     guard !new.isEmpty else {
-      throw .other(
+      throw CommandError.other(
         .alreadyExists, message: "the policy allows \(list(names)) already",
         hint: "`keytree policy show` lists what it allows")
     }
@@ -88,9 +88,9 @@ enum PolicyCommand: Command {
     call.console.say("Allowed \(list(new)).")
   }
 
-  private static func disallow(_ names: [String], _ keyring: Keyring, _ call: CommandCall) throws(Failure) {
+  private static func disallow(_ names: [String], _ keyring: Keyring, _ call: CommandCall) throws {
     if let name = names.first(where: { !keyring.policy.files.contains($0) }) {
-      throw .other(
+      throw CommandError.other(
         .notFound, message: "the policy does not allow \(ErrorReport.quote(name))",
         hint: "`keytree policy show` lists what it allows")
     }
@@ -100,9 +100,9 @@ enum PolicyCommand: Command {
 
   private static func change(
     _ edits: [PolicyEdit], _ subject: String, _ keyring: Keyring, _ call: CommandCall
-  ) throws(Failure) {
-    let change = try keyringCall(keyring.plan(edits))
-    _ = try keyringCall(keyring.make(change, subject: subject))
+  ) throws {
+    let change = try keyring.plan(edits)
+    _ = try keyring.make(change, subject: subject)
   }
 
   private static func list(_ names: [String]) -> String {

@@ -23,7 +23,7 @@ enum ReadCommand: Command {
     ],
     exitCodes: [3, 4, 7, 8, 9])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     guard let text = call.arguments.operand(0)?.text, let reference = ItemReference(text) else {
       throw call.misuse(ItemName.Problem.badReference.usage)
     }

@@ -22,7 +22,7 @@ enum RemoveCommand: Command {
     examples: [Example("keytree rm github.com/alice github.com/bob", "removes both, or none")],
     exitCodes: [4, 6, 8, 9, 11, 12])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let given = try call.givenAttributes()
     var selections: [ItemSelection] = []
     for operand in call.arguments.operands.indices {
@@ -38,7 +38,7 @@ enum RemoveCommand: Command {
       for record in try call.login(of: record, in: keyring.index).records
       where !records.contains(where: { $0.place == record.place }) { records.append(record) }
     }
-    try keyringCall(keyring.delete(records))
+    try keyring.delete(records)
     for record in records { call.report("Removed", record) }
     return .done
   }

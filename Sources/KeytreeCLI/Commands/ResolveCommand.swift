@@ -28,17 +28,17 @@ enum ResolveCommand: Command {
     ],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     guard let word = call.arguments.text(keep), let choice = ConflictChoice(rawValue: word) else {
       return try list(call, keyring)
     }
     let copy = try ConflictSelection(call: call, keyring: keyring).one(of: call.selection(0))
-    if choice == .theirs, let holder = try keyringCall(keyring.holder(of: copy)) {
+    if choice == .theirs, let holder = try keyring.holder(of: copy) {
       try call.confirmWidening(holder, to: copy.record.group, in: keyring)
     }
-    let kept = try keyringCall(keyring.resolve(copy, keeping: choice))
+    let kept = try keyring.resolve(copy, keeping: choice)
     call.console.say(message(choice))
     for record in kept { call.report("Kept", record) }
     return .done
@@ -52,14 +52,14 @@ enum ResolveCommand: Command {
     }
   }
 
-  private static func list(_ call: CommandCall, _ keyring: Keyring) throws(Failure) -> ExitCode {
+  private static func list(_ call: CommandCall, _ keyring: Keyring) throws -> ExitCode {
     let given = try call.givenAttributes()
     let isNamed = call.arguments.operand(0) != nil || !given.isEmpty
     let conflicts = ConflictSelection(call: call, keyring: keyring)
     let copies = try isNamed ? conflicts.copies(of: call.selection(0)) : conflicts.all()
     if copies.isEmpty, isNamed { throw conflicts.none }
     for copy in copies {
-      let holder = try keyringCall(keyring.holder(of: copy))
+      let holder = try keyring.holder(of: copy)
       let conflict = Conflict(copy: copy, holder: holder, policy: keyring.policy)
       if call.globals.json {
         call.console.write(conflict.json)

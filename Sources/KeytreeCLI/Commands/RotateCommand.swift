@@ -75,7 +75,7 @@ enum RotateCommand: Command {
     examples: [Example("keytree rotate status", "what has to be changed, and who could read it")],
     exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12, 13])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     switch call.path.last?.name {
     case status.name: return try RotationReport(call).show()
     case next.name: return try RotationTurn(call).run()

@@ -35,7 +35,7 @@ enum RunCommand: Command {
     ],
     exitCodes: [3, 4, 7, 8, 9])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let words = call.arguments.operands.map(\.bytes)
     let inherited = call.environment.launch?.variables ?? call.environment.entries
     var program = ProgramReplacement(words, variables: inherited)
@@ -53,7 +53,7 @@ enum RunCommand: Command {
     for (name, reference) in references {
       let secret = secrets[reference]
       guard unsafe !secret.withBytes({ unsafe $0.contains(0) }) else {
-        throw .other(
+        throw CommandError.other(
           .failure, message: "cannot put \(ErrorReport.show(reference.text)) into \(name): it holds a NUL",
           hint: "hand it over in a file: `keytree get ITEM --out FILE`")
       }
@@ -75,7 +75,7 @@ enum RunCommand: Command {
   /// What is set anew, in order: a value of the environment only where it is a reference.
   private static func variables(
     _ inherited: [[UInt8]], _ call: CommandCall
-  ) throws(Failure) -> [(name: String, value: [UInt8])] {
+  ) throws -> [(name: String, value: [UInt8])] {
     var result: [(name: String, value: [UInt8])] = []
     for entry in inherited {
       guard let equals = entry.firstIndex(of: UInt8(ascii: "=")),
@@ -84,7 +84,7 @@ enum RunCommand: Command {
       guard let name = String(validating: entry[..<equals], as: UTF8.self) else {
         // The program would get the reference and take it for the secret.
         let shown = Escaping.terminal.show(Array(entry[..<equals]))
-        throw .other(
+        throw CommandError.other(
           .usage, message: "a variable whose value is a reference has a name that is not UTF-8: \(shown)",
           hint: "give the secret another name with `--env NAME=REF`, and unset this one")
       }
@@ -107,7 +107,7 @@ enum RunCommand: Command {
     return result
   }
 
-  private static func variables(ofFile path: String) throws(Failure) -> [(name: String, value: [UInt8])] {
+  private static func variables(ofFile path: String) throws -> [(name: String, value: [UInt8])] {
     let content = try UserFile.read(path, limit: 1 << 20)
     do {
       return try VariableFile(unsafe content.withBytes { unsafe Array($0) }).variables
@@ -118,7 +118,7 @@ enum RunCommand: Command {
         case .badQuotes(let line): "the quotes of line \(line) do not close it"
         case .containsNUL(let line): "line \(line) holds a NUL"
         }
-      throw .other(
+      throw CommandError.other(
         .failure, message: "cannot read \(ErrorReport.show(path)): \(reason)",
         hint: "a line is `NAME=VALUE`; `#` begins a comment, quotes keep spaces")
     }
@@ -127,10 +127,10 @@ enum RunCommand: Command {
   /// The reference that a value is; nil when it is anything else.
   ///
   /// - Throws: `other` when it begins as one and is none: the program would take it for the secret.
-  private static func reference(_ value: [UInt8], _ name: String) throws(Failure) -> ItemReference? {
+  private static func reference(_ value: [UInt8], _ name: String) throws -> ItemReference? {
     guard value.starts(with: ItemReference.scheme.utf8) else { return nil }
     guard let reference = ItemReference(String(decoding: value, as: UTF8.self)) else {
-      throw .other(
+      throw CommandError.other(
         .usage, message: "the value of \(ErrorReport.show(name)) begins as a reference and is none",
         hint: "a reference is `keytree://CLASS/CONTAINER/NAME`, as `keytree get ITEM --attributes` shows it")
     }
@@ -151,10 +151,10 @@ enum RunCommand: Command {
 
   private static func cannotStart(
     _ words: [[UInt8]], _ reason: String, hint: String, _ status: Int32, _ call: CommandCall
-  ) throws(Failure) -> ExitCode {
+  ) throws -> ExitCode {
     let name = Escaping.terminal.show(words.first ?? [])
     call.console.complain("keytree: cannot run \(name): \(reason)")
     call.console.complain("hint: \(hint)")
-    throw .exit(status: status)
+    throw CommandError.exit(status: status)
   }
 }

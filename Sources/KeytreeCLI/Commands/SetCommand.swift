@@ -30,7 +30,7 @@ enum SetCommand: Command {
     ],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let cleared = try clearedNames(call)
     let field = try call.givenAttributes().field
     let selection = try call.selection(try call.itemName(0), of: GivenAttributes(field: field))
@@ -58,7 +58,7 @@ enum SetCommand: Command {
   ///
   /// - Throws: a usage error when there is nothing to do at all, for what no item can be without, and for an
   ///   attribute that gets a value as well.
-  private static func clearedNames(_ call: CommandCall) throws(Failure) -> [AttributeName] {
+  private static func clearedNames(_ call: CommandCall) throws -> [AttributeName] {
     let given = try call.givenAttributes()
     let names = call.arguments.values(clear).compactMap(\.text).map { AttributeName($0) }
     guard !given.isEmpty || !names.isEmpty || call.arguments.has(secret) else {

@@ -14,7 +14,7 @@ enum StatusCommand: Command {
     examples: [Example("keytree status", "one look at the store")],
     exitCodes: [4, 8, 9, 11, 12])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let status = try StoreStatus(call)
     if call.globals.json {
       call.console.print(json: status.json)

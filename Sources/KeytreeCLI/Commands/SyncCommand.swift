@@ -37,11 +37,11 @@ enum SyncCommand: Command {
     ],
     exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     guard let repository = try call.repository() else {
-      throw .git(.noRepository(store: try call.storePath()))
+      throw GitError.noRepository(store: try call.storePath())
     }
     try call.setUp(repository)
     var options = Synchronization.Options()
@@ -73,7 +73,7 @@ enum SyncCommand: Command {
   /// - Returns: Whether anything has changed that is to be sent, and why items could not be sealed again, which was told.
   private static func settlePeople(
     _ report: inout Synchronization.Report, _ options: Synchronization.Options, _ call: CommandCall
-  ) throws(Failure) -> (hasChanged: Bool, problem: ExitCode?) {
+  ) throws -> (hasChanged: Bool, problem: ExitCode?) {
     var hasChanged = false
     if call.arguments.has(reapply) { hasChanged = try PolicyMerge(call).run() }
     // A machine that only reads makes nothing that it would not send.
@@ -117,27 +117,23 @@ enum SyncCommand: Command {
 
   private static func synchronize(
     _ call: CommandCall, _ keyring: Keyring, _ repository: Repository, _ options: Synchronization.Options
-  ) throws(Failure) -> Synchronization.Report {
+  ) throws -> Synchronization.Report {
     let (path, host) = (try call.storePath(), try call.host())
-    let tree = try keyringCall(StoreFolder.open(path))
-    do {
-      return try Synchronization(
-        keyring, tree: tree, repository: repository, timeout: host.lockTimeout, options: options,
-        author: { Keyring.ownName(in: tree, host: host) }
-      ).run()
-    } catch {
-      throw .sync(error)
-    }
+    let tree = try StoreFolder.open(path)
+    return try Synchronization(
+      keyring, tree: tree, repository: repository, timeout: host.lockTimeout, options: options,
+      author: { Keyring.ownName(in: tree, host: host) }
+    ).run()
   }
 
   /// What came in may be a policy that nobody has accepted here.
   private static func checkPolicy(
     _ report: Synchronization.Report, _ call: CommandCall
-  ) throws(Failure) {
+  ) throws {
     guard report.hasNewPolicy else { return }
     let keyring = try call.openKeyring()
     guard let distrust = keyring.distrust else { return }
-    throw .keyring(.policyNotTrusted(distrust))
+    throw KeyringError.policyNotTrusted(distrust)
   }
 
   private static func lines(
@@ -182,7 +178,7 @@ enum SyncCommand: Command {
   }
 
   /// Puts files in place that a clone has withheld, and that the policy allows.
-  private static func placeWithheldFiles(_ repository: Repository, _ call: CommandCall) throws(Failure) {
+  private static func placeWithheldFiles(_ repository: Repository, _ call: CommandCall) throws {
     let keyring = try call.openKeyring()
     if keyring.distrust != nil { return }
     try call.placeWithheldFiles(

@@ -15,7 +15,7 @@ enum TextconvCommand: Command {
     examples: [Example("keytree textconv index FILE", "one block of lines for each item")],
     isHidden: true)
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     guard let file = call.arguments.operand(1)?.text else { throw call.misuse(.missingOperand("FILE")) }
     let kind = call.arguments.operand(0)?.text
     let limit = kind == "index" ? StoreLayout.shardLimit : StoreLayout.sealedItemLimit
@@ -23,9 +23,8 @@ enum TextconvCommand: Command {
     do {
       let content = try UserFile.read(file, limit: limit)
       bytes = unsafe content.withBytes { unsafe Array($0) }
-    } catch {
-      guard case .file(_, _, let number) = error else { throw error }
-      call.console.print("unreadable: \(ErrorReport.words(number))")
+    } catch let error as UserFileError {
+      call.console.print("unreadable: \(ErrorReport.words(error.errno))")
       return .done
     }
     let lines =

@@ -25,7 +25,7 @@ enum TrustCommand: Command {
     ],
     exitCodes: [3, 4, 7, 9])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let expected = try expectedAdmin(call)
     let (path, host) = (try call.storePath(), try call.host())
     let trust: Trust
@@ -33,7 +33,7 @@ enum TrustCommand: Command {
       trust = try Trust(at: path, host: host)
     } catch {
       if case .policyNotTrusted(let reason) = error { throw refusal(reason) }
-      throw .keyring(error)
+      throw error
     }
     defer { call.explain(trust.engineStatistics) }
     return try decide(trust, at: path, expected: expected, call)
@@ -44,7 +44,7 @@ enum TrustCommand: Command {
   /// - Parameter path: The folder of the store.
   static func decide(
     _ trust: Trust, at path: String, expected: Fingerprint?, _ call: CommandCall
-  ) throws(Failure) -> ExitCode {
+  ) throws -> ExitCode {
     let isAccepted = trust.standing == .accepted
     if !call.globals.json { show(trust, call.console) }
     if let obstacle = trust.obstacle { throw refusal(obstacle) }
@@ -52,9 +52,9 @@ enum TrustCommand: Command {
     if let expected { try check(trust, signedBy: expected) }
     if !isAccepted {
       if expected == nil, try !call.console.confirm("Accept these people on this machine") {
-        throw .cancelled(action: "nothing was accepted")
+        throw TerminalError.cancelled(action: "nothing was accepted")
       }
-      try keyringCall(trust.accept())
+      try trust.accept()
     }
     try placeFiles(of: path, AllowedFiles(beside: trust.policy), call)
     if call.globals.json {
@@ -68,16 +68,14 @@ enum TrustCommand: Command {
   /// Puts files in place that a clone has withheld before anybody had accepted the policy.
   private static func placeFiles(
     of path: String, _ allowed: AllowedFiles, _ call: CommandCall
-  ) throws(Failure) {
-    let found = try call.gitCall { () throws(GitError) in
-      try Repository.find(store: path, git: call.git(in:))
-    }
+  ) throws {
+    let found = try Repository.find(store: path, git: call.git(in:))
     guard let repository = found else { return }
     try call.placeWithheldFiles(in: repository, of: path, allowed, isTold: true)
   }
 
   /// The admin whom `--fingerprint` names.
-  static func expectedAdmin(_ call: CommandCall) throws(Failure) -> Fingerprint? {
+  static func expectedAdmin(_ call: CommandCall) throws -> Fingerprint? {
     guard let text = call.arguments.text(fingerprint) else { return nil }
     let compact = text.filter { $0 != " " }.uppercased()
     guard let expected = Fingerprint(compact) else {
@@ -87,7 +85,7 @@ enum TrustCommand: Command {
   }
 
   /// A policy that nobody can accept: here the usual hint would lead in a circle.
-  static func refusal(_ reason: PolicyDistrust) -> Failure {
+  static func refusal(_ reason: PolicyDistrust) -> CommandError {
     let isAboutKey = if case .keyExchanged = reason { true } else { false }
     return .other(
       .policyNotTrusted,
@@ -97,15 +95,15 @@ enum TrustCommand: Command {
         : "restore `policy.json`, its signature and `keys` from git or a backup, or ask an admin you know")
   }
 
-  private static var noOwnKey: Failure {
+  private static var noOwnKey: CommandError {
     .other(
       .cannotDecrypt, message: "cannot accept the policy: none of your secret keys is of a person in it",
       hint: "bring the secret key over from your other machine (`gpg --export-secret-keys`), or ask an admin")
   }
 
-  private static func check(_ trust: Trust, signedBy expected: Fingerprint) throws(Failure) {
+  private static func check(_ trust: Trust, signedBy expected: Fingerprint) throws {
     guard trust.signedBy == expected else {
-      throw .other(
+      throw CommandError.other(
         .policyNotTrusted,
         message: "the policy of the store is not trusted: it is signed by "
           + "\(trust.signedBy?.text ?? "nobody"), not by \(expected.text)",
@@ -118,7 +116,7 @@ enum TrustCommand: Command {
       reason = PolicyDistrust.keyChanged(person, name: trust.policy.people[person]?.name ?? "").words
     case .forgotten, .keysChanged, .forked, .older: reason = words(trust.standing)
     }
-    throw .other(
+    throw CommandError.other(
       .policyNotTrusted, message: "the policy of the store is not trusted: \(ErrorReport.show(reason))",
       hint: "run it without `--fingerprint`, look at what changes, and answer the question")
   }

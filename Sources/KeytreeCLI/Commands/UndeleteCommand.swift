@@ -23,7 +23,7 @@ enum UndeleteCommand: Command {
     examples: [Example("keytree undelete github.com/alice", "brings it back")],
     exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let selection = try call.selection(0)
     let repository = try call.requireRepository()
     let keyring = try call.openKeyring()
@@ -40,7 +40,7 @@ enum UndeleteCommand: Command {
       restored = try keyring.bringBack(items)
     } catch {
       if case .itemExists = error, let item = items.first { throw isTaken(item.record) }
-      throw .keyring(error)
+      throw error
     }
     for record in restored { call.report("Brought back", record) }
     return .done
@@ -49,7 +49,7 @@ enum UndeleteCommand: Command {
   /// The one deleted item that is meant, and the fields that were deleted together with it.
   private static func deletedItems(
     _ call: CommandCall, _ selection: ItemSelection, _ keyring: Keyring, _ repository: Repository
-  ) throws(Failure) -> [PastItemFiles] {
+  ) throws -> [PastItemFiles] {
     let removals = try call.removals(selection, repository)
     var deleted: [ItemRecord] = []
     var ids: Set<ItemID> = []
@@ -59,7 +59,7 @@ enum UndeleteCommand: Command {
     }
     guard let record = try call.settleOne(deleted) else {
       let isThere = try !call.find(selection, in: keyring.index).items.isEmpty
-      throw .other(
+      throw CommandError.other(
         .notFound, message: "no deleted item matches \(call.nameForMessages(0))",
         hint: isThere
           ? "it is in the store; `keytree history ITEM` shows its older versions"
@@ -68,9 +68,7 @@ enum UndeleteCommand: Command {
     // A version that is believed must have had the name. The last one may have had another name.
     let named = removals.filter { selection.accepts($0.record) }
     _ = try lastVersions(of: record.id, named, keyring, repository)
-    let everywhere = try syncCall { () throws(SyncError) in
-      try RemovedItems(below: [StoreLayout.items], in: repository).removals
-    }
+    let everywhere = try RemovedItems(below: [StoreLayout.items], in: repository).removals
     let versions = everywhere.filter { $0.record.id == record.id }
     let login = try chosen(of: lastVersions(of: record.id, versions, keyring, repository), call)
     if login.record.field != nil { return [login] }
@@ -82,14 +80,14 @@ enum UndeleteCommand: Command {
     let byField = Dictionary(grouping: fields, by: \.record.id).values
       .sorted { $0[0].record.path.text < $1[0].record.path.text }
     for versions in byField where try isGone(versions[0].record, keyring.index) {
-      do throws(Failure) {
+      do {
         let last = try lastVersions(of: versions[0].record.id, versions, keyring, repository)
         if let field = last.first(where: { $0.record.group == login.record.group }) { items.append(field) }
       } catch {
         // The login comes back without a field that is not believed.
         let name = versions[0].record.reference.text
         call.console.complain("keytree: warning: did not bring back \(ErrorReport.show(name))")
-        for line in ErrorReport(error).lines { call.console.complain(line) }
+        for line in ErrorReport(describing: error).lines { call.console.complain(line) }
       }
     }
     return items
@@ -103,8 +101,8 @@ enum UndeleteCommand: Command {
     init(_ removal: RemovedItems.Removal) { (commit, parent) = (removal.commit, removal.parent) }
   }
 
-  private static func isGone(_ record: ItemRecord, _ index: Index) throws(Failure) -> Bool {
-    try keyringCall(index.find(Query(predicates: [.id(record.id)], limit: .one))).items.isEmpty
+  private static func isGone(_ record: ItemRecord, _ index: Index) throws -> Bool {
+    try index.find(Query(predicates: [.id(record.id)], limit: .one)).items.isEmpty
   }
 
   /// The one version that is meant. A member of another group can have signed a version with the id of an item of this
@@ -113,7 +111,7 @@ enum UndeleteCommand: Command {
   /// - Throws: `ambiguous` with the last version of each group; a usage error.
   private static func chosen(
     of versions: [PastItemFiles], _ call: CommandCall
-  ) throws(Failure) -> PastItemFiles {
+  ) throws -> PastItemFiles {
     if versions.count == 1 { return versions[0] }
     let group = try call.givenAttributes().group
     let name = try call.itemName(0)
@@ -123,7 +121,7 @@ enum UndeleteCommand: Command {
       return false
     }
     if wanted.count == 1 { return wanted[0] }
-    throw .ambiguous(call.nameForMessages(0), candidates: versions.map(\.record.reference.text))
+    throw CommandError.ambiguous(call.nameForMessages(0), candidates: versions.map(\.record.reference.text))
   }
 
   /// The newest versions of a deleted item that are believed, one for each group that it was in. Anybody who can push can
@@ -132,25 +130,24 @@ enum UndeleteCommand: Command {
   /// - Throws: `keyring` or `sync` with what is wrong with the last one, when none is believed.
   private static func lastVersions(
     of id: ItemID, _ removals: [RemovedItems.Removal], _ keyring: Keyring, _ repository: Repository
-  ) throws(Failure) -> [PastItemFiles] {
+  ) throws -> [PastItemFiles] {
     var last: [String: PastItemFiles] = [:]
-    var failure: SyncError?
+    var failure: KeyringError?
     for removal in removals where removal.record.id == id {
-      do throws(SyncError) {
+      do {
         guard let store = try PastStore(at: removal.parent, in: repository) else { continue }
         let files = try store.item(at: removal.record.path, in: keyring)
         let group = files.record.group
         if last[group].map({ $0.record.modified < files.record.modified }) ?? true { last[group] = files }
-      } catch {
-        guard case .keyring = error else { throw .sync(error) }
+      } catch let error as KeyringError {
         failure = failure ?? error
       }
     }
-    if last.isEmpty { throw .sync(failure ?? .keyring(.itemNotFound)) }
+    if last.isEmpty { throw failure ?? KeyringError.itemNotFound }
     return last.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  private static func isTaken(_ record: ItemRecord) -> Failure {
+  private static func isTaken(_ record: ItemRecord) -> CommandError {
     .other(
       .alreadyExists,
       message: "cannot bring back \(ErrorReport.show(record.reference.text)): another item has its place",

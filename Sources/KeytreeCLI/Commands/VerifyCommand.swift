@@ -49,7 +49,7 @@ enum VerifyCommand: Command {
     ],
     exitCodes: [3, 4, 9, 11, 13])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     if call.arguments.has(at), call.arguments.has(preReceive) {
       throw call.misuse(.conflict(at.display, preReceive.display))
     }
@@ -58,18 +58,20 @@ enum VerifyCommand: Command {
     let interruption = Interruption()
     defer { interruption?.stop() }
     let host = host(call)
-    let room = try keyringCall(VerificationRoom(host: host))
+    let room = try VerificationRoom(host: host)
     defer { room.remove() }
     defer { call.explain(room.statistics) }
     let code =
       call.arguments.has(preReceive)
       ? try judgePush(call, anchors, room) : try judgeStore(call, anchors, host, room)
-    if interruption?.takeSignal() != nil { throw .cancelled(action: "not everything was looked at") }
+    if interruption?.takeSignal() != nil {
+      throw TerminalError.cancelled(action: "not everything was looked at")
+    }
     return code
   }
 
   /// The people whom `--fingerprint` names.
-  private static func anchors(_ call: CommandCall) throws(Failure) -> [Fingerprint] {
+  private static func anchors(_ call: CommandCall) throws -> [Fingerprint] {
     var anchors: [Fingerprint] = []
     for word in call.arguments.values(fingerprint) {
       guard let anchor = Fingerprint((word.text ?? "").filter { $0 != " " }.uppercased()) else {
@@ -81,7 +83,7 @@ enum VerifyCommand: Command {
   }
 
   /// The folder of the store in a bare repository: empty for the top.
-  private static func folder(_ call: CommandCall) throws(Failure) -> String {
+  private static func folder(_ call: CommandCall) throws -> String {
     guard let text = call.arguments.text(folder) else { return "" }
     let path = text.hasSuffix("/") ? String(text.dropLast()) : text
     guard RelativePath.isPlain(path) else {
@@ -102,16 +104,16 @@ enum VerifyCommand: Command {
 
   private static func judgeStore(
     _ call: CommandCall, _ anchors: [Fingerprint], _ host: HostContext, _ room: VerificationRoom
-  ) throws(Failure) -> ExitCode {
+  ) throws -> ExitCode {
     let path = try call.storePath()
     var start = PolicyHistory.Start()
     start.anchors = anchors
-    start.accepted = { (keyring) throws(KeyringError) in
+    start.accepted = { (keyring) in
       try AcceptedPolicy(of: keyring, stateBase: host.stateBase)
     }
     let progress = WorkProgress("verify", console: call.console)
     let result: Verification
-    do throws(Failure) {
+    do {
       result = try verification(call, path, start, room, progress)
       progress.finish()
     } catch {
@@ -127,35 +129,31 @@ enum VerifyCommand: Command {
   private static func verification(
     _ call: CommandCall, _ path: String, _ start: PolicyHistory.Start, _ room: VerificationRoom,
     _ progress: WorkProgress
-  ) throws(Failure) -> Verification {
+  ) throws -> Verification {
     guard let revision = call.arguments.text(at) else {
       if call.arguments.has(folder) { throw misplacedFolder(call) }
       let repository = try call.repository()
-      return try syncCall { () throws(SyncError) in
-        try Verification(ofStoreAt: path, in: repository, from: start, room: room) {
-          progress.advance(to: $0, of: $1)
-        }
+      return try Verification(ofStoreAt: path, in: repository, from: start, room: room) {
+        progress.advance(to: $0, of: $1)
       }
     }
     let bare = Repository.bare(path, store: try folder(call), git: call.git(in:))
     if bare == nil, call.arguments.has(folder) { throw misplacedFolder(call) }
     let around = bare == nil ? try call.repository() : bare
-    guard let repository = around else { throw .git(.noRepository(store: path)) }
-    let commit = try syncCall { () throws(SyncError) in try repository.commitForVerification(revision) }
+    guard let repository = around else { throw GitError.noRepository(store: path) }
+    let commit = try repository.commitForVerification(revision)
     guard let commit else { throw noCommit(revision) }
-    return try syncCall { () throws(SyncError) in
-      try Verification(ofCommit: commit, in: repository, from: start, room: room) {
-        progress.advance(to: $0, of: $1)
-      }
+    return try Verification(ofCommit: commit, in: repository, from: start, room: room) {
+      progress.advance(to: $0, of: $1)
     }
   }
 
-  private static func misplacedFolder(_ call: CommandCall) -> Failure {
+  private static func misplacedFolder(_ call: CommandCall) -> UsageError {
     call.misuse(
       .other("`--folder` is for a bare repository; elsewhere `--store` names the folder of the store"))
   }
 
-  private static func noCommit(_ name: String) -> Failure {
+  private static func noCommit(_ name: String) -> CommandError {
     .other(
       .notFound, message: "no commit is called \(ErrorReport.quote(name))",
       hint: "`keytree git log --oneline` names them")
@@ -165,26 +163,24 @@ enum VerifyCommand: Command {
 
   private static func judgePush(
     _ call: CommandCall, _ anchors: [Fingerprint], _ room: VerificationRoom
-  ) throws(Failure) -> ExitCode {
+  ) throws -> ExitCode {
     let path = call.environment.text("GIT_DIR") ?? "."
     let store = try folder(call)
     guard let repository = Repository.bare(path, store: store, seesQuarantine: true, git: call.git(in:))
     else {
-      throw .git(.notARepository(path: path))
+      throw GitError.notARepository(path: path)
     }
     let input = try call.console.readAll(limit: 16 << 20)
     let lines = unsafe input.withBytes { unsafe Array($0) }
     guard let references = PushedReference.list(lines) else {
-      throw .other(
+      throw CommandError.other(
         .usage, message: "standard input is not what git gives a hook `pre-receive`",
         hint: "git calls the hook itself; `keytree verify --at REV` looks at a commit")
     }
-    var push = try syncCall { () throws(SyncError) in
-      try PushVerification(in: repository, anchors: anchors, room: room)
-    }
+    var push = try PushVerification(in: repository, anchors: anchors, room: room)
     var code = ExitCode.done
     for reference in references {
-      let branch = try syncCall { () throws(SyncError) in try push.look(at: reference) }
+      let branch = try push.look(at: reference)
       guard let branch else { continue }
       let report = VerificationReport(branch.result, branch: branch.name)
       report.print(to: call)

@@ -9,7 +9,7 @@ enum VersionCommand: Command {
   /// The line it prints.
   static var text: String { "keytree " + Program.version }
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     call.console.print(text)
     return .done
   }

@@ -17,12 +17,12 @@ enum WhoCommand: Command {
     examples: [Example("keytree who github.com/alice", "a line for each reader")],
     exitCodes: [4, 6, 8, 9, 13])
 
-  static func run(_ call: CommandCall) throws(Failure) -> ExitCode {
+  static func run(_ call: CommandCall) throws -> ExitCode {
     let selection = try call.selection(0)
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     let record = try call.findOne(selection, in: keyring.index)
-    let readers = try keyringCall(keyring.readers(of: record))
+    let readers = try keyring.readers(of: record)
     if call.globals.json {
       call.console.print(json: json(readers, record))
     } else {

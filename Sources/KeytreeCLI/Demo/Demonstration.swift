@@ -30,7 +30,7 @@ struct Demonstration {
   ///
   /// - Parameter isInterrupted: asked after each step.
   /// - Throws: `other` when a step did not end as it should; `cancelled`.
-  func callAsFunction(isInterrupted: () -> Bool) throws(Failure) {
+  func callAsFunction(isInterrupted: () -> Bool) throws {
     explain(
       "This is a walk through keytree: each command as you would type it, and what it prints. It all happens in "
         + "\(home.folder), which is removed at the end. Your store, your keys and your settings are not "
@@ -53,16 +53,16 @@ struct Demonstration {
     ] { console.print(line) }
   }
 
-  private func makeKey(_ userID: String, _ isInterrupted: () -> Bool) throws(Failure) -> Fingerprint {
+  private func makeKey(_ userID: String, _ isInterrupted: () -> Bool) throws -> Fingerprint {
     do {
       return try home.makeKey(userID)
     } catch {
       if isInterrupted() { throw Self.stopped }
-      throw .keyring(.engine(error, nil))
+      throw KeyringError.engine(error, nil)
     }
   }
 
-  private func show(_ steps: [DemoStep], _ isInterrupted: () -> Bool) throws(Failure) {
+  private func show(_ steps: [DemoStep], _ isInterrupted: () -> Bool) throws {
     for step in steps {
       if isInterrupted() { throw Self.stopped }
       explain(step.words)
@@ -72,16 +72,18 @@ struct Demonstration {
       console.flush()
       // Whoever has stopped it has also stopped the gpg that ran.
       if isInterrupted() { throw Self.stopped }
-      if console.outputIsClosed { throw .outputClosed }
+      if console.outputIsClosed { throw TerminalError.outputClosed }
       guard code == .done else {
-        throw .other(
+        throw CommandError.other(
           .failure, message: "the demo ends here: this command should not have failed",
           hint: "`keytree doctor` tries everything that keytree depends on")
       }
     }
   }
 
-  private static var stopped: Failure { .cancelled(action: "the demo was stopped, and everything removed") }
+  private static var stopped: TerminalError {
+    .cancelled(action: "the demo was stopped, and everything removed")
+  }
 
   /// Prints words in lines that fit, and an empty line below them.
   private func explain(_ words: String) {

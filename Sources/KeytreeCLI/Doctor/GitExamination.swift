@@ -11,16 +11,16 @@ struct GitExamination {
   ///
   /// - Parameter keyring: The store; nil if it cannot be opened.
   func diagnoses(of keyring: Keyring?) -> [Diagnosis] {
-    do throws(Failure) {
+    do {
       let path = try call.storePath()
       var git = call.git(in: "/")
       git.isInWorkTree = false
       let repository = keyring == nil ? nil : try call.repository()
       guard let program = git.program else {
-        guard repository == nil else { throw .git(.notInstalled) }
+        guard repository == nil else { throw GitError.notInstalled }
         return [.note("git", "it is not installed, so no store has a history", advice: "`apt install git`")]
       }
-      let version = try call.gitCall { [git] () throws(GitError) in try git.version() }
+      let version = try git.version()
       let own = Diagnosis.ok("git", "\(ErrorReport.show(program)), version \(ErrorReport.show(version))")
       guard let repository else {
         guard keyring != nil else { return [own] }
@@ -33,14 +33,14 @@ struct GitExamination {
       }
       return [own] + (try look(at: repository, AllowedFiles(beside: keyring?.policy)))
     } catch {
-      return [.failed("git", ErrorReport(error))]
+      return [.failed("git", ErrorReport(describing: error))]
     }
   }
 
   private func look(
     at repository: Repository, _ allowed: AllowedFiles
-  ) throws(Failure) -> [Diagnosis] {
-    let branch = try call.gitCall { () throws(GitError) in try repository.branch() }
+  ) throws -> [Diagnosis] {
+    let branch = try repository.branch()
     let place = "in \(ErrorReport.show(repository.top))"
     var list: [Diagnosis] = [
       .ok(
@@ -57,12 +57,12 @@ struct GitExamination {
       try call.setUp(repository)
         ? .ok("merging", "attributes and settings of the repository were missing, and are in place now")
         : .ok("merging", "attributes and settings of the repository are in place"))
-    let others = try call.gitCall { () throws(GitError) in try repository.otherStores() }
+    let others = try repository.otherStores()
     list += others.map { folder in
       let report = ErrorReport(SyncError.anotherStore(folder: folder))
       return .wrong("history", report.message ?? "", advice: report.hint)
     }
-    let strangers = try call.gitCall { () throws(GitError) in try repository.strangers(outside: allowed) }
+    let strangers = try repository.strangers(outside: allowed)
     list += strangers.map { stranger in
       let path = ErrorReport.show(stranger.path)
       return .wrong(

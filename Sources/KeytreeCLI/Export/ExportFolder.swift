@@ -19,14 +19,14 @@ final class ExportFolder {
   ///
   /// - Parameter path: where it is to be: nothing, or an empty folder.
   /// - Throws: `file`.
-  init(path: String) throws(Failure) {
+  init(path: String) throws {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     try Self.requireNothingThere(path)
     Self.removePartials(of: path)
     let partial = "\(path).\(UInt32.random(in: 0x1000_0000...UInt32.max))\(Self.suffix)"
     guard unsafe mkdir(partial, 0o700) == 0 else {
-      throw .file(action: "make the folder", path: path, errno: errno)
+      throw UserFileError(action: "make the folder", path: path, errno: errno)
     }
     (self.path, self.partial) = (path, partial)
     descriptor = unsafe keytree_openat(
@@ -64,17 +64,17 @@ final class ExportFolder {
   /// Fails early, before anything is decrypted.
   ///
   /// - Throws: `file` when there is anything but an empty folder.
-  static func requireNothingThere(_ path: String) throws(Failure) {
+  static func requireNothingThere(_ path: String) throws {
     var facts = stat()
     guard unsafe lstat(path, &facts) == 0 else {
       if errno == ENOENT { return }
-      throw .file(action: "make the folder", path: path, errno: errno)
+      throw UserFileError(action: "make the folder", path: path, errno: errno)
     }
     let folder = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
-    guard folder >= 0 else { throw .file(action: "make the folder", path: path, errno: EEXIST) }
+    guard folder >= 0 else { throw UserFileError(action: "make the folder", path: path, errno: EEXIST) }
     defer { close(folder) }
     guard let names = try? FolderNames.list(folder), names.isEmpty else {
-      throw .file(action: "make the folder", path: path, errno: EEXIST)
+      throw UserFileError(action: "make the folder", path: path, errno: EEXIST)
     }
   }
 
@@ -84,7 +84,7 @@ final class ExportFolder {
   ///   - components: folders and name.
   ///   - bytes: what it holds; nothing that is secret as it is.
   /// - Throws: `file`.
-  func write(_ components: [[UInt8]], _ bytes: [UInt8]) throws(Failure) {
+  func write(_ components: [[UInt8]], _ bytes: [UInt8]) throws {
     var folder = unsafe keytree_openat(AT_FDCWD, partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
     guard folder >= 0 else { throw failure(errno) }
     defer { close(folder) }
@@ -110,7 +110,7 @@ final class ExportFolder {
   /// Brings everything to the disk and the folder to its place.
   ///
   /// - Throws: `file`.
-  func finish() throws(Failure) {
+  func finish() throws {
     let folder = unsafe keytree_openat(AT_FDCWD, partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
     guard folder >= 0 else { throw failure(errno) }
     // One call for all files of a tree that may have thousands.
@@ -124,8 +124,8 @@ final class ExportFolder {
     isDone = true
   }
 
-  private func failure(_ number: Int32) -> Failure {
-    .file(action: "make the folder", path: path, errno: number)
+  private func failure(_ number: Int32) -> UserFileError {
+    UserFileError(action: "make the folder", path: path, errno: number)
   }
 
   deinit {

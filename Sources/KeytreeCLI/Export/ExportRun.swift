@@ -18,39 +18,31 @@ struct ExportRun {
   /// Decrypts items, on several threads.
   ///
   /// - Throws: `keyring` with the first that cannot be decrypted: an export without it would be no export.
-  func items(_ records: [ItemRecord]) throws(Failure) -> [ExportedItem] {
+  func items(_ records: [ItemRecord]) throws -> [ExportedItem] {
     let progress = WorkProgress("decrypt", total: records.count, console: call.console)
     defer { progress.finish() }
     let keyring = keyring
-    @Sendable func item(_ record: ItemRecord) throws(KeyringError) -> ExportedItem {
+    @Sendable func item(_ record: ItemRecord) throws -> ExportedItem {
       defer { progress.step() }
       return ExportedItem(record: record, secret: SecretSlice(try keyring.secret(for: record)))
     }
-    do {
-      // The first alone: it may ask for a passphrase (threat T36).
-      var items = [try item(records[0])]
-      items += try WorkerPool(workers: try call.host().workers).map(records.count - 1) {
-        number throws(KeyringError) -> ExportedItem in
-        try item(records[number + 1])
-      }
-      return items
-    } catch let error as KeyringError {
-      throw .keyring(error)
-    } catch let error as Failure {
-      throw error
-    } catch {
-      preconditionFailure("nothing else is thrown above")
+    // The first alone: it may ask for a passphrase (threat T36).
+    var items = [try item(records[0])]
+    items += try WorkerPool(workers: try call.host().workers).map(records.count - 1) {
+      number -> ExportedItem in
+      try item(records[number + 1])
     }
+    return items
   }
 
   /// Writes one file.
   ///
   /// - Throws: `other` when something would be lost and that was not accepted; `file`; `keyring`.
-  func write(_ entries: [ExportEntry], as format: some ExportFile) throws(Failure) {
+  func write(_ entries: [ExportEntry], as format: some ExportFile) throws {
     let prepared = PreparedExport(entries, as: format)
     guard try settle(prepared.report) else { return }
     if let sealer {
-      let message = SecretBytes(copying: try keyringCall(sealer.seal(prepared.file)))
+      let message = SecretBytes(copying: try sealer.seal(prepared.file))
       try SecretFile(path: target).write(message)
     } else {
       try SecretFile(path: target).write(prepared.file)
@@ -61,7 +53,7 @@ struct ExportRun {
   /// Writes a tree.
   ///
   /// - Throws: as `write(_:as:)`.
-  func writeTree(_ entries: [ExportEntry], for sealer: ForeignSealer) throws(Failure) {
+  func writeTree(_ entries: [ExportEntry], for sealer: ForeignSealer) throws {
     let tree = PassExport(entries)
     guard try settle(tree.report) else { return }
     let folder = try ExportFolder(path: target)
@@ -70,20 +62,11 @@ struct ExportRun {
     let progress = WorkProgress("seal", total: tree.files.count, console: call.console)
     defer { progress.finish() }
     let files = tree.files
-    let messages: [[UInt8]]
-    do {
-      messages = try WorkerPool(workers: try call.host().workers).map(files.count) {
-        number throws(KeyringError) -> [UInt8] in
-        defer { progress.step() }
-        let content = files[number].content.copy()
-        return try sealer.seal(content)
-      }
-    } catch let error as KeyringError {
-      throw .keyring(error)
-    } catch let error as Failure {
-      throw error
-    } catch {
-      preconditionFailure("nothing else is thrown above")
+    let messages: [[UInt8]] = try WorkerPool(workers: try call.host().workers).map(files.count) {
+      number -> [UInt8] in
+      defer { progress.step() }
+      let content = files[number].content.copy()
+      return try sealer.seal(content)
     }
     for (file, message) in zip(files, messages) {
       var components = file.components
@@ -95,7 +78,7 @@ struct ExportRun {
   }
 
   /// Shows the report; true when it may be written.
-  private func settle(_ report: ExportReport) throws(Failure) -> Bool {
+  private func settle(_ report: ExportReport) throws -> Bool {
     let isRefused = report.lossCount > 0 && !acceptsLoss
     let console = call.console
     if call.globals.json {
@@ -109,7 +92,7 @@ struct ExportRun {
     }
     if isRefused {
       let count = report.lossCount == 1 ? "1 item" : "\(report.lossCount) items"
-      throw .other(
+      throw CommandError.other(
         .failure,
         message: isDryRun
           ? "\(count) would not arrive whole" : "nothing was exported: \(count) would not arrive whole",

@@ -5,7 +5,7 @@ internal import Secrets
 
 // Why a source of secrets cannot be read, in words. No content of a source is part of them.
 
-extension Failure {
+extension CommandError {
   /// A CSV file that cannot be understood.
   init(_ error: CSVError, file: String) {
     let name = file == "-" ? "standard input" : ErrorReport.show(file)

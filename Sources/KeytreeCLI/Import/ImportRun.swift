@@ -19,21 +19,12 @@ struct ImportRun {
   ///
   /// - Throws: `other` when something would be lost and that was not accepted: then nothing was imported;
   ///   `keyring`.
-  func callAsFunction(_ draft: ImportDraft) throws(Failure) {
-    let plan: ImportPlan
-    do {
-      plan = try self.plan(draft)
-    } catch {
-      throw .keyring(error)
-    }
+  func callAsFunction(_ draft: ImportDraft) throws {
+    let plan: ImportPlan = try self.plan(draft)
     let isRefused = plan.report.hasLoss && !acceptsLoss
     var late = 0
     if !isDryRun, !isRefused, !plan.isEmpty {
-      do {
-        late = try apply(plan)
-      } catch {
-        throw .keyring(error)
-      }
+      late = try apply(plan)
     }
     show(plan.report, isRefused: isRefused)
     if isRefused {
@@ -41,10 +32,10 @@ struct ImportRun {
       let entries = lost == 1 ? "1 entry" : "\(lost) entries"
       let message =
         isDryRun ? "\(entries) would be lost" : "nothing was imported: \(entries) would be lost"
-      throw .other(.failure, message: message, hint: "`--accept-loss` imports the rest")
+      throw CommandError.other(.failure, message: message, hint: "`--accept-loss` imports the rest")
     }
     if late > 0 {
-      throw .other(
+      throw CommandError.other(
         .failure, message: "\(late) of these items were added by another process at the same time",
         hint: "run it again: it compares them, and adds what is missing")
     }
@@ -52,13 +43,13 @@ struct ImportRun {
   }
 
   /// What is to be done, after a look at everything in the store that has one of these names.
-  private func plan(_ draft: ImportDraft) throws(KeyringError) -> ImportPlan {
+  private func plan(_ draft: ImportDraft) throws -> ImportPlan {
     let lookup = RecordLookup(keyring.index)
     let secrets = StoredSecrets(keyring)
-    let merge = ImportMerge<KeyringError>(
+    let merge = ImportMerge<any Error>(
       group: group,
-      existing: { key throws(KeyringError) in try lookup(key) },
-      hasSecret: { record, secret throws(KeyringError) in try secrets.has(record, secret) })
+      existing: { key in try lookup(key) },
+      hasSecret: { record, secret in try secrets.has(record, secret) })
     // Several threads decrypt what is to be compared; the merge itself cannot.
     var seen: Set<ItemPlace> = []
     let rivals = try merge.rivals(of: draft).filter { seen.insert($0.place).inserted }
@@ -69,7 +60,7 @@ struct ImportRun {
   /// Adds and completes items in one transaction.
   ///
   /// - Returns: how many items another process added meanwhile, so that nothing is known about their secrets.
-  private func apply(_ plan: ImportPlan) throws(KeyringError) -> Int {
+  private func apply(_ plan: ImportPlan) throws -> Int {
     let items = plan.additions.map {
       NewItem(
         itemClass: $0.itemClass, attributes: $0.attributes, group: $0.group ?? group, isLocal: $0.isLocal)
@@ -107,7 +98,7 @@ private final class RecordLookup {
 
   init(_ index: Index) { self.index = index }
 
-  func callAsFunction(_ key: PrimaryKey) throws(KeyringError) -> ItemRecord? {
+  func callAsFunction(_ key: PrimaryKey) throws -> ItemRecord? {
     if let found = known[key] { return found }
     let found = try index.find(.item(with: key)).items.first { $0.primaryKey == key }
     known[key] = .some(found)

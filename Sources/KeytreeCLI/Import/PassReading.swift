@@ -11,20 +11,20 @@ final class PassReading: Sendable {
   /// Opens a password store.
   ///
   /// - Throws: `other` when it cannot be opened or is no password store; `keyring` when GnuPG cannot be used.
-  init(path: String, host: HostContext) throws(Failure) {
+  init(path: String, host: HostContext) throws {
     do {
       tree = try PassTree(path: path)
     } catch {
-      throw Failure(error, folder: path)
+      throw CommandError(error, folder: path)
     }
     // Any folder can be walked through, and a home folder holds many files that are none of this.
     guard tree.isPasswordStore() else {
-      throw .other(
+      throw CommandError.other(
         .failure,
         message: "cannot import \(ErrorReport.show(path)): it is no password store, it has no .gpg-id",
         hint: "name the top folder of the store, `~/.password-store` for one")
     }
-    reader = try keyringCall(ForeignReader(host: host))
+    reader = try ForeignReader(host: host)
   }
 
   /// What GnuPG has done for it so far.
@@ -37,24 +37,19 @@ final class PassReading: Sendable {
   ///   - console: where the progress is shown.
   /// - Throws: `other` when a folder cannot be read; `keyring` for what concerns all items: a prompt that was
   ///   cancelled, an agent that cannot be reached. What concerns one item is a loss in the draft.
-  func draft(path: String, console: Console) throws(Failure) -> ImportDraft {
+  func draft(path: String, console: Console) throws -> ImportDraft {
     let listing: PassListing
     do {
       listing = try tree.scan()
     } catch {
-      throw Failure(error, folder: path)
+      throw CommandError(error, folder: path)
     }
     let progress = WorkProgress("decrypt", total: listing.entries.count, console: console)
     defer { progress.finish() }
-    let parts: [Part]
-    do {
-      parts = try reader.map(listing.entries.count, isUnlocked: \.isDecrypted) {
-        number throws(KeyringError) -> Part in
-        defer { progress.step() }
-        return try self.read(listing.entries[number])
-      }
-    } catch {
-      throw .keyring(error)
+    let parts: [Part] = try reader.map(listing.entries.count, isUnlocked: \.isDecrypted) {
+      number -> Part in
+      defer { progress.step() }
+      return try self.read(listing.entries[number])
     }
     var draft = listing.draft
     for part in parts { draft.append(part.draft) }
@@ -66,7 +61,7 @@ final class PassReading: Sendable {
     let isDecrypted: Bool
   }
 
-  private func read(_ entry: PassEntry) throws(KeyringError) -> Part {
+  private func read(_ entry: PassEntry) throws -> Part {
     let message: [UInt8]
     do {
       message = ArmoredMessage.binary(try tree.ciphertext(of: entry))

@@ -21,14 +21,14 @@ final class StoredSecrets: Sendable {
   /// Decrypts items ahead of the questions, on several threads.
   ///
   /// - Throws: why one of them cannot be decrypted; after that no further one is tried.
-  func learn(_ records: [ItemRecord], workers: Int, console: Console) throws(KeyringError) {
+  func learn(_ records: [ItemRecord], workers: Int, console: Console) throws {
     guard let first = records.first else { return }
     let progress = WorkProgress("compare", total: records.count, console: console)
     defer { progress.finish() }
     // The first alone: it may ask for a passphrase (threat T36).
     _ = try digest(of: first)
     progress.step()
-    _ = try WorkerPool(workers: workers).map(records.count - 1) { number throws(KeyringError) -> Int in
+    _ = try WorkerPool(workers: workers).map(records.count - 1) { number -> Int in
       _ = try self.digest(of: records[number + 1])
       progress.step()
       return number
@@ -38,11 +38,11 @@ final class StoredSecrets: Sendable {
   /// Whether an item has this secret.
   ///
   /// - Throws: why the item cannot be decrypted.
-  func has(_ record: ItemRecord, _ secret: SecretSlice) throws(KeyringError) -> Bool {
+  func has(_ record: ItemRecord, _ secret: SecretSlice) throws -> Bool {
     try digest(of: record) == digest(of: secret.copy())
   }
 
-  private func digest(of record: ItemRecord) throws(KeyringError) -> ContentDigest {
+  private func digest(of record: ItemRecord) throws -> ContentDigest {
     if let known = digests.withLock({ $0[record.place] }) { return known }
     let digest = digest(of: try keyring.secret(for: record))
     digests.withLock { $0[record.place] = digest }

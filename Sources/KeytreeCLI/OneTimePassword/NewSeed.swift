@@ -9,7 +9,7 @@ enum NewSeed {
   /// Takes a seed from a person or from standard input, and stores it byte for byte once it is known to be one.
   ///
   /// - Throws: a usage error; what a prompt throws; `other` when it is no seed; `keyring`.
-  static func store(_ call: CommandCall) throws(Failure) {
+  static func store(_ call: CommandCall) throws {
     let storage = try NewItemStorage(
       call, mayReplace: call.arguments.has(AddCommand.update), isLocal: call.arguments.has(AddCommand.local),
       field: FieldName.oneTimePassword)
@@ -18,13 +18,13 @@ enum NewSeed {
     do {
       seed = try Seed(text)
     } catch {
-      throw Failure(error, given: storage.name)
+      throw CommandError(error, given: storage.name)
     }
     try storage.store(text, label: label(issuer: seed.issuer, account: seed.account))
   }
 
   /// A seed is pasted, not made up: it is asked for once.
-  private static func read(_ call: CommandCall, for name: String) throws(Failure) -> SecretBytes {
+  private static func read(_ call: CommandCall, for name: String) throws -> SecretBytes {
     let console = call.console
     if console.inputIsTerminal {
       return try console.askSecret("Seed for \(name): ", limit: StoreLayout.secretLimit)

@@ -16,7 +16,7 @@ struct SeedItem {
   /// The seed that a command means.
   ///
   /// - Throws: as `record(_:in:)`.
-  init(_ call: CommandCall, in keyring: Keyring) throws(Failure) {
+  init(_ call: CommandCall, in keyring: Keyring) throws {
     (self.call, self.keyring) = (call, keyring)
     (record, query) = try Self.record(call, in: keyring.index)
     let given = try call.givenAttributes()
@@ -33,7 +33,7 @@ struct SeedItem {
   ///
   /// - Returns: the field or the item, and the question that it answers.
   /// - Throws: as `CommandCall.findOne`.
-  static func record(_ call: CommandCall, in index: Index) throws(Failure) -> (ItemRecord, Query?) {
+  static func record(_ call: CommandCall, in index: Index) throws -> (ItemRecord, Query?) {
     let selection = try call.selection(0)
     let name = try call.itemName(0)
     guard name?.isByIdentity == true else {
@@ -58,7 +58,7 @@ struct SeedItem {
   /// Decrypts the item and reads its seed.
   ///
   /// - Throws: `keyring`; `other` when it is no seed.
-  func seed() throws(Failure) -> Seed { try seed(in: try secret()) }
+  func seed() throws -> Seed { try seed(in: try secret()) }
 
   /// The code for a moment, by time.
   struct Code: ~Copyable {
@@ -74,7 +74,7 @@ struct SeedItem {
   /// disk, before the code is handed out. It is made before that, so that a counter is not used up for nothing.
   ///
   /// - Throws: `keyring`; `other` when there is no seed, its counter is used up, or no code can be made.
-  mutating func code(at time: Timestamp) throws(Failure) -> Code {
+  mutating func code(at time: Timestamp) throws -> Code {
     while true {
       let secret = try secret()
       let seed = try seed(in: secret)
@@ -85,7 +85,7 @@ struct SeedItem {
         return Code(digits: try digits(of: seed, turn.counter), seconds: turn.seconds, counter: nil)
       case .counter(let counter):
         guard let next = seed.advanced(secret) else {
-          throw .other(
+          throw CommandError.other(
             .failure, message: "cannot make a code of \(name): its counter is used up",
             hint: "ask for a new seed where the code is wanted")
         }
@@ -101,19 +101,19 @@ struct SeedItem {
     }
   }
 
-  private func secret() throws(Failure) -> SecretBytes {
-    try keyringCall(keyring.secret(for: record, matching: query))
+  private func secret() throws -> SecretBytes {
+    try keyring.secret(for: record, matching: query)
   }
 
-  private func seed(in secret: borrowing SecretBytes) throws(Failure) -> Seed {
+  private func seed(in secret: borrowing SecretBytes) throws -> Seed {
     let seed: Seed
     do {
       seed = try Seed(secret)
     } catch {
-      throw Failure(error, of: name)
+      throw CommandError(error, of: name)
     }
     guard seed.isURI || isNamed else {
-      throw .other(
+      throw CommandError.other(
         .failure,
         message: "\(name) holds no seed of one-time passwords: it is neither the field `otp` nor a URI",
         hint:
@@ -123,28 +123,24 @@ struct SeedItem {
     return seed
   }
 
-  private func digits(of seed: borrowing Seed, _ counter: UInt64) throws(Failure) -> SecretBytes {
+  private func digits(of seed: borrowing Seed, _ counter: UInt64) throws -> SecretBytes {
     do throws(CodeError) {
       return try seed.code(counter: counter)
     } catch {
-      throw Failure(error, of: name)
+      throw CommandError(error, of: name)
     }
   }
 
   // A closure cannot borrow the secret, so `keyringCall` is of no use here.
-  private func replace(_ secret: borrowing SecretBytes) throws(Failure) -> ItemRecord? {
-    do {
-      return try keyring.replaceSecret(of: record, with: secret)
-    } catch {
-      throw .keyring(error)
-    }
+  private func replace(_ secret: borrowing SecretBytes) throws -> ItemRecord? {
+    return try keyring.replaceSecret(of: record, with: secret)
   }
 
   /// The item as it is by now.
-  private func again() throws(Failure) -> ItemRecord {
+  private func again() throws -> ItemRecord {
     let query = Query(predicates: [.id(record.id)], limit: .one)
-    guard let found = try keyringCall(keyring.index.find(query)).items.first else {
-      throw .keyring(.itemNotFound)
+    guard let found = try keyring.index.find(query).items.first else {
+      throw KeyringError.itemNotFound
     }
     return found
   }

@@ -3,7 +3,7 @@ internal import OneTimePasswords
 
 // Why something is no seed, in words. No content of it is part of them.
 
-extension Failure {
+extension CommandError {
   /// The secret of an item, escaped, that cannot be read as a seed.
   init(_ error: SeedError, of name: String) {
     self.init(error, "\(name) holds no seed of one-time passwords that can be used")

@@ -21,7 +21,7 @@ struct AskPassProgram {
   ///
   /// - Returns: 0 with the secret and a line feed on standard output, or after `--help`; 1 with nothing there.
   func status(of words: [Word]) -> Int32 {
-    ForeignProgram.run(call.console) { () throws(Failure) in
+    ForeignProgram.run(call.console) {
       // No question that ssh asks is one of these words.
       if words.count == 1, ["--help", "-h"].contains(words[0].text) {
         call.console.print("Usage: SSH_ASKPASS=keytree-askpass SSH_ASKPASS_REQUIRE=force ssh HOST")
@@ -31,7 +31,7 @@ struct AskPassProgram {
       let isQuestion = call.environment.text("SSH_ASKPASS_PROMPT") != nil
       guard words.count == 1, !isQuestion else { throw Self.unanswerable }
       guard let caller = caller(call.environment) else {
-        throw .other(
+        throw CommandError.other(
           .usage,
           message: "keytree-askpass answers only ssh of OpenSSH 8.5 or later, ssh-add and ssh-keygen",
           hint:
@@ -41,11 +41,11 @@ struct AskPassProgram {
       guard let prompt = PassphrasePrompt(words[0].bytes, from: caller) else { throw Self.unanswerable }
       let keyring = try call.openKeyring()
       keyring.warmUp()
-      guard let (secret, item) = try credentialCall(try PassphraseItems(keyring).secret(for: prompt)) else {
-        throw .noMatch(Self.name(prompt))
+      guard let (secret, item) = try PassphraseItems(keyring).secret(for: prompt) else {
+        throw CommandError.noMatch(Self.name(prompt))
       }
       guard unsafe !secret.withBytes({ unsafe $0.contains { $0 == 0 || $0 == 0x0A || $0 == 0x0D } }) else {
-        throw Failure(CredentialError.cannotCarry(item))
+        throw CredentialError.cannotCarry(item)
       }
       call.console.writeExactly(secret.copy())
       call.console.write("\n")
@@ -53,7 +53,7 @@ struct AskPassProgram {
     }
   }
 
-  private static var unanswerable: Failure {
+  private static var unanswerable: CommandError {
     .other(
       .usage, message: "keytree-askpass knows no answer to this question",
       hint: "it answers for `Enter passphrase for KEY: ` and `USER@HOST's password: `")

@@ -22,7 +22,7 @@ struct CargoProgram {
         "hint: `credential-provider = \"cargo-credential-keytree\"` in `~/.cargo/config.toml`")
       return 2
     }
-    return ForeignProgram.run(call.console) { () throws(Failure) in
+    return ForeignProgram.run(call.console) {
       call.console.print(CargoCredentialProvider.greeting)
       call.console.flush()
       while let line = try call.console.readProgramLine(limit: CredentialLimits.message) {
@@ -35,13 +35,8 @@ struct CargoProgram {
   }
 
   private func answer(_ line: borrowing SecretBytes) {
-    do throws(Failure) {
-      let request: CargoRequest
-      do {
-        request = try CargoRequest(line)
-      } catch {
-        throw Failure(error)
-      }
+    do {
+      let request = try CargoRequest(line)
       switch request.kind {
       case .get: try get(request)
       case .login(let token, let page): try login(request, token, page)
@@ -53,17 +48,17 @@ struct CargoProgram {
     }
   }
 
-  private func get(_ request: CargoRequest) throws(Failure) {
+  private func get(_ request: CargoRequest) throws {
     let keyring = try call.openKeyring()
     keyring.warmUp()
-    guard let answer = try credentialCall(try CargoCredentialProvider(keyring).token(of: request.indexURL))
+    guard let answer = try CargoCredentialProvider(keyring).token(of: request.indexURL)
     else {
       return refuse("not-found")
     }
     call.console.print(json: answer)
   }
 
-  private func login(_ request: CargoRequest, _ given: SecretSlice?, _ page: String?) throws(Failure) {
+  private func login(_ request: CargoRequest, _ given: SecretSlice?, _ page: String?) throws {
     let token: SecretSlice
     if let given {
       token = given
@@ -73,16 +68,16 @@ struct CargoProgram {
       token = SecretSlice(
         try call.console.askSecretBesideProgram("Token for \(name): ", limit: StoreLayout.secretLimit))
     }
-    guard !token.isEmpty else { throw .emptySecret }
-    try call.changing { keyring throws(CredentialError) in
+    guard !token.isEmpty else { throw TerminalError.emptySecret }
+    try call.changing { keyring in
       try CargoCredentialProvider(keyring).store(token, for: request)
     }
     call.console.print("{\"Ok\":{\"kind\":\"login\"}}")
   }
 
-  private func logout(_ request: CargoRequest) throws(Failure) {
+  private func logout(_ request: CargoRequest) throws {
     var isFound = false
-    try call.changing { keyring throws(CredentialError) in
+    try call.changing { keyring in
       isFound = try CargoCredentialProvider(keyring).erase(request.indexURL)
       return isFound
     }
@@ -93,8 +88,8 @@ struct CargoProgram {
     call.console.print("{\"Err\":{\"kind\":\"\(kind)\"}}")
   }
 
-  private func tell(_ failure: Failure) {
-    let report = ErrorReport(failure)
+  private func tell(_ failure: any Error) {
+    let report = ErrorReport(describing: failure)
     let error = JSONValue.object([
       JSONMember("caused-by", .array((report.details + [report.hint].compactMap { $0 }).map { .string($0) })),
       JSONMember("kind", .string("other")), JSONMember("message", .string(report.message ?? "")),

@@ -9,16 +9,11 @@ extension CommandCall {
   ///
   /// - Parameter body: Makes it; false when nothing has changed, so that there is nothing to commit.
   /// - Throws: what `body` throws; `notCommitted` when the change is stored and git could not commit it.
-  func changing(_ body: (Keyring) throws(CredentialError) -> Bool) throws(Failure) {
+  func changing(_ body: (Keyring) throws -> Bool) throws {
     finishMerges()
     let keyring = try openKeyring()
     defer { explain(keyring.engineStatistics) }
-    let isChanged: Bool
-    do {
-      isChanged = try body(keyring)
-    } catch {
-      throw Failure(error)
-    }
+    let isChanged = try body(keyring)
     if isChanged { try commitPending() }
   }
 
@@ -29,54 +24,46 @@ extension CommandCall {
   }
 }
 
-/// Runs something of a credential protocol; its error becomes the command's.
-func credentialCall<R: ~Copyable>(_ body: @autoclosure () throws(CredentialError) -> R) throws(Failure) -> R {
-  do {
-    return try body()
-  } catch {
-    throw Failure(error)
-  }
+extension CredentialError: ReportableError {
+  package var report: ErrorReport { ErrorReport(self) }
 }
 
-extension Failure {
-  /// What keeps a program from its credential.
-  init(_ error: CredentialError) {
+extension ErrorReport {
+  fileprivate init(_ error: CredentialError) {
     switch error {
-    case .keyring(let error):
-      self = .keyring(error)
     case .malformed(let reason):
-      self = .other(
-        .failure, message: "cannot read what the other program wrote: \(reason)",
+      self.init(
+        .failure, "cannot read what the other program wrote: \(reason)",
         hint: "nothing was done; what it wrote is not shown, since it may hold a secret")
     case .notJSON(let problem):
-      self = .other(
-        .failure, message: "cannot read what the other program wrote: \(problem.words)",
+      self.init(
+        .failure, "cannot read what the other program wrote: \(problem.words)",
         hint: "nothing was done; what it wrote is not shown, since it may hold a secret")
     case .cannotCarry(let reference):
-      self = .other(
+      self.init(
         .failure,
-        message:
-          "cannot hand out \(ErrorReport.show(reference.text)): it holds a line end or a NUL, and the protocol "
+        "cannot hand out \(ErrorReport.show(reference.text)): it holds a line end or a NUL, and the protocol "
           + "has no way to carry that",
         hint: "`keytree get \(ErrorReport.show(reference.text))` prints it")
     case .notUTF8(let reference):
-      self = .other(
+      self.init(
         .failure,
-        message:
-          "cannot hand out \(ErrorReport.show(reference.text)): it is not UTF-8, and JSON cannot carry that",
+        "cannot hand out \(ErrorReport.show(reference.text)): it is not UTF-8, and JSON cannot carry that",
         hint: "`keytree get \(ErrorReport.show(reference.text))` prints it")
     case .damagedIndex:
-      self = .noMatchButDamage("what the other program asks for")
+      self.init(describing: CommandError.noMatchButDamage("what the other program asks for"))
     case .ambiguous(let references):
-      self = .ambiguous("what the other program asks for", candidates: references.map(\.text))
+      self.init(
+        describing:
+          CommandError.ambiguous("what the other program asks for", candidates: references.map(\.text)))
     case .taken(let reference):
       let name = ErrorReport.show(reference.text)
-      self = .other(
-        .alreadyExists, message: "cannot store the credential: \(name) has its name, and is not docker's",
+      self.init(
+        .alreadyExists, "cannot store the credential: \(name) has its name, and is not docker's",
         hint: "`keytree set \(name) -l \"Docker Credentials\"` hands that item to docker")
     case .contended:
-      self = .other(
-        .storeBusy, message: "cannot store the credential: other processes keep changing the same item",
+      self.init(
+        .storeBusy, "cannot store the credential: other processes keep changing the same item",
         hint: "run it again")
     }
   }

@@ -37,7 +37,7 @@ struct DockerProgram {
       call.console.print("\(name) (keytree) \(Program.version)")
       return finish()
     case _ where Self.actions.contains(action):
-      do throws(Failure) {
+      do {
         try run(action)
         return finish()
       } catch {
@@ -47,7 +47,7 @@ struct DockerProgram {
     }
   }
 
-  private func run(_ action: String) throws(Failure) {
+  private func run(_ action: String) throws {
     switch action {
     case "store": try store()
     case "get": try get()
@@ -56,49 +56,44 @@ struct DockerProgram {
     }
   }
 
-  private func store() throws(Failure) {
+  private func store() throws {
     let message = try call.console.readAll(limit: CredentialLimits.message)
-    let credential: DockerCredential
-    do {
-      credential = try DockerCredential(message)
-    } catch {
-      throw Failure(error)
-    }
+    let credential = try DockerCredential(message)
     try Self.require(credential.serverURL, Self.noServer)
     try Self.require(credential.username, "no credentials username")
-    try call.changing { keyring throws(CredentialError) in
+    try call.changing { keyring in
       try DockerCredentialHelper(keyring).store(credential)
     }
   }
 
-  private func get() throws(Failure) {
+  private func get() throws {
     let url = try serverURL()
     let keyring = try call.openKeyring()
     keyring.warmUp()
-    guard let object = try credentialCall(try DockerCredentialHelper(keyring).get(url)) else {
+    guard let object = try DockerCredentialHelper(keyring).get(url) else {
       throw Self.notFound
     }
     call.console.print(json: object)
   }
 
-  private func erase() throws(Failure) {
+  private func erase() throws {
     let url = try serverURL()
     var isFound = false
-    try call.changing { keyring throws(CredentialError) in
+    try call.changing { keyring in
       isFound = try DockerCredentialHelper(keyring).erase(url)
       return isFound
     }
     if !isFound { throw Self.notFound }
   }
 
-  private func list() throws(Failure) {
+  private func list() throws {
     // It may get a word, and never looks at it.
     _ = try call.console.readAll(limit: CredentialLimits.message)
     let index = try call.openIndex()
-    call.console.print(json: try credentialCall(try DockerCredentialHelper.list(index)))
+    call.console.print(json: try DockerCredentialHelper.list(index))
   }
 
-  private func serverURL() throws(Failure) -> [UInt8] {
+  private func serverURL() throws -> [UInt8] {
     let input = try call.console.readAll(limit: CredentialLimits.message)
     let bytes = unsafe input.withBytes { unsafe Array($0) }
     let isSpace = { (byte: UInt8) in byte <= 0x20 }
@@ -111,17 +106,17 @@ struct DockerProgram {
 
   // `credentials/error.go`: docker's client knows these three.
   private static let noServer = "no credentials server URL"
-  private static let notFound = Failure.other(
+  private static let notFound = CommandError.other(
     .notFound, message: "credentials not found in native keychain", hint: "")
 
-  private static func require(_ value: [UInt8], _ words: String) throws(Failure) {
-    if value.isEmpty { throw .other(.usage, message: words, hint: "") }
+  private static func require(_ value: [UInt8], _ words: String) throws {
+    if value.isEmpty { throw CommandError.other(.usage, message: words, hint: "") }
   }
 
   /// Docker's own words as they are; any other failure as keytree says it.
-  private static func words(of failure: Failure) -> [String] {
-    if case .other(_, let message, hint: "") = failure { return [message] }
-    return ErrorReport(failure).lines
+  private static func words(of failure: any Error) -> [String] {
+    if case CommandError.other(_, let message, hint: "") = failure { return [message] }
+    return ErrorReport(describing: failure).lines
   }
 
   private func refuse(_ lines: [String]) -> Int32 {

@@ -22,15 +22,15 @@ enum ForeignProgram {
   ///   - failureStatus: the status for every failure.
   ///   - body: does the work, and returns its status.
   static func run(
-    _ console: Console, failureStatus: Int32 = 1, _ body: () throws(Failure) -> Int32
+    _ console: Console, failureStatus: Int32 = 1, _ body: () throws -> Int32
   ) -> Int32 {
-    do throws(Failure) {
+    do {
       let status = try body()
       try console.finish()
       return status
     } catch {
       console.flush()
-      for line in ErrorReport(error).lines { console.complain(line) }
+      for line in ErrorReport(describing: error).lines { console.complain(line) }
       return failureStatus
     }
   }

@@ -21,7 +21,7 @@ struct KeyringProgram {
       call.console.complain(Self.usage)
       return 2
     }
-    return ForeignProgram.run(call.console) { () throws(Failure) in
+    return ForeignProgram.run(call.console) {
       switch request.action {
       case .help: call.console.print(Self.usage)
       case .get: return try get(request)
@@ -32,11 +32,11 @@ struct KeyringProgram {
     }
   }
 
-  private func get(_ request: Request) throws(Failure) -> Int32 {
+  private func get(_ request: Request) throws -> Int32 {
     let keyring = try call.openKeyring()
     keyring.warmUp()
     let logins = logins(keyring)
-    let found = try credentialCall(try logins.find(service: request.service, account: request.account))
+    let found = try logins.find(service: request.service, account: request.account)
     guard let (account, secret, item) = found else { return 1 }
     if request.isJSON {
       call.console.print(json: try object(account, secret, item, request))
@@ -45,7 +45,7 @@ struct KeyringProgram {
     if request.wantsAccount {
       // The reader takes the second line for the password.
       guard !account.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
-        throw Failure(CredentialError.cannotCarry(item))
+        throw CredentialError.cannotCarry(item)
       }
       // A program takes the account as it is.
       if call.console.outputIsTerminal {
@@ -62,13 +62,13 @@ struct KeyringProgram {
   /// The answer as JSON.
   private func object(
     _ account: [UInt8], _ secret: SecretSlice, _ item: ItemReference, _ request: Request
-  ) throws(Failure) -> SecretBytes {
+  ) throws -> SecretBytes {
     let account = SecretSlice(SecretBytes(copying: account))
     var object = SecretBytes(capacity: secret.count * 2 + account.count * 2 + 64)
     var separator = "{"
     for (name, value) in [("password", secret)] + (request.wantsAccount ? [("username", account)] : []) {
       guard unsafe value.withBytes({ unsafe SecretText.isUTF8($0) }) else {
-        throw Failure(CredentialError.notUTF8(item))
+        throw CredentialError.notUTF8(item)
       }
       object.append("\(separator)\"\(name)\":")
       unsafe value.withBytes { unsafe object.append(jsonString: $0) }
@@ -82,7 +82,7 @@ struct KeyringProgram {
     ServiceLogins(keyring, recent: call.recentLogins(of: keyring), now: call.environment.clock())
   }
 
-  private func set(_ request: Request) throws(Failure) {
+  private func set(_ request: Request) throws {
     guard let account = request.account else { return }
     let name = Escaping.terminal.show(request.service)
     let secret: SecretSlice
@@ -94,16 +94,16 @@ struct KeyringProgram {
       let endsLine = unsafe input.withBytes { unsafe $0.last } == UInt8(ascii: "\n")
       secret = input.part(0..<input.count - (endsLine ? 1 : 0))
     }
-    guard !secret.isEmpty else { throw .emptySecret }
-    try call.changing { keyring throws(CredentialError) in
+    guard !secret.isEmpty else { throw TerminalError.emptySecret }
+    try call.changing { keyring in
       try logins(keyring).store(secret, service: request.service, account: account)
     }
   }
 
-  private func delete(_ request: Request) throws(Failure) -> Int32 {
+  private func delete(_ request: Request) throws -> Int32 {
     guard let account = request.account else { return 1 }
     var isFound = false
-    try call.changing { keyring throws(CredentialError) in
+    try call.changing { keyring in
       isFound = try logins(keyring).remove(service: request.service, account: account)
       return isFound
     }

@@ -14,7 +14,7 @@ struct ResolvedReferences {
   ///   - references: what is wanted; the same may be among them more than once.
   ///   - call: the command; what the search and the decryption cost is explained there.
   /// - Throws: `noMatch` with the first reference that leads nowhere, `noMatchButDamage`; `keyring`.
-  init(_ references: [ItemReference], _ call: CommandCall) throws(Failure) {
+  init(_ references: [ItemReference], _ call: CommandCall) throws {
     // Without a reference no store is needed.
     if references.isEmpty { return }
     let keyring = try call.openKeyring()
@@ -26,11 +26,12 @@ struct ResolvedReferences {
       let matches = try call.find(selection, in: keyring.index)
       call.explain(matches.statistics)
       guard let record = matches.items.first else {
-        throw matches.problems.isEmpty ? .noMatch(reference.text) : .noMatchButDamage(reference.text)
+        throw matches.problems.isEmpty
+          ? CommandError.noMatch(reference.text) : .noMatchButDamage(reference.text)
       }
       // An id is unique in an honest store; a member can sign a second item with the id of another one.
       guard matches.items.count == 1 else {
-        throw .ambiguous(reference.text, candidates: matches.items.map(\.reference.text))
+        throw CommandError.ambiguous(reference.text, candidates: matches.items.map(\.reference.text))
       }
       items[reference] = record.place
       if !found.contains(where: { $0.record.place == record.place }) {
@@ -38,7 +39,7 @@ struct ResolvedReferences {
       }
     }
     for (record, query) in found {
-      secrets[record.place] = SecretSlice(try keyringCall(keyring.secret(for: record, matching: query)))
+      secrets[record.place] = SecretSlice(try keyring.secret(for: record, matching: query))
     }
   }
 

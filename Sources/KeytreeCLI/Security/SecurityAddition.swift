@@ -13,7 +13,7 @@ enum SecurityAddition {
           -U changes the item when it exists
       """,
     "Add a generic password.", writes: true
-  ) { call throws(SecurityFailure) in try add(call, .genericPassword) }
+  ) { call in try add(call, .genericPassword) }
 
   static let internet = SecurityCommand(
     "add-internet-password", ":a:c:C:d:D:j:l:p:P:r:s:t:w:X:UAT:h", secrets: "wX",
@@ -24,14 +24,16 @@ enum SecurityAddition {
           -U changes the item when it exists
       """,
     "Add an internet password.", writes: true
-  ) { call throws(SecurityFailure) in try add(call, .internetPassword) }
+  ) { call in try add(call, .internetPassword) }
 
-  private static func add(_ call: SecurityCall, _ itemClass: ItemClass) throws(SecurityFailure) {
+  private static func add(_ call: SecurityCall, _ itemClass: ItemClass) throws {
     let options = call.options
-    guard !options.has("h"), options.has("a"), options.has("s") else { throw .usage }
+    guard !options.has("h"), options.has("a"), options.has("s") else { throw SecurityFailure.usage }
     try call.requireOneKeychain()
     let letters = itemClass == .genericPassword ? "pw" : "w"
-    if let lacking = options.lackingValue, !letters.unicodeScalars.contains(lacking) { throw .usage }
+    if let lacking = options.lackingValue, !letters.unicodeScalars.contains(lacking) {
+      throw SecurityFailure.usage
+    }
     let given = try attributes(call, itemClass)
     let known = SecuritySearch.self
     let meant = try known.init(adding: call, itemClass, isExact: false)
@@ -40,9 +42,9 @@ enum SecurityAddition {
     // Asked for once, and kept when it has to be tried again.
     var answer: Answer?
     for attempt in 1... {
-      do throws(SecurityFailure) {
+      do {
         return try store(given, search, itemClass, &answer, call)
-      } catch {
+      } catch let error as SecurityFailure {
         // Another program was faster: what it has added is to be changed, and what it has deleted to be added.
         let isOvertaken = error.status == .duplicateItem || error.status == .itemNotFound
         guard isOvertaken, answer != nil, options.has("U"), attempt < Self.attempts else { throw error }
@@ -64,11 +66,11 @@ enum SecurityAddition {
   private static func store(
     _ given: Attributes, _ search: SecuritySearch, _ itemClass: ItemClass, _ answer: inout Answer?,
     _ call: SecurityCall
-  ) throws(SecurityFailure) {
+  ) throws {
     // What can be known to fail is looked at before a person is asked.
     let keyring = try call.openKeyring()
     let place = place(itemClass)
-    let found = try securityCall(place) { () throws(Failure) in
+    let found = try securityCall(place) {
       try call.call.requireWritable(keyring)
       // Without -U any of them is in the way.
       return try call.options.has("U")
@@ -76,7 +78,7 @@ enum SecurityAddition {
     }
     guard let found else {
       let item = NewItem(itemClass: itemClass, attributes: withDefaults(given, itemClass))
-      try securityCall(place) { () throws(Failure) in
+      try securityCall(place) {
         try call.call.requireWritable(keyring, group: item.group)
       }
       let secret = try secret(call, &answer)?.copy() ?? SecretBytes()
@@ -103,7 +105,7 @@ enum SecurityAddition {
   /// The attributes that were given.
   private static func attributes(
     _ call: SecurityCall, _ itemClass: ItemClass
-  ) throws(SecurityFailure) -> Attributes {
+  ) throws -> Attributes {
     var attributes = Attributes()
     for (letter, name) in SecuritySearch.texts(of: itemClass) {
       guard let bytes = call.options.bytes(letter) else { continue }
@@ -144,7 +146,7 @@ enum SecurityAddition {
 
   /// The secret that was given: nil when none was, which is the empty one for a new item, and the old one for an
   /// item that changes.
-  private static func secret(_ call: SecurityCall) throws(SecurityFailure) -> SecretBytes? {
+  private static func secret(_ call: SecurityCall) throws -> SecretBytes? {
     let isGeneric = call.command.name == generic.name
     // At the very end of the line, so it is the last of several.
     if call.options.lackingValue != nil { return try ask(call.console) }
@@ -159,7 +161,7 @@ enum SecurityAddition {
   /// The same, asked for once.
   private static func secret(
     _ call: SecurityCall, _ answer: inout Answer?
-  ) throws(SecurityFailure) -> SecretSlice? {
+  ) throws -> SecretSlice? {
     if let answer { return answer.secret }
     let given: SecretSlice? = if let secret = try secret(call) { SecretSlice(secret) } else { nil }
     answer = Answer(secret: given)
@@ -167,7 +169,7 @@ enum SecurityAddition {
   }
 
   /// Asks for a new password, twice, at most three times.
-  private static func ask(_ console: Console) throws(SecurityFailure) -> SecretBytes {
+  private static func ask(_ console: Console) throws -> SecretBytes {
     for _ in 0..<3 {
       let first = try answer("password data for new item: ", console)
       let second = try answer("retype password for new item: ", console)
@@ -177,9 +179,9 @@ enum SecurityAddition {
     throw SecurityFailure(.failure, [])
   }
 
-  private static func answer(_ prompt: String, _ console: Console) throws(SecurityFailure) -> SecretBytes {
+  private static func answer(_ prompt: String, _ console: Console) throws -> SecretBytes {
     let limit = StoreLayout.secretLimit
-    do throws(Failure) {
+    do {
       if console.inputIsTerminal { return try console.askSecret(prompt, limit: limit) }
       // As getpass(3) does without a terminal.
       console.writeTalk(prompt)
@@ -196,18 +198,18 @@ enum SecurityAddition {
 
   private static func add(
     _ item: NewItem, _ secret: borrowing SecretBytes, to keyring: Keyring, at place: String
-  ) throws(SecurityFailure) {
+  ) throws {
     do {
       try keyring.add(item, secret: secret)
     } catch {
-      throw SecurityFailure(.keyring(error), at: place)
+      throw SecurityFailure(error, at: place)
     }
   }
 
   private static func update(
     _ record: ItemRecord, _ given: Attributes, _ keyring: Keyring, _ answer: inout Answer?,
     _ call: SecurityCall
-  ) throws(SecurityFailure) {
+  ) throws {
     let place = "SecKeychainItemModifyContent"
     var changes = AttributeChanges()
     for entry in given.entries {
@@ -217,7 +219,7 @@ enum SecurityAddition {
         changes.set[entry.name] = entry.value
       }
     }
-    try securityCall(place) { () throws(Failure) in
+    try securityCall(place) {
       try call.call.requireWritable(keyring, group: record.group)
     }
     let secret = try secret(call, &answer)
@@ -229,7 +231,7 @@ enum SecurityAddition {
         try keyring.update(record, changes)
       }
     } catch {
-      throw SecurityFailure(.keyring(error), at: place)
+      throw SecurityFailure(error, at: place)
     }
   }
 }

@@ -10,25 +10,25 @@ enum SecurityCertificates {
   static let find = SecurityCommand(
     "find-certificate", "hac:e:mpZ", usage: "[-a] [-c name] [-e mail-address] [-m] [-p] [-Z] [keychain...]",
     "Find a certificate, or with -a all of them."
-  ) { call throws(SecurityFailure) in try find(call) }
+  ) { call in try find(call) }
 
   static let delete = SecurityCommand(
     "delete-certificate", "hc:Z:t", usage: "-c name | -Z hash [-t] [keychain...]", "Delete a certificate.",
     writes: true
-  ) { call throws(SecurityFailure) in try delete(call) }
+  ) { call in try delete(call) }
 
   static let identities = SecurityCommand(
     "find-identity", "hp:s:v", usage: "[-p policy] [-s string] [-v] [keychain...]",
     "List certificates that have a private key; none is judged."
-  ) { call throws(SecurityFailure) in try identities(call) }
+  ) { call in try identities(call) }
 
   private static let place = "SecKeychainSearchCopyNext"
 
   // MARK: find-certificate
 
-  private static func find(_ call: SecurityCall) throws(SecurityFailure) {
+  private static func find(_ call: SecurityCall) throws {
     let options = call.options
-    if options.has("h") { throw .usage }
+    if options.has("h") { throw SecurityFailure.usage }
     let mail = options.bytes("e")
     let isForAll = options.has("a")
     // As the original has it, an address is looked for in place of a name.
@@ -37,7 +37,7 @@ enum SecurityCertificates {
     let keyring = needsContent && !records.isEmpty ? try call.openKeyring() : nil
     var isFound = false
     for record in records {
-      let content = try keyring.map { keyring throws(SecurityFailure) in try read(record, keyring) }
+      let content = try keyring.map { keyring in try read(record, keyring) }
       if let mail, content?.mailAddresses.contains(where: { isSame($0, mail) }) != true { continue }
       isFound = true
       try show(record, content, call)
@@ -48,7 +48,7 @@ enum SecurityCertificates {
 
   private static func show(
     _ record: ItemRecord, _ content: CertificateContent?, _ call: SecurityCall
-  ) throws(SecurityFailure) {
+  ) throws {
     let console = call.console
     if let content, call.options.has("Z") {
       console.print("SHA-256 hash: \(SecurityText.hexadecimal(content.sha256))")
@@ -68,28 +68,28 @@ enum SecurityCertificates {
   /// Certificates with text in their label, whatever the case of letters.
   private static func matching(
     _ name: [UInt8]?, _ call: SecurityCall, in index: Index
-  ) throws(SecurityFailure) -> [ItemRecord] {
+  ) throws -> [ItemRecord] {
     let predicates = name.map { name in
       [
         Predicate(
           subject: .attribute(.label), comparison: .contains(AttributeValue(text: name)), ignoresCase: true)
       ]
     }
-    let matches = try securityCall(place) { () throws(Failure) in
-      try keyringCall(index.find(Query(itemClass: .certificate, predicates: predicates ?? [])))
+    let matches = try securityCall(place) {
+      try index.find(Query(itemClass: .certificate, predicates: predicates ?? []))
     }
     call.call.tell(matches.problems)
     return matches.items
   }
 
-  private static func read(_ record: ItemRecord, _ keyring: Keyring) throws(SecurityFailure)
+  private static func read(_ record: ItemRecord, _ keyring: Keyring) throws
     -> CertificateContent
   {
     let secret: SecretBytes
     do {
       secret = try keyring.secret(for: record, matching: Query(itemClass: .certificate))
     } catch {
-      throw SecurityFailure(.keyring(error), at: "SecCertificateGetData")
+      throw SecurityFailure(error, at: "SecCertificateGetData")
     }
     return CertificateContent(secret)
   }
@@ -103,10 +103,10 @@ enum SecurityCertificates {
 
   // MARK: delete-certificate
 
-  private static func delete(_ call: SecurityCall) throws(SecurityFailure) {
+  private static func delete(_ call: SecurityCall) throws {
     let options = call.options
     let (name, hash) = (options.bytes("c"), options.bytes("Z"))
-    guard !options.has("h"), name != nil || hash != nil else { throw .usage }
+    guard !options.has("h"), name != nil || hash != nil else { throw SecurityFailure.usage }
     let keyring = try call.openKeyring()
     var records = try matching(hash == nil ? name : nil, call, in: keyring.index)
     if let hash {
@@ -134,17 +134,17 @@ enum SecurityCertificates {
     do {
       try keyring.delete([record])
     } catch {
-      throw SecurityFailure(.keyring(error), at: "SecKeychainItemDelete")
+      throw SecurityFailure(error, at: "SecKeychainItemDelete")
     }
   }
 
   // MARK: find-identity
 
-  private static func identities(_ call: SecurityCall) throws(SecurityFailure) {
-    if call.options.has("h") { throw .usage }
+  private static func identities(_ call: SecurityCall) throws {
+    if call.options.has("h") { throw SecurityFailure.usage }
     let index = try call.openIndex()
-    let keys = try securityCall(place) { () throws(Failure) in
-      try keyringCall(index.find(Query(itemClass: .key, predicates: [.equal(.keyClass, 1)])))
+    let keys = try securityCall(place) {
+      try index.find(Query(itemClass: .key, predicates: [.equal(.keyClass, 1)]))
     }
     call.call.tell(keys.problems)
     let labels = keys.items.compactMap { $0.attributes[.applicationLabel] }

@@ -15,12 +15,12 @@ struct SecurityCommand: Sendable {
   let summary: String
   /// Whether it may change the store.
   let writes: Bool
-  let run: @Sendable (SecurityCall) throws(SecurityFailure) -> Void
+  let run: @Sendable (SecurityCall) throws -> Void
 
   init(
     _ name: String, _ letters: String, secrets: String = "", usage: String, _ summary: String,
     writes: Bool = false,
-    run: @escaping @Sendable (SecurityCall) throws(SecurityFailure) -> Void
+    run: @escaping @Sendable (SecurityCall) throws -> Void
   ) {
     self.name = name
     self.letters = letters
@@ -42,25 +42,25 @@ struct SecurityCall {
   var console: Console { call.console }
 
   /// The store, in the place of a keychain file.
-  func keychain() throws(SecurityFailure) -> String {
-    try securityCall("SecKeychainCopySearchList") { () throws(Failure) in try call.storePath() }
+  func keychain() throws -> String {
+    try securityCall("SecKeychainCopySearchList") { try call.storePath() }
   }
 
   /// The attributes of all items.
-  func openIndex() throws(SecurityFailure) -> Index {
-    try securityCall("SecKeychainOpen") { () throws(Failure) in try call.openIndex() }
+  func openIndex() throws -> Index {
+    try securityCall("SecKeychainOpen") { try call.openIndex() }
   }
 
   /// The whole store.
-  func openKeyring() throws(SecurityFailure) -> Keyring {
-    try securityCall("SecKeychainOpen") { () throws(Failure) in try call.openKeyring() }
+  func openKeyring() throws -> Keyring {
+    try securityCall("SecKeychainOpen") { try call.openKeyring() }
   }
 
   /// Refuses a command line with more than one operand, or an empty one: the name of a keychain file, which is
   /// accepted and not looked at.
-  func requireOneKeychain() throws(SecurityFailure) {
+  func requireOneKeychain() throws {
     guard let first = options.operands.first else { return }
-    if options.operands.count > 1 || first.isEmpty { throw .usage }
+    if options.operands.count > 1 || first.isEmpty { throw SecurityFailure.usage }
   }
 
   /// Says something beside the data.

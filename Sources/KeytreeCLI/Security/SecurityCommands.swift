@@ -34,7 +34,7 @@ enum SecurityCommands {
 
   private static let help = SecurityCommand(
     "help", "", usage: "[command...]", "Show all commands, or how to use some."
-  ) { call throws(SecurityFailure) in
+  ) { call in
     try explain(call.options.operands.map { $0.publicBytes() }, on: call.console)
   }
 
@@ -51,7 +51,7 @@ enum SecurityCommands {
       .map { secrets.unicodeScalars.contains($0) ? "\($0):" : "\($0)" }
     return SecurityCommand(
       name, ":" + letters.joined() + "0", secrets: secrets, usage: "", "Not offered here."
-    ) { _ throws(SecurityFailure) in
+    ) { _ in
       throw SecurityFailure(
         .unimplemented, at: name,
         ["hint: `security help` shows the commands, `keytree help` those of keytree itself"])
@@ -59,7 +59,7 @@ enum SecurityCommands {
   }
 
   /// Prints how commands are used; without names all of them.
-  static func explain(_ names: [[UInt8]], on console: Console) throws(SecurityFailure) {
+  static func explain(_ names: [[UInt8]], on console: Console) throws {
     if names.isEmpty {
       for command in all {
         let gap = String(repeating: " ", count: max(0, 36 - command.name.utf8.count))

@@ -11,13 +11,13 @@ enum SecurityKeys {
           -d, -e, -r, -s, -u, -v, -w: keys that can decrypt, encrypt, derive, sign, unwrap, verify, wrap
       """,
     "Find keys."
-  ) { call throws(SecurityFailure) in try show(call) }
+  ) { call in try show(call) }
 
   static let access = SecurityCommand(
     "set-key-partition-list", "a:c:dD:ehj:k:l:rsS:t:uvw", secrets: "k",
     usage: "[letters of find-key] [-S partitions] [-k password] [keychain]",
     "Set who may use keys: accepted, there are no such lists here."
-  ) { call throws(SecurityFailure) in
+  ) { call in
     try show(call)
     call.note("there are no lists of programs that may use an item; nothing has changed")
   }
@@ -27,13 +27,13 @@ enum SecurityKeys {
     ("v", .canVerify), ("w", .canWrap),
   ]
 
-  private static func show(_ call: SecurityCall) throws(SecurityFailure) {
-    if call.options.has("h") { throw .usage }
+  private static func show(_ call: SecurityCall) throws {
+    if call.options.has("h") { throw SecurityFailure.usage }
     let place = "SecItemCopyMatching"
     let predicates = try predicates(call)
     let index = try call.openIndex()
-    let matches = try securityCall(place) { () throws(Failure) in
-      try keyringCall(index.find(Query(itemClass: .key, predicates: predicates)))
+    let matches = try securityCall(place) {
+      try index.find(Query(itemClass: .key, predicates: predicates))
     }
     call.call.tell(matches.problems)
     guard !matches.items.isEmpty else { throw SecurityFailure(.itemNotFound, at: place) }
@@ -41,7 +41,7 @@ enum SecurityKeys {
     for record in matches.items { call.console.write(SecurityItem(record, in: keychain).text) }
   }
 
-  private static func predicates(_ call: SecurityCall) throws(SecurityFailure) -> [Predicate] {
+  private static func predicates(_ call: SecurityCall) throws -> [Predicate] {
     let options = call.options
     // Keys have neither of them here, so nothing can match.
     if options.has("D") || options.has("j") {
@@ -57,7 +57,9 @@ enum SecurityKeys {
     }
     if let type = options.bytes("t") {
       let kinds = ["public", "private", "symmetric"]
-      guard let number = kinds.firstIndex(of: String(decoding: type, as: UTF8.self)) else { throw .usage }
+      guard let number = kinds.firstIndex(of: String(decoding: type, as: UTF8.self)) else {
+        throw SecurityFailure.usage
+      }
       predicates.append(.equal(.keyClass, .integer(Int64(number))))
     }
     return predicates

@@ -23,12 +23,11 @@ struct SecurityProgram {
   /// - Returns: the status for the system.
   func status(of words: SecurityWords) -> Int32 {
     var status = run(words)
-    do throws(Failure) {
+    do {
       try console.finish()
     } catch {
       if status == .success { status = SecurityStatus(error) }
-      // The reader has gone away, and that is no news.
-      if error != .outputClosed { for line in ErrorReport(error).lines { console.complain(line) } }
+      for line in ErrorReport(describing: error).lines { console.complain(line) }
     }
     return status.exitStatus
   }
@@ -52,7 +51,7 @@ struct SecurityProgram {
     let rest = words.dropFirst(words.count - options.operands.count)
     console.isQuiet = isQuiet
     if asksForHelp {
-      return finish(nil) { () throws(SecurityFailure) in
+      return finish(nil) {
         try SecurityCommands.explain(options.operands.map { $0.publicBytes() }, on: console)
       }
     }
@@ -69,11 +68,11 @@ struct SecurityProgram {
     while true {
       if console.inputIsTerminal { console.writeTalk(prompt) }
       let words: [SecretSlice]
-      do throws(Failure) {
+      do {
         guard let line = try console.readProgramLine(limit: Self.lineLimit) else { return status }
         words = SecurityLine.words(of: line)
       } catch {
-        return finish(nil) { () throws(SecurityFailure) in throw SecurityFailure(error, at: "readline") }
+        return finish(nil) { throw SecurityFailure(error, at: "readline") }
       }
       guard let first = words.first else { continue }
       status = execute(SecurityWords(typed: words), isTalkative: isTalkative)
@@ -96,7 +95,7 @@ struct SecurityProgram {
     do {
       options = try SecurityOptions(words.dropFirst(1), command.letters, secrets: command.secrets)
     } catch {
-      return finish(command) { () throws(SecurityFailure) in throw .usage }
+      return finish(command) { throw SecurityFailure.usage }
     }
     // The original repeats all words, the password among them.
     if isTalkative { console.complain(command.name) }
@@ -107,11 +106,11 @@ struct SecurityProgram {
     }
     let call = SecurityCall(
       command: command, options: options, call: CommandCall(standingInWith: environment, console))
-    return finish(command) { () throws(SecurityFailure) in try run(call) }
+    return finish(command) { try run(call) }
   }
 
   /// Runs a command, and commits what waits when it may have changed something.
-  private func run(_ call: SecurityCall) throws(SecurityFailure) {
+  private func run(_ call: SecurityCall) throws {
     guard call.command.writes else { return try call.command.run(call) }
     call.call.finishMerges()
     do {
@@ -121,23 +120,24 @@ struct SecurityProgram {
       try? call.call.commitPending()
       throw error
     }
-    try securityCall("git") { () throws(Failure) in try call.call.commitPending() }
+    try securityCall("git") { try call.call.commitPending() }
   }
 
   /// Does something and says why it failed.
   private func finish(
-    _ command: SecurityCommand?, _ body: () throws(SecurityFailure) -> Void
+    _ command: SecurityCommand?, _ body: () throws -> Void
   ) -> SecurityStatus {
     do {
       try body()
       return .success
     } catch {
-      for line in error.lines { console.complain(line) }
-      if error.status == .usage, let command {
+      let failure = error as? SecurityFailure ?? SecurityFailure(error, at: "keytree")
+      for line in failure.lines { console.complain(line) }
+      if failure.status == .usage, let command {
         console.complain("Usage: \(command.name) \(command.usage)")
         console.complain("        \(command.summary)")
       }
-      return error.status
+      return failure.status
     }
   }
 
@@ -154,7 +154,7 @@ struct SecurityProgram {
       security commands are:
 
       """)
-    _ = finish(nil) { () throws(SecurityFailure) in try SecurityCommands.explain([], on: console) }
+    _ = finish(nil) { try SecurityCommands.explain([], on: console) }
     return .usage
   }
 }

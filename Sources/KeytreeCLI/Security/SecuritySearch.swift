@@ -15,7 +15,7 @@ struct SecuritySearch {
   /// Takes the letters that a find, a delete or an access list has in common.
   ///
   /// - Throws: a failure for a code that has not four characters.
-  init(_ call: SecurityCall, _ itemClass: ItemClass) throws(SecurityFailure) {
+  init(_ call: SecurityCall, _ itemClass: ItemClass) throws {
     self.itemClass = itemClass
     for (letter, name) in Self.texts(of: itemClass) { match(name, call.options.bytes(letter)) }
     if let port = try call.port() { predicates.append(.equal(.port, .integer(port))) }
@@ -52,7 +52,7 @@ struct SecuritySearch {
   ///
   /// - Parameter isExact: whether what was not given has to be missing, as it is for an item that is in the way of a
   ///   new one.
-  init(adding call: SecurityCall, _ itemClass: ItemClass, isExact: Bool) throws(SecurityFailure) {
+  init(adding call: SecurityCall, _ itemClass: ItemClass, isExact: Bool) throws {
     self.itemClass = itemClass
     let key = AttributeSchema.primaryKey(of: itemClass)
     for (letter, name) in Self.texts(of: itemClass) where key.contains(name) {
@@ -81,8 +81,8 @@ struct SecuritySearch {
   /// Fields are never among them.
   ///
   /// - Throws: `keyring`, and `noMatchButDamage` when lines of the index that may be a match are damaged.
-  func run(in index: Index, _ call: CommandCall) throws(Failure) -> [ItemRecord] {
-    let matches = try keyringCall(index.find(Query(itemClass: itemClass, predicates: predicates)))
+  func run(in index: Index, _ call: CommandCall) throws -> [ItemRecord] {
+    let matches = try index.find(Query(itemClass: itemClass, predicates: predicates))
     call.tell(matches.problems)
     let found = matches.items.filter { record in
       codes.allSatisfy { entry in
@@ -90,7 +90,7 @@ struct SecuritySearch {
         return entry.accepted.contains(code)
       }
     }
-    if found.isEmpty, !matches.problems.isEmpty { throw .noMatchButDamage("these attributes") }
+    if found.isEmpty, !matches.problems.isEmpty { throw CommandError.noMatchButDamage("these attributes") }
     return leavesOutOtherTypes ? found.filter(Self.isPassword) : found
   }
 
@@ -111,9 +111,9 @@ struct SecuritySearch {
   /// The first match.
   ///
   /// - Throws: status 44 when there is none; and as `choice(in:_:)`.
-  func first(in index: Index, _ call: SecurityCall) throws(SecurityFailure) -> ItemRecord {
+  func first(in index: Index, _ call: SecurityCall) throws -> ItemRecord {
     let place = "SecKeychainSearchCopyNext"
-    let found = try securityCall(place) { () throws(Failure) in try choice(in: index, call.call) }
+    let found = try securityCall(place) { try choice(in: index, call.call) }
     guard let found else { throw SecurityFailure(.itemNotFound, at: place) }
     return found
   }
@@ -122,11 +122,11 @@ struct SecuritySearch {
   /// what is read from another group, or to whom a new secret is encrypted.
   ///
   /// - Throws: `ambiguous`; and as `run(in:_:)`.
-  func choice(in index: Index, _ call: CommandCall) throws(Failure) -> ItemRecord? {
+  func choice(in index: Index, _ call: CommandCall) throws -> ItemRecord? {
     let found = try run(in: index, call)
     guard let first = found.first else { return nil }
     guard found.allSatisfy({ $0.group == first.group }) else {
-      throw .ambiguous("these attributes", candidates: found.map(\.reference.text))
+      throw CommandError.ambiguous("these attributes", candidates: found.map(\.reference.text))
     }
     return first
   }
@@ -139,7 +139,7 @@ extension SecurityCall {
   /// A code of four characters.
   ///
   /// - Throws: a failure for one that has not four.
-  func code(_ letter: Unicode.Scalar) throws(SecurityFailure) -> [UInt8]? {
+  func code(_ letter: Unicode.Scalar) throws -> [UInt8]? {
     guard let bytes = options.bytes(letter) else { return nil }
     if bytes.count == 4 { return bytes }
     var lines = ["security: -\(letter) takes a code of exactly four characters"]
@@ -153,7 +153,7 @@ extension SecurityCall {
   /// The port; nil without one, and for 0.
   ///
   /// - Throws: a usage error for what is no port.
-  func port() throws(SecurityFailure) -> Int64? {
+  func port() throws -> Int64? {
     guard command.letters.contains("P:"), let bytes = options.bytes("P") else { return nil }
     guard let number = Int64(String(decoding: bytes, as: UTF8.self)), (0...65535).contains(number) else {
       throw SecurityFailure(.usage, ["security: -P takes a number from 0 to 65535"])

@@ -1,3 +1,4 @@
+internal import Arguments
 internal import Glibc
 internal import Keyring
 internal import KeyringModel
@@ -65,18 +66,19 @@ struct SecurityStatus: RawRepresentable, Hashable, Sendable {
 
 extension SecurityStatus {
   /// The status that comes nearest to why a command of `keytree` would end.
-  init(_ failure: Failure) {
+  init(_ error: any Error) {
     self =
-      switch failure {
-      case .usage: .usage
-      case .storeLocationUnknown: .noSuchKeychain
-      case .promptImpossible: .interactionNotAllowed
-      case .cancelled: .userCancelled
-      case .noMatch: .itemNotFound
-      case .noMatchButDamage: .decode
-      case .secretTooLong: .dataTooLarge
-      case .inputFailed, .outputFailed: .inputOutput
-      case .keyring(let error): Self(error)
+      switch error {
+      case is UsageError: .usage
+      case CommandError.storeLocationUnknown: .noSuchKeychain
+      case CommandError.noMatch: .itemNotFound
+      case CommandError.noMatchButDamage: .decode
+      case TerminalError.promptImpossible: .interactionNotAllowed
+      case TerminalError.cancelled: .userCancelled
+      case TerminalError.secretTooLong: .dataTooLarge
+      case TerminalError.inputFailed, TerminalError.outputFailed: .inputOutput
+      case let error as KeyringError: Self(error)
+      case let error as FileError: Self(error)
       default: .failure
       }
   }
@@ -151,15 +153,14 @@ struct SecurityFailure: Error, Equatable {
   }
 
   /// The same for why a command of `keytree` would end; its reason and its hint follow.
-  init(_ failure: Failure, at place: String) {
-    let status = SecurityStatus(failure)
-    let lines = ErrorReport(failure).lines
-    switch failure {
-    // Nobody reads what there is to say.
-    case .outputClosed: self.init(status, [])
-    // All is said without Apple's words.
-    case .notCommitted: self.init(status, lines)
-    case .noMatch: self.init(status, at: place)
+  init(_ error: any Error, at place: String) {
+    let status = SecurityStatus(error)
+    let lines = ErrorReport(describing: error).lines
+    switch error {
+    case TerminalError.outputClosed: self.init(status, [])
+    // The report is complete without Apple's message.
+    case is NotCommittedError: self.init(status, lines)
+    case CommandError.noMatch: self.init(status, at: place)
     default: self.init(status, at: place, lines)
     }
   }
@@ -170,9 +171,9 @@ struct SecurityFailure: Error, Equatable {
 
 /// Runs something that fails as a command of `keytree` does, in the name of a function of Apple's.
 func securityCall<R: ~Copyable>(
-  _ place: String, _ body: () throws(Failure) -> R
-) throws(SecurityFailure) -> R {
-  do throws(Failure) {
+  _ place: String, _ body: () throws -> R
+) throws -> R {
+  do {
     return try body()
   } catch {
     throw SecurityFailure(error, at: place)

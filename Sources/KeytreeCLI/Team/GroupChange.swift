@@ -18,9 +18,9 @@ struct GroupChange {
   // MARK: Groups
 
   /// Makes a group with this user in it.
-  func create(_ group: String) throws(Failure) {
+  func create(_ group: String) throws {
     guard policy.groups[group] == nil else {
-      throw .other(
+      throw CommandError.other(
         .alreadyExists, message: "cannot make group \(ErrorReport.quote(group)): it exists",
         hint: "`keytree group show \(group)` names its members")
     }
@@ -30,10 +30,10 @@ struct GroupChange {
   }
 
   /// Takes away a group without items.
-  func delete(_ group: String) throws(Failure) {
+  func delete(_ group: String) throws {
     try require(group)
     guard group != GroupName.default else {
-      throw .other(
+      throw CommandError.other(
         .failure, message: "cannot delete group \"default\": every keyring has it",
         hint: "`keytree group remove default FPR` takes somebody out of it")
     }
@@ -44,7 +44,7 @@ struct GroupChange {
   // MARK: People
 
   /// Lets somebody into a group.
-  func add(to group: String) throws(Failure) {
+  func add(to group: String) throws {
     try require(group)
     let wishes = [GroupCommand.admin, GroupCommand.member].map { call.arguments.has($0) }
     if wishes == [true, true] {
@@ -61,7 +61,7 @@ struct GroupChange {
     let name = file.key.userIDs.first ?? person.text
     let now = try call.host().clock()
     if let problem = file.key.problem(for: .encrypt, at: now) ?? file.key.problem(for: .sign, at: now) {
-      throw .keyring(.team(.unusableKey(person, name: name, group: group, problem)))
+      throw KeyringError.team(.unusableKey(person, name: name, group: group, problem))
     }
     let edits: [PolicyEdit] = [
       .add(person, name: name, role: role ?? .member, key: ContentDigest(of: file.bytes)),
@@ -76,12 +76,12 @@ struct GroupChange {
   }
 
   /// Somebody who belongs to the keyring comes into one more group, or gets another role.
-  private func join(_ person: Fingerprint, _ group: String, _ role: Person.Role?) throws(Failure) {
+  private func join(_ person: Fingerprint, _ group: String, _ role: Person.Role?) throws {
     let name = policy.people[person]?.name ?? person.text
     let isThere = policy.groups[group]?.contains(person) ?? false
     let newRole = role.flatMap { $0 == policy.people[person]?.role ? nil : $0 }
     guard !isThere || newRole != nil else {
-      throw .other(
+      throw CommandError.other(
         .alreadyExists, message: "\(ErrorReport.show(name)) is in group \(ErrorReport.quote(group)) already",
         hint: "`keytree group refresh KEYFILE` takes over a key that was renewed")
     }
@@ -102,30 +102,30 @@ struct GroupChange {
   /// Shows who will be able to read what, and asks unless the key was named.
   private func confirm(
     _ person: Fingerprint, _ name: String, _ group: String, isNamed: Bool
-  ) throws(Failure) {
+  ) throws {
     var all = Query(predicates: [.equal(.group, .string(group))])
     all.includesFields = true
-    let count = try keyringCall(keyring.find(all)).items.count
+    let count = try keyring.find(all).items.count
     let items = count == 1 ? "1 item" : "\(count) items"
     call.console.say("\(person.text)  \(ErrorReport.show(name))")
     call.console.say(
       "will be able to read \(items) of group \(ErrorReport.quote(group)), and what is added to it.")
     if isNamed || call.arguments.has(GroupCommand.fingerprint) { return }
     guard try call.console.confirm("Have you compared the fingerprint with the person") else {
-      throw .cancelled(action: "nobody was added")
+      throw TerminalError.cancelled(action: "nobody was added")
     }
   }
 
-  private func requireExpected(_ person: Fingerprint) throws(Failure) {
+  private func requireExpected(_ person: Fingerprint) throws {
     guard let text = call.arguments.text(GroupCommand.fingerprint) else { return }
     guard let expected = TeamPeople.fingerprint(text) else {
       throw call.misuse(.other("`--fingerprint` takes all 40 or 64 digits of a fingerprint"))
     }
-    guard expected == person else { throw .keyFile(.other(person), source: "the file") }
+    guard expected == person else { throw CommandError.keyFile(.other(person), source: "the file") }
   }
 
   /// Takes somebody out of a group, or out of all.
-  func remove(from group: String) throws(Failure) {
+  func remove(from group: String) throws {
     try require(group)
     var edits: [PolicyEdit] = []
     var words: [String] = []
@@ -143,12 +143,12 @@ struct GroupChange {
   }
 
   /// How a person is taken out of a group, or of all, and what is said of it.
-  private func removal(of person: Fingerprint, _ group: String) throws(Failure) -> (PolicyEdit, String) {
+  private func removal(of person: Fingerprint, _ group: String) throws -> (PolicyEdit, String) {
     let name = ErrorReport.show(policy.people[person]?.name ?? person.text)
     let groups = policy.groups(of: person)
     let isLast = call.arguments.has(GroupCommand.all) || groups == [group]
     guard isLast ? policy.isMember(person) : groups.contains(group) else {
-      throw .other(
+      throw CommandError.other(
         .notFound, message: "\(name) is not in group \(ErrorReport.quote(group))",
         hint: groups.isEmpty
           ? "`keytree status` shows who is in which group"
@@ -166,7 +166,7 @@ struct GroupChange {
   private func tellRotation(_ keyring: Keyring) {
     // To look through a long history takes seconds, for what nobody is told.
     if call.globals.quiet { return }
-    do throws(Failure) {
+    do {
       let rotations = try Rotations(call, keyring)
       let open = rotations.list.entries(.open)
       if open.isEmpty { return call.console.say("There is no secret that anybody who left could have kept.") }
@@ -181,7 +181,7 @@ struct GroupChange {
       call.console.say("hint: `keytree rotate status` lists them all; `keytree rotate next` changes one.")
     } catch {
       // The person is out; the list can be asked for again.
-      for line in ErrorReport(error).lines { call.console.complain(line) }
+      for line in ErrorReport(describing: error).lines { call.console.complain(line) }
       call.console.complain("hint: `keytree rotate status` lists the secrets that could have been kept")
     }
   }
@@ -189,7 +189,7 @@ struct GroupChange {
   // MARK: Keys
 
   /// Takes over what is new about keys.
-  func refresh() throws(Failure) {
+  func refresh() throws {
     var edits: [PolicyEdit] = []
     var files: [Fingerprint: [UInt8]] = [:]
     for (person, bytes, source) in try candidates() {
@@ -205,7 +205,7 @@ struct GroupChange {
   }
 
   /// Keys that may be newer than those of the keyring.
-  private func candidates() throws(Failure) -> [(Fingerprint, [UInt8], source: String)] {
+  private func candidates() throws -> [(Fingerprint, [UInt8], source: String)] {
     guard let word = call.arguments.operand(0) else {
       var found: [(Fingerprint, [UInt8], source: String)] = []
       for (person, facts) in policy.people.sorted(by: { $0.key < $1.key }) where facts.removed == nil {
@@ -217,7 +217,7 @@ struct GroupChange {
     let file = try people.key(word)
     let person = file.key.fingerprint
     guard policy.isMember(person) else {
-      throw .other(
+      throw CommandError.other(
         .notFound, message: "\(person.text) is the key of nobody in this keyring",
         hint: "`keytree group add GROUP KEYFILE` adds a person")
     }
@@ -225,47 +225,39 @@ struct GroupChange {
   }
 
   /// Seals again what is not for just the members of its group.
-  func reseal() throws(Failure) {
+  func reseal() throws {
     let count = try resealed()
     call.console.say(count == 0 ? "All items are sealed to just the members of their groups." : words(count))
   }
 
-  private func resealed() throws(Failure) -> Int {
+  private func resealed() throws -> Int {
     let progress = WorkProgress("seal", console: call.console)
     defer { progress.finish() }
-    do {
-      return try keyring.resealOutdated { progress.advance(to: $0, of: $1) }
-    } catch {
-      throw .keyring(error)
-    }
+    return try keyring.resealOutdated { progress.advance(to: $0, of: $1) }
   }
 
   // MARK: Parts
 
-  private func require(_ group: String) throws(Failure) {
-    guard policy.groups[group] != nil else { throw .keyring(.unknownGroup(group)) }
+  private func require(_ group: String) throws {
+    guard policy.groups[group] != nil else { throw KeyringError.unknownGroup(group) }
   }
 
   private func plan(
     _ edits: [PolicyEdit], _ keys: [Fingerprint: [UInt8]] = [:]
-  ) throws(Failure) -> TeamChange {
+  ) throws -> TeamChange {
     let force = call.arguments.has(GroupCommand.force)
-    return try keyringCall(keyring.plan(edits, newKeys: keys, force: force))
+    return try keyring.plan(edits, newKeys: keys, force: force)
   }
 
-  private func make(_ edits: [PolicyEdit], _ subject: String) throws(Failure) {
+  private func make(_ edits: [PolicyEdit], _ subject: String) throws {
     try make(try plan(edits), subject)
   }
 
   @discardableResult
-  private func make(_ change: TeamChange, _ subject: String) throws(Failure) -> Keyring {
+  private func make(_ change: TeamChange, _ subject: String) throws -> Keyring {
     let progress = WorkProgress("seal", console: call.console)
     defer { progress.finish() }
-    do {
-      return try keyring.make(change, subject: subject) { progress.advance(to: $0, of: $1) }
-    } catch {
-      throw .keyring(error)
-    }
+    return try keyring.make(change, subject: subject) { progress.advance(to: $0, of: $1) }
   }
 
   private func tellResealed(_ change: TeamChange) {

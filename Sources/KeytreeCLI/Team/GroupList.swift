@@ -9,10 +9,10 @@ struct GroupList {
   init(_ keyring: Keyring) { self.keyring = keyring }
 
   /// A line for each group.
-  func print(_ call: CommandCall) throws(Failure) {
+  func print(_ call: CommandCall) throws {
     var all = Query()
     all.includesFields = true
-    let matches = try keyringCall(keyring.find(all))
+    let matches = try keyring.find(all)
     let items = matches.items.reduce(into: [:]) { $0[$1.group, default: 0] += 1 }
     // Who reads a group is shown whole.
     var table = Table(
@@ -36,8 +36,8 @@ struct GroupList {
   /// A line for each member of a group.
   ///
   /// - Throws: `keyring` with `unknownGroup`.
-  func printMembers(of group: String, _ call: CommandCall) throws(Failure) {
-    guard let members = keyring.policy.groups[group] else { throw .keyring(.unknownGroup(group)) }
+  func printMembers(of group: String, _ call: CommandCall) throws {
+    guard let members = keyring.policy.groups[group] else { throw KeyringError.unknownGroup(group) }
     for member in members {
       guard let person = keyring.policy.people[member] else { continue }
       if call.globals.json {

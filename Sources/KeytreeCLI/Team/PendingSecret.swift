@@ -28,10 +28,10 @@ struct PendingSecret {
   /// All of them, the first one first.
   ///
   /// - Throws: `keyring`.
-  static func all(in index: Index) throws(Failure) -> [PendingSecret] {
+  static func all(in index: Index) throws -> [PendingSecret] {
     let query = Query(
       itemClass: .genericPassword, predicates: [.equal(.service, .string(service))])
-    return try keyringCall(index.find(query)).items.compactMap(PendingSecret.init)
+    return try index.find(query).items.compactMap(PendingSecret.init)
   }
 
   /// Keeps a new secret for an item.
@@ -39,7 +39,7 @@ struct PendingSecret {
   /// - Throws: as `Keyring.add`.
   static func keep(
     _ secret: borrowing SecretBytes, for record: ItemRecord, in keyring: Keyring
-  ) throws(KeyringError) -> PendingSecret {
+  ) throws -> PendingSecret {
     let item = NewItem(
       itemClass: .genericPassword,
       attributes: [

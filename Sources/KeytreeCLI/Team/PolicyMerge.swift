@@ -12,43 +12,35 @@ struct PolicyMerge {
   ///
   /// - Returns: Whether the store has changed.
   /// - Throws: `keyring` with the reason why theirs cannot be taken, or mine cannot be made again.
-  func run() throws(Failure) -> Bool {
+  func run() throws -> Bool {
     let (path, host) = (try call.storePath(), try call.host())
     let past: PastPolicySteps
     if let repository = try call.repository() {
-      do throws(SyncError) {
-        past = try PastPolicies(in: repository).steps()
-      } catch {
-        throw .sync(error)
-      }
+      past = try PastPolicies(in: repository).steps()
     } else {
       past = PastPolicySteps([])
     }
-    let merge = try keyringCall(Keyring.reapply(at: path, host: host, past: past))
+    let merge = try Keyring.reapply(at: path, host: host, past: past)
     try tell(merge)
     guard !merge.edits.isEmpty else {
-      try keyringCall(merge.keyring.accept())
+      try merge.keyring.accept()
       return false
     }
-    let change = try keyringCall(merge.keyring.plan(merge.edits, newKeys: merge.keys))
+    let change = try merge.keyring.plan(merge.edits, newKeys: merge.keys)
     let progress = WorkProgress("seal", console: call.console)
     defer { progress.finish() }
-    do {
-      let now = try merge.keyring.make(change, subject: "change people and groups again") {
-        progress.advance(to: $0, of: $1)
-      }
-      call.console.say("Made your changes of people and groups again:")
-      for line in PolicyDifference(from: change.before, to: now.policy).lines {
-        call.console.say("  " + line)
-      }
-    } catch {
-      throw .keyring(error)
+    let now = try merge.keyring.make(change, subject: "change people and groups again") {
+      progress.advance(to: $0, of: $1)
+    }
+    call.console.say("Made your changes of people and groups again:")
+    for line in PolicyDifference(from: change.before, to: now.policy).lines {
+      call.console.say("  " + line)
     }
     return true
   }
 
   /// Tells what theirs brings, and asks whether it may bring readers and admins.
-  private func tell(_ merge: PolicyReapply) throws(Failure) {
+  private func tell(_ merge: PolicyReapply) throws {
     let (mine, theirs) = (merge.accepted, merge.keyring.policy)
     let lines = PolicyDifference(from: mine, to: theirs).lines
     if lines.isEmpty { return }
@@ -62,7 +54,7 @@ struct PolicyMerge {
     }
     guard admins || people || readers else { return }
     guard try call.console.confirm("Accept these people and what they can read") else {
-      throw .cancelled(action: "nothing was accepted, and nothing made again")
+      throw TerminalError.cancelled(action: "nothing was accepted, and nothing made again")
     }
   }
 }

@@ -12,7 +12,7 @@ struct RotationAcceptance {
   ///
   /// - Throws: a usage error; `noMatch`, `ambiguous`; `keyring`, with `team` and `notAnAdmin` for others than admins;
   ///   `notCommitted`.
-  func run() throws(Failure) -> ExitCode {
+  func run() throws -> ExitCode {
     let selection = try call.selection(0)
     guard let reason = call.arguments.text(RotateCommand.reason) else {
       throw call.misuse(.missingOperand("--reason"))
@@ -25,7 +25,7 @@ struct RotationAcceptance {
     let meant = list.entries.filter { selection.accepts($0.record) }
     guard let record = try call.settleOne(meant.map(\.record)) else {
       let item = try call.findOne(selection, in: keyring.index)
-      throw .other(
+      throw CommandError.other(
         .notFound, message: "\(ErrorReport.show(item.reference.text)) is not on the rotation list",
         hint: "`keytree rotate status` shows what is")
     }
@@ -34,16 +34,16 @@ struct RotationAcceptance {
   }
 
   /// Refuses what cannot be a reason.
-  static func check(_ reason: String, _ call: CommandCall) throws(Failure) {
+  static func check(_ reason: String, _ call: CommandCall) throws {
     guard !reason.isEmpty, reason.utf8.count <= AcceptedRisk.maximumReason else {
       throw call.misuse(.other("a reason has 1 to \(AcceptedRisk.maximumReason) bytes"))
     }
   }
 
   /// Refuses others than admins before anything is asked or read.
-  static func requireAdmin(_ keyring: Keyring) throws(Failure) {
-    if let distrust = keyring.distrust { throw .keyring(.policyNotTrusted(distrust)) }
-    guard keyring.policy.admins.contains(keyring.ownFingerprint) else { throw .keyring(.team(.notAnAdmin)) }
+  static func requireAdmin(_ keyring: Keyring) throws {
+    if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
+    guard keyring.policy.admins.contains(keyring.ownFingerprint) else { throw KeyringError.team(.notAnAdmin) }
   }
 
   /// Writes the decision into the policy and commits it.
@@ -51,17 +51,13 @@ struct RotationAcceptance {
   /// - Throws: `keyring`, `notCommitted`.
   static func accept(
     _ record: ItemRecord, because reason: String, in keyring: Keyring, _ call: CommandCall
-  ) throws(Failure) {
+  ) throws {
     let risk = AcceptedRisk(
       revision: record.revision, reason: reason, by: keyring.ownFingerprint, at: try call.host().clock())
-    let change = try keyringCall(keyring.plan([.accept(record.id, risk)]))
+    let change = try keyring.plan([.accept(record.id, risk)])
     let progress = WorkProgress("seal", console: call.console)
     defer { progress.finish() }
-    do {
-      _ = try keyring.make(change, subject: "accept that a secret stays") { progress.advance(to: $0, of: $1) }
-    } catch {
-      throw .keyring(error)
-    }
+    _ = try keyring.make(change, subject: "accept that a secret stays") { progress.advance(to: $0, of: $1) }
     try call.commitPending()
     call.console.say("Accepted: the secret of \(ErrorReport.show(record.reference.text)) stays as it is.")
   }

@@ -12,7 +12,7 @@ struct RotationReport {
   ///
   /// - Returns: `failedChecks` with `--fail-if-open`, for open entries and for a list that may be incomplete.
   /// - Throws: `keyring`, `git`, `sync`.
-  func show() throws(Failure) -> ExitCode {
+  func show() throws -> ExitCode {
     let keyring = try call.openKeyring()
     let rotations = try Rotations(call, keyring)
     let list = rotations.list

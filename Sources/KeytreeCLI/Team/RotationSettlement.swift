@@ -9,8 +9,8 @@ struct RotationSettlement {
   private var console: Console { call.console }
 
   /// Shows a kept secret to the person at the terminal.
-  func show(_ pending: PendingSecret) throws(Failure) {
-    console.write(secret: try keyringCall(keyring.secret(for: pending.record)))
+  func show(_ pending: PendingSecret) throws {
+    console.write(secret: try keyring.secret(for: pending.record))
   }
 
   /// Asks whether a new secret is in place, and does what follows from that.
@@ -19,7 +19,7 @@ struct RotationSettlement {
   ///   - pending: The secret.
   ///   - record: The item that it is for.
   /// - Throws: `keyring`, `notCommitted`; `other` when the item has got yet another secret meanwhile.
-  func finish(_ pending: PendingSecret, for record: ItemRecord) throws(Failure) {
+  func finish(_ pending: PendingSecret, for record: ItemRecord) throws {
     console.complain("It is kept on this machine. Set it where the old one is in use.")
     if try console.confirm("Is it in place") { return try put(pending, into: record) }
     if try console.confirm("Shall it be discarded") { return try discard(pending) }
@@ -30,8 +30,8 @@ struct RotationSettlement {
   ///
   /// - Returns: Whether something became of it; else it goes on waiting, and it is the next one's turn.
   /// - Throws: as `finish(_:for:)`; `cancelled` when the input ends.
-  func goOn(with pending: PendingSecret) throws(Failure) -> Bool {
-    let found = try keyringCall(keyring.find(Query(predicates: [.id(pending.item)], limit: .one))).items.first
+  func goOn(with pending: PendingSecret) throws -> Bool {
+    let found = try keyring.find(Query(predicates: [.id(pending.item)], limit: .one)).items.first
     let name =
       found.map { $0.reference.text }
       ?? pending.record.attributes[.label].map { label in
@@ -42,7 +42,7 @@ struct RotationSettlement {
     )
     if let found, found.revision != pending.replaced {
       if try isThere(pending, in: found) {
-        try keyringCall(keyring.delete([pending.record]))
+        try keyring.delete([pending.record])
         console.complain("It is the item's already, and waits no more.")
         return true
       }
@@ -51,7 +51,9 @@ struct RotationSettlement {
     if found == nil { console.complain("The item is gone.") }
     while true {
       let question = "[s]how it, [i]t is in place, [d]iscard it, [l]ater"
-      guard let answer = try console.ask(question) else { throw .cancelled(action: "it goes on waiting") }
+      guard let answer = try console.ask(question) else {
+        throw TerminalError.cancelled(action: "it goes on waiting")
+      }
       switch (answer.lowercased().first, found) {
       case ("s", _): try show(pending)
       case ("i", let found?):
@@ -70,25 +72,25 @@ struct RotationSettlement {
   // MARK: Parts
 
   /// Whether a program that was ended had put the secret into the item before.
-  private func isThere(_ pending: PendingSecret, in record: ItemRecord) throws(Failure) -> Bool {
-    let new = try keyringCall(keyring.secret(for: pending.record))
-    let current = try keyringCall(keyring.secret(for: record))
+  private func isThere(_ pending: PendingSecret, in record: ItemRecord) throws -> Bool {
+    let new = try keyring.secret(for: pending.record)
+    let current = try keyring.secret(for: record)
     return new.isEqual(to: current)
   }
 
   /// Makes the secret that of the item, and keeps both where somebody else has changed it.
-  private func put(_ pending: PendingSecret, into record: ItemRecord) throws(Failure) {
+  private func put(_ pending: PendingSecret, into record: ItemRecord) throws {
     var base = record
     base.revision = pending.replaced
-    let secret = try keyringCall(keyring.secret(for: pending.record))
+    let secret = try keyring.secret(for: pending.record)
     let outcome = try EditedSecret(of: base, keyring: keyring, console: console).store(secret)
-    try keyringCall(keyring.delete([pending.record]))
+    try keyring.delete([pending.record])
     try call.commitPending()
     switch outcome {
     case .replaced(let result): call.report("Changed the secret of", result)
     case .restored(let result): call.report("It was removed meanwhile; stored it again as", result)
     case .kept(let copy):
-      throw .other(
+      throw CommandError.other(
         .failure,
         message:
           "\(ErrorReport.show(record.reference.text)) has got another secret meanwhile: yours is kept as "
@@ -97,8 +99,8 @@ struct RotationSettlement {
     }
   }
 
-  private func discard(_ pending: PendingSecret) throws(Failure) {
-    try keyringCall(keyring.delete([pending.record]))
+  private func discard(_ pending: PendingSecret) throws {
+    try keyring.delete([pending.record])
     console.complain("The new secret is gone; the item has the one that it had.")
   }
 }

@@ -11,7 +11,7 @@ struct RotationTurn {
   private let console: Console
   private let generator: SecretGenerator
 
-  init(_ call: CommandCall) throws(Failure) {
+  init(_ call: CommandCall) throws {
     self.call = call
     console = call.console
     generator = try GenerateCommand.generator(call, count: 0)
@@ -21,7 +21,7 @@ struct RotationTurn {
   ///
   /// - Throws: `promptImpossible` without a terminal, before anything is read; `cancelled` when the input ends;
   ///   `keyring`, `git`, `sync`, `notCommitted`.
-  func run() throws(Failure) -> ExitCode {
+  func run() throws -> ExitCode {
     try requirePerson()
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
@@ -50,10 +50,10 @@ struct RotationTurn {
     return .done
   }
 
-  private func requirePerson() throws(Failure) {
+  private func requirePerson() throws {
     try Editor.requirePerson(at: console)
     guard console.outputIsTerminal else {
-      throw .other(
+      throw CommandError.other(
         .cancelled, message: "cannot show secrets: standard output is not a terminal",
         hint: "run it on a terminal")
     }
@@ -77,11 +77,11 @@ struct RotationTurn {
 
   private func turn(
     _ entry: RotationList.Entry, _ keyring: Keyring, _ settlement: RotationSettlement
-  ) throws(Failure) -> Ending {
+  ) throws -> Ending {
     show(entry, keyring.policy)
     while true {
       guard let answer = try console.ask(Self.question) else {
-        throw .cancelled(action: "nothing was changed")
+        throw TerminalError.cancelled(action: "nothing was changed")
       }
       switch answer.lowercased().first {
       case nil, "g":
@@ -99,7 +99,7 @@ struct RotationTurn {
         guard let pending = try edited(entry.record, keyring) else { continue }
         try settlement.finish(pending, for: entry.record)
         return .settled
-      case "o": console.write(secret: try keyringCall(keyring.secret(for: entry.record)))
+      case "o": console.write(secret: try keyring.secret(for: entry.record))
       case "s": return .skipped
       case "a": if try accept(entry, keyring) { return .settled }
       case "q": return .stopped
@@ -125,7 +125,7 @@ struct RotationTurn {
     for line in facts.lines { console.complain(line) }
   }
 
-  private func typed(for record: ItemRecord, _ keyring: Keyring) throws(Failure) -> PendingSecret? {
+  private func typed(for record: ItemRecord, _ keyring: Keyring) throws -> PendingSecret? {
     let secret = try console.newSecret(
       for: ErrorReport.show(record.reference.text), limit: StoreLayout.secretLimit)
     // An old secret that cannot be read is no reason not to change it.
@@ -136,8 +136,8 @@ struct RotationTurn {
     return try keep(secret, for: record, keyring)
   }
 
-  private func edited(_ record: ItemRecord, _ keyring: Keyring) throws(Failure) -> PendingSecret? {
-    let old = try keyringCall(keyring.secret(for: record))
+  private func edited(_ record: ItemRecord, _ keyring: Keyring) throws -> PendingSecret? {
+    let old = try keyring.secret(for: record)
     let editor = Editor(environment: call.environment)
     guard let secret = try editor.edit(old, limit: StoreLayout.secretLimit, console: console) else {
       console.complain("Nothing was changed.")
@@ -148,23 +148,22 @@ struct RotationTurn {
 
   private func keep(
     _ secret: borrowing SecretBytes, for record: ItemRecord, _ keyring: Keyring
-  ) throws(Failure) -> PendingSecret {
+  ) throws -> PendingSecret {
     do {
       return try PendingSecret.keep(secret, for: record, in: keyring)
-    } catch {
-      guard case .itemExists(let reference) = error else { throw .keyring(error) }
-      throw .other(
+    } catch KeyringError.itemExists(let reference) {
+      throw CommandError.other(
         .alreadyExists,
         message: "another new secret for \(ErrorReport.show(record.reference.text)) waits on this machine",
         hint: "`keytree rotate next` asks about it first; `keytree get \(reference.text)` shows it")
     }
   }
 
-  private func accept(_ entry: RotationList.Entry, _ keyring: Keyring) throws(Failure) -> Bool {
-    do throws(Failure) {
+  private func accept(_ entry: RotationList.Entry, _ keyring: Keyring) throws -> Bool {
+    do {
       try RotationAcceptance.requireAdmin(keyring)
     } catch {
-      for line in ErrorReport(error).lines { console.complain(line) }
+      for line in ErrorReport(describing: error).lines { console.complain(line) }
       return false
     }
     guard let reason = try console.ask("Why may it stay"), !reason.isEmpty,

@@ -12,11 +12,11 @@ struct Rotations {
   /// Looks through the store and its history.
   ///
   /// - Throws: `keyring`, `git`, `sync`.
-  init(_ call: CommandCall, _ keyring: Keyring) throws(Failure) {
+  init(_ call: CommandCall, _ keyring: Keyring) throws {
     let repository = try call.repository()
-    let past = try syncCall { () throws(SyncError) in try PastReaders(of: keyring, in: repository) }
+    let past = try PastReaders(of: keyring, in: repository)
     strays = past.readers.strays.count
-    list = try keyringCall(keyring.rotationList(of: past.items, past.readers))
+    list = try keyring.rotationList(of: past.items, past.readers)
   }
 
   /// The reasons why there may be more entries, always in the same order.

@@ -14,7 +14,7 @@ struct TeamPeople {
   /// - Parameter text: All digits of a fingerprint, with or without spaces; or a mail address, compared as a whole with
   ///   what stands in angle brackets, or with the whole name.
   /// - Throws: `other` when nobody is meant, `severalPeople`.
-  func member(_ text: String) throws(Failure) -> Fingerprint {
+  func member(_ text: String) throws -> Fingerprint {
     let found: [Fingerprint]
     if let fingerprint = Self.fingerprint(text) {
       found = keyring.policy.people[fingerprint] == nil ? [] : [fingerprint]
@@ -26,12 +26,12 @@ struct TeamPeople {
       found = (current.isEmpty ? all : current).map(\.key).sorted()
     }
     guard let first = found.first else {
-      throw .other(
+      throw CommandError.other(
         .notFound, message: "\(ErrorReport.quote(text)) is nobody of this keyring",
         hint: "`keytree status` names its people; a fingerprint is given with all its digits")
     }
     guard found.count == 1 else {
-      throw .severalPeople(text, found.map { keyring.policy.people[$0]?.line($0) ?? $0.text })
+      throw CommandError.severalPeople(text, found.map { keyring.policy.people[$0]?.line($0) ?? $0.text })
     }
     return first
   }
@@ -40,7 +40,7 @@ struct TeamPeople {
   ///
   /// - Parameter word: A fingerprint, or the path of a file.
   /// - Throws: `keyFile`, `file`, `keyring`.
-  func key(_ word: Word) throws(Failure) -> KeyFile {
+  func key(_ word: Word) throws -> KeyFile {
     let host = try call.host()
     if let text = word.text, let fingerprint = Self.fingerprint(text) {
       return try read([try exported(fingerprint, host)], fingerprint, fingerprint.text, host)
@@ -52,7 +52,7 @@ struct TeamPeople {
   /// The key file of somebody who has one, with what a newer one adds.
   ///
   /// - Returns: nil when nothing new is in it.
-  func renewed(_ fingerprint: Fingerprint, by bytes: [UInt8], source: String) throws(Failure) -> KeyFile? {
+  func renewed(_ fingerprint: Fingerprint, by bytes: [UInt8], source: String) throws -> KeyFile? {
     let host = try call.host()
     guard let old = keyring.keyFile(of: fingerprint) else { return nil }
     let before = try read([old], fingerprint, "the key file of \(fingerprint.text)", host)
@@ -61,36 +61,35 @@ struct TeamPeople {
   }
 
   /// What is in a file.
-  static func bytes(_ path: String) throws(Failure) -> [UInt8] {
+  static func bytes(_ path: String) throws -> [UInt8] {
     let content = try UserFile.read(path, limit: KeyFile.sizeLimit)
     return unsafe content.withBytes { unsafe Array($0) }
   }
 
   /// The public key in the person's own keyring; nil when it is not there.
-  func own(_ fingerprint: Fingerprint) throws(Failure) -> [UInt8]? {
+  func own(_ fingerprint: Fingerprint) throws -> [UInt8]? {
     do {
       return try exported(fingerprint, try call.host())
-    } catch {
-      guard case .keyring(.engine(.unusableKey(_, .missing), _)) = error else { throw error }
+    } catch KeyringError.engine(.unusableKey(_, .missing), _) {
       return nil
     }
   }
 
-  private func exported(_ fingerprint: Fingerprint, _ host: HostContext) throws(Failure) -> [UInt8] {
+  private func exported(_ fingerprint: Fingerprint, _ host: HostContext) throws -> [UInt8] {
     do {
       return try UserKeyring(locations: host.engineLocations).exportMinimal(fingerprint)
     } catch {
-      throw .keyring(.engine(error, nil))
+      throw KeyringError.engine(error, nil)
     }
   }
 
   private func read(
     _ files: [[UInt8]], _ fingerprint: Fingerprint?, _ source: String, _ host: HostContext
-  ) throws(Failure) -> KeyFile {
+  ) throws -> KeyFile {
     do {
       return try KeyFile(reading: files, expecting: fingerprint, locations: host.engineLocations)
     } catch {
-      throw .keyFile(error, source: source)
+      throw CommandError.keyFile(error, source: source)
     }
   }
 

@@ -16,7 +16,7 @@ extension CommandCall {
   ///   - group: The group that the secret is to be in; nil where it stays.
   ///   - keyring: The keyring.
   /// - Throws: `cancelled`; `promptImpossible` where nobody can answer.
-  func confirmWidening(_ record: ItemRecord, to group: String?, in keyring: Keyring) throws(Failure) {
+  func confirmWidening(_ record: ItemRecord, to group: String?, in keyring: Keyring) throws {
     guard let group, group != record.group, let members = keyring.policy.groups[group] else { return }
     let before = keyring.policy.groups[record.group] ?? []
     let new = members.filter { !before.contains($0) }
@@ -26,7 +26,7 @@ extension CommandCall {
     if arguments.has(Widening.option) { return }
     let item = ErrorReport.show(record.reference.text)
     guard try console.confirm("Let them read \(item)") else {
-      throw .cancelled(action: "the item stays where it is")
+      throw TerminalError.cancelled(action: "the item stays where it is")
     }
   }
 }

@@ -80,8 +80,10 @@ import Testing
       #expect(try fileCount() >= files, "\(name): nothing is deleted")
     }
     let happened = lines.map { line in
-      ["Encoding.", "FileSystem.", "KeyringModel.", "Keyring.", "OpenPGP."].reduce(line) { $0.replacing($1, with: "") }
-        .replacing(/quarantine-[0-9TZ]+/, with: "quarantine-TIME")
+      ["Encoding.", "FileSystem.", "KeyringModel.", "Keyring.", "OpenPGP."].reduce(line) {
+        $0.replacing($1, with: "")
+      }
+      .replacing(/quarantine-[0-9TZ]+/, with: "quarantine-TIME")
     }
     if ProcessInfo.processInfo.environment["UPDATE_STORES"] != nil {
       try happened.map { $0 + "\n" }.joined()

@@ -10,7 +10,7 @@ struct SecretFileTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func write(_ name: String) throws(Failure) {
+  private func write(_ name: String) throws {
     try SecretFile(path: folder.path + "/" + name).write(SecretBytes(copying: Array("secret".utf8)))
   }
 
@@ -21,7 +21,7 @@ struct SecretFileTests {
     try manager.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: "file")
     try manager.createSymbolicLink(atPath: folder.path + "/dangling", withDestinationPath: "nowhere")
     for name in ["file", "link", "dangling", "home"] {
-      #expect(throws: Failure.self) { try write(name) }
+      #expect(throws: CommandError.self) { try write(name) }
     }
     #expect(manager.contents(atPath: folder.path + "/file") == Data("old".utf8))
     #expect(!manager.fileExists(atPath: folder.path + "/nowhere"))

@@ -18,7 +18,7 @@ struct SecurityStatusTests {
   @Test(
     "is never success for a failure, and what is said of it drives no terminal",
     arguments: ErrorReportTests.failures.map(\.0) + KeyringErrors.all.map(\.0))
-  func failures(failure: Failure) {
+  func failures(failure: any ReportableError) {
     let report = SecurityFailure(failure, at: "SecKeychainOpen")
     #expect(report.status.exitStatus != 0)
     #expect(!report.lines.isEmpty)

@@ -56,7 +56,7 @@ struct PastStoreTests {
     }
     let store = try #require(try PastStore(at: "HEAD", in: repository))
     #expect(try store.record(at: item.path) == nil)
-    #expect(throws: SyncError.keyring(.itemNotFound)) { try store.item(at: item.path, in: keyring) }
+    #expect(throws: KeyringError.itemNotFound) { try store.item(at: item.path, in: keyring) }
   }
 
   @Test("a record that nobody has signed is never released", arguments: ["label", "modified", "revision"])
@@ -74,7 +74,7 @@ struct PastStoreTests {
     try world.git(["commit", "-q", "-am", "forge"])
     let store = try #require(try PastStore(at: "HEAD", in: try world.requireRepository()))
     let keyring = try world.store.open()
-    #expect(throws: SyncError.keyring(.itemDamaged(item.reference, .badRecord(.notProven)))) {
+    #expect(throws: KeyringError.itemDamaged(item.reference, .badRecord(.notProven))) {
       try store.item(at: item.path, in: keyring)
     }
   }

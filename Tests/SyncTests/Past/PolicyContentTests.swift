@@ -47,7 +47,7 @@ import Testing
       names[StandInEngine.fingerprint(UInt8(number))] = try name(
         of: String(repeating: "x", count: 256 << 10 - number))
     }
-    let error = SyncError.keyring(.file(FileError("read", "keys", .tooLarge(limit: 4 << 20))))
+    let error = KeyringError.file(FileError("read", "keys", .tooLarge(limit: 4 << 20)))
     #expect(throws: error) { try contents.keyFiles(names) }
     names[StandInEngine.fingerprint(17)] = nil
     #expect(try contents.keyFiles(names).count == 16)

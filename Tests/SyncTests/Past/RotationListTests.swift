@@ -219,6 +219,6 @@ import Testing
     let name = try world.git(["rev-parse", "HEAD~1:\(StoreLayout.itemFile(record.path, isLocal: false))"])
       .trimmingCharacters(in: .whitespacesAndNewlines)
     try world.removeObject(name)
-    #expect(throws: SyncError.self, "git says itself that something is missing") { try world.rotationList() }
+    #expect(throws: GitError.self, "git says itself that something is missing") { try world.rotationList() }
   }
 }

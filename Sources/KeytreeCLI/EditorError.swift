@@ -1,5 +1,5 @@
 /// Why a secret could not be edited. The item is unchanged in every case.
-package enum EditorFailure: Error, Equatable {
+package enum EditorError: Error, Equatable {
   /// `VISUAL` or `EDITOR` is empty, or a quotation mark in it is not closed.
   case badCommand(String)
   /// The editor is not among the programs.
@@ -37,7 +37,7 @@ package enum EditorFailure: Error, Equatable {
 
 extension ErrorReport {
   /// The report of a secret that could not be edited.
-  init(_ failure: EditorFailure) {
+  init(_ failure: EditorError) {
     let again = "run `keytree edit` again; `VISUAL` or `EDITOR` chooses another editor"
     let setEditor = "set `VISUAL` or `EDITOR` to a program and its arguments"
     switch failure {
