@@ -3,7 +3,7 @@ extension ProgramDeclaration {
   package struct Call: Equatable, Sendable {
     /// The command and those above it, outermost first; empty when none was named.
     package let path: [CommandDeclaration]
-    /// Its options and operands.
+    /// The options and operands.
     package let arguments: ParsedArguments
     /// True when an option such as `--help` ended the parsing, so operands may be missing.
     package let endedEarly: Bool

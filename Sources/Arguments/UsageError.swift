@@ -33,7 +33,7 @@ package struct UsageError: Error, Equatable {
     case advised(String, hint: String)
   }
 
-  /// What is wrong.
+  /// The kind of problem.
   package let problem: Problem
   /// The names on the way to the command that was meant; empty before one is known.
   package let command: [String]

@@ -26,7 +26,7 @@ int keytree_limit_memory(pid_t process, size_t size) {
 
 int keytree_synchronize_all(int descriptor) { return syncfs(descriptor); }
 
-// A handler is handed nothing but the number, so where it reports to has to be global.
+// A signal handler gets only the signal number, so the descriptor has to be global.
 static volatile sig_atomic_t watcher = -1;
 static const int watched[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
 enum { watched_count = sizeof watched / sizeof watched[0] };
@@ -35,7 +35,7 @@ static struct sigaction before[watched_count];
 static void report(int number) {
   int saved = errno;
   unsigned char byte = (unsigned char)number;
-  // The pipe does not block. When it is full, the reader is about to wake up anyway.
+  // The pipe is nonblocking. If it is full, the reader will wake up anyway.
   ssize_t ignored = write(watcher, &byte, 1);
   (void)ignored;
   errno = saved;
@@ -65,7 +65,8 @@ int keytree_detach(void) {
   if (pipe2(ends, O_CLOEXEC) != 0) return -1;
   pid_t copy = fork();
   if (copy != 0) {
-    // Whoever waits for this process may close the terminal at once: the copy has to be out of its session by then.
+    // The process that waits for this one may close the terminal as soon as it exits, so wait until the copy has left
+    // the session.
     close(ends[1]);
     unsigned char nothing;
     while (copy > 0 && read(ends[0], &nothing, 1) < 0 && errno == EINTR) {}
@@ -73,7 +74,7 @@ int keytree_detach(void) {
     close(ends[0]);
     return -1;
   }
-  // Neither can fail: a copy leads no group, and there is always a root.
+  // Neither call can fail: a new child does not lead a process group, and `/` always exists.
   (void)setsid();
   int result = chdir("/");
   close(ends[0]);

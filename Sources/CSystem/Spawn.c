@@ -1,4 +1,4 @@
-// What running another program takes besides posix_spawn(3).
+// System calls for running another program that are not in posix_spawn(3).
 #define _GNU_SOURCE
 #include "CSystem.h"
 
@@ -29,7 +29,8 @@ ssize_t keytree_write_quietly(int descriptor, const void *bytes, size_t count) {
   sigpending(&pending);
   ssize_t written = write(descriptor, bytes, count);
   int problem = errno;
-  // The signal goes to the thread that wrote, so it is taken here. One that waited before is someone else's.
+  // The kernel sends the signal to the writing thread, so it is consumed here. A signal that was pending before is
+  // kept.
   if (written < 0 && problem == EPIPE && !sigismember(&pending, SIGPIPE)) {
     struct timespec at_once = {0};
     while (sigtimedwait(&broken_pipe, NULL, &at_once) < 0 && errno == EINTR) {

@@ -1,5 +1,5 @@
-// Reading from a terminal without echo, in C because the signal handlers may use nothing but
-// async-signal-safe calls, and Swift makes no such promise.
+// Hides terminal input. In C, because signal handlers may use only async-signal-safe functions, which Swift code does
+// not guarantee.
 #define _GNU_SOURCE
 #include "CSystem.h"
 
@@ -33,7 +33,7 @@ static void handle(int signal_number) {
   sigaction(signal_number, &before[index], &ours);
   raise(signal_number);
   sigprocmask(SIG_UNBLOCK, &only, NULL);
-  // Here the program has ended, or it was stopped and goes on, or its own handler has run.
+  // The code below runs after the program was stopped and continued, or after its own handler has run.
   sigprocmask(SIG_BLOCK, &only, NULL);
   sigaction(signal_number, &ours, NULL);
   tcsetattr(terminal, TCSANOW, &hidden);
@@ -58,13 +58,13 @@ int keytree_terminal_hide(int descriptor) {
   memset(&action, 0, sizeof action);
   action.sa_handler = handle;
   sigemptyset(&action.sa_mask);
-  // No SA_RESTART: the reader wants to know.
+  // No SA_RESTART: a signal has to interrupt the reader.
   for (int i = 0; i < watched_count; i++) {
     sigaction(watched[i], NULL, &before[i]);
-    // What is ignored stays ignored, as under nohup(1).
+    // Ignored signals stay ignored, as under nohup(1).
     if (before[i].sa_handler != SIG_IGN) sigaction(watched[i], &action, NULL);
   }
-  // Flushing drops what was typed ahead: it was meant for something else and has been shown.
+  // Discard input that was typed before: it was not meant for this prompt, and it has been echoed.
   if (tcsetattr(descriptor, TCSAFLUSH, &hidden) == 0) return 0;
   keytree_terminal_show();
   return -1;

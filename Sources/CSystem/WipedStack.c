@@ -1,5 +1,5 @@
-// Running code on a thread whose stack is locked in memory and wiped afterwards. In C, because the stack has
-// to be given to pthread_create(3) before any Swift code runs on it.
+// Runs code on a thread whose stack is locked in memory and wiped afterwards. In C, because pthread_create(3) must get
+// the stack before any Swift code runs on it.
 #define _GNU_SOURCE
 #include "CSystem.h"
 
@@ -15,7 +15,7 @@ struct job {
   void *context;
 };
 
-// Wipes what the thread has used of its stack: everything from the lowest page that is in memory.
+// Wipes the used part of the stack: everything from the lowest page that is in memory.
 static void wipe(char *stack) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   unsigned char in_memory[stack_size / 4096];
@@ -62,7 +62,7 @@ void keytree_on_wiped_stack(void (*body)(void *), void *context) {
       // A page that is not locked may have been swapped out, and `wipe` would not find it.
       explicit_bzero(memory + guard, stack_size);
   } else {
-    // Without memory for a thread the work is still done, only with what it leaves on this stack.
+    // If no thread can be created, the work is still done, but its data stays on the current stack.
     body(context);
   }
   if (memory != MAP_FAILED) munmap(memory, stack_size + guard);

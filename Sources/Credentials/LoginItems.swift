@@ -12,7 +12,7 @@ package struct LoginItems {
 
   let keyring: Keyring
 
-  /// What a search has found.
+  /// The result of a search.
   struct Found {
     /// The items in the order of creation.
     let records: [ItemRecord]

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// The clocks by which it is judged what stamps of files are worth; a test hands in its own.
+/// The clocks by which stamps of files are judged. Tests can replace them.
 package struct FileClock: Sendable {
-  /// Nanoseconds since 1970, by the clock from which file systems take their times.
+  /// Returns nanoseconds since 1970, by the clock from which file systems take their times.
   package var now: @Sendable () -> Int64 = { Self.read(CLOCK_REALTIME) }
-  /// Nanoseconds since some moment, never set back, also counted while the machine sleeps.
+  /// Returns nanoseconds since an arbitrary moment. Never set back, and includes the time in which the machine sleeps.
   package var elapsed: @Sendable () -> Int64 = { Self.read(CLOCK_BOOTTIME) }
-  /// How many nanoseconds the file system's clock stands still; more than 1 in tests only, because newer kernels
-  /// have clocks that are too good to show what older ones do.
+  /// The resolution of the file system's clock in nanoseconds. Larger than 1 only in tests, to reproduce the coarse
+  /// clocks of older kernels.
   package var tick: Int64 = 1
 
   package init() {}

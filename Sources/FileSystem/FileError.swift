@@ -1,24 +1,24 @@
 internal import Glibc
 
-/// A file operation that failed, on what, and why.
+/// A failed file operation: the operation, the path, and the reason.
 public struct FileError: Error, Equatable, Sendable {
-  /// Why an operation failed.
+  /// The reasons for a failure.
   public enum Reason: Equatable, Sendable {
-    /// The system refused; the value of `errno`.
+    /// A system call failed with this value of `errno`.
     case system(Int32)
-    /// Something that is no regular file (a link, a pipe, a folder) stands where a file is expected.
+    /// The path is not a regular file but, for example, a link, a pipe or a folder.
     case notARegularFile
     /// The file has other names (hard links), so it may be changed from outside the store.
     case hasOtherNames
-    /// The file is larger than what is ever read; the limit in bytes.
+    /// The file is larger than the limit, which is in bytes.
     case tooLarge(limit: Int)
   }
 
-  /// What was attempted, in the words of the system call: `open`, `rename`, ...
+  /// The name of the operation, as of the system call: `open`, `rename`, ...
   public let operation: String
-  /// The path, relative to the folder it was attempted in.
+  /// The path, relative to the folder in which the operation was attempted.
   public let path: String
-  /// Why it failed.
+  /// The reason for the failure.
   public let reason: Reason
 
   package init(_ operation: String, _ path: String, _ reason: Reason) {
@@ -27,11 +27,11 @@ public struct FileError: Error, Equatable, Sendable {
     self.reason = reason
   }
 
-  /// The error for the current value of `errno`.
+  /// Returns the error for the current value of `errno`.
   package static func current(_ operation: String, _ path: String) -> FileError {
     FileError(operation, path, .system(errno))
   }
 
-  /// Whether nothing is there: the file or a folder above it does not exist.
+  /// True if the file or one of its parent folders does not exist.
   package var isMissing: Bool { reason == .system(ENOENT) || reason == .system(ENOTDIR) }
 }

@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// Waiting for a lock of `flock(2)`, which the kernel lets go of when the process ends, however it ends.
+/// Takes locks of `flock(2)`. The kernel releases a lock when the process ends, for any reason.
 package enum FileLock {
-  /// Whether others may hold the same lock at the same time.
+  /// The kind of lock: several processes can hold a shared lock at the same time.
   package enum Mode: Sendable { case shared, exclusive }
 
-  /// Takes a lock, or changes the one that is held. A change lets go of the old one first, so two processes that
-  /// both want to go from shared to exclusive do not block each other.
+  /// Takes a lock, or changes the one that is held. A change releases the old lock first, so two processes that change
+  /// from shared to exclusive do not block each other.
   ///
   /// - Parameters:
   ///   - descriptor: The open file.
-  ///   - mode: Which lock.
-  ///   - seconds: How long to wait for others.
-  /// - Returns: 0 when it was taken, else the value of `errno`: `EWOULDBLOCK` when others kept it.
+  ///   - mode: Shared or exclusive.
+  ///   - seconds: The time to wait for other processes.
+  /// - Returns: 0 if it was taken; otherwise the value of `errno`: `EWOULDBLOCK` if others kept it.
   package static func take(_ descriptor: Int32, _ mode: Mode, within seconds: Double) -> Int32 {
     var waited = 0.0
     var pause = 0.001
@@ -20,7 +20,7 @@ package enum FileLock {
       let code = errno
       guard code == EWOULDBLOCK || code == EINTR else { return code }
       guard waited < seconds else { return EWOULDBLOCK }
-      // Different for each process, so that several that wait do not meet again and again.
+      // Random, so that several waiting processes do not collide again and again.
       let nap = pause * Double.random(in: 0.5...1.5)
       usleep(UInt32(nap * 1_000_000))
       waited += nap

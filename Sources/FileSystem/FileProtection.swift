@@ -35,7 +35,7 @@ package enum FileProtection {
     return mode & 0o022 == 0 || (place == .above && isSticky) ? nil : .writableByOthers
   }
 
-  /// A file or a folder that somebody else could change.
+  /// Creates an error for a file or folder that other users could change.
   package struct Weakness: Error, Equatable {
     /// Its path.
     package let path: String

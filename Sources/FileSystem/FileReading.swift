@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 
-/// Reading a whole file that is nobody's link.
+/// Reads whole files, without following links.
 enum FileReading {
   static func read(
     _ name: String, in folder: Int32, path: String, limit: Int
@@ -11,14 +11,14 @@ enum FileReading {
     return bytes
   }
 
-  /// Reads into an array whose storage is used again from call to call.
+  /// Reads a file into an array whose storage is reused between calls.
   ///
-  /// - Returns: the status that the file had before its first byte was read.
+  /// - Returns: The status of the file before its first byte was read.
   @discardableResult
   static func read(
     _ name: String, in folder: Int32, path: String, limit: Int, into buffer: inout [UInt8]
   ) throws(FileError) -> FileStatus {
-    // O_NONBLOCK: opening a pipe that stands in place of a file must not wait for a writer.
+    // O_NONBLOCK: opening a pipe instead of a file must not wait for a writer.
     let file = unsafe keytree_openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
     guard file >= 0 else {
       throw errno == ELOOP ? FileError("open", path, .notARegularFile) : .current("open", path)
@@ -28,14 +28,14 @@ enum FileReading {
     guard unsafe fstat(file, &info) == 0 else { throw .current("stat", path) }
     let status = FileStatus(info)
     guard status.kind == .regular else { throw FileError("open", path, .notARegularFile) }
-    // None at all is a file that a writer has replaced since it was opened: the old version, whole.
+    // A file without a name was replaced by a writer after it was opened. Its old version is still complete.
     guard status.links <= 1 else { throw FileError("open", path, .hasOtherNames) }
     guard status.size <= limit else { throw FileError("read", path, .tooLarge(limit: limit)) }
 
     buffer.removeAll(keepingCapacity: true)
     var failure: FileError?
-    // One byte more than the size, so that the end is seen in the same call; a file that grows meanwhile
-    // is cut at the size it had: its writer replaces files as a whole, so this is none of ours.
+    // Reads at most the size that the file had when it was opened. Writers of Keytree replace whole files, so a file
+    // that grows while it is read is written by another program.
     buffer.append(addingCapacity: status.size) { span in
       unsafe span.withUnsafeMutableBufferPointer { memory, initialized in
         var filled = 0

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// What tells, without reading it, that a file or a folder is not what it was.
+/// Metadata that shows, without reading it, that a file or folder has changed.
 ///
-/// The times are those that the file system sets at each change: content (`mtime`), and anything at all (`ctime`).
-/// A file system takes them from a clock that ticks every 1 to 10 ms, so of two changes within one tick the
-/// second leaves no sign; ``isFresh(at:)`` says when to reckon with that.
+/// The times are those that the file system sets at each change of the content (`mtime`) and of anything at all
+/// (`ctime`). A file system takes them from a clock that ticks every 1 to 10 ms, so the second of two changes within
+/// one tick does not change the stamp. ``isFresh(at:)`` detects this case.
 package struct FileStamp: Equatable, Sendable {
   private let device: UInt64
   private let inode: UInt64
@@ -22,21 +22,22 @@ package struct FileStamp: Equatable, Sendable {
     changed = Self.nanoseconds(info.st_ctim)
   }
 
-  /// Device and inode, which tell one file from another of the same name.
+  /// Device and inode, which distinguish files that had the same name at different times.
   var identity: [UInt64] { [device, inode] }
 
-  /// Whether the last change is so young, at a time at or before which the stamp was taken, that another one could
-  /// follow in the same tick. Git calls this racily clean.
+  /// Returns true if the last change is so recent that another change could follow in the same tick. Git calls such a
+  /// file racily clean.
   ///
-  /// - Parameter now: nanoseconds since 1970, by the clock that file systems use.
+  /// - Parameter now: A time at or before which the stamp was taken, in nanoseconds since 1970, by the clock that file
+  ///   systems use.
   package func isFresh(at now: Int64) -> Bool {
     let last = max(modified, changed)
-    // Some file systems count whole seconds, or two of them.
+    // Some file systems have times with a resolution of one or two seconds.
     let isCoarse = modified % Self.second == 0 && changed % Self.second == 0
     return last > now - (isCoarse ? Self.coarseTick : Self.tick)
   }
 
-  /// The stamp that a file system with a slower clock would give.
+  /// Returns the stamp that a file system with a coarser clock would give.
   package func rounded(to tick: Int64) -> FileStamp {
     var stamp = self
     stamp.modified -= modified % tick

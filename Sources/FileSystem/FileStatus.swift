@@ -1,8 +1,8 @@
 package import Glibc
 
-/// What stands at a path.
+/// The metadata of a file, folder or other entry at a path.
 package struct FileStatus: Equatable, Sendable {
-  /// The kinds of things that can stand in a folder.
+  /// The kinds of directory entries.
   package enum Kind: String, Sendable { case regular, directory, link, pipe, socket, device }
 
   package let kind: Kind
@@ -12,13 +12,13 @@ package struct FileStatus: Equatable, Sendable {
   /// Permission bits, including set-id and sticky.
   package let mode: UInt32
 
-  /// What changes with the file.
+  /// The metadata that changes with the file.
   package let stamp: FileStamp
 
-  /// Device and inode, which tell one file from another of the same name.
+  /// Device and inode, which distinguish files that had the same name at different times.
   package var identity: [UInt64] { stamp.identity }
 
-  /// The status of what a path leads to, links followed; `stat(2)`.
+  /// Reads the status of a path, following links, with `stat(2)`.
   package init(of path: String) throws(FileError) {
     var info = stat()
     guard unsafe stat(path, &info) == 0 else { throw .current("stat", path) }
@@ -41,12 +41,13 @@ package struct FileStatus: Equatable, Sendable {
     mode = info.st_mode & 0o7777
   }
 
-  /// Why somebody else could change it; `nil` when nobody can. What a link leads to is looked at elsewhere.
+  /// Returns the reason why another user could change the entry; `nil` if none can. The target of a link is checked
+  /// separately.
   package func weakness(in place: FileProtection.Place) -> UnsafeFolderReason? {
     kind == .link
       ? nil : FileProtection.weakness(owner: owner, mode: mode, isFolder: kind == .directory, in: place)
   }
 
-  /// Whether nobody but the owner can walk through the folder, whatever the permissions of what is in it.
+  /// True if only the owner can access entries of the folder, whatever their permissions.
   package var isClosedToOthers: Bool { mode & 0o011 == 0 }
 }

@@ -1,20 +1,19 @@
 internal import CSystem
 internal import Glibc
 
-/// A folder opened once, below which every path is walked component by component without following links.
+/// An open folder. Every path below it is resolved component by component without following links.
 ///
-/// Threats T20 and T33: links inside the store are no part of it, at any operation, and files are made
-/// exclusively, for the owner alone. Paths are relative, separated by `/`, and made by this program: they
-/// hold no `..`.
+/// Threats T20 and T33: no operation follows links inside the store, and files are created exclusively and for the
+/// owner only. Paths are relative, separated by `/`, and made by this program. They do not contain `..`.
 package final class FileTree: Sendable {
-  /// The folder's path as it was given, for messages.
+  /// The folder's path as given to the initializer, for messages.
   package let path: String
   private let root: Int32
   private let faults: FaultPlan?
 
   /// Opens an existing folder.
   ///
-  /// - Throws: `FileError` when it is missing or no folder.
+  /// - Throws: `FileError` if it does not exist or is not a folder.
   package init(at path: String, faults: FaultPlan? = nil) throws(FileError) {
     let descriptor = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
     guard descriptor >= 0 else { throw .current("open", path) }
@@ -25,9 +24,9 @@ package final class FileTree: Sendable {
 
   deinit { close(root) }
 
-  // MARK: Looking
+  // MARK: Reading
 
-  /// What stands at a path, the link itself where it is one; `nil` when nothing does.
+  /// Returns the status of a path without following a link; `nil` if nothing exists there.
   package func status(_ path: String) throws(FileError) -> FileStatus? {
     do {
       return try withParent(of: path, create: false) { (parent, name) throws(FileError) in
@@ -42,26 +41,26 @@ package final class FileTree: Sendable {
     }
   }
 
-  /// The status of the folder itself.
+  /// Returns the status of the folder itself.
   package func rootStatus() throws(FileError) -> FileStatus {
     var info = stat()
     guard unsafe fstat(root, &info) == 0 else { throw .current("stat", path) }
     return FileStatus(info)
   }
 
-  /// Reads a whole regular file; `nil` when it does not exist.
+  /// Reads a whole regular file; `nil` if it does not exist.
   ///
-  /// - Parameter limit: the most bytes that are ever read.
-  /// - Throws: `FileError` with `.notARegularFile`, `.hasOtherNames`, `.tooLarge`, or what the system said.
+  /// - Parameter limit: The maximum size in bytes.
+  /// - Throws: `FileError` with `.notARegularFile`, `.hasOtherNames`, `.tooLarge`, or the error of the system call.
   package func read(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
     try waitingForWriters { () throws(FileError) in try readOnce(path, limit: limit) }
   }
 
-  /// Reads again while a file has a second name and a writer is at work: it gives a file one while it puts the file in
-  /// place.
+  /// Retries reading while a file has a second name and a writer is active, since a writer gives a file a second name
+  /// while it installs the file.
   ///
   /// - Parameter body: Reads files of the store.
-  /// - Throws: What `body` throws; `.hasOtherNames` if no writer is at work, or after about two seconds.
+  /// - Throws: The errors of `body`; `.hasOtherNames` if no writer is active, or after about two seconds.
   package func waitingForWriters<R>(_ body: () throws(FileError) -> R) throws(FileError) -> R {
     do {
       return try body()
@@ -82,19 +81,19 @@ package final class FileTree: Sendable {
     return try body()
   }
 
-  /// How often a file is read again while a writer is at work, about once in a millisecond.
+  /// The number of attempts to read a file while a writer is active, about one per millisecond.
   private static let patience = 2000
 
   private func hasTransaction() throws(FileError) -> Bool {
     try list(Self.workFolder).contains { $0.hasPrefix(Self.transactionPrefix) }
   }
 
-  /// The folder in which writers keep what is not in place yet.
+  /// The folder in which writers keep files that are not installed yet.
   package static let workFolder = ".keytree"
-  /// How the names of the folders begin in it, one for each writer at work.
+  /// The prefix of the folder names in it, one folder for each active writer.
   package static let transactionPrefix = "transaction-"
 
-  /// Reads as `read` does, and does not wait for writers.
+  /// Reads like `read`, but does not wait for writers.
   package func readOnce(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
     do {
       return try withParent(of: path, create: false) { (parent, name) throws(FileError) in
@@ -106,9 +105,9 @@ package final class FileTree: Sendable {
     }
   }
 
-  /// Opens a folder below this one for several reads; `nil` when it does not exist.
+  /// Opens a subfolder for several reads; `nil` if it does not exist.
   ///
-  /// - Throws: `FileError` when it is no folder or cannot be opened.
+  /// - Throws: `FileError` if it is not a folder or cannot be opened.
   package func folder(_ path: String) throws(FileError) -> FolderHandle? {
     do {
       return FolderHandle(owning: try openFolder(path, create: false), path: path)
@@ -118,15 +117,15 @@ package final class FileTree: Sendable {
     }
   }
 
-  /// The names in a folder, sorted by bytes, without `.` and `..`; none when the folder does not exist.
+  /// Returns the names in a folder, sorted by bytes, without `.` and `..`; none if the folder does not exist.
   package func list(_ path: String) throws(FileError) -> [String] {
     guard let handle = try folder(path) else { return [] }
     return try handle.names()
   }
 
-  /// Whether somebody holds an exclusive lock on a file; nothing is made or changed to find out.
+  /// Returns true if a process holds an exclusive lock on a file. Does not create or change the file.
   ///
-  /// - Throws: `FileError` when the file is there and cannot be opened.
+  /// - Throws: `FileError` if the file exists and cannot be opened.
   package func isLocked(_ path: String) throws(FileError) -> Bool {
     do {
       return try withParent(of: path, create: false) { (parent, name) throws(FileError) in
@@ -143,15 +142,15 @@ package final class FileTree: Sendable {
 
   // MARK: Changing
 
-  /// Makes a folder and those above it; existing ones are left as they are.
+  /// Creates a folder and its missing parent folders. Existing ones are left unchanged.
   package func makeDirectory(_ path: String) throws(FileError) {
     close(try openFolder(path, create: true))
   }
 
-  /// Makes a new file with these bytes and brings the content to disk.
+  /// Creates a new file with these bytes and flushes them to disk.
   ///
-  /// - Parameter isSynchronized: whether its content is brought to disk; else `synchronizeAll()` has to.
-  /// - Throws: `FileError`; `EEXIST` when something stands there already.
+  /// - Parameter isSynchronized: False if the content is not flushed, so that `synchronizeAll()` has to do that.
+  /// - Throws: `FileError`; `EEXIST` if something already exists at the path.
   package func createFile(
     _ path: String, _ bytes: [UInt8], isSynchronized: Bool = true
   ) throws(FileError) {
@@ -164,12 +163,14 @@ package final class FileTree: Sendable {
       try write(bytes, to: file, path: path)
       if !isSynchronized { return }
       try announce(.synchronize, path)
-      // Not tried again on failure: the kernel may have dropped the pages and would then report success.
+      // No retry after a failure: the kernel may have dropped the pages and would then report success.
       guard fsync(file) == 0 else { throw .current("fsync", path) }
     }
   }
 
-  /// Writes bytes at the beginning of an open file, through the seam.
+  /// Writes bytes at the beginning of an open file, subject to the fault plan.
+  ///
+  /// A file opened with `O_APPEND` is appended to: Linux then ignores the offset of `pwrite(2)`.
   package func write(_ bytes: [UInt8], to file: Int32, path: String) throws(FileError) {
     var limit = bytes.count
     var failure: Int32?
@@ -190,7 +191,7 @@ package final class FileTree: Sendable {
     if let failure { throw FileError("write", path, .system(failure)) }
   }
 
-  /// Puts a file at another path, replacing what stands there; folders above the new path are made.
+  /// Moves a file to another path, replacing a file there. Missing parent folders of the new path are created.
   package func rename(_ from: String, to: String) throws(FileError) {
     try withParent(of: from, create: false) { (fromParent, fromName) throws(FileError) in
       try withParent(of: to, create: true) { (toParent, toName) throws(FileError) in
@@ -202,7 +203,7 @@ package final class FileTree: Sendable {
     }
   }
 
-  /// Gives a file a second name; folders above it are made.
+  /// Gives a file a second name. Missing parent folders of the second name are created.
   ///
   /// - Returns: False if the file system has no hard links, or does not allow them here.
   package func link(_ path: String, to second: String) throws(FileError) -> Bool {
@@ -216,12 +217,12 @@ package final class FileTree: Sendable {
     }
   }
 
-  /// Removes a file or a link; it is no error when nothing is there.
+  /// Removes a file or a link. Succeeds if nothing exists at the path.
   package func remove(_ path: String) throws(FileError) {
     try unlink(path, flags: 0, .remove)
   }
 
-  /// Removes an empty folder; it is no error when nothing is there.
+  /// Removes an empty folder. Succeeds if nothing exists at the path.
   package func removeDirectory(_ path: String) throws(FileError) {
     try unlink(path, flags: AT_REMOVEDIR, .removeDirectory)
   }
@@ -237,7 +238,7 @@ package final class FileTree: Sendable {
     }
   }
 
-  /// Brings the names in a folder to disk; the empty path is the folder itself.
+  /// Flushes the names in a folder to disk. The empty path is the folder itself.
   package func synchronizeDirectory(_ path: String) throws(FileError) {
     let folder = try openFolder(path, create: false)
     defer { close(folder) }
@@ -245,14 +246,14 @@ package final class FileTree: Sendable {
     guard fsync(folder) == 0 else { throw .current("fsync", path) }
   }
 
-  /// Brings everything that was written on this file system to disk, contents and names: for many files far faster than
-  /// one by one. `syncfs(2)`; it tells of errors since Linux 5.8.
+  /// Flushes everything that was written on this file system to disk, contents and names. For many files this is far
+  /// faster than flushing each. Uses `syncfs(2)`, which reports errors since Linux 5.8.
   package func synchronizeAll() throws(FileError) {
     try announce(.synchronizeAll, path)
     guard keytree_synchronize_all(root) == 0 else { throw .current("syncfs", path) }
   }
 
-  /// Replaces a file as a whole: new content in a temporary file, `fsync`, rename, `fsync` of the folder.
+  /// Replaces a whole file: new content in a temporary file, `fsync`, rename, `fsync` of the folder.
   package func replaceFile(_ path: String, with bytes: [UInt8], temporary: String) throws(FileError) {
     try remove(temporary)
     try createFile(temporary, bytes)
@@ -260,19 +261,18 @@ package final class FileTree: Sendable {
     try synchronizeDirectory(RelativePath.parent(of: path))
   }
 
-  /// Replaces a file as a whole without bringing it to disk: after a crash of the machine it may be the old one, the
-  /// new one, or spoiled.
+  /// Replaces a whole file without flushing it to disk. After a crash of the machine it may be old, new or damaged.
   package func replaceFileLater(_ path: String, with bytes: [UInt8], temporary: String) throws(FileError) {
     try remove(temporary)
     try appendFile(temporary, bytes)
     try rename(temporary, to: path)
   }
 
-  /// Adds bytes at the end of a file, which is made when it is missing; nothing is brought to disk.
+  /// Appends bytes to a file, which is created if it does not exist. Nothing is flushed to disk.
   package func appendFile(_ path: String, _ bytes: [UInt8]) throws(FileError) {
     try withParent(of: path, create: true) { (parent, name) throws(FileError) in
       try announce(.createFile, path)
-      // O_NONBLOCK: opening a pipe that stands in place of the file must not wait for a reader.
+      // O_NONBLOCK: opening a pipe instead of the file must not wait for a reader.
       let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
       let file = unsafe keytree_openat(parent, name, flags, 0o600)
       guard file >= 0 else { throw .current("open", path) }
@@ -282,7 +282,7 @@ package final class FileTree: Sendable {
     }
   }
 
-  /// Opens a file for the lock, making it when it is missing.
+  /// Opens a file for locking, and creates it if it does not exist.
   package func openForLock(_ path: String) throws(FileError) -> Int32 {
     try withParent(of: path, create: true) { (parent, name) throws(FileError) in
       let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC
@@ -290,7 +290,7 @@ package final class FileTree: Sendable {
       if file < 0 && errno == ENOENT {
         try announce(.createFile, path)
         file = unsafe keytree_openat(parent, name, flags | O_CREAT, 0o600)
-        // The folder may be new, too, and what is decided in it later must not be lost with it.
+        // The folder may be new, too. It is flushed so that transactions decided in it later are not lost with it.
         if file >= 0 {
           try announce(.synchronizeDirectory, path)
           _ = fsync(parent) == 0 && fsync(root) == 0
@@ -298,7 +298,7 @@ package final class FileTree: Sendable {
       }
       guard file >= 0 else { throw .current("open", path) }
       do throws(FileError) {
-        // The number of a process is written into it.
+        // The holder's process id will be written into the file.
         try Self.requirePlainFile(file, path)
       } catch {
         close(file)
@@ -308,7 +308,7 @@ package final class FileTree: Sendable {
     }
   }
 
-  /// Refuses to write into what is no plain file, or is a file elsewhere as well.
+  /// Refuses to write into anything but a regular file with one name.
   private static func requirePlainFile(_ file: Int32, _ path: String) throws(FileError) {
     var info = stat()
     guard unsafe fstat(file, &info) == 0 else { throw .current("stat", path) }
@@ -317,7 +317,7 @@ package final class FileTree: Sendable {
     guard status.links <= 1 else { throw FileError("open", path, .hasOtherNames) }
   }
 
-  // MARK: Walking
+  // MARK: Path resolution
 
   private func announce(_ operation: FileOperation, _ path: String) throws(FileError) {
     switch faults?(operation, path) {
@@ -326,7 +326,7 @@ package final class FileTree: Sendable {
     }
   }
 
-  /// Calls `body` with the open folder that holds the last component of `path`.
+  /// Calls `body` with the open folder that contains the last component of `path`.
   private func withParent<R>(
     of path: String, create: Bool, _ body: (Int32, String) throws(FileError) -> R
   ) throws(FileError) -> R {
@@ -337,7 +337,7 @@ package final class FileTree: Sendable {
     return try body(parent, RelativePath.name(of: path))
   }
 
-  /// Opens a folder by walking to it; the caller closes the descriptor.
+  /// Opens a folder component by component. The caller closes the descriptor.
   private func openFolder(_ path: String, create: Bool) throws(FileError) -> Int32 {
     let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
     let components = path.split(separator: "/")
@@ -365,7 +365,7 @@ package final class FileTree: Sendable {
       let code = errno
       leave()
       guard next >= 0 else {
-        // A link where a folder is expected is refused by O_NOFOLLOW with one of these two.
+        // O_NOFOLLOW fails with one of these two errors for a link instead of a folder.
         let isLink = code == ELOOP || (code == ENOTDIR && !path.isEmpty)
         throw FileError("open", path, isLink ? .notARegularFile : .system(code))
       }

@@ -14,8 +14,8 @@ package struct FolderHandle: ~Copyable {
 
   /// Reads a regular file of this folder into `buffer`, replacing its content.
   ///
-  /// - Returns: the status that the file had before it was read; `nil` when it is missing.
-  /// - Throws: as `FileTree.read(_:limit:)`.
+  /// - Returns: The status of the file before it was read; `nil` if it does not exist.
+  /// - Throws: The errors of `FileTree.read(_:limit:)`.
   package func read(
     _ name: String, into buffer: inout [UInt8], limit: Int
   ) throws(FileError) -> FileStatus? {
@@ -28,7 +28,7 @@ package struct FolderHandle: ~Copyable {
     }
   }
 
-  /// What stands in this folder under a name, the link itself where it is one; `nil` when nothing does.
+  /// Returns the status of a name in this folder without following a link; `nil` if nothing exists there.
   package func status(_ name: String) throws(FileError) -> FileStatus? {
     var info = stat()
     if unsafe fstatat(descriptor, name, &info, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(info) }
@@ -36,10 +36,10 @@ package struct FolderHandle: ~Copyable {
     throw .current("stat", "\(path)/\(name)")
   }
 
-  /// The names in this folder, sorted by bytes.
+  /// Returns the names in this folder, sorted by bytes.
   ///
-  /// A name that is not UTF-8 is shown with replacement characters: no name of ours is like that, so it is
-  /// a stray that can be told, but not opened by this name.
+  /// A name that is not UTF-8 has replacement characters. Keytree creates no such names, so the file is a stray one
+  /// that can be reported but not opened by this name.
   package func names() throws(FileError) -> [String] {
     do {
       return try FolderNames.list(descriptor).map { String(decoding: $0, as: UTF8.self) }

@@ -1,19 +1,19 @@
 internal import CSystem
 internal import Glibc
 
-/// The names in a folder; `readdir(3)`.
+/// Lists the names in a folder with `readdir(3)`.
 package enum FolderNames {
-  /// Why a folder cannot be listed.
+  /// The error of a listing.
   package struct Failure: Error {
-    /// What the system said.
+    /// The error number of the system.
     package let errno: Int32
   }
 
-  /// Lists an open folder; its descriptor stays open and where it is.
+  /// Lists an open folder. Its descriptor stays open, and its position does not change.
   ///
   /// - Parameter folder: The folder's descriptor.
   /// - Returns: The names as bytes, without `.` and `..`, in the order of the system.
-  /// - Throws: What the system said.
+  /// - Throws: The error of the system.
   package static func list(_ folder: Int32) throws(Failure) -> [[UInt8]] {
     try entries(folder).map(\.name)
   }
@@ -22,17 +22,17 @@ package enum FolderNames {
   package struct Entry {
     /// The name, which need not be UTF-8.
     package let name: [UInt8]
-    /// What has the name: `DT_REG`, `DT_DIR` and so on; `DT_UNKNOWN` where the file system does not say.
+    /// The type of the entry: `DT_REG`, `DT_DIR` and so on; `DT_UNKNOWN` if the file system does not report it.
     package let type: Int
   }
 
-  /// Lists an open folder with the types of what is in it; its descriptor stays open and where it is.
+  /// Lists an open folder with the types of its entries. Its descriptor stays open, and its position does not change.
   ///
   /// - Parameter folder: The folder's descriptor.
   /// - Returns: The entries without `.` and `..`, in the order of the system.
-  /// - Throws: What the system said.
+  /// - Throws: The error of the system.
   package static func entries(_ folder: Int32) throws(Failure) -> [Entry] {
-    // fdopendir(3) takes the descriptor over and moves its position, so it gets one of its own.
+    // fdopendir(3) takes ownership of the descriptor and moves its position, so it gets a separate one.
     let own = unsafe keytree_openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
     guard own >= 0 else { throw Failure(errno: errno) }
     guard let stream = unsafe fdopendir(own) else {
@@ -56,8 +56,8 @@ package enum FolderNames {
 
   /// Lists a folder by its path.
   ///
-  /// - Returns: The names that are UTF-8: others cannot be given back to the system as text. None when the
-  ///   folder cannot be listed.
+  /// - Returns: The names that are valid UTF-8, because others cannot be passed back to the system as text. Empty if
+  ///   the folder cannot be listed.
   package static func text(at path: String) -> [String] {
     let folder = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
     guard folder >= 0 else { return [] }
@@ -67,7 +67,7 @@ package enum FolderNames {
 
   /// Lists an open folder.
   ///
-  /// - Returns: As `text(at:)`.
+  /// - Returns: The names, as `text(at:)` returns them.
   package static func text(_ folder: Int32) -> [String] {
     guard let names = try? list(folder) else { return [] }
     return names.compactMap { String(validating: $0, as: UTF8.self) }

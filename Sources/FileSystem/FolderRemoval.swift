@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// Removes what is in a folder, without following links.
+/// Removes the content of folders without following links.
 package enum FolderRemoval {
-  /// Removes the content of a folder of ours.
+  /// Removes the content of one of our folders.
   ///
-  /// What cannot be removed stays: a half-empty engine home has no stamp and is made anew.
+  /// Errors are ignored: a partly removed engine home has no stamp and is made again.
   ///
   /// - Parameters:
   ///   - path: The folder.
-  ///   - kept: The name of an entry to leave alone, or nil.
+  ///   - kept: The name of an entry that is not removed, or nil.
   package static func removeContent(of path: String, except kept: String? = nil) {
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return }

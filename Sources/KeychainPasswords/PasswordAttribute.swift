@@ -117,7 +117,7 @@ extension PasswordAttribute where Password == InternetPassword {
 // MARK: What describes
 
 extension PasswordAttribute {
-  /// The name that people see.
+  /// The displayed name.
   public static func label(_ label: String) -> Self { Self(kSecAttrLabel, .text(label)) }
 
   /// The kind of secret in words.

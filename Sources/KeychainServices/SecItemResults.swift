@@ -73,7 +73,7 @@ struct SecItemResults {
     return dictionary
   }
 
-  // MARK: Parts
+  // MARK: Helpers
 
   /// The content of an item, of an identity that of the certificate; nil for a password of which only the reference is
   /// asked for, which there is none of, and for an item without data.

@@ -2,20 +2,20 @@ internal import Arguments
 internal import CSystem
 internal import Glibc
 
-/// The memory in which the system keeps the arguments of this process, and out of which `ps` shows them to everybody.
+/// The memory in which the system keeps the arguments of this process. `ps` shows its contents to all users.
 ///
-/// On Linux `CommandLine.unsafeArgv` is that memory and no copy of it, so that what is overwritten there is gone from
+/// On Linux `CommandLine.unsafeArgv` is that memory itself and not a copy. Overwritten bytes therefore disappear from
 /// `/proc/PID/cmdline` as well.
 @safe
 struct ArgumentMemory: @unchecked Sendable {
-  // Unchecked, because the pointers are unsafe in the eyes of the compiler. They stay valid as long as the process
-  // lives, and nothing but `wipe` writes to them.
+  // Unchecked, because the compiler considers the pointers unsafe. They stay valid as long as the process lives, and
+  // only `wipe` writes to them.
   private let words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
-  /// How many words there are, the name of the program included.
+  /// The number of arguments, including the name of the program.
   let count: Int
 
-  /// The arguments of this process.
+  /// Returns the arguments of this process.
   static func ofProcess() -> ArgumentMemory {
     let words = unsafe CommandLine.unsafeArgv
     let given = Int(CommandLine.argc)
@@ -27,7 +27,7 @@ struct ArgumentMemory: @unchecked Sendable {
     self.count = count
   }
 
-  /// Lends the bytes of a word, without the closing NUL, for the time of a call.
+  /// Calls `body` with the bytes of an argument, without the closing NUL. The bytes are valid during the call only.
   func withBytes<R>(_ index: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {
     guard let start = unsafe words[index] else {
       return unsafe body(UnsafeRawBufferPointer(start: nil, count: 0))
@@ -35,12 +35,12 @@ struct ArgumentMemory: @unchecked Sendable {
     return unsafe body(UnsafeRawBufferPointer(start: start, count: strlen(start)))
   }
 
-  /// A copy of a word that is no secret.
+  /// Returns a copy of an argument that is not a secret.
   ///
-  /// Not `CommandLine.arguments`: that repairs what is not UTF-8, and a repaired name is another name.
+  /// Does not use `CommandLine.arguments`, which repairs invalid UTF-8: a repaired name is a different name.
   func word(_ index: Int) -> Word { unsafe withBytes(index) { unsafe Word($0) } }
 
-  /// Overwrites a word from a position on.
+  /// Overwrites an argument, beginning at an offset.
   func wipe(_ index: Int, from offset: Int) {
     guard let start = unsafe words[index] else { return }
     let length = unsafe strlen(start)

@@ -1,7 +1,7 @@
 package import Arguments
 package import KeyringModel
 
-/// The options that name attributes; their letters are those of macOS `security`.
+/// The options that name attributes. Their letters are those of macOS `security`.
 package enum AttributeOptions {
   private static let heading = "Attributes"
 
@@ -37,25 +37,25 @@ package enum AttributeOptions {
     help: "any attribute by its name in the index; other names are custom attributes", heading: heading,
     isRepeatable: true)
 
-  /// The option that names a field of the item; of commands that work on one field.
+  /// The option that names a field of the item, for commands that work on one field.
   package static let field = OptionDeclaration(
     "field", .required(ValueDeclaration("NAME", .text)),
     help: "the field NAME of the item in place of the item itself: `otp`, `note` or any other")
 
-  /// Options that stand for one attribute each.
+  /// The options that each set one attribute.
   static let plain: [(option: OptionDeclaration, name: AttributeName)] = [
     (account, .account), (server, .server), (service, .service), (label, .label), (comment, .comment),
     (kind, .kind), (protocolName, .protocol), (port, .port), (path, .path),
     (securityDomain, .securityDomain), (authenticationType, .authenticationType),
   ]
 
-  /// The options for choosing items and for new ones.
+  /// The options for choosing and for creating items.
   package static let all: [OptionDeclaration] = [
     account, serverOrService, server, service, label, comment, kind, protocolName, port, path,
     securityDomain, authenticationType, group, itemClass, attribute,
   ]
 
-  /// The options for changing an item: its class is what it is.
+  /// The options for changing an item. The class of an item cannot change.
   package static let forChange: [OptionDeclaration] = all.filter { $0.name != itemClass.name }
 }
 
@@ -63,45 +63,45 @@ package enum AttributeOptions {
 package struct GivenAttributes: Equatable, Sendable {
   /// One attribute and its value, as typed.
   package struct Entry: Equatable, Sendable {
-    /// The name; nil is server or service, whichever the class has.
+    /// The name; nil means the server or the service, depending on the class.
     package let name: AttributeName?
     /// The bytes of the value.
     package let bytes: [UInt8]
   }
 
-  /// What is wrong with the options.
+  /// An error in the attribute options.
   package enum Problem: Error, Equatable {
     /// `--attribute` without a name, without `=`, or with a name that is not UTF-8.
     case notNameAndValue
     /// The group has a name no group can have.
     case badGroup(String)
-    /// The class is none.
+    /// There is no such class.
     case badClass(String)
     /// The field has a name no field can have.
     case badField
-    /// `--attribute` with the name of a field: an item does not become a field, nor the other way round.
+    /// `--attribute` with the name `field`: an item cannot become a field, and a field cannot become an item.
     case fieldAsAttribute
   }
 
-  /// The rule for names of fields, in words.
+  /// The rule for the names of fields, as text for messages.
   static let fieldRule =
     "the name of a field is 1 to \(FieldName.maximumSize) of `a` to `z`, `0` to `9` and `-`"
 
-  /// The class, where one is named.
+  /// The class, if one was given.
   package private(set) var itemClass: ItemClass?
-  /// The group, where one is named.
+  /// The group, if one was given.
   package private(set) var group: String?
-  /// The field that is meant, where one is named. It narrows what the other words mean and is nothing by itself.
+  /// The field, if one was given. It narrows the selection of the other options and selects nothing by itself.
   package var field: String?
-  /// The other attributes in the order of the command line.
+  /// The other attributes, in the order of the command line.
   package private(set) var entries: [Entry] = []
 
-  /// No attributes; perhaps a field.
+  /// Creates a value without attributes, and optionally with a field.
   package init(field: String? = nil) { self.field = field }
 
-  /// The attributes among the options of a command line.
+  /// Creates a value from the attribute options of a command line.
   ///
-  /// - Throws: the first option that cannot be used.
+  /// - Throws: the problem of the first option that cannot be used.
   package init(_ arguments: ParsedArguments) throws(Problem) {
     for given in arguments.options {
       guard let value = given.value else { continue }
@@ -118,7 +118,7 @@ package struct GivenAttributes: Equatable, Sendable {
         else { throw .notNameAndValue }
         try set(AttributeName(name), Array(value.bytes[(equals + 1)...]))
       case AttributeOptions.port.name:
-        // A number has more spellings (`0443`) than an attribute.
+        // A number can be written in several ways (`0443`), an attribute in one.
         let number = value.text.flatMap { Int($0) }.map { Array(String($0).utf8) }
         entries.append(Entry(name: .port, bytes: number ?? value.bytes))
       case let option:
@@ -129,7 +129,7 @@ package struct GivenAttributes: Equatable, Sendable {
     }
   }
 
-  /// Those that a primary key has, and the class: what tells one login from another.
+  /// The class and the attributes that belong to a primary key: the part that distinguishes one login from another.
   var place: GivenAttributes {
     var place = GivenAttributes()
     let key =
@@ -139,7 +139,7 @@ package struct GivenAttributes: Equatable, Sendable {
     return place
   }
 
-  /// The other ones: what they say is no part of a name.
+  /// The other attributes, which are not part of a primary key.
   var description: GivenAttributes {
     var description = self
     let place = place.entries
@@ -147,7 +147,7 @@ package struct GivenAttributes: Equatable, Sendable {
     return description
   }
 
-  /// True when the command line names no attribute.
+  /// True if the command line names no attribute.
   package var isEmpty: Bool { itemClass == nil && group == nil && entries.isEmpty }
 
   private mutating func set(_ name: AttributeName, _ bytes: [UInt8]) throws(Problem) {

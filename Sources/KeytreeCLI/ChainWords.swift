@@ -1,10 +1,10 @@
 internal import Keyring
 internal import KeyringModel
 
-// What `verify` finds wrong with policies, key files and branches, in words that end a sentence.
+// Messages for the problems that `verify` finds in policies, key files and branches. Each one can end a sentence.
 
 extension ChainProblem {
-  /// Why a policy does not follow from the one before it. Not escaped.
+  /// The reason why a policy does not follow from the previous one. Not escaped.
   var words: String {
     switch self {
     case .missing: "there is none here"
@@ -45,7 +45,7 @@ extension ChainProblem {
 }
 
 extension KeyFileFault {
-  /// Why a key file is not what it should be.
+  /// The description of a problem with a key file.
   var words: String {
     switch self {
     case .notInPolicy: "this is not the key file that the policy names"
@@ -59,7 +59,7 @@ extension KeyFileFault {
 }
 
 extension BranchLoss {
-  /// What a push would take away.
+  /// The loss that a push would cause.
   var words: String {
     switch self {
     case .deleted: "the branch would be deleted"

@@ -2,19 +2,19 @@ package import Arguments
 internal import Keyring
 package import KeyringModel
 
-/// One command of the program: its declaration, and what it does.
+/// One command of the program: its declaration and its implementation.
 package protocol Command: Sendable {
-  /// Its name, operands, options, examples and exit codes.
+  /// The name, operands, options, examples and exit codes of the command.
   static var declaration: CommandDeclaration { get }
-  /// When the store's history is brought up to date; never, unless a command says otherwise.
+  /// The time at which the store's history is brought up to date. The default is never.
   static var history: HistoryUse { get }
-  /// The same for one command line, where that makes a difference.
+  /// Returns the same for one command line, for a command where it depends on the arguments.
   static func history(of call: CommandCall) -> HistoryUse
-  /// Does it.
+  /// Runs the command.
   ///
-  /// - Parameter call: the command line and the world it was typed in.
-  /// - Returns: the exit code, which need not be success: `check` fails by finding something.
-  /// - Throws: what `ErrorReport` has words for.
+  /// - Parameter call: the command line and its environment.
+  /// - Returns: the exit code. It need not be success: `check` returns a failure when it finds problems.
+  /// - Throws: a failure, which `ErrorReport` turns into a message.
   static func run(_ call: CommandCall) throws -> ExitCode
 }
 
@@ -23,34 +23,34 @@ extension Command {
   package static func history(of call: CommandCall) -> HistoryUse { history }
 }
 
-/// A command line that follows its declaration, with the world it was typed in.
+/// A command line that follows its declaration, with its environment.
 package struct CommandCall {
-  /// The command and those above it, outermost first.
+  /// The command and its parent commands, outermost first.
   package let path: [CommandDeclaration]
-  /// Its options and operands.
+  /// The options and operands.
   package let arguments: ParsedArguments
   /// The options that every command has.
   package let globals: GlobalOptions
   /// The variables of the process.
   package let environment: Environment
-  /// Where it talks to.
+  /// The console for input and output.
   package let console: Console
 
-  /// Where the store is.
+  /// Returns the path of the store.
   ///
   /// - Throws: `storeLocationUnknown`.
   package func storePath() throws -> String {
     try environment.storePath(option: globals.store)
   }
 
-  /// A usage error of this command.
+  /// Returns a usage error of this command.
   package func misuse(_ problem: UsageError.Problem) -> UsageError {
     UsageError(problem, command: path.map(\.name))
   }
 
-  /// The name of an item in an operand, or nil when the operand was not given.
+  /// Returns the item name in an operand, or nil if the operand was not given.
   ///
-  /// - Throws: a usage error when it names no item.
+  /// - Throws: a usage error if the operand is not a valid item name.
   package func itemName(_ index: Int) throws -> ItemName? {
     guard let word = arguments.operand(index) else { return nil }
     do {
@@ -60,9 +60,9 @@ package struct CommandCall {
     }
   }
 
-  /// The attributes among the options.
+  /// Returns the attributes among the options.
   ///
-  /// - Throws: a usage error for one that cannot be used.
+  /// - Throws: a usage error for an option that cannot be used.
   package func givenAttributes() throws -> GivenAttributes {
     do {
       return try GivenAttributes(arguments)
@@ -71,17 +71,17 @@ package struct CommandCall {
     }
   }
 
-  /// The items that an operand and the attribute options stand for.
+  /// Returns the selection of items that an operand and the attribute options describe.
   ///
   /// - Parameters:
-  ///   - index: the operand with the name; it may be missing where attributes choose.
-  ///   - ignoringCase: true when the case of letters does not count in the attributes.
+  ///   - index: the position of the operand with the name; the operand may be missing if attributes are given.
+  ///   - ignoringCase: true if attributes are compared without regard to case.
   /// - Throws: a usage error.
   package func selection(_ index: Int, ignoringCase: Bool = false) throws -> ItemSelection {
     try selection(try itemName(index), of: try givenAttributes(), ignoringCase: ignoringCase)
   }
 
-  /// The items that a name and attributes stand for.
+  /// Returns the selection of items that a name and attributes describe.
   ///
   /// - Throws: a usage error.
   package func selection(
@@ -94,12 +94,12 @@ package struct CommandCall {
     }
   }
 
-  /// The new item that an operand and the attribute options describe.
+  /// Returns the draft of a new item from a name and attributes.
   ///
   /// - Parameters:
-  ///   - name: its name, if it was given.
-  ///   - given: its attributes.
-  /// - Throws: a usage error, or `keyring` for one that the class cannot have.
+  ///   - name: the name, if it was given.
+  ///   - given: the attributes.
+  /// - Throws: a usage error, or `keyring` for an attribute that the class cannot have.
   package func draft(_ name: ItemName?, _ given: GivenAttributes) throws -> ItemDraft {
     do {
       return try ItemDraft(name, given)
@@ -108,11 +108,11 @@ package struct CommandCall {
     }
   }
 
-  /// A new field of a login that exists.
+  /// Returns the draft of a new field of an existing login.
   ///
   /// - Parameters:
   ///   - login: the login.
-  ///   - given: the field, and its attributes.
+  ///   - given: the field and its attributes.
   /// - Throws: `keyring` for an attribute that the class cannot have.
   package func draft(fieldOf login: ItemRecord, _ given: GivenAttributes) throws -> ItemDraft {
     do {
@@ -122,12 +122,12 @@ package struct CommandCall {
     }
   }
 
-  /// An item under the new name of an operand; attribute options change it further.
+  /// Returns the draft of an item under the new name in an operand, changed further by the attribute options.
   ///
   /// - Parameters:
-  ///   - record: the item that exists.
-  ///   - index: the operand with its new name, or nil where the attributes alone change it.
-  /// - Throws: a usage error, or `keyring` for one that the class cannot have.
+  ///   - record: the existing item.
+  ///   - index: the position of the operand with the new name, or nil if only attributes change.
+  /// - Throws: a usage error, or `keyring` for an attribute that the class cannot have.
   package func draft(renaming record: ItemRecord, to index: Int?) throws -> ItemDraft {
     let name = try index.flatMap { index in try itemName(index) }
     let given = try givenAttributes()
@@ -151,7 +151,7 @@ package struct CommandCall {
 }
 
 extension ItemName.Problem {
-  /// The usage error it is.
+  /// The corresponding usage error.
   var usage: UsageError.Problem {
     switch self {
     case .empty: .other("the name of an item is empty")
@@ -172,7 +172,7 @@ extension ItemName.Problem {
 }
 
 extension GivenAttributes.Problem {
-  /// The usage error it is.
+  /// The corresponding usage error.
   var usage: UsageError.Problem {
     switch self {
     case .notNameAndValue: .other("`--attribute` takes NAME=VALUE")
@@ -186,7 +186,7 @@ extension GivenAttributes.Problem {
 }
 
 extension ItemSelection.Problem {
-  /// The usage error it is.
+  /// The corresponding usage error.
   var usage: UsageError.Problem {
     switch self {
     case .nothingGiven: .missingOperand("ITEM")

@@ -1,32 +1,32 @@
 package import KeyringModel
 package import OpenPGP
 
-/// Why a command ends without having done what it was asked to do.
+/// The reason why a command did not do what it was asked to do.
 ///
-/// Every case carries what its message needs; the words are in `ErrorReport` alone. Names and paths are as
-/// stored, not escaped.
+/// Every case carries the facts for its message; the text is in `ErrorReport` alone. Names and paths are as stored,
+/// not escaped.
 package enum CommandError: Error, Equatable {
-  /// Nothing says where the store is.
+  /// No option and no variable names the location of the store.
   case storeLocationUnknown(reason: String)
-  /// No item matches the words of the command line; the names of fields that do.
+  /// No item matches the command line. The names are those of fields that match.
   case noMatch(String, fields: [String] = [])
   /// More than one item matches; the candidates are references.
   case ambiguous(String, candidates: [String])
-  /// No item matches, but lines of the index that were looked at are damaged and might be it.
+  /// No item matches, but damaged lines of the index might be the item.
   case noMatchButDamage(String)
-  /// More than one key of the user could be the owner of a store; each as shown.
+  /// More than one key of the user could be the owner of a store; each as displayed.
   case severalKeys([String])
-  /// No secret key can be the owner of a store; those that were looked at, each as shown with its reason.
+  /// No secret key can be the owner of a store. The keys are those examined, each as displayed with its reason.
   case noUsableKey(named: String?, [String], someAreUsable: Bool)
-  /// The item changed while it was edited; what was made of it is another item now.
+  /// The item changed while it was edited. The edited version was kept as a conflict copy.
   case editedMeanwhile(ItemReference, keptAs: ItemReference)
-  /// Another program has said what there is to say; its status becomes that of this one.
+  /// Another program has already reported the error. Its exit status becomes the status of this program.
   case exit(status: Int32)
-  /// A file is not the public key of one person; the source as shown.
+  /// A file is not the public key of one person; the source as displayed.
   case keyFile(KeyFile.Problem, source: String)
-  /// More than one person of the keyring is meant; each as shown.
+  /// More than one person of the keyring matches; each as displayed.
   case severalPeople(String, [String])
-  /// Anything else that has no kind of its own.
+  /// Any other failure.
   case other(ExitCode, message: String, hint: String)
 }
 

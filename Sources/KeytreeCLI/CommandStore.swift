@@ -4,11 +4,11 @@ package import KeyringModel
 package import OpenPGP
 internal import Sync
 
-/// The way from a command line to a store: what is opened, found and chosen in the same words everywhere.
+/// Methods that lead from a command line to a store. All commands open, find and choose items in the same way.
 extension CommandCall {
-  /// What the library has to know of this machine.
+  /// Returns the facts about this machine that the library needs.
   ///
-  /// - Throws: `storeLocationUnknown` when neither `HOME` nor the `XDG` variables say where things are.
+  /// - Throws: `storeLocationUnknown` if neither `HOME` nor the `XDG` variables name the folders.
   package func host() throws -> HostContext {
     guard let engineBase = environment.runtimeBase, let state = environment.stateHome else {
       throw CommandError.storeLocationUnknown(reason: "`HOME` is not set")
@@ -19,17 +19,17 @@ extension CommandCall {
       workers: environment.workers, clock: environment.clock)
   }
 
-  /// The attributes of all items: a command that is handed only this cannot decrypt.
+  /// Opens the index with the attributes of all items. A command that receives only the index cannot decrypt.
   ///
-  /// - Throws: `keyring` with the reason why there is no store to read.
+  /// - Throws: `keyring` with the reason why the index cannot be opened.
   package func openIndex() throws -> Index {
     let (path, host) = (try storePath(), try host())
     return try Index.open(at: path, host: host)
   }
 
-  /// The whole store. When another policy is accepted on the way, it is told what changes.
+  /// Opens the whole store. If this accepts a newer policy, the changes are reported.
   ///
-  /// - Throws: `keyring` with the reason why it cannot be opened or trusted.
+  /// - Throws: `keyring` with the reason why the store cannot be opened or trusted.
   package func openKeyring() throws -> Keyring {
     let (path, host) = (try storePath(), try host())
     let keyring: Keyring = try Keyring.open(
@@ -43,7 +43,7 @@ extension CommandCall {
     return keyring
   }
 
-  /// The policies of the history. Where git cannot be asked, none is known, and the store stays untrusted.
+  /// Returns the policies in the history, or none if git cannot read it. The store then stays untrusted.
   private func pastPolicies() -> PastPolicySteps {
     guard let repository = try? repository(), let steps = try? PastPolicies(in: repository).steps() else {
       return PastPolicySteps([])
@@ -51,7 +51,7 @@ extension CommandCall {
     return steps
   }
 
-  /// Nobody becomes a reader without a word, quiet or not.
+  /// Reports a newly accepted policy, even with `--quiet`: no reader is ever added silently.
   private func tellNewPolicy(of keyring: Keyring) {
     guard let before = keyring.policyBefore else { return }
     let policy = keyring.policy
@@ -61,7 +61,7 @@ extension CommandCall {
     for line in lines.isEmpty ? ["  no person and no group"] : lines { console.complain("  " + line) }
   }
 
-  /// The items that are meant, in the order of their creation; damage met on the way is told.
+  /// Returns the selected items in the order of their creation, and reports damage in the index.
   package func find(_ selection: ItemSelection, in index: Index) throws -> Matches {
     var matches = try index.find(selection.query)
     matches.items.removeAll { !selection.accepts($0) }
@@ -69,7 +69,7 @@ extension CommandCall {
     return matches
   }
 
-  /// Warns of damage in the index, quiet or not: what it concerns may be missing from an answer.
+  /// Warns of damage in the index, even with `--quiet`, because the result may lack items.
   package func tell(_ problems: [IndexProblem]) {
     for problem in problems.prefix(Self.problemLimit) {
       console.complain(
@@ -78,23 +78,23 @@ extension CommandCall {
     if let rest = Self.words(forRestOf: problems) { console.complain("keytree: warning: \(rest)") }
   }
 
-  /// How many problems of the index are named one by one; `check` names all.
+  /// The number of index problems that are listed individually. `check` lists all.
   static let problemLimit = 10
 
-  /// Says how many problems are not named one by one; nil if all are.
+  /// Returns a message with the number of problems that are not listed individually, or nil if all are listed.
   static func words(forRestOf problems: [IndexProblem]) -> String? {
     let rest = problems.count - problemLimit
     return rest > 0 ? "\(rest) more problems in the index; `keytree check` names all of them" : nil
   }
 
-  /// The one item that is meant.
+  /// Returns the one selected item.
   ///
   /// - Parameters:
-  ///   - selection: what is meant.
-  ///   - operand: the position of the operand that names it, for messages.
-  ///   - index: where to look.
-  /// - Throws: `noMatch`, or `damagedIndex` when lines of the shards that were read are damaged and might be
-  ///   it; `ambiguous` with the candidates.
+  ///   - selection: the selection.
+  ///   - operand: the position of the operand with the name, for messages.
+  ///   - index: the index to search.
+  /// - Throws: `noMatch`, or `noMatchButDamage` if lines in the shards that were read are damaged and might be the
+  ///   item; `ambiguous` with the candidates.
   package func findOne(
     _ selection: ItemSelection, operand: Int = 0, in index: Index
   ) throws -> ItemRecord {
@@ -111,28 +111,28 @@ extension CommandCall {
     return first
   }
 
-  /// The names of fields that are left of items which are meant and gone.
+  /// Returns the names of the fields that remain of selected items which no longer exist.
   private func fieldNames(_ selection: ItemSelection, in index: Index) throws -> [String] {
     let names = try index.find(selection.ofFields.query).items
       .filter(selection.ofFields.accepts).compactMap(\.field)
     return Set(names).sorted()
   }
 
-  /// How the person named an item, for messages: escaped, which a second escaping does not change.
+  /// Returns the item name as the user typed it, for messages. It is escaped; a second escaping does not change it.
   package func nameForMessages(_ index: Int) -> String {
     let name = arguments.operand(index).map { Escaping.terminal.show($0.bytes) } ?? "these attributes"
     let field = arguments.text(AttributeOptions.field)
     return field.map { "\(name) --field \(Escaping.terminal.show(Array($0.utf8)))" } ?? name
   }
 
-  /// Tells what a search cost, when that was asked for.
+  /// Reports the cost of a search, if `--explain` was given.
   package func explain(_ statistics: SearchStatistics) {
     guard globals.explain else { return }
     console.complain("explain: shards read: \(statistics.shardsRead)")
     console.complain("explain: lines parsed: \(statistics.linesParsed)")
   }
 
-  /// Tells what cryptography cost, when that was asked for.
+  /// Reports the cost of cryptography, if `--explain` was given.
   package func explain(_ statistics: EngineStatistics) {
     guard globals.explain else { return }
     console.complain("explain: items decrypted: \(statistics.decryptions)")
@@ -142,7 +142,7 @@ extension CommandCall {
 }
 
 extension EngineStatistics {
-  /// What two engines have done together.
+  /// Returns the sum of the work of two engines.
   static func + (left: EngineStatistics, right: EngineStatistics) -> EngineStatistics {
     EngineStatistics(
       decryptions: left.decryptions + right.decryptions, encryptions: left.encryptions + right.encryptions,
@@ -150,7 +150,7 @@ extension EngineStatistics {
   }
 }
 
-/// Runs something of the library; its error becomes the command's.
+/// Calls the library and converts its error to a failure of the command.
 package func keyringCall<R: ~Copyable>(_ body: @autoclosure () throws -> R) throws -> R {
   return try body()
 }

@@ -2,7 +2,7 @@ internal import Arguments
 internal import Keyring
 internal import KeyringModel
 
-/// The conflict copies that a command line means: `keytree resolve`, and `keytree get --copy`.
+/// The conflict copies that a command line selects: `keytree resolve`, and `keytree get --copy`.
 struct ConflictSelection {
   static let option = OptionDeclaration(
     "copy", .required(ValueDeclaration("DIGITS", .text)),
@@ -11,16 +11,16 @@ struct ConflictSelection {
   let call: CommandCall
   let keyring: Keyring
 
-  /// Returns the conflict copies of the item that is meant: versions of it, or of an item that wants its place.
+  /// Returns the conflict copies of the selected item: versions of it, or of an item that wants its path.
   ///
-  /// - Throws: what reading the conflict copies throws; `usage` for operands that mean nothing.
+  /// - Throws: the errors of reading the conflict copies, or `usage` for operands that select nothing.
   func copies(of selection: ItemSelection) throws -> [ConflictCopy] {
-    // The index could give an item's id to another name.
+    // The index is not signed and could assign an item's id to another name.
     let lines = try call.find(selection, in: keyring.index).items
     let items = try keyring.verifiedRecords(of: lines).map(\.record).filter(selection.accepts)
     let (ids, paths) = (Set(items.map(\.id)), Set(items.map(\.path)))
     return try all().filter { copy in
-      // The item may be gone, and its copies still have the name.
+      // The item may no longer exist while its copies still have the name.
       ids.contains(copy.record.id) || paths.contains(copy.record.path) || selection.accepts(copy.record)
     }
   }
@@ -32,9 +32,9 @@ struct ConflictSelection {
     return copies.filter { $0.name.hasPrefix(digits) }
   }
 
-  /// Returns the one conflict copy of the item that is meant.
+  /// Returns the one conflict copy of the selected item.
   ///
-  /// - Throws: `other` with `notFound` when there is none, and with `ambiguous` for several.
+  /// - Throws: `other` with `notFound` if there is none, and with `ambiguous` if there are several.
   func one(of selection: ItemSelection) throws -> ConflictCopy {
     let copies = try copies(of: selection)
     guard let copy = copies.first else { throw none }
@@ -48,7 +48,7 @@ struct ConflictSelection {
     return copy
   }
 
-  /// The failure of a command line that means no conflict copy.
+  /// The failure of a command line that selects no conflict copy.
   var none: CommandError {
     .other(
       .notFound, message: "\(ErrorReport.show(call.nameForMessages(0))) has no such conflict copy",
@@ -57,11 +57,11 @@ struct ConflictSelection {
 }
 
 extension ConflictCopy {
-  /// The digits that name the copy: those of the file of its record.
+  /// The digits that name the copy, taken from the name of its record file.
   var name: String {
     files.last.flatMap { $0.split(separator: "/").last }.map { String($0.prefix { $0 != "." }) } ?? ""
   }
 
-  /// The first digits of the name, which are enough on the command line.
+  /// The first digits of the name, which suffice on the command line.
   var shortName: String { String(name.prefix(12)) }
 }

@@ -1,16 +1,16 @@
 internal import Glibc
 package import Secrets
 
-/// The terminal or the pipes a command talks to. The rules, all kept here:
+/// The terminal or the pipes of a command. It implements these rules:
 ///
-/// - Standard output is data, standard error is talk. `--quiet` silences talk, never errors.
-/// - A secret goes to standard output byte for byte; on a terminal a line feed follows.
-/// - What is not a terminal never means yes: a question that cannot be asked is an error (exit code 3), and
-///   `--no-input` makes every question one that cannot be asked.
-/// - Lines, questions and prompts are escaped here (`Escaping.terminal`), whoever reads them. Text in columns is escaped
-///   by `Table`, JSON by `print(json:)`. Only `write` and `writeTalk` add text as it is.
-/// - Output is collected and written in large pieces. A failing write is remembered and becomes the exit
-///   code in `finish`; a reader that went away ends the program without a word.
+/// - Standard output is for data, standard error is for diagnostics. `--quiet` silences diagnostics, never errors.
+/// - A secret is written to standard output byte for byte; a terminal gets an additional line feed.
+/// - Input that is not a terminal never means yes: a question that cannot be asked is an error (exit code 3), and
+///   `--no-input` makes every question an error.
+/// - Lines, questions and prompts are escaped here (`Escaping.terminal`), for a terminal and for a pipe. `Table`
+///   escapes text in columns, `print(json:)` escapes JSON. Only `write` and `writeTalk` add text unchanged.
+/// - Output is collected and written in large pieces. The error of a failed write is remembered and becomes the exit
+///   code in `finish`. If the reader closes the pipe, the program ends without a message.
 package final class Console {
   private let input: any ConsoleInput
   private let output: any ConsoleOutput
@@ -18,49 +18,49 @@ package final class Console {
   private var pending: [UInt8] = []
   private var outputError: Int32 = 0
 
-  /// True when talk is to be left out.
+  /// True if diagnostics are left out.
   package var isQuiet = false
-  /// True when nothing may be asked.
+  /// True if questions are refused.
   package var refusesInput = false
 
-  /// A console over three streams.
+  /// Creates a console over three streams.
   package init(input: any ConsoleInput, output: any ConsoleOutput, talk: any ConsoleOutput) {
     self.input = input
     self.output = output
     self.talk = talk
   }
 
-  /// The console of the process: descriptors 0, 1 and 2.
+  /// Returns the console of the process: descriptors 0, 1 and 2.
   package static func ofProcess() -> Console {
     Console(input: DescriptorInput(0), output: DescriptorOutput(1), talk: DescriptorOutput(2))
   }
 
   // MARK: - Facts
 
-  /// True when data is read by a person.
+  /// True if data goes to a terminal.
   package var outputIsTerminal: Bool { output.isTerminal }
-  /// True when talk is read by a person.
+  /// True if diagnostics go to a terminal.
   package var talkIsTerminal: Bool { talk.isTerminal }
-  /// True when input comes from a person.
+  /// True if input comes from a terminal.
   package var inputIsTerminal: Bool { input.isTerminal }
-  /// How text from a store is escaped in data.
+  /// The form in which text from a store is escaped in data.
   package var escaping: Escaping { output.isTerminal ? .terminal : .pipe }
-  /// The columns of the terminal that shows data; 80 where there is none.
+  /// The columns of the terminal that shows data; 80 if the output is not a terminal.
   package var width: Int { output.columns ?? 80 }
-  /// The columns of the terminal that shows talk; 80 where there is none.
+  /// The columns of the terminal that shows diagnostics; 80 if standard error is not a terminal.
   package var talkWidth: Int { talk.columns ?? 80 }
-  /// True once nobody reads the data any more, so that a long command can stop early.
+  /// True once the reader of the data has closed the pipe, which lets a long command stop early.
   package var outputIsClosed: Bool { outputError == EPIPE }
 
   // MARK: - Data
 
-  /// Adds text to the data as it is.
+  /// Adds text to the data unchanged.
   package func write(_ text: String) {
     pending.append(contentsOf: text.utf8)
     if pending.count >= 1 << 15 { flush() }
   }
 
-  /// Adds bytes to the data as they are.
+  /// Adds bytes to the data unchanged.
   package func write(_ bytes: [UInt8]) {
     pending.append(contentsOf: bytes)
     if pending.count >= 1 << 15 { flush() }
@@ -79,28 +79,28 @@ package final class Console {
     }
   }
 
-  /// Writes a secret at once, without a copy in the collected output.
+  /// Writes a secret immediately, without a copy in the collected output.
   package func write(secret: borrowing SecretBytes) {
     writeExactly(secret)
     if output.isTerminal { write("\n") }
   }
 
-  /// Writes bytes with a secret among them at once, and nothing more, to a terminal either.
+  /// Writes bytes that contain a secret immediately, without an additional line feed even on a terminal.
   package func writeExactly(_ bytes: borrowing SecretBytes) {
     flush()
     unsafe bytes.withBytes { unsafe send($0) }
   }
 
-  /// Writes what was collected.
+  /// Writes the collected output.
   package func flush() {
     let bytes = pending
     pending.removeAll(keepingCapacity: true)
     unsafe bytes.withUnsafeBytes { unsafe send($0) }
   }
 
-  /// Writes what was collected and says whether all data arrived.
+  /// Writes the collected output and checks that all data was written.
   ///
-  /// - Throws: `outputFailed` with the first error of a write; `outputClosed` when the reader went away.
+  /// - Throws: `outputFailed` with the first error of a write; `outputClosed` if the reader closed the pipe.
   package func finish() throws {
     flush()
     if outputError == EPIPE { throw TerminalError.outputClosed }
@@ -112,27 +112,27 @@ package final class Console {
     outputError = unsafe output.write(bytes)
   }
 
-  // MARK: - Talk
+  // MARK: - Diagnostics
 
-  /// Says what was done, one line, unless the console is quiet. The line is escaped for output.
+  /// Writes one line about what was done, unless the console is quiet. The line is escaped for output.
   package func say(_ line: String) {
     if !isQuiet { complain(line) }
   }
 
-  /// Says what went wrong, one line, quiet or not. The line is escaped for output.
+  /// Writes one line about a problem, even if the console is quiet. The line is escaped for output.
   package func complain(_ line: String) {
     writeTalk(Escaping.terminal.show(line) + "\n")
   }
 
-  /// Writes to where the talk goes as it is: for a line that is drawn over.
+  /// Writes text to standard error unchanged, for example a line that is redrawn.
   package func writeTalk(_ text: String) {
-    // Data first, so that both appear in the order they were written on one terminal. A failure to talk is
-    // not told: there is nowhere left to tell it.
+    // Data first, so that both appear on one terminal in the order in which they were written. A failed write to
+    // standard error is ignored, because there is no other place to report it.
     flush()
     unsafe Array(text.utf8).withUnsafeBytes { bytes in _ = unsafe talk.write(bytes) }
   }
 
-  /// Writes a secret to where the talk goes, for languages that have it so.
+  /// Writes a secret to standard error, for protocols that require it.
   package func writeTalk(secret: borrowing SecretBytes) {
     flush()
     unsafe secret.withBytes { bytes in _ = unsafe talk.write(bytes) }
@@ -140,12 +140,12 @@ package final class Console {
 
   // MARK: - Questions
 
-  /// Asks a question whose answer is yes or no; no is what an empty answer and the end of input mean.
+  /// Asks a yes-or-no question. An empty answer and the end of input mean no.
   ///
   /// - Parameters:
-  ///   - question: without a question mark or a list of answers.
+  ///   - question: the question, without a question mark and without a list of answers.
   ///   - interruption: a descriptor; the question ends when it becomes readable.
-  /// - Throws: `promptImpossible` without a terminal or when nothing may be asked; `interrupted`.
+  /// - Throws: `promptImpossible` without a terminal or if questions are refused; `interrupted`.
   package func confirm(_ question: String, unless interruption: Int32? = nil) throws -> Bool {
     try requirePerson(for: question)
     writeTalk(Escaping.terminal.show(question) + "? [y/N] ")
@@ -162,9 +162,9 @@ package final class Console {
 
   /// Asks a question whose answer is a line of text.
   ///
-  /// - Parameter question: What is written in front of the answer.
-  /// - Returns: The answer without white space around it; nil at the end of input.
-  /// - Throws: `promptImpossible` without a terminal or when nothing may be asked; `inputFailed`.
+  /// - Parameter question: the text in front of the answer.
+  /// - Returns: the answer without white space around it; nil at the end of input.
+  /// - Throws: `promptImpossible` without a terminal or if questions are refused; `inputFailed`.
   package func ask(_ question: String) throws -> String? {
     try requirePerson(for: question)
     writeTalk(Escaping.terminal.show(question) + ": ")
@@ -182,21 +182,21 @@ package final class Console {
     }
   }
 
-  /// Asks for a secret that exists, once.
+  /// Asks for an existing secret, once.
   ///
-  /// - Throws: `promptImpossible` without a terminal or when nothing may be asked; what `SecretInput` throws.
+  /// - Throws: `promptImpossible` without a terminal or if questions are refused; the errors of `SecretInput`.
   package func askSecret(_ prompt: String, limit: Int) throws -> SecretBytes {
     try requirePerson(for: Self.question(of: prompt))
     return try read(prompt, limit: limit)
   }
 
-  /// Takes a new secret: from a person, asked twice, or else all of standard input to the last byte.
+  /// Reads a new secret: on a terminal it asks twice, otherwise it reads all of standard input to the last byte.
   ///
   /// - Parameters:
-  ///   - name: what the secret is for, escaped.
+  ///   - name: the name of the item, escaped.
   ///   - limit: the largest number of bytes.
-  /// - Throws: `emptySecret`; `secretsDiffer` when both entries differ three times; `promptImpossible` on a
-  ///   terminal where nothing may be asked; `secretTooLong`.
+  /// - Throws: `emptySecret`; `secretsDiffer` if the two entries differ three times; `promptImpossible` on a
+  ///   terminal if questions are refused; `secretTooLong`.
   package func newSecret(for name: String, limit: Int) throws -> SecretBytes {
     guard input.isTerminal else {
       let secret: SecretBytes
@@ -219,7 +219,7 @@ package final class Console {
     throw TerminalError.secretsDiffer
   }
 
-  /// Takes all of standard input, when it is not a person.
+  /// Reads all of standard input, which is not a terminal.
   ///
   /// - Parameter limit: the largest number of bytes.
   /// - Throws: `secretTooLong`, `inputFailed`.
@@ -231,9 +231,9 @@ package final class Console {
     }
   }
 
-  /// Takes a line that another program has written.
+  /// Reads a line that another program has written.
   ///
-  /// - Parameter limit: the largest number of bytes, the line feed not counted.
+  /// - Parameter limit: the largest number of bytes, without the line feed.
   /// - Returns: the line without its line feed; nil at the end.
   /// - Throws: `secretTooLong`, `inputFailed`.
   package func readProgramLine(limit: Int) throws -> SecretBytes? {
@@ -244,9 +244,9 @@ package final class Console {
     }
   }
 
-  /// Asks for a secret on the terminal of the person, while standard input belongs to another program.
+  /// Asks for a secret on the user's terminal, while standard input belongs to another program.
   ///
-  /// - Throws: `promptImpossible` when nothing may be asked or there is no terminal; what `SecretInput` throws.
+  /// - Throws: `promptImpossible` if questions are refused or there is no terminal; the errors of `SecretInput`.
   package func askSecretBesideProgram(_ prompt: String, limit: Int) throws -> SecretBytes {
     let question = Self.question(of: prompt)
     if refusesInput { throw TerminalError.promptImpossible(question: question, .inputRefused) }
@@ -261,7 +261,7 @@ package final class Console {
     }
   }
 
-  /// What a prompt asks, without what leads to the answer.
+  /// Returns the text of a prompt without the colon and the space at its end.
   private static func question(of prompt: String) -> String {
     prompt.hasSuffix(": ") ? String(prompt.dropLast(2)) : prompt
   }
@@ -275,7 +275,7 @@ package final class Console {
     do {
       return try input.readSecret(prompt: Escaping.terminal.show(prompt), limit: limit)
     } catch {
-      // The end of input leaves the prompt's line open.
+      // At the end of input the cursor is still on the line of the prompt.
       if error == .endOfInput { writeTalk("\n") }
       throw TerminalError(error)
     }

@@ -10,8 +10,8 @@ extension Console {
 
   /// Adds one JSON value, on a line of its own, to the data.
   ///
-  /// The form is the canonical one of the store, except that unsafe characters are written as `\uXXXX`. The same content
-  /// is the same bytes, on a terminal and in a pipe.
+  /// The form is the canonical one of the store, except that unsafe characters are written as `\uXXXX`. The same
+  /// content always has the same bytes, on a terminal and in a pipe.
   func print(json value: JSONValue) {
     print(json: value.canonicalBytes)
   }
@@ -34,10 +34,10 @@ extension Console {
     write("\n")
   }
 
-  /// Adds the same object with a member for a secret: a string when the secret is UTF-8, else
+  /// Adds a JSON object with a further member for a secret: a string if the secret is UTF-8, else
   /// `{"base64":"..."}` as for attributes.
   func write(_ members: [JSONMember], secret: borrowing SecretBytes, named name: String = "secret") {
-    // The parts before and after it, in canonical order: objects of their own, without their braces.
+    // The members before and after the secret, in canonical order: each part is an object without its braces.
     func part(_ isPart: (JSONMember) -> Bool) -> ArraySlice<UInt8> {
       JSONValue.object(members.filter(isPart)).canonicalBytes.dropFirst().dropLast()
     }

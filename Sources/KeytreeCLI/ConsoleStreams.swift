@@ -1,25 +1,25 @@
 internal import Glibc
 package import Secrets
 
-/// Where a console writes to.
+/// An output stream of a console.
 package protocol ConsoleOutput: AnyObject {
-  /// True when a person looks at it.
+  /// True if the stream is a terminal.
   var isTerminal: Bool { get }
-  /// The columns of the terminal, where they are known.
+  /// The columns of the terminal, if they are known.
   var columns: Int? { get }
-  /// Writes bytes, all of them.
+  /// Writes all the bytes.
   ///
   /// - Returns: 0, or the `errno` of the first write that failed.
   func write(_ bytes: UnsafeRawBufferPointer) -> Int32
 }
 
-/// Where a console reads from.
+/// The input stream of a console.
 package protocol ConsoleInput: AnyObject {
-  /// True when a person types.
+  /// True if the stream is a terminal.
   var isTerminal: Bool { get }
-  /// Asks a person for a secret on one line, without showing it.
+  /// Asks the user for a secret on one line, without showing it.
   func readSecret(prompt: String, limit: Int) throws(SecretInputError) -> SecretBytes
-  /// Reads a line a person types, shown as usual, without its line feed.
+  /// Reads a line that the user types, shown as usual, without its line feed.
   ///
   /// - Parameter interruption: a descriptor; `interrupted` is thrown when it becomes readable first.
   func readLine(unless interruption: Int32?) throws(SecretInputError) -> String
@@ -29,12 +29,12 @@ package protocol ConsoleInput: AnyObject {
   func readAll(limit: Int) throws(SecretInputError) -> SecretBytes
 }
 
-/// An output that is an open file; `write(2)`.
+/// An output that writes to an open descriptor with `write(2)`.
 package final class DescriptorOutput: ConsoleOutput {
   private let descriptor: Int32
   package let isTerminal: Bool
 
-  /// An output to an open file, which stays open.
+  /// Creates an output to an open descriptor, which stays open.
   package init(_ descriptor: Int32) {
     self.descriptor = descriptor
     isTerminal = isatty(descriptor) == 1
@@ -62,14 +62,14 @@ package final class DescriptorOutput: ConsoleOutput {
   }
 }
 
-/// An input that is an open file.
+/// An input that reads from an open descriptor.
 ///
-/// A person is asked on `/dev/tty`, which can be read and written however standard input was opened.
+/// Questions use `/dev/tty`, which can be read and written regardless of the mode in which standard input was opened.
 package final class DescriptorInput: ConsoleInput {
   private let descriptor: Int32
   package let isTerminal: Bool
 
-  /// An input from an open file, which stays open.
+  /// Creates an input from an open descriptor, which stays open.
   package init(_ descriptor: Int32) {
     self.descriptor = descriptor
     isTerminal = isatty(descriptor) == 1
@@ -85,7 +85,7 @@ package final class DescriptorInput: ConsoleInput {
   }
 
   package func readLine(unless interruption: Int32?) throws(SecretInputError) -> String {
-    // An answer, not a secret. One byte at a time, so that nothing after the line is swallowed.
+    // An answer, not a secret. Reads one byte at a time, so that it consumes nothing after the line.
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
     while true {
@@ -102,7 +102,7 @@ package final class DescriptorInput: ConsoleInput {
     }
   }
 
-  /// Looks at both descriptors in one call: a signal that comes just before a read would not end it.
+  /// Polls both descriptors in one call, because a signal that comes just before a `read` would not interrupt it.
   private func waitForInput(unless interruption: Int32) throws(SecretInputError) {
     var requests = [descriptor, interruption].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while unsafe poll(&requests, 2, -1) < 0 {

@@ -1,21 +1,21 @@
-/// How many columns of a terminal a text takes.
+/// The number of terminal columns that a text takes.
 package enum DisplayWidth {
-  /// The columns of a text without control characters.
+  /// Returns the columns of a text without control characters.
   ///
-  /// Counted by grapheme: a letter with its accents takes what the letter takes, a flag or an emoji with
-  /// modifiers two. Wide is what Unicode's East Asian Width calls wide or full width (UAX #11); ambiguous
-  /// characters count as one, as in every locale that is not East Asian.
+  /// The unit is the grapheme: a letter with accents takes as many columns as the letter, a flag or an emoji with
+  /// modifiers takes two. Wide characters are those that Unicode's East Asian Width calls wide or full width (UAX #11).
+  /// Ambiguous characters count as one, as in every locale that is not East Asian.
   package static func of(_ text: String) -> Int {
-    // A text as long as its count of bytes is ASCII in all but broken cases, and ASCII is one column each.
+    // ASCII text, the usual case, takes one column for each byte.
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
     return text.reduce(0) { $0 + columns($1) }
   }
 
-  /// A text of at most so many columns; `…` stands for what did not fit.
+  /// Returns a text of at most `limit` columns, in which `…` replaces the part that did not fit.
   ///
   /// - Parameters:
   ///   - text: a text without control characters.
-  ///   - limit: the columns there are, one or more.
+  ///   - limit: the available columns, one or more.
   package static func cut(_ text: String, to limit: Int) -> String {
     guard of(text) > limit else { return text }
     var kept = ""
@@ -31,7 +31,7 @@ package enum DisplayWidth {
   private static func columns(_ character: Character) -> Int {
     var widest = 0
     for scalar in character.unicodeScalars {
-      // VARIATION SELECTOR-16 asks for the emoji form, which is wide.
+      // VARIATION SELECTOR-16 selects the emoji form, which is wide.
       if scalar.value == 0xFE0F, widest == 1 { return 2 }
       widest = max(widest, columns(scalar))
     }

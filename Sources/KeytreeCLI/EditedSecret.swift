@@ -2,19 +2,18 @@ internal import Keyring
 internal import KeyringModel
 internal import Secrets
 
-/// The way of an edited secret back into the store; nothing of it may be lost (threat T31).
+/// The storage of an edited secret without losing any edit (threat T31).
 ///
-/// While a person edits, others may change the item. Its revision is compared with the one that was edited: if
-/// they differ, both versions are kept. If the store cannot be written at all, the person may try again for as
-/// long as they like.
+/// The item may change while the user edits. Its revision is compared with the one that was edited: if they differ,
+/// both versions are kept. If the store cannot be written at all, the user may try again as often as they like.
 struct EditedSecret {
-  /// What became of the secret.
+  /// The result of storing the secret.
   enum Outcome {
-    /// It is the secret of the item.
+    /// The secret of the item was replaced.
     case replaced(ItemRecord)
-    /// The item had been removed, and is there again with this secret.
+    /// The item had been removed and was added again with this secret.
     case restored(ItemRecord)
-    /// The item had been changed; this is another one with the edited secret.
+    /// The item had been changed. The edited secret was kept as a conflict copy.
     case kept(ItemRecord)
   }
 
@@ -24,8 +23,8 @@ struct EditedSecret {
 
   /// - Parameters:
   ///   - record: the item as it was when it was decrypted.
-  ///   - keyring: where it goes.
-  ///   - console: has a person in front of it, who has just edited.
+  ///   - keyring: the store.
+  ///   - console: a console with a terminal.
   init(of record: ItemRecord, keyring: Keyring, console: Console) {
     self.record = record
     self.keyring = keyring
@@ -34,7 +33,7 @@ struct EditedSecret {
 
   /// Stores the secret.
   ///
-  /// - Throws: `keyring` with what kept it from being stored, once the person gives up.
+  /// - Throws: `keyring` with the error of storing, once the user gives up.
   func store(_ secret: consuming SecretBytes) throws -> Outcome {
     let secret = secret
     while true {
@@ -42,7 +41,7 @@ struct EditedSecret {
         return try put(secret)
       } catch {
         for line in ErrorReport(describing: error).lines { console.complain(line) }
-        // No, and no answer, give the edited secret up.
+        // The answer no, and a missing answer, discard the edited secret.
         let again = try console.confirm("The edited secret is not stored yet. Try again")
         if !again { throw error }
       }
@@ -59,11 +58,11 @@ struct EditedSecret {
       do {
         return .restored(try keyring.add(item, secret: secret))
       } catch {
-        // Another item has taken the place.
+        // Another item now has this path.
         guard case .itemExists = error else { throw error }
       }
     }
-    // Kept as a merge keeps a version that gives way.
+    // Kept as a conflict copy, like the losing version of a merge.
     return .kept(try keyring.keepAsConflictCopy(record, secret: secret))
   }
 }

@@ -1,40 +1,40 @@
 package import Secrets
 
-/// Lets a person change a secret in their editor without a trace on the disk.
+/// An editor session for a secret that leaves no traces on the disk.
 ///
-/// The file is in memory, in a folder of its own (`EditorFolder`), and is wiped when the editor has ended, in
-/// whatever way. Where there is no folder in memory nothing is edited.
+/// The file is in memory, in a folder of its own (`EditorFolder`), and is wiped when the editor has ended for any
+/// reason. Without a folder in memory, editing is refused.
 package struct Editor {
   private let environment: Environment
   private let folders: [String]
   private let glance: Duration
 
-  /// An editor as the environment wants it, with its file below `$XDG_RUNTIME_DIR`, else `/dev/shm`.
+  /// Creates the editor that the environment names. Its file is below `$XDG_RUNTIME_DIR`, else below `/dev/shm`.
   ///
   /// - Parameters:
-  ///   - environment: names the editor and the folder.
-  ///   - folders: in the place of those folders, for tests.
-  ///   - glance: an editor that changes nothing within this time may not have waited for the person.
+  ///   - environment: the environment, which names the editor and the folder.
+  ///   - folders: folders to use instead, for tests.
+  ///   - glance: the time within which an editor that changes nothing may have ended without waiting for the user.
   package init(environment: Environment, folders: [String]? = nil, glance: Duration = .seconds(1)) {
     self.glance = glance
     self.environment = environment
     self.folders = folders ?? Self.folders(environment)
   }
 
-  /// Where the file may be, the best place first, as far as it is in memory.
+  /// Returns the folders in which the file may be created, in order of preference, if they are in memory.
   static func folders(_ environment: Environment) -> [String] {
     [environment.runtimeFolder, "/dev/shm"].compactMap { $0 }
   }
 
-  /// Opens the editor on a secret and returns what it became, or nil when it stayed the same.
+  /// Opens the editor on a secret and returns the edited secret, or nil if it did not change.
   ///
-  /// Most editors end a file with a line feed. One that was not there before is taken off again. What was typed
-  /// and cannot be stored may be edited again.
+  /// Most editors end a file with a line feed. A line feed that was not there before is removed. If the result cannot
+  /// be stored, the user may edit it again.
   ///
   /// - Parameters:
-  ///   - secret: what is to be changed.
+  ///   - secret: the secret to change.
   ///   - limit: the largest number of bytes.
-  ///   - console: has to have a person in front of it.
+  ///   - console: a console with a terminal.
   /// - Throws: `promptImpossible` without a terminal; `editor`.
   package func edit(
     _ secret: borrowing SecretBytes, limit: Int, console: Console
@@ -52,7 +52,7 @@ package struct Editor {
     return nil
   }
 
-  /// Makes sure that somebody is there to edit, before a secret is decrypted for them.
+  /// Checks that there is a terminal to edit on, before a secret is decrypted.
   ///
   /// - Throws: `promptImpossible`.
   package static func requirePerson(at console: Console) throws {
@@ -65,7 +65,7 @@ package struct Editor {
   private func run(
     on secret: borrowing SecretBytes, limit: Int, console: Console
   ) throws(EditorError) -> SecretBytes {
-    // Signals first and last: between them nothing can end this process with the folder in place.
+    // Signal handling starts first and ends last: in between, no signal can end this process and leave the folder.
     let process = try EditorProcess()
     defer { process.stop() }
     let folder = try EditorFolder.create(below: folders)
@@ -83,7 +83,7 @@ package struct Editor {
         try process.checkInterruption()
         return try read(folder, was: secret, limit: limit)
       } catch {
-        // The file is still there, and with it what was typed.
+        // The file still exists and contains the user's edit.
         guard let reason = error.reason, isChanged(folder, from: secret, limit: limit) else { throw error }
         let again = try process.ask { (signals) in
           try console.confirm("Nothing is stored yet: \(reason). Edit again", unless: signals)
@@ -96,7 +96,7 @@ package struct Editor {
   private func read(
     _ folder: EditorFolder, was secret: borrowing SecretBytes, limit: Int
   ) throws(EditorError) -> SecretBytes {
-    // One byte more than the limit: the line feed that may be taken off again.
+    // One byte more than the limit, for the line feed that may be removed.
     var edited: SecretBytes
     do {
       edited = try folder.read(limit: limit + 1)
@@ -109,7 +109,7 @@ package struct Editor {
     return edited
   }
 
-  /// True when the file holds something else than the secret.
+  /// Returns true if the content of the file differs from the secret.
   private func isChanged(_ folder: EditorFolder, from secret: borrowing SecretBytes, limit: Int) -> Bool {
     do throws(EditorError) {
       let now = try folder.read(limit: limit + 1)

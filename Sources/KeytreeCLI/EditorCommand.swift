@@ -2,37 +2,37 @@ internal import FileSystem
 internal import Glibc
 internal import Subprocess
 
-/// The command that starts an editor, with what keeps it from writing the secret anywhere else.
+/// The command that starts an editor, with options that keep it from writing the secret anywhere else.
 ///
-/// Editors keep swap files, backups, undo files and histories. What is known about them:
-/// - vim and neovim (also when called `vi` or `editor`, links are followed): no swap file (`-n`), no
-///   history file (`-i NONE`), after the user's settings no backup and no undo file, and a window of its own is
-///   waited for (`-f`).
+/// Editors keep swap files, backups, undo files and histories. The known editors are:
+/// - vim and neovim (also when called as `vi` or `editor`; links are followed): no swap file (`-n`), no history file
+///   (`-i NONE`), no backup and no undo file after the user's settings are read, and no return before the editor's own
+///   window is closed (`-f`).
 /// - nvi: temporary and recovery files go into the folder of the secret (`EXINIT`).
 /// - nano: restricted mode (`-R`), which has no backups and no histories.
 /// - Emacs: without the user's settings (`-Q`), no backups, no auto-save, no lock files.
-/// Any other editor is started as it is, and the caller is told that nothing is known about it.
+/// Any other editor is started without further options, and the user is warned that it is not known.
 package struct EditorCommand: Equatable, Sendable {
-  /// What is known about an editor.
+  /// A family of editors with the same options.
   package enum Family: Equatable, Sendable {
     case vim, nvi, nano, emacs, unknown
   }
 
   /// The file to start.
   package let path: String
-  /// The words of the command without the file to edit.
+  /// The arguments of the command, without the file to edit.
   package let words: [String]
-  /// Variables to be set for it, as `NAME=value`.
+  /// Variables to set for the editor, as `NAME=value`.
   package let variables: [String]
-  /// What is known about it.
+  /// The family of the editor.
   package let family: Family
 
-  /// The command for the text of `VISUAL` or `EDITOR`.
+  /// Creates the command from the text of `VISUAL` or `EDITOR`.
   ///
   /// - Parameters:
-  ///   - text: a program and its arguments. Blanks separate; quotation marks and backslashes protect, as in
-  ///     a shell; nothing is expanded, since no shell is asked.
-  ///   - searchPath: folders to look for the program, as in `PATH`; only absolute ones count.
+  ///   - text: a program and its arguments. Blanks separate them; quotation marks and backslashes quote as in a shell.
+  ///     Nothing is expanded, because no shell is used.
+  ///   - searchPath: the folders in which to look for the program, as in `PATH`; only absolute ones are used.
   ///   - folder: the folder of the secret, where temporary files may go.
   /// - Throws: `badCommand`; `notFound`.
   package init(_ text: String, searchPath: String, folder: String) throws(EditorError) {
@@ -48,7 +48,7 @@ package struct EditorCommand: Equatable, Sendable {
     variables = family == .nvi ? [temporary, recovery] : [temporary]
   }
 
-  /// The words of a command; nil when a quotation mark is not closed or a backslash ends the text.
+  /// Returns the words of a command, or nil if a quotation mark is not closed or a backslash ends the text.
   static func split(_ text: String) -> [String]? {
     var words: [String] = []
     var word: String?
@@ -56,7 +56,7 @@ package struct EditorCommand: Equatable, Sendable {
     var isEscaped = false
     for character in text {
       if isEscaped {
-        // Within double quotes a backslash protects only what has a meaning there.
+        // Within double quotes a backslash escapes only a quotation mark and a backslash.
         if quote == "\"", character != "\"", character != "\\" { word = (word ?? "") + "\\" }
         word = (word ?? "") + String(character)
         isEscaped = false
@@ -80,7 +80,7 @@ package struct EditorCommand: Equatable, Sendable {
     return words
   }
 
-  /// What is known about the editor of a file name.
+  /// Returns the family of the editor with a file name.
   static func family(of path: String) -> Family {
     let name = path.split(separator: "/").last.map(String.init) ?? path
     switch name {
@@ -108,13 +108,13 @@ package struct EditorCommand: Equatable, Sendable {
     }
   }
 
-  /// The file of a program; nil when there is none that may be run.
+  /// Returns the file of a program, or nil if there is none that can be executed.
   private static func locate(_ program: String, in searchPath: String) -> String? {
     guard program.contains("/") else { return ProgramSearch.path(of: program, in: searchPath) }
     return ProgramSearch.isProgram(program) ? program : nil
   }
 
-  /// The file a path leads to after all links; the path itself when that cannot be told. `realpath(3)`.
+  /// Returns the path after resolving all links, or the path itself if that fails. `realpath(3)`.
   private static func resolved(_ path: String) -> String {
     guard let text = unsafe realpath(path, nil) else { return path }
     defer { unsafe free(text) }

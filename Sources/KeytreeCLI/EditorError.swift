@@ -1,10 +1,10 @@
-/// Why a secret could not be edited. The item is unchanged in every case.
+/// An error that kept a secret from being edited. The item is unchanged in every case.
 package enum EditorError: Error, Equatable {
   /// `VISUAL` or `EDITOR` is empty, or a quotation mark in it is not closed.
   case badCommand(String)
-  /// The editor is not among the programs.
+  /// The editor was not found.
   case notFound(program: String)
-  /// No folder in memory is there to put the file in.
+  /// There is no folder in memory for the file.
   case noMemoryFolder(tried: [String])
   /// The editor could not be started.
   case notStarted(program: String, errno: Int32)
@@ -12,9 +12,9 @@ package enum EditorError: Error, Equatable {
   case failed(program: String, status: Int32)
   /// The editor was ended by a signal.
   case killed(program: String, signal: Int32)
-  /// A signal ended the editing: SIGTERM or SIGHUP.
+  /// SIGTERM or SIGHUP ended the editing.
   case interrupted(signal: Int32)
-  /// The file is gone after the editing, or is not a file.
+  /// The file no longer exists after the editing, or is not a regular file.
   case fileMissing
   /// The edited secret has no bytes.
   case empty
@@ -23,7 +23,7 @@ package enum EditorError: Error, Equatable {
   /// A system call on the folder or the file in it failed.
   case systemCall(action: String, path: String, errno: Int32)
 
-  /// What kept the edited file from being stored, where another turn of the editor may help; else nil.
+  /// The reason why the edited file was not stored, if editing again may help; else nil.
   var reason: String? {
     switch self {
     case .failed(let program, let status): "\(ErrorReport.quote(program)) ended with status \(status)"
@@ -36,7 +36,7 @@ package enum EditorError: Error, Equatable {
 }
 
 extension ErrorReport {
-  /// The report of a secret that could not be edited.
+  /// Creates the report for a secret that could not be edited.
   init(_ failure: EditorError) {
     let again = "run `keytree edit` again; `VISUAL` or `EDITOR` chooses another editor"
     let setEditor = "set `VISUAL` or `EDITOR` to a program and its arguments"

@@ -4,11 +4,11 @@ internal import Glibc
 internal import OpenPGP
 internal import Secrets
 
-/// A fresh folder in memory that holds one secret while it is edited.
+/// A new folder in memory that contains one secret while it is edited.
 ///
-/// It is made with mode 0700 on tmpfs or ramfs, nowhere else, and is locked for as long as it is in use. A
-/// folder that is there without its lock was left behind by a killed process and is swept away by the next
-/// editing. tmpfs can be swapped out; that is the machine's business (encrypted swap).
+/// It is created with mode 0700 on tmpfs or ramfs, nowhere else, and is locked while it is in use. A folder without a
+/// lock was left behind by a killed process; the next edit removes it. tmpfs can be swapped out: preventing that is up
+/// to the machine (encrypted swap).
 struct EditorFolder {
   /// The absolute path.
   let path: String
@@ -22,9 +22,9 @@ struct EditorFolder {
   /// The path of the file with the secret.
   var filePath: String { path + "/" + Self.fileName }
 
-  /// Makes a folder below the first of some folders that is in memory, and sweeps away stale ones there.
+  /// Creates a folder below the first of the given folders that is in memory, and removes stale ones there.
   ///
-  /// - Throws: `noMemoryFolder` when none is; `systemCall` when it cannot be made.
+  /// - Throws: `noMemoryFolder` if none is in memory; `systemCall` if the folder cannot be created.
   static func create(below bases: [String]) throws(EditorError) -> EditorFolder {
     for path in bases {
       let base = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -46,7 +46,7 @@ struct EditorFolder {
 
   private static func create(in base: Int32, path: String) throws(EditorError) -> EditorFolder {
     var generator = SystemRandomNumberGenerator()
-    // Somebody else's sweep may come between making and locking; then another name is tried.
+    // Another process may remove the folder before it is locked; then try another name.
     for _ in 0..<10 {
       let name = prefix + String(generator.next() as UInt64, radix: 36)
       guard unsafe mkdirat(base, name, 0o700) == 0 else {
@@ -63,9 +63,9 @@ struct EditorFolder {
     throw .systemCall(action: "make a folder in", path: path, errno: EAGAIN)
   }
 
-  /// Writes the secret into its file.
+  /// Writes the secret to its file.
   ///
-  /// - Throws: `systemCall`, for one when the memory is full.
+  /// - Throws: `systemCall`, for example if the memory is full.
   func write(_ secret: borrowing SecretBytes) throws(EditorError) {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let file = unsafe keytree_openat(descriptor, Self.fileName, flags, 0o600)
@@ -75,7 +75,7 @@ struct EditorFolder {
     guard problem == 0 else { throw .systemCall(action: "write", path: filePath, errno: problem) }
   }
 
-  /// Reads the secret back. The editor may have replaced the file by another one.
+  /// Reads the secret back. The editor may have replaced the file with another one.
   ///
   /// - Throws: `fileMissing`; `tooLong`; `systemCall`.
   func read(limit: Int) throws(EditorError) -> SecretBytes {
@@ -99,7 +99,7 @@ struct EditorFolder {
     }
   }
 
-  /// Wipes every file in the folder, removes it and lets go of it. To be called once, last.
+  /// Wipes every file in the folder, removes the folder and closes it. Call it once, as the last method.
   func remove() {
     Self.wipe(descriptor)
     unsafe unlinkat(base, name, AT_REMOVEDIR)
@@ -107,9 +107,9 @@ struct EditorFolder {
     close(base)
   }
 
-  // MARK: - Sweeping
+  // MARK: - Cleanup
 
-  /// The folders that killed processes left below some folders; they are left as they are.
+  /// Returns the folders that killed processes left below the given folders, without changing them.
   static func leftBehind(below bases: [String]) -> [String] {
     bases.flatMap { path -> [String] in
       let base = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -121,7 +121,7 @@ struct EditorFolder {
     }
   }
 
-  /// Removes the folders that a killed process left behind.
+  /// Removes the folders that killed processes left behind.
   private static func sweep(_ base: Int32) {
     forEachLeftBehind(in: base) { name, folder in
       wipe(folder)
@@ -129,34 +129,34 @@ struct EditorFolder {
     }
   }
 
-  /// Calls `body` for every folder that nobody uses any more, with its name and its descriptor.
+  /// Calls `body` for every folder that is no longer in use, with its name and its descriptor.
   private static func forEachLeftBehind(in base: Int32, _ body: (String, Int32) -> Void) {
     for name in FolderNames.text(base) where name.hasPrefix(prefix) {
       let folder = unsafe keytree_openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
       guard folder >= 0 else { continue }
-      // One in use is locked; one of another user is theirs.
+      // A folder in use is locked; a folder of another user is not ours to remove.
       if isOurs(folder), lock(folder) { body(name, folder) }
       close(folder)
     }
   }
 
-  /// Takes the lock of a folder; false when another process holds it. The kernel lets go of it when the
-  /// process ends, in whatever way; `flock(2)`.
+  /// Locks a folder, or returns false if another process holds the lock. The kernel releases the lock when the
+  /// process ends for any reason; `flock(2)`.
   private static func lock(_ folder: Int32) -> Bool {
     flock(folder, LOCK_EX | LOCK_NB) == 0
   }
 
-  /// True when a folder exists still, belongs to this user and is closed to all others.
+  /// Returns true if a folder still exists, belongs to this user and is closed to all others.
   private static func isOurs(_ folder: Int32) -> Bool {
     var facts = stat()
     guard unsafe fstat(folder, &facts) == 0 else { return false }
     return facts.st_uid == geteuid() && facts.st_mode & 0o077 == 0 && facts.st_nlink > 0
   }
 
-  /// Overwrites and removes everything in a folder. Failures are passed over: what can be removed is, and
-  /// the next sweep tries the rest.
+  /// Overwrites and removes everything in a folder. Failures are ignored: everything that can be removed is removed,
+  /// and the next edit tries the rest again.
   private static func wipe(_ folder: Int32) {
-    // Editors name their files in UTF-8; what else there may be, the sweep leaves alone.
+    // Editors use UTF-8 for file names. Other names are left alone.
     for name in FolderNames.text(folder) {
       var facts = stat()
       guard unsafe fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 else { continue }

@@ -2,22 +2,22 @@ internal import CSystem
 internal import Glibc
 internal import Subprocess
 
-/// A running editor and the signals that come while it runs.
+/// A running editor and the signals that arrive while it runs.
 ///
-/// SIGINT and SIGQUIT come from the keyboard and are the editor's, which gets them, too. SIGTERM and SIGHUP
-/// mean this process: they are passed on, the editor gets two seconds, and the caller can clean up.
+/// SIGINT and SIGQUIT come from the keyboard and are meant for the editor, which receives them, too. SIGTERM and SIGHUP
+/// are meant for this process: they are passed on, the editor gets two seconds to end, and the caller can clean up.
 struct EditorProcess {
   private let signals: SignalWatch
 
-  /// How long an editor may take to end after a signal, in milliseconds.
+  /// The time that an editor may take to end after a signal, in milliseconds.
   private static let grace: Int32 = 2000
-  /// How long to wait without looking whether the editor has ended, in milliseconds: SIGCHLD may go to another
-  /// part of this process.
+  /// The interval between checks whether the editor has ended, in milliseconds. SIGCHLD alone does not suffice,
+  /// because another part of this process may receive it.
   private static let look: Int32 = 200
 
-  /// Starts to watch signals. From now to `stop` a signal does not end this process.
+  /// Starts to watch signals. From now until `stop`, a signal does not end this process.
   ///
-  /// - Throws: `systemCall` when there are no descriptors left, or another editor runs in this process.
+  /// - Throws: `systemCall` if no descriptors are left, or another editor runs in this process.
   init() throws(EditorError) {
     do {
       signals = try SignalWatch()
@@ -26,7 +26,7 @@ struct EditorProcess {
     }
   }
 
-  /// Ends the watch. To be called once, after everything that a signal must not interrupt.
+  /// Ends the watch. Call it once, after everything that a signal must not interrupt.
   func stop() { signals.stop() }
 
   /// Runs the editor on a file with the terminal of this process and waits for its end.
@@ -34,7 +34,7 @@ struct EditorProcess {
   /// - Parameters:
   ///   - command: the editor.
   ///   - file: the absolute path of the file.
-  ///   - environment: the variables it gets, besides those of the command.
+  ///   - environment: the variables for the editor, in addition to those of the command.
   /// - Throws: `notStarted`, `failed`, `killed`, `interrupted`.
   func run(_ command: EditorCommand, on file: String, environment: Environment) throws(EditorError) {
     let program = command.words.first ?? command.path
@@ -46,20 +46,20 @@ struct EditorProcess {
     if status >> 8 & 0xFF != 0 { throw .failed(program: program, status: status >> 8 & 0xFF) }
   }
 
-  /// Throws when a signal that means this process came since the last look.
+  /// Throws if a signal that is meant for this process has arrived since the last check.
   func checkInterruption() throws(EditorError) {
     if let signal = signals.take().first(where: { $0 == SIGTERM || $0 == SIGHUP }) {
       throw .interrupted(signal: signal)
     }
   }
 
-  /// Asks the person something; SIGINT is the answer no, and what means this process is thrown.
+  /// Asks the user a question. SIGINT means no; a signal that is meant for this process is thrown.
   ///
-  /// - Parameter question: is handed the descriptor that becomes readable when a signal came; a failure to answer
-  ///   is no, too.
+  /// - Parameter question: asks, and receives the descriptor that becomes readable when a signal arrives. If it throws,
+  ///   the answer is no.
   /// - Throws: `interrupted`.
   func ask(_ question: (Int32) throws -> Bool) throws(EditorError) -> Bool {
-    // What came while the editor ran was meant for the editor, or ends this process now.
+    // A signal that came while the editor ran was meant for the editor, or ends this process now.
     try checkInterruption()
     let answer = signals.duringQuestion {
       do { return try question(signals.descriptor) } catch { return false }
@@ -71,7 +71,7 @@ struct EditorProcess {
   private func spawn(
     _ command: EditorCommand, on file: String, environment: Environment
   ) throws(EditorError) -> pid_t {
-    // The editor starts with the signals as every program expects them, not as this process handles them.
+    // The editor starts with the default signal handling, not with that of this process.
     var defaults = sigset_t()
     unsafe sigemptyset(&defaults)
     for signal in SignalWatch.signals + [SIGPIPE] {
@@ -101,7 +101,7 @@ struct EditorProcess {
     return process
   }
 
-  /// Waits for the end of the editor; the signal is the first one that meant this process.
+  /// Waits for the editor to end. The returned signal is the first one that was meant for this process.
   private func wait(for process: pid_t) -> (status: Int32, signal: Int32?) {
     var status: Int32 = 0
     var meant: Int32?

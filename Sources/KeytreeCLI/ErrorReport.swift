@@ -2,17 +2,18 @@ internal import Arguments
 internal import Glibc
 internal import KeyringModel
 
-/// The one place where failures become words, a hint and an exit code.
+/// The one place that turns failures into a message, a hint and an exit code.
 ///
-/// A report reads `keytree: what failed, on which item, why` and `hint:` with what to do next. Names and paths in it are escaped for a terminal, whoever reads it.
+/// A report reads `keytree: what failed, on which item, why` and `hint:` with the next step. Names and paths in it are
+/// escaped for a terminal, even when the output is not one.
 package struct ErrorReport: Equatable, Sendable {
-  /// What the caller of the program is told.
+  /// The exit code of the program.
   package let exitCode: ExitCode
-  /// What failed, without the name of the program; nil when nobody is to be told.
+  /// The message, without the name of the program; nil if nothing is reported.
   package let message: String?
-  /// What to do next; nil only where nobody is to be told anything.
+  /// The next step for the user; nil only if nothing is reported.
   package let hint: String?
-  /// What else belongs to it, one line each: the candidates of an ambiguous name.
+  /// Further details, one line each: the candidates of an ambiguous name.
   package let details: [String]
 
   init(_ exitCode: ExitCode, _ message: String, hint: String, details: [String] = []) {
@@ -45,18 +46,18 @@ package struct ErrorReport: Equatable, Sendable {
     return ["keytree: " + message] + details + (hint.map { ["hint: " + $0] } ?? [])
   }
 
-  /// What to do with a secret that is too large.
+  /// The hint for a secret that is too large.
   static var largeSecretHint: String {
     "encrypt the data with a key of its own, and store that key here"
   }
 
-  /// Text from outside in the form for people.
+  /// Returns external text, escaped for people.
   static func show(_ text: String) -> String { Escaping.terminal.show(text) }
 
-  /// Text from outside between quotation marks.
+  /// Returns external text, escaped and between quotation marks.
   static func quote(_ text: String) -> String { "\"" + show(text) + "\"" }
 
-  /// What to do about an error number of the system.
+  /// Returns the hint for an error number of the system.
   static func hint(_ number: Int32) -> String {
     switch number {
     case ENOENT, ENOTDIR: "look at the path with `ls`: every folder in it has to exist"
@@ -71,7 +72,7 @@ package struct ErrorReport: Equatable, Sendable {
     }
   }
 
-  /// The exit code for a file of the person.
+  /// Returns the exit code for an error with a file of the user.
   static func exitCode(_ number: Int32) -> ExitCode {
     switch number {
     case ENOENT: .notFound
@@ -80,7 +81,7 @@ package struct ErrorReport: Equatable, Sendable {
     }
   }
 
-  /// The words of the system for an error number; `strerror(3)`.
+  /// Returns the system's message for an error number; `strerror(3)`.
   static func words(_ number: Int32) -> String {
     guard let text = unsafe strerror(number) else { return "error \(number)" }
     return unsafe String(cString: text)

@@ -1,38 +1,38 @@
 internal import Encoding
 internal import Secrets
 
-/// Escapes text from outside for output.
+/// The escaping of external text for output.
 ///
 /// In both forms, unsafe characters (`Unicode.Scalar.isUnsafeInOutput`) and bytes that are not UTF-8 are written as
-/// `\t`, `\n`, `\r`, `\xNN` or `\u{NNNN}`, because what goes into a pipe is often displayed in the end: by a pager, a
+/// `\t`, `\n`, `\r`, `\xNN` or `\u{NNNN}`, because the content of a pipe is often displayed later: by a pager, a
 /// log or a web page of a build server.
 ///
 /// - **Terminal**: for people. A backslash stays one backslash: `DOMAIN\user` reads as it is, and the form is not meant
 ///   to be read back. Escaping twice is the same as escaping once.
-/// - **Pipe**: for programs. The backslash is escaped as well, as `\\`. One item is one line, one tab is one column, and
-///   the form can be reversed without loss.
+/// - **Pipe**: for programs. The backslash is escaped as well, as `\\`. One item is one line, one tab is one column,
+///   and the form can be reversed without loss.
 ///
-/// `\xNN` below 80 is that character; from 80 on it is a byte that was not part of valid UTF-8. Characters from U+0080 on
-/// are written as `\u{NNNN}`.
+/// `\xNN` below 80 is that character; from 80 on it is a byte that was not part of valid UTF-8. Characters from U+0080
+/// on are written as `\u{NNNN}`.
 package enum Escaping: Sendable {
   case terminal
   case pipe
 
-  /// The shown form of text.
+  /// Returns the escaped form of text.
   package func show(_ text: String) -> String {
     var text = text
     let hasNothingToEscape = text.withUTF8 { unsafe isPlain($0) }
     return hasNothingToEscape ? text : show(Array(text.utf8))
   }
 
-  /// The shown form of bytes that may not be UTF-8.
+  /// Returns the escaped form of bytes that may not be UTF-8.
   package func show(_ bytes: [UInt8]) -> String {
     let hasNothingToEscape = unsafe bytes.withUnsafeBufferPointer { unsafe isPlain($0) }
     if hasNothingToEscape { return String(decoding: bytes, as: UTF8.self) }
     var shown = ""
     var decoder = UTF8.ForwardParser()
     var rest = bytes.makeIterator()
-    // The parser consumes what an invalid sequence took from the iterator, so positions are counted here.
+    // The parser consumes the bytes of an invalid sequence from the iterator, so positions are counted here.
     var position = 0
     while true {
       switch decoder.parseScalar(from: &rest) {
@@ -48,7 +48,7 @@ package enum Escaping: Sendable {
     }
   }
 
-  /// True for printable ASCII, which needs no second look; a backslash only on a terminal.
+  /// Returns true for printable ASCII, which needs no escaping. A backslash counts only in the terminal form.
   private func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     for index in 0..<bytes.count {
       let byte = unsafe bytes[index]

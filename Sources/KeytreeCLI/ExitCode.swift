@@ -1,6 +1,6 @@
 package import Arguments
 
-/// What a command tells its caller; the numbers are never changed (DESIGN, section 10).
+/// The exit codes of the program. The numbers never change (DESIGN, section 11).
 package enum ExitCode: Int32, CaseIterable, Sendable {
   case done = 0
   case failure = 1
@@ -17,7 +17,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
   case storeBusy = 12
   case failedChecks = 13
 
-  /// What the number means, in the words of help texts and the manual.
+  /// The meaning of the number, for help texts and the manual.
   package var meaning: String {
     switch self {
     case .done: "done"
@@ -37,7 +37,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     }
   }
 
-  /// All codes for the declaration of the program.
+  /// All codes, for the declaration of the program.
   package static var meanings: [ProgramDeclaration.ExitMeaning] {
     allCases.map { ProgramDeclaration.ExitMeaning($0.rawValue, $0.meaning) }
   }

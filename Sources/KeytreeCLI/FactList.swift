@@ -1,14 +1,14 @@
-/// Lines of a name and what is to be said about it, in two columns.
+/// A list of names and facts about them, in two columns.
 ///
-/// For people: in a pipe it is the same, and programs ask for `--json`. The texts are shown as they are; what
-/// comes from outside was escaped when they were made.
+/// It is for people and looks the same in a pipe; programs use `--json`. The texts are not escaped here: external text
+/// must be escaped before it is added.
 package struct FactList {
   private var rows: [(name: String, text: String)] = []
 
-  /// An empty list.
+  /// Creates an empty list.
   package init() {}
 
-  /// Adds a line; a name that repeats the one above it is shown once.
+  /// Adds a line. A name that repeats the one above it is shown once.
   package mutating func add(_ name: String, _ text: String) { rows.append((name, text)) }
 
   /// The lines, aligned.

@@ -2,10 +2,10 @@ internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
-// What `check` finds and repairs, in words for people and in one word for programs.
+// The findings and repairs of `check`, as messages for people and as single words for programs.
 
 extension Finding.Kind {
-  /// What is wrong, as the end of a line that begins with the path. Escaped.
+  /// The description of the problem, as the end of a line that begins with the path. Escaped.
   var words: String {
     switch self {
     case .shard(let problem): ErrorReport.show(problem.words)
@@ -38,7 +38,7 @@ extension Finding.Kind {
     }
   }
 
-  /// The kind in one word, for programs.
+  /// The kind as one word, for programs.
   var word: String {
     switch self {
     case .shard: "index"
@@ -62,7 +62,7 @@ extension Finding.Kind {
     }
   }
 
-  /// Whether `check --repair` can do something about it.
+  /// True if `check --repair` can repair it.
   var isForRepair: Bool {
     switch self {
     case .shard, .stray, .fileMissing, .itemMissing, .notInIndex, .passRecipients, .bindingMismatch,
@@ -78,7 +78,7 @@ extension Finding.Kind {
 }
 
 extension StrayReason {
-  /// Why something is no part of a store.
+  /// The reason why something is not part of a store.
   var words: String {
     switch self {
     case .link: "a symbolic link, which is never followed"
@@ -105,10 +105,10 @@ extension Finding {
     return "\(ErrorReport.show(path))\(place): \(kind.words)"
   }
 
-  /// The same for programs.
+  /// The finding as JSON, for programs.
   var json: JSONValue { .object(members) }
 
-  /// The members of that.
+  /// The members of the JSON object.
   var members: [JSONMember] {
     [
       JSONMember("path", .string(path)), JSONMember("problem", .string(kind.word)),
@@ -118,7 +118,7 @@ extension Finding {
 }
 
 extension Repair {
-  /// What was done, one line for people.
+  /// The repair, as one line for people.
   var line: String {
     switch self {
     case .rebuiltLine(let reference): "rebuilt the line of \(ErrorReport.show(reference.text))"
@@ -133,7 +133,7 @@ extension Repair {
     }
   }
 
-  /// The same for programs.
+  /// The repair as JSON, for programs.
   var json: JSONValue {
     let members: [(String, JSONValue)] =
       switch self {

@@ -1,21 +1,21 @@
 internal import Subprocess
 internal import Sync
 
-/// The words and hints for what git did not do; the exit code is always the same.
+/// The messages and hints for errors of git. The exit code is always the same.
 extension ErrorReport {
-  /// The report of what git did not do.
+  /// Creates the report for an error of git.
   init(_ error: GitError) {
     self.init(.gitFailed, Self.words(error), hint: Self.hint(error))
   }
 
-  /// The report of a change that is stored and not in the history.
+  /// Creates the report for a change that is stored but not committed.
   init(notCommitted error: any Error) {
     let report = ErrorReport(describing: error)
     self.init(
       .gitFailed, "stored, but not committed: \(report.message ?? "it failed")", hint: report.hint ?? "")
   }
 
-  /// What went wrong, without what it means for the command.
+  /// Returns the description of the error, without its consequence for the command.
   static func words(_ error: GitError) -> String {
     switch error {
     case .notInstalled: "git is not installed, or only where others can change it"
@@ -97,6 +97,6 @@ extension ErrorReport {
 }
 
 extension String {
-  /// Without a full stop at the end: what git says becomes a part of a sentence.
+  /// The text without a full stop at the end, because git's message becomes part of a sentence.
   fileprivate var trimmed: String { hasSuffix(".") ? String(dropLast()) : self }
 }

@@ -15,21 +15,21 @@ package struct GlobalOptions: Equatable, Sendable {
   static let help = OptionDeclaration("help", short: "h", help: "explain the command", endsParsing: true)
   static let version = OptionDeclaration("version", help: "print the version", endsParsing: true)
 
-  /// All of them in the order of the help text.
+  /// All of them, in the order of the help text.
   static let all = [store, json, noInput, quiet, explain, help, version]
 
-  /// The folder of the store, if one is named; of several the last, so that an alias can be overruled.
+  /// The folder of the store, if one is given. The last of several wins, so that an alias can be overridden.
   package let store: String?
-  /// True when data is to be printed as JSON.
+  /// True if data is printed as JSON.
   package let json: Bool
-  /// True when nothing may be asked.
+  /// True if questions are refused.
   package let noInput: Bool
-  /// True when talk is to be left out.
+  /// True if diagnostics are left out.
   package let quiet: Bool
-  /// True when the work is to be explained.
+  /// True if the cost of the work is reported.
   package let explain: Bool
 
-  /// The shared options of a command line.
+  /// Creates the shared options from a command line.
   package init(_ arguments: ParsedArguments) {
     store = arguments.text(Self.store)
     json = arguments.has(Self.json)

@@ -2,7 +2,7 @@ internal import Keyring
 internal import KeyringModel
 internal import Sync
 
-/// What `status` says about a store's history.
+/// The facts about a store's history that `status` shows.
 struct HistoryFacts {
   private enum State {
     case none
@@ -12,7 +12,7 @@ struct HistoryFacts {
 
   private let state: State
 
-  /// Looks at the repository of a store.
+  /// Reads the facts from the repository of a store.
   init(_ call: CommandCall) {
     do {
       guard let repository = try call.repository() else {
@@ -32,7 +32,7 @@ struct HistoryFacts {
     }
   }
 
-  /// Why nothing is committed now: something was begun in the repository, or has stopped.
+  /// Returns the reason why nothing is committed now: an unfinished operation in the repository.
   private static func stop(_ repository: Repository) -> String? {
     do {
       try repository.requireQuiet()
@@ -46,7 +46,7 @@ struct HistoryFacts {
     }
   }
 
-  /// For people; escaped.
+  /// The facts for people; escaped.
   var words: String {
     switch state {
     case .none: return "none"
@@ -72,7 +72,7 @@ struct HistoryFacts {
     return ", \(parts.isEmpty ? "level with" : parts.joined(separator: " and ")) \(place) when last seen"
   }
 
-  /// For programs.
+  /// The facts for programs.
   var json: JSONValue {
     guard case .kept(let branch, _, let waiting, let distance, let stop) = state else { return .null }
     return .object([

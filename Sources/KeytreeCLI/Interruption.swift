@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// The signals that would end this process, held back until what was begun is cleaned up.
+/// The signals that would end this process, held back until the work in progress is cleaned up.
 struct Interruption {
   private let signals: SignalWatch
 
-  /// Starts to hold signals back; nil when that is not possible: then they end the process as usual.
+  /// Starts to hold signals back. Returns nil if that is not possible; signals then end the process as usual.
   init?() {
     do {
       signals = try SignalWatch()
@@ -13,9 +13,9 @@ struct Interruption {
     }
   }
 
-  /// The first signal since the last look that means the end of this process.
+  /// Returns the first signal since the last call that should end this process.
   func takeSignal() -> Int32? { signals.take().first { $0 != SIGCHLD } }
 
-  /// Ends it. To be called once, after the cleaning up.
+  /// Stops holding signals back. Call it once, after the cleanup.
   func stop() { signals.stop() }
 }

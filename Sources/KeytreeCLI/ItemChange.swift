@@ -3,25 +3,25 @@ internal import Keyring
 internal import KeyringModel
 internal import Secrets
 
-/// What becomes of a login: other attributes of its item, and with them perhaps another name or group, which its fields
-/// follow.
+/// A change of a login: new attributes of its item, and with them perhaps a new name or group, which its fields also
+/// get.
 struct ItemChange {
   /// The item as it was found, with its fields.
   let login: Login
-  /// What is different.
+  /// The changed attributes and group.
   let changes: AttributeChanges
-  /// Where it will be.
+  /// The path of the item after the change.
   let path: ItemPath
 
-  /// True when there is nothing to do.
+  /// True if nothing changes.
   let isEmpty: Bool
 
-  /// The change that brings an item to the attributes of a draft.
+  /// Creates the change that gives an item the attributes of a draft.
   ///
   /// - Parameters:
-  ///   - login: the item that exists, with its fields.
-  ///   - draft: the attributes the item shall have, all of them.
-  ///   - cleared: attributes that go away in any case.
+  ///   - login: the existing item with its fields.
+  ///   - draft: all attributes that the item will have.
+  ///   - cleared: attributes that are removed in any case.
   init(_ login: Login, to draft: ItemDraft, clearing cleared: [AttributeName] = []) {
     self.login = login
     let record = login.item
@@ -38,7 +38,7 @@ struct ItemChange {
     isEmpty = set.isEmpty && gone.isEmpty && group == nil
   }
 
-  /// Fails early, before anything is asked or decrypted, when a new name is taken by another item.
+  /// Fails early, before any question or decryption, if another item has a new name.
   ///
   /// - Throws: `keyring(.itemExists)`.
   func requireFreePaths(_ call: CommandCall, in index: Index) throws {
@@ -48,7 +48,7 @@ struct ItemChange {
     }
   }
 
-  /// Fails early, before anything is asked or decrypted, when a name of the copy is taken.
+  /// Fails early, before any question or decryption, if a name of the copy is taken.
   ///
   /// - Throws: `keyring(.itemExists)`.
   func requireNewPaths(_ call: CommandCall, in index: Index) throws {
@@ -57,11 +57,11 @@ struct ItemChange {
     }
   }
 
-  /// Changes the item and its fields, all or none.
+  /// Changes the item and its fields in one transaction.
   ///
-  /// - Parameter secret: the new secret of the item; nil where it stays.
-  /// - Returns: the item as it is now.
-  /// - Throws: as `Keyring.update`.
+  /// - Parameter secret: the new secret of the item; nil if it does not change.
+  /// - Returns: the changed item.
+  /// - Throws: the errors of `Keyring.update`.
   func apply(to keyring: Keyring, secret: SecretSlice? = nil) throws -> ItemRecord {
     let followers = fieldChanges
     return try keyring.transaction { staged throws(KeyringError) in
@@ -71,10 +71,10 @@ struct ItemChange {
     }
   }
 
-  /// Makes another login with the same secrets and the new attributes, whole or not at all.
+  /// Creates another login with the same secrets and the new attributes, in one transaction.
   ///
   /// - Returns: the item of the copy.
-  /// - Throws: as `Keyring.duplicate`.
+  /// - Throws: the errors of `Keyring.duplicate`.
   func copy(in keyring: Keyring) throws -> ItemRecord {
     let fields = login.changes(followingItem: changes)
     return try keyring.transaction { staged throws(KeyringError) in
@@ -83,7 +83,7 @@ struct ItemChange {
     }
   }
 
-  /// The fields that the change moves, and how.
+  /// The fields that the change moves, each with its own changes.
   private var fieldChanges: [(record: ItemRecord, changes: AttributeChanges)] {
     login.changes(followingItem: changes).filter { record, changes in
       changes.path(of: record) != record.path
@@ -92,7 +92,7 @@ struct ItemChange {
 }
 
 extension AttributeChanges {
-  /// The attributes of an item after these changes.
+  /// Returns the attributes of an item after these changes.
   private func attributes(of record: ItemRecord) -> Attributes {
     var attributes = record.attributes
     for name in clear { attributes[name] = nil }
@@ -100,14 +100,14 @@ extension AttributeChanges {
     return attributes
   }
 
-  /// Where an item is after these changes.
+  /// Returns the path of an item after these changes.
   fileprivate func path(of record: ItemRecord) -> ItemPath {
     ItemPath(
       PrimaryKey(
         itemClass: record.itemClass, attributes: attributes(of: record), group: group ?? record.group))
   }
 
-  /// A new item with these changes.
+  /// Returns a new item with these changes.
   fileprivate func copy(of record: ItemRecord) -> NewItem {
     NewItem(
       itemClass: record.itemClass, attributes: attributes(of: record), group: group ?? record.group,
@@ -116,7 +116,7 @@ extension AttributeChanges {
 }
 
 extension CommandCall {
-  /// Fails when an item has a name.
+  /// Fails if an item exists at a path.
   ///
   /// - Throws: `keyring(.itemExists)`.
   fileprivate func requireFree(_ path: ItemPath, in index: Index) throws {

@@ -2,14 +2,14 @@ package import KeyringModel
 
 /// The item that a name and attributes of the command line describe, before it exists.
 ///
-/// A new item is an internet password; `generic:` in front or `--service` makes it a generic one, any other
-/// class has to be said.
+/// A new item is an internet password by default. `generic:` in front of the name or `--service` makes it a generic
+/// one. Any other class must be given.
 package struct ItemDraft: Equatable, Sendable {
-  /// Why nothing can be made of the words.
+  /// The reason why no draft can be created.
   package enum Problem: Error, Equatable {
     /// Neither a name nor an attribute.
     case nothingGiven
-    /// A reference or an id names an item that exists.
+    /// A reference or an id names an existing item.
     case namesAnExistingItem
     /// The name and the options want different classes.
     case contradictingClasses
@@ -23,12 +23,12 @@ package struct ItemDraft: Equatable, Sendable {
   package let itemClass: ItemClass
   /// The attributes, checked.
   package let attributes: Attributes
-  /// The group, where one is named.
+  /// The group, if one was given.
   package let group: String?
 
-  /// A new item.
+  /// Creates the draft of a new item.
   ///
-  /// - Throws: what is wrong with the name or with the first attribute that the class cannot have.
+  /// - Throws: the problem of the name or of the first attribute that the class cannot have.
   package init(_ name: ItemName?, _ given: GivenAttributes) throws(Problem) {
     guard name != nil || !given.isEmpty else { throw .nothingGiven }
     var wanted = given.itemClass
@@ -42,12 +42,11 @@ package struct ItemDraft: Equatable, Sendable {
     group = given.group
   }
 
-  /// An item under a new name: what the name does not say stays as it is.
+  /// Creates the draft of an item under a new name. Attributes that the name does not contain stay as they are.
   ///
   /// - Parameters:
-  ///   - record: the item that exists.
-  ///   - name: its new name, or nil where attributes alone change; its class, where it is said, has to be
-  ///     that of the item.
+  ///   - record: the existing item.
+  ///   - name: its new name, or nil if only attributes change. If it contains a class, it must be that of the item.
   ///   - given: attributes that change with the name.
   /// - Throws: as for a new item.
   package init(
@@ -60,11 +59,12 @@ package struct ItemDraft: Equatable, Sendable {
     group = given.group
   }
 
-  /// A new field of a login that exists: it has its primary key, and it is in its group unless another one is named.
+  /// Creates the draft of a new field of an existing login, with its primary key and, unless another is given, its
+  /// group.
   ///
   /// - Parameters:
   ///   - login: the login.
-  ///   - given: the name of the field, and attributes of its own.
+  ///   - given: the name of the field and its own attributes.
   /// - Throws: as for a new item.
   package init(fieldOf login: ItemRecord, _ given: GivenAttributes) throws(Problem) {
     itemClass = login.itemClass
@@ -107,7 +107,7 @@ package struct ItemDraft: Equatable, Sendable {
       } catch {
         throw .attribute(error)
       }
-      // An absent attribute of the primary key is the same as an empty one, and absent is its one spelling.
+      // An absent attribute of the primary key is the same as an empty one, and is always stored as absent.
       attributes[name] = value.isDefault && key.contains(name) ? nil : value
     }
     return attributes

@@ -1,15 +1,15 @@
 package import Arguments
 package import KeyringModel
 
-/// A word of the command line that names an item; CLI.md, "Naming an item".
+/// An argument of the command line that names an item; CLI.md, "Naming an item".
 ///
-/// - `container/account`, split at the first `/`: an account may hold more of them, a container may not. An
-///   item whose container holds `/` is named by attributes, `--server` or `--service` and `-a`.
+/// - `container/account`, split at the first `/`: an account may contain further ones, a container may not. An
+///   item whose container contains `/` is named by attributes, `--server` or `--service` and `-a`.
 /// - `container`, with any account or none; `container/` is the one without an account.
-/// - `class:` in front: `generic:`, `internet:`, `cert:`, `key:`, or the class in full. What else stands before
-///   a colon belongs to the container, `localhost:8080/alice` or `::1`, unless it reads like a class: letters
-///   alone, with neither a port nor a second colon behind. That is refused, for a mistyped class would make
-///   another item; so is a URL, whose container would be `https:`. `--server` takes any container.
+/// - `class:` in front: `generic:`, `internet:`, `cert:`, `key:`, or the full name of the class. Other text before a
+///   colon belongs to the container, `localhost:8080/alice` or `::1`, unless it looks like a class: letters only,
+///   without a port or a second colon after it. That is refused, because a mistyped class would create another item.
+///   A URL is refused as well, because its container would be `https:`. `--server` takes any container.
 /// - `keytree://...`, a reference.
 /// - `#` and at least eight digits of an id.
 package enum ItemName: Equatable, Sendable {
@@ -17,23 +17,23 @@ package enum ItemName: Equatable, Sendable {
   case reference(ItemReference)
   /// The item whose id begins with these digits, lower case.
   case id(prefix: String)
-  /// Items with this container and, where it is given, this account; bytes, as typed.
+  /// Items with this container and, if given, this account; bytes, as typed.
   case named(itemClass: ItemClass?, container: [UInt8], account: [UInt8]?)
 
-  /// Why a word names no item.
+  /// The reason why an argument names no item.
   package enum Problem: Error, Equatable {
     case empty
     case badReference
     case badID
     /// A URL.
     case address
-    /// A class that there is not.
+    /// A class that does not exist.
     case unknownClass(String)
   }
 
-  /// The name that a word is.
+  /// Parses an argument.
   ///
-  /// - Throws: `empty` for an empty word, a class alone, or two empty parts; `badReference`; `badID` for fewer
+  /// - Throws: `empty` for an empty argument, a class alone, or two empty parts; `badReference`; `badID` for fewer
   ///   than eight digits, more than an id has, or other characters; `address`; `unknownClass`.
   package init(_ word: Word) throws(Problem) {
     let bytes = word.bytes
@@ -71,7 +71,7 @@ package enum ItemName: Equatable, Sendable {
     }
   }
 
-  /// Whether a name begins with the scheme of a URL (RFC 3986, section 3.1) and `://`.
+  /// Returns true if a name begins with the scheme of a URL (RFC 3986, section 3.1) and `://`.
   private static func isAddress(_ name: ArraySlice<UInt8>) -> Bool {
     guard let colon = name.firstIndex(of: UInt8(ascii: ":")), let first = name.first, isLetter(first) else {
       return false
@@ -82,7 +82,7 @@ package enum ItemName: Equatable, Sendable {
     return isScheme && name[colon...].starts(with: "://".utf8)
   }
 
-  /// The word before the first colon where nobody but a class is written like this.
+  /// Returns the word before the first colon if only a class is written like this, else nil.
   private static func wordLikeClass(_ name: ArraySlice<UInt8>) -> String? {
     guard let colon = name.firstIndex(of: UInt8(ascii: ":")), colon > name.startIndex,
       name[..<colon].allSatisfy(isLetter)
@@ -99,7 +99,7 @@ package enum ItemName: Equatable, Sendable {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 
-  /// The class that a word stands for: the short one or the one of the index.
+  /// Returns the class with a name: a short one, or the one in the index.
   package static func itemClass(of word: String) -> ItemClass? {
     switch word {
     case "generic": .genericPassword
@@ -110,14 +110,14 @@ package enum ItemName: Equatable, Sendable {
     }
   }
 
-  /// The words for a class that the command line accepts.
+  /// The names of classes that the command line accepts.
   package static let classWords =
     ["generic", "internet", "cert", "key"]
     + ItemClass.allCases.map(\.rawValue).filter { $0 != ItemClass.key.rawValue }
 }
 
 extension ItemClass {
-  /// The attribute that the second part of an item's name stands for.
+  /// The attribute that the second part of an item's name contains.
   var accountName: AttributeName {
     switch self {
     case .genericPassword, .internetPassword: .account
@@ -128,7 +128,7 @@ extension ItemClass {
 }
 
 extension ItemName {
-  /// Whether it names one item for good: by its path or its id.
+  /// True if it names one item permanently: by its path or its id.
   var isByIdentity: Bool {
     switch self {
     case .reference, .id: true
@@ -136,7 +136,7 @@ extension ItemName {
     }
   }
 
-  /// Whether it names one item by its id.
+  /// True if it names one item by its id.
   var isID: Bool {
     switch self {
     case .reference(.id), .id: true
@@ -144,7 +144,7 @@ extension ItemName {
     }
   }
 
-  /// The name of a field of the item. Only a path says which field it is of.
+  /// Returns the name of a field of the item. Only a path identifies the item of a field.
   func ofField(_ field: String?) -> ItemName {
     guard let field, case .reference(.path(let path)) = self, path.field == nil else { return self }
     return .reference(.path(path.appending(field: field)))

@@ -3,26 +3,26 @@ internal import KeyringModel
 
 /// An order of items by one attribute.
 ///
-/// Items without it come last. Numbers are ordered as numbers, times as times, text by its bytes; where
-/// values of several types meet, numbers come before times and times before text. Items that are equal stay
-/// in the order of their creation.
+/// Items without the attribute come last. Integers are ordered by value, times by time, text by its bytes. If values of
+/// several types occur, numbers come before times and times before text. Equal items stay in the order of their
+/// creation.
 struct ItemOrder {
   private let name: String
 
-  /// The order by an attribute, by its name in the index, or by `container`, as in the columns of `find`.
+  /// Creates the order by the name of an attribute in the index, or by `container`, as in the columns of `find`.
   init(_ name: String) {
     self.name = name
   }
 
-  /// Whether the name means something for these items: what every item can have, or a custom attribute that
-  /// one of them has.
+  /// Returns true if the order applies to these items: every item can have the attribute, or it is a custom attribute
+  /// of one of them.
   func applies(to items: [ItemRecord]) -> Bool {
     let attribute = AttributeName(name)
     return name == "container" || !AttributeSchema.isCustom(attribute)
       || items.contains { $0.value(of: attribute) != nil }
   }
 
-  /// The items in this order.
+  /// Returns the items in this order.
   func sorted(_ items: [ItemRecord]) -> [ItemRecord] {
     let keys = items.map { Key(value(of: $0)) }
     // The positions make the order stable.
@@ -36,7 +36,7 @@ struct ItemOrder {
     name == "container" ? item.container : item.value(of: AttributeName(name))
   }
 
-  /// What two items are compared by.
+  /// The value by which two items are compared.
   private struct Key: Comparable {
     let rank: Int
     let number: Int64

@@ -2,7 +2,7 @@ internal import Arguments
 internal import Keyring
 internal import KeyringModel
 
-/// The question of `keytree find`: text in any attribute, attributes, an order and a limit.
+/// The search of `keytree find`: text in any attribute, attributes, an order and a limit.
 struct ItemSearch {
   private let call: CommandCall
   private let selection: ItemSelection?
@@ -10,7 +10,7 @@ struct ItemSearch {
   private let limit: Int?
   private let order: ItemOrder?
 
-  /// Reads the question from a command line.
+  /// Creates the search from a command line.
   ///
   /// - Parameters:
   ///   - call: the command line.
@@ -32,21 +32,21 @@ struct ItemSearch {
     order = call.arguments.text(FindCommand.sort).map(ItemOrder.init)
   }
 
-  /// What a search has found.
+  /// The result of a search.
   struct Found {
-    /// Items with their fields, in the wanted order. A field whose item is gone is listed by itself.
+    /// Items with their fields, in the requested order. A field whose item no longer exists is listed by itself.
     var logins: [Login]
-    /// Damage met in the index.
+    /// Damage found in the index.
     let problems: [IndexProblem]
-    /// Whether the store has no index at all.
+    /// True if the store has no index at all.
     let isIndexLost: Bool
   }
 
-  /// The answer, in the wanted order and cut to the limit; damage met on the way is told, and what it cost.
+  /// Returns the result, in the requested order and cut to the limit. Reports damage in the index, and the cost.
   ///
-  /// - Throws: a usage error for an order that no item found knows; `keyring`.
+  /// - Throws: a usage error if the order does not apply to the items found; `keyring`.
   func run(in index: Index) throws -> Found {
-    // Fields in the same pass: reading the index is most of what a search costs.
+    // Fields in the same pass, because reading the index is most of the cost of a search.
     var search = query
     search.includesFields = true
     var matches = try index.find(search)
@@ -68,7 +68,7 @@ struct ItemSearch {
     return Found(logins: logins, problems: matches.problems, isIndexLost: matches.isIndexLost)
   }
 
-  /// Fields that match and whose item is gone: nothing else would show that they are there.
+  /// Returns the matching fields whose item no longer exists. No other output would show them.
   private func alone(
     _ fields: [ItemRecord], beside items: [ItemRecord], in index: Index
   ) throws -> [ItemRecord] {
@@ -76,7 +76,7 @@ struct ItemSearch {
     var places = Set(items.map(\.loginPlace))
     let accepted = selection?.ofFields
     var alone = fields.filter { !places.contains($0.loginPlace) && accepted?.accepts($0) != false }
-    // Items that do not match themselves.
+    // Items that exist but do not match the query themselves.
     let asked = Dictionary(grouping: alone, by: \.loginPlace).compactMap(\.value.first)
     let queries = asked.map { field in
       var item = Query.login(of: field)
@@ -90,12 +90,12 @@ struct ItemSearch {
     return alone
   }
 
-  /// The items with their fields, given the fields that match the query.
+  /// Returns the items with their fields, given the fields that match the query.
   private func logins(
     of items: [ItemRecord], _ matches: [ItemRecord], in index: Index
   ) throws -> [Login] {
     guard items.count > Self.few else { return try call.findLogins(of: items, in: index).map(\.0) }
-    // What names an item names its fields, too.
+    // A predicate about the name of an item also matches its fields.
     let isByName = query.predicates.allSatisfy(\.isAboutName)
     let fields = isByName ? matches : try fields(query.predicates.filter(\.isAboutName), in: index)
     if fields.isEmpty { return items.map { Login($0) } }
@@ -103,7 +103,7 @@ struct ItemSearch {
     var logins = items.map { item in
       Login(item, among: item.field == nil ? places[item.loginPlace] ?? [] : [])
     }
-    // Where a field is in another group than its item, all of the login's items count.
+    // If a field is in another group than its item, the items of all groups with this login matter.
     let divided = logins.indices.filter { number in
       logins[number].fields.contains { $0.group != logins[number].item.group }
     }
@@ -113,7 +113,7 @@ struct ItemSearch {
     return logins
   }
 
-  /// Up to so many items the fields of each are looked up; of more, those of all together.
+  /// The largest number of items for which fields are looked up per item. For more, all fields are read together.
   private static let few = 16
 
   private func fields(_ predicates: [Predicate], in index: Index) throws -> [ItemRecord] {
@@ -124,7 +124,7 @@ struct ItemSearch {
 }
 
 extension Predicate {
-  /// Whether it is about what an item and its fields have in common, apart from their group.
+  /// True if it concerns an attribute that an item and its fields share, apart from their group.
   fileprivate var isAboutName: Bool {
     switch (subject, comparison) {
     case (.attribute(let name), _):

@@ -1,13 +1,13 @@
 internal import Encoding
 package import KeyringModel
 
-/// The items that a name and attributes of the command line stand for.
+/// The items that a name and attributes of the command line select.
 ///
-/// A name without a class stands for items of several classes, and the account is another attribute in each of
-/// them. One query cannot say "account or serial number", so there is one that finds all of them and more, which
-/// the index answers in one pass, and `accepts` decides about what it found.
+/// A name without a class selects items of several classes, and each class stores the account in another attribute.
+/// One query cannot express "account or serial number". A broader query therefore finds all of them and more in one
+/// pass of the index, and `accepts` filters the result.
 package struct ItemSelection: Sendable {
-  /// Why nothing can be selected.
+  /// The reason why nothing can be selected.
   package enum Problem: Error, Equatable {
     /// Neither a name nor an attribute.
     case nothingGiven
@@ -15,24 +15,24 @@ package struct ItemSelection: Sendable {
     case contradictingClasses
     /// No class has all of the attributes.
     case noClassHasAll
-    /// A field of an item that is named by its id.
+    /// A field of an item that is identified by its id.
     case fieldOfID
   }
 
-  /// A query that finds every item meant, and perhaps others; without a limit, for attributes.
+  /// A query that finds every selected item, and perhaps others; without a limit, for attributes.
   package private(set) var query: Query
-  /// The folders of a store in which every item that is meant has its file.
+  /// The folders of a store that contain the files of all selected items.
   package let folders: [String]
-  /// Queries that say exactly what is meant; an item is meant when one of them matches.
+  /// The exact queries. An item is selected if one of them matches.
   private var exact: [Query]
 
-  /// The items of a name, narrowed by attributes.
+  /// Creates the selection of the items with a name, narrowed by attributes.
   ///
   /// - Parameters:
-  ///   - name: an item's name, or nil where attributes alone choose.
+  ///   - name: an item's name, or nil if only attributes select.
   ///   - given: the attributes.
-  ///   - ignoringCase: true when the case of letters does not count in the attributes.
-  /// - Throws: `nothingGiven`, `contradictingClasses`, `noClassHasAll`.
+  ///   - ignoringCase: true if attributes are compared without regard to case.
+  /// - Throws: `nothingGiven`, `contradictingClasses`, `noClassHasAll`, `fieldOfID`.
   package init(_ name: ItemName?, _ given: GivenAttributes, ignoringCase: Bool = false) throws(Problem) {
     guard name != nil || !given.isEmpty else { throw .nothingGiven }
     if given.field != nil, name?.isID == true { throw .fieldOfID }
@@ -50,12 +50,12 @@ package struct ItemSelection: Sendable {
     query = exact.count == 1 ? first : Self.covering(wantedClass, name, given, ignoringCase: ignoringCase)
   }
 
-  /// Whether an item that the query found is meant.
+  /// Returns true if an item that the query found is selected.
   package func accepts(_ record: ItemRecord) -> Bool {
     exact.contains { $0.matches(record) }
   }
 
-  /// The same for fields of the items that are meant, which a name alone never means.
+  /// The same selection for the fields of the selected items, which a name alone does not select.
   var ofFields: ItemSelection {
     var selection = self
     selection.query.includesFields = true
@@ -63,12 +63,12 @@ package struct ItemSelection: Sendable {
     return selection
   }
 
-  /// The query that says exactly what is meant and that an item answers; nil when the item is not meant.
+  /// Returns the exact query that an item matches, or nil if the item is not selected.
   package func query(for record: ItemRecord) -> Query? {
     exact.first { $0.matches(record) }
   }
 
-  /// The query that says exactly what is meant in one class; nil if the class lacks one of the attributes.
+  /// Returns the exact query for one class, or nil if the class lacks one of the attributes.
   private static func query(
     _ itemClass: ItemClass, _ name: ItemName?, _ given: GivenAttributes, ignoringCase: Bool
   ) -> Query? {
@@ -102,7 +102,7 @@ package struct ItemSelection: Sendable {
     }
   }
 
-  /// The query that finds everything that any of the exact ones finds.
+  /// Returns the query that finds every item that any of the exact queries finds.
   private static func covering(
     _ itemClass: ItemClass?, _ name: ItemName?, _ given: GivenAttributes, ignoringCase: Bool
   ) -> Query {
@@ -114,7 +114,7 @@ package struct ItemSelection: Sendable {
     case .id(let prefix): predicates.append(.id(prefix: prefix))
     case .named(_, let container, let account):
       predicates.append(.container(container))
-      // An absent attribute stands for empty text, and no attribute shows that.
+      // An absent attribute represents empty text, so a query for its value would not find it.
       if let account, !account.isEmpty {
         predicates.append(Predicate(subject: .any, comparison: .equal(AttributeValue(text: account))))
       }
@@ -131,7 +131,7 @@ package struct ItemSelection: Sendable {
     return Query(itemClass: itemClass, predicates: predicates)
   }
 
-  /// The value that bytes typed for an attribute stand for.
+  /// Returns the value of an attribute for typed bytes.
   private static func value(_ bytes: [UInt8], for name: AttributeName) -> AttributeValue {
     if [.created, .modified, .secretModified].contains(name),
       let date = Timestamp(rfc3339: String(decoding: bytes, as: UTF8.self))
@@ -141,7 +141,7 @@ package struct ItemSelection: Sendable {
     return AttributeSchema.value(ofText: bytes, for: name)
   }
 
-  /// True for what every item has without being asked.
+  /// Returns true for a fact that every record has.
   private static func isRecordField(_ name: AttributeName) -> Bool {
     [.id, .revision, .created, .modified, .secretModified].contains(name)
   }

@@ -2,19 +2,19 @@ internal import Keyring
 internal import KeyringModel
 internal import Sync
 
-/// Items that are looked for in the history of a store as well.
+/// Methods that also look for items in the history of a store.
 extension CommandCall {
-  /// The repository of the store.
+  /// Returns the repository of the store.
   ///
-  /// - Throws: `git` with `noRepository` when it uses none.
+  /// - Throws: `git` with `noRepository` if the store uses none.
   func requireRepository() throws -> Repository {
-    // Whether there is a store at all has to be known first.
+    // Report a missing store before a missing repository.
     _ = try openIndex()
     guard let repository = try repository() else { throw GitError.noRepository(store: try storePath()) }
     return repository
   }
 
-  /// The one item that is meant and that the store has now; nil when it has none.
+  /// Returns the one selected item in the store now, or nil if there is none.
   ///
   /// - Throws: `ambiguous`, `keyring`.
   func find(one selection: ItemSelection, in index: Index) throws -> ItemRecord? {
@@ -25,10 +25,10 @@ extension CommandCall {
     }
   }
 
-  /// The one item that is meant, in the store or, when it is not there, in its history.
+  /// Returns the one selected item, from the store or, if it is not there, from its history.
   ///
-  /// - Returns: the item as it is, or as it was before the file with this name went away. It may be in the store under
-  ///   another name.
+  /// - Returns: the current item, or the item as it was before the file with this name was removed. It may be in the
+  ///   store under another name.
   /// - Throws: `noMatch`, `ambiguous`, `keyring`, `git`.
   func findInHistory(
     _ selection: ItemSelection, in index: Index, _ repository: Repository
@@ -40,7 +40,7 @@ extension CommandCall {
     return item
   }
 
-  /// Returns the items that are meant by what they were before their records were removed; each once.
+  /// Returns the items that the selection accepts as they were before their records were removed, each once.
   func removed(
     _ selection: ItemSelection, _ repository: Repository
   ) throws -> [RemovedItems.Removal] {
@@ -50,16 +50,16 @@ extension CommandCall {
     }
   }
 
-  /// Returns what was removed in the folders of the items that are meant, the last one first; other items as well.
+  /// Returns the removals in the folders of the selected items, the latest first. They may concern other items, too.
   func removals(
     _ selection: ItemSelection, _ repository: Repository
   ) throws -> [RemovedItems.Removal] {
     try RemovedItems(below: selection.folders, in: repository).removals
   }
 
-  /// The one of some items that is meant; nil when there is none.
+  /// Returns the only one of some items, or nil if there is none.
   ///
-  /// - Throws: `ambiguous` with the candidates, by their ids where they had the same name.
+  /// - Throws: `ambiguous` with the candidates, by their ids if they had the same name.
   func settleOne(_ records: [ItemRecord]) throws -> ItemRecord? {
     guard records.count > 1 else { return records.first }
     let hasNames = Set(records.map(\.path)).count == records.count
@@ -70,7 +70,7 @@ extension CommandCall {
 }
 
 extension ItemSelection {
-  /// The folders in which the items of some classes that a name stands for have their files.
+  /// Returns the folders with the files of the items that a name of some classes can select.
   static func folders(_ classes: [ItemClass], _ name: ItemName?) -> [String] {
     let items = StoreLayout.itemsFolder(isLocal: false)
     switch name {

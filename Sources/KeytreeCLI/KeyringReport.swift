@@ -2,9 +2,9 @@ internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
-/// The words, hints and exit codes for what a keyring can throw.
+/// The messages, hints and exit codes for the errors of a keyring.
 extension ErrorReport {
-  /// The report of what a keyring could not do.
+  /// Creates the report for an error of a keyring.
   init(_ error: KeyringError) {
     switch error {
     case .noStore(let path):
@@ -110,12 +110,12 @@ extension ErrorReport {
     }
   }
 
-  /// What to do about an item that only an older copy can bring back.
+  /// The hint for an item that only an older copy can restore.
   private static var damageHint: String { "`keytree check` looks at all items; git or a backup has it" }
 
   init(_ error: FileError) {
     let path = Self.show(error.path)
-    // Without these nothing can be looked at, not even by `check`.
+    // Without these files no command works, not even `check`.
     let isNeeded = error.path.hasPrefix("policy.json") || error.path.hasPrefix("keys/")
     let hint =
       isNeeded
@@ -140,7 +140,7 @@ extension ErrorReport {
     }
   }
 
-  /// The report of an attribute that an item cannot have.
+  /// Creates the report for an attribute that an item cannot have.
   init(_ error: AttributeError) {
     let (name, reason) =
       switch error {
@@ -161,11 +161,11 @@ extension ErrorReport {
       hint: "`keytree help add` lists the options; any other name is a custom attribute")
   }
 
-  /// The report of what GnuPG could not do, for an item where one is concerned.
+  /// Creates the report for an error of GnuPG, with the item if the error concerns one.
   init(_ error: EngineError, item: String?) {
     let doctor = "`keytree doctor` names the agent, its socket, the keys and what is wrong with them"
     let subject = item.map { "cannot decrypt \($0)" } ?? "cannot use OpenPGP"
-    // Signing a new item needs the key as well as decrypting an old one.
+    // Signing a new item needs the key, just as decrypting an old one does.
     let unlocking = item.map { "cannot unlock your key for \($0)" } ?? "cannot unlock your key"
     switch error {
     case .cancelled:
@@ -230,7 +230,7 @@ extension ErrorReport {
 }
 
 extension BindingMismatch {
-  /// What to do about it.
+  /// The hint for the mismatch.
   fileprivate var hint: String {
     switch self {
     case .index: "`keytree check --repair` makes the index from the signed records"

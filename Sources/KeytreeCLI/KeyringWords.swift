@@ -2,10 +2,10 @@ internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
-// What is wrong, in words that end a sentence; shared by errors, `check`, `status` and `doctor`.
+// Descriptions of problems that can end a sentence; shared by errors, `check`, `status` and `doctor`.
 
 extension ItemDamage {
-  /// What is wrong with an item's files.
+  /// The description of the damage to an item's files.
   var words: String {
     switch self {
     case .missing: "its encrypted file is missing"
@@ -22,7 +22,7 @@ extension ItemDamage {
     }
   }
 
-  /// Whether `check --repair` can do something about it.
+  /// True if `check --repair` can repair it.
   var isForRepair: Bool {
     switch self {
     case .missing, .noRecord, .badRecord, .notInIndex, .notAsRecorded, .notAFile: true
@@ -32,7 +32,7 @@ extension ItemDamage {
 }
 
 extension RecordError {
-  /// Why a file is not the record of an item.
+  /// The reason why a file is not the record of an item.
   var words: String {
     switch self {
     case .notARecord: "its record cannot be read: it does not have two lines"
@@ -45,7 +45,7 @@ extension RecordError {
 }
 
 extension RecordFault {
-  /// Why a record is not believed.
+  /// The reason why a record is not accepted.
   var words: String {
     switch self {
     case .damage(let damage): damage.words
@@ -55,7 +55,7 @@ extension RecordFault {
 }
 
 extension BindingMismatch {
-  /// In what the item differs from what was asked for.
+  /// The difference between the item and the requested one.
   var words: String {
     switch self {
     case .keyring: "its record was signed for another keyring"
@@ -72,7 +72,7 @@ extension BindingMismatch {
 }
 
 extension PolicyDistrust {
-  /// Why the policy is not trusted.
+  /// The reason why the policy is not trusted.
   var words: String {
     switch self {
     case .notPinned: "this machine has not accepted it yet"
@@ -101,7 +101,7 @@ extension PolicyDistrust {
     }
   }
 
-  /// What to do about it.
+  /// The hint for the user.
   var hint: String {
     switch self {
     case .keyMissing, .keyExchanged: "restore the file in `keys` from git or a backup"
@@ -112,7 +112,7 @@ extension PolicyDistrust {
 }
 
 extension PolicyError {
-  /// Why a policy cannot be read.
+  /// The reason why a policy cannot be read.
   var words: String {
     switch self {
     case .unknownFormat(let format): "it has format \(format), which a newer keytree wrote"
@@ -140,7 +140,7 @@ extension PolicyError {
 }
 
 extension QueryError {
-  /// What is wrong with a query.
+  /// The description of the problem with a query.
   var words: String {
     switch self {
     case .secretOfAllMatches: "the secrets of all matches are never given out"
@@ -155,7 +155,7 @@ extension QueryError {
 }
 
 extension JSONError {
-  /// Why a text is not the JSON that a store holds.
+  /// The reason why a text is not valid JSON of a store.
   var words: String {
     switch self {
     case .tooLarge(let limit): "longer than \(limit) bytes"
@@ -177,7 +177,7 @@ extension JSONError {
 }
 
 extension MessageError {
-  /// Why a file is not a sealed message.
+  /// The reason why a file is not an encrypted message.
   var words: String {
     switch self {
     case .empty: "the file is empty"
@@ -197,7 +197,7 @@ extension MessageError {
 }
 
 extension KeyProblem {
-  /// What is wrong with a key.
+  /// The description of the problem with a key.
   var words: String {
     switch self {
     case .missing: "there is no such key"
@@ -217,7 +217,7 @@ extension KeyProblem {
 }
 
 extension ShardProblem {
-  /// What is wrong in a shard.
+  /// The description of the problem with a shard.
   var words: String {
     func list(_ lines: [Int]) -> String { lines.map(String.init).joined(separator: ", ") }
     return switch self {
@@ -234,7 +234,7 @@ extension ShardProblem {
 }
 
 extension IndexLineError {
-  /// Why a line cannot be read or written.
+  /// The reason why a line cannot be read or written.
   var words: String {
     switch self {
     case .empty: "it is empty"

@@ -1,19 +1,19 @@
 internal import Glibc
 internal import Secrets
 
-/// What this process was started with and has changed about itself: a program that takes its place gets it back.
+/// The state in which this process was started. It is restored before another program replaces this one.
 package struct LaunchState: Sendable {
   /// The variables, as `NAME=VALUE`.
   package let variables: [[UInt8]]
   private let hardening: ProcessHardening.Before
   private let ignoredBrokenPipes: Bool
 
-  /// Hardens this process, and remembers what it was like before.
+  /// Hardens this process and remembers its previous state.
   package init(hardening variables: [[UInt8]]) {
     self.variables = variables
     hardening = ProcessHardening.apply()
-    // A reader that goes away is an error of `write(2)`, not the end of the process: gpg may go away while it is
-    // fed (libgpgme asks for this), and what was begun has to be cleaned up.
+    // A closed pipe must be an error of `write(2)` and not end the process: gpg may exit while it is given input
+    // (libgpgme requires this), and work in progress has to be cleaned up.
     ignoredBrokenPipes = Self.isIgnoring(SIGPIPE)
     signal(SIGPIPE, SIG_IGN)
   }
@@ -25,13 +25,13 @@ package struct LaunchState: Sendable {
       == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Gives everything back that another program would inherit.
+  /// Restores everything that another program would inherit.
   func restore() {
     hardening.restore()
     if !ignoredBrokenPipes { signal(SIGPIPE, SIG_DFL) }
   }
 
-  /// Takes it again, when the other program could not be started.
+  /// Hardens the process again after the other program could not be started.
   func harden() {
     _ = ProcessHardening.apply()
     signal(SIGPIPE, SIG_IGN)

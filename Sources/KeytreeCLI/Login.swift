@@ -3,24 +3,24 @@ internal import KeyringModel
 
 /// An item together with its fields.
 struct Login {
-  /// The item; or a field that has no item any more, which is listed by itself.
+  /// The item, or a field whose item no longer exists and which is listed by itself.
   let item: ItemRecord
   /// Its fields, sorted by their names.
   let fields: [ItemRecord]
 
-  /// An item alone.
+  /// Creates a login of an item without fields.
   init(_ item: ItemRecord) {
     self.item = item
     fields = []
   }
 
-  /// An item with those of some records that are its fields.
+  /// Creates a login of an item with its fields among some records.
   ///
-  /// Where several groups have an item with the same primary key, each has the fields in its own group.
+  /// If items in several groups have the same primary key, each one has the fields of its own group.
   ///
   /// - Parameters:
-  ///   - item: The item.
-  ///   - records: All items and fields with its primary key, in any group.
+  ///   - item: the item.
+  ///   - records: all items and fields with its primary key, in any group.
   init(_ item: ItemRecord, among records: [ItemRecord]) {
     self.item = item
     let isAlone = !records.contains { $0.field == nil && $0.group != item.group }
@@ -36,10 +36,10 @@ struct Login {
     fields.compactMap(\.field).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
   }
 
-  /// What follows for the fields from a change of the item: they keep its primary key, and those in its group stay in
-  /// its group.
+  /// Returns the changes of the fields that follow from a change of the item. The fields keep its primary key, and
+  /// those in its group stay in its group.
   ///
-  /// - Parameter changes: What changes about the item.
+  /// - Parameter changes: the changes of the item.
   func changes(followingItem changes: AttributeChanges) -> [(record: ItemRecord, changes: AttributeChanges)] {
     let key = Set(AttributeSchema.primaryKey(of: item.itemClass) + [.synchronizable])
     var set = Attributes()
@@ -52,28 +52,28 @@ struct Login {
 }
 
 extension ItemRecord {
-  /// What an item and its fields have in common: the primary key without field and group.
+  /// The primary key that an item and its fields share, without field and group.
   var loginPlace: PrimaryKey {
     PrimaryKey(itemClass: itemClass, attributes: attributes, group: "").withoutField
   }
 }
 
 extension CommandCall {
-  /// The login of an item; a field has no fields.
+  /// Returns the login of an item. A field has no fields.
   ///
-  /// - Throws: `noMatchButDamage` when a damaged line of the index might be one of its fields; `keyring`.
+  /// - Throws: `noMatchButDamage` if a damaged line of the index might be one of its fields; `keyring`.
   func login(of item: ItemRecord, in index: Index) throws -> Login {
     let (login, problems) = try findLogin(of: item, in: index)
     guard problems.isEmpty else { throw CommandError.noMatchButDamage("a field of \(item.reference.text)") }
     return login
   }
 
-  /// The login of an item as far as the index can be read, and the damage met on the way.
+  /// Returns the login of an item as far as the index can be read, and the damage found in the index.
   func findLogin(of item: ItemRecord, in index: Index) throws -> (Login, [IndexProblem]) {
     try findLogins(of: [item], in: index)[0]
   }
 
-  /// The logins of items as far as the index can be read, and the damage met on the way.
+  /// Returns the logins of items as far as the index can be read, and the damage found in the index.
   ///
   /// - Returns: the login of each item, in the order of the items.
   func findLogins(of items: [ItemRecord], in index: Index) throws -> [(Login, [IndexProblem])] {
@@ -87,8 +87,8 @@ extension CommandCall {
 }
 
 extension ItemRecord {
-  /// The query that finds an item with its fields, and those of other groups with the same primary key, which may have
-  /// fields of their own; nil for what has no fields.
+  /// The query that finds an item with its fields, and the items and fields of other groups with the same primary key;
+  /// nil if the item cannot have fields.
   fileprivate var loginQuery: Query? {
     AttributeSchema.applies(.field, to: itemClass) && field == nil ? .login(of: self) : nil
   }

@@ -3,25 +3,24 @@ internal import Keyring
 internal import KeyringModel
 internal import Secrets
 
-/// The way of a new secret into the store, shared by `add` and `generate`.
+/// The storage of a new secret, for `add` and `generate`.
 ///
-/// Everything that can be known to fail is looked at before a person is asked for the secret, or a pipe is
-/// read: the store, its policy, the attributes, the group, and whether the item exists. The library looks
-/// again under its lock.
+/// Everything that can be known to fail is checked before the user is asked for the secret or a pipe is read: the
+/// store, its policy, the attributes, the group, and whether the item exists. The library checks again under its lock.
 struct NewItemStorage {
   private let call: CommandCall
   private let keyring: Keyring
   private let item: NewItem
   private let existing: ItemRecord?
 
-  /// Looks whether the item can be stored.
+  /// Checks that the item can be stored.
   ///
   /// - Parameters:
-  ///   - call: names the item and its attributes.
-  ///   - mayReplace: true when an item that exists gets the secret.
+  ///   - call: the command line with the item and its attributes.
+  ///   - mayReplace: true if the secret of an existing item may be replaced.
   ///   - isLocal: true for an item that stays on this machine.
-  ///   - field: the field that the command stores; nil for the one of the command line, if any.
-  /// - Throws: a usage error, or `keyring` with the reason why nothing can be stored.
+  ///   - field: the field to store; nil for the one of the command line, if any.
+  /// - Throws: a usage error, or `keyring` with the reason why the item cannot be stored.
   init(
     _ call: CommandCall, mayReplace: Bool, isLocal: Bool, field: String? = nil
   ) throws {
@@ -30,7 +29,7 @@ struct NewItemStorage {
     if let field { given.field = field }
     let name = try call.itemName(0)
     let ofField = given.field == nil ? nil : try NewField(call, name, given)
-    // What is wrong with the words is known without a store.
+    // Usage errors can be reported without a store.
     let draft = ofField?.needsLogin == true ? nil : try call.newItemDraft(name, given)
     let keyring = try call.openKeyring()
     let login = try ofField?.login(in: keyring.index)
@@ -38,16 +37,16 @@ struct NewItemStorage {
     guard let place else { throw CommandError.noMatch(call.nameForMessages(0)) }
     let item = NewItem(
       itemClass: place.itemClass, attributes: place.attributes, group: place.group ?? GroupName.default,
-      // What is kept on this machine alone has its fields here as well.
+      // The fields of an item that stays on this machine stay here as well.
       isLocal: isLocal || login?.item.isLocal == true)
     let path = try item.path()
     existing =
       try call.find(path, in: keyring.index)
-      // In another group it is the same field.
+      // The same field, if it exists in another group.
       ?? login?.fields.first { $0.field == given.field }
     try call.requireWritable(keyring, group: existing?.group ?? item.group)
     if let existing, !mayReplace { throw KeyringError.itemExists(existing.reference) }
-    // The secret would go where git carries it to other machines, against what was said.
+    // Otherwise the secret would go where git carries it to other machines, despite `--local`.
     if isLocal, existing?.isLocal == false {
       throw CommandError.other(
         .alreadyExists,
@@ -56,21 +55,21 @@ struct NewItemStorage {
     }
     self.item = item
     self.keyring = keyring
-    // The person types, or the pipe is read, meanwhile.
+    // The engine starts while the user types or the pipe is read.
     keyring.warmUp()
   }
 
-  /// What messages call the item, escaped.
+  /// The name of the item for messages, escaped.
   var name: String {
     let path = try? item.path()  // It had one when the item was looked at.
     return ErrorReport.show(path?.text ?? "")
   }
 
-  /// Stores the secret and says so.
+  /// Stores the secret and reports it.
   ///
   /// - Parameters:
   ///   - secret: the bytes.
-  ///   - label: the label of an item that has none, where it is known only now.
+  ///   - label: the label for an item without one, if it becomes known only now.
   /// - Throws: `keyring` with the reason why it is not stored.
   func store(_ secret: borrowing SecretBytes, label: String? = nil) throws {
     defer { call.explain(keyring.engineStatistics) }
@@ -86,7 +85,7 @@ struct NewItemStorage {
     }
   }
 
-  // A closure cannot borrow the secret, so `keyringCall` is of no use here.
+  // A closure cannot borrow the secret, so `keyringCall` cannot be used here.
   private func add(_ item: NewItem, _ secret: borrowing SecretBytes) throws -> ItemRecord {
     return try keyring.add(item, secret: secret)
   }
@@ -98,12 +97,12 @@ struct NewItemStorage {
   }
 }
 
-/// The login that a new field is for: the item that the name means, if there is one.
+/// The login that a new field belongs to: the item with the name, if it exists.
 private struct NewField {
   private let call: CommandCall
   private let selection: ItemSelection
   private let group: String?
-  /// Whether the name says nothing about an item that is not there: a reference or an id.
+  /// True if the name is a reference or an id. It then cannot describe an item that does not exist.
   let needsLogin: Bool
 
   /// - Throws: a usage error.
@@ -114,9 +113,9 @@ private struct NewField {
     needsLogin = name?.isByIdentity == true
   }
 
-  /// The login; nil where no item has the name.
+  /// Returns the login, or nil if no item has the name.
   ///
-  /// - Throws: `ambiguous`, also when items of several groups have the name and no group is named.
+  /// - Throws: `ambiguous`, also if items of several groups have the name and no group is given.
   func login(in index: Index) throws -> Login? {
     let name = call.nameForMessages(0)
     let matches = try call.find(selection, in: index)
@@ -133,8 +132,8 @@ private struct NewField {
 }
 
 extension CommandCall {
-  /// The item that a name and attributes describe, which must have something to be found by: `-rf` is no name, but a
-  /// protocol called `f`.
+  /// Returns the draft for a name and attributes, which must include something to find the item by: `-rf` is not a
+  /// name, but a protocol called `f`.
   ///
   /// - Throws: a usage error, or `keyring` for an attribute that the class cannot have.
   fileprivate func newItemDraft(_ name: ItemName?, _ given: GivenAttributes) throws -> ItemDraft {
@@ -146,7 +145,7 @@ extension CommandCall {
     return draft
   }
 
-  /// Refuses early what writing would refuse late: a policy that is not the accepted one, an unknown group.
+  /// Refuses early what writing would refuse later: a policy that is not the accepted one, an unknown group.
   func requireWritable(_ keyring: Keyring, group: String? = nil) throws {
     if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
     let me = keyring.ownFingerprint
@@ -156,18 +155,18 @@ extension CommandCall {
     if !members.contains(me) { throw KeyringError.team(.notInGroup(group)) }
   }
 
-  /// The item at a path, if there is one.
+  /// Returns the item at a path, if there is one.
   func find(_ path: ItemPath, in index: Index) throws -> ItemRecord? {
     let matches = try index.find(Query(predicates: [.path(path)], limit: .one))
     explain(matches.statistics)
     return matches.items.first
   }
 
-  /// Says what became of an item: as data with `--json`, as talk in any case.
+  /// Reports the result for an item: as data with `--json`, and always as diagnostics.
   ///
   /// - Parameters:
   ///   - action: the beginning of the sentence.
-  ///   - record: the item as it is now.
+  ///   - record: the item after the change.
   func report(_ action: String, _ record: ItemRecord) {
     if globals.json { console.write(RecordMembers.of(record)) }
     console.say("\(action) \(ErrorReport.show(record.reference.text)).")

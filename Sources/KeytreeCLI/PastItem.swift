@@ -3,10 +3,10 @@ internal import KeyringModel
 internal import Secrets
 internal import Sync
 
-/// An item as it was: `keytree get ITEM --at REV`.
+/// An item as it was in the past: `keytree get ITEM --at REV`.
 ///
-/// The name leads to an id, and the id to the item in the commit, which may have had another name. Both steps start from
-/// the index or from records that were not verified; ``secret(in:)`` verifies each of them.
+/// The name leads to an id, and the id to the item in the commit, which may have had another name. Both steps start
+/// from the index or from unverified records; ``secret(in:)`` verifies each of them.
 struct PastItem {
   /// The item in the commit; not verified.
   let record: ItemRecord
@@ -15,7 +15,7 @@ struct PastItem {
   private let repository: Repository
   private let source: Source
 
-  /// What leads from the name to the id of the item.
+  /// The source that leads from the name to the id of the item.
   private enum Source {
     /// The item had the name in the commit.
     case name
@@ -27,14 +27,14 @@ struct PastItem {
 
   /// Finds an item in the history.
   ///
-  /// The item that has the name now is followed by its id. Where it was not there yet, or is gone, the name means the
-  /// item that had it in that commit.
+  /// The item that has the name now is followed by its id. If it does not exist in the commit, or no longer exists, the
+  /// name refers to the item that had it in that commit.
   ///
   /// - Parameters:
-  ///   - call: The command line.
-  ///   - selection: The item that is meant.
-  ///   - revision: A name of a commit, or the first digits of a revision of the item's secret.
-  /// - Throws: `other` with `notFound` for a name that means nothing and for an item that was not there; `noMatch`,
+  ///   - call: the command line.
+  ///   - selection: the selection of the item.
+  ///   - revision: the name of a commit, or the first digits of a revision of the item's secret.
+  /// - Throws: `other` with `notFound` if the revision does not exist or the item is not in it; `noMatch`,
   ///   `ambiguous`, `git`, `sync`.
   init(_ call: CommandCall, _ selection: ItemSelection, at revision: String) throws {
     let repository = try call.requireRepository()
@@ -57,11 +57,11 @@ struct PastItem {
     (record, source) = (found.record, found.source)
   }
 
-  /// Verifies the item and everything that led to it, and decrypts it.
+  /// Verifies the item and every record that led to it, and decrypts it.
   ///
-  /// - Throws: `keyring` with `itemDamaged` when the commit lacks a file or nobody has signed the record who is in the
-  ///   group today, with `bindingMismatch` when the name does not lead to the item, and with all that can be wrong with
-  ///   an item; `git`.
+  /// - Throws: `keyring` with `itemDamaged` if the commit lacks a file or no member of today's group signed the record,
+  ///   with `bindingMismatch` if the name does not lead to the item, and with the other errors of reading an item;
+  ///   `git`.
   func secret(in keyring: Keyring) throws -> SecretBytes {
     let item = try store.item(at: record.path, in: keyring)
     let named: ItemRecord
@@ -72,7 +72,7 @@ struct PastItem {
       named = try keyring.verifiedRecord(of: present, matching: selection.query(for: present))
     case .removed(let removal):
       let last = try PastStore(at: removal.parent, in: repository)?.item(at: removal.record.path, in: keyring)
-      // The selection was compared with the first line of this very record.
+      // The selection was compared with the first line of this same record.
       guard let last else { throw KeyringError.itemNotFound }
       named = last.record
     }
@@ -112,7 +112,7 @@ struct PastItem {
       hint: "`keytree history ITEM` shows since when the store has it")
   }
 
-  /// The latest version with a revision that begins with some digits.
+  /// Returns the latest version whose revision begins with the given digits.
   private static func version(
     _ call: CommandCall, _ selection: ItemSelection, _ index: Index, _ digits: String,
     _ repository: Repository
@@ -130,7 +130,7 @@ struct PastItem {
     return versions.first.map { ($0.commit, $0.record, source) }
   }
 
-  /// The one item that has the name, in the store or, when it is not there, in its history.
+  /// Returns the one item with the name, from the store or, if it is not there, from its history.
   private static func named(
     _ call: CommandCall, _ selection: ItemSelection, _ index: Index, _ repository: Repository
   ) throws -> (ItemRecord, Source) {

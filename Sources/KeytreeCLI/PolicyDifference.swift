@@ -1,8 +1,8 @@
 internal import KeyringModel
 
-/// What changes when one policy takes the place of another: lines that begin with `+`, `-` or `~`.
+/// The changes from one policy to another: lines that begin with `+`, `-` or `~`.
 struct PolicyDifference {
-  /// The lines, escaped; empty when nothing that matters to people changes.
+  /// The lines, escaped; empty if nothing changes that matters to people.
   let lines: [String]
 
   init(from old: Policy, to new: Policy) {

@@ -1,12 +1,12 @@
 internal import Encoding
 internal import KeyringModel
 
-// A policy as people and programs are told about it.
+// A policy as shown to people and programs.
 
 extension Policy {
-  /// Who belongs to it, who reads what, and which files it allows: lines for a list of facts.
+  /// Adds the people, the groups with their members, and the allowed files to a list of facts.
   ///
-  /// - Parameter me: the person whose key this user has.
+  /// - Parameter me: the key of this user.
   func addFacts(to list: inout FactList, me: Fingerprint?) {
     for (fingerprint, person) in people.sorted(by: { $0.key < $1.key }) {
       list.add("person", person.line(fingerprint, isMe: fingerprint == me))
@@ -19,12 +19,12 @@ extension Policy {
     }
   }
 
-  /// The name of a person, escaped; the fingerprint when there is none.
+  /// Returns the name of a person, escaped, or the fingerprint if there is none.
   func name(of fingerprint: Fingerprint) -> String {
     people[fingerprint].map { ErrorReport.show($0.name) } ?? fingerprint.text
   }
 
-  /// The people for programs.
+  /// The people, for programs.
   var peopleJSON: JSONValue {
     .array(
       people.sorted { $0.key < $1.key }.map { fingerprint, person in
@@ -37,19 +37,19 @@ extension Policy {
       })
   }
 
-  /// The allowed files for programs.
+  /// The allowed files, for programs.
   var filesJSON: JSONValue {
     .array(files.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { .string($0) })
   }
 
-  /// The groups for programs.
+  /// The groups, for programs.
   var groupsJSON: JSONValue {
     .object(groups.map { JSONMember($0.key, .array($0.value.map { .string($0.text) })) })
   }
 }
 
 extension Person {
-  /// Fingerprint, name and role in one line, escaped.
+  /// Returns fingerprint, name and role in one line, escaped.
   func line(_ fingerprint: Fingerprint, isMe: Bool = false) -> String {
     let end = removed.map { ", removed \($0.rfc3339)" } ?? ""
     return "\(fingerprint.text)  \(ErrorReport.show(name)) (\(role.rawValue)\(isMe ? ", you" : "")\(end))"

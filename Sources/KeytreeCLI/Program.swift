@@ -5,12 +5,12 @@ internal import Keyring
 internal import Secrets
 internal import Sync
 
-/// The program: from words and an environment to an exit code.
+/// The program: turns arguments and an environment into an exit code.
 package enum Program {
   /// The version of this program.
   package static let version = "0.1.0"
 
-  /// All commands in the order of the help text.
+  /// All commands, in the order of the help text.
   static let commands: [any (Command & SendableMetatype).Type] = [
     InitCommand.self, AddCommand.self, GetCommand.self, FindCommand.self, SetCommand.self, EditCommand.self,
     GenerateCommand.self, OtpCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
@@ -27,7 +27,7 @@ package enum Program {
     ClearClipboardCommand.self,
   ]
 
-  /// The declaration that parsing, help, completions and manual come from.
+  /// The declaration from which parsing, help, completions and the manual are derived.
   package static let declaration = ProgramDeclaration(
     name: "keytree",
     summary: "a keyring that is a directory of OpenPGP files",
@@ -45,7 +45,7 @@ package enum Program {
 
   /// Runs the program on the arguments, environment and descriptors of this process.
   package static func run() -> Int32 {
-    // First of all: whatever is opened must not become a standard stream.
+    // First of all: no file opened later may become a standard stream.
     guard StandardDescriptors.fill() else { return ExitCode.failure.rawValue }
     let launch = LaunchState(hardening: Environment.ofProcess().entries)
     PromptTerminal.announce()
@@ -54,7 +54,7 @@ package enum Program {
     let arguments = ArgumentMemory.ofProcess()
     let name = arguments.count > 0 ? ProgramName(path: arguments.word(0).bytes) : .keytree
     if name == .security {
-      // Its arguments may be secrets, and never become words.
+      // Its arguments may contain secrets, so they are not copied into `Word` values.
       return SecurityProgram(environment: environment, console: .ofProcess()).status(
         of: SecurityWords(arguments))
     }
@@ -66,10 +66,10 @@ package enum Program {
   ///
   /// - Parameters:
   ///   - words: the arguments without the name of the program.
-  ///   - name: the name it was called by.
-  ///   - environment: the variables it may look at.
-  ///   - console: where it reads and writes.
-  /// - Returns: the status for the system, in the language of that name.
+  ///   - name: the name under which it was called.
+  ///   - environment: the environment of the process.
+  ///   - console: the console for input and output.
+  /// - Returns: the exit status, as defined for that name.
   package static func status(
     of words: [Word], calledAs name: ProgramName, environment: Environment, console: Console
   ) -> Int32 {
@@ -91,21 +91,21 @@ package enum Program {
   ///
   /// - Parameters:
   ///   - words: the arguments without the name of the program.
-  ///   - environment: the variables it may look at.
-  ///   - console: where it reads and writes.
-  /// - Returns: the exit code; everything there was to say has been said.
+  ///   - environment: the environment of the process.
+  ///   - console: the console for input and output.
+  /// - Returns: the exit code. All messages have already been written.
   package static func run(_ words: [Word], environment: Environment, console: Console) -> ExitCode {
     ExitCode(rawValue: status(of: words, environment: environment, console: console)) ?? .failure
   }
 
-  /// Does the same, and returns the status for the system, which may be that of another program.
+  /// Runs the program and returns the exit status, which may be that of another program.
   package static func status(of words: [Word], environment: Environment, console: Console) -> Int32 {
     do {
       let code = try dispatch(words, environment: environment, console: console)
       try console.finish()
       return code.rawValue
     } catch {
-      // What was already printed belongs to the caller, also when the command failed later.
+      // The caller gets the output that was already printed, even if the command failed later.
       console.flush()
       if case CommandError.exit(let status) = error { return status }
       let report = ErrorReport(describing: error)
@@ -130,7 +130,7 @@ package enum Program {
       return .done
     }
     guard let command = commands.first(where: { $0.declaration.name == parsed.path.first?.name }) else {
-      // No command was named: this is no error with a reason, only a person who does not know yet.
+      // No command was given. That needs no error message, only the help text.
       console.writeTalk(HelpText(declaration, width: console.talkWidth).short())
       return .usage
     }
@@ -140,7 +140,7 @@ package enum Program {
     return try run(command, call)
   }
 
-  /// Runs a command, and commits what waits: the one place where a store's history grows.
+  /// Runs a command and commits pending changes. This is the one place that adds to a store's history.
   private static func run(
     _ command: any (Command & SendableMetatype).Type, _ call: CommandCall
   ) throws -> ExitCode {
@@ -149,7 +149,7 @@ package enum Program {
     switch history {
     case .none: return try command.run(call)
     case .before:
-      // All of these commands look at the repository and report themselves that it is refused.
+      // All of these commands read the repository and report themselves if it is refused.
       let problem = commitPending(call, reportsRefusal: false)
       let code = try command.run(call)
       return code == .done ? problem ?? .done : code
@@ -159,7 +159,7 @@ package enum Program {
       do {
         code = try command.run(call)
       } catch {
-        // It may have changed something, or what an earlier one left may wait.
+        // The command may have changed something, or changes of an earlier command may be pending.
         _ = commitPending(call, committer)
         throw error
       }
@@ -168,7 +168,7 @@ package enum Program {
     }
   }
 
-  /// Commits what waits; a failure is told, and is not the command's.
+  /// Commits pending changes. A failure is reported, but does not make the command fail.
   private static func commitPending(
     _ call: CommandCall, _ prepared: Committer? = nil, reportsRefusal: Bool = true
   ) -> ExitCode? {
@@ -177,7 +177,7 @@ package enum Program {
       return nil
     } catch {
       let cause = (error as? NotCommittedError)?.cause
-      // A store that can only be read can be looked at, too.
+      // Commands that only read also work on a read-only store.
       if cause is KeyringError || cause is FileError { return nil }
       if let refusal = cause as? GitError, refusal.isAboutRepository, !reportsRefusal { return .gitFailed }
       let report = ErrorReport(describing: error)

@@ -1,11 +1,12 @@
 internal import Glibc
 
-/// One line on standard error that shows how far long work is; only for a person, and gone at the end.
+/// A line on standard error that shows the progress of long work. It appears only on a terminal and is erased at the
+/// end.
 ///
 ///     import  [############............]  612 of 1000  0:14 left
 ///
-/// Drawn at most ten times a second, and not before the work has taken a moment, so that short work does not
-/// flicker. Redrawn with a carriage return and spaces: no escape sequence is needed.
+/// It is drawn at most ten times a second, and not before `patience` has passed, so that short work does not flicker.
+/// It is redrawn with a carriage return and spaces: no escape sequence is needed.
 package final class ProgressBar {
   private let console: Console
   private let label: String
@@ -15,17 +16,17 @@ package final class ProgressBar {
   private var lastDrawn: Duration?
   private var drawnWidth = 0
 
-  /// The time before the first drawing.
+  /// The time before the bar is first drawn.
   static let patience = Duration.milliseconds(300)
   /// The time between two drawings.
   static let interval = Duration.milliseconds(100)
 
-  /// A bar that has not been drawn.
+  /// Creates a bar that has not been drawn.
   ///
   /// - Parameters:
-  ///   - label: what is being done: one word.
-  ///   - total: how many steps there are.
-  ///   - console: where it is drawn, if a person looks at its talk and it is not quiet.
+  ///   - label: the name of the work: one word.
+  ///   - total: the number of steps.
+  ///   - console: the console to draw on, if its diagnostics go to a terminal and it is not quiet.
   ///   - now: the time since any fixed moment; it never goes backwards.
   package init(
     _ label: String, total: Int, console: Console, now: @escaping () -> Duration = ProgressBar.monotonicTime
@@ -37,7 +38,7 @@ package final class ProgressBar {
     start = now()
   }
 
-  /// Shows that some steps are done.
+  /// Shows that a number of steps are done.
   package func advance(to done: Int) {
     guard console.talkIsTerminal, !console.isQuiet else { return }
     let time = now()
@@ -47,7 +48,7 @@ package final class ProgressBar {
     draw(done: min(done, total), after: time - start)
   }
 
-  /// Takes the line away.
+  /// Erases the line.
   package func finish() {
     guard drawnWidth > 0 else { return }
     console.writeTalk("\r" + String(repeating: " ", count: drawnWidth) + "\r")
@@ -57,7 +58,7 @@ package final class ProgressBar {
   private func draw(done: Int, after elapsed: Duration) {
     var counts = "  \(done) of \(total)"
     if let left = remaining(done: done, after: elapsed) { counts += "  \(left) left" }
-    // One column stays free: writing into the last one makes some terminals wrap.
+    // One column stays free, because writing into the last one makes some terminals wrap.
     let room = console.talkWidth - 1 - label.count - counts.count - 4
     var line = label
     if room >= 10 {
@@ -73,7 +74,7 @@ package final class ProgressBar {
     console.writeTalk("\r" + line + rest)
   }
 
-  /// The time left if the rest goes as the part done: `0:14`, `1:02:33`.
+  /// Returns the time left if the rest proceeds at the same speed: `0:14`, `1:02:33`.
   private func remaining(done: Int, after elapsed: Duration) -> String? {
     guard done > 0, done < total else { return nil }
     let seconds = (elapsed / done * (total - done)).components.seconds
@@ -83,7 +84,7 @@ package final class ProgressBar {
     return hours > 0 ? "\(hours):\(pair(minutes)):\(tail)" : "\(minutes):\(tail)"
   }
 
-  /// The time since the machine was started; `clock_gettime(2)` with `CLOCK_MONOTONIC`.
+  /// Returns the time since the machine was started; `clock_gettime(2)` with `CLOCK_MONOTONIC`.
   package static func monotonicTime() -> Duration {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Tells GnuPG on which terminal a passphrase may be asked for.
+/// The terminal on which GnuPG may ask for a passphrase.
 ///
-/// gpg and libgpgme look at standard output alone, so a pinentry would find no terminal in `keytree get X | cat`.
-/// GnuPG's own manual asks users to export `GPG_TTY`; here it is done for them, before any thread exists.
+/// gpg and libgpgme check only standard output, so a pinentry would find no terminal in `keytree get X | cat`. GnuPG's
+/// manual asks users to export `GPG_TTY`; this does it for them, before any thread exists.
 enum PromptTerminal {
-  /// Sets `GPG_TTY` unless it is set or there is no terminal.
+  /// Sets `GPG_TTY` unless it is already set or there is no terminal.
   static func announce() {
     guard unsafe getenv("GPG_TTY") == nil, let name = name() else { return }
     unsafe setenv("GPG_TTY", name, 1)
@@ -15,8 +15,8 @@ enum PromptTerminal {
     for descriptor in Int32(0)...2 where isatty(descriptor) == 1 {
       if let name = unsafe ttyname(descriptor) { return unsafe String(cString: name) }
     }
-    // All three may lead elsewhere; the terminal of the session is still there. Its own name is of no use to a
-    // pinentry, which belongs to another session, so the device is asked for.
+    // All three may be redirected while the session still has a terminal. The name `/dev/tty` does not help a pinentry,
+    // which belongs to another session, so this looks up the name of the device.
     let terminal = unsafe open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
     guard terminal >= 0 else { return nil }
     defer { close(terminal) }

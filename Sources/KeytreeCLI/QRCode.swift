@@ -4,29 +4,29 @@ internal import Encoding
 internal import Glibc
 internal import Secrets
 
-/// A QR code (ISO/IEC 18004) that holds a secret, drawn in characters.
+/// A QR code (ISO/IEC 18004) of a secret, drawn in characters.
 ///
-/// libqrencode makes it. What the library hands out is wiped here; the working copies that it frees are not.
+/// libqrencode creates it. The result of the library is wiped here; the working copies that the library frees are not.
 struct QRCode: ~Copyable {
-  /// Why there is no code.
+  /// The reason why there is no code.
   enum Problem: Error, Equatable {
-    /// The secret has more bytes than the largest code holds.
+    /// The secret has more bytes than fit in the largest code.
     case tooLong(limit: Int)
     /// Memory ran out.
     case failed(errno: Int32)
   }
 
-  /// The bytes that the largest code holds, with the least redundancy: version 40, level L.
+  /// The number of bytes in the largest code with the least redundancy: version 40, level L.
   static let limit = 2953
-  /// The light modules that have to be around a code, for a scanner to find it.
+  /// The width of the light border that a scanner needs around a code, in modules.
   static let quietZone = 4
 
-  /// How many modules a side has, the quiet zone not counted.
+  /// The number of modules on a side, without the quiet zone.
   let side: Int
-  /// A byte for each module, row by row, 1 for a dark one.
+  /// One byte for each module, row by row; 1 for a dark one.
   private let modules: SecretBytes
 
-  /// The code of a secret, byte for byte.
+  /// Creates the code of a secret, byte for byte.
   ///
   /// - Throws: `tooLong`; `failed`.
   init(_ secret: borrowing SecretBytes) throws {
@@ -40,26 +40,26 @@ struct QRCode: ~Copyable {
     }
     side = unsafe Int(code.pointee.width)
     var modules = SecretBytes(capacity: side * side)
-    // The lowest bit is the colour, the others say what a module is for.
+    // The lowest bit is the colour, the others are the purpose of the module.
     for index in 0..<(side * side) { modules.append(unsafe code.pointee.data[index] & 1) }
     self.modules = modules
     unsafe keytree_wipe(code.pointee.data, side * side)
     unsafe QRcode_free(code)
   }
 
-  /// The columns that the drawing takes.
+  /// The number of columns of the drawing.
   var columns: Int { side + 2 * Self.quietZone }
 
-  /// Whether a module is dark; those outside of the code are light.
+  /// Returns true if a module is dark. Modules outside the code are light.
   func isDark(row: Int, column: Int) -> Bool {
     guard (0..<side).contains(row), (0..<side).contains(column) else { return false }
     return unsafe modules.withBytes { unsafe $0[row * side + column] } == 1
   }
 
-  /// The code in half blocks, two rows of modules to a line, with its quiet zone.
+  /// Returns the code in half blocks, two rows of modules to a line, with its quiet zone.
   ///
-  /// - Parameter coloured: true for a terminal: black on white, whatever its own colours are. The two are taken from
-  ///   the fixed part of the 256 colours, which no theme changes. Otherwise blocks are the dark modules.
+  /// - Parameter coloured: true for a terminal: black on white, regardless of its own colours. Both are taken from the
+  ///   fixed part of the 256 colours, which no theme changes. Otherwise blocks are the dark modules.
   /// - Returns: the lines, with a line feed between them.
   func drawing(coloured: Bool) -> SecretBytes {
     var text = SecretBytes(capacity: columns * (columns / 2 + 1) * 3 + columns * 16)
@@ -85,9 +85,9 @@ extension Console {
   /// Draws a secret as a QR code.
   ///
   /// - Parameters:
-  ///   - secret: what the code holds.
-  ///   - isPlain: true for a terminal that knows no colours.
-  /// - Throws: `other` when no code can hold it, or the terminal is too narrow to show it.
+  ///   - secret: the content of the code.
+  ///   - isPlain: true for a terminal without colours.
+  /// - Throws: `other` if the secret is too long for a code, or the terminal is too narrow to show it.
   func draw(_ secret: borrowing SecretBytes, isPlain: Bool) throws {
     let code = try QRCode(secret)
     if outputIsTerminal, width < code.columns {
@@ -98,7 +98,7 @@ extension Console {
     }
     let drawing = code.drawing(coloured: outputIsTerminal && !isPlain)
     write(secret: drawing)
-    // A terminal has got its line feed, as after every secret.
+    // On a terminal, `write(secret:)` has already added a line feed.
     if !outputIsTerminal { write("\n") }
   }
 }

@@ -1,9 +1,9 @@
 internal import Encoding
 internal import KeyringModel
 
-/// What is public about an item as JSON: the members of its line in the index, and `reference`.
+/// The public facts about an item as JSON: the members of its line in the index, and `reference`.
 enum RecordMembers {
-  /// The members of a login: those of its item, and the names of its fields.
+  /// Returns the members of a login: those of its item, and the names of its fields.
   static func of(_ login: Login) -> [JSONMember] {
     let members = of(login.item)
     let names = login.fieldNames
@@ -11,9 +11,9 @@ enum RecordMembers {
     return members.filter { $0.name != "fields" } + [JSONMember("fields", .array(names.map { .string($0) }))]
   }
 
-  /// The members of a record, to be written in canonical form.
+  /// Returns the members of a record, to be written in canonical form.
   ///
-  /// - Parameter record: an item as it was found or stored.
+  /// - Parameter record: an item that was found or stored.
   static func of(_ record: ItemRecord) -> [JSONMember] {
     var members = [
       JSONMember("class", .string(record.itemClass.rawValue)),
@@ -32,7 +32,7 @@ enum RecordMembers {
       if AttributeSchema.isCustom(entry.name) { custom.append(member) } else { members.append(member) }
     }
     if !custom.isEmpty { members.append(JSONMember("custom", .object(custom))) }
-    // What a newer version wrote is passed on, but a name stands only once in an object.
+    // Members that a newer version wrote are kept, but a name may occur only once in an object.
     return members + record.unknown.filter { $0.name != "reference" && $0.name != "secret" }
   }
 }

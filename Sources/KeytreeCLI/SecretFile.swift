@@ -5,15 +5,15 @@ internal import Glibc
 internal import OpenPGP
 internal import Secrets
 
-/// A new file of the person that holds one secret: `keytree get --out`, `keytree inject --out`.
+/// A new file of the user that contains one secret: `keytree get --out`, `keytree inject --out`.
 ///
-/// It is made only where nothing is, so neither a file is overwritten nor a link followed, and for the user
-/// alone (mode 0600). What was written is on the disk before success is said.
+/// It is created only where no file exists, so no file is overwritten and no link is followed. Only the user can access
+/// it (mode 0600). Its content is on the disk before success is reported.
 struct SecretFile {
-  /// Where it is to be made.
+  /// The path of the file.
   let path: String
 
-  /// Fails early, before anything is decrypted, when something is there already; `lstat(2)`.
+  /// Fails early, before anything is decrypted, if something exists at the path; `lstat(2)`.
   ///
   /// - Throws: `file`.
   func requireNothingThere() throws {
@@ -22,10 +22,10 @@ struct SecretFile {
     guard errno == ENOENT else { throw failure(errno) }
   }
 
-  /// Makes the file and writes the secret. The file gets its name when it is complete.
+  /// Creates the file and writes the secret. The file gets its name when it is complete.
   ///
-  /// Where a file system has neither files without a name nor renaming without replacing nor hard links, the file has
-  /// its name from the start, and a kill can leave a part of it.
+  /// If a file system supports neither files without a name, nor renaming without replacing, nor hard links, the file
+  /// has its name from the start, and a killed process can leave an incomplete file.
   ///
   /// - Throws: `file`; then no file is left.
   func write(_ secret: borrowing SecretBytes) throws {
@@ -45,13 +45,13 @@ struct SecretFile {
     try requireDone(synchronizeFolder())
   }
 
-  /// Writes the secret in place of a file that may be there, as a whole: whoever reads it finds the old one or the new
-  /// one. A link is replaced, not followed.
+  /// Writes the secret and atomically replaces an existing file: a reader finds either the old file or the new one. A
+  /// link is replaced, not followed.
   ///
   /// - Throws: `file`.
   func replace(_ secret: borrowing SecretBytes) throws {
     removeParts()
-    // linkat(2) replaces nothing, so the file has another name for a moment.
+    // linkat(2) does not replace files, so the file first gets a temporary name.
     let part = newPartPath
     var file = try writeNameless(secret)
     defer { if let file { close(file) } }
@@ -63,7 +63,7 @@ struct SecretFile {
     if !hasName {
       if let file { close(file) }
       file = nil
-      // Until this is done a signal may wait: writing takes no longer than one secret needs.
+      // Signals stay blocked until this is done. Writing takes no longer than one secret needs.
       file = try writeNamed(part, secret)
     }
     guard unsafe rename(part, path) == 0 else {
@@ -79,16 +79,16 @@ struct SecretFile {
   private static let partMark = ".keytree-"
   private static let partDigits = 16
 
-  /// A random name beside the file, for a file that is not complete or not in its place yet.
+  /// A random name in the same folder, for a file that is incomplete or not yet renamed.
   private var newPartPath: String {
     var random = SystemRandomNumberGenerator()
     let digits = String(random.next() as UInt64, radix: 16)
     return path + Self.partMark + String(repeating: "0", count: Self.partDigits - digits.utf8.count) + digits
   }
 
-  /// Removes parts that killed processes have left for this file. A part in use is locked.
+  /// Removes the parts of this file that killed processes have left. A part in use is locked.
   ///
-  /// What cannot be removed stays: it is no reason not to make the file, and the next run tries again.
+  /// A part that cannot be removed is ignored: it does not prevent creating the file, and the next run tries again.
   private func removeParts() {
     let folder = unsafe keytree_openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
     guard folder >= 0 else { return }
@@ -110,7 +110,7 @@ struct SecretFile {
     }
   }
 
-  /// Gives a complete file its name, where nothing is; an error number or 0.
+  /// Gives a complete file its name, if no file has it. Returns an error number or 0.
   private func place(_ part: String) -> Int32 {
     if unsafe keytree_rename_to_nothing(part, path) == 0 { return 0 }
     guard [EINVAL, ENOSYS].contains(errno) else { return errno }
@@ -118,15 +118,15 @@ struct SecretFile {
     return unsafe unlink(part) == 0 ? 0 : errno
   }
 
-  /// Writes the secret to a file without a name, which is gone when the process is.
+  /// Writes the secret to a file without a name, which disappears with the process.
   ///
-  /// - Returns: the open file; nil where there are no such files: network file systems, and kernels before 3.11.
-  /// - Throws: `file` when it cannot be written.
+  /// - Returns: the open file; nil if such files are not supported: network file systems, and kernels before 3.11.
+  /// - Throws: `file` if it cannot be written.
   private func writeNameless(_ secret: borrowing SecretBytes) throws -> Int32? {
     let file = unsafe keytree_open_nameless(parent, 0o600)
-    // What else is wrong is found when it is made with a name.
+    // Other errors will also occur when the file is created with a name.
     guard file >= 0 else { return nil }
-    // A part is locked for as long as it is in use; flock(2).
+    // A part is locked while it is in use; flock(2).
     let problem = flock(file, LOCK_EX | LOCK_NB) == 0 ? Self.fill(file, secret) : errno
     guard problem == 0 else {
       close(file)
@@ -135,10 +135,10 @@ struct SecretFile {
     return file
   }
 
-  /// Gives a file without a name one, where nothing is; linkat(2).
+  /// Gives a name to a file without one, if no file has that name; linkat(2).
   ///
-  /// - Returns: false when that is not possible here: /proc may be missing, or a file system refuse it.
-  /// - Throws: `file` when something is there.
+  /// - Returns: false if that is not possible: `/proc` is missing, or the file system refuses it.
+  /// - Throws: `file` if the name exists.
   private func giveName(_ name: String, to file: Int32) throws -> Bool {
     let origin = "/proc/self/fd/\(file)"
     if unsafe linkat(AT_FDCWD, origin, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 { return true }
@@ -146,9 +146,9 @@ struct SecretFile {
     return false
   }
 
-  /// Makes a file with its name at once, and writes the secret then: a signal in between leaves a part of it.
+  /// Creates a file under its name and then writes the secret. A signal in between leaves an incomplete file.
   ///
-  /// - Returns: The open file, which is locked.
+  /// - Returns: the open file, which is locked.
   /// - Throws: `file`; then no file is left.
   private func writeNamed(_ name: String, _ secret: borrowing SecretBytes) throws -> Int32 {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
@@ -163,14 +163,14 @@ struct SecretFile {
     return file
   }
 
-  /// Writes the secret and brings it to the disk; an error number or 0.
+  /// Writes the secret and flushes it to the disk. Returns an error number or 0.
   private static func fill(_ file: Int32, _ secret: borrowing SecretBytes) -> Int32 {
     let problem = unsafe secret.withBytes { bytes in unsafe DescriptorOutput(file).write(bytes) }
     if problem != 0 { return problem }
     return fsync(file) == 0 ? 0 : errno
   }
 
-  /// Lets all signals that can wait do so.
+  /// Blocks all signals that can be blocked.
   private static func holdSignals(_ before: UnsafeMutablePointer<sigset_t>) {
     var all = sigset_t()
     unsafe sigfillset(&all)
@@ -181,16 +181,16 @@ struct SecretFile {
     guard problem == 0 else { throw failure(problem) }
   }
 
-  /// The folder that it is in.
+  /// The folder that contains the file.
   private var parent: String {
     let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     return end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 
-  /// Brings the new name to the disk; an error number or 0.
+  /// Flushes the new name to the disk. Returns an error number or 0.
   private func synchronizeFolder() -> Int32 {
     let folder = unsafe keytree_openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-    // A folder that may be written but not read cannot be opened for this; the file itself is on the disk.
+    // A folder that can be written but not read cannot be opened for this. The file itself is on the disk.
     guard folder >= 0 else { return errno == EACCES ? 0 : errno }
     defer { close(folder) }
     return fsync(folder) == 0 ? 0 : errno
@@ -202,9 +202,9 @@ struct SecretFile {
 }
 
 extension CommandCall {
-  /// The file that an option names; nil without the option.
+  /// Returns the file that an option names, or nil without the option.
   ///
-  /// - Throws: `usage` for `-`, which is standard output elsewhere: a file of that name is not what was meant.
+  /// - Throws: `usage` for `-`, which means standard output elsewhere and is unlikely to be meant as a file name.
   func secretFile(_ option: OptionDeclaration) throws -> SecretFile? {
     guard let path = arguments.text(option) else { return nil }
     guard path != "-" else {

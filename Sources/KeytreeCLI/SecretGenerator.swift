@@ -1,13 +1,13 @@
 internal import Glibc
 package import Secrets
 
-/// Makes new secrets by chance, without bias, straight into wiped memory.
+/// A generator of random secrets without bias, directly in wiped memory.
 ///
-/// Every character, or word, is chosen with the same probability: the standard library's
-/// `next(upperBound:)` rejects what would favour some. The source of chance is handed in; a command uses
-/// `SystemRandomNumberGenerator`, which is `getrandom(2)`.
+/// Every character or word has the same probability: the standard library's `next(upperBound:)` rejects values that
+/// would favour some. The random source is a parameter; commands use `SystemRandomNumberGenerator`, which is
+/// `getrandom(2)`.
 package struct SecretGenerator: Equatable, Sendable {
-  /// What a secret is made of.
+  /// The composition of a secret.
   package enum Recipe: Equatable, Sendable {
     /// Characters of a set.
     case characters(GeneratorCharset, length: Int)
@@ -15,17 +15,17 @@ package struct SecretGenerator: Equatable, Sendable {
     case words(Int)
   }
 
-  /// The number of characters when none is asked for.
+  /// The default number of characters.
   package static let defaultLength = 24
-  /// The number of words when none is asked for.
+  /// The default number of words.
   package static let defaultWords = 7
-  /// The numbers of characters or words that can be asked for.
+  /// The permitted numbers of characters or words.
   package static let lengths = 1...1000
 
-  /// What its secrets are made of.
+  /// The composition of the secrets.
   package let recipe: Recipe
 
-  /// A generator of a recipe.
+  /// Creates a generator for a recipe.
   package init(_ recipe: Recipe) {
     self.recipe = recipe
   }
@@ -38,7 +38,7 @@ package struct SecretGenerator: Equatable, Sendable {
     }
   }
 
-  /// The sentence about a new secret for a person: how it was made and how strong it is, not what it is.
+  /// The message about a new secret: its composition and strength, without the secret itself.
   package var explanation: String {
     switch recipe {
     case .characters(let charset, let length):
@@ -48,9 +48,9 @@ package struct SecretGenerator: Equatable, Sendable {
     }
   }
 
-  /// A new secret.
+  /// Returns a new secret.
   ///
-  /// - Parameter random: the source of chance.
+  /// - Parameter random: the random source.
   package func make(using random: inout some RandomNumberGenerator) -> SecretBytes {
     switch recipe {
     case .characters(let charset, let length):
@@ -70,11 +70,11 @@ package struct SecretGenerator: Equatable, Sendable {
   }
 }
 
-/// The characters a generated secret may have: printable ASCII, each once.
+/// The characters that a generated secret may contain: printable ASCII, each once.
 package struct GeneratorCharset: Equatable, Sendable {
-  /// Why a text describes no set.
+  /// The reason why a text describes no set.
   package enum Problem: Error, Equatable {
-    /// A part is none of the names.
+    /// A part of the text is not one of the names.
     case unknownName
     /// A character is not printable ASCII, or is a space.
     case notPrintable
@@ -85,18 +85,18 @@ package struct GeneratorCharset: Equatable, Sendable {
   /// The characters in ascending order.
   package let characters: [UInt8]
 
-  /// Letters, digits and symbols: all 94 printable characters but the space.
+  /// Letters, digits and symbols: all 94 printable characters except the space.
   package static let standard = GeneratorCharset(unchecked: Array(0x21...0x7E))
 
-  /// The names that a description may use.
+  /// The names that a description may contain.
   package static let names = ["lower", "upper", "letters", "digits", "symbols", "hex", "all"]
 
   private init(unchecked characters: [UInt8]) {
     self.characters = characters
   }
 
-  /// The set of a description: names joined by commas, and after `=` characters themselves, up to the end of
-  /// the text: `letters,digits,=-_.`.
+  /// Creates a set from its description: names joined by commas, then optionally `=` and literal characters up to the
+  /// end of the text: `letters,digits,=-_.`.
   ///
   /// - Throws: `unknownName`, `notPrintable`, `tooFew`.
   package init(_ description: String) throws(Problem) {

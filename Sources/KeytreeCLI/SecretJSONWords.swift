@@ -2,7 +2,7 @@ internal import Encoding
 internal import Secrets
 
 extension SecretJSONError {
-  /// What is wrong with the bytes.
+  /// The description of the problem.
   var words: String {
     switch self {
     case .empty: "it is empty"

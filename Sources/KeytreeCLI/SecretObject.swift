@@ -2,14 +2,14 @@ internal import Encoding
 internal import KeyringModel
 internal import Secrets
 
-/// A JSON object with a secret in it, in memory that is wiped.
+/// A JSON object that contains a secret, in memory that is wiped.
 enum SecretObject {
-  /// An object with a member for a secret between others, without a line feed.
+  /// Returns an object with a member for a secret between other members, without a line feed.
   ///
   /// - Parameters:
   ///   - name: the name of the member; it needs no escapes.
   ///   - before: the members before it, as JSON with commas between them.
-  ///   - secret: the value: a string when it is valid UTF-8, else `{"base64":"..."}`.
+  ///   - secret: the value: a string if it is valid UTF-8, else `{"base64":"..."}`.
   ///   - after: the members after it.
   static func line(
     _ name: String = "secret", before: ArraySlice<UInt8>, secret: borrowing SecretBytes,
@@ -28,7 +28,7 @@ enum SecretObject {
 }
 
 extension SecretBytes {
-  /// Adds a secret as JSON: a string when it is valid UTF-8, else `{"base64":"..."}`.
+  /// Appends a secret as JSON: a string if it is valid UTF-8, else `{"base64":"..."}`.
   mutating func append(exact secret: borrowing SecretBytes) {
     if secret.isUTF8 {
       unsafe secret.withBytes { unsafe append(jsonString: $0) }

@@ -2,8 +2,8 @@ internal import Encoding
 internal import KeyringModel
 
 extension AttributeValue {
-  /// The bytes that a person reads for a value: text as it is, numbers in decimal, dates in RFC 3339. They
-  /// are not escaped yet.
+  /// The bytes in which a value is displayed: text unchanged, numbers in decimal, dates in RFC 3339. They are not
+  /// escaped yet.
   var shownBytes: [UInt8] {
     switch self {
     case .string(let text): Array(text.utf8)
@@ -16,9 +16,9 @@ extension AttributeValue {
 }
 
 extension ItemRecord {
-  /// What the first part of the item's name says: server, service, issuer, tag or label.
+  /// The first part of the item's name: server, service, issuer, tag or label.
   var container: AttributeValue? { attributes[containerName] }
 
-  /// What the second part of the item's name says: the account, or what stands for it.
+  /// The second part of the item's name: the account, or the corresponding attribute of the class.
   var accountValue: AttributeValue? { attributes[itemClass.accountName] }
 }

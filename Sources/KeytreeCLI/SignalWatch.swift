@@ -1,23 +1,23 @@
 internal import CSystem
 internal import Glibc
 
-/// The signals that would end this process, reported instead, until what was begun is cleaned up.
+/// A watch that reports the signals that would otherwise end this process, so that it can clean up first.
 ///
-/// A mask of blocked signals outlives `execve(2)`, so whoever started this process may have blocked them without
-/// meaning it. They are let through on this thread for as long as the watch lasts.
+/// A mask of blocked signals outlives `execve(2)`, so the parent process may have blocked them unintentionally. This
+/// thread unblocks them while the watch lasts.
 struct SignalWatch {
-  /// The signals that are reported; those of `keytree_signals_watch`.
+  /// The reported signals; the same as in `keytree_signals_watch`.
   static let signals = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD]
 
-  /// No watch is possible: no descriptors are left, or another watch is on.
+  /// The watch is not possible: no descriptors are left, or another watch is active.
   struct Unavailable: Error { let errno: Int32 }
 
-  /// Becomes readable when a signal came.
+  /// The descriptor that becomes readable when a signal has arrived.
   let descriptor: Int32
   private let writeEnd: Int32
   private let oldMask: sigset_t
 
-  /// Starts to watch. From now to `stop` a watched signal does not end this process.
+  /// Starts to watch. From now until `stop`, a watched signal does not end this process.
   init() throws(Unavailable) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw Unavailable(errno: errno) }
@@ -39,25 +39,25 @@ struct SignalWatch {
     oldMask = old
   }
 
-  /// The numbers of the signals that came since the last look.
+  /// Returns the numbers of the signals that have arrived since the last call.
   func take() -> [Int32] {
     var bytes = [UInt8](repeating: 0, count: 64)
     let count = unsafe read(descriptor, &bytes, bytes.count)
     return bytes.prefix(max(count, 0)).map { Int32($0) }
   }
 
-  /// Runs a question that a signal may end, with `descriptor` to watch meanwhile.
+  /// Runs a question that a signal may end. The caller polls `descriptor` while it waits.
   func duringQuestion<R>(_ body: () -> R) -> R {
-    // The end of a child means nothing to the person who is asked.
+    // The end of a child process does not concern the question.
     var (ignored, watched) = (sigaction(), sigaction())
     unsafe sigaction(SIGCHLD, &ignored, &watched)
     defer { unsafe sigaction(SIGCHLD, &watched, nil) }
     return body()
   }
 
-  /// Ends the watch. To be called once, on the thread that began it, after the cleaning up.
+  /// Ends the watch. Call it once, after the cleanup, on the thread that started it.
   func stop() {
-    // The mask first: a signal that was blocked before must not find the old action while it is let through.
+    // The mask first: a signal that was blocked before must not trigger the old action while it is unblocked.
     var old = oldMask
     unsafe pthread_sigmask(SIG_SETMASK, &old, nil)
     keytree_signals_restore()

@@ -2,24 +2,24 @@ internal import Keyring
 package import Sync
 internal import Subprocess
 
-/// The history of a store, as commands use it.
+/// Methods for the history of a store.
 extension CommandCall {
-  /// Git in a folder.
+  /// Returns git for a folder.
   package func git(in folder: String) -> Git {
     Git(
       in: folder, searchPath: environment.searchPath,
       environment: ProcessEnvironment(entries: environment.entries, locale: nil))
   }
 
-  /// The repository of the store; nil when it uses none.
+  /// Returns the repository of the store, or nil if it uses none.
   package func repository() throws -> Repository? {
     let path = try storePath()
     return try Repository.find(store: path, git: git(in:))
   }
 
-  /// Puts in place what a clone needs: attributes, and keytree itself for merging and showing.
+  /// Configures what a clone needs: attributes, and keytree itself for merging and showing.
   ///
-  /// - Returns: Whether anything was missing.
+  /// - Returns: true if anything was missing.
   @discardableResult
   package func setUp(_ repository: Repository) throws -> Bool {
     let setup = try repositorySetup()
@@ -31,18 +31,18 @@ extension CommandCall {
       program: ownProgram, searchPath: environment.searchPath, timeout: try host().lockTimeout)
   }
 
-  /// Finds out who commits, while the command is still at work, so that git has answered when the change is made.
+  /// Finds the committer while the command is still working, so that git has answered when the change is made.
   ///
-  /// - Returns: nil if the store does not exist yet, if it does not use git, or if it cannot be opened: then the command
-  ///   itself reports why.
+  /// - Returns: nil if the store does not exist yet, if it does not use git, or if it cannot be opened. The command
+  ///   itself then reports the reason.
   package func prepareCommit() -> Committer? {
     (try? storePath()).flatMap { try? committer(of: $0, asksEarly: true) }
   }
 
-  /// Commits what waits in the store, if it uses git.
+  /// Commits the pending changes of the store, if it uses git.
   ///
-  /// - Parameter prepared: The result of ``prepareCommit()``, if it was called.
-  /// - Throws: `notCommitted`; what waits goes on waiting.
+  /// - Parameter prepared: the result of ``prepareCommit()``, if it was called.
+  /// - Throws: `notCommitted`; the changes stay pending.
   package func commitPending(_ prepared: Committer? = nil) throws {
     let found = if let prepared { prepared as Committer? } else { try committer(of: try storePath()) }
     guard let committer = found else { return }
@@ -64,7 +64,7 @@ extension CommandCall {
 
   private func committer(of path: String, asksEarly: Bool = false) throws -> Committer? {
     let host = try host()
-    // There is no store, or none to be trusted with anything: the command has its own words for it.
+    // There is no store, or it cannot be opened. The command reports that itself.
     guard let tree = try? StoreFolder.open(path) else { return nil }
     do {
       guard let repository = try Repository.find(store: path, git: git(in:)) else { return nil }
@@ -76,8 +76,8 @@ extension CommandCall {
     }
   }
 
-  /// Finishes merges by plain git, unless git is still at work. No command depends on it: a failure is reported, and the
-  /// next command tries again.
+  /// Finishes merges by plain git, unless git is still at work. Commands do not depend on it: a failure is reported,
+  /// and the next command tries again.
   package func finishMerges() {
     do {
       let path = try storePath()
@@ -105,12 +105,12 @@ extension CommandCall {
     }
   }
 
-  /// Puts files in place that a clone has withheld and that are allowed now.
+  /// Adds files to the work tree that a clone has withheld and that are now allowed.
   ///
   /// - Parameters:
-  ///   - path: The folder of the store.
-  ///   - allowed: What may be in it.
-  ///   - isTold: Whether the others are named.
+  ///   - path: the folder of the store.
+  ///   - allowed: the files that the store may contain.
+  ///   - isTold: true if the files that stay withheld are reported.
   func placeWithheldFiles(
     in repository: Repository, of path: String, _ allowed: AllowedFiles, isTold: Bool
   ) throws {
@@ -123,9 +123,9 @@ extension CommandCall {
     }
   }
 
-  /// Restores files of items that are missing in the store and that the history has.
+  /// Restores item files that are missing in the store from the history.
   ///
-  /// - Returns: The paths of the restored files in the store.
+  /// - Returns: the paths of the restored files in the store.
   /// - Throws: `git` with `inProgress`, `unmerged` or `locked`, because the files may change while git is at work;
   ///   `keyring`, `sync`.
   func restoreMissingFiles(in keyring: Keyring) throws -> [String] {
@@ -138,10 +138,10 @@ extension CommandCall {
     return try keyring.restore(found)
   }
 
-  /// Refuses to make a store in a repository that has one: each would take the files of the other for files that do not
-  /// belong to it.
+  /// Refuses to create a store in a repository that already has one: each would treat the files of the other as files
+  /// that do not belong to it.
   ///
-  /// - Parameter path: The folder of the store, which need not exist.
+  /// - Parameter path: the folder of the store, which need not exist.
   /// - Throws: `sync` with `anotherStore`; `git`.
   func refuseSecondStore(_ path: String) throws {
     guard git(in: path).program != nil else { return }
@@ -150,9 +150,9 @@ extension CommandCall {
     try repository.refuseOtherStores()
   }
 
-  /// Makes a repository of the store, or takes the one around it. The store may not have its policy yet.
+  /// Creates a repository for the store, or uses the one that contains it. The store may not have its policy yet.
   ///
-  /// - Returns: What there is to say about it, one line each.
+  /// - Returns: the messages about it, one line each.
   func makeHistory(_ path: String) throws -> [String] {
     var program = git(in: path)
     program.isInWorkTree = false
@@ -168,7 +168,7 @@ extension CommandCall {
     try repository.refuseOtherStores()
     try setUp(repository)
     if !repository.prefix.isEmpty {
-      // From now on it counts as the store's own.
+      // From now on it counts as the store's own repository.
       let timeout = try host().lockTimeout
       let tree = try FileTree(at: path)
       try repository.beginStore(tree, timeout: timeout)
@@ -178,17 +178,17 @@ extension CommandCall {
     return ["Its history is kept by git, on the branch \(ErrorReport.show(branch ?? "HEAD"))."]
   }
 
-  /// This program, for git to call.
+  /// The path of this program, for git to call.
   private var ownProgram: String { Repository.ownProgram ?? "/usr/bin/keytree" }
 
 }
 
-/// When the history of a store is brought up to date around a command.
+/// The time at which the history of a store is brought up to date for a command.
 package enum HistoryUse: Sendable {
   /// Never: the command only reads.
   case none
-  /// Before it, since it shows or uses the history. What fails is told, and the command runs.
+  /// Before the command, which shows or uses the history. A failure is reported, and the command still runs.
   case before
-  /// After it, also when it failed: it may have changed something.
+  /// After the command, even if it failed, because it may have changed something.
   case after
 }

@@ -2,7 +2,7 @@ internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
-/// The facts about a store that need no process.
+/// The facts about a store for `status`.
 struct StoreStatus {
   private let path: String
   private var keyring: Keyring?
@@ -21,7 +21,7 @@ struct StoreStatus {
     path = try call.storePath()
     let host = try call.host()
     let index = try call.openIndex()
-    // Before the search, which finishes what was decided.
+    // Before the search, which completes unfinished changes.
     unfinished = try index.unfinishedChanges()
     quarantines = try index.quarantines()
     let matches = try index.find(Query())
@@ -88,7 +88,7 @@ struct StoreStatus {
     keyring?.policy.name(of: fingerprint) ?? fingerprint.text
   }
 
-  /// The same for programs.
+  /// The facts for programs.
   var json: JSONValue {
     var members = [
       JSONMember("store", .string(path)),

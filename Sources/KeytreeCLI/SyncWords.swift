@@ -3,7 +3,7 @@ internal import KeyringModel
 internal import Sync
 
 extension RefusedChange {
-  /// That it is refused, and why.
+  /// The warning about a refused file, with the reason.
   var warning: String {
     let words =
       switch reason {
@@ -16,7 +16,7 @@ extension RefusedChange {
 }
 
 extension ErrorReport {
-  /// The report of what did not come together.
+  /// Creates the report for an error of a merge or a synchronization.
   init(_ error: SyncError) {
     switch error {
     case .unsafePath(let path):
@@ -108,7 +108,7 @@ extension ErrorReport {
     }
   }
 
-  /// Some paths, and how many more there are.
+  /// Returns some paths, and the number of further ones.
   private static func list(_ paths: [String]) -> String {
     let shown = paths.prefix(5).map(show).joined(separator: ", ")
     return paths.count > 5 ? "\(shown) and \(paths.count - 5) more" : shown

@@ -4,7 +4,7 @@ internal import KeyringModel
 
 /// The clock of the machine.
 package enum SystemClock {
-  /// The current time; `clock_gettime(2)` with `CLOCK_REALTIME`.
+  /// Returns the current time; `clock_gettime(2)` with `CLOCK_REALTIME`.
   @Sendable package static func now() -> Timestamp {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)

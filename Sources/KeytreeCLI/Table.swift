@@ -1,6 +1,6 @@
-/// Rows of columns: aligned with a header on a terminal, tab-separated without one in a pipe.
+/// A table: aligned with a header on a terminal, tab-separated without one in a pipe.
 package struct Table: Sendable {
-  /// The widest that a cell of a list is: one long value would push all the others out of sight.
+  /// The largest width of a cell in a list, because one long value would push the other columns out of sight.
   package static let listCellWidth = 40
 
   private let header: [String]
@@ -9,13 +9,13 @@ package struct Table: Sendable {
   private var rows: [[String]] = []
   private var widths: [Int]
 
-  /// A table without rows.
+  /// Creates a table without rows.
   ///
   /// - Parameters:
   ///   - header: the names of the columns, shown in capital letters on a terminal.
-  ///   - isTerminal: the form to print.
-  ///   - cellWidth: the columns of a terminal that a cell may take; what is wider is cut there, never in a
-  ///     pipe. Nil cuts nothing.
+  ///   - isTerminal: true for the terminal form, false for the pipe form.
+  ///   - cellWidth: the largest number of columns that a cell may take on a terminal; longer text is cut. In a pipe
+  ///     nothing is cut. Nil means no limit.
   package init(_ header: [String], isTerminal: Bool, cellWidth: Int? = Table.listCellWidth) {
     self.cellWidth = cellWidth
     self.header = header.map { $0.uppercased() }
@@ -23,7 +23,7 @@ package struct Table: Sendable {
     widths = self.header.map { DisplayWidth.of($0) }
   }
 
-  /// Adds a row of one text for every column; the texts are escaped here.
+  /// Adds a row with one text for every column; the texts are escaped here.
   package mutating func add(_ row: [String]) {
     addShown(row.map { escaping.show($0) })
   }
@@ -44,12 +44,12 @@ package struct Table: Sendable {
     for (index, text) in row.enumerated() { widths[index] = max(widths[index], DisplayWidth.of(text)) }
   }
 
-  /// True when there are no rows.
+  /// True if there are no rows.
   package var isEmpty: Bool { rows.isEmpty }
 
-  /// The lines, each ended by a line feed. Without rows there are none, not even the header.
+  /// The lines, each ended by a line feed. Without rows there are no lines, not even the header.
   ///
-  /// A line is not cut: one longer than the terminal is wrapped by the terminal.
+  /// Lines are not cut: the terminal wraps a line that is too long.
   package var lines: [String] {
     guard !rows.isEmpty else { return [] }
     switch escaping {
@@ -62,7 +62,7 @@ package struct Table: Sendable {
     var line = ""
     for (index, text) in row.enumerated() {
       line += text
-      // Spaces only in front of something, so that no line ends in them.
+      // Spaces only before more text, so that no line ends with spaces.
       guard row[(index + 1)...].contains(where: { !$0.isEmpty }) else { break }
       line += String(repeating: " ", count: widths[index] - DisplayWidth.of(text) + 2)
     }

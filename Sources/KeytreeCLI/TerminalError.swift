@@ -12,7 +12,7 @@ package enum TerminalError: Error, Equatable {
     case noTerminalBesideProgram
   }
 
-  /// A question that had to be asked could not be.
+  /// A required question could not be asked.
   case promptImpossible(question: String, PromptObstacle)
   /// The user said no, or a signal came.
   case cancelled(action: String)

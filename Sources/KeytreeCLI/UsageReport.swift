@@ -1,10 +1,10 @@
 internal import Arguments
 
 extension ErrorReport {
-  /// The report of a command line that does not follow its declaration.
+  /// Creates the report for a command line that does not follow its declaration.
   ///
-  /// Words of the command line are repeated only where they were taken for the name of a command or an
-  /// option: anything else may be a secret typed in the wrong place.
+  /// Arguments are repeated only if they were taken for the name of a command or an option: any other may be a secret
+  /// typed in the wrong place.
   init(_ error: UsageError) {
     let prefix = error.command.isEmpty ? "" : error.command.joined(separator: " ") + ": "
     let help = (["keytree", "help"] + error.command).joined(separator: " ")

@@ -2,14 +2,14 @@ internal import CSystem
 internal import Glibc
 internal import Secrets
 
-/// A file of the person, outside of any store: links are followed, and its content may be secret.
+/// A file of the user, outside of any store. Links are followed, and its content may be secret.
 enum UserFile {
   /// Reads a whole file.
   ///
   /// - Parameters:
-  ///   - path: the file as the person named it.
-  ///   - limit: the most bytes that are read.
-  /// - Throws: `file` with what the system said, `EFBIG` for more bytes than the limit and `EISDIR` for a folder.
+  ///   - path: the path as the user typed it.
+  ///   - limit: the largest number of bytes to read.
+  /// - Throws: `file` with the system's error, `EFBIG` for more bytes than the limit, and `EISDIR` for a folder.
   static func read(_ path: String, limit: Int) throws -> SecretBytes {
     let file = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0)
     guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
@@ -25,9 +25,9 @@ enum UserFile {
     }
   }
 
-  /// Replaces what is in a file that is there; what it holds is no secret.
+  /// Replaces the content of an existing file. The content is not secret.
   ///
-  /// - Throws: `file` with what the system said.
+  /// - Throws: `file` with the system's error.
   static func overwrite(_ path: String, _ bytes: [UInt8]) throws {
     let file = unsafe keytree_openat(AT_FDCWD, path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0)
     guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
@@ -43,8 +43,8 @@ enum UserFile {
     }
   }
 
-  /// The text of a small file that holds no secret; nil when it cannot be read, which for a file of settings
-  /// means that it says nothing.
+  /// Returns the text of a small file that contains no secret, or nil if it cannot be read. An unreadable settings file
+  /// is treated as empty.
   static func text(_ path: String) -> String? {
     guard let bytes = try? read(path, limit: 1 << 20) else { return nil }
     return unsafe bytes.withBytes { unsafe String(decoding: $0, as: UTF8.self) }

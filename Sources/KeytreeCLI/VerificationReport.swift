@@ -2,13 +2,13 @@ internal import Keyring
 internal import KeyringModel
 internal import Sync
 
-/// What `verify` has found, for people and for programs.
+/// The findings of `verify`, for people and for programs.
 struct VerificationReport {
   private let result: Verification
-  /// The branch that it is about, where there may be several.
+  /// The branch that was verified, if there may be several.
   private let branch: String?
 
-  /// How many findings a person who pushes is shown.
+  /// The largest number of findings shown for a push.
   private static let limit = 50
 
   init(_ result: Verification, branch: String?) {
@@ -32,9 +32,9 @@ struct VerificationReport {
     for warning in result.warnings { console.print("\(place)warning: \(warning.line)") }
   }
 
-  /// Says what was looked at, and how it went.
+  /// Reports the extent and the result of the verification.
   ///
-  /// - Parameter isAnchored: Whether it is known where the policies have to begin.
+  /// - Parameter isAnchored: true if the beginning of the policy chain is known.
   func say(to call: CommandCall, isAnchored: Bool) {
     let count = result.findings.count
     let warnings = result.warnings.count
@@ -43,7 +43,7 @@ struct VerificationReport {
       ? "\(count) \(count == 1 ? "finding" : "findings")"
       : warnings > 0 ? "\(warnings) \(warnings == 1 ? "warning" : "warnings")" : "nothing is wrong"
     let place = branch.map { "\(ErrorReport.show(Self.shortName($0))): " } ?? ""
-    // Of a branch that loses commits nothing else was looked at.
+    // For a branch that loses commits, nothing else was verified.
     if result.policies > 0 || result.findings.isEmpty { call.console.say("\(place)\(looked), \(end).") }
     if branch != nil, count > 0 {
       call.console.complain("keytree: \(place)the push is refused; nothing has changed here")
@@ -63,7 +63,7 @@ struct VerificationReport {
     }
   }
 
-  /// How the command ends.
+  /// Returns the exit code of the command.
   func exitCode(isStrict: Bool) -> ExitCode {
     if result.isDistrusted { return .policyNotTrusted }
     if !result.findings.isEmpty { return .failedChecks }

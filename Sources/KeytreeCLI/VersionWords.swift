@@ -3,7 +3,7 @@ internal import KeyringModel
 internal import Sync
 
 extension ItemVersion {
-  /// What changed, for people; not escaped.
+  /// The changes, for people; not escaped.
   var words: String { changes.map(\.words).joined(separator: "; ") }
 
   /// The version for programs.

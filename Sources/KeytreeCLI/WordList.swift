@@ -1,8 +1,8 @@
-/// The words that passphrases are made of.
+/// The words for generated passphrases.
 ///
-/// 1,296 of them, six to the fourth: a word is worth 10.3 bits, and can be chosen with four dice. English
-/// nouns and adjectives of three to seven lower-case letters; any two differ in at least two letters, and in
-/// their first four.
+/// There are 1,296 words, six to the fourth power: a word is worth 10.3 bits and can be chosen with four dice. They are
+/// English nouns and adjectives of three to seven lower-case letters. Any two differ in at least two letters, and in
+/// their first four letters.
 package enum WordList {
   /// The number of words.
   package static let count = 1296
@@ -100,7 +100,7 @@ package enum WordList {
     zenith zephyr zero zesty zigzag zinc zipper zodiac
     """
 
-  /// The bytes of one word.
+  /// Returns the bytes of one word.
   ///
   /// - Parameter index: from 0 to `count` - 1, in alphabetical order.
   package static func word(_ index: Int) -> [UInt8] {

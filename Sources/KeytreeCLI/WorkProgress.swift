@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// The progress bar of work that is done in several passes, or on several threads.
+/// The progress bar of work in several passes or on several threads.
 ///
-/// A bar is made when the first step of a pass is done, because only then it is known how many there are.
+/// A bar is created when the first step of a pass is done, because only then the number of steps is known.
 package final class WorkProgress: Sendable {
-  // The console is used by one thread at a time: the command that has it waits for the work, and the threads
-  // that do the work talk under this lock alone.
+  // The console is used by one thread at a time: the command that owns it waits for the work, and the working threads
+  // use it only under this lock.
   private struct State: @unchecked Sendable {
     let console: Console
     var bar: ProgressBar?
@@ -16,12 +16,12 @@ package final class WorkProgress: Sendable {
   private let state: Mutex<State>
   private let label: String
 
-  /// Progress that has not begun.
+  /// Creates progress that has not begun.
   ///
   /// - Parameters:
-  ///   - label: what is being done: one word.
-  ///   - total: how many steps there are, when that is known at the beginning.
-  ///   - console: where the bar is drawn.
+  ///   - label: the name of the work: one word.
+  ///   - total: the number of steps, if it is known at the beginning.
+  ///   - console: the console on which the bar is drawn.
   package init(_ label: String, total: Int = 0, console: Console) {
     self.label = label
     var state = State(console: console)
@@ -32,7 +32,7 @@ package final class WorkProgress: Sendable {
     self.state = Mutex(state)
   }
 
-  /// One more step is done; from any thread.
+  /// Records that one more step is done. Any thread may call it.
   package func step() {
     state.withLock { state in
       state.done += 1
@@ -40,7 +40,7 @@ package final class WorkProgress: Sendable {
     }
   }
 
-  /// So many of so many steps are done; a total that differs begins another pass.
+  /// Records the number of completed steps. A different total begins another pass.
   package func advance(to done: Int, of total: Int) {
     state.withLock { state in
       if total != state.total || done < state.done {
@@ -53,6 +53,6 @@ package final class WorkProgress: Sendable {
     }
   }
 
-  /// Takes the bar away.
+  /// Erases the bar.
   package func finish() { state.withLock { $0.bar?.finish() } }
 }

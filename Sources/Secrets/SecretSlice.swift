@@ -28,7 +28,7 @@ package struct SecretSlice: Sendable {
     self.range = range
   }
 
-  /// How many bytes it has.
+  /// Its size in bytes.
   package var count: Int { range.count }
 
   /// Whether there are no bytes.

@@ -24,7 +24,7 @@ package indirect enum SecretJSON: Sendable {
     /// Its value.
     package let value: SecretJSON
 
-    /// Puts the two together.
+    /// Creates an item from its record and its secret.
     package init(name: String, value: SecretJSON) {
       self.name = name
       self.value = value

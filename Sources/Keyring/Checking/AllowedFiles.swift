@@ -1,30 +1,30 @@
 package import KeyringModel
 
-/// Which files may be in the history of a store: those that belong to a store, and those that its policy allows
-/// (threat T45). `sync`, `clone` and `verify` all ask this one.
+/// The set of files that the history of a store may contain: those that belong to a store, and those that its policy
+/// allows (threat T45). `sync`, `clone` and `verify` all use it.
 package struct AllowedFiles: Sendable {
   private let files: Set<String>
   /// Folders below which everything is allowed, each with `/` at its end.
   private let folders: [String]
 
-  /// The files of a store and those beside it that a policy allows.
+  /// Creates the set for one policy.
   ///
-  /// - Parameter policy: The policy; nil where none is believed, and only files of a store are allowed.
+  /// - Parameter policy: The policy. If no policy is trusted, nil: only files of a store are allowed.
   package init(beside policy: Policy?) { self.init(beside: policy.map { [$0] } ?? []) }
 
-  /// The files of a store and those beside it that one of some policies allows.
+  /// Creates the set for several policies. A file is allowed if one of them allows it.
   package init(beside policies: [Policy]) {
     let names = policies.reduce(into: Set()) { $0.formUnion($1.files) }
     files = names.filter { !$0.hasSuffix("/") }
     folders = names.filter { $0.hasSuffix("/") }
   }
 
-  /// Why an entry of a tree may not be in the history.
+  /// Returns the reason why an entry of a tree must not be in the history.
   ///
   /// - Parameters:
-  ///   - path: The path in the store; nil for one that is not UTF-8.
-  ///   - mode: What git says it is, such as `100644`.
-  /// - Returns: nil for a file that may be there.
+  ///   - path: The path in the store; nil if it is not UTF-8.
+  ///   - mode: The mode of the entry in git, such as `100644`.
+  /// - Returns: The reason; nil if the file is allowed.
   package func reason(_ path: String?, mode: String) -> StrayReason? {
     switch mode {
     case "100644", "100664": break
@@ -41,12 +41,12 @@ package struct AllowedFiles: Sendable {
     return files.contains(path) || folders.contains(where: path.hasPrefix) ? nil : .notAllowed
   }
 
-  /// Whether a name at the top of a store is that of an allowed file, or of a folder with allowed files below it.
+  /// Returns true if a name at the top of a store is an allowed file, or a folder with allowed files below it.
   func hasTop(_ name: String) -> Bool {
     files.contains(name) || files.union(folders).contains { $0.hasPrefix("\(name)/") }
   }
 
-  /// Whether a policy can allow a name, and the name does not belong to the store itself.
+  /// Returns true if a policy can allow a name. Names of the store itself cannot be allowed.
   ///
   /// - Parameter name: A file, or a folder with `/` at its end.
   package static func canAllow(_ name: String) -> Bool {
@@ -55,6 +55,6 @@ package struct AllowedFiles: Sendable {
       && ![StoreLayout.work, StoreLayout.local].contains(top)
   }
 
-  /// The names at the top of a store, in lower case: some file systems do not tell `Items` from `items`.
+  /// The names at the top of a store, in lower case, because some file systems ignore case.
   private static let namesOfStore = Set(StoreLayout.trackedFiles + StoreLayout.trackedFolders)
 }

@@ -2,62 +2,62 @@ public import KeyringModel
 public import FileSystem
 public import OpenPGP
 
-/// One thing that is not as it should be in a store.
+/// A problem that a check found in a store.
 public struct Finding: Sendable, Equatable {
-  /// What is wrong.
+  /// The kind of problem.
   public enum Kind: Sendable, Equatable {
-    /// Damage in a shard: a bad line, a double, lines out of order.
+    /// Damage in a shard: a bad line, a duplicate line, lines out of order.
     case shard(ShardProblem)
-    /// A file or folder that is no part of a store.
+    /// A file or folder does not belong to a store.
     case stray(StrayReason)
     /// The encrypted file of an item is missing.
     case fileMissing
     /// The index has an item whose record is missing, and so is its encrypted file.
     case itemMissing
-    /// An encrypted file without a record: another program has made it, or the record was lost.
+    /// An encrypted file has no record: another program created it, or the record was lost.
     case notAdopted
-    /// The index does not have an item.
+    /// The index has no line for an item.
     case notInIndex
-    /// The files of an item are damaged, or not signed as they must be.
+    /// The files of an item are damaged, or lack a valid signature.
     case damaged(ItemDamage)
-    /// An item is not what its place or the index says.
+    /// An item contradicts its path or the index.
     case bindingMismatch(BindingMismatch)
-    /// The recipients that other programs read are not the members of the default group.
+    /// The file with the recipients for other programs does not list the members of the default group.
     case passRecipients
-    /// An item is sealed to other people only, so that this user cannot look into it.
+    /// An item is encrypted to other people only, so this user cannot decrypt it.
     case undecryptable(EngineError)
-    /// An item is not sealed to exactly the members of its group.
+    /// An item is not encrypted to exactly the members of its group.
     case wrongRecipients(found: [KeyID], expected: [KeyID])
-    /// Nothing can be said about the people an item is sealed to, because it is not known who they should be.
+    /// The recipients of an item cannot be checked, because the expected recipients are not known.
     case recipientsUnknown(RecipientDoubt)
-    /// Others can change it, although they should not.
+    /// Other users of the machine can change the file or folder.
     case unsafe(UnsafeFolderReason)
     /// The policy, or a person's key file, is not trusted.
     case policy(PolicyDistrust)
-    /// A person's key cannot be used any more.
+    /// A person's key can no longer be used.
     case key(Fingerprint, KeyProblem)
-    /// A person's key ends soon; found by `verify` alone.
+    /// A person's key expires soon; found by `verify` only.
     case keyEnds(Fingerprint, Timestamp)
-    /// A person's key file is not what it should be; found by `verify` alone.
+    /// A person's key file does not have the expected content; found by `verify` only.
     case keyFile(Fingerprint, KeyFileFault)
-    /// A policy does not follow from the one before it; found by `verify` alone.
+    /// A policy does not follow from the one before it; found by `verify` only.
     case chain(ChainProblem)
-    /// A branch would lose commits; found by `verify` alone.
+    /// A branch would lose commits; found by `verify` only.
     case branch(BranchLoss)
     /// A transaction's record cannot be read.
     case transaction
-    /// A change was decided and then cut off. Whoever searches or writes next finishes it.
+    /// A transaction was committed but not applied completely. The next search or write finishes it.
     case unfinished
   }
 
-  /// The path it is about, relative to the store.
+  /// The affected path, relative to the store.
   public let path: String
-  /// What is wrong there.
+  /// The kind of problem.
   public let kind: Kind
-  /// The commit that has brought it, where it is about a history; nil for what lies in the store now.
+  /// The commit that introduced the problem, if it is in the history; nil for the current state of the store.
   public let commit: String?
 
-  /// Describes something that is wrong.
+  /// Creates a finding.
   public init(_ path: String, _ kind: Kind, commit: String? = nil) {
     self.path = path
     self.kind = kind
@@ -65,37 +65,37 @@ public struct Finding: Sendable, Equatable {
   }
 }
 
-/// Why a person's key file is not what it should be.
+/// A fault of a person's key file.
 public enum KeyFileFault: Sendable, Equatable {
-  /// It is not the file that the policy names.
+  /// The policy names a file with another digest.
   case notInPolicy
   /// GnuPG finds no key in it.
   case empty
-  /// It has other keys as well, or instead; their fingerprints.
+  /// It has other keys as well, or instead. The value has their fingerprints.
   case others([Fingerprint])
   /// It has a secret key.
   case secret
-  /// It was not looked at, because too many others are not what they should be.
+  /// It was not checked, because too many other files are faulty.
   case notListed
 }
 
-/// What a push would take away from a branch.
+/// Data that a push would remove from a branch.
 public enum BranchLoss: Sendable, Equatable {
   /// The branch itself.
   case deleted
-  /// The commit that it stood at.
+  /// The commit that the branch pointed to.
   case rewritten(from: String)
 }
 
-/// Why it is not known to whom an item should be sealed.
+/// The reason why the expected recipients of an item are not known.
 public enum RecipientDoubt: Sendable, Equatable {
   /// The policy has no such group.
   case unknownGroup(String)
-  /// Nothing can be sealed to this member of the group now.
+  /// This member of the group has a key that cannot be encrypted to.
   case unusableKey(Fingerprint, KeyProblem)
 }
 
-/// Why something is no part of a store.
+/// The reason why something does not belong to a store.
 public enum StrayReason: String, Sendable, Equatable {
   /// A symbolic link; links are never followed.
   case link
@@ -105,59 +105,59 @@ public enum StrayReason: String, Sendable, Equatable {
   case folder
   /// A file where a folder should be.
   case file
-  /// A file with other names (hard links).
+  /// A file with several names (hard links).
   case hardLink
-  /// A name that no item of ours has.
+  /// A name that no file of a store has.
   case name
-  /// Another repository (a module of git).
+  /// Another repository (a submodule of git).
   case repository
   /// The policy of another store in the same repository.
   case store
   /// A path below `.keytree` or `local`, which stay on each machine.
   case own
-  /// A file that can be executed.
+  /// An executable file.
   case executable
-  /// A file that is no part of a store, and that the policy does not allow.
+  /// A file that does not belong to a store and that the policy does not allow.
   case notAllowed
-  /// A file that is larger than files of its kind can be.
+  /// A file that exceeds the size limit of its kind.
   case tooLarge
-  /// A file in whose place is another one.
+  /// A file whose path is taken by another file.
   case obstructed
 }
 
-/// What a check found.
+/// The result of a check.
 public struct CheckReport: Sendable {
-  /// Everything that is wrong, by path; empty for a clean store.
+  /// The problems, sorted by path; empty for a clean store.
   public var findings: [Finding] = []
-  /// How many items the index has.
+  /// The number of items in the store.
   public var items = 0
-  /// How many conflict copies there are.
+  /// The number of conflict copies.
   public var conflictCopies = 0
-  /// How many of both were decrypted for the check.
+  /// The number of items and conflict copies that were decrypted for the check.
   public var decrypted = 0
-  /// What was repaired, in words of the file system.
+  /// The repairs that were made.
   public var repairs: [Repair] = []
 
-  /// Whether nothing is wrong.
+  /// True if there are no findings.
   public var isClean: Bool { findings.isEmpty }
 }
 
-/// One thing that `check --repair` did.
+/// A change that `check --repair` made.
 public enum Repair: Sendable, Equatable {
-  /// A line was written anew from the record of the item.
+  /// An index line was rebuilt from the record of the item.
   case rebuiltLine(ItemReference)
-  /// An item's missing file was brought back from the history.
+  /// A missing file of an item was restored from the history.
   case restoredFile(String)
-  /// An item went back to the place that its record names.
+  /// An item was moved to the path that its record names.
   case movedItem(from: String, to: String)
-  /// An item was at several places: the version at this place gave way, and became a conflict copy.
+  /// An item was at several paths. The version at this path became a conflict copy.
   case keptAsConflictCopy(path: String)
-  /// The recipients that other programs read were written anew.
+  /// The file with the recipients for other programs was rewritten.
   case rewrotePassRecipients
-  /// Something went into the quarantine folder.
+  /// A file or folder was moved to the quarantine folder.
   case quarantined(path: String, to: String)
-  /// A damaged or left-over line was taken out; its bytes are in the quarantine folder.
+  /// A damaged or obsolete line was removed. Its bytes are in the quarantine folder.
   case removedLine(file: String, number: Int)
-  /// A shard was written anew in its canonical form.
+  /// A shard was rewritten in its canonical form.
   case rewroteShard(file: String)
 }

@@ -3,35 +3,35 @@ internal import OpenPGP
 internal import Secrets
 internal import Synchronization
 
-/// Compares the files of one item with its line and the policy, from any thread.
+/// Compares the files of one item with its index line and the policy. Can be used from any thread.
 struct ItemCheck: Sendable {
   let keyring: Keyring
-  /// Whether the item is decrypted.
+  /// True if the item is decrypted.
   let decrypts: Bool
-  /// What the index says.
+  /// The index lines.
   let lines: LineTable
-  /// Who can read the items of each group.
+  /// The expected recipients of each group.
   private let readers = GroupReaders()
 
   init(keyring: Keyring, decrypts: Bool, lines: LineTable) {
     (self.keyring, self.decrypts, self.lines) = (keyring, decrypts, lines)
   }
 
-  /// What there was to see.
+  /// The result of checking one item.
   struct Look: Sendable {
     var findings: [Finding] = []
-    /// Whether it was given to GnuPG.
+    /// True if the encrypted file was given to GnuPG to decrypt.
     var wasDecrypted = false
-    /// Whether it was read and nothing is wrong.
+    /// True if the item was decrypted without findings.
     var isSound: Bool { wasDecrypted && findings.isEmpty }
   }
 
-  /// Looks at the files of one item.
+  /// Checks the files of one item.
   ///
   /// - Parameters:
-  ///   - item: The place.
-  ///   - result: Its record, or why it is not believed; nil when it has none.
-  /// - Throws: what would fail for other items as well, such as a prompt that was cancelled; a file error.
+  ///   - item: The files of the item.
+  ///   - result: The verified record, or the reason why verification failed; nil if there is no record.
+  /// - Throws: A file error, or an error that would occur for other items as well, such as a cancelled prompt.
   func look(
     at item: StoreSurvey.ItemFiles, _ result: Result<VerifiedRecord, RecordFault>?
   ) throws(KeyringError) -> Look {
@@ -53,7 +53,7 @@ struct ItemCheck: Sendable {
     }
   }
 
-  /// Looks at the encrypted file of a verified record.
+  /// Checks the encrypted file of a verified record.
   func look(
     at file: String, _ verified: VerifiedRecord, _ item: StoreSurvey.ItemFiles?
   ) throws(KeyringError) -> Look {
@@ -67,7 +67,7 @@ struct ItemCheck: Sendable {
     } catch {
       switch error.reason {
       case .tooLarge(let limit): return Look(findings: [Finding(file, .damaged(.tooLarge(limit: limit)))])
-      // The survey of the store reports what stands there instead.
+      // The survey of the store reports the file that is at this path.
       case .notARegularFile, .hasOtherNames: return look
       case .system: throw .file(error)
       }
@@ -90,7 +90,8 @@ struct ItemCheck: Sendable {
     return look
   }
 
-  /// Recipients that are not the members of the item's group, from packet headers alone (threat T8).
+  /// Returns a finding if the recipients are not the members of the item's group. Reads packet headers only (threat
+  /// T8).
   private func recipientFinding(
     _ found: [KeyID], _ record: ItemRecord
   ) throws(KeyringError) -> Finding.Kind? {
@@ -124,7 +125,7 @@ struct ItemCheck: Sendable {
   }
 }
 
-/// The recipients that the items of each group should have, asked for once.
+/// The expected recipients of the items of each group, computed once per group.
 private final class GroupReaders: Sendable {
   private let known = Mutex<[String: Result<Set<KeyID>, EngineError>]>([:])
 

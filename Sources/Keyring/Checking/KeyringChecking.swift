@@ -1,18 +1,18 @@
 internal import KeyringModel
 
 extension Keyring {
-  /// Compares index, records, encrypted files, policy and keys with each other. Nothing in the store is changed and no lock is taken, so
-  /// that a store which can only be read can be checked, too; a change that was cut off is reported.
+  /// Compares index, records, encrypted files, policy and keys with each other. It changes nothing and takes no lock
+  /// at first, so a read-only store can be checked. A change that was interrupted is reported.
   ///
-  /// When something is found while another process writes, it looks again, at last while writers wait.
+  /// If there are findings while another process writes, the check is repeated, the last time under the lock.
   ///
   /// - Parameters:
-  ///   - decrypts: whether every item is decrypted, which needs the user's key.
-  ///   - progress: told how many of how many items are done, in each round.
-  /// - Returns: what was found.
-  /// - Throws: `KeyringError.busy` when writers keep at it; `.engine` when GnuPG cannot be used, nobody can be asked
-  ///   for a passphrase, or the question was cancelled; `.policyNotTrusted` when the policy in the store cannot be
-  ///   read; `.transactionUnknown` when a newer version was cut off; or a file error.
+  ///   - decrypts: True to decrypt every item, which needs the user's key.
+  ///   - progress: Receives the number of finished items and of all items, in each round.
+  /// - Returns: The findings.
+  /// - Throws: `KeyringError.busy` when other processes do not release the lock; `.engine` when GnuPG cannot be used,
+  ///   no passphrase prompt is possible, or the prompt was cancelled; `.policyNotTrusted` when the policy in the store
+  ///   cannot be read; `.transactionUnknown` when a change by a newer version was interrupted; or a file error.
   public func check(
     decrypts: Bool = false, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> CheckReport {
@@ -28,7 +28,7 @@ extension Keyring {
     return try run(check, under: try lockIfWritable()) ?? report
   }
 
-  /// The store's lock; nil when somebody else can write in the store and this user cannot.
+  /// Takes the store's lock. Returns nil if a file error prevents it, as in a store that this user cannot write to.
   func lockIfWritable() throws(KeyringError) -> StoreLock? {
     do throws(KeyringError) {
       return try StoreLock(tree, timeout: host.lockTimeout)
@@ -38,7 +38,7 @@ extension Keyring {
     }
   }
 
-  /// Looks while no writer is at work; nil without the lock.
+  /// Runs a check while no other process can write; returns nil without the lock.
   private func run(
     _ check: StoreCheck, under lock: consuming StoreLock?
   ) throws(KeyringError) -> CheckReport? {
@@ -47,18 +47,18 @@ extension Keyring {
     return try check.run()
   }
 
-  /// Brings a store in order without deleting anything, and without a secret key: changes that were cut off are finished,
-  /// the index is rebuilt from the records, items go back to the place that their records name, and what belongs nowhere
-  /// goes into a quarantine folder. The store's lock is held all the time.
+  /// Repairs a store without deleting anything and without a secret key. It finishes interrupted changes, rebuilds the
+  /// index from the records, moves items to the path that their records name, and quarantines what does not belong to
+  /// a store. It holds the store's lock until the end.
   ///
   /// - Parameters:
-  ///   - decrypts: whether the check that follows decrypts every item.
-  ///   - progress: told how many of how many items are done, in each of two passes.
-  /// - Returns: what was repaired, and what is still wrong.
-  /// - Throws: `KeyringError.policyNotTrusted`; `.busy`; `.shardRefused` when the lines of the items do not fit into
-  ///   a shard; `.unsafeFolder` when others can write to a folder that something would go to; and as
-  ///   `check(decrypts:progress:)`. After any but a file error the store is as it was, but for the changes that were
-  ///   cut off before.
+  ///   - decrypts: True if the check that follows decrypts every item.
+  ///   - progress: Receives the number of finished items and of all items, in each of two passes.
+  /// - Returns: The repairs, and the findings that remain.
+  /// - Throws: `KeyringError.policyNotTrusted`; `.busy`; `.shardRefused` when the lines of the items do not fit into a
+  ///   shard; `.unsafeFolder` when others can write to a folder that is needed; and the errors of
+  ///   `check(decrypts:progress:)`. After any error except a file error the store is unchanged, except that
+  ///   interrupted changes are finished.
   public func repair(
     decrypts: Bool = false, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> CheckReport {
@@ -73,11 +73,11 @@ extension Keyring {
     return report
   }
 
-  /// Finishes changes that were cut off; one whose record cannot be read, or that the
-  /// store has changed since, goes into a quarantine folder.
+  /// Finishes interrupted changes. A change goes into a quarantine folder if its record cannot be read, or if the
+  /// store was changed since.
   ///
-  /// - Returns: what was repaired.
-  /// - Throws: as `repair(decrypts:progress:)`.
+  /// - Returns: The repairs.
+  /// - Throws: The errors of `repair(decrypts:progress:)`.
   package func finishChanges() throws(KeyringError) -> [Repair] {
     try requireTrust()
     let lock = try StoreLock(tree, timeout: host.lockTimeout)

@@ -1,13 +1,13 @@
 package import KeyringModel
 
-/// What is missing of an item that the store has: its record, its encrypted file, or both.
+/// The missing files of an item in the store: its record, its encrypted file, or both.
 package struct MissingFiles: Sendable, Equatable {
-  /// The place of the item.
+  /// The path of the item.
   package let path: ItemPath
-  /// The index line of the item; nil when its record is there.
+  /// The index line of the item; nil if its record exists.
   package let line: ItemRecord?
-  /// The digest of the encrypted file, as the record says, or as the index says where the record is missing too; nil
-  /// when the file is there.
+  /// The digest of the missing encrypted file, from the record or, if that is missing too, from the index. Nil if the
+  /// file exists.
   package let sealed: ContentDigest?
 
   /// The path of the record in the store.
@@ -17,12 +17,12 @@ package struct MissingFiles: Sendable, Equatable {
 }
 
 extension Keyring {
-  /// Lists the items of which a file is missing, as their records and the index say. Nothing is verified: the result says
-  /// what to look for, and ``restore(_:)`` decides what is written.
+  /// Lists the items that have missing files, according to their records and the index. Nothing is verified: the
+  /// result says what to look for, and ``restore(_:)`` verifies each file before it writes it.
   ///
-  /// Items of this machine alone are left out, because no history has them.
+  /// Items that exist on this machine only are left out, because they are in no history.
   ///
-  /// - Returns: What is missing, in the order of the paths.
+  /// - Returns: The missing files, sorted by path.
   /// - Throws: `KeyringError.policyNotTrusted` when the policy in the store cannot be read; a file error.
   package func missingFiles() throws(KeyringError) -> [MissingFiles] {
     let survey = try StoreSurvey(of: self)
@@ -53,13 +53,13 @@ extension Keyring {
     return missing.sorted { $0.path < $1.path }
   }
 
-  /// Puts missing files of items back, all in one transaction.
+  /// Restores missing files of items in one transaction.
   ///
-  /// A record is written when a member of its group has signed it, an encrypted file when it has the digest in such a
-  /// record. A place where something lies is left as it is.
+  /// A record is written if a member of its group has signed it, an encrypted file if it has the digest in such a
+  /// record. Existing files are never overwritten.
   ///
   /// - Parameter found: The bytes of records and encrypted files by their paths in the store.
-  /// - Returns: The paths of the files that were written, in their order.
+  /// - Returns: The sorted paths of the files that were written.
   /// - Throws: `KeyringError.policyNotTrusted`, `.busy`, `.unsafeFolder`, `.engine`, or a file error.
   package func restore(_ found: [String: [UInt8]]) throws(KeyringError) -> [String] {
     try requireTrust()
@@ -91,7 +91,7 @@ extension Keyring {
     return written.sorted()
   }
 
-  /// Returns the items of which files were found, those with a verified record alone.
+  /// Returns the items with at least one file to restore. Items without a verified record are left out.
   private func verifiedItems(among found: [String: [UInt8]]) throws(KeyringError) -> [FoundItem] {
     var candidates: [FoundItem] = []
     for path in Set(found.keys.compactMap(StoreLayout.itemPath(ofFile:))).sorted() {
@@ -113,7 +113,8 @@ extension Keyring {
     }
   }
 
-  /// The bytes of a record; empty for something that is not a record, which is never overwritten.
+  /// Returns the bytes of a record; nil if there is none; empty if the path holds something that is not a record and
+  /// must not be overwritten.
   private func currentBytes(_ file: String) throws(KeyringError) -> [UInt8]? {
     do throws(FileError) {
       return try tree.read(file, limit: StoreLayout.recordFileLimit)
@@ -124,15 +125,15 @@ extension Keyring {
   }
 }
 
-/// An item of which the history has files.
+/// An item that has files in the history.
 private struct FoundItem {
   let path: ItemPath
   let recordFile: String
   let secretFile: String
-  /// The bytes of the record: the one in the store, else the one that was found.
+  /// The bytes of the record in the store or, if there is none, of the record in the history.
   let record: [UInt8]
-  /// Whether the store has no record.
+  /// True if the store has no record.
   let isNew: Bool
-  /// The bytes of the encrypted file, when it was found and is the one of the record.
+  /// The bytes of the encrypted file, if it was found and has the digest in the record.
   var secret: [UInt8]?
 }

@@ -2,19 +2,19 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Secrets
 
-/// Holds a store's index, items, policy and keys against each other; changes nothing.
+/// Compares a store's index, items, policy and keys with each other; changes nothing.
 ///
-/// Without the lock a writer may be at work meanwhile: then a finding may be about a state that never was.
+/// Without the lock another process may write concurrently. A finding may then describe a state that never existed.
 struct StoreCheck {
   let keyring: Keyring
-  /// Whether every item is decrypted and held against its line.
+  /// True if every item is decrypted.
   let decrypts: Bool
-  /// Whether the policy has to be the one that this machine has accepted, and signed by one of its own admins.
+  /// True if the policy must be the one that this machine has accepted, signed by one of its admins.
   var comparesPolicy = true
-  /// Told how many of how many items are done.
+  /// Receives the number of finished items and of all items.
   let progress: (Int, Int) -> Void
 
-  /// Looks at everything.
+  /// Runs all checks.
   func run() throws(KeyringError) -> CheckReport {
     var report = CheckReport()
     let survey = try StoreSurvey(of: keyring)
@@ -36,10 +36,10 @@ struct StoreCheck {
     return report
   }
 
-  /// Looks at every item, on several threads.
+  /// Checks every item, on several threads.
   ///
-  /// A key with a passphrase is unlocked by the first item that can be decrypted. Until then one is tried after
-  /// the other: several threads would ask several times, and again after a refusal (threat T36).
+  /// A key with a passphrase is unlocked by the first item that can be decrypted. Until then items are decrypted one
+  /// at a time: several threads would prompt several times, and again after a refusal (threat T36).
   func looks(
     at items: [StoreSurvey.ItemFiles], _ lines: LineTable
   ) throws(KeyringError) -> [ItemCheck.Look] {
@@ -52,7 +52,7 @@ struct StoreCheck {
       progress(looks.count, items.count)
       let some = Array(items[looks.count...].prefix(isUnlocked ? portion : 1))
       let results = try results(of: some)
-      // In portions, so that the progress shows and is told by one thread.
+      // In portions, so that one thread can report progress.
       looks += try pool.map(some.count) { (number) throws(KeyringError) in
         try check.look(at: some[number], results[number])
       }
@@ -62,7 +62,7 @@ struct StoreCheck {
     return looks
   }
 
-  /// The records of some items, verified together; nil for an item without one.
+  /// Verifies the records of some items together. The result is nil for an item without a record.
   private func results(
     of items: [StoreSurvey.ItemFiles]
   ) throws(KeyringError) -> [Result<VerifiedRecord, RecordFault>?] {
@@ -80,7 +80,7 @@ struct StoreCheck {
     return bytes.map { $0 == nil ? nil : verified.next() }
   }
 
-  /// Looks at the files of conflict copies: each has two, and the record is one that a member has signed.
+  /// Checks the files of conflict copies: each copy has two files, and its record has the signature of a member.
   private func conflictLooks(_ files: [String]) throws(KeyringError) -> [ItemCheck.Look] {
     let check = ItemCheck(keyring: keyring, decrypts: decrypts, lines: LineTable([]))
     var rest = Set(files)
@@ -98,16 +98,16 @@ struct StoreCheck {
         looks.append(ItemCheck.Look(findings: [Finding(copy.files[0], .damaged(damage))]))
       }
     }
-    // A file without the other one, or under another name than its own.
+    // A file without its counterpart, or with a name that does not match its content.
     looks += rest.sorted().map { ItemCheck.Look(findings: [Finding($0, .damaged(.noRecord))]) }
     return looks
   }
 
-  /// How many items are handed to the threads at once: some tenths of a second of work.
+  /// The number of items that the threads get at once: some tenths of a second of work.
   private static let portion = 64
 
-  /// Changes that were decided and then cut off, or whose record cannot be read. One that was not decided has not
-  /// happened; its folder is litter and nothing is wrong.
+  /// Returns findings for transactions that were committed but not applied, or whose record cannot be read. A
+  /// transaction without a commit record never took effect. Its folder is garbage and not a finding.
   private func transactionFindings() throws(KeyringError) -> [Finding] {
     var findings: [Finding] = []
     for folder in try Transaction.pending(in: keyring.tree) {
@@ -123,7 +123,7 @@ struct StoreCheck {
     return findings
   }
 
-  /// The signature of the policy, the pin, and the people's keys.
+  /// Checks the signature of the policy, the pin, and the keys of the people.
   private func policyFindings() throws(KeyringError) -> [Finding] {
     var findings = comparesPolicy ? try trustFindings() : []
     if let finding = try passRecipientsFinding() { findings.append(finding) }
@@ -139,14 +139,14 @@ struct StoreCheck {
     return findings
   }
 
-  /// Other programs encrypt to whom this file names.
+  /// Checks the file with the recipients that other programs encrypt to.
   private func passRecipientsFinding() throws(KeyringError) -> Finding? {
     let path = StoreLayout.passRecipients
     do throws(FileError) {
       let bytes = try keyring.tree.read(path, limit: StoreLayout.smallFileLimit)
       return bytes == keyring.policy.passRecipients ? nil : Finding(path, .passRecipients)
     } catch {
-      // The survey of the store reports what stands there instead.
+      // The survey of the store reports the file that is at this path.
       guard case .system = error.reason else { return nil }
       throw .file(error)
     }
@@ -173,7 +173,7 @@ struct StoreCheck {
 }
 
 extension PolicyDistrust {
-  /// The file in the store that it is about.
+  /// The affected file in the store.
   fileprivate var file: String {
     switch self {
     case .keyChanged(let fingerprint, _), .keyMissing(let fingerprint): StoreLayout.keyFile(fingerprint)
@@ -183,19 +183,19 @@ extension PolicyDistrust {
 }
 
 extension EngineError {
-  /// Whether the next item may go better: this one is for other people. A prompt that was cancelled or an
-  /// agent that is away would fail for every item (threat T36).
+  /// True if the error concerns this item only, because it is encrypted to other people. A cancelled prompt or a
+  /// missing agent would fail for every item (threat T36).
   var isAboutTheItem: Bool {
     if case .notARecipient = self { return true }
     return false
   }
 }
 
-/// The lines of all shards, by the file of the item they describe.
+/// The lines of all shards, by the encrypted file of the item.
 struct LineTable: Sendable {
   private var byFile: [String: ItemRecord] = [:]
 
-  /// A double keeps its first line here; the shard's problems tell of it.
+  /// Keeps the first of duplicate lines. The shard's problems report the others.
   init(_ shards: [StoreSurvey.SurveyedShard]) {
     for shard in shards {
       for case .success(var record) in shard.shard.lines.map(\.content) {
@@ -208,7 +208,7 @@ struct LineTable: Sendable {
 
   subscript(file: String) -> ItemRecord? { byFile[file] }
 
-  /// Lines whose items have no file at all.
+  /// Returns findings for lines whose items have no file.
   func missingItems(among items: [StoreSurvey.ItemFiles]) -> [Finding] {
     let present = Set(items.map(\.file))
     return byFile.keys.filter { !present.contains($0) }.map { Finding($0, .itemMissing) }
@@ -216,7 +216,7 @@ struct LineTable: Sendable {
 }
 
 extension SealingEngine {
-  /// Who can decrypt a message, from its packets alone.
+  /// Reads the ids of the keys that can decrypt a message, from its packets alone.
   func recipients(of message: [UInt8]) throws(MessageError) -> [KeyID] {
     // `withUnsafeBytes` of an array does not carry typed errors.
     let result: Result<[KeyID], MessageError> = unsafe message.withUnsafeBytes { bytes in

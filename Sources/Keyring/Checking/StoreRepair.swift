@@ -1,27 +1,27 @@
 internal import KeyringModel
 internal import OpenPGP
 
-/// Brings a store in order in one transaction: what belongs nowhere goes into the quarantine, items go back to the place
-/// that their records name, of an item at several places one version stays, and the index is made from the records. Needs
-/// no secret key.
+/// Repairs a store in one transaction. It quarantines what does not belong to a store, moves items to the path that
+/// their records name, keeps one version of an item that is at several paths, and rebuilds the index from the records.
+/// Needs no secret key.
 struct StoreRepair {
   private let keyring: Keyring
   private let quarantine: String
   private var repairs: [Repair] = []
-  /// Lines that are taken out, by shard file: their bytes are kept in the quarantine folder.
+  /// The removed lines by shard file. Their bytes are kept in the quarantine folder.
   private var removedLines: [String: [[UInt8]]] = [:]
   /// The records that the index is made from.
   private var records: [ItemRecord] = []
-  /// The places of versions that became conflict copies: their lines go without a copy in the quarantine.
+  /// The paths of versions that became conflict copies. Their removed lines are not quarantined.
   private var resolved: Set<ItemPath> = []
 
-  /// Two files of an item on their way to the place that the record names.
+  /// The two files of an item that are moved to the path that the record names.
   private struct Move {
     let from: StoreSurvey.ItemFiles
     let record: ItemRecord
     let bytes: [UInt8]
     let message: [UInt8]
-    /// The encrypted file at the place that the record names.
+    /// The encrypted file at the path that the record names.
     var target: String { StoreLayout.itemFile(record.path, isLocal: record.isLocal) }
   }
 
@@ -30,20 +30,20 @@ struct StoreRepair {
     self.quarantine = quarantine
   }
 
-  /// Repairs what the survey shows.
+  /// Repairs the problems in a survey.
   ///
-  /// - Returns: what was done, in the order of paths.
+  /// - Returns: The repairs, in the order in which they were made.
   mutating func run(
     _ survey: StoreSurvey, under lock: borrowing StoreLock, progress: (Int, Int) -> Void
   ) throws(KeyringError) -> [Repair] {
     var moves: [(from: String, to: String)] = []
     for stray in survey.findings {
       switch stray.kind {
-      // A shard that is too large to be read is put aside as it is, before one is made from the records.
+      // A shard that is too large to read is quarantined as it is. A new one is then made from the records.
       case .stray, .shard(.tooLarge): break
       default: continue
       }
-      // A name that is not UTF-8 cannot be given back to the system; it stays, and stays reported.
+      // A name that is not UTF-8 cannot be passed back to the system. The file stays, and is reported again.
       guard try Keyring.isThere(stray.path, in: keyring.tree) else { continue }
       moves.append((stray.path, "\(quarantine)/\(stray.path)"))
     }
@@ -60,7 +60,7 @@ struct StoreRepair {
         let record = move.record
         try transaction.place(move.message, at: move.target)
         try transaction.place(move.bytes, at: StoreLayout.recordFile(record.path, isLocal: record.isLocal))
-        // Where another item moves to, its files replace these.
+        // The files of another item that moves here replace these.
         if !targets.contains(move.from.file) {
           transaction.remove(move.from.file)
           transaction.remove(move.from.recordFile)
@@ -89,9 +89,9 @@ struct StoreRepair {
 
   // MARK: Records
 
-  /// Reads all records, those that are believed and those that are not: the index shows both, and nothing relies on it.
+  /// Reads all records, verified or not. The index lists both, because nothing relies on it.
   ///
-  /// - Returns: The items that are to go to the place that their records name.
+  /// - Returns: The items to move to the path that their records name.
   private mutating func readRecords(
     _ survey: StoreSurvey, _ progress: (Int, Int) -> Void
   ) throws(KeyringError) -> [Move] {
@@ -101,7 +101,7 @@ struct StoreRepair {
     for (number, item) in survey.items.enumerated() {
       progress(number, survey.items.count)
       guard item.hasRecord, let bytes = try reader.readableRecord(at: item.path, isLocal: item.isLocal),
-        // What cannot be read is reported by the check that follows.
+        // The check that follows reports a record that cannot be read.
         let file = try? RecordFile(parsing: bytes)
       else { continue }
       guard file.record.path == item.path else {
@@ -121,12 +121,12 @@ struct StoreRepair {
     return moves
   }
 
-  /// The way of two files to the place that their record names; nil when they are not worth one.
+  /// Returns the move of two files to the path that their record names; nil if the item is not verified and complete.
   private func move(
     of item: StoreSurvey.ItemFiles, _ file: RecordFile, _ reader: ItemReader
   ) throws(KeyringError) -> Move? {
     let claim = RecordClaim(file.bytes, path: file.record.path, isLocal: item.isLocal)
-    // Only what a member has signed is worth a place.
+    // Only an item that a member has signed is moved.
     guard case .success(let verified) = try keyring.verifier.verify(claim),
       let message = try reader.message(at: item.path, isLocal: item.isLocal),
       ContentDigest(of: message) == verified.record.sealed
@@ -134,7 +134,7 @@ struct StoreRepair {
     return Move(from: item, record: verified.record, bytes: file.bytes, message: message)
   }
 
-  /// The moves whose targets are free, or become free because what is there moves as well.
+  /// Returns the moves whose targets are free, or become free because the item there moves as well.
   private static func possible(_ wanted: [Move], among items: [StoreSurvey.ItemFiles]) -> [Move] {
     var moves: [Move] = []
     var targets: Set<String> = []
@@ -149,22 +149,22 @@ struct StoreRepair {
 
   // MARK: Doubles
 
-  /// A version of an item that is at two places, as it was signed.
+  /// One of several versions of an item, as it was signed.
   private struct DoubleVersion {
     let file: RecordFile
     let message: [UInt8]
   }
 
-  /// Resolves items that are at several places, as a merge by files leaves an item that both sides have renamed: one
-  /// version keeps its place, by the rules of a merge whose common ancestor is not known. Versions that are not believed
-  /// stay.
+  /// Resolves items that are at several paths. This happens when git merges by files and both sides have renamed an
+  /// item. One version keeps its path, by the rules of a merge without a known common ancestor. Versions that are not
+  /// verified stay.
   ///
-  /// - Parameter moves: Items that are on their way to another place; they stay, too.
-  /// - Returns: The versions that give way.
+  /// - Parameter moves: Items that are being moved to another path. They stay, too.
+  /// - Returns: The versions to keep as conflict copies.
   private mutating func resolveDoubles(but moves: [Move]) throws(KeyringError) -> [DoubleVersion] {
     let moving = Set(moves.map(\.record.path))
     var copies: [DoubleVersion] = []
-    // A member of another group could sign a record with the same id, which is not secret.
+    // The group is part of the key: ids are not secret, so a member of another group could sign a record with this id.
     let byItem = Dictionary(grouping: records.filter { !$0.isLocal }) { "\($0.id.hex) \($0.group)" }
     for versions in byItem.values where versions.count > 1 {
       var found: [ItemPath: DoubleVersion] = [:]
@@ -189,12 +189,12 @@ struct StoreRepair {
     return copies.sorted { $0.file.record.path < $1.file.record.path }
   }
 
-  /// The version at a place, if its record and its encrypted file are believed.
+  /// Returns the version at a path if its record and its encrypted file are verified.
   private func believed(at path: ItemPath) throws(KeyringError) -> DoubleVersion? {
     let reader = ItemReader(keyring: keyring)
     guard let bytes = try reader.readableRecord(at: path, isLocal: false),
       case .success(let verified) = try keyring.verifier.verify(RecordClaim(bytes, path: path)),
-      // What is not a file is reported by the check that follows.
+      // The check that follows reports a path that is not a file.
       let message = try? reader.message(at: path, isLocal: false),
       try keyring.fault(of: verified, message) == nil
     else { return nil }
@@ -248,7 +248,7 @@ struct StoreRepair {
     }
   }
 
-  /// Notes the lines that are in the old shard and whose item the new one does not have.
+  /// Collects the lines of the old shard whose items are not in the new one.
   private mutating func collectRemoved(_ old: Shard, _ new: Shard?, _ file: String) {
     var kept: Set<ItemPath> = []
     for line in old.lines {

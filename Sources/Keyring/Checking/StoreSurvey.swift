@@ -1,19 +1,19 @@
 internal import KeyringModel
 
-/// Everything that lies in a store's folders, sorted into what belongs there and what does not.
+/// A list of everything in a store's folders, divided into what belongs there and what does not.
 struct StoreSurvey {
-  /// The places where something lies that can be an item.
+  /// The item paths that have at least one file.
   var items: [ItemFiles] = []
-  /// The files of conflict copies, by their paths in the store.
+  /// The paths of the files of conflict copies.
   var conflictFiles: [String] = []
-  /// The shards, with where they are.
+  /// The shards.
   var shards: [SurveyedShard] = []
-  /// Things that are no part of a store, and things that others can change.
+  /// Findings for what does not belong to a store, and for what others can change.
   var findings: [Finding] = []
-  /// Whether others can enter the store at all; where they cannot, permissions in it mean nothing.
+  /// True if other users can enter the store's folder. If they cannot, permissions inside it do not matter.
   private let isOpenToOthers: Bool
 
-  /// The files that lie at a place where an item can be.
+  /// The files at the path of an item.
   struct ItemFiles: Sendable {
     let path: ItemPath
     let isLocal: Bool
@@ -33,17 +33,17 @@ struct StoreSurvey {
     var file: String { StoreLayout.shardFile(number, isLocal: isLocal) }
   }
 
-  /// Walks through a store.
+  /// Lists the content of a store.
   ///
-  /// - Throws: a file error when a folder cannot be read at all; `KeyringError.policyNotTrusted` when the policy in
-  ///   the store cannot be.
+  /// - Throws: A file error when a folder cannot be read; `KeyringError.policyNotTrusted` when the policy in the store
+  ///   cannot be read.
   init(of keyring: Keyring) throws(KeyringError) {
     let tree = keyring.tree
     let stored = try TrustedPolicy.read(in: tree).policy
     isOpenToOthers = try !files(tree.rootStatus()).isClosedToOthers
     do throws(FileError) {
       try surveyTop(tree, AllowedFiles(beside: keyring.policy))
-      // Whom a policy names that is not accepted yet, or who was removed from it, may have a file.
+      // People who are in a policy that is not accepted yet, or who were removed from it, may have a key file.
       try surveyKeys(tree, of: Set(keyring.policy.people.keys).union(stored.people.keys))
       for isLocal in [false, true] {
         try surveyIndex(tree, isLocal: isLocal)
@@ -55,7 +55,7 @@ struct StoreSurvey {
     }
   }
 
-  /// The store's own folder and that of this machine's items, whose parts are looked at elsewhere.
+  /// Checks the top folder and the folder of the items of this machine. Other methods check the folders in them.
   private mutating func surveyTop(_ tree: FileTree, _ allowed: AllowedFiles) throws(FileError) {
     let known: Set<String> = [
       StoreLayout.policy, StoreLayout.policySignature, StoreLayout.keys, StoreLayout.index, StoreLayout.items,
@@ -76,8 +76,8 @@ struct StoreSurvey {
     }
   }
 
-  /// Whether something at the top belongs to the person: git, and where it is kept, want files of their own there.
-  /// Links and modules of git are not among them, because they lead elsewhere.
+  /// Returns true if an entry at the top is a file of the user, git or the hosting service. Links and `.gitmodules`
+  /// are not, because they lead elsewhere.
   private func isOwn(_ name: String, in tree: FileTree) throws(FileError) -> Bool {
     guard name.hasPrefix(".") || name.hasPrefix("README"), name != ".gitmodules" else { return false }
     return try tree.status(name)?.kind != .link
@@ -138,13 +138,13 @@ struct StoreSurvey {
     }
   }
 
-  /// The accounts of one server or service, and the folders of their fields.
+  /// Lists the accounts of one server or service, and the folders of their fields.
   private mutating func surveyContainer(
     _ container: String, of itemClass: ItemClass, _ tree: FileTree, isLocal: Bool
   ) throws(FileError) {
     let root = StoreLayout.itemsFolder(isLocal: isLocal)
     var found: [ItemPath: ItemFiles] = [:]
-    // Opened once: there are many files, and each path would be walked again.
+    // The folder is opened once: there are many files, and each path would be resolved again.
     guard let folder = try tree.folder("\(root)/\(container)") else { return }
     for name in try folder.names() {
       let path = "\(container)/\(name)"
@@ -171,7 +171,7 @@ struct StoreSurvey {
     items += found.values.sorted { $0.path < $1.path }
   }
 
-  /// The item that a file below the folder of items is of; nil for any other name.
+  /// Returns the item path of a file below the folder of items; nil for any other name.
   private static func item(_ path: String) -> ItemPath? {
     StoreLayout.itemPath(ofFile: "\(StoreLayout.items)/\(path)")
   }
@@ -202,7 +202,7 @@ struct StoreSurvey {
     }
   }
 
-  /// Whether a folder is there; what stands in its place is a stray.
+  /// Returns true if a folder exists. Anything else at the path is reported as a stray.
   private mutating func isFolder(_ path: String, in tree: FileTree) throws(FileError) -> Bool {
     guard let status = try tree.status(path) else { return false }
     noteWeakness(status, path)
@@ -211,7 +211,7 @@ struct StoreSurvey {
     return false
   }
 
-  /// Whether a file of its own is there; what stands in its place is a stray.
+  /// Returns true if a regular file with one name exists. Anything else at the path is reported as a stray.
   private mutating func isFile(_ path: String, in tree: FileTree) throws(FileError) -> Bool {
     isFile(try tree.status(path), path)
   }

@@ -1,24 +1,24 @@
 internal import KeyringModel
 
-/// The records of a store as its folders have them: the index is a hint, and may leave some out.
+/// The records in the folders of a store. The index is only a hint and may lack some of them.
 struct StoredRecords: Sendable {
   /// One record.
   struct Entry: Sendable {
     let path: ItemPath
     let isLocal: Bool
-    /// The record, or why it is not believed.
+    /// The verified record, or the reason to reject it.
     let result: Result<VerifiedRecord, RecordFault>
   }
 
-  /// How many records are read and verified at once.
+  /// The number of records that are read and verified at once.
   private static let portion = 4096
 
   /// Reads and verifies all records of a store.
   ///
   /// - Parameters:
   ///   - keyring: The store.
-  ///   - body: Takes some records at a time, in the order of their paths.
-  /// - Throws: `KeyringError.engine`, a file error, and what `body` throws.
+  ///   - body: Receives a portion of the records at a time, in the order of their paths.
+  /// - Throws: `KeyringError.engine`, a file error, or the error of `body`.
   static func forEachPortion(
     of keyring: Keyring, _ body: ([Entry]) throws(KeyringError) -> Void
   ) throws(KeyringError) {
@@ -43,11 +43,11 @@ struct StoredRecords: Sendable {
   }
 }
 
-/// All records of a store that are believed, and those that are not.
+/// The verified and the rejected records of a store.
 package struct VerifiedRecords: Sendable {
-  /// Those that a member of their group has signed.
+  /// The records that a member of their group has signed.
   package private(set) var records: [VerifiedRecord] = []
-  /// The places of those that are not believed, and why.
+  /// The paths of the rejected records, and the reasons.
   package private(set) var distrusted: [(path: ItemPath, fault: RecordFault)] = []
 
   fileprivate init() {}
@@ -61,7 +61,7 @@ package struct VerifiedRecords: Sendable {
 }
 
 extension Keyring {
-  /// All records of the store, those of this machine alone included.
+  /// Returns all records of the store, including those of items on this machine only.
   ///
   /// - Throws: `KeyringError.engine`, or a file error.
   package func verifiedRecords() throws(KeyringError) -> VerifiedRecords {
@@ -74,10 +74,11 @@ extension Keyring {
 }
 
 extension Keyring {
-  /// The verified records at the places of some lines of the index. They may say something else than the lines.
+  /// Returns the verified records at the paths of index lines. They may differ from the lines.
   ///
   /// - Parameter lines: The items, as `find` returned them.
-  /// - Throws: `KeyringError.engine`, or a file error.
+  /// - Throws: `KeyringError.itemDamaged` for a record that is not a regular file or too large, `.engine`, or a file
+  ///   error.
   package func verifiedRecords(of lines: [ItemRecord]) throws(KeyringError) -> [VerifiedRecord] {
     let reader = ItemReader(keyring: self)
     var claims: [RecordClaim] = []
@@ -86,13 +87,15 @@ extension Keyring {
       claims.append(RecordClaim(bytes, path: line.path, isLocal: line.isLocal))
     }
     return try verify(claims).compactMap { result in
-      // What is not believed is left out; `check` reports it.
+      // Rejected records are left out. `check` reports them.
       try? result.get()
     }
   }
 
-  /// Why an encrypted file does not count as the file of a verified record; nil when it does. Who merges two versions
-  /// signs for the file of one of them, so that it has to be one that its signer can read.
+  /// Returns the reason why an encrypted file is not the file of a verified record; nil if it is.
+  ///
+  /// A user who merges two versions signs for the file of one of them, so the signer of that version must be able to
+  /// read the file.
   ///
   /// - Parameters:
   ///   - record: The record.
@@ -113,11 +116,11 @@ extension Keyring {
     }
   }
 
-  /// Why a conflict copy is not believed; nil when it is.
+  /// Returns the reason to reject a conflict copy; nil if it is valid.
   ///
   /// - Parameters:
   ///   - record: The bytes of its record.
-  ///   - secret: The bytes of its encrypted file; nil when there is none.
+  ///   - secret: The bytes of its encrypted file; nil if there is none.
   ///   - path: The path of its record in the store.
   /// - Throws: `KeyringError.engine`.
   package func fault(

@@ -1,46 +1,45 @@
 public import KeyringModel
 
-/// Why a policy in a history does not follow from the one before it.
+/// The reason why a policy in a history does not follow from the one before it.
 public enum ChainProblem: Error, Sendable, Equatable {
-  /// There is none any more.
+  /// The policy is missing.
   case missing
-  /// It cannot be read.
+  /// The policy cannot be read.
   case unreadable(PolicyError)
-  /// It is of another keyring.
+  /// It belongs to another keyring.
   case foreign
-  /// It has no signature file.
+  /// The policy has no signature file.
   case unsigned
-  /// What is in its signature file is no signature of these bytes.
+  /// The content of its signature file is not a signature of its bytes.
   case badSignature
-  /// It is signed by a member who is no admin.
+  /// It is signed by a member who is not an admin.
   case signedByMember(Fingerprint)
-  /// It is signed by somebody who had been removed.
+  /// It is signed by a person who had been removed.
   case signedByRemoved(Fingerprint)
   /// It is signed with a key that its owner has revoked.
   case signedByRevoked(Fingerprint)
-  /// It is signed by nobody in the policy before it; the key, as far as the signature names it.
+  /// It is signed by a key that is not in the policy before it. The value is the key, if the signature names it.
   case signedByStranger(Fingerprint?)
-  /// The key files of these admins, one of whom may have signed, are missing or not those that the policy before names.
+  /// The signer may be one of these admins, whose key files are missing or differ from the previous policy.
   case signerUnknown([Fingerprint])
-  /// The key file that it names for this person is not beside it.
+  /// The key file of this person is missing or differs from the digest in the policy.
   case keyExchanged(Fingerprint)
   /// It is older than the one before.
   case older(generation: Int, before: Int)
-  /// It has the generation of another policy and another content.
+  /// It has the generation of another policy but a different content.
   case forked(generation: Int)
-  /// Of two policies made at the same time a merge has taken one that somebody has signed whom the other one has removed
-  /// or made a member.
+  /// A merge had two concurrent policies and took one whose signer the other policy has removed or made a member.
   case takenOver(generation: Int)
   /// Policies between it and the one before are missing.
   case skipped(generation: Int, before: Int)
-  /// It says that it follows another policy than the one before.
+  /// It names another policy than the previous one.
   case notNext(generation: Int)
   /// The history begins with a policy that is not the first one.
   case beginsLate(generation: Int)
-  /// The first policy is signed by this person, who was not expected.
+  /// The first policy is signed by this person, who is not one of the expected signers.
   case notAnchored(Fingerprint)
-  /// What this machine has accepted is not on the chain, or newer than all of it.
+  /// The policy that this machine has accepted is not on the chain, or is newer than the whole chain.
   case notPinned(generation: Int, pinned: Int)
-  /// What this machine has accepted cannot be read.
+  /// The pin of this machine cannot be read.
   case pinUnreadable
 }

@@ -1,4 +1,4 @@
-/// Runs file operations; what they throw becomes the keyring's error.
+/// Runs file operations and converts their errors to errors of the keyring.
 func files<R: ~Copyable>(_ body: () throws(FileError) -> R) throws(KeyringError) -> R {
   do {
     return try body()
@@ -7,7 +7,7 @@ func files<R: ~Copyable>(_ body: () throws(FileError) -> R) throws(KeyringError)
   }
 }
 
-/// One file operation; what it throws becomes the keyring's error.
+/// Runs one file operation and converts its error to an error of the keyring.
 func files<R>(_ operation: @autoclosure () throws(FileError) -> R) throws(KeyringError) -> R {
   do {
     return try operation()

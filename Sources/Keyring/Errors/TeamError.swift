@@ -1,43 +1,43 @@
 public import KeyringModel
 public import OpenPGP
 
-/// Why the people of a keyring cannot be changed, or somebody cannot write for them.
+/// The reasons why the people of a keyring cannot be changed, or why an item cannot be written for a group.
 public enum TeamError: Error, Equatable, Sendable {
-  /// Only an admin signs a policy, and this user is none.
+  /// Only an admin can sign a policy, and this user is not an admin.
   case notAnAdmin
-  /// This user was removed from the keyring, at that time.
+  /// This user was removed from the keyring at that time.
   case removed(Timestamp)
-  /// This user is not in the group, and could neither sign for it nor read what she has written.
+  /// This user is not in the group, so they could neither sign for it nor read what they wrote.
   case notInGroup(String)
-  /// Nothing can be sealed to this member of the group now.
+  /// This member of the group has a key that cannot be encrypted to.
   case unusableKey(Fingerprint, name: String, group: String, KeyProblem)
-  /// Items that would have to be sealed again cannot be decrypted here, or are damaged: some of them, how many there
-  /// are, and why the first one cannot be.
+  /// Items that have to be re-encrypted cannot be decrypted here, or are damaged: some of the items, their number, and
+  /// the reason for the first one.
   case cannotReseal([ItemReference], count: Int, reason: ResealObstacle)
-  /// Nobody could change the policy any more.
+  /// No admin would be left.
   case lastAdmin
-  /// This user could not read these groups any more.
+  /// This user would lose access to these groups, or their role as an admin.
   case locksOut(groups: [String])
-  /// Nobody could read the items of this group any more.
+  /// This group has items and would lose its last member.
   case lastReader(group: String, items: Int)
-  /// The group that is to go has items.
+  /// The group to remove has items.
   case groupInUse(String, items: Int)
-  /// The result is no policy.
+  /// The result is not a valid policy.
   case invalid(PolicyError)
-  /// A key file is not what its place in the policy needs.
+  /// A person's key file is missing or differs from the one in the policy.
   case keyFileMissing(Fingerprint)
-  /// The key files of all people together would have more bytes than every machine reads.
+  /// The total size of all key files would exceed the limit, in bytes.
   case keyFilesTooLarge(limit: Int)
-  /// Somebody has changed the policy since the change was planned.
+  /// The policy was changed since the change was planned.
   case overtaken
-  /// What this machine has accepted and what the store has do not come from one policy that is known here.
+  /// The accepted policy and the policy in the store have no common ancestor that is known here.
   case noCommonPolicy
 
-  /// Why an item cannot be sealed again.
+  /// The reason why an item cannot be re-encrypted.
   public enum ResealObstacle: Sendable, Equatable {
-    /// It is sealed to other people only.
+    /// The item is encrypted to other people only.
     case notARecipient
-    /// It is damaged, or not what the index says.
+    /// The item is damaged, or differs from the index.
     case damaged
   }
 }

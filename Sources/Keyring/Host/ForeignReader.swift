@@ -24,12 +24,12 @@ package struct ForeignReader: Sendable {
     pool = WorkerPool(workers: host.workers)
   }
 
-  /// What was done so far.
+  /// The cryptographic operations so far.
   package var statistics: EngineStatistics { engine.statistics }
 
-  /// Decrypts one message; whether it is signed does not matter.
+  /// Decrypts one message, signed or not.
   ///
-  /// - Parameter limit: the most bytes of plaintext that are accepted.
+  /// - Parameter limit: The maximum size of the plaintext in bytes.
   /// - Throws: `KeyringError.engine` with the reason.
   package func open(_ message: [UInt8], limit: Int) throws(KeyringError) -> SecretBytes {
     do {
@@ -39,17 +39,17 @@ package struct ForeignReader: Sendable {
     }
   }
 
-  /// Calls `body` for every number below `count`, on several threads once it is known that decrypting works.
+  /// Calls `body` for every number below `count`, on several threads once decryption is known to work.
   ///
-  /// A key with a passphrase is unlocked by the first message that can be decrypted. Until then one is tried
-  /// after the other: several threads would ask several times, and again after a refusal (threat T36).
+  /// The first message that can be decrypted unlocks a key with a passphrase. Until then the messages are tried one
+  /// after the other: several threads would cause several passphrase prompts, and more after a refusal (threat T36).
   ///
   /// - Parameters:
-  ///   - count: how many pieces of work there are.
-  ///   - isUnlocked: whether a result shows that decrypting works.
-  ///   - body: the work; may be called from any thread.
-  /// - Returns: the results in order.
-  /// - Throws: the first error, after which no further piece is begun.
+  ///   - count: The number of tasks.
+  ///   - isUnlocked: Returns true if a result shows that decryption works.
+  ///   - body: The task. May be called from any thread.
+  /// - Returns: The results in order.
+  /// - Throws: The first error, after which no further task is started.
   package func map<T: Sendable, E: Error>(
     _ count: Int, isUnlocked: (T) -> Bool, _ body: @escaping @Sendable (Int) throws(E) -> T
   ) throws(E) -> [T] {

@@ -1,37 +1,37 @@
 internal import KeyringModel
 public import OpenPGP
 
-/// What the library needs to know of the machine; it reads neither environment nor home folder by itself.
+/// The facts about the machine that the library needs. It does not read the environment or the home folder itself.
 public struct HostContext: Sendable {
   /// The user's GnuPG home as in `$GNUPGHOME`; `nil` for GnuPG's own default.
   public var gnupgHome: String?
-  /// The folder for private GnuPG homes, such as `$XDG_RUNTIME_DIR/keytree`. Keep it short: sockets have
-  /// paths of at most 107 bytes.
+  /// The folder for private GnuPG homes, such as `$XDG_RUNTIME_DIR/keytree`. It must be short, because socket paths
+  /// have at most 107 bytes.
   public var engineBase: String
-  /// The folder for what this machine has accepted, such as `$XDG_STATE_HOME/keytree`.
+  /// The folder for the policies that this machine has accepted, such as `$XDG_STATE_HOME/keytree`.
   public var stateBase: String
-  /// The value of `$PATH`, in which `gpg` is looked for.
+  /// The value of `$PATH`, in which `gpg` is searched.
   public var searchPath: String
-  /// Whether, and how, a passphrase may be asked for.
+  /// The way in which the user may be asked for a passphrase, if at all.
   public var interaction: Interaction
-  /// How long to wait for the store's lock, in seconds, before the error `busy`.
+  /// The longest time to wait for the store's lock, in seconds, before the error `busy`.
   public var lockTimeout: Double
   /// The current time.
   public var clock: @Sendable () -> Timestamp
-  /// Workers for sealing many items; 0 means one for each processor.
+  /// The number of threads for encrypting many items; 0 for one for each processor.
   public var workers: Int
-  /// Whether an open store keeps its index in memory, for a process that asks many questions; off by default.
+  /// True if an open store caches its index in memory, for a process that makes many queries. The default is false.
   ///
-  /// After a few questions the whole index is read; 20,000 items take about 15 MB. From then on each question looks
-  /// whether anything has changed, which takes some microseconds, and reads only files that have. It sees what other
-  /// processes had changed before it began, with one exception: a file that is overwritten in place, instead of being
-  /// replaced as this library, git and most editors do, is noticed within a second. On a network file system, what
-  /// other machines change is seen when this machine's system sees it.
+  /// After a few queries the whole index is read; 20,000 items take about 15 MB. From then on each query checks for
+  /// changes, which takes some microseconds, and reads only the changed files. It sees all changes that other
+  /// processes made before it began, with one exception: a file that is overwritten in place, instead of being
+  /// replaced as this library, git and most editors do, is noticed within a second. On a network file system, changes
+  /// by other machines are seen once this machine's kernel sees them.
   public var keepsIndex: Bool
-  /// The clocks that a kept index is judged by.
+  /// The clocks by which the cached index judges stamps.
   package var fileClock = FileClock()
 
-  /// Makes a context.
+  /// Creates a context.
   public init(
     gnupgHome: String? = nil, engineBase: String, stateBase: String, searchPath: String,
     interaction: Interaction = .pinentry, lockTimeout: Double = 30, workers: Int = 0,
@@ -48,12 +48,12 @@ public struct HostContext: Sendable {
     self.clock = clock
   }
 
-  /// Where the OpenPGP engine finds what belongs to the user and to the machine.
+  /// The locations of the user's and the machine's files for the OpenPGP engine.
   package var engineLocations: EngineLocations {
     EngineLocations(userHome: gnupgHome, runtimeBase: engineBase, searchPath: searchPath)
   }
 
-  /// The OpenPGP engine for a keyring; it starts nothing before its first use.
+  /// Returns the OpenPGP engine for a keyring. It starts no process before its first use.
   func engine(for keyring: KeyringID, keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
     Engine(locations: engineLocations, keyringID: keyring.hex, keys: keys, interaction: interaction)
   }

@@ -3,25 +3,25 @@ public import OpenPGP
 
 /// The secret keys in the user's own GnuPG home, from which a store's owner is chosen.
 public struct OwnKeys: Sendable {
-  /// A key with which a store could be kept.
+  /// A key that may be able to own a store.
   public struct Candidate: Sendable, Equatable {
     /// The primary key's fingerprint.
     public let fingerprint: Fingerprint
     /// The user ids, the primary one first.
     public let userIDs: [String]
-    /// Why a store cannot be kept with it; `nil` when it can.
+    /// The reason why the key cannot own a store; `nil` if it can.
     public let problem: KeyProblem?
   }
 
   /// All secret keys, usable or not.
   public let candidates: [Candidate]
 
-  /// Those with which a store can be kept now.
+  /// The keys that can own a store now.
   public var usable: [Candidate] { candidates.filter { $0.problem == nil } }
 
-  /// Lists the user's secret keys; starts GnuPG.
+  /// Lists the user's secret keys, which starts GnuPG.
   ///
-  /// - Throws: `KeyringError.engine` when GnuPG is missing or fails.
+  /// - Throws: `KeyringError.engine` if GnuPG is missing or fails.
   public init(host: HostContext) throws(KeyringError) {
     let keys: [PublicKey]
     do {
@@ -37,10 +37,10 @@ public struct OwnKeys: Sendable {
     }
   }
 
-  /// The candidates with a fingerprint, or whose user ids hold a mail address.
+  /// Returns the candidates with a fingerprint, or with a mail address in a user id.
   ///
-  /// - Parameter text: a full fingerprint, with or without spaces, in any case; or a mail address, compared
-  ///   as a whole with what stands in angle brackets, or with a user id that is nothing but an address.
+  /// - Parameter text: A full fingerprint, with or without spaces, in any case; or a mail address, which must be equal
+  ///   to the address in angle brackets, or to a whole user id without brackets.
   public func matching(_ text: String) -> [Candidate] {
     let compact = text.filter { $0 != " " }.uppercased()
     if let fingerprint = Fingerprint(compact) { return candidates.filter { $0.fingerprint == fingerprint } }

@@ -1,15 +1,17 @@
 internal import Glibc
 internal import Synchronization
 
-/// Runs independent pieces of work on several threads.
+/// Runs independent tasks on several threads.
 package struct WorkerPool: Sendable {
-  /// How many threads work at once.
+  /// The number of threads.
   let workers: Int
 
+  /// Creates a pool.
+  ///
   /// - Parameters:
-  ///   - workers: The number of threads; 0 for one for each processor that is online.
-  ///   - startsPrograms: Whether the work is mostly done by other programs: then one more thread keeps the processors
-  ///     busy while the others wait for an answer of gpg-agent.
+  ///   - workers: The number of threads; 0 for one for each online processor.
+  ///   - startsPrograms: True if most of the work is done by other programs. Then one more thread keeps the processors
+  ///     busy while the others wait for gpg-agent.
   package init(workers: Int, startsPrograms: Bool = false) {
     if workers > 0 {
       self.workers = workers
@@ -20,13 +22,13 @@ package struct WorkerPool: Sendable {
 
   /// Calls `body` for every number below `count`, and returns the results in that order.
   ///
-  /// - Throws: the first error, after which no further piece is begun.
+  /// - Throws: The first error, after which no further task is started.
   package func map<T: Sendable, E: Error>(
     _ count: Int, _ body: @escaping @Sendable (Int) throws(E) -> T
   ) throws(E) -> [T] {
     let job = Job(count: count, body)
     var threads: [WorkerThread] = []
-    // The calling thread is one of the workers; when no other can be made, it does all the work.
+    // The calling thread is one of the workers. If no other thread can be created, it does all the work.
     for _ in 1..<max(1, min(workers, count)) {
       guard let thread = WorkerThread({ job.run() }) else { break }
       threads.append(thread)
@@ -36,7 +38,7 @@ package struct WorkerPool: Sendable {
     return try job.results()
   }
 
-  /// The pieces of one call, which the threads take one after the other.
+  /// The tasks of one call of `map`, which the threads take in order.
   private final class Job<T: Sendable, E: Error>: Sendable {
     private struct State: Sendable {
       var results: [T?]

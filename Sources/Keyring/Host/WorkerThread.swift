@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// A thread that runs one piece of work to its end.
+/// A thread that runs one closure.
 package struct WorkerThread: Sendable {
   private let thread: pthread_t
 
-  /// Starts the work.
+  /// Starts the thread.
   ///
-  /// - Parameter body: The work.
+  /// - Parameter body: The closure.
   /// - Returns: nil if no thread can be created.
   package init?(_ body: @escaping @Sendable () -> Void) {
     var thread = pthread_t()
@@ -25,10 +25,10 @@ package struct WorkerThread: Sendable {
     self.thread = thread
   }
 
-  /// Waits until the work is done. To be called once.
+  /// Waits until the closure has returned. Must be called once.
   package func join() { pthread_join(thread, nil) }
 
-  /// What the thread is handed.
+  /// The context passed to the thread.
   private final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -4,30 +4,31 @@ internal import KeyringModel
 /// One folder of the index as it was read.
 struct CachedFolder: Sendable {
   private let isLocal: Bool
-  /// What the folder was before its files were read; nil when there was none.
+  /// The stamp of the folder before its files were read; nil if it did not exist.
   private var stamp: FileStamp?
-  /// Whether an unchanged stamp tells that no file was replaced. An error can go away without a sign.
+  /// True if an unchanged stamp proves that no file was replaced. False after a read error, which may disappear
+  /// without a change of the stamp.
   private(set) var isSettled = false
-  /// The shards by their numbers; nil for one that does not exist or cannot be read.
+  /// The shards by number; nil for a shard that does not exist or cannot be read.
   private var shards: [CachedShard?] = Array(repeating: nil, count: 256)
   private var filter = ShardFilter()
-  /// Why a shard cannot be read, by its number.
+  /// The errors of the shards that cannot be read, by shard number.
   private var failures: [Int: FileError] = [:]
-  /// Whether there is no shard at all.
+  /// True if there is no shard.
   private(set) var isEmpty = true
   private var recordCount = 0
 
-  /// A folder that was not read yet.
+  /// Creates the state of a folder that has not been read yet.
   init(isLocal: Bool) { self.isLocal = isLocal }
 
   private var path: String { StoreLayout.indexFolder(isLocal: isLocal) }
 
   // MARK: Searching
 
-  /// Hands what can match to the collector.
+  /// Passes the records that can match to the collector.
   ///
-  /// - Parameter keys: keys that a record must have to match.
-  /// - Throws: why a shard that the query concerns cannot be read.
+  /// - Parameter keys: The keys that a record must have to match.
+  /// - Throws: The error of an unreadable shard that concerns the query.
   func scan(
     _ plan: QueryPlan, _ keys: [UInt32], into collector: inout MatchCollector
   ) throws(KeyringError) {
@@ -37,7 +38,7 @@ struct CachedFolder: Sendable {
     if isEmpty { return }
     let numbers = filter.shards(having: keys).filter { plan.shards.contains(UInt8($0)) }
     let found = numbers.compactMap { shards[$0] }
-    // Asking all of many records takes longer than starting threads.
+    // Threads pay off only if all of many records have to be compared.
     guard keys.isEmpty, recordCount > 2000 else {
       for shard in found { shard.scan(keys, into: &collector) }
       return
@@ -54,21 +55,21 @@ struct CachedFolder: Sendable {
 
   // MARK: Reading
 
-  /// Whether the folder has another stamp now.
+  /// Returns true if the folder has another stamp now.
   func hasChanged(in tree: FileTree, clock: FileClock) throws(KeyringError) -> Bool {
     try files(tree.status(path))?.stamp.rounded(to: clock.tick) != stamp
   }
 
-  /// The folder as it is now: files whose stamps differ are read.
+  /// Returns the current state of the folder, after reading the files whose stamps differ.
   ///
-  /// - Parameter cost: what was read is added to it.
-  /// - Throws: a file error that concerns the folder.
+  /// - Parameter cost: The cost of the search, to which the cost of reading is added.
+  /// - Throws: A file error that concerns the folder.
   func updated(
     from tree: FileTree, clock: FileClock, cost: inout SearchStatistics
   ) throws(KeyringError) -> CachedFolder {
     var new = self
-    // In this order: what changes after the time is known gets a later one, and what changes after the stamp was
-    // taken gives the folder another one.
+    // The order matters: any change after the time was read gets a later stamp, and any change after the stamp was
+    // read gives the folder another stamp.
     let now = clock.now()
     new.stamp = try files(tree.status(path))?.stamp.rounded(to: clock.tick)
     new.isSettled = new.stamp.map { !$0.isFresh(at: now) } ?? true
@@ -90,9 +91,9 @@ struct CachedFolder: Sendable {
     return new
   }
 
-  /// Forgets the files that are not as they were.
+  /// Discards the shards whose files have changed.
   ///
-  /// - Returns: the numbers of those that have to be read.
+  /// - Returns: The numbers of the shards that have to be read.
   private mutating func forgetChanged(in tree: FileTree, clock: FileClock) throws(FileError) -> [Int] {
     let folder = try tree.folder(path)
     failures = [:]
@@ -109,7 +110,7 @@ struct CachedFolder: Sendable {
     return changed
   }
 
-  /// Reads files, many of them on several threads.
+  /// Reads shards, on several threads if there are many.
   private func read(
     _ numbers: [Int], from tree: FileTree, clock: FileClock
   ) throws(FileError) -> [(number: Int, shard: Result<CachedShard, FileError>?)] {

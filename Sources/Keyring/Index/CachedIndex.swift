@@ -1,21 +1,21 @@
 internal import KeyringModel
 
-/// The whole index as it was read, and what it was read from.
+/// The whole index as it was read, and the state of the files from which it was read.
 struct CachedIndex: Sendable {
-  /// How many transactions were applied when it was read; nil when a writer was at work meanwhile.
+  /// The number of transactions applied when it was read; nil if a writer was active at that time.
   var count: UInt64?
-  /// When the stamps of all files were compared, by the clock of elapsed time.
+  /// The time at which the stamps of all files were compared, on the clock of elapsed time.
   let swept: Int64
-  /// The folder of the store, and that of the items which never leave this machine.
+  /// The index folder of the store, and that of the items that never leave this machine.
   let folders: [CachedFolder]
 
-  /// Whether stamps of the folders alone tell that it still holds.
+  /// True if unchanged stamps of the folders alone prove that the index is current.
   var isSettled: Bool { folders.allSatisfy(\.isSettled) }
 
-  /// Answers queries as `IndexSearch` does from files of the same content.
+  /// Answers queries with the same result as `IndexSearch` on files of the same content.
   ///
-  /// - Parameter cost: what was read for these answers; reported with the first one.
-  /// - Throws: the error of a file that a query concerns and that could not be read.
+  /// - Parameter cost: The cost of reading for these queries. It is reported with the first result.
+  /// - Throws: The error of an unreadable file that concerns a query.
   func find(
     _ queries: [Query], in tree: FileTree, cost: SearchStatistics = SearchStatistics()
   ) throws(KeyringError) -> [Matches] {

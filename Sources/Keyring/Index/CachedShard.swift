@@ -1,17 +1,17 @@
 internal import FileSystem
 internal import KeyringModel
 
-/// One file of the index as it was read: its records, and where to find them by exact values.
+/// One shard of the index as it was read: its records, and a lookup table for exact values.
 final class CachedShard: Sendable {
-  /// What the file was before it was read.
+  /// The stamp of the file before it was read.
   let stamp: FileStamp
-  /// Whether the file could have changed since without another stamp.
+  /// True if the file could have changed since it was read and still have the same stamp.
   let isFresh: Bool
-  /// The records in the order of the lines.
+  /// The records, in the order of their lines.
   let records: [ItemRecord]
-  /// The lines that cannot be read, in their order.
+  /// The lines that cannot be read, in order.
   let damaged: [DamagedLine]
-  /// A key in the upper half, the position of a record in the lower one; sorted, each once.
+  /// Sorted pairs without duplicates: a key in the upper 32 bits, the position of a record in the lower 32 bits.
   private let places: [UInt64]
 
   init(parsing bytes: [UInt8], file: String, isLocal: Bool, stamp: FileStamp, isFresh: Bool) {
@@ -44,12 +44,12 @@ final class CachedShard: Sendable {
     self.places = zip(places, places.dropFirst() + [.max]).compactMap { $0 == $1 ? nil : $0 }
   }
 
-  /// The keys of all records, in order.
+  /// The keys of all records, in ascending order.
   var keys: some Sequence<UInt32> { places.lazy.map { UInt32($0 >> 32) } }
 
-  /// Hands the records that can match to the collector, in their order.
+  /// Passes the records that can match to the collector, in order.
   ///
-  /// - Parameter wanted: keys that a record must have to match.
+  /// - Parameter wanted: The keys that a record must have to match.
   func scan(_ wanted: [UInt32], into collector: inout MatchCollector) {
     for line in damaged { collector.scan(line) }
     guard let shortest = wanted.map(range).min(by: { $0.count < $1.count }) else {
@@ -59,7 +59,7 @@ final class CachedShard: Sendable {
     for place in places[shortest] { collector.scan(records[Int(place & 0xffff_ffff)]) }
   }
 
-  /// Where the places of a key are.
+  /// Returns the range of `places` that belongs to a key.
   private func range(of key: UInt32) -> Range<Int> {
     first(notBelow: UInt64(key) << 32)..<first(notBelow: UInt64(key) << 32 | 0xffff_ffff)
   }
@@ -76,7 +76,7 @@ final class CachedShard: Sendable {
 
 /// A line of the index that cannot be read.
 struct DamagedLine: Sendable {
-  /// Its bytes with its line feed, if it has one.
+  /// The bytes of the line, with its line feed if it has one.
   let bytes: [UInt8]
   let problem: IndexProblem
 }

@@ -2,9 +2,9 @@ public import KeyringModel
 
 /// The searchable attributes of all items of a store.
 ///
-/// An index has no way to decrypt anything: what is handed one can show attributes only.
+/// An index cannot decrypt anything, so code that receives only an index can show attributes only.
 public struct Index: Sendable {
-  /// How many questions are answered from the files before the index is kept in memory, where that is wished.
+  /// The number of queries answered from the files before the index is cached in memory, if the host enables that.
   package static let patience = 16
 
   let tree: FileTree
@@ -20,26 +20,26 @@ public struct Index: Sendable {
   /// Opens the index of the store at a path.
   ///
   /// - Parameters:
-  ///   - path: the store's folder.
-  ///   - host: what to know of the machine; its ``HostContext/keepsIndex`` decides whether questions are answered
+  ///   - path: The store's folder.
+  ///   - host: The context of this machine. Its ``HostContext/keepsIndex`` determines whether queries are answered
   ///     from memory.
   /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, or a file error.
   public static func open(at path: String, host: HostContext) throws(KeyringError) -> Index {
     Index(tree: try StoreFolder.open(path), host: host)
   }
 
-  /// The items that match a query, without decrypting anything or starting a process.
+  /// Returns the items that match a query, without decrypting anything or starting a process.
   ///
-  /// - Throws: `KeyringError.invalidQuery` before any file is read, `.busy` when a writer that was cut off
-  ///   or is at work does not let go of the lock, or a file error.
+  /// - Throws: `KeyringError.invalidQuery` before any file is read, `.busy` if a transaction is pending or a writer is
+  ///   active and the lock is not released in time, or a file error.
   public func find(_ query: Query) throws(KeyringError) -> Matches {
     try find([query])[0]
   }
 
-  /// The items that match each of several queries; what more than one of them concerns is read once.
+  /// Returns the items that match each of several queries. A shard that concerns several queries is read once.
   ///
   /// - Returns: The matches of each query, in the order of the queries, all from the same state of the store.
-  /// - Throws: as `find(_:)` for one query.
+  /// - Throws: The errors of `find(_:)` for one query.
   package func find(_ queries: [Query]) throws(KeyringError) -> [Matches] {
     if queries.isEmpty { return [] }
     return try find(
@@ -47,9 +47,9 @@ public struct Index: Sendable {
       in: cache.flatMap { $0.isWorthKeeping() && queries.allSatisfy(IndexCache.isFaster) ? $0 : nil })
   }
 
-  /// The same without what is kept in memory: a change is worked out on what the files say now.
+  /// Returns the items that match a query according to the files, without the cache. Changes are based on this.
   ///
-  /// - Throws: as `find(_:)`.
+  /// - Throws: The errors of `find(_:)`.
   func findInFiles(_ query: Query) throws(KeyringError) -> Matches { try find([query], in: nil)[0] }
 
   private func find(_ queries: [Query], in cache: IndexCache?) throws(KeyringError) -> [Matches] {
@@ -62,15 +62,15 @@ public struct Index: Sendable {
     return try findUnderLock(queries, in: cache)
   }
 
-  /// Returns nil if a writer was at work.
+  /// Searches without the lock. Returns nil if a writer was active.
   private func findWithoutLock(_ queries: [Query], in cache: IndexCache?) throws(KeyringError) -> [Matches]? {
-    // A writer that is at work now will be done in a moment; one that was killed will not.
+    // An active writer finishes soon, but a killed one leaves its transaction pending.
     for _ in 0..<3 {
       let before = try ReaderSnapshot(of: tree)
       if before.isPending { break }
       if let cache {
         guard let matches = try cache.find(queries, since: before) else { continue }
-        // Items without an index are also what a writer leaves for a moment, who came after memory was asked.
+        // A writer that was active after the search of the cache can also make the index appear lost for a moment.
         if matches.contains(where: \.isIndexLost) { break }
         return matches
       }
@@ -80,7 +80,7 @@ public struct Index: Sendable {
     return nil
   }
 
-  /// Looks again while no writer is at work, after finishing one that was cut off.
+  /// Searches under the lock, after finishing an interrupted transaction.
   func findUnderLock(_ queries: [Query], in cache: IndexCache? = nil) throws(KeyringError) -> [Matches] {
     let lock = try StoreLock(tree, timeout: lockTimeout)
     try Transaction.recover(in: tree, under: lock)

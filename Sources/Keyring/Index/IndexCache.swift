@@ -1,28 +1,29 @@
 internal import KeyringModel
 internal import Synchronization
 
-/// The index of an open store in memory, for a process that asks it many questions.
+/// The index of an open store in memory, for a process that makes many queries.
 ///
-/// Each question first makes sure that nothing has changed since the files were read, by a fixed number of system
-/// calls: the record of the lock, the names in `.keytree`, and the stamps of the folders of the index. They tell of
-/// every transaction, and of every file that was put in place of another one, as git and most editors do. What they
-/// do not tell of is a file that was overwritten in place; so once in a second, and whenever they tell of anything,
-/// the stamps of all files are compared, and those that differ are read again.
+/// Each query first checks that nothing has changed since the files were read, with a fixed number of system calls:
+/// the record of the lock, the names in `.keytree`, and the stamps of the index folders. They change with every
+/// transaction, and whenever a file is replaced by another, as git and most editors do. They do not change when a file
+/// is overwritten in place. So once per second, and whenever one of them has changed, the stamps of all files are
+/// compared, and files with another stamp are read again.
 ///
-/// Where a stamp is so young that another change could have had the same one, it is not relied on: a folder's is
-/// compared again, and a file is read again, until it is old enough.
+/// A stamp is not trusted while it is so recent that another change could have the same stamp. Until it is old enough,
+/// the stamps in a folder are compared again and a file is read again.
 ///
-/// Reading everything takes as long as some 40 questions to the files, so a process that asks only a few does not do it.
+/// Reading everything takes as long as about 40 queries to the files, so a process with only a few queries does not do
+/// it.
 final class IndexCache: Sendable {
   /// The longest time, in nanoseconds, for which a file that is overwritten in place can stay unnoticed.
   static let sweepInterval: Int64 = 1_000_000_000
 
   private let tree: FileTree
   private let clock: FileClock
-  /// What was read last. A question takes it and searches it on its own.
+  /// The index as it was last read. A query copies it and then searches without the mutex.
   private let kept = Mutex<CachedIndex?>(nil)
-  /// Held while files are read, so that threads that ask at once read them once. Nobody waits for the store's lock
-  /// while holding it.
+  /// Held while files are read, so that concurrent queries read them once. Must not be held while waiting for the
+  /// store's lock.
   private let reading = Mutex<Void>(())
   private let asked = Atomic(0)
 
@@ -31,25 +32,25 @@ final class IndexCache: Sendable {
     self.clock = clock
   }
 
-  /// Counts a question, and tells whether there were enough of them to keep the index.
+  /// Counts a query and returns true if there were enough queries to cache the index.
   func isWorthKeeping() -> Bool { asked.add(1, ordering: .relaxed).newValue > Index.patience }
 
-  /// Whether a query is answered from memory faster than from the files.
+  /// Returns true if a query is answered faster from memory than from the files.
   ///
-  /// Values in memory are found by what they equal. Whatever else is asked, the files are searched faster as long as
-  /// few lines have to be parsed.
+  /// The cache finds records only by exact values. For any other query, the files are searched faster as long as few
+  /// lines have to be parsed.
   static func isFaster(for query: Query) -> Bool {
     query.predicates.contains { ExactKey.of($0) != nil } || !QueryPlan(query).isSelective
   }
 
-  /// Answers queries from memory, after bringing it up to date.
+  /// Answers queries from memory after updating the cache.
   ///
-  /// - Parameter snapshot: taken after the questions were asked; nothing may be pending in it.
-  /// - Returns: nil when files had to be read and a writer was at work meanwhile.
-  /// - Throws: a file error.
+  /// - Parameter snapshot: A snapshot taken after the queries were made, without a pending transaction.
+  /// - Returns: nil if files had to be read and a writer was active at the same time.
+  /// - Throws: A file error.
   func find(_ queries: [Query], since snapshot: ReaderSnapshot) throws(KeyringError) -> [Matches]? {
     if let index = try current(at: snapshot) { return try index.find(queries, in: tree) }
-    // Mutex.withLock does not keep the type of the error.
+    // Mutex.withLock does not preserve the type of the error.
     let result = reading.withLock { _ in
       Result { () throws(KeyringError) in try update() }
     }
@@ -57,9 +58,9 @@ final class IndexCache: Sendable {
     return try index.find(queries, in: tree, cost: cost)
   }
 
-  /// Answers queries while no writer of ours can be at work.
+  /// Answers queries under the store's lock, so that no Keytree writer is active.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   func find(_ queries: [Query], under lock: borrowing StoreLock) throws(KeyringError) -> [Matches] {
     let result = reading.withLock { _ in
       Result { () throws(KeyringError) in try read(at: ReaderSnapshot(of: tree)) }
@@ -69,7 +70,7 @@ final class IndexCache: Sendable {
     return try index.find(queries, in: tree, cost: cost)
   }
 
-  /// What is in memory, if nothing has changed since it was read.
+  /// Returns the cached index if nothing has changed since it was read, otherwise nil.
   private func current(at snapshot: ReaderSnapshot) throws(KeyringError) -> CachedIndex? {
     guard let index = kept.withLock({ $0 }), index.count == snapshot.count, index.isSettled,
       (0..<Self.sweepInterval).contains(clock.elapsed() - index.swept)
@@ -78,14 +79,14 @@ final class IndexCache: Sendable {
     return index
   }
 
-  /// Reads what has changed, unless another thread has done that; nil when a writer was at work meanwhile.
+  /// Reads the changed files unless another thread has done so. Returns nil if a writer was active at the same time.
   private func update() throws(KeyringError) -> (index: CachedIndex, cost: SearchStatistics)? {
     let before = try ReaderSnapshot(of: tree)
     if before.isPending { return nil }
     if let index = try current(at: before) { return (index, SearchStatistics()) }
     var (index, cost) = try read(at: before)
     let isWhole = try ReaderSnapshot(of: tree) == before
-    // The files may be of different moments, but each of them need not be read again if it stays as it is.
+    // The files may be from different states of the store. Each file's content is still valid until the file changes.
     if !isWhole { index.count = nil }
     kept.withLock { $0 = index }
     return isWhole ? (index, cost) : nil

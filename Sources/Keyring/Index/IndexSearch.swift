@@ -1,24 +1,24 @@
 internal import KeyringModel
 
-/// One pass over the shards that a query can concern.
+/// One pass over the shards that can contain matches of a query.
 ///
-/// Bytes first: a shard is searched with `memmem` for what a matching line must contain, and only the
-/// lines that have it are parsed (DESIGN section 4). Reading and searching 100,000 items is worth the time
-/// to start threads; it is shared among the processors.
+/// A shard is first searched with `memmem` for bytes that a matching line must contain, and only lines with these
+/// bytes are parsed (DESIGN section 4). Reading and searching 100,000 items takes long enough for threads to pay off,
+/// so the work is distributed over the processors.
 enum IndexSearch {
   /// Answers a query.
   static func run(_ query: Query, in tree: FileTree) throws(KeyringError) -> Matches {
     try run([query], in: tree)[0]
   }
 
-  /// Answers queries; a shard that several of them concern is read once.
+  /// Answers queries. A shard that concerns several of them is read once.
   ///
   /// - Returns: The matches of each query, in the order of the queries.
   static func run(_ queries: [Query], in tree: FileTree) throws(KeyringError) -> [Matches] {
     let searches = queries.map(Search.init)
     var collectors = searches.map(\.collector)
     let pieces = try pieces(of: searches, in: tree)
-    // Items of this machine have an index of their own, which says nothing about the other one.
+    // Local items have a separate index, which does not show whether the store's index is lost.
     var sharedShards = 0
     func take(_ parts: [MatchCollector], of piece: Piece) {
       for (index, part) in parts.enumerated() {
@@ -46,7 +46,7 @@ enum IndexSearch {
     }
   }
 
-  /// A query and what it means for reading.
+  /// A query, and the plan for searching it.
   private struct Search: Sendable {
     let plan: QueryPlan
     let collector: MatchCollector
@@ -57,18 +57,18 @@ enum IndexSearch {
     }
   }
 
-  /// Shards that one thread reads one after the other.
+  /// Shards that one thread reads in sequence.
   private struct Piece: Sendable {
     let isLocal: Bool
     let numbers: [UInt8]
   }
 
-  /// The pieces in the order in which their matches are put together.
+  /// Returns the pieces, in the order in which their matches are combined.
   private static func pieces(of searches: [Search], in tree: FileTree) throws(KeyringError) -> [Piece] {
     let numbers = (UInt8.min...UInt8.max).filter { number in
       searches.contains { $0.plan.shards.contains(number) }
     }
-    // More pieces than threads, so that nobody waits long for the last one.
+    // More pieces than threads, so that the threads finish at about the same time.
     let size = 32
     var pieces = stride(from: 0, to: numbers.count, by: size).map { start in
       Piece(isLocal: false, numbers: Array(numbers[start...].prefix(size)))
@@ -79,7 +79,7 @@ enum IndexSearch {
     return pieces
   }
 
-  /// What the queries find in a piece.
+  /// Returns the matches of each query in a piece.
   private static func scan(
     _ piece: Piece, _ searches: [Search], in tree: FileTree
   ) throws(FileError) -> [MatchCollector] {
@@ -103,17 +103,18 @@ enum IndexSearch {
 }
 
 extension IndexSearch {
-  /// Whether there are sealed items, but nothing in the folder of the index.
+  /// Returns true if there are encrypted items but the index folder is empty.
   static func isIndexLost(in tree: FileTree) throws(KeyringError) -> Bool {
     guard try files(tree.list(StoreLayout.index)).isEmpty else { return false }
     return try hasItems(tree)
   }
 
-  /// Whether there is a file where items are. Empty folders are none: a writer makes them before it decides anything.
+  /// Returns true if there is a file in the folders for items. Empty folders do not count, because a writer creates
+  /// them before it decides a transaction.
   private static func hasItems(_ tree: FileTree) throws(KeyringError) -> Bool {
     for itemClass in try files(tree.list(StoreLayout.items)) {
       let folder = "\(StoreLayout.items)/\(itemClass)"
-      // What is no folder is no item either; `check` tells.
+      // Anything that is not a folder is not an item. `check` reports it.
       guard let containers = try? tree.list(folder) else { continue }
       for container in containers {
         if let names = try? tree.list("\(folder)/\(container)"), !names.isEmpty { return true }

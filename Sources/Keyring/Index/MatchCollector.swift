@@ -1,6 +1,6 @@
 internal import KeyringModel
 
-/// Gathers matching lines, leaves out doubles, sorts and cuts them to the query's limit.
+/// Collects matching records, removes duplicates, sorts them and applies the query's limit.
 struct MatchCollector: Sendable {
   private let query: Query
   private let plan: QueryPlan
@@ -14,7 +14,7 @@ struct MatchCollector: Sendable {
     statistics = cost
   }
 
-  /// Takes the matching lines of one shard.
+  /// Adds the matching lines of one shard.
   mutating func scan(_ bytes: [UInt8], shard: UInt8, isLocal: Bool) {
     statistics.shardsRead += 1
     var lines = ShardScanner.LineCounter()
@@ -34,12 +34,12 @@ struct MatchCollector: Sendable {
     }
   }
 
-  /// Takes a record that was read before, if it matches.
+  /// Adds a cached record if it matches.
   mutating func scan(_ record: ItemRecord) {
     if query.matches(record) { found.append(record) }
   }
 
-  /// Takes a line that could not be read before, if it could have matched.
+  /// Reports a cached damaged line if it could have matched.
   mutating func scan(_ line: DamagedLine) {
     var isCandidate = false
     unsafe line.bytes.withUnsafeBytes { buffer in
@@ -48,10 +48,10 @@ struct MatchCollector: Sendable {
     if isCandidate { problems.append(line.problem) }
   }
 
-  /// A collector for a part of the same search.
+  /// Returns an empty collector for a part of the same search.
   func withoutMatches() -> MatchCollector { MatchCollector(query: query, plan: plan) }
 
-  /// Takes what another collector has gathered for the same query, behind what is here.
+  /// Appends the matches of another collector for the same query.
   mutating func append(_ other: MatchCollector) {
     found += other.found
     problems += other.problems
@@ -59,7 +59,7 @@ struct MatchCollector: Sendable {
     statistics.linesParsed += other.statistics.linesParsed
   }
 
-  /// The answer: one record for each place, in the order of creation, as many as were asked for.
+  /// Returns the result: one record for each place, in the order of creation, up to the query's limit.
   func finish() -> Matches {
     var items = Self.withoutDoubles(found)
     items.sort { left, right in
@@ -73,7 +73,8 @@ struct MatchCollector: Sendable {
     return Matches(items: items, problems: problems, statistics: statistics)
   }
 
-  /// Plain git may leave two lines for one place: the one that was modified last counts until the index is rebuilt.
+  /// Removes duplicate records for a place, which plain git may leave. The record that was modified last is kept,
+  /// until the index is rebuilt.
   private static func withoutDoubles(_ records: [ItemRecord]) -> [ItemRecord] {
     var positions: [String: Int] = [:]
     var result: [ItemRecord] = []

@@ -1,15 +1,15 @@
 public import KeyringModel
 
-/// The answer of the index to a query: attributes, and what was noticed on the way.
+/// The result of a query: the attributes of matching items, and problems found during the search.
 public struct Matches: Sendable {
   /// The items, in the order of their creation.
   public var items: [ItemRecord]
-  /// Damage met in the shards that were read; the damaged lines are not among the items.
+  /// The damage found in the shards that were read. Damaged lines are not among the items.
   public var problems: [IndexProblem]
-  /// What the answer cost.
+  /// The cost of the search.
   public var statistics: SearchStatistics
-  /// Whether the store has sealed items but no index at all, so that nothing can be found before
-  /// `Keyring.repair` rebuilds it.
+  /// True if the store has encrypted items but no index at all, so that nothing can be found before `Keyring.repair`
+  /// rebuilds it.
   public var isIndexLost = false
 }
 
@@ -17,14 +17,14 @@ public struct Matches: Sendable {
 public struct IndexProblem: Sendable, Equatable {
   /// The shard's path in the store, such as `index/31.jsonl`.
   public let file: String
-  /// What is wrong there.
+  /// The kind of damage.
   public let problem: ShardProblem
 }
 
-/// What a search cost.
+/// The cost of a search.
 public struct SearchStatistics: Sendable, Equatable {
-  /// Shards whose bytes were read.
+  /// The number of shards that were read.
   public var shardsRead = 0
-  /// Lines that were parsed, because a search of their bytes could not rule them out.
+  /// The number of lines that were parsed because a search of their bytes did not rule them out.
   public var linesParsed = 0
 }

@@ -1,19 +1,19 @@
-/// Tells by a few words of memory which of the 256 shards of a folder can have records with a key.
+/// A small table that shows which of the 256 shards of a folder can have records with a key.
 ///
-/// A table of bits: a row for each value of a key's lowest bits, a column for each shard. With 80 records in a shard
-/// about one row in ten has a shard's bit without need.
+/// The table has one bit for each shard and each value of a key's lowest 12 bits. With 80 records in a shard, about
+/// one row in ten has the shard's bit set although the shard lacks the key.
 struct ShardFilter: Sendable {
   private static let rows = 4096
-  /// Words of 64 columns in a row.
+  /// The number of 64-bit words in a row.
   private static let width = 4
   private var bits: [UInt64]
 
-  /// A filter for shards without records.
+  /// Creates a filter for shards without records.
   init() { bits = Array(repeating: 0, count: Self.rows * Self.width) }
 
-  /// Replaces the column of one shard.
+  /// Replaces the bits of one shard.
   ///
-  /// - Parameter content: nil for one that does not exist. One with damaged lines has every bit.
+  /// - Parameter content: The shard; nil if it does not exist. All bits are set for a shard with damaged lines.
   mutating func set(_ shard: Int, _ content: CachedShard?) {
     let bit: UInt64 = 1 << UInt64(shard % 64)
     let isDamaged = content?.damaged.isEmpty == false
@@ -24,7 +24,7 @@ struct ShardFilter: Sendable {
     for key in content.keys { bits[Self.row(of: key) + shard / 64] |= bit }
   }
 
-  /// The shards that can have all of some keys, in order; all shards when there are none.
+  /// Returns the shards that can have all of the given keys, in order; all shards if there are no keys.
   func shards(having keys: [UInt32]) -> [Int] {
     var words = Array(repeating: UInt64.max, count: Self.width)
     for key in keys {

@@ -2,23 +2,23 @@ public import KeyringModel
 internal import OpenPGP
 public import Secrets
 
-/// Changes to a store that happen together; made by `Keyring.transaction(_:)`.
+/// Changes to a store that are made in one transaction by `Keyring.transaction(_:)`.
 ///
-/// They are worked out in memory, from items whose records were verified, and signed with one signature. Then the store's
-/// lock is taken: what was looked at has to be as it was, else all of it is done again.
+/// They are prepared in memory from verified items and signed with one signature. Then the store's lock is taken. If
+/// the files that were read have changed by then, the changes are prepared again.
 public struct Changes: ~Copyable {
   private let keyring: Keyring
   private let reader: ItemReader
-  /// What was looked at or changed.
+  /// The places that were read or changed.
   private var entries: [ItemPlace: Entry] = [:]
-  /// The index as it was looked at; what is written is worked out anew under the lock.
+  /// The shards that were read. The shards to write are prepared again under the lock.
   private var shards: [ShardKey: Shard] = [:]
-  /// Files that are not items: a policy, key files, conflict copies that go.
+  /// Files that are not items: a policy, key files, removed conflict copies.
   private var files: [(path: String, bytes: [UInt8]?)] = []
-  /// Conflict copies that get another file or another signature.
+  /// Conflict copies that get another encrypted file or another signature.
   private var copies: [(old: ConflictCopy?, item: PreparedItem, file: RecordFile?)] = []
   private var subject = ChangeSubject()
-  /// Whether the changes depend on what a search has found.
+  /// True if the changes depend on the result of a search.
   private(set) var dependsOnSearch = false
 
   private struct ShardKey: Hashable, Comparable {
@@ -34,11 +34,11 @@ public struct Changes: ~Copyable {
     }
   }
 
-  /// The files at a place, as they were when they were looked at.
+  /// The files at a place as they were read.
   private struct Base: Equatable {
     let record: [UInt8]?
     let message: ContentDigest?
-    /// Whether what lies there is not a file.
+    /// True if something other than item files is at the place.
     var isOther = false
   }
 
@@ -46,18 +46,19 @@ public struct Changes: ~Copyable {
     let base: Base
     var content: Content
     var isChanged = false
-    /// Whether what lay there was not believed, so that it is not deleted.
+    /// True if the files at the place were not verified. They are then moved to the quarantine instead of being
+    /// deleted.
     var wasDistrusted: Bool
   }
 
-  /// What is at a place, as this transaction leaves it.
+  /// The content of a place after this transaction.
   private enum Content {
     case nothing
-    /// An item of the store that was verified.
+    /// A verified item of the store.
     case stored(StoredItem)
-    /// Something that is not believed, and why. It can be put into the quarantine, nothing else.
+    /// Files that could not be verified, and the reason. They can only be moved to the quarantine.
     case distrusted(KeyringError)
-    /// A new version; the file of its record once it is signed.
+    /// A new version. The record file is nil until it is signed.
     case new(PreparedItem, RecordFile?)
   }
 
@@ -66,7 +67,7 @@ public struct Changes: ~Copyable {
     reader = ItemReader(keyring: keyring)
   }
 
-  // MARK: What a transaction does
+  // MARK: Operations
 
   /// Adds an item; see `Keyring.add`.
   @discardableResult
@@ -83,7 +84,7 @@ public struct Changes: ~Copyable {
     return try add(try ItemSealer(keyring: keyring).prepare(item, secret: secret, original: original))
   }
 
-  /// Adds an item that was encrypted before.
+  /// Adds an item that is already encrypted.
   @discardableResult
   mutating func add(_ item: PreparedItem) throws(KeyringError) -> ItemRecord {
     try checkFree(item.record)
@@ -92,9 +93,9 @@ public struct Changes: ~Copyable {
     return item.record
   }
 
-  /// Puts back an item that was deleted, under the id that it had.
+  /// Restores a deleted item under its original id.
   ///
-  /// - Parameter file: The record as it was signed; nil when it is to be signed anew.
+  /// - Parameter file: The signed record; nil if the record must be signed again.
   mutating func bringBack(_ item: PreparedItem, _ file: RecordFile?) throws(KeyringError) {
     let byID = Query(predicates: [.id(item.record.id)])
     if let other = try IndexSearch.run(byID, in: keyring.tree).items.first {
@@ -114,7 +115,7 @@ public struct Changes: ~Copyable {
     var new = try changes.applied(to: old)
     if new == old { return old }
     new.modified = keyring.host.time(after: old)
-    // The same secret in another place needs nobody's key; for other readers it is encrypted again.
+    // The same group needs no decryption. For another group, the secret is re-encrypted.
     let item =
       new.group.hasSameBytes(as: old.group)
       ? PreparedItem(record: new, message: try readableMessage(at: place))
@@ -140,12 +141,12 @@ public struct Changes: ~Copyable {
     return try replace(old, at: place, with: try ItemSealer(keyring: keyring).prepare(new, secret: secret))
   }
 
-  /// Puts the same version of an item into another encrypted file, or has it signed anew.
+  /// Replaces the encrypted file of an item without changing its secret, or has its record signed again.
   ///
   /// - Parameters:
   ///   - item: The item with its new file.
-  ///   - base: The record that it was made from.
-  /// - Returns: False, and nothing is done, when the item is not as it was.
+  ///   - base: The record from which it was made.
+  /// - Returns: False if nothing was changed because the item has changed since.
   mutating func reseal(_ item: PreparedItem, of base: VerifiedRecord) throws(KeyringError) -> Bool {
     let place = base.record.place
     guard case .stored(let stored) = try content(at: place), stored.verified.file == base.file else {
@@ -156,11 +157,11 @@ public struct Changes: ~Copyable {
     return true
   }
 
-  /// Replaces an item by a version that was worked out elsewhere, at the place that the version has.
+  /// Replaces an item with a version that was prepared elsewhere, at the path of that version.
   ///
   /// - Parameters:
-  ///   - holder: The item that gives way, as this transaction sees it; nil for none.
-  ///   - item: The version.
+  ///   - holder: The item to replace, as this transaction sees it; nil for none.
+  ///   - item: The new version.
   @discardableResult
   mutating func replace(_ holder: ItemRecord?, with item: PreparedItem) throws(KeyringError) -> ItemRecord {
     guard let holder else { return try add(item) }
@@ -168,20 +169,20 @@ public struct Changes: ~Copyable {
     return try replace(old, at: place, with: item)
   }
 
-  /// Puts the result of a merge into its place, whatever plain git has left there.
+  /// Writes the result of a merge to its place, replacing the files that plain git has left there.
   mutating func settle(_ item: PreparedItem, _ file: RecordFile?) throws(KeyringError) {
     try put(item, file)
     subject.note(item.record, item.record)
   }
 
-  /// Removes what plain git has left at a place, after a merge has taken it into account.
+  /// Removes the files that plain git has left at a place, once a merge has processed them.
   mutating func vacate(_ path: ItemPath) throws(KeyringError) {
     let place = ItemPlace(path, isLocal: false)
     try set(.nothing, at: place)
     entries[place]?.wasDistrusted = false
   }
 
-  /// Stages a conflict copy: a version as it was signed.
+  /// Stages a conflict copy: a version with its signed record.
   mutating func addConflictCopy(_ file: RecordFile, message: [UInt8]) {
     let digest = ContentDigest(of: file.line)
     for (ending, bytes) in [
@@ -191,8 +192,8 @@ public struct Changes: ~Copyable {
     }
   }
 
-  /// Removes an item. Files that nobody has signed are not deleted but put into the quarantine, because they may be all
-  /// that is left of something.
+  /// Removes an item. Files that cannot be verified are moved to the quarantine instead of being deleted, because they
+  /// may be all that is left of an item.
   public mutating func delete(_ record: ItemRecord) throws(KeyringError) {
     if case .distrusted(let error) = try content(at: record.place), error.isAboutFilesOfAnItem {
       try set(.nothing, at: record.place)
@@ -203,9 +204,9 @@ public struct Changes: ~Copyable {
     subject.note(old, nil)
   }
 
-  /// The item that has the primary key of a new one, as this transaction sees it; nil when there is none.
+  /// Returns the item with the primary key of a new one, as this transaction sees it, or nil if there is none.
   ///
-  /// - Throws: `KeyringError.invalidAttribute`, or a file error.
+  /// - Throws: `KeyringError.invalidAttribute`, the error of an item that cannot be verified, or a file error.
   package mutating func item(like new: NewItem) throws(KeyringError) -> ItemRecord? {
     let path = try new.path()
     for isLocal in [false, true] {
@@ -219,23 +220,23 @@ public struct Changes: ~Copyable {
     return nil
   }
 
-  /// An item as this transaction sees it, wherever it is by now.
+  /// Returns an item as this transaction sees it, also if it has moved.
   ///
-  /// - Throws: `KeyringError.itemNotFound` when it is gone.
+  /// - Throws: `KeyringError.itemNotFound` if it no longer exists.
   package mutating func latest(_ record: ItemRecord) throws(KeyringError) -> ItemRecord {
     try current(record).record
   }
 
-  /// The fields of a login as this transaction sees them, in any group.
+  /// Returns the fields of a login as this transaction sees them, in any group.
   ///
-  /// - Throws: as `Index.find(_:)`.
+  /// - Throws: The errors of `Index.find(_:)`.
   public mutating func fields(of login: ItemRecord) throws(KeyringError) -> [ItemRecord] {
     var fields: [ItemRecord] = []
     for found in try IndexSearch.run(.fields(of: login), in: keyring.tree).items where found.id != login.id {
       do throws(KeyringError) {
         fields.append(try current(found).record)
       } catch {
-        // This transaction has removed it.
+        // This transaction has removed the field.
         guard error == .itemNotFound else { throw error }
       }
     }
@@ -244,9 +245,9 @@ public struct Changes: ~Copyable {
 
   // MARK: Other files
 
-  /// Stages another policy with its signature, the key files that are new, and what other programs need of it.
+  /// Stages a new policy with its signature, the new key files, and the recipients file for other programs.
   mutating func place(_ step: PolicyStep, _ policy: Policy, newKeys: [Fingerprint]) {
-    // The policy last: before it is there, what it needs is.
+    // The policy comes last, so that the files it depends on exist before it does.
     for fingerprint in newKeys.sorted() {
       if let bytes = step.keys[fingerprint] { files.append((StoreLayout.keyFile(fingerprint), bytes)) }
     }
@@ -255,18 +256,20 @@ public struct Changes: ~Copyable {
     files.append((StoreLayout.policy, step.bytes))
   }
 
-  /// Stages another version of a conflict copy; nil for a new one.
+  /// Stages a version of a conflict copy.
+  ///
+  /// - Parameter copy: The conflict copy to replace; nil for a new one.
   mutating func put(_ item: PreparedItem, replacing copy: ConflictCopy?) { copies.append((copy, item, nil)) }
 
-  /// Stages that a file which is not an item goes.
+  /// Stages the removal of a file that is not an item.
   mutating func removeFile(_ path: String) { files.append((path, nil)) }
 
-  // MARK: Ending
+  // MARK: Committing
 
-  /// Signs what is new, with one signature.
+  /// Signs all new records with one signature.
   ///
   /// - Parameter keyring: The keyring as whose member this user signs.
-  /// - Throws: as `Keyring.sign(_:)`.
+  /// - Throws: The errors of `Keyring.sign(_:)`, and those of an item that this user cannot read.
   mutating func sign(as keyring: Keyring) throws(KeyringError) {
     var places: [ItemPlace] = []
     var items: [PreparedItem] = []
@@ -286,11 +289,11 @@ public struct Changes: ~Copyable {
     for (number, file) in files.dropFirst(places.count).enumerated() { copies[number].file = file }
   }
 
-  /// Makes the changes depend on every item of the store: when anything at all has changed before they are committed,
-  /// they are made again. For changes that rest on what a search has found, or has not found.
+  /// Makes the changes depend on every item of the store: if anything changes before they are committed, they are
+  /// prepared again. For changes that depend on the result of a search.
   package mutating func dependOnSearch() { dependsOnSearch = true }
 
-  /// Returns whether everything that is to be replaced is still as it was when it was looked at.
+  /// Returns true if everything that will be replaced is still as it was read.
   borrowing func stillApplies() throws(KeyringError) -> Bool {
     for (place, entry) in entries where entry.isChanged {
       if try base(at: place).base != entry.base { return false }
@@ -298,9 +301,9 @@ public struct Changes: ~Copyable {
     return true
   }
 
-  /// Writes everything, and decides. Under the lock, after ``sign()``, and where it ``stillApplies()``.
+  /// Writes and decides the transaction. Requires the lock, a call of ``sign(as:)``, and that it ``stillApplies()``.
   ///
-  /// - Parameter words: The subject for the history; nil for what the changes themselves say.
+  /// - Parameter words: The subject for the history; nil for a subject that is derived from the changes.
   consuming func commit(under lock: borrowing StoreLock, subject words: String?) throws(KeyringError) {
     var transaction = Transaction(in: keyring.tree)
     do {
@@ -350,7 +353,7 @@ public struct Changes: ~Copyable {
       if let bytes { try transaction.place(bytes, at: path) } else { transaction.remove(path) }
     }
     for (key, shard) in shards.sorted(by: { $0.key < $1.key }) {
-      // A shard whose last item goes stays, empty: git then merges it, where it would stop for a file that one side has
+      // A shard without items is kept as an empty file. Git would report a conflict for a file that only one side has
       // removed.
       try transaction.place(shard.encode(), at: key.file)
     }
@@ -370,7 +373,7 @@ public struct Changes: ~Copyable {
     } catch {
       switch error {
       case .damaged: throw .shardDamaged(file: key.file, shard.problems)
-      // A line that is too long is the item's fault, not the shard's.
+      // A line that is too long is a fault of the item, not of the shard.
       case .line(let error): throw .attributesTooLarge(error)
       case .wrongShard, .full: throw .shardRefused(file: key.file, error)
       }
@@ -383,22 +386,23 @@ public struct Changes: ~Copyable {
     return Shard(parsing: bytes, number: key.number)
   }
 
-  // MARK: Parts
+  // MARK: Helpers
 
-  /// The item as it is now, where the caller saw it or anywhere else. Its record was verified, and the index agrees with
-  /// it: what the caller has decided was decided on what is signed.
+  /// Returns the current version of an item, at the caller's place or at the place that it has moved to.
+  ///
+  /// Its record is verified and agrees with the index, so the caller's decision is based on signed attributes.
   private mutating func current(
     _ record: ItemRecord
   ) throws(KeyringError) -> (place: ItemPlace, record: ItemRecord) {
     let place = record.place
     if let found = try item(record, at: place) { return (place, found) }
-    // This transaction may have put it elsewhere.
+    // This transaction may have moved it.
     for (place, entry) in entries {
       if case .new(let item, _) = entry.content, item.record.id == record.id { return (place, item.record) }
     }
-    // Somebody else may have renamed it. The search reads the disk; this transaction may have removed the item since.
+    // Another process may have renamed it. The search reads the disk; this transaction may have removed the item since.
     let lines = try IndexSearch.run(Query(predicates: [.id(record.id)]), in: keyring.tree).items
-    // A line that is still there was not renamed: its files are gone, or it never had any. Another line with its id is
+    // An item whose line is still there was not renamed: its files are missing. Another line with the same id is
     // another item, perhaps for other readers.
     if lines.contains(where: { $0.place == place }), entries[place]?.isChanged != true {
       throw .itemDamaged(record.reference, .missing)
@@ -412,7 +416,7 @@ public struct Changes: ~Copyable {
     return (line.place, found)
   }
 
-  /// The item at a place, if it is the one that a record speaks of.
+  /// Returns the item at a place if it has the id of the given record, otherwise nil.
   private mutating func item(
     _ record: ItemRecord, at place: ItemPlace
   ) throws(KeyringError) -> ItemRecord? {
@@ -440,7 +444,7 @@ public struct Changes: ~Copyable {
     return shard
   }
 
-  /// Puts a changed item in the place of its old version, or in a new one if its primary key has changed.
+  /// Replaces an old version with a changed item, at a new place if the primary key has changed.
   private mutating func replace(
     _ old: ItemRecord, at place: ItemPlace, with item: PreparedItem
   ) throws(KeyringError) -> ItemRecord {
@@ -463,10 +467,10 @@ public struct Changes: ~Copyable {
     entries[place]?.isChanged = true
   }
 
-  /// Refuses a primary key that is taken, in the store or among the items of this machine, and a place where something
-  /// lies that is not an item of ours.
+  /// Checks that a primary key is free in the store and among the local items, and that no unverified files are at its
+  /// place.
   ///
-  /// - Parameter old: The place of an item that leaves it, which is free.
+  /// - Parameter old: A place that counts as free because its item moves away.
   private mutating func checkFree(
     _ record: ItemRecord, replacing old: ItemPlace? = nil
   ) throws(KeyringError) {
@@ -478,7 +482,7 @@ public struct Changes: ~Copyable {
       case .distrusted(let error): throw error
       case .nothing:
         if entries[place]?.isChanged ?? false { continue }
-        // Its files may come back from the history; a new item would take their place.
+        // The missing files may be restored from the history. A new item would take their place.
         if try shard(ShardKey(place)).record(path: record.path) != nil {
           throw .itemDamaged(record.reference, .missing)
         }
@@ -486,7 +490,7 @@ public struct Changes: ~Copyable {
     }
   }
 
-  /// What is at a place, as this transaction sees it.
+  /// Returns the content of a place as this transaction sees it.
   private mutating func content(at place: ItemPlace) throws(KeyringError) -> Content {
     if let known = entries[place] { return known.content }
     let (base, content) = try base(at: place)
@@ -496,7 +500,7 @@ public struct Changes: ~Copyable {
     return content
   }
 
-  /// What lies at a place on the disk, and what it is.
+  /// Reads the files at a place from the disk and verifies them.
   private borrowing func base(at place: ItemPlace) throws(KeyringError) -> (base: Base, content: Content) {
     var base = Base(record: nil, message: nil)
     do throws(KeyringError) {
@@ -506,7 +510,7 @@ public struct Changes: ~Copyable {
       guard let item = try reader.stored(record, message, at: place.path, isLocal: place.isLocal) else {
         return (base, .nothing)
       }
-      // What this user signs anew is believed afterwards, so that it has to be believable before.
+      // A record that this user signs will be trusted, so the item must be trustworthy before.
       try reader.requireSignerAmongReaders(of: item)
       return (base, .stored(item))
     } catch {
@@ -516,8 +520,10 @@ public struct Changes: ~Copyable {
     }
   }
 
-  /// The encrypted file of an item that is there, for a version that this user signs. Its signer has to be among its
-  /// readers: else this user's signature would make a file of another group the item of a member who cannot read it.
+  /// Returns the encrypted file of an existing item, for a version that this user signs.
+  ///
+  /// The signer of the existing record must be among the readers of the file. Otherwise this user's signature would
+  /// turn a file of another group into an item of a member who cannot read it.
   private mutating func readableMessage(at place: ItemPlace) throws(KeyringError) -> [UInt8] {
     switch try content(at: place) {
     case .stored(let item):
@@ -529,7 +535,7 @@ public struct Changes: ~Copyable {
     }
   }
 
-  /// The secret of an item that is there, for a version of it with other readers or for a second item.
+  /// Decrypts the secret of an existing item, for a version with other readers or for a second item.
   private mutating func secret(at place: ItemPlace) throws(KeyringError) -> SecretBytes {
     switch try content(at: place) {
     case .stored(let item): return try reader.secret(of: item)
@@ -546,7 +552,7 @@ public struct Changes: ~Copyable {
 }
 
 extension ItemRecord {
-  /// Returns the record as one of this machine alone, or of the store.
+  /// Returns the record as that of an item on this machine only, or of the store.
   func located(_ isLocal: Bool) -> ItemRecord {
     var record = self
     record.isLocal = isLocal
@@ -555,12 +561,12 @@ extension ItemRecord {
 }
 
 extension Keyring {
-  /// The bytes of a file of the index; none for one that does not exist.
+  /// Returns the bytes of a shard; empty if it does not exist.
   static func fileBytes(_ file: String, _ tree: FileTree) throws(KeyringError) -> [UInt8] {
     try files(tree.read(file, limit: StoreLayout.shardLimit)) ?? []
   }
 
-  /// Whether something lies at a path.
+  /// Returns true if a file exists at a path.
   static func isThere(_ path: String, in tree: FileTree) throws(KeyringError) -> Bool {
     try files(tree.status(path)) != nil
   }

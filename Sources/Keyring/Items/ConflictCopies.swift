@@ -2,17 +2,17 @@ public import KeyringModel
 internal import OpenPGP
 package import Secrets
 
-/// A version of an item that gave way to another one in a merge: its two files as they were signed.
+/// A version of an item that lost a conflict in a merge: its two files as they were signed.
 ///
-/// It lies in `conflicts/<id>/<digest>.gpg` and `.json`, outside of the index, so that no query finds it.
+/// It is stored in `conflicts/<id>/<digest>.gpg` and `.json` and is not in the index, so no query finds it.
 public struct ConflictCopy: Sendable, Equatable {
-  /// The item as this version has it.
+  /// The record of this version.
   public let record: ItemRecord
-  /// Who has signed this version; nil when it is not believed, and then it cannot be used.
+  /// The signer of this version; nil if the record could not be verified, so that the copy cannot be used.
   public let signer: Fingerprint?
-  /// When it was signed; nil when that cannot be read.
+  /// The time of its signature; nil if that cannot be read.
   public let signed: Timestamp?
-  /// The digest of the first line of its record, which names its files.
+  /// The digest of the first line of its record, which is part of its file names.
   let digest: ContentDigest
 
   /// The paths of its encrypted file and its record in the store.
@@ -24,17 +24,17 @@ public struct ConflictCopy: Sendable, Equatable {
 }
 
 extension StoreLayout {
-  /// The file of a conflict copy.
+  /// Returns the path of a file of a conflict copy.
   ///
   /// - Parameters:
   ///   - id: The item.
   ///   - digest: The SHA-256 of the first line of the record.
-  ///   - ending: The extension of the file.
+  ///   - ending: The file name extension.
   package static func conflictFile(_ id: ItemID, _ digest: ContentDigest, _ ending: String) -> String {
     "\(conflicts)/\(id.hex)/\(Hexadecimal.text(digest.bytes))\(ending)"
   }
 
-  /// Whether a path is that of a file of a conflict copy.
+  /// Returns true if a path has the form of a conflict copy's file.
   package static func isConflictFile(_ path: String) -> Bool {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0] == conflicts, ItemID(hex: String(parts[1])) != nil else { return false }
@@ -48,10 +48,11 @@ extension StoreLayout {
 }
 
 extension Keyring {
-  /// The conflict copies of the store, the oldest first.
+  /// Returns the conflict copies in the store, the least recently modified first.
   ///
-  /// - Parameter item: The item that they are versions of, or whose place they want; nil for those of all items.
-  /// - Throws: `KeyringError.engine`, or a file error. A file that is not a conflict copy is left out; `check` reports it.
+  /// - Parameter item: The item with the same id or path; nil for the copies of all items.
+  /// - Throws: `KeyringError.engine`, or a file error. Files that are not conflict copies are left out; `check`
+  ///   reports them.
   public func conflictCopies(of item: ItemRecord? = nil) throws(KeyringError) -> [ConflictCopy] {
     var claims: [(bytes: [UInt8], file: RecordFile)] = []
     for folder in try names(in: StoreLayout.conflicts) {
@@ -83,9 +84,9 @@ extension Keyring {
     }
   }
 
-  /// A conflict copy with its encrypted file, verified.
+  /// Returns a conflict copy with its encrypted file, verified.
   ///
-  /// - Throws: `KeyringError.itemNotFound` when it is gone; `.itemDamaged`, `.bindingMismatch`, `.engine`.
+  /// - Throws: `KeyringError.itemNotFound` if it no longer exists; `.itemDamaged`, `.bindingMismatch`, `.engine`.
   func storedItem(of copy: ConflictCopy) throws(KeyringError) -> StoredItem {
     let limits = [StoreLayout.sealedItemLimit, StoreLayout.recordFileLimit]
     let message = try conflictFile(copy.files[0], limit: limits[0])
@@ -100,12 +101,12 @@ extension Keyring {
 
   /// Decrypts the secret of a conflict copy.
   ///
-  /// - Throws: as `secret(for:matching:)`.
+  /// - Throws: The errors of `secret(for:matching:)`.
   package func secret(of copy: ConflictCopy) throws(KeyringError) -> SecretBytes {
     try ItemReader(keyring: self).secret(of: try storedItem(of: copy))
   }
 
-  /// The names in a folder; none where something else stands, which `check` reports.
+  /// Returns the names in a folder; none if it is not a folder, which `check` reports.
   private func names(in folder: String) throws(KeyringError) -> [String] {
     try files { () throws(FileError) in
       try tree.status(folder)?.kind == .directory ? try tree.list(folder) : []
@@ -116,7 +117,7 @@ extension Keyring {
     do throws(FileError) {
       return try tree.read(path, limit: limit)
     } catch {
-      // What is not a file is reported by `check`.
+      // `check` reports anything that is not a regular file.
       guard case .system = error.reason else { return nil }
       throw .file(error)
     }
@@ -124,10 +125,10 @@ extension Keyring {
 }
 
 extension Index {
-  /// The number of conflict copies by the names of their files. Nothing is read or verified.
+  /// Returns the number of conflict copies, counted by their file names. No file is read or verified.
   ///
-  /// - Parameter item: The item that they are versions of; nil for those of all items.
-  /// - Throws: a file error.
+  /// - Parameter item: The item whose copies are counted; nil for those of all items.
+  /// - Throws: A file error.
   package func conflictCopyCount(of item: ItemID? = nil) throws(KeyringError) -> Int {
     var count = 0
     let folders = if let item { [item.hex] } else { try files(tree.list(StoreLayout.conflicts)) }
@@ -142,9 +143,9 @@ extension Index {
 }
 
 extension RecordFile {
-  /// What was signed; nil when it cannot be read. The signature was not looked at.
+  /// The statement in the proof's signed message; nil if it cannot be read. The signature is not verified.
   package var statement: SignedRoot? {
-    // Why it cannot be read is reported where the record is verified.
+    // Verification of the record reports why it cannot be read.
     try? statement(in: SignedMessage(proof.signature)?.content)
   }
 }

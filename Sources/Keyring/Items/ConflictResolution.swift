@@ -1,27 +1,27 @@
 public import KeyringModel
 package import Secrets
 
-/// Which version of an item stays when a conflict is resolved.
+/// The version of an item that remains when a conflict is resolved.
 public enum ConflictChoice: String, Sendable, CaseIterable {
-  /// The version that has the place; the copy goes.
+  /// The version that is at the item's path. The copy is removed.
   case ours
-  /// The version of the copy, which gets the place.
+  /// The version of the copy, which moves to the item's path.
   case theirs
-  /// Both: the copy becomes an item of its own.
+  /// Both. The copy becomes a separate item.
   case both
 }
 
 extension Keyring {
-  /// Resolves a conflict, in one step; nothing is decrypted.
+  /// Resolves a conflict in one transaction, without decrypting anything.
   ///
   /// - Parameters:
   ///   - copy: The conflict copy.
-  ///   - choice: What stays. Where the item that the copy is in conflict with is gone, `theirs` gives the copy its
-  ///     place. With `both` the copy gets a number behind its account where its own place is taken.
-  /// - Returns: The item that has the place now, and the one that was made for `both`; `ours` may leave none.
-  /// - Throws: `KeyringError.itemExists` when `both` is wished and the item would have no place of its own, since
-  ///   certificates and keys cannot get another name; `.itemNotFound` when the copy is gone; and as
-  ///   `secret(for:matching:)` and `update(_:_:)`.
+  ///   - choice: The version to keep. If the conflicting item no longer exists, `theirs` puts the copy at its own
+  ///     path. With `both`, a number is appended to the copy's account if its path is taken.
+  /// - Returns: The item that is at the path now, followed by the item created for `both`.
+  /// - Throws: `KeyringError.itemExists` if `both` was chosen and no path is free, since certificates and keys cannot
+  ///   be renamed; `.itemNotFound` if the copy no longer exists, or if `ours` was chosen and the conflicting item no
+  ///   longer exists; and the errors of `secret(for:matching:)` and `update(_:_:)`.
   @discardableResult
   public func resolve(
     _ copy: ConflictCopy, keeping choice: ConflictChoice
@@ -29,7 +29,7 @@ extension Keyring {
     let holder = try holder(of: copy)
     return try transaction(subject: "resolve \(copy.record.path.text)") { changes throws(KeyringError) in
       if choice == .ours {
-        // Else nothing of the item would stay.
+        // Removing the copy would remove the last version of the item.
         guard let holder else { throw .itemNotFound }
         for file in copy.files { changes.removeFile(file) }
         return [holder]
@@ -54,13 +54,13 @@ extension Keyring {
     }
   }
 
-  /// Keeps a secret that was made for an item as a conflict copy of it, since somebody else has changed the item.
+  /// Stores a secret as a conflict copy, because the item that the secret was made for has been changed concurrently.
   ///
   /// - Parameters:
-  ///   - record: The item with the revision that the secret was made from.
+  ///   - record: The item, with the revision that the secret was made from.
   ///   - secret: The secret.
-  /// - Returns: The item as the copy has it.
-  /// - Throws: as `update(_:_:secret:)`.
+  /// - Returns: The record of the conflict copy.
+  /// - Throws: The errors of `update(_:_:secret:)`.
   package func keepAsConflictCopy(
     _ record: ItemRecord, secret: borrowing SecretBytes
   ) throws(KeyringError) -> ItemRecord {
@@ -76,19 +76,20 @@ extension Keyring {
     }
   }
 
-  /// The item that a conflict copy is in conflict with: the one with its id, else the one that has its place.
+  /// Returns the item that a conflict copy conflicts with: the item with the same id, otherwise the item at the same
+  /// path.
   ///
-  /// - Throws: as `find(_:)`.
+  /// - Throws: The errors of `find(_:)` and of verifying a record.
   package func holder(of copy: ConflictCopy) throws(KeyringError) -> ItemRecord? {
     for predicate in [Predicate.id(copy.record.id), .path(copy.record.path)] {
       guard let line = try find(Query(predicates: [predicate], limit: .one)).items.first else { continue }
-      // A line of the index alone does not make an item the holder.
+      // The index is not signed, so the record must be verified, too.
       if try verifiedRecords(of: [line]).first?.record == line { return line }
     }
     return nil
   }
 
-  /// An item under a name that is free: its own, or one with a number behind the account.
+  /// Returns an item whose path is free: the given one, or a copy of it with a number appended to the account.
   private func withFreePlace(
     _ record: ItemRecord, in changes: inout Changes
   ) throws(KeyringError) -> ItemRecord {

@@ -2,35 +2,36 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Secrets
 
-/// An item whose record was verified, with the encrypted file that the record describes.
+/// An item with a verified record and the encrypted file that the record describes.
 struct StoredItem: Sendable {
   /// The record and its proof.
   let verified: VerifiedRecord
   /// The bytes of the encrypted file; its digest is the one in the record.
   let message: [UInt8]
 
-  /// The attributes of the item.
+  /// The verified record.
   var record: ItemRecord { verified.record }
 }
 
-/// Reads items, and decrypts only what proves to be what was asked for.
+/// Reads items, and decrypts only those that match what was requested.
 struct ItemReader {
   let keyring: Keyring
-  /// Returns whether the user has to be asked for a passphrase, also when the agent keeps it, for an item as it is now.
+  /// Returns true if the user must be asked for the passphrase of an item even if the agent caches it.
   var asksAgain: (ItemRecord) -> Bool = { _ in false }
 
   // MARK: Reading
 
-  /// Returns the item that a line of the index names.
+  /// Returns the item that an index line refers to.
   ///
-  /// The index is a hint: the item's own record has to say the same, and to fulfil the conditions of the caller. A
-  /// writer may be at work between two files, so that a difference is looked at again while none is.
+  /// The index is only a hint: the item's own record must be equal to the line and fulfil the caller's conditions. A
+  /// writer may have replaced only one of the item's files so far, so a mismatch is checked again while no writer is
+  /// active.
   ///
   /// - Parameters:
-  ///   - record: The item, as the index has it.
-  ///   - query: The query that found it; nil for none.
-  /// - Throws: `KeyringError.itemNotFound` when it is gone; `.itemDamaged`, `.bindingMismatch`, `.engine`, or a file
-  ///   error.
+  ///   - record: The item, as in the index.
+  ///   - query: The query that found it, or nil.
+  /// - Throws: `KeyringError.itemNotFound` if the item no longer exists; `.itemDamaged`, `.bindingMismatch`,
+  ///   `.engine`, or a file error.
   func item(for record: ItemRecord, matching query: Query? = nil) throws(KeyringError) -> StoredItem {
     do throws(KeyringError) {
       if let item = try stored(at: record.path, isLocal: record.isLocal), item.record == record {
@@ -44,7 +45,7 @@ struct ItemReader {
     }
   }
 
-  /// Returns the item of a line as it is now, where the line still leads to it, or at the place that it has by now.
+  /// Returns the current item for an index line, at the line's path or at the path that the item has moved to.
   private func indexedItem(for record: ItemRecord) throws(KeyringError) -> StoredItem {
     let tree = keyring.tree
     let lines = try IndexSearch.run(Query(predicates: [.path(record.path)]), in: tree).items
@@ -58,17 +59,17 @@ struct ItemReader {
     return item
   }
 
-  /// Returns what lies at a place, verified; nil when there is neither a record nor an encrypted file.
+  /// Returns the verified item at a path, or nil if there is neither a record nor an encrypted file.
   ///
-  /// - Throws: `KeyringError.itemDamaged` or `.bindingMismatch` when what lies there is not an item that a member of
-  ///   its group has signed; `.engine`, or a file error.
+  /// - Throws: `KeyringError.itemDamaged` or `.bindingMismatch` if the files are not an item that a member of its
+  ///   group has signed; `.engine`, or a file error.
   func stored(at path: ItemPath, isLocal: Bool) throws(KeyringError) -> StoredItem? {
     try stored(
       try recordBytes(at: path, isLocal: isLocal), try message(at: path, isLocal: isLocal), at: path,
       isLocal: isLocal)
   }
 
-  /// Returns the item that two files are; see ``stored(at:isLocal:)``.
+  /// Returns the item that consists of the given record and message; see ``stored(at:isLocal:)``.
   func stored(
     _ record: [UInt8]?, _ message: [UInt8]?, at path: ItemPath, isLocal: Bool
   ) throws(KeyringError) -> StoredItem? {
@@ -89,13 +90,16 @@ struct ItemReader {
     return StoredItem(verified: verified, message: message)
   }
 
-  /// The bytes of the record at a place; nil when there is none.
+  /// Returns the bytes of the record at a path, or nil if there is none.
   func recordBytes(at path: ItemPath, isLocal: Bool) throws(KeyringError) -> [UInt8]? {
     try read(
       StoreLayout.recordFile(path, isLocal: isLocal), limit: StoreLayout.recordFileLimit, of: .path(path))
   }
 
-  /// The same for many records at once, where one that is too large or not a file counts as one that says nothing.
+  /// Returns the bytes of the record at a path, nil if there is none, or an empty array if it is too large or not a
+  /// regular file.
+  ///
+  /// Used for many records at once, where one invalid record must not stop the others.
   func readableRecord(at path: ItemPath, isLocal: Bool) throws(KeyringError) -> [UInt8]? {
     do throws(KeyringError) {
       return try recordBytes(at: path, isLocal: isLocal)
@@ -105,12 +109,12 @@ struct ItemReader {
     }
   }
 
-  /// The bytes of the encrypted file of a record; nil when it is missing.
+  /// Returns the bytes of the encrypted file of a record, or nil if it is missing.
   func message(of record: ItemRecord) throws(KeyringError) -> [UInt8]? {
     try message(at: record.path, isLocal: record.isLocal)
   }
 
-  /// The bytes of the encrypted file at a place; nil when there is none.
+  /// Returns the bytes of the encrypted file at a path, or nil if there is none.
   func message(at path: ItemPath, isLocal: Bool) throws(KeyringError) -> [UInt8]? {
     try read(
       StoreLayout.itemFile(path, isLocal: isLocal), limit: StoreLayout.sealedItemLimit, of: .path(path))
@@ -161,11 +165,14 @@ struct ItemReader {
     }
   }
 
-  /// Refuses a record whose signer cannot read the file: a member of one group could describe the file of another group
-  /// as an item of their own group, under a name of their choice.
+  /// Checks that the signer of a record can read the encrypted file.
   ///
-  /// The file need not be encrypted to exactly the members of today: after a change of the group it is not until it is
-  /// encrypted again, and `check` reports that.
+  /// Without this check, a member of one group could present a file of another group as an item of their own group,
+  /// under a name of their choice. The file need not be encrypted to exactly the current members: after a change of
+  /// the group, `check` reports the difference until the file is re-encrypted.
+  ///
+  /// - Throws: `KeyringError.bindingMismatch` with `readers`; `.itemDamaged` for a file that is not a message;
+  ///   `.engine`.
   func requireSignerAmongReaders(of item: StoredItem) throws(KeyringError) {
     let reference = item.record.reference
     let ids = try recipients(of: item.message, reference)
@@ -174,7 +181,8 @@ struct ItemReader {
     }
   }
 
-  /// Refuses to sign for a file that this user cannot read: nobody would believe the record.
+  /// Checks that this user can read the encrypted file of an item before signing its record. Otherwise the record
+  /// would be rejected by every reader.
   ///
   /// - Throws: `KeyringError.engine` with `notARecipient`; `.itemDamaged` for a file that is not a message.
   func requireOwnAmongReaders(of item: PreparedItem) throws(KeyringError) {
@@ -195,10 +203,10 @@ struct ItemReader {
     }
   }
 
-  /// Whether a person can read an encrypted file, by its recipients.
+  /// Returns true if a person can read an encrypted file, according to its recipients.
   ///
-  /// A subkey that several people have in their keys counts for none of them: anyone can bind the public half of another
-  /// person's encryption subkey to a key of their own, which needs no secret (RFC 9580, 5.2.1.8).
+  /// A subkey that several people's keys contain is ignored: anyone can bind the public half of another person's
+  /// encryption subkey to their own key without a secret (RFC 9580, 5.2.1.8).
   ///
   /// - Throws: `MessageError`, `EngineError`.
   func isReader(_ person: Fingerprint, of message: [UInt8]) throws -> Bool {
@@ -217,7 +225,7 @@ struct ItemReader {
     return false
   }
 
-  /// Checks the caller's conditions on what is signed: the index could have lied about the attributes that they name.
+  /// Checks the conditions of a query on the signed record, because the index may contain wrong attributes.
   func requireConditions(of query: Query?, on item: StoredItem) throws(KeyringError) -> StoredItem {
     guard let query else { return item }
     if let itemClass = query.itemClass, itemClass != item.record.itemClass {
@@ -233,8 +241,8 @@ struct ItemReader {
 }
 
 extension Keyring {
-  /// Runs something while no writer is at work, after a change that was cut off has been finished. In a store that this
-  /// user cannot write to it runs without the lock.
+  /// Runs a closure while no writer is active, after finishing an interrupted transaction. In a store that this user
+  /// cannot write to, the closure runs without the lock.
   func withoutWriters<R>(_ body: () throws(KeyringError) -> R) throws(KeyringError) -> R {
     try run(body, under: try lockIfWritable())
   }
@@ -250,7 +258,7 @@ extension Keyring {
 }
 
 extension KeyringError {
-  /// Whether it is about the files of an item, which a writer may be replacing.
+  /// True if the error concerns the files of an item, which a writer may be replacing.
   var isAboutFilesOfAnItem: Bool {
     switch self {
     case .itemDamaged, .bindingMismatch, .itemNotFound: true
@@ -260,7 +268,7 @@ extension KeyringError {
 }
 
 extension ItemRecord {
-  /// Returns the name of the first member in which two records differ; nil when they say the same.
+  /// Returns the name of the first member in which two records differ, or nil if they are equal.
   func difference(from other: ItemRecord) -> AttributeName? {
     if self == other { return nil }
     let names: [AttributeName] = [.itemClass, .id, .group, .revision, .created, .modified, .secretModified]

@@ -2,12 +2,12 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Secrets
 
-/// An item ready to be put into the store: its record, not signed yet, and its encrypted file.
+/// An item that is ready to be stored: its unsigned record and its encrypted file.
 struct PreparedItem: Sendable {
   let record: ItemRecord
   let message: [UInt8]
 
-  /// Puts a record and a file together; the record gets the digest of the file.
+  /// Combines a record and a file, and sets the digest of the file in the record.
   init(record: ItemRecord, message: [UInt8]) {
     self.record = record.sealed(as: ContentDigest(of: message))
     self.message = message
@@ -15,7 +15,7 @@ struct PreparedItem: Sendable {
 }
 
 extension ItemRecord {
-  /// Returns the record of the same version in another encrypted file.
+  /// Returns the record with another encrypted file of the same version.
   package func sealed(as digest: ContentDigest) -> ItemRecord {
     var record = self
     record.sealed = digest
@@ -23,18 +23,18 @@ extension ItemRecord {
   }
 }
 
-/// Encrypts secrets to the members of their groups.
+/// Encrypts secrets to the members of their items' groups.
 struct ItemSealer: Sendable {
   let keyring: Keyring
 
-  /// Prepares a new item, under a new id.
+  /// Prepares a new item with a new id.
   ///
   /// - Parameters:
-  ///   - item: What is public about it.
+  ///   - item: The public part of the item.
   ///   - secret: Its secret.
-  ///   - created: When it was made; nil for now.
-  ///   - original: The item that has the same secret already; nil for a new secret.
-  /// - Throws: as `Keyring.add`.
+  ///   - created: The time of its creation; nil for the current time.
+  ///   - original: The item that already has the same secret; nil for a new secret.
+  /// - Throws: The errors of `Keyring.add`.
   func prepare(
     _ item: NewItem, secret: borrowing SecretBytes, created: Timestamp? = nil, original: ItemRecord? = nil
   ) throws(KeyringError) -> PreparedItem {
@@ -48,9 +48,9 @@ struct ItemSealer: Sendable {
     return try prepare(record, secret: secret)
   }
 
-  /// Encrypts a secret for a record: the caller decides about revision and times.
+  /// Encrypts a secret for a record. The caller chooses its revision and times.
   func prepare(_ record: ItemRecord, secret: borrowing SecretBytes) throws(KeyringError) -> PreparedItem {
-    // Nothing is encrypted for a record that cannot be written.
+    // Fails before encryption if the record cannot be written.
     do throws(IndexLineError) {
       _ = try IndexLine.encode(record)
     } catch {
@@ -60,7 +60,7 @@ struct ItemSealer: Sendable {
       throw .secretTooLarge(limit: StoreLayout.secretLimit)
     }
     guard let members = keyring.policy.groups[record.group] else { throw .unknownGroup(record.group) }
-    // Nobody else in the group would believe the record.
+    // The other members of the group would reject the record.
     guard members.contains(keyring.trusted.signer) else { throw .team(.notInGroup(record.group)) }
     let message: [UInt8]
     do {
@@ -74,7 +74,7 @@ struct ItemSealer: Sendable {
     return PreparedItem(record: record, message: message)
   }
 
-  /// Returns the error for what keeps a secret from being encrypted; a key that is to blame gets a name.
+  /// Returns the error for a failed encryption, with the name of the member if their key is the cause.
   func failure(_ error: EngineError, group: String, item: ItemReference?) -> KeyringError {
     guard case .unusableKey(let fingerprint, let problem) = error,
       let person = keyring.policy.people[fingerprint]
@@ -88,7 +88,8 @@ struct ItemSealer: Sendable {
 }
 
 extension HostContext {
-  /// Returns the current time; later than an item's last change, also when the clock was put back.
+  /// Returns the current time, or a later one if an item's last change is not before it, for example because the clock
+  /// was set back.
   func time(after record: ItemRecord) -> Timestamp {
     max(clock(), Timestamp(microseconds: record.modified.microseconds + 1))
   }

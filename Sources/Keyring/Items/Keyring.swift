@@ -2,26 +2,26 @@ public import KeyringModel
 public import OpenPGP
 public import Secrets
 
-/// An open store: finds items by their attributes, decrypts those that were asked for, and changes them.
+/// An open store: finds items by their attributes, decrypts requested items, and changes items.
 ///
-/// Several threads may use one keyring, and several processes one store: changes are made under the
-/// store's lock, each from a fresh look at what is there.
+/// Several threads may use one keyring, and several processes one store. Changes are made under the store's lock and
+/// are based on the current state of the store.
 public final class Keyring: Sendable {
-  /// The attributes of all items.
+  /// The searchable attributes of all items.
   public let index: Index
   let tree: FileTree
   let trusted: TrustedPolicy
   let engine: any SealingEngine
   let host: HostContext
-  /// The signatures that were verified on this machine.
+  /// The signatures that this machine has verified.
   let roots: VerifiedRoots
-  /// The policy that this machine had accepted before, when opening the store has accepted the one that follows it.
+  /// The previously accepted policy, if opening the store has accepted its successor.
   package let policyBefore: Policy?
 
-  /// Who belongs to the keyring: the policy that this machine has accepted.
+  /// The policy that this machine has accepted: the members and groups of the keyring.
   public var policy: Policy { trusted.policy }
 
-  /// Why nothing can be written: the store's policy is not the accepted one. `nil` when all is well.
+  /// The reason why nothing can be written, because the store's policy is not the accepted one; `nil` if it is.
   public var distrust: PolicyDistrust? { trusted.distrust }
 
   init(
@@ -37,14 +37,14 @@ public final class Keyring: Sendable {
     index = Index(tree: tree, host: host)
   }
 
-  /// Opens the store at a path; GnuPG is not started before it is needed.
+  /// Opens the store at a path. GnuPG is not started before it is needed.
   ///
-  /// A policy that is not the accepted one stops writing, and ``distrust`` says so. One that an accepted admin has
-  /// signed is accepted by the command `keytree`, which tells of it, or by ``Trust``.
+  /// If the store's policy is not the accepted one, writing fails and ``distrust`` has the reason. A policy that an
+  /// accepted admin has signed is accepted by the command `keytree`, which reports it, or by ``Trust``.
   ///
   /// - Parameters:
-  ///   - path: the store's folder.
-  ///   - host: what to know of the machine; its ``HostContext/keepsIndex`` decides whether questions are answered
+  ///   - path: The store's folder.
+  ///   - host: The context of this machine. Its ``HostContext/keepsIndex`` determines whether queries are answered
   ///     from memory.
   /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, `.policyNotTrusted`, or a file error.
   public static func open(at path: String, host: HostContext) throws(KeyringError) -> Keyring {
@@ -54,14 +54,15 @@ public final class Keyring: Sendable {
     return Keyring(tree: tree, trusted: trusted, engine: engine, host: host)
   }
 
-  /// Opens a store, and accepts its policy when that follows the accepted one and is signed by an admin of it: whoever
-  /// calls this tells what changes, see ``policyBefore``.
+  /// Opens a store, and accepts its policy if that follows the accepted one and is signed by one of its admins.
+  ///
+  /// The caller reports the change of the policy, see ``policyBefore``.
   ///
   /// - Parameters:
-  ///   - faults: Faults that are planned, for tests.
-  ///   - engine: A stand-in for GnuPG, for tests.
-  ///   - past: The policies of the history; asked for when the store is several generations ahead.
-  /// - Throws: as `open(at:host:)`; `.engine` when the policy has changed and GnuPG cannot be used.
+  ///   - faults: The faults to inject, for tests.
+  ///   - engine: A test double for GnuPG.
+  ///   - past: Returns the policies in the history. Called if the store is several generations ahead.
+  /// - Throws: The errors of `open(at:host:)`; `.engine` if the policy has changed and GnuPG cannot be used.
   package static func open(
     at path: String, host: HostContext, faults: FaultPlan?, engine: (any SealingEngine)?,
     past: () throws(KeyringError) -> PastPolicySteps = { PastPolicySteps([]) }
@@ -79,40 +80,41 @@ public final class Keyring: Sendable {
       policyBefore: trusted.policy == before.policy ? nil : before.policy)
   }
 
-  /// Starts what decrypting will need, in the background, while the index is being searched.
+  /// Starts the processes that decryption needs, in the background, while the index is searched.
   public func warmUp() { engine.warmUp() }
 
-  /// What cryptography was done so far, and the processes it took.
+  /// The cryptographic operations so far, and the processes that they started.
   public var engineStatistics: EngineStatistics { engine.statistics }
 
   // MARK: Reading
 
-  /// The items that match a query: attributes only.
+  /// Returns the attributes of the items that match a query.
   ///
-  /// - Throws: as `Index.find(_:)`.
+  /// - Throws: The errors of `Index.find(_:)`.
   public func find(_ query: Query) throws(KeyringError) -> Matches { try index.find(query) }
 
   /// Decrypts the secret of one item.
   ///
   /// - Parameters:
-  ///   - record: the item, as `find` returned it.
-  ///   - query: the query that found it; its conditions must hold on the signed record, because the index could lie.
-  ///   - asksAgain: whether the agent forgets the passphrases that it keeps, all of them, so that somebody is asked
-  ///     before this secret is released. A program of the person's that keeps a passphrase elsewhere, such as a
-  ///     pinentry with a password manager of its own, can still answer in their place.
-  /// - Returns: the secret's exact bytes.
-  /// - Throws: `KeyringError.itemDamaged`, `.bindingMismatch`, `.engine` with the reason why GnuPG could not
-  ///   decrypt, or a file error. Nothing of the content is ever part of an error. With `asksAgain` also `.engine`
-  ///   with `noPromptPossible` when nobody may be asked, and with `unusableKey` for a key without a passphrase
-  ///   or on a card: nothing is forgotten then.
+  ///   - record: The item, as `find` returned it.
+  ///   - query: The query that found it. The signed record must fulfil its conditions, because the index may be wrong.
+  ///   - asksAgain: True if the agent must forget all cached passphrases, so that the user is asked before this secret
+  ///     is released. A program of the user that stores passphrases elsewhere, such as a pinentry with its own
+  ///     password manager, can still answer instead of the user.
+  /// - Returns: The exact bytes of the secret.
+  /// - Throws: `KeyringError.itemDamaged`, `.bindingMismatch`, `.engine` with the reason why GnuPG could not decrypt,
+  ///   or a file error. Errors never contain any of the content. With `asksAgain` also `.engine` with
+  ///   `noPromptPossible` if prompts are not allowed, and with `unusableKey` for a key without a passphrase or on a
+  ///   card. In these two cases the agent forgets nothing.
   public func secret(
     for record: ItemRecord, matching query: Query? = nil, asksAgain: Bool = false
   ) throws(KeyringError) -> SecretBytes {
     try secret(for: record, matching: query) { _ in asksAgain }
   }
 
-  /// The same, where the item itself says whether somebody is asked: as it is when it is opened, which may be another
-  /// moment than when it was found.
+  /// Decrypts the secret of one item, where the item determines whether the user is asked for the passphrase.
+  ///
+  /// - Parameter asksAgain: Receives the item as it is when it is decrypted, which may differ from when it was found.
   package func secret(
     for record: ItemRecord, matching query: Query?, asksAgain: (ItemRecord) -> Bool
   ) throws(KeyringError) -> SecretBytes {
@@ -122,10 +124,10 @@ public final class Keyring: Sendable {
     }
   }
 
-  /// Makes sure that the key of this machine's person has a passphrase to be asked for.
+  /// Checks that this user's key has a passphrase to ask for.
   ///
-  /// - Throws: `KeyringError.engine` with `unusableKey` when it has none, is on a card, or is not there; or what
-  ///   concerns GnuPG and its agent.
+  /// - Throws: `KeyringError.engine` with `unusableKey` if the key has no passphrase, is on a card, or is missing; or
+  ///   another failure of GnuPG or its agent.
   public func checkPassphrase() throws(KeyringError) {
     do {
       try engine.checkPassphrase(of: trusted.signer)
@@ -138,12 +140,12 @@ public final class Keyring: Sendable {
 
   /// Adds an item.
   ///
-  /// - Returns: the new item's record.
-  /// - Throws: `KeyringError.itemExists` when an item has this primary key already, `.invalidAttribute`,
-  ///   `.attributesTooLarge`, `.secretTooLarge`, `.unknownGroup`, `.unsafeFolder` when others can write where the
-  ///   item would go, `.shardDamaged`, `.policyNotTrusted`, `.engine`, `.busy`, or a file error. After any but a
-  ///   file error the store is as it was. A file error may also strike after the change was decided, for one on a
-  ///   disk that is full: then the change stands and whoever takes the lock next brings it to its end.
+  /// - Returns: The new item's record.
+  /// - Throws: `KeyringError.itemExists` if an item already has this primary key, `.invalidAttribute`,
+  ///   `.attributesTooLarge`, `.secretTooLarge`, `.unknownGroup`, `.unsafeFolder` if other users can write to the
+  ///   item's folder, `.shardDamaged`, `.policyNotTrusted`, `.engine`, `.busy`, or a file error. After any error
+  ///   except a file error the store is unchanged. A file error, for example on a full disk, may also occur after the
+  ///   transaction was decided. The change is valid then, and the next process that takes the lock completes it.
   @discardableResult
   public func add(_ item: NewItem, secret: borrowing SecretBytes) throws(KeyringError) -> ItemRecord {
     try requireTrust()
@@ -151,34 +153,35 @@ public final class Keyring: Sendable {
     return try transaction { changes throws(KeyringError) in try changes.add(prepared) }
   }
 
-  /// Makes a second item with the same secret and other attributes.
+  /// Adds a second item with the same secret and other attributes.
   ///
-  /// It has the revision of the first one: who could read that secret could read this one.
+  /// It has the revision of the original, because a person who could read that secret could read this one, too.
   ///
-  /// - Returns: the new item's record.
-  /// - Throws: as `secret(for:matching:)` and `add`.
+  /// - Returns: The new item's record.
+  /// - Throws: The errors of `secret(for:matching:)` and `add`.
   @discardableResult
   public func duplicate(_ record: ItemRecord, as item: NewItem) throws(KeyringError) -> ItemRecord {
     try transaction { changes throws(KeyringError) in try changes.duplicate(record, as: item) }
   }
 
-  /// Changes attributes of an item; its secret stays. It is decrypted only if its group changes.
+  /// Changes attributes of an item but not its secret. The secret is decrypted only if the group changes.
   ///
-  /// The item is looked up again, so of two writers the last one wins, whole.
+  /// The changes are applied to the current version of the item. Of two writers of an attribute, the last one wins.
   ///
-  /// - Returns: the record as it is now.
-  /// - Throws: `KeyringError.itemNotFound` when it was removed, `.itemExists` when another item has the new primary key,
-  ///   `.itemDamaged` or `.bindingMismatch` when it is not what a member of its group has signed, or not what the index
-  ///   says; and as `add`.
+  /// - Returns: The new record.
+  /// - Throws: `KeyringError.itemNotFound` if the item was removed, `.itemExists` if another item has the new primary
+  ///   key, `.itemDamaged` or `.bindingMismatch` if the item is not signed by a member of its group or differs from
+  ///   the index; and the errors of `add`.
   @discardableResult
   public func update(_ record: ItemRecord, _ changes: AttributeChanges) throws(KeyringError) -> ItemRecord {
     try transaction { staged throws(KeyringError) in try staged.update(record, changes) }
   }
 
-  /// Replaces an item's secret, and changes attributes with it.
+  /// Replaces an item's secret and changes its attributes.
   ///
-  /// - Returns: the record as it is now, with a new revision.
-  /// - Throws: as `update(_:_:)`; `.bindingMismatch` with `condition(.group)` when the item was moved to another group.
+  /// - Returns: The new record, with a new revision.
+  /// - Throws: The errors of `update(_:_:)`; `.bindingMismatch` with `condition(.group)` if the item was moved to
+  ///   another group.
   @discardableResult
   public func update(
     _ record: ItemRecord, _ changes: AttributeChanges = AttributeChanges(), secret: borrowing SecretBytes
@@ -188,14 +191,14 @@ public final class Keyring: Sendable {
     }
   }
 
-  /// Replaces the secret of an item unless somebody else has replaced it, or has moved the item to other readers.
+  /// Replaces the secret of an item unless the secret was replaced or the item moved to another group concurrently.
   ///
   /// - Parameters:
-  ///   - record: the item with the revision that the new secret is made from.
-  ///   - secret: the new secret.
-  /// - Returns: the record as it is now; nil, and nothing is done, when the item has another revision or group, or is
-  ///   gone.
-  /// - Throws: as `update(_:_:)`, but for `itemNotFound`.
+  ///   - record: The item, with the revision that the new secret is made from.
+  ///   - secret: The new secret.
+  /// - Returns: The new record; nil if nothing was changed because the item has another revision or group, or no
+  ///   longer exists.
+  /// - Throws: The errors of `update(_:_:)`, except `itemNotFound`.
   public func replaceSecret(
     of record: ItemRecord, with secret: borrowing SecretBytes
   ) throws(KeyringError) -> ItemRecord? {
@@ -212,23 +215,23 @@ public final class Keyring: Sendable {
     }
   }
 
-  /// Removes items, all or none.
+  /// Removes all of the given items or none.
   ///
-  /// - Throws: `KeyringError.itemNotFound` when one is gone already, `.shardDamaged`, `.policyNotTrusted`,
-  ///   `.busy`, or a file error.
+  /// - Throws: `KeyringError.itemNotFound` if one no longer exists, `.shardDamaged`, `.policyNotTrusted`, `.busy`, or
+  ///   a file error.
   public func delete(_ records: [ItemRecord]) throws(KeyringError) {
     try transaction { changes throws(KeyringError) in
       for record in records { try changes.delete(record) }
     }
   }
 
-  /// Removes items, all or none, where somebody may be replacing their secrets at the same time.
+  /// Removes all of the given items or none, optionally only if their secrets have not been replaced concurrently.
   ///
   /// - Parameters:
-  ///   - records: the items with the secrets that the caller means.
-  ///   - ifUnchanged: whether nothing is removed when one of them has another secret by now.
-  /// - Returns: whether they were removed.
-  /// - Throws: as `delete(_:)`.
+  ///   - records: The items, with the revisions of the secrets that the caller means.
+  ///   - ifUnchanged: True if nothing must be removed when one of the items has another revision.
+  /// - Returns: True if the items were removed.
+  /// - Throws: The errors of `delete(_:)`.
   package func delete(_ records: [ItemRecord], ifUnchanged: Bool) throws(KeyringError) -> Bool {
     try transaction { changes throws(KeyringError) in
       for record in records where ifUnchanged {
@@ -239,26 +242,28 @@ public final class Keyring: Sendable {
     }
   }
 
-  /// Makes several changes that happen together or not at all.
+  /// Makes several changes in one transaction: all of them or none.
   ///
-  /// Each change sees those before it. `find` and `secret(for:matching:)` do not: they see the store as it is.
+  /// Each change sees the changes before it. `find` and `secret(for:matching:)` see only the store on disk.
   ///
-  /// - Parameter body: makes the changes; when it throws, none of them happens. It runs without the store's lock, since a
-  ///   dialog for a passphrase may stay open for long, and is run again when somebody else has changed what it has looked
-  ///   at; after three times under the lock: by then the passphrase was given.
-  /// - Throws: what `body` throws, and as `add`.
+  /// - Parameter body: Makes the changes. If it throws, nothing is changed. It runs without the store's lock, because
+  ///   a passphrase dialog may stay open for a long time. If another process has changed an item that `body` has read,
+  ///   it runs again, up to three times in total. After that it runs under the lock, when the passphrase has already
+  ///   been entered.
+  /// - Throws: The errors of `body` and of `add`.
   public func transaction<R>(
     _ body: (inout Changes) throws(KeyringError) -> R
   ) throws(KeyringError) -> R {
     try transaction(subject: nil, body)
   }
 
-  /// Does the same, with words of the caller's own for the history.
+  /// Does the same, with the caller's own subject for the history.
   ///
   /// - Parameters:
-  ///   - subject: one line of printable ASCII without a secret; nil for what the changes themselves say.
-  ///   - successor: the keyring with the people that the change brings, by whose policy records are signed; nil for this.
-  ///   - body: makes the changes.
+  ///   - subject: One line of printable ASCII without a secret; nil for a subject that is derived from the changes.
+  ///   - successor: The keyring with the policy that the change installs, under which the records are signed; nil for
+  ///     this keyring.
+  ///   - body: Makes the changes.
   package func transaction<R>(
     subject: String?, signingAs successor: Keyring? = nil, _ body: (inout Changes) throws(KeyringError) -> R
   ) throws(KeyringError) -> R {
@@ -275,7 +280,7 @@ public final class Keyring: Sendable {
         result = try body(&changes)
         try changes.sign(as: successor ?? self)
       } catch {
-        // A writer may have been at work between two files of an item.
+        // A writer may have replaced only one of the item's files when they were read.
         if error.isAboutFilesOfAnItem, try ReaderSnapshot(of: tree) != before { continue }
         throw error
       }
@@ -291,7 +296,7 @@ public final class Keyring: Sendable {
 
   private static let attempts = 3
 
-  /// Takes the lock and commits changes; false, and nothing happens, when what they were made from has changed.
+  /// Takes the lock and commits changes. Returns false without committing if what the changes are based on has changed.
   private func commit(
     _ changes: consuming Changes, _ subject: String?, since before: ReaderSnapshot
   ) throws(KeyringError) -> Bool {
@@ -302,7 +307,7 @@ public final class Keyring: Sendable {
     return true
   }
 
-  /// Takes the lock, finishes what was cut off before, and makes sure that the policy is still the accepted one.
+  /// Takes the lock, finishes an interrupted transaction, and checks that the policy is still the accepted one.
   private func lockForWriting() throws(KeyringError) -> StoreLock {
     let lock = try StoreLock(tree, timeout: host.lockTimeout)
     try Transaction.recover(in: tree, under: lock)
@@ -310,7 +315,7 @@ public final class Keyring: Sendable {
     return lock
   }
 
-  /// The policy may have changed since the store was opened: then its recipients are not to be used.
+  /// Checks that the policy has not changed since the store was opened, since its recipients must not be used then.
   private func checkPolicy() throws(KeyringError) {
     if trusted.isReplacing {
       let stored = try TrustedPolicy.read(in: tree).policy
@@ -323,14 +328,14 @@ public final class Keyring: Sendable {
     guard current.policy == policy else {
       throw .policyNotTrusted(.changed(generation: current.policy.generation, pinned: policy.generation))
     }
-    // What was accepted may have changed as well, and the engine has the keys from before.
+    // The accepted key files may have changed as well, and the engine still has the old keys.
     for (fingerprint, bytes) in current.keys where trusted.keys[fingerprint] != bytes {
       throw .policyNotTrusted(.keyChanged(fingerprint, name: policy.people[fingerprint]?.name ?? ""))
     }
-    // An account whose state cannot be written keeps its old pin, which is good for all it was good for before.
+    // If the state folder is not writable, the old pin stays, which remains as valid as before.
     try? current.adoptKeys(stateBase: host.stateBase)
   }
 
-  /// Refuses a change before anything is encrypted, or anybody asked for a passphrase for it.
+  /// Refuses a change before anything is encrypted or the user is asked for a passphrase.
   func requireTrust() throws(KeyringError) { try trusted.requireMembership() }
 }

@@ -1,38 +1,40 @@
 public import KeyringModel
 public import Secrets
 
-/// Attributes for an item that is in the store already.
+/// A change to the attributes of an existing item.
 public struct PlannedUpdate: Sendable {
   /// The item, as `find` returned it.
   public let record: ItemRecord
-  /// What changes about it.
+  /// The changes to its attributes.
   public let changes: AttributeChanges
 
-  /// Plans a change.
+  /// Creates a planned change.
   public init(_ record: ItemRecord, _ changes: AttributeChanges) {
     self.record = record
     self.changes = changes
   }
 }
 
-/// What became of one of many items that were added together.
+/// The result for one of several items that were added together.
 public enum AddOutcome: Sendable, Equatable {
-  /// It was added.
+  /// The item was added.
   case added(ItemRecord)
-  /// An item with its primary key was there already, and was left as it is.
+  /// An item with the same primary key already existed and was not changed.
   case exists(ItemReference)
 }
 
 extension Keyring {
-  /// Adds many items in one transaction, sealing them on several threads; items that exist are left alone.
+  /// Adds several items in one transaction and encrypts them on several threads. Existing items are not changed.
   ///
   /// - Parameters:
-  ///   - items: the items.
-  ///   - updates: changes to items of the store, made in the same transaction.
-  ///   - secret: the secret of the item with this number; called once for each, from several threads.
-  ///   - progress: told how many are sealed, in no particular order and from several threads.
-  /// - Returns: what became of each item, in the same order.
-  /// - Throws: as `add`; then nothing was added.
+  ///   - items: The items.
+  ///   - updates: Changes to existing items, made in the same transaction.
+  ///   - secret: Returns the secret of the item with this index. Called once for each item to be added, from several
+  ///     threads.
+  ///   - progress: Called once for each encrypted item, with its number among the added items counted from 1. The calls
+  ///     come in no particular order and from several threads.
+  /// - Returns: The result for each item, in the same order.
+  /// - Throws: The errors of `add`. After any error except a file error no item is added.
   public func addAll(
     _ items: [NewItem], updating updates: [PlannedUpdate] = [],
     secret: @escaping @Sendable (Int) -> SecretBytes,
@@ -41,7 +43,7 @@ extension Keyring {
     try addAll(items, updating: updates, subject: nil, secret: secret, progress: progress)
   }
 
-  /// Does the same, with words of the caller's own for the history.
+  /// Does the same, with the caller's own subject for the history.
   package func addAll(
     _ items: [NewItem], updating updates: [PlannedUpdate], subject: String?,
     secret: @escaping @Sendable (Int) -> SecretBytes, progress: @escaping @Sendable (Int) -> Void
@@ -66,7 +68,7 @@ extension Keyring {
         do throws(KeyringError) {
           outcomes[wanted[number]] = .added(try changes.add(item))
         } catch {
-          // Somebody added it meanwhile, or it is twice in the list.
+          // Another process added it concurrently, or the list contains it twice.
           guard case .itemExists = error else { throw error }
         }
       }
@@ -75,14 +77,14 @@ extension Keyring {
     }
   }
 
-  /// Times for items that are made together, one after the other in the order of the items: which thread is
-  /// done first must not decide about the order in which they are found.
+  /// Returns increasing creation times for items that are added together, so that queries return the items in the
+  /// given order, whatever thread finishes first.
   private func times(_ count: Int) -> [Timestamp] {
     let start = host.clock().microseconds
     return (0..<Int64(count)).map { Timestamp(microseconds: start + $0) }
   }
 
-  /// Whether an item with this primary key is in the index now.
+  /// Returns true if the index contains an item with this primary key.
   private func exists(_ item: NewItem) throws(KeyringError) -> Bool {
     let attributes = try item.attributes.checked(for: item.itemClass)
     let key = PrimaryKey(itemClass: item.itemClass, attributes: attributes, group: item.group)
@@ -91,10 +93,10 @@ extension Keyring {
 }
 
 extension Query {
-  /// The question for the one item that has a primary key.
+  /// Returns the query for the only item with a primary key.
   ///
-  /// Its path alone would do, but that names no bytes to look for, so that each line of a shard would be
-  /// parsed. Numbers are left out, since a line may spell them in another way.
+  /// The path alone would identify the item, but gives no bytes to search for, so every line of a shard would be
+  /// parsed. Numbers are left out because a line may contain them in another notation.
   package static func item(with key: PrimaryKey) -> Query {
     let values = key.values.filter { $0.value.contentBytes != nil }
       .map { Predicate(subject: .attribute($0.name), comparison: .equal($0.value)) }

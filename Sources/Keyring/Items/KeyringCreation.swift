@@ -2,27 +2,27 @@ public import KeyringModel
 package import OpenPGP
 
 extension Keyring {
-  /// Makes a store with one person, and accepts its policy on this machine.
+  /// Creates a store with one member, and accepts its policy on this machine.
   ///
-  /// The folder may be missing or empty, or be a git repository without files; what an earlier attempt
-  /// that was cut off has left is used again. The policy is written last: before it, there is no store.
+  /// The folder may be missing, empty, or a git repository without files. Files that an earlier, interrupted attempt
+  /// left behind are reused. The policy is written last: the store exists only once it is there.
   ///
   /// - Parameters:
-  ///   - path: the store's folder; it and those above it are made as needed.
-  ///   - owner: whose store it is; a secret key that can sign and decrypt, see `OwnKeys`.
-  ///   - host: what the library needs to know of the machine.
-  /// - Returns: the new store, open.
-  /// - Throws: `KeyringError.storeExists`, `.folderNotEmpty`, `.unsafeFolder`, `.engine` when the key cannot
-  ///   be used, or a file error.
+  ///   - path: The store's folder. It and its missing parent folders are created.
+  ///   - owner: The owner's key: a secret key that can sign and decrypt, see `OwnKeys`.
+  ///   - host: The context of this machine.
+  /// - Returns: The new store, opened.
+  /// - Throws: `KeyringError.storeExists`, `.folderNotEmpty`, `.unsafeFolder`, `.engine` if the key cannot be used, or
+  ///   a file error.
   public static func create(
     at path: String, owner: Fingerprint, host: HostContext
   ) throws(KeyringError) -> Keyring {
     try prepare(at: path, owner: owner, host: host).finish()
   }
 
-  /// Makes everything of a store but its policy.
+  /// Creates all of a store except its policy.
   ///
-  /// - Throws: as `create(at:owner:host:)`.
+  /// - Throws: The errors of `create(at:owner:host:)`.
   package static func prepare(
     at path: String, owner: Fingerprint, host: HostContext
   ) throws(KeyringError) -> NewStore {
@@ -42,11 +42,11 @@ extension Keyring {
     }
   }
 
-  /// The first person of a store.
+  /// The first member of a store.
   package struct Founder: Sendable {
     package let fingerprint: Fingerprint
     package let name: String
-    /// The public key, armored.
+    /// The public key, ASCII-armored.
     package let keyFile: [UInt8]
 
     package init(fingerprint: Fingerprint, name: String, keyFile: [UInt8]) {
@@ -56,7 +56,7 @@ extension Keyring {
     }
   }
 
-  /// Makes a store with faults planned and with an engine that may be a stand-in for GnuPG, both for tests.
+  /// Creates a store with injected faults and an engine that may be a test double for GnuPG. For tests.
   package static func create(
     at path: String, founder: Founder, host: HostContext,
     faults: FaultPlan? = nil, engine makeEngine: (KeyringID) -> any SealingEngine
@@ -82,7 +82,7 @@ extension Keyring {
       groups: [GroupName.default: [owner]])
     let policyBytes = policy.encode()
     do throws(PolicyError) {
-      // What is written must be what can be read again.
+      // Checks that the policy can be read back.
       _ = try Policy.parse(policyBytes)
     } catch {
       throw .policyNotTrusted(.unreadable(error))
@@ -90,7 +90,7 @@ extension Keyring {
     let engine = makeEngine(keyring)
     let signature: [UInt8]
     do {
-      // Fails here, before anything is written, when nothing could be sealed to this key later.
+      // Fails before anything is written if it will not be possible to encrypt to this key.
       _ = try engine.expectedRecipients([owner])
       signature = try engine.signDetached(policyBytes, signer: owner)
     } catch {
@@ -99,7 +99,7 @@ extension Keyring {
     try PolicyVerification(engine: engine).verify(policyBytes, signature: signature, admins: [owner])
 
     let lock = try StoreLock(tree, timeout: host.lockTimeout)
-    // Somebody else may have made the store meanwhile.
+    // Another process may have created the store in the meantime.
     guard try files(tree.status(StoreLayout.policy)) == nil else { throw .storeExists(path: path) }
     try write(
       [
@@ -108,7 +108,7 @@ extension Keyring {
         (StoreLayout.policySignature, signature),
       ], in: tree)
     let keys = [owner: founder.keyFile]
-    // The id of the keyring is new, so nothing can have been accepted.
+    // The keyring id is new, so no policy of this keyring can have been accepted.
     _ = try PinStore(base: host.stateBase, keyring: keyring, faults: faults).write(
       policy: policy, bytes: policyBytes, keys: keys, signer: owner, replacing: nil)
     let trusted = TrustedPolicy(policy: policy, signer: owner, keys: keys)
@@ -117,7 +117,7 @@ extension Keyring {
       keyring: Keyring(tree: tree, trusted: trusted, engine: engine, host: host))
   }
 
-  /// Opens, or makes, the folder for a new store.
+  /// Opens or creates the folder for a new store.
   private static func emptyFolder(_ path: String, faults: FaultPlan?) throws(KeyringError) -> FileTree {
     try StoreFolder.makeFolder(path, faults: faults)
     let tree = try files(FileTree(at: path, faults: faults))
@@ -151,20 +151,20 @@ extension Keyring {
     }
   }
 
-  /// For clones that know nothing of Keytree: no conversion of line ends, no attempt to merge as text.
+  /// The attributes for clones that git uses without Keytree: no line-ending conversion, no textual merges.
   private static var gitAttributes: [UInt8] {
     Array(
       "* -text\n/items/**/*.gpg binary\n/conflicts/** binary\n/index/** -text\n/policy.json* -text -merge\n"
         .utf8)
   }
 
-  /// What never leaves this machine.
+  /// The `.gitignore` for files that never leave this machine.
   private static var gitIgnore: [UInt8] { Array("/\(StoreLayout.work)/\n/\(StoreLayout.local)/\n".utf8) }
 }
 
-/// A store that has everything but its policy, and is locked.
+/// A locked store that is complete except for its policy.
 ///
-/// What a store needs beside its files, such as a repository, is made at this moment: with the policy the store is complete.
+/// The caller creates what else the store needs, such as a repository, before the policy completes the store.
 package struct NewStore: ~Copyable {
   private let lock: StoreLock
   private let policy: [UInt8]
@@ -178,7 +178,7 @@ package struct NewStore: ~Copyable {
 
   /// Writes the policy.
   ///
-  /// - Returns: The store, open.
+  /// - Returns: The store, opened.
   /// - Throws: A file error.
   package consuming func finish() throws(KeyringError) -> Keyring {
     defer { withExtendedLifetime(lock) {} }
@@ -188,7 +188,7 @@ package struct NewStore: ~Copyable {
 }
 
 extension Policy {
-  /// The file of recipients as `pass` has it: the members of the default group, one to a line.
+  /// The recipients file in the format of `pass`: one member of the default group per line.
   var passRecipients: [UInt8] {
     Array((groups[GroupName.default] ?? []).sorted().map { "\($0.text)\n" }.joined().utf8)
   }

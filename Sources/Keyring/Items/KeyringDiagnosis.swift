@@ -3,11 +3,10 @@ package import OpenPGP
 internal import Secrets
 
 extension Keyring {
-  /// Encrypts a few random bytes to the default group, decrypts them again, and signs and verifies a line, as for every
-  /// item.
+  /// Encrypts random bytes to the default group and decrypts them, then signs and verifies a line, as for every item.
   ///
-  /// - Throws: what would keep an item from being written or read; `.engine(.corrupt)` when the bytes come
-  ///   back changed.
+  /// - Throws: The error that would prevent an item from being written or read; `.engine(.corrupt)` if the decrypted
+  ///   bytes or the signature differ.
   package func roundTrip() throws(KeyringError) {
     do {
       try engine.roundTrip(recipients: policy.groups[GroupName.default] ?? [], signer: trusted.signer)
@@ -16,26 +15,26 @@ extension Keyring {
     }
   }
 
-  /// The facts about the engine: programs, homes, sockets, keys; `nil` with a stand-in.
+  /// Returns the programs, homes, sockets and keys of the engine; `nil` for a test double.
   package func engineReport() -> EngineReport? { (engine as? Engine)?.report() }
 
-  /// The people's keys as they were listed when the engine was last made ready; starts no process.
+  /// Returns the members' keys as they were listed when the engine was last prepared. Starts no process.
   ///
-  /// - Returns: nothing when it was never made ready on this machine, or with a stand-in.
+  /// - Returns: An empty array if the engine was never prepared on this machine, or for a test double.
   package func rememberedKeys() -> [PublicKey] { (engine as? Engine)?.rememberedKeys() ?? [] }
 
-  /// Who signs what this user writes.
+  /// The fingerprint of the key with which this user signs.
   package var ownFingerprint: Fingerprint { trusted.signer }
 }
 
 extension SealingEngine {
-  /// Encrypts a few random bytes and decrypts them again, and signs and verifies a line.
+  /// Encrypts random bytes and decrypts them, then signs and verifies a line.
   ///
   /// - Parameters:
-  ///   - recipients: the people to encrypt to, this user among them.
-  ///   - signer: who signs.
-  /// - Throws: what would keep an item from being written or read; `.corrupt` when the bytes or the signature
-  ///   come back changed.
+  ///   - recipients: The people to encrypt to, including this user.
+  ///   - signer: The fingerprint of the signing key.
+  /// - Throws: The error that would prevent an item from being written or read; `.corrupt` if the decrypted bytes or
+  ///   the signature differ.
   package func roundTrip(recipients: [Fingerprint], signer: Fingerprint) throws(EngineError) {
     var generator = SystemRandomNumberGenerator()
     let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -48,14 +47,14 @@ extension SealingEngine {
 }
 
 extension Index {
-  /// Folders of changes that were cut off; the next command that writes finishes or removes them.
+  /// Returns the folders of interrupted transactions. The next command that writes finishes or removes them.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   package func unfinishedChanges() throws(KeyringError) -> [String] { try Transaction.pending(in: tree) }
 
-  /// Folders in which `check --repair` has put aside what it did not delete.
+  /// Returns the quarantine folders, into which `check --repair` moves files instead of deleting them.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   package func quarantines() throws(KeyringError) -> [String] {
     try files(tree.list(StoreLayout.work))
       .filter { $0.hasPrefix(StoreLayout.quarantinePrefix) }.map { "\(StoreLayout.work)/\($0)" }
@@ -63,6 +62,6 @@ extension Index {
 }
 
 extension Keyring {
-  /// The key file of a member, as it was accepted; nil for anybody else.
+  /// Returns the accepted key file of a member; nil for any other person.
   package func keyFile(of person: Fingerprint) -> [UInt8]? { trusted.keys[person] }
 }

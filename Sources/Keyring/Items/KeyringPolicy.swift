@@ -2,13 +2,13 @@ internal import FileSystem
 internal import KeyringModel
 
 extension Keyring {
-  /// The keyring by whose policy the items of a remote are judged: this one, or the one with the remote's policy.
+  /// Returns the keyring to verify the items of a remote with: this keyring, or one with the remote's policy.
   ///
   /// - Parameters:
   ///   - last: The policy of the remote, with its signature and key files.
-  ///   - past: The policies that the history has.
-  /// - Returns: The keyring; where the policy does not follow the accepted one, a keyring that trusts nothing: its items
-  ///   come in and cannot be used before somebody has accepted that policy.
+  ///   - past: Returns the policies in the history.
+  /// - Returns: The keyring. If the remote's policy does not follow the accepted one, the keyring trusts nothing: its
+  ///   items are received, but cannot be used before the user accepts that policy.
   /// - Throws: `KeyringError.policyNotTrusted` when the policy cannot be read; `.engine`, or a file error.
   package func judge(
     of last: PolicyStep, past: () throws(KeyringError) -> PastPolicySteps
@@ -42,23 +42,23 @@ extension Keyring {
     }
   }
 
-  /// Whether the members of a group would believe a record of theirs that this user signs now.
+  /// Returns true if the members of a group would accept a record that this user signs now.
   ///
   /// - Parameters:
   ///   - group: The group.
-  ///   - message: The encrypted file that the record describes. Nobody believes a signer who cannot read it.
+  ///   - message: The encrypted file of the record. A signer who cannot read it is not accepted.
   package func canSign(for group: String, _ message: [UInt8]) -> Bool {
     guard distrust == nil, policy.groups[group]?.contains(trusted.signer) ?? false else { return false }
-    // With damage or without the engine nothing is signed, and both versions stay.
+    // If the message is damaged or the engine fails, nothing is signed and both versions are kept.
     return (try? ItemReader(keyring: self).isReader(trusted.signer, of: message)) ?? false
   }
 
-  /// The recipients of the default group, as programs that read stores of pass have them.
+  /// The content of the file that lists the recipients of the default group for programs that read pass stores.
   package var passRecipients: [UInt8] { policy.passRecipients }
 
-  /// The name of the person at this machine, as the accepted policy has it; nil when nothing was accepted.
+  /// Returns this user's name in the accepted policy; nil if no policy was accepted.
   package static func ownName(in tree: FileTree, host: HostContext) -> String? {
-    // Without it git has to know the person, and says so.
+    // Without a name, git uses its own settings, or reports that they are missing.
     guard let trusted = try? TrustedPolicy(in: tree, stateBase: host.stateBase) else { return nil }
     return trusted.policy.people[trusted.signer]?.name
   }

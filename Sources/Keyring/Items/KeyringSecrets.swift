@@ -2,18 +2,18 @@ public import KeyringModel
 public import Secrets
 
 extension Keyring {
-  /// Finds items and decrypts their secrets: of exactly those that the query's limit lets through.
+  /// Finds items and decrypts their secrets, up to the query's limit.
   ///
-  /// One after the other is decrypted and handed out, so that no two secrets are in memory at once. An error stops
-  /// it; `body` may have been called for items before.
+  /// Items are decrypted one after the other, so that only one secret is in memory at a time. An error ends the call,
+  /// after `body` may have been called for earlier items.
   ///
   /// - Parameters:
-  ///   - query: which items; ``Query/Returns/secret`` is taken as asked for. Its conditions on primary-key attributes
-  ///     must hold on what each item says about itself, as in `secret(for:matching:)`.
-  ///   - body: takes an item and its secret, in the order of creation. The secret is wiped when it returns.
-  /// - Returns: the items, and what was noticed while they were looked for.
-  /// - Throws: `KeyringError.invalidQuery` before any file is read, with `secretOfAllMatches` when the limit is
-  ///   `.all`; as `find(_:)` and `secret(for:matching:)`; what `body` throws.
+  ///   - query: The query. ``Query/Returns/secret`` is implied. Each item's signed record must fulfil its conditions,
+  ///     as in `secret(for:matching:)`.
+  ///   - body: Receives an item and its secret, in the order of creation. The secret is wiped when `body` returns.
+  /// - Returns: The items, and the problems found during the search.
+  /// - Throws: `KeyringError.invalidQuery` before any file is read, with `secretOfAllMatches` if the limit is `.all`;
+  ///   the errors of `find(_:)`, `secret(for:matching:)` and `body`.
   @discardableResult
   public func forEachSecret(
     matching query: Query, _ body: (ItemRecord, borrowing SecretBytes) throws(KeyringError) -> Void

@@ -2,12 +2,13 @@ package import KeyringModel
 internal import OpenPGP
 
 extension Keyring {
-  /// Signs the records of a transaction, with one signature for all of them.
+  /// Signs the records of a transaction with one signature.
   ///
   /// - Parameter records: The records; not empty.
   /// - Returns: Their files, in the same order.
-  /// - Throws: `KeyringError.attributesTooLarge` for a record that does not fit into a line; `.team` with `notInGroup`
-  ///   for one of a group whose members would not believe this user; `.engine` when nothing can be signed.
+  /// - Throws: `KeyringError.attributesTooLarge` for a record that does not fit into a line; `.unknownGroup` for a
+  ///   group that is not in the policy; `.team` with `notInGroup` for a group that this user is not a member of, since
+  ///   its members would reject the signature; `.engine` if signing fails.
   package func sign(_ records: [ItemRecord]) throws(KeyringError) -> [RecordFile] {
     var lines: [[UInt8]] = []
     for record in records {
@@ -33,7 +34,7 @@ extension Keyring {
     var files: [RecordFile] = []
     for (line, proof) in zip(lines, proofs) {
       do throws(IndexLineError) {
-        // The values are normalised in the line, so that it is read again.
+        // The line is parsed again because encoding normalises the values.
         files.append(RecordFile(line: line, record: try IndexLine.parse(line), proof: proof))
       } catch {
         throw .attributesTooLarge(error)
@@ -44,16 +45,16 @@ extension Keyring {
 }
 
 extension Keyring {
-  /// Verifies records as the policy of this keyring says.
+  /// The verifier for records, which uses the policy of this keyring.
   var verifier: RecordVerifier {
     RecordVerifier(policy: policy, engine: engine, roots: roots, workers: host.workers)
   }
 
-  /// Verifies records that do not lie in the store, such as those of a history or of a remote.
+  /// Verifies records that are not in the store, such as those of the history or of a remote.
   ///
   /// - Parameter claims: The records.
-  /// - Returns: For each record, in the same order, the record, or why it is not believed.
-  /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
+  /// - Returns: For each record, in the same order, the verified record or the reason to reject it.
+  /// - Throws: `KeyringError.engine` if GnuPG cannot be used.
   package func verify(
     _ claims: [RecordClaim]
   ) throws(KeyringError) -> [Result<VerifiedRecord, RecordFault>] { try verifier.verify(claims) }

@@ -1,25 +1,25 @@
 public import KeyringModel
 
-/// An item to be added: what is public about it.
+/// The public part of an item that will be added.
 public struct NewItem: Sendable {
   /// The item's class.
   public var itemClass: ItemClass
-  /// Its attributes; those of the primary key decide where it is kept.
+  /// Its attributes. Those of the primary key determine its path.
   public var attributes: Attributes
   /// The group whose members may read it.
   public var group: String
-  /// Whether it never leaves this machine.
+  /// True if the item never leaves this machine.
   public var isLocal: Bool
 
-  /// The item's place, from its primary key.
+  /// Returns the path of the item, which its primary key determines.
   ///
-  /// - Throws: `KeyringError.invalidAttribute` when an attribute cannot be stored.
+  /// - Throws: `KeyringError.invalidAttribute` if an attribute cannot be stored.
   public func path() throws(KeyringError) -> ItemPath {
     let attributes = try attributes.checked(for: itemClass)
     return ItemPath(PrimaryKey(itemClass: itemClass, attributes: attributes, group: group))
   }
 
-  /// Describes a new item.
+  /// Creates a description of a new item.
   public init(
     itemClass: ItemClass, attributes: Attributes, group: String = GroupName.default, isLocal: Bool = false
   ) {
@@ -34,16 +34,16 @@ public struct NewItem: Sendable {
 public struct AttributeChanges: Sendable {
   /// Attributes that get a new value.
   public var set: Attributes
-  /// Attributes that go away.
+  /// Attributes that are removed.
   public var clear: [AttributeName]
-  /// The item's new group; `nil` leaves it where it is.
+  /// The item's new group; `nil` leaves it unchanged.
   public var group: String?
-  /// Whether the item is kept on this machine alone from now on; `nil` leaves it where it is.
+  /// True to keep the item on this machine only, false to keep it in the store; `nil` leaves it unchanged.
   ///
-  /// What was in the store before stays with whoever has fetched it: to keep it here takes nothing back.
+  /// Making an item local does not remove it from machines that have already fetched it.
   public var isLocal: Bool?
 
-  /// Describes changes.
+  /// Creates a description of changes.
   public init(
     set: Attributes = Attributes(), clear: [AttributeName] = [], group: String? = nil, isLocal: Bool? = nil
   ) {
@@ -53,10 +53,10 @@ public struct AttributeChanges: Sendable {
     self.isLocal = isLocal
   }
 
-  /// The record with these changes; everything else as it was.
+  /// Returns the record with these changes applied.
   ///
-  /// - Throws: `KeyringError.invalidAttribute` when an attribute does not belong to the item's class or a
-  ///   value cannot be stored.
+  /// - Throws: `KeyringError.invalidAttribute` if an attribute does not belong to the item's class or a value cannot
+  ///   be stored.
   func applied(to record: ItemRecord) throws(KeyringError) -> ItemRecord {
     var changed = record
     for name in clear { changed.attributes[name] = nil }
@@ -69,9 +69,9 @@ public struct AttributeChanges: Sendable {
 }
 
 extension Attributes {
-  /// The attributes with every value brought to its attribute's type.
+  /// Returns the attributes with every value converted to its attribute's type.
   ///
-  /// - Throws: `KeyringError.invalidAttribute` with the first one that an item of the class cannot have.
+  /// - Throws: `KeyringError.invalidAttribute` with the first attribute that an item of the class cannot have.
   func checked(for itemClass: ItemClass) throws(KeyringError) -> Attributes {
     var result = Attributes()
     for entry in entries {

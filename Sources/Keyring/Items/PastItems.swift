@@ -2,22 +2,22 @@ package import KeyringModel
 internal import OpenPGP
 package import Secrets
 
-/// An item as the store's history has it: two files that were verified.
+/// A version of an item from the history: a verified record and an encrypted file.
 package struct PastItemFiles: Sendable {
   fileprivate let item: StoredItem
 
-  /// The attributes of the item.
+  /// The verified record.
   package var record: ItemRecord { item.record }
 }
 
 extension Keyring {
-  /// Verifies an item that the history has, as an item of the store is verified.
+  /// Verifies a version of an item from the history, by the same rules as an item of the store.
   ///
   /// - Parameters:
   ///   - file: The bytes of its record.
-  ///   - message: The bytes of its encrypted file; nil when the history has none.
-  ///   - path: Where it was.
-  /// - Throws: `KeyringError.itemDamaged`, also for a record that nobody has signed who is in the item's group today;
+  ///   - message: The bytes of its encrypted file; nil if the history has none.
+  ///   - path: The path at which it was stored.
+  /// - Throws: `KeyringError.itemDamaged`, also for a record whose signer is not in the item's group today;
   ///   `.bindingMismatch`, `.engine`.
   package func pastItem(
     _ file: [UInt8], message: [UInt8]?, at path: ItemPath
@@ -28,11 +28,11 @@ extension Keyring {
     return PastItemFiles(item: item)
   }
 
-  /// Decrypts an item that the history has.
+  /// Decrypts the secret of a version from the history.
   ///
   /// - Parameters:
-  ///   - past: The item.
-  ///   - query: The query that found it, whose conditions have to hold on the verified record; nil for none.
+  ///   - past: The version.
+  ///   - query: The query that found it, whose conditions the verified record must fulfil; nil for none.
   /// - Throws: `KeyringError.itemDamaged`, `.bindingMismatch`, `.engine`.
   package func secret(
     of past: PastItemFiles, matching query: Query? = nil
@@ -44,24 +44,25 @@ extension Keyring {
   /// Returns the record of an item of the store, verified as for the release of its secret.
   ///
   /// - Parameters:
-  ///   - record: The item, as the index has it.
-  ///   - query: The query that found it, whose conditions have to hold on the verified record; nil for none.
-  /// - Throws: as `secret(for:matching:)`, but for what concerns decrypting.
+  ///   - record: The item, as in the index.
+  ///   - query: The query that found it, whose conditions the verified record must fulfil; nil for none.
+  /// - Throws: The errors of `secret(for:matching:)`, except those of decryption.
   package func verifiedRecord(
     of record: ItemRecord, matching query: Query? = nil
   ) throws(KeyringError) -> ItemRecord {
     try ItemReader(keyring: self).item(for: record, matching: query).record
   }
 
-  /// Puts back items that were deleted, in one transaction: their ids, attributes and secrets.
+  /// Restores deleted items in one transaction, with their ids, attributes and secrets.
   ///
-  /// An item whose file is not for exactly the members of its group today is encrypted again; any other needs nobody's
-  /// key, and keeps its record as it was signed.
+  /// An item whose file is not encrypted to exactly the current members of its group is re-encrypted. Any other item
+  /// is restored without a secret key and with its signed record.
   ///
   /// - Parameter items: The items.
-  /// - Returns: The items as they are now.
-  /// - Throws: `KeyringError.itemExists` when an item has the place or the id of one; `.itemDamaged` when something lies
-  ///   there that is not an item; `.shardDamaged`, `.policyNotTrusted`, `.busy`, `.engine`, or a file error.
+  /// - Returns: The restored records.
+  /// - Throws: `KeyringError.itemExists` if an item has the path or the id of one of them; `.itemDamaged` if files
+  ///   that are not an item are at the path; `.shardDamaged`, `.policyNotTrusted`, `.busy`, `.engine`, or a file
+  ///   error.
   @discardableResult
   package func bringBack(_ items: [PastItemFiles]) throws(KeyringError) -> [ItemRecord] {
     let first = items.first?.record.path.text ?? ""

@@ -2,30 +2,32 @@ internal import KeyringModel
 internal import OpenPGP
 
 extension Keyring {
-  /// What a file of the store becomes.
+  /// The new content of a file of the store.
   package enum NewFile: Sendable, Equatable {
     case bytes([UInt8])
     case removed
   }
 
-  /// How many transactions the store has seen; two looks that see the same saw the same store.
+  /// Returns the number of transactions applied to the store. If it is the same at two times, the store has not
+  /// changed in between.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   package func transactionCount() throws(KeyringError) -> UInt64 {
     try files(TransactionCount.current(in: tree))
   }
 
-  /// Replaces files of the store by what a merge came to, all or none.
+  /// Replaces files of the store with the results of a merge: all of them or none.
   ///
-  /// Nothing is encrypted and nothing is judged: also a policy that nobody here has accepted yet comes in like this, and
-  /// then stands in the way of every change until somebody has.
+  /// Nothing is encrypted or verified. This also installs a policy that this machine has not accepted yet, which then
+  /// blocks every change until the user accepts it.
   ///
   /// - Parameters:
-  ///   - newFiles: what each file becomes, by its path in the store; files whose history is kept and no others.
-  ///   - count: the count of transactions that the merge started from.
-  ///   - subject: what is done, for the history; no secret.
-  ///   - isExpected: whether a file is what the merge took it for: its path, and its bytes or nil where there is none.
-  /// - Returns: the store's count with it; nil, and nothing happens, when the store has changed since.
+  ///   - newFiles: The new content of each file, by its path in the store. Only files whose history is kept.
+  ///   - count: The transaction count that the merge started from.
+  ///   - subject: The subject for the history, without a secret.
+  ///   - isExpected: Returns true if a file is as the merge has read it. Receives its path, and its bytes or nil if it
+  ///     does not exist.
+  /// - Returns: The new transaction count; nil if nothing was replaced because the store has changed since.
   /// - Throws: `KeyringError.busy`, `.unsafeFolder`, or a file error.
   package func replace(
     _ newFiles: [String: NewFile], ifCountIs count: UInt64, subject: String,
@@ -56,9 +58,9 @@ extension Keyring {
     return try transactionCount()
   }
 
-  /// Whether a message is sealed to just the members of a group, from its packets alone.
+  /// Returns true if a message is encrypted to exactly the members of a group, according to its packets.
   package func isSealed(_ message: [UInt8], to group: String) -> Bool {
-    // Of a group that is not known, or whose keys cannot be used, no message can be said to be right.
+    // False for an unknown group and for members whose keys cannot be used.
     guard let members = policy.groups[group], let expected = try? engine.expectedRecipients(members),
       let found = try? engine.recipients(of: message)
     else { return false }

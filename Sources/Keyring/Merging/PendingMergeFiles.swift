@@ -2,31 +2,31 @@ package import KeyringModel
 
 /// The notes of merge drivers about items that plain git has merged: `.keytree/merged`.
 ///
-/// A driver sees one file at a time and cannot sign. It puts the version of the other side into the work tree and notes
-/// what both sides have. The next command merges the items by member, signs the result, and keeps the versions that give
-/// way as conflict copies.
+/// A driver sees one file at a time and cannot sign. It writes git's "theirs" version into the work tree and a note
+/// with the versions of both sides. The next command merges the items by member, signs the result, and keeps the losing
+/// versions as conflict copies.
 package struct PendingMergeFiles: Sendable {
   /// A note of a driver.
   package struct Note: Equatable, Sendable {
-    /// What a driver saw.
+    /// The change that a driver found.
     package enum Change: Equatable, Sendable {
       /// Both sides changed or added the record: the files of the common ancestor and of both sides, empty for none.
       case edited(base: [UInt8], ours: [UInt8], theirs: [UInt8])
-      /// One side deleted or renamed the item, and the other side changed, renamed or deleted it as well: the index line
-      /// of the common ancestor.
+      /// One side deleted or renamed the item, and the other side changed, renamed or deleted it as well: the index
+      /// line of the common ancestor.
       case removed(line: [UInt8])
     }
 
-    /// The path that git merged: that of the record, or of the item that the line describes.
+    /// The path that git merged: the path of the record, or of the item that the line describes.
     package let path: ItemPath
-    /// What the driver saw.
+    /// The change that the driver found.
     package let change: Change
-    /// The commit that was checked out when git called the driver; empty for none.
+    /// The commit that was checked out when git called the driver; empty if there was none.
     package let head: String
-    /// When that was, in microseconds since 1970.
+    /// The time of the call, in microseconds since 1970.
     package let time: Int64
 
-    /// Describes what a driver saw.
+    /// Creates a note.
     package init(_ path: ItemPath, _ change: Change, head: String, time: Int64 = FileClock().now() / 1000) {
       (self.path, self.change, self.head, self.time) = (path, change, head, time)
     }
@@ -38,7 +38,7 @@ package struct PendingMergeFiles: Sendable {
 
   private let tree: FileTree
 
-  /// The notes of the store in a folder.
+  /// Creates access to the notes of a store.
   package init(of tree: FileTree) { self.tree = tree }
 
   /// True if nothing is pending.
@@ -46,7 +46,7 @@ package struct PendingMergeFiles: Sendable {
     get throws(KeyringError) { try files(tree.list(Self.folder)).isEmpty }
   }
 
-  /// Keeps an encrypted file.
+  /// Stores an encrypted file.
   ///
   /// - Throws: a file error.
   package func keep(_ message: [UInt8]) throws(KeyringError) {
@@ -61,8 +61,8 @@ package struct PendingMergeFiles: Sendable {
     try write("\(ContentDigest(of: bytes).base64url)\(Self.ending)", bytes)
   }
 
-  /// The notes by the names of their files, the latest first. A note that was cut off is left out: its driver did not
-  /// succeed, so git did not take its result.
+  /// Returns the notes with their file names, the latest first. An incomplete note is left out: its driver failed, so
+  /// git did not use its result.
   package func notes() throws(KeyringError) -> [(name: String, note: Note)] {
     var notes: [(name: String, note: Note)] = []
     for name in try files(tree.list(Self.folder)) where name.hasSuffix(Self.ending) {
@@ -72,8 +72,8 @@ package struct PendingMergeFiles: Sendable {
     return notes.sorted { ($0.note.time, $0.name) > ($1.note.time, $1.name) }
   }
 
-  /// The names of the files of notes that were cut off by a crash: they are no JSON. What another version has written
-  /// is JSON, and is not among them.
+  /// Returns the file names of notes that a crash truncated. They are not JSON. A note of another version is JSON, so
+  /// it is not included.
   package func cutOffNotes() throws(KeyringError) -> [String] {
     var names: [String] = []
     for name in try files(tree.list(Self.folder)) where name.hasSuffix(Self.ending) {
@@ -84,19 +84,20 @@ package struct PendingMergeFiles: Sendable {
     return names
   }
 
-  /// The paths in the store of everything that is pending.
+  /// Returns the paths in the store of everything that is pending.
   package func paths() throws(KeyringError) -> [String] {
     try files(tree.list(Self.folder)).sorted().map { "\(Self.folder)/\($0)" }
   }
 
-  /// The encrypted file with a digest; nil if it is not kept.
+  /// Returns the encrypted file with a digest; nil if it is not stored.
   package func message(_ digest: ContentDigest) throws(KeyringError) -> [UInt8]? {
     let path = "\(Self.folder)/\(digest.base64url)\(StoreLayout.secretExtension)"
     let bytes = try read(path, limit: StoreLayout.sealedItemLimit)
     return bytes.flatMap { ContentDigest(of: $0) == digest ? $0 : nil }
   }
 
-  /// Removes notes. The encrypted files are removed with the last note; another merge may have written notes meanwhile.
+  /// Removes notes. Removes the encrypted files only if no note is left, because another merge may have written notes
+  /// concurrently.
   ///
   /// - Parameter names: The names of the files of the notes.
   package func remove(_ names: [String]) throws(KeyringError) {
@@ -106,7 +107,7 @@ package struct PendingMergeFiles: Sendable {
     for name in rest { try files(tree.remove("\(Self.folder)/\(name)")) }
   }
 
-  /// The bytes of a file; nil for one that does not exist or is too large.
+  /// Returns the bytes of a file; nil if it does not exist or is too large.
   private func read(_ path: String, limit: Int) throws(KeyringError) -> [UInt8]? {
     do throws(FileError) {
       return try tree.read(path, limit: limit)

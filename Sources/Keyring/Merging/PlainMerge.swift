@@ -1,28 +1,28 @@
 package import KeyringModel
 
-/// A note of a merge by plain git, and how the merge has ended.
+/// A note of a merge by plain git, and the outcome of the merge.
 package struct PlainMerge: Sendable {
-  /// How a merge has ended.
+  /// The outcome of a merge.
   package enum End: Equatable, Sendable {
-    /// The result of the driver was taken. If a commit with one parent brought it, as `revert`, `cherry-pick` and
-    /// `rebase` do, the user meant that version even if it is older.
+    /// Git used the result of the driver. If the commit that contains it has one parent, as with `revert`,
+    /// `cherry-pick` and `rebase`, the user wanted that version even if it is older.
     case taken(acceptsOlderTheirs: Bool)
-    /// Something else has taken the place of both versions. The version of our side is kept as a conflict copy.
+    /// Something else replaced both versions. Our version is kept as a conflict copy.
     case replaced
   }
 
-  /// What the driver saw.
+  /// The note of the driver.
   package let note: PendingMergeFiles.Note
-  /// How the merge has ended.
+  /// The outcome of the merge.
   package let end: End
 
-  /// Describes a merge.
+  /// Creates a merge.
   package init(_ note: PendingMergeFiles.Note, _ end: End) { (self.note, self.end) = (note, end) }
 }
 
-/// Versions of items that the history has and the store has not. Nothing is believed because it is here.
+/// Versions of items that are in the history but not in the store. They are not verified yet.
 package struct HistoricalVersions: Sendable {
-  /// The files of records by the digests of their first lines.
+  /// The record files by the digests of their first lines.
   package var records: [ContentDigest: [UInt8]] = [:]
   /// The encrypted files by their digests.
   package var messages: [ContentDigest: [UInt8]] = [:]
@@ -33,25 +33,25 @@ package struct HistoricalVersions: Sendable {
 
 /// The versions of items that a merge by plain git needs.
 package struct WantedVersions: Sendable {
-  /// The digests of the first lines of records, by the places where they lay.
+  /// The digests of the first lines of records, by the item paths where they were.
   package var records: [ItemPath: Set<ContentDigest>] = [:]
-  /// The places where encrypted files lay, by their digests.
+  /// The item paths where encrypted files were, by their digests.
   package var messages: [ContentDigest: Set<ItemPath>] = [:]
 
   /// Makes an empty set.
   package init() {}
 
-  /// True if the store and the notes have everything.
+  /// True if nothing is missing.
   package var isEmpty: Bool { records.isEmpty && messages.isEmpty }
 }
 
 /// The result of finishing merges by plain git.
 package struct FinishedMerges: Sendable, Equatable {
-  /// How many places were written or freed.
+  /// The number of item paths that were written or freed.
   package var items = 0
-  /// How many conflict copies were made.
+  /// The number of conflict copies that were made.
   package var copies = 0
-  /// The places of changes that were undone because no member of the item's group signed them.
+  /// The paths of changes that were undone because no member of the item's group signed them.
   package var refused: [ItemPath] = []
 
   /// Makes an empty result.
@@ -59,14 +59,14 @@ package struct FinishedMerges: Sendable, Equatable {
 }
 
 extension Keyring {
-  /// The bytes of the record at a place; empty for something that is not a record, nil for nothing.
+  /// Returns the bytes of the record at a path; empty if it is not a readable record, nil if there is none.
   ///
   /// - Throws: a file error.
   package func recordBytes(at path: ItemPath) throws(KeyringError) -> [UInt8]? {
     try ItemReader(keyring: self).readableRecord(at: path, isLocal: false)
   }
 
-  /// Lists the versions that finishing merges needs and that neither the store nor the notes have.
+  /// Lists the versions that finishing merges needs and that are neither in the store nor in the notes.
   ///
   /// - Throws: a file error.
   package func wantedVersions(for merges: [PlainMerge]) throws(KeyringError) -> WantedVersions {
@@ -78,7 +78,7 @@ extension Keyring {
   ///
   /// - Parameters:
   ///   - merges: The merges, the latest first.
-  ///   - versions: What the history has of the wanted versions.
+  ///   - versions: The wanted versions that were found in the history.
   /// - Throws: `KeyringError.policyNotTrusted`, `.busy`, `.engine`, or a file error.
   package func finish(
     _ merges: [PlainMerge], with versions: HistoricalVersions
@@ -91,7 +91,7 @@ extension Keyring {
       for merge in merges { try resolution.apply(merge) }
       return try resolution.write(to: &changes)
     }
-    // The files that git has merged are not those of our last transaction.
+    // The files that git has merged do not come from our last transaction.
     try CommitJournal(of: tree).forget()
     return finished
   }

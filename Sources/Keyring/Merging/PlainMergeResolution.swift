@@ -2,8 +2,8 @@ internal import KeyringModel
 
 /// Merges items that plain git has merged by files, by the rules of ``StoreMerge``.
 ///
-/// The merges are applied from the latest to the first one: the version in the store comes from the latest, and each merge
-/// brings in what its own side had that gave way.
+/// The merges are applied from the latest to the first. The version in the store is the result of the latest merge.
+/// Each merge adds the version of its own side that was replaced.
 struct PlainMergeResolution {
   /// A version as it was signed.
   private struct Source {
@@ -11,13 +11,13 @@ struct PlainMergeResolution {
     let message: [UInt8]
   }
 
-  /// A version of an item, and the signed versions that it comes from.
+  /// A version of an item, and the signed versions that it was made from.
   private struct Version {
     let record: ItemRecord
     let message: [UInt8]
-    /// The file of the record; nil for one that has to be signed.
+    /// The record file; nil if the record still has to be signed.
     let file: RecordFile?
-    /// The person who signed the record; nil for one that has to be signed.
+    /// The signer of the record; nil if the record still has to be signed.
     let signer: Fingerprint?
     let sources: [Source]
 
@@ -33,13 +33,13 @@ struct PlainMergeResolution {
     }
   }
 
-  /// What lies at a place.
+  /// The content of an item path.
   private enum Content {
     case nothing
     case version(Version)
-    /// Something that is not believed; the bytes of its record.
+    /// Files that are not verified, with the bytes of the record.
     case distrusted([UInt8])
-    /// An encrypted file without a record, by its digest.
+    /// An encrypted file without a record, with its digest.
     case orphan(ContentDigest)
 
     var version: Version? {
@@ -48,17 +48,17 @@ struct PlainMergeResolution {
     }
   }
 
-  /// One side of a merge: versions and the places where they are now, nil for those that the store does not have.
+  /// One side of a merge: versions with their current paths, nil for a version that is not in the store.
   private typealias Side = [(place: ItemPath?, version: Version)]
 
   private let keyring: Keyring
   private let reader: ItemReader
   private let pending: PendingMergeFiles
   private let past: HistoricalVersions
-  /// The index lines of the items that the notes are about, by their places.
+  /// The index lines of the items in the notes, by their paths.
   private var lines: [ItemPath: ItemRecord] = [:]
   private var contents: [ItemPath: Content] = [:]
-  /// The places where each item may be.
+  /// The possible paths of each item.
   private var places: [ItemID: Set<ItemPath>] = [:]
   private var touched: Set<ItemPath> = []
   private var copies: [Source] = []
@@ -76,7 +76,7 @@ struct PlainMergeResolution {
     var query = Query()
     query.includesFields = true
     if ids.count == 1, let id = ids.first { query.predicates = [.id(id)] }
-    // All signatures that are new to this machine with one process. Each record is looked at by itself later.
+    // Verifies all signatures that are new to this machine in one process. Each record is checked separately later.
     let known = merges.flatMap { merge in
       guard case .edited(let base, let ours, let theirs) = merge.note.change else { return [RecordClaim]() }
       return [base, ours, theirs].filter { !$0.isEmpty }.map { RecordClaim($0, path: merge.note.path) }
@@ -89,7 +89,7 @@ struct PlainMergeResolution {
     }
   }
 
-  /// Lists what the store and the notes do not have.
+  /// Lists the versions that are neither in the store nor in the notes.
   func wantedVersions(for merges: [PlainMerge]) throws(KeyringError) -> WantedVersions {
     var wanted = WantedVersions()
     func want(_ digest: ContentDigest, at path: ItemPath) throws(KeyringError) {
@@ -107,7 +107,7 @@ struct PlainMergeResolution {
       case .edited(_, let ours, _):
         let now = try reader.readableRecord(at: path, isLocal: false) ?? []
         for bytes in [ours, now] {
-          // What is not a record has no encrypted file.
+          // Bytes that are not a record name no encrypted file.
           guard let record = try? RecordFile(parsing: bytes).record else { continue }
           for place in Set([path, record.path]) { try want(record.sealed, at: place) }
         }
@@ -136,11 +136,11 @@ struct PlainMergeResolution {
         try verified(bytes, at: path)?.record
       }
       var found = try versions(of: old.id)
-      // A single version may have lost files, which the history has.
+      // Even a single version may lack files that are in the history.
       touched.formUnion(found.compactMap(\.place))
       try removeOrphan(at: path, of: [old] + found.map(\.version.record))
       while found.count > 1 {
-        // Which of the two was here before is not known.
+        // It is not known which version comes from this machine.
         let known = [base].compactMap { $0 }
         let one = refuseForeignMoves(in: [found[0]], from: known, or: [found[1]])
         let other = refuseForeignMoves(in: [found[1]], from: known, or: [found[0]])
@@ -162,10 +162,11 @@ struct PlainMergeResolution {
   private mutating func applyEdit(
     at path: ItemPath, _ base: [UInt8], _ ours: [UInt8], _ theirs: [UInt8], _ acceptsOlderTheirs: Bool
   ) throws(KeyringError) {
-    // A version that nobody has signed, or without its encrypted file, is not merged into what this user signs.
+    // A version without a valid signature or without its encrypted file is not merged into a record that this user
+    // signs.
     guard let mine = try version(ours, at: path) else { return }
     let old = try verified(base, at: path)?.record
-    // Why a record cannot be read does not matter: it has no encrypted file then.
+    // The reason why a record cannot be read does not matter: it names no encrypted file then.
     let records = [base, ours, theirs].compactMap { try? RecordFile(parsing: $0).record }
     try removeOrphan(at: path, of: records)
     var other: Side = []
@@ -180,7 +181,7 @@ struct PlainMergeResolution {
         copies += mine.sources
         return
       }
-      // A change that is not believed counts as if it had not been made.
+      // A change that is not verified is ignored.
       refused.append(path)
       contents[path] = .nothing
       touched.insert(path)
@@ -188,7 +189,7 @@ struct PlainMergeResolution {
       return
     }
     var own: Side = [(nil, mine)]
-    // A side that has no version of an item at this place may have renamed it.
+    // A side without a version of an item at this path may have renamed it.
     for id in Set([old?.id, mine.record.id, other.first?.version.record.id].compactMap { $0 }) {
       for found in try versions(of: id) where found.place != path {
         if mine.record.id == id { other.append(found) } else { own.append(found) }
@@ -199,7 +200,7 @@ struct PlainMergeResolution {
     try run(known, own, other, acceptsOlderTheirs: acceptsOlderTheirs)
   }
 
-  /// Removes an encrypted file that git has left without its record, if it is of one of some versions.
+  /// Removes an encrypted file that git left without its record, if it belongs to one of some versions.
   private mutating func removeOrphan(at path: ItemPath, of versions: [ItemRecord]) throws(KeyringError) {
     guard case .orphan(let digest) = try content(at: path), versions.contains(where: { $0.sealed == digest })
     else { return }
@@ -249,14 +250,14 @@ struct PlainMergeResolution {
     }
   }
 
-  /// Refuses versions that are in another group than the item, unless a member of that group signed them: a person who is
-  /// not a member does not know the secret. They become conflict copies.
+  /// Refuses versions that have another group than the item, unless a member of the item's group signed them: a person
+  /// who is not a member does not know the secret. The refused versions become conflict copies.
   ///
   /// - Parameters:
   ///   - side: The versions.
-  ///   - base: The versions that both sides come from.
-  ///   - others: The versions of the other side, which count for an item that `base` does not have.
-  /// - Returns: The other versions.
+  ///   - base: The common ancestors.
+  ///   - others: The versions of the other side, used for an item that `base` does not have.
+  /// - Returns: The versions that were not refused.
   private mutating func refuseForeignMoves(
     in side: Side, from base: [ItemRecord], or others: Side
   ) -> Side {
@@ -265,7 +266,7 @@ struct PlainMergeResolution {
       let id = version.record.id
       let known = base.contains { $0.id == id } ? base : others.map(\.version.record)
       let groups = known.filter { $0.id == id }.map(\.group)
-      // A version without a signer has to be signed: this user made it.
+      // This user creates and signs a version that has no signer yet.
       guard let signer = version.signer, !groups.isEmpty, !groups.contains(version.record.group),
         !keyring.policy.isMember(signer, ofAny: groups)
       else {
@@ -281,7 +282,7 @@ struct PlainMergeResolution {
     return kept
   }
 
-  /// Gives a version its place, or keeps it as conflict copies where something else lies.
+  /// Puts a version at its path, or keeps it as conflict copies if the path is taken.
   private mutating func put(_ version: Version) throws(KeyringError) {
     let path = version.record.path
     guard case .nothing = try content(at: path) else {
@@ -295,7 +296,7 @@ struct PlainMergeResolution {
 
   // MARK: Versions
 
-  /// The versions of an item that the store has, in the order of their places.
+  /// Returns the versions of an item in the store, sorted by path.
   private mutating func versions(of id: ItemID) throws(KeyringError) -> Side {
     var versions: Side = []
     for place in places[id, default: []].sorted() {
@@ -306,7 +307,7 @@ struct PlainMergeResolution {
     return versions
   }
 
-  /// What lies at a place, after the merges so far.
+  /// Returns the content of a path after the merges so far.
   private mutating func content(at path: ItemPath) throws(KeyringError) -> Content {
     if let known = contents[path] { return known }
     let content = try storedContent(at: path)
@@ -318,7 +319,7 @@ struct PlainMergeResolution {
   private func storedContent(at path: ItemPath) throws(KeyringError) -> Content {
     var bytes = try reader.readableRecord(at: path, isLocal: false)
     if bytes == nil, let line = lines[path].flatMap({ try? IndexLine.encode($0) }) {
-      // Git has taken the record away, and the index still has the item.
+      // Git has removed the record, and the index still has the item.
       bytes = past.records[ContentDigest(of: line)]
     }
     if let bytes {
@@ -327,13 +328,13 @@ struct PlainMergeResolution {
     do throws(KeyringError) {
       return try reader.message(at: path, isLocal: false).map { .orphan(ContentDigest(of: $0)) } ?? .nothing
     } catch {
-      // What is not a file, or too large for one, stays.
+      // A path that is not a file, or is too large, is left alone.
       guard case .itemDamaged = error else { throw error }
       return .distrusted([])
     }
   }
 
-  /// A version whose record is believed and whose encrypted file is there; nil for any other.
+  /// Returns a version if its record is verified and its encrypted file exists; nil otherwise.
   private func version(_ bytes: [UInt8], at path: ItemPath) throws(KeyringError) -> Version? {
     guard let verified = try verified(bytes, at: path),
       let message = try message(verified.record.sealed, at: path),
@@ -342,12 +343,12 @@ struct PlainMergeResolution {
     return Version(verified, message)
   }
 
-  /// A record that was signed for a place; nil for any other.
+  /// Returns a record if it has a valid signature for a path; nil otherwise.
   private func verified(_ bytes: [UInt8], at path: ItemPath) throws(KeyringError) -> VerifiedRecord? {
     if bytes.isEmpty { return nil }
     switch try keyring.verifier.verify(RecordClaim(bytes, path: path)) {
     case .success(let record): return record
-    // Why it is not believed does not matter: it is not used.
+    // The reason does not matter: the record is not used.
     case .failure: return nil
     }
   }
@@ -358,7 +359,7 @@ struct PlainMergeResolution {
       let bytes = try reader.message(at: path, isLocal: false)
       return bytes.flatMap { ContentDigest(of: $0) == digest ? $0 : nil }
     } catch {
-      // What is not a file, or too large for one, is not the encrypted file either.
+      // A path that is not a file, or is too large, is not the encrypted file.
       guard case .itemDamaged = error else { throw error }
       return nil
     }
@@ -366,7 +367,7 @@ struct PlainMergeResolution {
 
   // MARK: Writing
 
-  /// Writes everything that is not as it is to be.
+  /// Writes all changes to the store.
   func write(to changes: inout Changes) throws(KeyringError) -> FinishedMerges {
     var finished = FinishedMerges()
     finished.refused = refused
@@ -408,11 +409,11 @@ struct PlainMergeResolution {
 }
 
 extension PendingMergeFiles.Note {
-  /// The items that it is about.
+  /// The ids of the items in the note.
   fileprivate var ids: [ItemID] {
     switch change {
     case .edited(let base, let ours, let theirs):
-      // What is not a record is not about an item.
+      // Bytes that are not a record have no item id.
       [base, ours, theirs].compactMap { try? RecordFile(parsing: $0).record.id }
     case .removed(let line): [try? IndexLine.parse(line).id].compactMap { $0 }
     }

@@ -1,17 +1,17 @@
 package import KeyringModel
 
-/// Reads the key files of people, up to a limit for all of them together: a policy can name thousands.
+/// Reads the key files of members, with a limit on their total size, because a policy can name thousands of people.
 package struct KeyFileReader {
   private let tree: FileTree
   private var rest = StoreLayout.keyFilesLimit
 
-  /// Reads from a store.
+  /// Creates a reader for a store.
   package init(_ tree: FileTree) { self.tree = tree }
 
-  /// Returns the key file of a person; nil when there is none.
+  /// Returns the key file of a person, or nil if there is none.
   ///
   /// - Parameter person: The person's fingerprint.
-  /// - Throws: A file error: `tooLarge` for the file, or for the folder `keys` when all files together are.
+  /// - Throws: A file error: `tooLarge` for the file, or for the folder `keys` if all files together exceed the limit.
   package mutating func read(_ person: Fingerprint) throws(FileError) -> [UInt8]? {
     let bytes = try tree.read(StoreLayout.keyFile(person), limit: StoreLayout.keyFileLimit)
     rest -= bytes?.count ?? 0

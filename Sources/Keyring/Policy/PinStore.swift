@@ -2,11 +2,12 @@ internal import Glibc
 internal import KeyringModel
 internal import OpenPGP
 
-/// What this machine has accepted of a keyring's policy, outside of the store.
+/// The policy of a keyring that this machine has accepted, kept outside of the store.
 ///
-/// A folder per keyring: `lock`, `pin.json`, copies of the policy and the key files it describes, so that items can still
-/// be read with the accepted people when the store's were changed, and `signer`, the fingerprint that this user
-/// signs with. Copies are named after their digests, so that replacing `pin.json` replaces all of them at once.
+/// Each keyring has a folder with `lock`, `pin.json`, copies of the policy and of its key files, and `signer`, the
+/// fingerprint that this user signs with. The copies allow reading items with the accepted members and keys after the
+/// store's files were changed. They are named after their digests, so replacing `pin.json` replaces all of them at
+/// once.
 struct PinStore {
   private let base: String
   private let keyring: KeyringID
@@ -18,16 +19,16 @@ struct PinStore {
     self.faults = faults
   }
 
-  /// What was accepted.
+  /// An accepted policy.
   struct Accepted: Equatable, Sendable {
     let pin: Pin
     let policy: Policy
     let signer: Fingerprint
   }
 
-  /// Reads what was accepted; `nil` when nothing was.
+  /// Reads the accepted policy; `nil` if none was accepted.
   ///
-  /// - Throws: `KeyringError.policyNotTrusted(.pinUnreadable)` when it is damaged, or a file error.
+  /// - Throws: `KeyringError.policyNotTrusted(.pinUnreadable)` if it is damaged, or a file error.
   func read() throws(KeyringError) -> Accepted? {
     guard let tree = try openBase() else { return nil }
     var pin = try readPin(tree)
@@ -50,15 +51,15 @@ struct PinStore {
     guard let policyBytes, let signerBytes, ContentDigest(of: policyBytes) == pin.digest,
       let signer = Fingerprint(
         String(decoding: signerBytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)),
-      // A copy that was accepted once and cannot be read now is as good as lost.
+      // A copy that was accepted and cannot be parsed now counts as lost.
       let policy = try? Policy.parse(policyBytes), policy.keyring == keyring
     else { throw .policyNotTrusted(.pinUnreadable) }
     return Accepted(pin: pin, policy: policy, signer: signer)
   }
 
-  /// Reads the pin alone: who the admins were, also when the rest is damaged.
+  /// Reads the pin alone, which names the admins even if the rest is damaged.
   ///
-  /// - Throws: as `read()`.
+  /// - Throws: The errors of `read()`.
   func readPin() throws(KeyringError) -> Pin? {
     guard let tree = try openBase() else { return nil }
     return try readPin(tree)
@@ -74,9 +75,9 @@ struct PinStore {
     }
   }
 
-  /// Reads the copy of a key file that was accepted; `nil` when it is lost or damaged.
+  /// Reads the accepted copy of a key file; `nil` if it is lost or damaged.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   func readKey(_ digest: ContentDigest) throws(KeyringError) -> [UInt8]? {
     guard let tree = try openBase() else { return nil }
     let bytes = try files(tree.read(keyFile(digest), limit: StoreLayout.keyFileLimit))
@@ -90,19 +91,19 @@ struct PinStore {
 
   private func keyFile(_ digest: ContentDigest) -> String { "\(keyring.hex)/key-\(digest.base64url).asc" }
 
-  /// Stores a policy and the key files of its people as accepted, if the pin is still the one that this was decided from.
+  /// Stores a policy and its key files as accepted, if the pin is still the one on which the decision was based.
   ///
-  /// The rename of `pin.json` decides. A lock keeps two processes from writing at the same time, so that neither replaces
-  /// a pin that it has not seen: an older policy never takes the place of a newer one.
+  /// The rename of `pin.json` commits the change. A lock prevents two processes from writing at the same time, so that
+  /// neither replaces a pin that it has not read: an older policy never replaces a newer one.
   ///
   /// - Parameters:
   ///   - policy: The policy.
   ///   - bytes: Its exact bytes.
-  ///   - keys: The key files of its people.
+  ///   - keys: The key files of its members.
   ///   - signer: The fingerprint that this user signs with.
-  ///   - old: The pin that was there when this was decided; nil if there was none, or none that could be read.
-  /// - Returns: False, and nothing is written, if another process has accepted a different policy since.
-  /// - Throws: `KeyringError.busy` if another process keeps the lock, or a file error.
+  ///   - old: The pin on which the decision was based; nil if there was none, or none that could be read.
+  /// - Returns: False if nothing was written because another process has accepted a different policy since.
+  /// - Throws: `KeyringError.busy` if another process holds the lock, or a file error.
   func write(
     policy: Policy, bytes: [UInt8], keys: [Fingerprint: [UInt8]], signer: Fingerprint, replacing old: Pin?
   ) throws(KeyringError) -> Bool {
@@ -125,7 +126,7 @@ struct PinStore {
     throw code == EWOULDBLOCK ? .busy(holder: nil) : .file(FileError("lock", file, .system(code)))
   }
 
-  /// How long to wait for another process that writes a pin, in seconds.
+  /// The longest time to wait for another process that writes a pin, in seconds.
   private static let patience = 10.0
 
   private func readablePin(_ tree: FileTree) throws(KeyringError) -> Pin? {
@@ -134,7 +135,7 @@ struct PinStore {
     } catch {
       switch error {
       case .policyNotTrusted(.pinUnreadable): return nil
-      // What is no plain file of a usual size is replaced.
+      // A pin that is not a regular file of normal size is replaced.
       case .file(let file):
         if case .system = file.reason { throw error }
         return nil
@@ -181,7 +182,7 @@ struct PinStore {
   }
 
   private func makeBase() throws(KeyringError) -> FileTree {
-    // From the root, because the folders above may not exist yet on a new account.
+    // Starts from the root, because parent folders may not exist yet in a new account.
     try StoreFolder.makeFolder(base, faults: faults)
     guard let tree = try openBase() else { throw .file(FileError("open", base, .notARegularFile)) }
     return tree

@@ -1,20 +1,21 @@
 internal import KeyringModel
 internal import OpenPGP
 
-/// What a machine does about a policy that is not the one it has accepted: it accepts by itself what those whom it has
-/// accepted have signed, and nothing else.
+/// Decides about a policy that differs from the accepted one. A policy is accepted automatically only if accepted
+/// admins have signed it.
 struct PolicyAcceptance {
   let tree: FileTree
   let host: HostContext
-  /// Makes the engine for a keyring and its key files.
+  /// Creates the engine for a keyring and its key files.
   let engine: (KeyringID, [Fingerprint: [UInt8]]) -> any SealingEngine
-  /// The policies that the history has; asked for only when some are missing between.
+  /// Returns the policies in the history. Called only if steps between the two policies are missing.
   let past: () throws(KeyringError) -> PastPolicySteps
 
-  /// Accepts the policy of the store when it follows the accepted one.
+  /// Accepts the policy of the store if it follows the accepted one.
   ///
-  /// - Parameter trusted: What is accepted now, with the distrust of what the store has.
-  /// - Returns: What is accepted now; the same with a reason that says more where the policy cannot be accepted.
+  /// - Parameter trusted: The accepted policy, and the reason why the policy in the store is not trusted.
+  /// - Returns: The accepted policy. If the policy in the store cannot be accepted, the old one with a more exact
+  ///   reason.
   /// - Throws: `KeyringError.engine` when GnuPG cannot be used, or a file error.
   func settle(_ trusted: TrustedPolicy) throws(KeyringError) -> TrustedPolicy {
     guard case .changed(let generation, let pinned)? = trusted.distrust, generation > pinned else {
@@ -25,7 +26,7 @@ struct PolicyAcceptance {
       let isWritten = try PinStore(base: host.stateBase, keyring: link.policy.keyring).write(
         policy: link.policy, bytes: link.policy.encode(), keys: link.keys, signer: trusted.signer,
         replacing: trusted.pin)
-      // Another process has accepted something, from which it starts again.
+      // Another process has accepted a policy. Start again from that one.
       guard isWritten else { return try settle(try TrustedPolicy(in: tree, stateBase: host.stateBase)) }
       return TrustedPolicy(policy: link.policy, signer: trusted.signer, keys: link.keys)
     } catch {
@@ -34,9 +35,9 @@ struct PolicyAcceptance {
     }
   }
 
-  /// The policy of a step, where it follows the accepted one.
+  /// Returns the policy of a step if it follows the accepted one.
   ///
-  /// - Throws: `KeyringError.policyNotTrusted` with the reason where it does not.
+  /// - Throws: `KeyringError.policyNotTrusted` with the reason if it does not.
   func followed(
     from trusted: TrustedPolicy, to last: PolicyStep
   ) throws(KeyringError) -> PolicyChain.Link {
@@ -56,7 +57,7 @@ struct PolicyAcceptance {
     return try chain.follow(path.steps, from: start)
   }
 
-  /// The policy that the store has now.
+  /// Returns the policy that is in the store now.
   static func step(in tree: FileTree) throws(KeyringError) -> PolicyStep {
     let (bytes, policy) = try TrustedPolicy.read(in: tree)
     let signature = try files(tree.read(StoreLayout.policySignature, limit: StoreLayout.signatureLimit))

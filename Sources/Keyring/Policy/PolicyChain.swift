@@ -1,16 +1,16 @@
 package import KeyringModel
 internal import OpenPGP
 
-/// A policy as a commit had it, with what is needed to judge it.
+/// The policy in one commit, with the data to verify it.
 package struct PolicyStep: Sendable, Equatable {
   /// The exact bytes of the policy.
   package let bytes: [UInt8]
-  /// Its detached signature; nil where there was none.
+  /// Its detached signature; nil if there is none.
   package let signature: [UInt8]?
   /// The key files beside it.
   package let keys: [Fingerprint: [UInt8]]
 
-  /// Brings all parts together.
+  /// Creates a step from its parts.
   package init(bytes: [UInt8], signature: [UInt8]?, keys: [Fingerprint: [UInt8]]) {
     (self.bytes, self.signature, self.keys) = (bytes, signature, keys)
   }
@@ -19,9 +19,9 @@ package struct PolicyStep: Sendable, Equatable {
   package var digest: ContentDigest { ContentDigest(of: bytes) }
 }
 
-/// Policies that follow one another, each signed by an admin of the one before (DESIGN section 8; threats T1 and T2).
+/// A sequence of policies, each signed by an admin of the one before (DESIGN section 8; threats T1 and T2).
 package struct PolicyChain {
-  /// A policy that is believed, with the key files of its people.
+  /// A verified policy, with the key files of its people.
   package struct Link: Sendable, Equatable {
     package let policy: Policy
     package let digest: ContentDigest
@@ -32,25 +32,23 @@ package struct PolicyChain {
     }
   }
 
-  /// Makes an engine that knows some keys.
+  /// Creates an engine for some key files.
   private let engine: (KeyFiles) -> any SealingEngine
 
-  /// A chain whose signatures are verified with engines like this one.
+  /// Creates a chain that verifies signatures with engines like this one.
   init(engine: any SealingEngine) { self.engine = { engine.with(keys: $0) } }
 
-  /// A chain whose signatures are verified with engines of the caller's.
+  /// Creates a chain that verifies signatures with engines of the caller.
   init(engines: @escaping (KeyFiles) -> any SealingEngine) { engine = engines }
 
-  /// Follows steps from a policy that is believed.
+  /// Follows steps from a verified policy.
   ///
   /// - Parameters:
   ///   - steps: The policies that follow it, in order.
-  ///   - start: Where they start.
-  ///   - judge: A policy among whose admins the one who has signed a step has to be as well, and by the key that is
-  ///     believed there; nil for none.
-  /// - Returns: The last one.
-  /// - Throws: `KeyringError.policyNotTrusted` with what is wrong about the first step that cannot be believed, or
-  ///   `.engine`.
+  ///   - start: The verified policy.
+  ///   - judge: A second policy: each step must also be signed by one of its admins, with the key in it. Nil for none.
+  /// - Returns: The last policy.
+  /// - Throws: `KeyringError.policyNotTrusted` with the fault of the first step that cannot be verified, or `.engine`.
   func follow(
     _ steps: [PolicyStep], from start: Link, signedAlsoBy judge: Link? = nil
   ) throws(KeyringError) -> Link {
@@ -66,9 +64,9 @@ package struct PolicyChain {
     return current
   }
 
-  /// Takes one step.
+  /// Follows one step.
   ///
-  /// - Throws: as `follow(_:from:)`.
+  /// - Throws: The errors of `follow(_:from:signedAlsoBy:)`.
   func step(_ step: PolicyStep, after link: Link) throws(KeyringError) -> Link {
     let policy: Policy
     do throws(PolicyError) {
@@ -80,13 +78,14 @@ package struct PolicyChain {
       policy.previous == link.digest
     else { throw .policyNotTrusted(.notSuccessor(generation: policy.generation)) }
     guard let signature = step.signature else { throw .policyNotTrusted(.unsigned) }
-    // With the keys as they were believed before: what came with the step says nothing about who may sign it.
+    // With the keys from before the step: new key files in the step must not decide who may sign it.
     let verification = PolicyVerification(engine: engine(link.keys))
     try verification.verify(step.bytes, signature: signature, admins: link.policy.admins)
     return Link(policy: policy, digest: step.digest, keys: try keys(of: policy, in: step, after: link))
   }
 
-  /// The key files of everybody in a policy: those whose digests it has, and where it has none, those from before.
+  /// Returns the key files of the people in a policy: the files with the digests in it, or the previous file if it has
+  /// no digest for the person.
   private func keys(
     of policy: Policy, in step: PolicyStep, after link: Link
   ) throws(KeyringError) -> [Fingerprint: [UInt8]] {
@@ -108,11 +107,13 @@ package struct PolicyChain {
   }
 }
 
-/// The policies that a history has, by their digests.
+/// The policies in a history, by their digests.
 package struct PastPolicySteps: Sendable {
   private let steps: [ContentDigest: PolicyStep]
 
-  /// - Parameter steps: In any order; of two with the same policy the first counts.
+  /// Creates the set.
+  ///
+  /// - Parameter steps: The steps in any order. The first of several with the same policy is used.
   package init(_ steps: [PolicyStep]) {
     self.steps = Dictionary(steps.map { ($0.digest, $0) }) { first, _ in first }
   }
@@ -120,17 +121,17 @@ package struct PastPolicySteps: Sendable {
   /// The policy with a digest.
   package subscript(digest: ContentDigest) -> PolicyStep? { steps[digest] }
 
-  /// The steps that lead to one, it included.
+  /// Returns the steps that lead to a policy, including that policy.
   ///
   /// - Parameters:
-  ///   - step: The last one.
-  ///   - isStart: Whether a digest is that of a policy to start from.
-  /// - Returns: Where they start, and the steps in order; nil when a policy between is not known.
+  ///   - step: The last step.
+  ///   - isStart: Returns true for the digest of a policy to start from.
+  /// - Returns: The start and the steps in order; nil if a policy between them is not known.
   package func path(
     to step: PolicyStep, from isStart: (ContentDigest) -> Bool
   ) -> (start: ContentDigest, steps: [PolicyStep])? {
     var path = [step]
-    // Why one cannot be read does not matter: nothing leads through it.
+    // A policy that cannot be read names no previous policy, so the reason does not matter.
     while let first = path.first, let previous = (try? Policy.parse(first.bytes))?.previous {
       if isStart(previous) { return (previous, path) }
       guard let before = steps[previous], path.count <= steps.count else { return nil }

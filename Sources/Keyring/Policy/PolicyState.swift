@@ -4,16 +4,16 @@ package import KeyringModel
 package struct PolicyState: Sendable {
   /// The policy's bytes.
   package let bytes: [UInt8]
-  /// The signature file's bytes; nil when there is none.
+  /// The signature file's bytes; nil if there is none.
   package let signature: [UInt8]?
-  /// What the bytes say.
+  /// The parsed policy.
   package let policy: Policy
-  /// What the next policy calls this one.
+  /// The digest by which the next policy names this one.
   package let digest: ContentDigest
 
   /// Reads a policy.
   ///
-  /// - Throws: why it is none.
+  /// - Throws: The reason why the bytes are not a policy.
   package init(bytes: [UInt8], signature: [UInt8]?) throws(PolicyError) {
     policy = try Policy.parse(bytes)
     digest = ContentDigest(of: bytes)
@@ -21,7 +21,7 @@ package struct PolicyState: Sendable {
     self.signature = signature
   }
 
-  /// The policy in a store's folder, trusted or not.
+  /// Reads the policy in a store's folder, trusted or not.
   ///
   /// - Throws: `KeyringError.noStore`, `.policyNotTrusted` when it cannot be read, or a file error.
   package init(in tree: FileTree) throws(KeyringError) {
@@ -37,8 +37,8 @@ package struct PolicyState: Sendable {
 package typealias KeyFiles = [Fingerprint: [UInt8]]
 
 extension FileTree {
-  /// The signature of the policy, for those who report everything that is wrong: one that is too large to be verified is
-  /// empty, which is no signature of anyone. nil when there is none.
+  /// Reads the signature of the policy. Returns empty bytes, which are never a valid signature, if it is too large;
+  /// nil if there is none.
   ///
   /// - Throws: A file error.
   func policySignature() throws(KeyringError) -> [UInt8]? {

@@ -1,12 +1,14 @@
 internal import KeyringModel
 internal import OpenPGP
 
-/// The detached signature of a policy, held against those who may sign one.
+/// Verifies that the detached signature of a policy is by a person who may sign it.
 struct PolicyVerification {
   let engine: any SealingEngine
 
-  /// - Parameter admins: the people one of whom must have signed.
-  /// - Throws: `KeyringError.policyNotTrusted(.badSignature)` when none of them did, or `.engine`.
+  /// Checks that an admin has signed a policy.
+  ///
+  /// - Parameter admins: The people who may have signed.
+  /// - Throws: `KeyringError.policyNotTrusted(.badSignature)` if none of them has, or `.engine`.
   func verify(
     _ policy: [UInt8], signature: [UInt8], admins: some Sequence<Fingerprint>
   ) throws(KeyringError) {
@@ -15,10 +17,10 @@ struct PolicyVerification {
     }
   }
 
-  /// Returns who has signed a policy. However many may have, the signature is verified once.
+  /// Returns the person who has signed a policy. The signature is verified once, for any number of admins.
   ///
-  /// - Parameter admins: The people who may have signed, those who are preferred first.
-  /// - Returns: nil when none of them has.
+  /// - Parameter admins: The people who may have signed, the preferred ones first.
+  /// - Returns: nil if none of them has signed.
   /// - Throws: `KeyringError.engine`.
   func signer(
     of policy: [UInt8], signature: [UInt8], among admins: some Sequence<Fingerprint>
@@ -32,7 +34,7 @@ struct PolicyVerification {
       default: throw .engine(error, nil)
       }
     }
-    // A key that has expired since was good when it signed.
+    // A key that has expired since then was valid when it signed.
     let good = facts.filter { $0.status == .good || $0.status == .expiredKey }
     let signers = Set(good.compactMap(\.primary))
     return admins.first(where: signers.contains)

@@ -1,64 +1,64 @@
 public import KeyringModel
 package import OpenPGP
 
-/// The question whether this machine should accept a store's policy, with all that is needed to answer it.
+/// A decision about whether this machine should accept a store's policy, with the facts that it requires.
 ///
-/// Nothing is accepted before `accept()`: a person is to compare the fingerprints first.
+/// Nothing is accepted before `accept()`, so that the user can compare the fingerprints first.
 public struct Trust: Sendable {
-  /// How the store's policy relates to the one that this machine has accepted.
+  /// The relation of the store's policy to the policy that this machine has accepted.
   public enum Standing: Sendable, Equatable {
-    /// This machine has accepted none yet.
+    /// This machine has not accepted a policy yet.
     case first
-    /// What this machine has accepted cannot be read, so nothing is known about it.
+    /// The accepted policy of this machine cannot be read, so the relation is unknown.
     case forgotten
-    /// It is the accepted one, to the last byte, and so are the key files.
+    /// The policy is the accepted one, byte for byte, and so are the key files.
     case accepted
-    /// It is the accepted one, but a key file is not; ``Trust/changedKeys`` names the people.
+    /// The policy is the accepted one, but a key file is not. ``Trust/changedKeys`` has the fingerprints.
     case keysChanged
-    /// It has a higher generation than the accepted one.
+    /// The policy has a higher generation than the accepted one.
     case newer
-    /// It has the generation of the accepted one but another content.
+    /// The policy has the same generation as the accepted one but different content.
     case forked
-    /// It has a lower generation: an old policy that somebody put back (threat T2).
+    /// The policy has a lower generation: an old policy was put back (threat T2).
     case older
   }
 
   /// The policy of the store.
   public let policy: Policy
-  /// The policy that this machine has accepted before, if any.
+  /// The policy that this machine has accepted before; nil if there is none or it cannot be read.
   public let accepted: Policy?
-  /// How the two relate.
+  /// The relation of the two policies.
   public let standing: Standing
-  /// The admin whose signature on the policy is good: one of those that were accepted before, or where none
-  /// were, one that the policy itself names.
+  /// The admin who made the good signature on the policy: an admin of the accepted policy, or of the policy itself if
+  /// none was accepted.
   public let signedBy: Fingerprint?
-  /// The person in the policy whose secret key this user has, who will sign what is written.
+  /// The person in the policy whose secret key this user has, and who will sign new records.
   public let signer: Fingerprint?
-  /// The people whose key file is not the one that this machine has accepted of them, sorted.
+  /// The people whose key file differs from the one that this machine has accepted, sorted.
   ///
-  /// Nothing signs a key file but the key itself, so an older one that somebody put back looks as good as a newer
-  /// one: what `gpg --show-keys` says about it has to be compared with what is known from elsewhere.
+  /// A key file is signed only by the key itself, so an older file that was put back looks as valid as a newer one.
+  /// The user has to compare the output of `gpg --show-keys` with information from another source.
   public let changedKeys: [Fingerprint]
-  /// Why the policy cannot be accepted: it is unsigned, or not signed by such an admin.
+  /// The reason why the policy cannot be accepted, such as a missing signature or one by another person; nil if it can.
   public let obstacle: PolicyDistrust?
-  /// What cryptography it took to find all of this out.
+  /// The cryptographic operations that were needed to determine these facts.
   package let engineStatistics: EngineStatistics
   private let bytes: [UInt8]
   private let keys: [Fingerprint: [UInt8]]
   private let pins: PinStore
-  /// The pin that the question is about.
+  /// The pin on which the decision is based.
   private let pin: Pin?
 
-  /// Reads and verifies the store's policy, once, and finds out who this user is in it.
+  /// Reads and verifies the store's policy once, and determines which person in it this user is.
   ///
-  /// - Throws: `KeyringError.policyNotTrusted` when the policy is unreadable or a key file is missing, `.noStore`,
-  ///   `.unsafeFolder`, `.engine` when GnuPG cannot be used, or a file error.
+  /// - Throws: `KeyringError.policyNotTrusted` if the policy is unreadable or a key file is missing, `.noStore`,
+  ///   `.unsafeFolder`, `.engine` if GnuPG cannot be used, or a file error.
   public init(at path: String, host: HostContext) throws(KeyringError) {
     try self.init(at: path, host: host, engine: nil)
   }
 
-  /// Does the same with an engine that may be a stand-in for GnuPG, with the keys this user has, and with faults
-  /// planned for `accept()`.
+  /// Does the same with an engine that may be a test double for GnuPG, the user's keys, and faults to inject into
+  /// `accept()`.
   package init(
     at path: String, host: HostContext, engine standIn: (any SealingEngine)?, own: [Fingerprint]? = nil,
     faults: FaultPlan? = nil
@@ -76,7 +76,7 @@ public struct Trust: Sendable {
     } catch {
       guard case .policyNotTrusted(.pinUnreadable) = error else { throw error }
       isForgotten = true
-      // Who the admins were may still be known.
+      // The pin may still name the admins.
       pin = try? pins.readPin()
     }
     let engine = standIn ?? host.engine(for: policy.keyring, keys: keys)
@@ -107,11 +107,10 @@ public struct Trust: Sendable {
     self.pin = pin
   }
 
-  /// Accepts the policy, and the key files of its people, on this machine.
+  /// Accepts the policy and the key files of its members on this machine.
   ///
-  /// - Throws: `KeyringError.policyNotTrusted` with the obstacle; `.engine(.notARecipient)` when this user has no
-  ///   key of anybody in the policy; `.team` with `overtaken` when another process has accepted a policy since; or a
-  ///   file error.
+  /// - Throws: `KeyringError.policyNotTrusted` with the obstacle; `.engine(.notARecipient)` if this user has no secret
+  ///   key of a member; `.team` with `overtaken` if another process has accepted a policy since; or a file error.
   public func accept() throws(KeyringError) {
     if let obstacle { throw .policyNotTrusted(obstacle) }
     guard let signer else { throw .engine(.notARecipient(recipients: []), nil) }
@@ -120,7 +119,7 @@ public struct Trust: Sendable {
     guard isWritten else { throw .team(.overtaken) }
   }
 
-  /// The first key file that is not the one which the policy names; what is signed is the digest.
+  /// Returns an error for the first key file that differs from the digest in the policy. Only the digest is signed.
   private static func strangeKey(_ policy: Policy, _ keys: [Fingerprint: [UInt8]]) -> PolicyDistrust? {
     for (fingerprint, bytes) in keys.sorted(by: { $0.key < $1.key }) {
       guard let person = policy.people[fingerprint], let key = person.key else { continue }

@@ -1,30 +1,32 @@
 internal import KeyringModel
 
-/// The policy of a store, held against what this machine has accepted.
+/// The accepted policy of a store, and the result of comparing it with the store's policy.
 struct TrustedPolicy: Sendable {
-  /// The policy that reading and writing rely on: always the accepted one.
+  /// The policy for reading and writing. Always the accepted one, unless ``isReplacing``.
   let policy: Policy
-  /// Who signs what this user writes.
+  /// The fingerprint of the key with which this user signs.
   let signer: Fingerprint
-  /// The key files of everybody in the accepted policy, as they were accepted.
+  /// The key files of the members of the accepted policy, as they were accepted.
   let keys: [Fingerprint: [UInt8]]
-  /// Why nothing may be written, if the store's policy or a key file in it is not the accepted one.
+  /// The reason why nothing may be written: the store's policy or a key file differs from the accepted one. Otherwise
+  /// nil.
   let distrust: PolicyDistrust?
-  /// Whether the pin was made before digests of key files were kept, so that those in the store count.
+  /// True if the pin has no digests of key files because an older version made it. The key files in the store are used
+  /// then.
   let isPinWithoutKeys: Bool
-  /// The pin of this machine; nil if nothing was accepted.
+  /// The pin of this machine; nil if no policy was accepted.
   let pin: Pin?
-  /// A Boolean value that indicates whether this policy is believed, and only to be accepted with a change on top of it:
-  /// the pin is that of another one.
+  /// A Boolean value that indicates whether this policy is trusted but will be accepted only together with a change
+  /// that follows it. The pin is that of another policy.
   let isReplacing: Bool
 
-  /// Takes what is known already, of a store that was just made or by a chain of signatures.
+  /// Creates a trusted policy for a new store, or for a policy that a chain of signatures proves.
   ///
   /// - Parameters:
   ///   - policy: The policy.
-  ///   - signer: Who signs what this user writes.
-  ///   - keys: The key files of its people.
-  ///   - replaced: The pin of the policy that this one takes the place of; nil if this one is accepted.
+  ///   - signer: The fingerprint of the key with which this user signs.
+  ///   - keys: The key files of its members.
+  ///   - replaced: The pin of the policy that this one replaces; nil if this one is accepted.
   init(
     policy: Policy, signer: Fingerprint, keys: [Fingerprint: [UInt8]], replacing replaced: Pin? = nil
   ) {
@@ -43,25 +45,26 @@ struct TrustedPolicy: Sendable {
     (self.distrust, isPinWithoutKeys) = (distrust, other.isPinWithoutKeys)
   }
 
-  /// The same, with another reason why nothing may be written.
+  /// Returns a copy with another reason why nothing may be written.
   func distrusting(_ reason: PolicyDistrust) -> TrustedPolicy { TrustedPolicy(self, distrust: reason) }
 
-  /// Refuses what only a member of the keyring may do.
+  /// Checks that this user may write to the keyring.
   ///
-  /// - Throws: `KeyringError.policyNotTrusted` when the store's policy is not the accepted one; `.team` with `removed`.
+  /// - Throws: `KeyringError.policyNotTrusted` if the store's policy is not the accepted one; `.team` with `removed`
+  ///   if this user was removed.
   func requireMembership() throws(KeyringError) {
     if let distrust { throw .policyNotTrusted(distrust) }
     if let removed = policy.people[signer]?.removed { throw .team(.removed(removed)) }
   }
 
-  /// Takes a policy that nobody has accepted, for looking at a store: nothing can be written.
+  /// Creates a read-only view of a policy that was not accepted. Nothing can be written with it.
   ///
   /// - Parameters:
-  ///   - policy: a valid policy, which has an admin.
-  ///   - keys: the key files that are there.
+  ///   - policy: A valid policy, which has an admin.
+  ///   - keys: The existing key files.
   init(unaccepted policy: Policy, keys: [Fingerprint: [UInt8]]) {
     self.policy = policy
-    // Nobody signs anything: writing is refused before.
+    // Never used for signing, since writing is refused.
     signer = policy.admins[0]
     self.keys = keys
     distrust = .notPinned
@@ -69,12 +72,12 @@ struct TrustedPolicy: Sendable {
     (pin, isReplacing) = (nil, false)
   }
 
-  /// Reads a store's policy and key files once and compares those bytes with the pin (threats T1 and T2).
+  /// Reads a store's policy and key files once and compares their bytes with the pin (threats T1 and T2).
   ///
-  /// The signature was verified when the pin was made; equal bytes need no second look.
+  /// The signature was verified when the pin was made, so equal bytes are not verified again.
   ///
-  /// - Throws: `KeyringError.policyNotTrusted` when there is no readable pin, the policy cannot be read, a key
-  ///   file is missing, or one was changed and the copy of the accepted one is lost; or a file error.
+  /// - Throws: `KeyringError.policyNotTrusted` if there is no readable pin, the policy cannot be read, a key file is
+  ///   missing, or a key file was changed and the accepted copy is lost; or a file error.
   init(in tree: FileTree, stateBase: String) throws(KeyringError) {
     let (bytes, stored) = try Self.read(in: tree)
     let pins = PinStore(base: stateBase, keyring: stored.keyring)
@@ -87,7 +90,7 @@ struct TrustedPolicy: Sendable {
     let changed = accepted.pin.changedKeys(keys)
     for fingerprint in changed {
       let reason = PolicyDistrust.keyChanged(fingerprint, name: policy.people[fingerprint]?.name ?? "")
-      // What a key file says decides which signatures are good, so that reading keeps to the accepted one, too.
+      // Key files determine which signatures are good, so reading also uses the accepted ones.
       guard let digest = accepted.pin.keys?[fingerprint], let copy = try pins.readKey(digest) else {
         throw .policyNotTrusted(reason)
       }
@@ -101,18 +104,18 @@ struct TrustedPolicy: Sendable {
     }
   }
 
-  /// Reads them as `init(in:stateBase:)` does, after finishing a change that was cut off where the policy is not the
-  /// accepted one: it may be there before its signature and key files are.
+  /// Reads the trusted policy like `init(in:stateBase:)`, after finishing an interrupted transaction if the policy is
+  /// not the accepted one: the policy may be in place before its signature and key files.
   ///
-  /// - Throws: as `init(in:stateBase:)`; `KeyringError.busy`, `.transactionUnknown`.
+  /// - Throws: The errors of `init(in:stateBase:)`; `KeyringError.busy`, `.transactionUnknown`.
   static func settled(in tree: FileTree, host: HostContext) throws(KeyringError) -> TrustedPolicy {
     for _ in 0..<3 {
       let before = try ReaderSnapshot(of: tree)
       if before.isPending, isPolicyPending(in: tree) { break }
       let trusted = try TrustedPolicy(in: tree, stateBase: host.stateBase)
-      // Whoever only looks finishes nothing that is not in the way.
+      // A reader finishes a transaction only if that is necessary.
       if trusted.distrust == nil { return trusted }
-      // A writer may have been at work between two files.
+      // A writer may have replaced only some of the files when they were read.
       if try ReaderSnapshot(of: tree) == before { return trusted }
     }
     do throws(KeyringError) {
@@ -120,7 +123,7 @@ struct TrustedPolicy: Sendable {
       try Transaction.recover(in: tree, under: lock)
     } catch {
       switch error {
-      // What cannot be finished here stands in the way of writing, which says so; what can be read still is.
+      // Reading is still possible. Writing will report the transaction that cannot be finished.
       case .transactionDamaged, .transactionOutdated, .file: break
       default: throw error
       }
@@ -128,16 +131,16 @@ struct TrustedPolicy: Sendable {
     return try TrustedPolicy(in: tree, stateBase: host.stateBase)
   }
 
-  /// Whether a change that was decided and cut off puts another policy in place.
+  /// Returns true if a decided but interrupted transaction replaces the policy.
   private static func isPolicyPending(in tree: FileTree) -> Bool {
-    // What cannot be read is told by whoever has to finish it.
+    // A folder or record that cannot be read is reported when the transaction is finished.
     guard let folders = try? Transaction.pending(in: tree) else { return false }
     return folders.contains { folder in
       (try? Transaction.record(of: folder, in: tree))??.paths.contains(StoreLayout.policy) ?? false
     }
   }
 
-  /// The store's policy: its exact bytes and what they say, trusted or not.
+  /// Returns the store's policy, trusted or not, with its exact bytes.
   static func read(in tree: FileTree) throws(KeyringError) -> (bytes: [UInt8], policy: Policy) {
     let bytes = try files(tree.read(StoreLayout.policy, limit: StoreLayout.smallFileLimit))
     guard let bytes else { throw .noStore(path: tree.path) }
@@ -148,7 +151,7 @@ struct TrustedPolicy: Sendable {
     }
   }
 
-  /// The key files of everybody in a policy who was not removed.
+  /// Returns the key files of all people in a policy who were not removed.
   static func keys(of policy: Policy, in tree: FileTree) throws(KeyringError) -> [Fingerprint: [UInt8]] {
     var reader = KeyFileReader(tree)
     var keys: [Fingerprint: [UInt8]] = [:]
@@ -161,22 +164,22 @@ struct TrustedPolicy: Sendable {
     return keys
   }
 
-  /// Lets a pin without digests of key files have those of the files that are in the store now, so that they
-  /// cannot be changed unnoticed from here on.
+  /// Adds digests of the store's current key files to a pin without them, so that later changes are detected.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   func adoptKeys(stateBase: String) throws(KeyringError) {
     guard isPinWithoutKeys, distrust == nil else { return }
-    // What another process has accepted since has digests of key files.
+    // A pin that another process has written since already has digests of key files.
     _ = try PinStore(base: stateBase, keyring: policy.keyring).write(
       policy: policy, bytes: policy.encode(), keys: keys, signer: signer, replacing: pin)
   }
 }
 
 extension Pin {
-  /// The people whose key file is not the one that was accepted, sorted; none when the pin does not know.
+  /// Returns the people whose key file differs from the accepted one, sorted; none if the pin has no digests of key
+  /// files.
   ///
-  /// - Parameter files: the key files as they are now. People of whom none was accepted do not count.
+  /// - Parameter files: The current key files. People without an accepted key file are ignored.
   func changedKeys(_ files: [Fingerprint: [UInt8]]) -> [Fingerprint] {
     guard let keys else { return [] }
     return files.filter { file in keys[file.key].map { $0 != ContentDigest(of: file.value) } ?? false }

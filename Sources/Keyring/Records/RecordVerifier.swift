@@ -1,13 +1,13 @@
 package import KeyringModel
 internal import OpenPGP
 
-/// A record whose proof leads to a root that a member of its group has signed.
+/// A record whose proof leads to a root signed by a member of its group.
 package struct VerifiedRecord: Sendable, Equatable {
   /// The file with the record and its proof.
   package let file: RecordFile
-  /// Who signed it.
+  /// The primary fingerprint of its signer.
   package let signer: Fingerprint
-  /// The attributes of the item.
+  /// The verified record.
   package let record: ItemRecord
 
   fileprivate init(_ file: RecordFile, signer: Fingerprint, isLocal: Bool) {
@@ -18,29 +18,29 @@ package struct VerifiedRecord: Sendable, Equatable {
   }
 }
 
-/// A record to be verified, and where it lies.
+/// A record to be verified, and its path.
 package struct RecordClaim: Sendable {
   /// The bytes of its file.
   package let bytes: [UInt8]
-  /// The place of the file; a record of another item is refused. nil for any place.
+  /// The path of the file; nil to accept any path. A record of an item with another path is refused.
   package let path: ItemPath?
-  /// Whether the place is on this machine alone.
+  /// True if the path is that of an item on this machine only.
   package let isLocal: Bool
 
-  /// Describes a record.
+  /// Creates a claim.
   package init(_ bytes: [UInt8], path: ItemPath?, isLocal: Bool = false) {
     (self.bytes, self.path, self.isLocal) = (bytes, path, isLocal)
   }
 }
 
-/// Why a record is not believed.
+/// The reasons to reject a record.
 package enum RecordFault: Error, Equatable, Sendable {
-  /// The file is damaged, or not signed as it must be.
+  /// The file is damaged, or not properly signed.
   case damage(ItemDamage)
-  /// It is the record of another item or keyring.
+  /// The record is that of another item or keyring.
   case mismatch(BindingMismatch)
 
-  /// The error of the keyring, about an item.
+  /// Returns the keyring's error for an item.
   func error(about item: ItemReference) -> KeyringError {
     switch self {
     case .damage(let damage): .itemDamaged(item, damage)
@@ -49,31 +49,31 @@ package enum RecordFault: Error, Equatable, Sendable {
   }
 }
 
-/// Decides whether records are believed (DESIGN section 5). The only place that does.
+/// Verifies records (DESIGN section 5). No other code decides whether a record is trusted.
 struct RecordVerifier: Sendable {
-  /// Who belongs to which group.
+  /// The policy that lists the members of groups.
   let policy: Policy
   let engine: any SealingEngine
   let roots: VerifiedRoots
-  /// How many threads verify at once; 0 for one for each processor.
+  /// The number of threads for verification; 0 for one for each processor.
   let workers: Int
 
   /// Verifies one record.
   ///
-  /// - Parameter claim: The record and its place.
-  /// - Returns: The record, or why it is not believed.
-  /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
+  /// - Parameter claim: The record and its path.
+  /// - Returns: The verified record, or the reason to reject it.
+  /// - Throws: `KeyringError.engine` if GnuPG cannot be used.
   func verify(_ claim: RecordClaim) throws(KeyringError) -> Result<VerifiedRecord, RecordFault> {
     try verify([claim])[0]
   }
 
-  /// Verifies records; the signatures that are new to this machine with one process.
+  /// Verifies records. One process verifies all signatures that this machine has not verified before.
   ///
-  /// - Parameter claims: The records and their places.
-  /// - Returns: For each record, in the same order, the record, or why it is not believed.
-  /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
+  /// - Parameter claims: The records and their paths.
+  /// - Returns: For each record, in the same order, the verified record or the reason to reject it.
+  /// - Throws: `KeyringError.engine` if GnuPG cannot be used.
   func verify(_ claims: [RecordClaim]) throws(KeyringError) -> [Result<VerifiedRecord, RecordFault>] {
-    // Reading a record and leading its proof to the root is most of the work.
+    // Most of the work is parsing a record and hashing its proof up to the root.
     let pool = WorkerPool(workers: claims.count < Self.fewRecords ? 1 : workers)
     let files = pool.map(claims.count) { number in
       Result { () throws(RecordFault) in try SignedFile(read(claims[number])) }
@@ -91,7 +91,7 @@ struct RecordVerifier: Sendable {
         }
       }
     }
-    // Only the signatures of records that passed all other checks are given to GnuPG.
+    // GnuPG receives only the signatures of records that have passed all other checks.
     var unknown: [ContentDigest: [UInt8]] = [:]
     for case .success(let signed) in checked
     where unknown[signed.signature] == nil && roots.signer(of: signed.signature) == nil {
@@ -108,7 +108,7 @@ struct RecordVerifier: Sendable {
     }
   }
 
-  /// The number of records from which threads pay off.
+  /// The number of records above which threads pay off.
   private static let fewRecords = 64
 
   /// A record and the digest of the message that signs its root.
@@ -143,7 +143,7 @@ struct RecordVerifier: Sendable {
     guard statement.keyring == policy.keyring else { throw .mismatch(.keyring) }
   }
 
-  /// Asks GnuPG who signed messages, and remembers the answers that are good.
+  /// Returns the signers of messages according to GnuPG, and remembers those with a valid signature.
   private func signers(
     of messages: [ContentDigest: [UInt8]]
   ) throws(KeyringError) -> [ContentDigest: Fingerprint] {
@@ -157,7 +157,7 @@ struct RecordVerifier: Sendable {
     }
     var signers: [ContentDigest: Fingerprint] = [:]
     for (message, fact) in zip(ordered, facts) {
-      // A key that has expired since was good when it signed; a revoked one never is.
+      // A key that has expired since then was valid when it signed. A revoked key is never accepted.
       guard let fact, fact.status == .good || fact.status == .expiredKey else { continue }
       signers[message.key] = fact.primary
     }

@@ -1,12 +1,12 @@
 internal import KeyringModel
 internal import Synchronization
 
-/// The signed messages that were verified on this machine, so that each is given to GnuPG once.
+/// The signed messages that were verified on this machine, so that GnuPG verifies each only once.
 ///
-/// `<state>/<keyring>/roots/<hh>`, one line for each message: its digest, the signer's primary fingerprint, and the digest
-/// of the signer's key file. An entry counts only while the signer has that key file: a newer one may revoke the key.
-/// Whether the signer is a member of a group is judged anew each time. What cannot be read or written costs time,
-/// nothing else.
+/// They are stored in `<state>/<keyring>/roots/<hh>`, one line for each message: its digest, the signer's primary
+/// fingerprint, and the digest of the signer's key file. An entry is valid only while the signer has that key file,
+/// because a newer one may revoke the key. Membership in a group is checked each time. Errors of reading or writing
+/// these files only cost time, so they are ignored.
 final class VerifiedRoots: Sendable {
   private let base: String
   private let folder: String
@@ -17,19 +17,19 @@ final class VerifiedRoots: Sendable {
   /// The largest file that is read, in bytes: about 40,000 entries.
   private static let sizeLimit = 8 << 20
 
-  /// Describes the memory of a keyring; nothing is read yet.
+  /// Creates the cache for a keyring. No file is read yet.
   ///
   /// - Parameters:
-  ///   - base: The folder for what this machine has accepted.
+  ///   - base: The folder for the policies that this machine has accepted.
   ///   - keyring: The keyring.
-  ///   - keys: The key files of its people.
+  ///   - keys: The key files of its members.
   init(base: String, keyring: KeyringID, keys: [Fingerprint: [UInt8]]) {
     self.base = base
     folder = "\(keyring.hex)/roots"
     keyFiles = keys.mapValues { ContentDigest(of: $0) }
   }
 
-  /// Returns who signed a message, if that was verified before with the key file that the signer has now.
+  /// Returns the signer of a message if it was verified before with the signer's current key file, otherwise nil.
   ///
   /// - Parameter message: The digest of the signed message.
   func signer(of message: ContentDigest) -> Fingerprint? {
@@ -38,7 +38,7 @@ final class VerifiedRoots: Sendable {
     return known.withLock { $0[message] }
   }
 
-  /// Remembers who signed messages, in this process and on this machine.
+  /// Remembers the signers of messages, in this process and on this machine.
   ///
   /// - Parameter signers: The signers by the digests of the messages.
   func remember(_ signers: [ContentDigest: Fingerprint]) {
@@ -54,7 +54,7 @@ final class VerifiedRoots: Sendable {
         "\(message.base64url) \(signer.text) \(key.base64url)\n".utf8)
     }
     guard !lines.isEmpty, let tree = try? FileTree(at: base) else { return }
-    // Whoever has accepted nothing has no folder there, and gets none.
+    // If no policy was accepted on this machine, the folder does not exist and is not created.
     guard let isThere = try? tree.status(RelativePath.parent(of: folder)) != nil, isThere else { return }
     for (number, bytes) in lines { _ = try? tree.appendFile(file(number), bytes) }
   }
@@ -67,7 +67,7 @@ final class VerifiedRoots: Sendable {
       let bytes = try? tree.read(file(number), limit: Self.sizeLimit)
     else { return }
     var entries: [ContentDigest: Fingerprint] = [:]
-    // A line that was cut off while it was written is not an entry.
+    // A line that was truncated by an interrupted write is not an entry.
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
       let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
       guard words.count == 3, let message = ContentDigest(base64url: words[0]),

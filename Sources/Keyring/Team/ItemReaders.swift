@@ -1,33 +1,34 @@
 package import KeyringModel
 package import OpenPGP
 
-/// Who can decrypt an item, told by its packets, and held against the policy.
+/// The readers of an item according to its packets, compared with the policy.
 package struct ItemReaders: Sendable, Equatable {
   /// One recipient of the message.
   package struct Reader: Sendable, Equatable {
-    /// The subkey.
+    /// The id of the subkey.
     package let id: KeyID
-    /// Whose it is, people who were removed among them: one person, nobody known, or several where somebody has bound another's subkey to his key.
+    /// The owners of the subkey, including removed people. Usually one; empty if the key is unknown; several if a
+    /// person has bound another person's subkey to their own key.
     package let people: [Fingerprint]
-    /// Whether it is the subkey to which a member of the item's group is to be sealed now.
+    /// True if it is the subkey that items of the group are encrypted to for one of its members.
     package let isExpected: Bool
   }
 
-  /// The recipients in the order of the message.
+  /// The recipients, in the order of the message.
   package let readers: [Reader]
-  /// The members of the item's group who cannot read it.
+  /// The members of the item's group who cannot decrypt it.
   package let missing: [Fingerprint]
 
-  /// Whether the item is for exactly the members of its group.
+  /// True if the readers are exactly the members of the item's group.
   package var isRight: Bool { missing.isEmpty && readers.allSatisfy(\.isExpected) }
 }
 
 extension Keyring {
-  /// Who can decrypt an item: from its packets alone, nothing is decrypted.
+  /// Returns the readers of an item, from its packets alone. Nothing is decrypted.
   ///
   /// - Parameter record: The item, as `find` returned it.
-  /// - Throws: `KeyringError.itemDamaged` when its file is missing or no message; `.unknownGroup`; `.engine`, or a file
-  ///   error.
+  /// - Throws: `KeyringError.itemDamaged` when its file is missing or is not a message; `.unknownGroup`; `.engine`, or
+  ///   a file error.
   package func readers(of record: ItemRecord) throws(KeyringError) -> ItemReaders {
     guard let message = try ItemReader(keyring: self).message(of: record) else {
       throw .itemDamaged(record.reference, .missing)
@@ -55,8 +56,8 @@ extension Keyring {
     return ItemReaders(readers: readers, missing: missing)
   }
 
-  /// The subkey that a person is sealed to now; nil for a key that cannot be used any more: what was sealed to it before
-  /// is right still.
+  /// Returns the subkey that new messages for a person are encrypted to; nil if the key can no longer be used.
+  /// Existing messages to that key remain correct.
   private func expectedID(of person: Fingerprint) throws(KeyringError) -> KeyID? {
     do throws(EngineError) {
       return try engine.expectedRecipients([person]).first

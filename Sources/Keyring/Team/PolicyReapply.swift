@@ -1,33 +1,34 @@
 package import KeyringModel
 internal import OpenPGP
 
-/// Changes of people and groups that this machine has made, put on top of those that somebody else has made meanwhile.
+/// Changes of people and groups that this machine has made, to be applied on top of changes that someone else made
+/// concurrently.
 package struct PolicyReapply: Sendable {
   /// The policy that this machine has accepted.
   package let accepted: Policy
-  /// The keyring with their policy, which is believed and not accepted yet.
+  /// The keyring with the remote's policy, which is verified but not accepted yet.
   package let keyring: Keyring
-  /// The edits of this machine that their policy does not have.
+  /// The edits of this machine that the remote's policy lacks.
   package let edits: [PolicyEdit]
   /// The key files that the edits need.
   package let keys: [Fingerprint: [UInt8]]
 }
 
 extension Keyring {
-  /// Finds out how to put this machine's changes on top of the store's policy, where that is another one of the same
-  /// origin. Nothing is accepted before ``make(_:subject:progress:)`` has put the edits on top of it, or
-  /// ``accept()`` where there are none: until then the accepted policy is all that tells of them.
+  /// Finds the edits to apply on top of the store's policy if that differs from the accepted policy and both have a
+  /// common ancestor. The new policy is accepted only by ``make(_:subject:progress:)`` with the edits, or by
+  /// ``accept()`` if there are none. Until then only the accepted policy contains the edits.
   ///
-  /// Theirs is believed when it follows a policy that the accepted one has come from, as digests tell, and when each of
-  /// its steps is signed by somebody who is an admin in the one before and in the accepted one as well.
+  /// The policy in the store is verified if it follows an ancestor of the accepted policy by its digests. Each step
+  /// must be signed by an admin of the policy before it who is also an admin in the accepted policy.
   ///
   /// - Parameters:
-  ///   - path: The store's folder, with their policy in it.
-  ///   - host: What to know of the machine.
-  ///   - past: The policies that the history has.
-  /// - Returns: What to do; no edits when theirs has them all.
-  /// - Throws: `KeyringError.team` with `noCommonPolicy`; `.policyNotTrusted` when theirs cannot be believed; `.engine`,
-  ///   or a file error.
+  ///   - path: The store's folder, with the remote's policy in it.
+  ///   - host: The properties of this machine.
+  ///   - past: The policies in the history.
+  /// - Returns: The edits; none if the policy in the store already has them.
+  /// - Throws: `KeyringError.team` with `noCommonPolicy`; `.policyNotTrusted` when the policy in the store cannot be
+  ///   verified; `.engine`, or a file error.
   package static func reapply(
     at path: String, host: HostContext, past: PastPolicySteps
   ) throws(KeyringError) -> PolicyReapply {
@@ -39,7 +40,7 @@ extension Keyring {
     var previous = mine.policy.previous
     while let digest = previous, ancestors[digest] == nil, let step = past[digest] {
       ancestors[digest] = step
-      // One that cannot be read leads no further.
+      // The ancestors of a policy that cannot be read are not known.
       previous = (try? Policy.parse(step.bytes))?.previous
     }
     let own = ContentDigest(of: mine.policy.encode())
@@ -48,7 +49,7 @@ extension Keyring {
         accepted: mine.policy, keyring: try open(at: path, host: host), edits: [], keys: [:])
     }
     if let old = ancestors[last.digest] {
-      // One of those that led to the accepted one: somebody has put it back.
+      // The store has an ancestor of the accepted policy: an old version was restored.
       let generation = (try? Policy.parse(old.bytes))?.generation ?? 0
       throw .policyNotTrusted(.changed(generation: generation, pinned: mine.policy.generation))
     }
@@ -61,7 +62,7 @@ extension Keyring {
     } else {
       base = PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys)
     }
-    // Whoever has been removed here since cannot come back by a policy that starts before that.
+    // A person who was removed here must not return through a policy that branches off before the removal.
     let theirs = try PolicyChain(engine: engine).follow(
       way.steps, from: base,
       signedAlsoBy: PolicyChain.Link(policy: mine.policy, digest: own, keys: mine.keys))
@@ -80,7 +81,7 @@ extension Keyring {
     return PolicyReapply(accepted: mine.policy, keyring: keyring, edits: missing, keys: keys)
   }
 
-  /// Accepts a policy that is believed.
+  /// Accepts a verified policy.
   ///
   /// - Throws: `KeyringError.team` with `overtaken` if another process has accepted a policy since; or a file error.
   package func accept() throws(KeyringError) {
@@ -91,7 +92,7 @@ extension Keyring {
     guard isWritten else { throw .team(.overtaken) }
   }
 
-  /// A policy that the accepted one names by its digest, with key files that it names or that were accepted since.
+  /// Returns an ancestor of the accepted policy, with the key files that it names or that were accepted later.
   private static func link(
     _ step: PolicyStep, like mine: TrustedPolicy
   ) throws(KeyringError) -> PolicyChain.Link {
@@ -115,9 +116,9 @@ extension Keyring {
 }
 
 extension Policy {
-  /// Whether an edit would change nothing.
+  /// Returns true if an edit would change nothing.
   fileprivate func has(_ edit: PolicyEdit) -> Bool {
-    // What would make it no policy is told when it is made.
+    // An invalid edit is reported when it is applied.
     guard let next = try? successor(by: [edit], previous: ContentDigest(of: []), at: .latest) else {
       return false
     }

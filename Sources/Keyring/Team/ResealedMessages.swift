@@ -2,25 +2,24 @@ internal import Glibc
 internal import KeyringModel
 internal import Synchronization
 
-/// Messages that were encrypted again and are not in the store yet: `<state>/<keyring>/resealed`, outside of the store,
-/// so that write access to the store is not enough to add one.
+/// A cache of re-encrypted messages that are not in the store yet: `<state>/<keyring>/resealed`. It is outside of the
+/// store, so write access to the store is not enough to add a message.
 ///
-/// To encrypt thousands of items takes long, and is done before the store's lock is taken. When that is cut off, the next
-/// run continues from here.
+/// Re-encrypting thousands of items takes long, and happens before the store's lock is taken. If it is interrupted,
+/// the next run continues with the messages in the cache.
 final class ResealedMessages: Sendable {
   private struct State: Sendable {
     /// The messages of earlier runs, by their names.
     var found: [String: [UInt8]] = [:]
-    /// Entries that are not in a file yet.
+    /// Entries that are not written to a file yet.
     var waiting: [UInt8] = []
     var lastWrite: timespec
     var files = 0
   }
 
-  /// Full seconds on the clock until waiting messages are written: what was encrypted since then is lost if the run is
-  /// cut off.
+  /// The seconds between two writes. If the run is interrupted, the messages since the last write are lost.
   private static let writeInterval = 1
-  /// How many bytes of earlier runs are read; what is left is encrypted again.
+  /// The most bytes of earlier runs to read. Messages beyond it are encrypted again.
   private static let readLimit = 1 << 28
 
   private let base: String
@@ -29,7 +28,7 @@ final class ResealedMessages: Sendable {
   private let run: String
   private let state: Mutex<State>
 
-  /// Reads what earlier runs have kept. What cannot be read is encrypted again.
+  /// Reads the messages of earlier runs. A message that cannot be read is encrypted again.
   init(_ keyring: Keyring) {
     base = keyring.host.stateBase
     folder = Self.folder(of: keyring)
@@ -47,18 +46,18 @@ final class ResealedMessages: Sendable {
     self.state = Mutex(state)
   }
 
-  /// The name for a message of an item, encrypted again for some people: a digest of the message before, and of those who
-  /// are to read it.
+  /// Returns the name for a re-encrypted message: a digest over the digest of the old message, the new recipients and
+  /// the group.
   static func name(of record: ItemRecord, for recipients: [Fingerprint]) -> String {
     let people = recipients.map(\.text).sorted().joined(separator: " ")
     let content = "\(record.sealed.base64url) \(people) \(record.group)"
     return ContentDigest(of: Array(content.utf8)).base64url
   }
 
-  /// The message that an earlier run has kept, if any.
+  /// Returns the message of an earlier run; nil if there is none.
   func message(_ name: String) -> [UInt8]? { state.withLock { $0.found[name] } }
 
-  /// Keeps a message. It is not brought to disk, and a failure costs only time if the work is cut off.
+  /// Adds a message. It is not flushed to disk. A failure only costs time if the run is interrupted.
   func keep(_ message: [UInt8], _ name: String) {
     state.withLock { state in
       Self.append(message, name, to: &state.waiting)
@@ -66,7 +65,7 @@ final class ResealedMessages: Sendable {
     }
   }
 
-  /// Writes the messages that wait for their file.
+  /// Writes all messages that are not in a file yet.
   func finish() { state.withLock { write(&$0) } }
 
   private func write(_ state: inout State) {
@@ -78,10 +77,10 @@ final class ResealedMessages: Sendable {
     (state.waiting, state.lastWrite) = ([], Self.now)
   }
 
-  /// Forgets everything that runs for a keyring have kept.
+  /// Removes all cached messages of a keyring.
   static func removeAll(of keyring: Keyring) {
     let folder = folder(of: keyring)
-    // Litter that stays is removed the next time.
+    // A file that cannot be removed is removed the next time.
     guard let tree = try? FileTree(at: keyring.host.stateBase), let names = try? tree.list(folder) else {
       return
     }
@@ -99,14 +98,14 @@ final class ResealedMessages: Sendable {
 
   // MARK: Entries
 
-  // An entry is a line `<name> <digest of the message> <length of the message>`, and the message.
+  // An entry is a line `<name> <digest of the message> <length of the message>`, followed by the message.
 
   private static func append(_ message: [UInt8], _ name: String, to bytes: inout [UInt8]) {
     bytes += "\(name) \(ContentDigest(of: message).base64url) \(message.count)\n".utf8
     bytes += message
   }
 
-  /// Reads the entries of a file, up to the first that is not whole: the run was cut off while it wrote.
+  /// Reads the entries of a file. Stops at the first incomplete entry, which an interrupted run may leave.
   private static func read(_ bytes: [UInt8], into found: inout [String: [UInt8]]) {
     var rest = bytes[...]
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

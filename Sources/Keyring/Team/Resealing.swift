@@ -3,49 +3,49 @@ internal import OpenPGP
 internal import Secrets
 internal import Synchronization
 
-/// Brings items up to date with the members of their groups: encrypts again what is for other people, and has signed anew
-/// what somebody has signed who is no member any more.
+/// Updates items for the current members of their groups. Re-encrypts an item whose recipients differ from the
+/// members, and signs an item anew if its signer is no longer a member.
 struct Resealing: Sendable {
-  /// The store as it is: verifies and decrypts.
+  /// The current keyring: verifies and decrypts.
   let keyring: Keyring
-  /// The store with the people that it is to have: encrypts and signs.
+  /// The keyring with the new people: encrypts and signs.
   let successor: Keyring
 
-  /// An item that is not up to date.
+  /// An item that has to be updated.
   struct Outdated: Sendable {
-    /// The record as it is.
+    /// The current record.
     let verified: VerifiedRecord
-    /// Whether its file has to be encrypted again; else the record is only signed anew.
+    /// True if the file has to be re-encrypted; false if the record only has to be signed.
     let needsEncryption: Bool
-    /// Whether a member of its group cannot read it yet.
+    /// True if a member of the group cannot decrypt the item yet.
     let lacksReaders: Bool
-    /// The conflict copy that it is; nil for an item that has its place.
+    /// The conflict copy; nil for an item in the store.
     let copy: ConflictCopy?
 
-    /// The attributes of the item.
+    /// The verified record.
     var record: ItemRecord { verified.record }
   }
 
-  /// A version of an item that takes the place of another one.
+  /// The new version of an outdated item.
   struct Piece: Sendable {
     let outdated: Outdated
     let item: PreparedItem
   }
 
-  /// What came of one item.
+  /// The result of preparing one item.
   private enum Outcome: Sendable {
     case prepared(Piece)
-    /// It has changed since it was found; it is looked at again.
+    /// The item has changed since it was found. It is checked again later.
     case overtaken
-    /// It cannot be decrypted here, or is damaged.
+    /// The item cannot be decrypted here, or is damaged.
     case failed(ItemReference, KeyringError)
   }
 
-  /// How many items are handed to the threads at once.
+  /// The number of items that the threads get at once.
   private static let portion = 256
 
-  /// The groups whose items may be outdated: those with other members or other keys than before, or all where nothing
-  /// changes. What is wrong with the others is not this change's business.
+  /// The groups whose items may be outdated: those with changed members or keys, or all groups if the policy does not
+  /// change. Faults in other groups are not part of this change.
   private var groups: Set<String> {
     let (old, new) = (keyring.policy.groups, successor.policy.groups)
     if keyring.policy == successor.policy { return Set(new.keys) }
@@ -56,16 +56,16 @@ struct Resealing: Sendable {
       })
   }
 
-  /// Finds the items that are not up to date, from records and packets alone: no secret key.
+  /// Finds the outdated items, from records and packets alone. Needs no secret key.
   ///
-  /// The index has no say in it: a line that names another group would keep an item from being encrypted again.
+  /// It does not use the index: a line that names another group could prevent the re-encryption of an item.
   ///
   /// - Parameters:
-  ///   - wanted: The groups that are looked at; nil for those that the change concerns.
-  ///   - records: All records of the store; nil for those that it has now.
-  /// - Throws: `KeyringError.team` with `unusableKey` when nothing can be encrypted to a member of a group that has items;
-  ///   `.itemDamaged` or `.bindingMismatch` for an item that is not believed, since it may be of any group; `.engine`, or
-  ///   a file error.
+  ///   - wanted: The groups to check; nil for those that the change affects.
+  ///   - records: All records of the store; nil to read them.
+  /// - Throws: `KeyringError.team` with `unusableKey` when a member of a group that has items cannot be encrypted to;
+  ///   `.itemDamaged` or `.bindingMismatch` for an item that is not verified, since it may belong to any group;
+  ///   `.engine`, or a file error.
   func outdated(
     in wanted: Set<String>? = nil, among records: VerifiedRecords? = nil
   ) throws(KeyringError) -> [Outdated] {
@@ -108,16 +108,16 @@ struct Resealing: Sendable {
     }.compactMap { $0 }
   }
 
-  /// Refuses a key with the encryption subkey of another person, also in a group that has no items yet: nobody could tell
-  /// which of the two is the reader of an item.
+  /// Refuses a key that has the encryption subkey of another person, even in a group without items. It would not be
+  /// possible to tell which of the two people can read an item.
   private func requireOwnSubkeys(in groups: Set<String>) throws(KeyringError) {
     for group in groups.sorted() {
-      // One by one, so that another problem of one person does not hide this one of the next.
+      // One person at a time, so that another problem of one does not hide this problem of the next.
       for person in successor.policy.groups[group] ?? [] {
         do throws(EngineError) {
           _ = try successor.engine.expectedRecipients([person])
         } catch {
-          // Any other problem matters where the group has items.
+          // Other problems matter only if the group has items.
           guard case .unusableKey(_, .sharedSubkey) = error else { continue }
           throw ItemSealer(keyring: successor).failure(error, group: group, item: nil)
         }
@@ -125,7 +125,7 @@ struct Resealing: Sendable {
     }
   }
 
-  /// The subkeys that the items of each group are to be encrypted to.
+  /// Returns the subkeys that the items of each group have to be encrypted to.
   private func recipients(ofGroups groups: Set<String>) throws(KeyringError) -> [String: Set<KeyID>] {
     var expected: [String: Set<KeyID>] = [:]
     for group in groups.sorted() {
@@ -139,16 +139,16 @@ struct Resealing: Sendable {
     return expected
   }
 
-  /// Prepares items, on several threads once it is known that decrypting works: several would ask for a passphrase
-  /// several times, and again after a refusal (threat T36).
+  /// Prepares new versions of items. Uses several threads only after one item was decrypted: several would prompt for
+  /// a passphrase several times, and again after a refusal (threat T36).
   ///
   /// - Parameters:
   ///   - items: The items.
-  ///   - keepsMessages: Whether what is done is kept for the case that the work is cut off.
-  ///   - progress: Told how many of how many are done, from any thread.
+  ///   - keepsMessages: True to keep finished work in case the operation is interrupted.
+  ///   - progress: Receives the number of finished items and of all items, on any thread.
   /// - Returns: The new versions, without those of items that have changed since.
-  /// - Throws: `KeyringError.team` with `cannotReseal` when some cannot be decrypted, after all were tried; at once
-  ///   what would fail for every item.
+  /// - Throws: `KeyringError.team` with `cannotReseal` when some items cannot be decrypted, after all were tried. An
+  ///   error that would occur for every item is thrown at once.
   func prepare(
     _ items: [Outdated], keepsMessages: Bool = true, progress: @escaping @Sendable (Int, Int) -> Void
   ) throws(KeyringError) -> [Piece] {
@@ -193,7 +193,7 @@ struct Resealing: Sendable {
         }
       guard let stored, stored.verified.file == outdated.verified.file else { return .overtaken }
       guard outdated.needsEncryption else {
-        // This user's signature would make it an item that the signer before could not have made.
+        // This user's signature would make the item valid, so the previous signer must be one of its readers.
         try reader.requireSignerAmongReaders(of: stored)
         return .prepared(
           Piece(outdated: outdated, item: PreparedItem(record: record, message: stored.message)))
@@ -211,14 +211,14 @@ struct Resealing: Sendable {
     }
   }
 
-  /// Puts new versions into their places, and prepares what has changed or come since.
+  /// Writes new versions to the store. Prepares items here that were changed or added since.
   ///
-  /// - Parameter addsReaders: Whether items that a member of their group cannot read are among them.
-  /// - Returns: How many items were brought up to date.
+  /// - Parameter addsReaders: True to include items that a member of their group cannot decrypt yet.
+  /// - Returns: The number of updated items.
   func place(
     _ pieces: [Piece], of groups: Set<String>? = nil, addsReaders: Bool = true, in changes: inout Changes
   ) throws(KeyringError) -> Int {
-    // An item that is added meanwhile has to be encrypted again as well.
+    // An item that is added concurrently has to be re-encrypted as well.
     changes.dependOnSearch()
     let known = Dictionary(pieces.map { ($0.outdated.verified.file.line, $0) }) { first, _ in first }
     var count = 0
@@ -243,7 +243,7 @@ struct Resealing: Sendable {
   }
 }
 
-/// Counts steps that several threads make.
+/// A counter of steps on several threads.
 private final class Counter: Sendable {
   private let done = Mutex(0)
   private let total: Int
@@ -263,7 +263,7 @@ private final class Counter: Sendable {
 }
 
 extension KeyringError {
-  /// Whether the next item may go better.
+  /// True if the error concerns one item only.
   fileprivate var isAboutOneItem: Bool {
     switch self {
     case .itemDamaged, .bindingMismatch, .attributesTooLarge: true
@@ -272,7 +272,7 @@ extension KeyringError {
     }
   }
 
-  /// One word for why an item cannot be encrypted again.
+  /// The reason why an item cannot be re-encrypted.
   fileprivate var reason: TeamError.ResealObstacle {
     switch self {
     case .engine: .notARecipient

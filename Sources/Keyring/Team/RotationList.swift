@@ -1,12 +1,12 @@
 package import KeyringModel
 package import OpenPGP
 
-/// The secrets in use that people could read who may not read them today.
+/// The current secrets that people could read who may not read them today.
 ///
-/// The list is not stored: an entry exists for as long as the revision is the current one, and closes when a verified
-/// record has another revision.
+/// The list is not stored. An entry exists for as long as the revision is current, and closes when a verified record
+/// has another revision.
 package struct RotationList: Equatable, Sendable {
-  /// A person who could read a secret and may not today.
+  /// A person who could read a secret and may not read it today.
   package struct Reader: Hashable, Sendable {
     /// The reason why a person may not read the secret today.
     package enum Reason: Hashable, Sendable {
@@ -18,14 +18,14 @@ package struct RotationList: Equatable, Sendable {
       case unknownKey
     }
 
-    /// The person; nil where only the id of a key is known.
+    /// The person; nil if only the id of a key is known.
     package let person: Fingerprint?
     /// The ids of the keys that the messages name.
     package let keys: Set<KeyID>
-    /// Why it is in the list.
+    /// The reason why the reader is in the list.
     package let reason: Reason
 
-    /// Brings all parts together.
+    /// Creates a reader from its parts.
     package init(person: Fingerprint?, keys: Set<KeyID>, reason: Reason) {
       (self.person, self.keys, self.reason) = (person, keys, reason)
     }
@@ -41,41 +41,41 @@ package struct RotationList: Equatable, Sendable {
     case deleted
   }
 
-  /// One secret.
+  /// An entry for one secret.
   package struct Entry: Equatable, Sendable {
-    /// The item as it is, or as it last was.
+    /// The current record of the item, or its last one.
     package let record: ItemRecord
-    /// Its place, which a record derives anew each time.
+    /// The path of the item, stored because a record computes it each time.
     fileprivate let path: ItemPath
     /// The state of the entry.
     package let state: State
     /// True if the store no longer has the item.
     package let isDeleted: Bool
-    /// The readers, people before keys.
+    /// The readers: people first, then unknown keys.
     package let readers: [Reader]
-    /// The decision that it stays, where there is one for this very secret.
+    /// The decision to keep this revision of the secret, if there is one.
     package let risk: AcceptedRisk?
   }
 
-  /// The open entries, then the accepted and the deleted ones; those of a state in the order of their paths.
+  /// The entries: open, then accepted, then deleted ones, each sorted by path.
   package private(set) var entries: [Entry] = []
-  /// The reasons why there may be more.
+  /// The reasons why the list may be incomplete.
   package private(set) var gaps: Set<SecretReaders.Gap>
 
   /// True if the list is complete, as far as this clone can tell.
   package var isComplete: Bool { gaps.isEmpty }
 
-  /// The entries of a state.
+  /// Returns the entries with a state.
   package func entries(_ state: State) -> [Entry] { entries.filter { $0.state == state } }
 
-  /// Works the list out.
+  /// Computes the list.
   ///
   /// - Parameters:
-  ///   - items: The items of the store whose records were verified. An entry closes only by one of these records.
-  ///   - readers: Who could ever read what.
-  ///   - owners: The people by the ids of their keys. An id that several people claim counts for each of them, because
-  ///     anybody can bind another person's key to their own.
-  ///   - policy: Who may read what today.
+  ///   - items: The items of the store with verified records. Only these records can close an entry.
+  ///   - readers: The keys that every secret was ever encrypted to.
+  ///   - owners: The owners of the keys by id. An id with several owners counts for each of them, because anyone can
+  ///     bind another person's key to their own.
+  ///   - policy: The current policy.
   package init(
     of items: [ItemRecord], readers: SecretReaders, owners: [KeyID: [Fingerprint]], policy: Policy
   ) {
@@ -98,12 +98,12 @@ package struct RotationList: Equatable, Sendable {
     }
   }
 
-  /// The entries of items that the store has no longer, or whose record is not believed.
+  /// Returns the entries of items that the store no longer has, or whose record is not verified.
   private static func former(
     _ items: [ItemRecord], _ readers: SecretReaders, _ judge: inout Judge, _ policy: Policy
   ) -> [Entry] {
-    // A secret that a current item has is not lost with another one. Joins are not asked: anybody can write a record
-    // that joins two secrets, and neither may hide the other.
+    // A secret that a current item has is not lost. Joins are not used here: anyone can write a record that joins two
+    // secrets, and one must not hide the other.
     let current = Set(items.map(\.revision))
     let lost = readers.former.filter { item in
       !current.contains(item.record.revision)
@@ -119,8 +119,8 @@ package struct RotationList: Equatable, Sendable {
     var listed: Set<Listed> = []
     var containers: [ContentDigest: Set<Reader>] = [:]
     for (item, strangers) in found where !strangers.isEmpty {
-      // Of copies of one secret the first one is enough, unless others should not know another one. A record that is not
-      // verified stands for itself alone.
+      // One entry per secret and set of readers is enough. A record that is not verified cannot suppress the entry of
+      // another item.
       let id = item.isVerified ? nil : item.record.id
       guard listed.insert(Listed(revision: item.record.revision, id: id, readers: strangers)).inserted else {
         continue
@@ -135,7 +135,7 @@ package struct RotationList: Equatable, Sendable {
     return entries
   }
 
-  /// What makes two entries of former items the same.
+  /// The key that makes two entries of former items duplicates.
   private struct Listed: Hashable {
     let revision: Revision
     let id: ItemID?
@@ -173,11 +173,11 @@ extension RotationList.State {
   }
 }
 
-/// Tells who of the readers of a secret may not read it today.
+/// Finds the readers of a secret who may not read it today.
 private struct Judge {
   let owners: [KeyID: [Fingerprint]]
   let policy: Policy
-  /// Most items have the same readers, of which it need be found out once.
+  /// The results so far. Most items have the same readers.
   private var known: [Question: [RotationList.Reader]] = [:]
 
   private struct Question: Hashable {
@@ -187,7 +187,9 @@ private struct Judge {
 
   init(owners: [KeyID: [Fingerprint]], policy: Policy) { (self.owners, self.policy) = (owners, policy) }
 
-  /// - Parameter group: The group whose members may; nil for everybody who belongs to the keyring.
+  /// Returns the readers who may not read a secret today.
+  ///
+  /// - Parameter group: The group whose members may read it; nil for all people of the keyring.
   mutating func strangers(among ids: Set<KeyID>, to group: String?) -> [RotationList.Reader] {
     let question = Question(ids: ids, group: group)
     if let answer = known[question] { return answer }
@@ -218,12 +220,12 @@ private struct Judge {
 }
 
 extension Keyring {
-  /// The rotation list.
+  /// Returns the rotation list.
   ///
   /// - Parameters:
-  ///   - items: The items whose records were verified.
-  ///   - readers: Who could ever read what.
-  /// - Throws: as `owners(of:)`.
+  ///   - items: The items with verified records.
+  ///   - readers: The keys that every secret was ever encrypted to.
+  /// - Throws: The errors of `owners(of:)`.
   package func rotationList(of items: [ItemRecord], _ readers: SecretReaders) throws(KeyringError)
     -> RotationList
   {

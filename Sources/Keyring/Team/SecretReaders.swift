@@ -1,90 +1,91 @@
 package import KeyringModel
 package import OpenPGP
 
-/// Who could ever decrypt which secret, as the store and its history show it without a key: the recipients of all
-/// encrypted files, by the revision of the secret in them.
+/// The keys that every secret was ever encrypted to, found without a secret key: the recipients of all encrypted files
+/// in the store and its history, by the revision of the secret.
 ///
-/// A revision changes only when the secret does. It stays through renames, moves to other groups and re-encryption, so
-/// a person who could decrypt one file of a revision knows the secret for as long as the revision is the current one.
+/// A revision changes only when the secret changes. Renames, moves to other groups and re-encryption keep it, so a
+/// person who could decrypt one file of a revision knows the secret for as long as the revision is current.
 ///
-/// Files are joined by the digest of their encrypted container: files that differ only in their recipients or in how
-/// their packets are written hold one secret. A record joins its revision to the container of its file, whether anybody
-/// believes the record or not: a join can only add readers.
+/// Files are joined by the digest of their encrypted container: files that differ only in their recipients or in their
+/// packet format hold one secret. A record joins its revision to the container of its file, even if the record is not
+/// verified: a join can only add readers.
 package struct SecretReaders: Sendable {
-  /// Why there may be readers who are not known here.
+  /// A reason why the list of readers may be incomplete.
   package enum Gap: Hashable, Sendable {
-    /// The store uses no git: only its present state is known.
+    /// The store uses no git, so only its current state is known.
     case noHistory
     /// The clone has only the later part of the history.
     case cutOff
-    /// The clone has not fetched all contents; how many are missing.
+    /// Contents that the clone has not fetched; their number.
     case missing(Int)
-    /// Encrypted files of current items are neither in the store nor in the history, or cannot be read; how many.
+    /// Encrypted files of current items that are neither in the store nor in the history, or that cannot be read;
+    /// their number.
     case unreadable(Int)
-    /// Records of current items are missing or not believed, so that their revisions are not known; how many.
+    /// Current items whose records are missing or not verified, so their revisions are not known; their number.
     case unverified(Int)
-    /// Encrypted files of the history belong to no record, and others than the current members could read some of them;
-    /// how many there are.
+    /// Encrypted files in the history that belong to no record, some of them readable by people other than the current
+    /// members; the number of all these files.
     case strays(Int)
-    /// Contents of the history are too large to be read; how many.
+    /// Contents of the history that are too large to read; their number.
     case tooLarge(Int)
-    /// Records of the history cannot be read; how many.
+    /// Records of the history that cannot be read; their number.
     case badRecords(Int)
   }
 
-  /// A record of an item whose id no verified record of the store has.
+  /// A record of an item whose id is in no verified record of the store.
   package struct FormerItem: Sendable {
-    /// The item as the record has it.
+    /// The item as described by the record.
     package let record: ItemRecord
-    /// Whether a member of the item's group has signed the record.
+    /// True if a member of the item's group has signed the record.
     package let isVerified: Bool
-    /// The digest of the encrypted container of its file; nil where the file is not known.
+    /// The digest of the encrypted container of its file; nil if the file is not known.
     package let container: ContentDigest?
 
-    /// Brings all parts together.
+    /// Creates a former item from its parts.
     package init(_ record: ItemRecord, isVerified: Bool, container: ContentDigest?) {
       (self.record, self.isVerified, self.container) = (record, isVerified, container)
     }
   }
 
-  /// What is joined.
+  /// An element of a join.
   private enum Node: Hashable {
     case revision(Revision)
     case container(ContentDigest)
   }
 
   private var numbers: [Node: Int] = [:]
-  /// The node that each node was joined to; itself for one that represents others.
+  /// The parent of each node in the union-find forest. A root is its own parent.
   private var parents: [Int] = []
   private var sizes: [Int] = []
-  /// The recipients of all containers that a node represents.
+  /// The recipients of all containers below a root.
   private var keys: [Set<KeyID>] = []
-  /// What the history says about items that the store has no longer, or whose record is not believed. Those of one id
-  /// that are not verified may contradict each other, and all of them count.
+  /// The items in the history that the store no longer has, or whose current record is not verified. Unverified
+  /// records of one id may contradict each other, and all of them are listed.
   package var former: [FormerItem] = []
-  /// The places of items whose records are missing or not believed.
+  /// The paths of items whose records are missing or not verified.
   package var unverifiedPlaces: Set<ItemPath> = []
   /// The containers of the files of current items.
   package var currentContainers: Set<ContentDigest> = []
-  /// What is missing.
+  /// The reasons why the list may be incomplete.
   package var gaps: Set<Gap> = []
-  /// How many contents were skipped because nothing in a store may be as large.
+  /// The number of contents that were skipped because no file of a store may be that large.
   package var skipped = 0
-  /// How many records of the history cannot be read.
+  /// The number of records in the history that cannot be read.
   package var badRecords = 0
 
-  /// Nothing known.
+  /// Creates an empty list.
   package init() {}
 
-  /// Notes that a container was encrypted to keys.
+  /// Adds the recipients of a container.
   package mutating func add(_ recipients: Set<KeyID>, to container: ContentDigest) {
-    // In two steps: a call on `self` takes the value that it had before its arguments.
+    // Two statements, because a call on `self` reads `self` before its arguments are evaluated.
     let number = number(of: .container(container))
     let root = root(of: number)
     if keys[root].isEmpty { keys[root] = recipients } else { keys[root].formUnion(recipients) }
   }
 
-  /// Notes that a record says that a revision is in a container.
+  /// Joins a revision and a container that a record names together.
   package mutating func join(_ revision: Revision, _ container: ContentDigest) {
     let ends = (number(of: .revision(revision)), number(of: .container(container)))
     var (small, large) = (root(of: ends.0), root(of: ends.1))
@@ -96,15 +97,15 @@ package struct SecretReaders: Sendable {
     keys[small] = []
   }
 
-  /// The keys that a secret was ever encrypted to.
+  /// Returns the keys that a secret was ever encrypted to.
   package func keys(of revision: Revision) -> Set<KeyID> {
     numbers[.revision(revision)].map { keys[root(of: $0)] } ?? []
   }
 
-  /// The recipients of each container that no record belongs to: which secret is in it only they know.
+  /// The recipients of each container that belongs to no record. The secret in it is not known here.
   package var strays: [Set<KeyID>] {
     numbers.compactMap { node, number in
-      // A container is joined to nothing but revisions.
+      // Containers are joined to revisions only.
       guard case .container = node, parents[number] == number, sizes[number] == 1 else { return nil }
       return keys[number]
     }
@@ -131,7 +132,7 @@ package struct SecretReaders: Sendable {
 }
 
 extension Keyring {
-  /// The recipients of a message, from its packets alone; nil for bytes that are not a message.
+  /// Returns the recipients of a message, from its packets alone; nil for bytes that are not a message.
   ///
   /// - Parameter message: The whole message.
   package func readers(of message: UnsafeRawBufferPointer) -> [KeyID]? {
@@ -139,7 +140,8 @@ extension Keyring {
     unsafe try? engine.recipients(of: message)
   }
 
-  /// The digest of the encrypted data of a message, without its recipients; nil for bytes that are not a message.
+  /// Returns the digest of the encrypted data of a message, without its recipients; nil for bytes that are not a
+  /// message.
   ///
   /// - Parameter message: The whole message.
   package func containerDigest(of message: UnsafeRawBufferPointer) -> ContentDigest? {
@@ -147,7 +149,8 @@ extension Keyring {
     unsafe try? engine.containerDigest(of: message)
   }
 
-  /// The encrypted files of items as they are now; nil where the file is missing or is not the one of the record.
+  /// Returns the current encrypted files of items; nil if the file is missing or has another digest than in the
+  /// record.
   ///
   /// - Parameter records: Items of the store.
   /// - Throws: a file error.
@@ -164,11 +167,11 @@ extension Keyring {
     }
   }
 
-  /// Whose keys ids are, people among them who were removed: their key files stay in the store.
+  /// Returns the owners of keys, including removed people, whose key files stay in the store.
   ///
   /// - Parameter ids: Ids from the packets of messages.
-  /// - Returns: The people by id, in their order, of nobody's id nothing.
-  ///   Processes are started only for a set of people that GnuPG has not seen yet.
+  /// - Returns: The sorted owners by id. An unknown id has no entry. Processes are started only for a set of people
+  ///   that GnuPG has not listed yet.
   /// - Throws: `KeyringError.engine`, or a file error.
   package func owners(
     of ids: Set<KeyID>
@@ -189,9 +192,9 @@ extension Keyring {
     return owners
   }
 
-  /// The key files of people who were removed, as far as they are there and are those that the policy speaks of.
+  /// Returns the key files of removed people that exist and match the policy.
   ///
-  /// A file that is missing, or was exchanged since, only leaves the ids in it without a name.
+  /// If a file is missing or was replaced, the owners of the ids in it stay unknown.
   private func keysOfFormerPeople() throws(KeyringError) -> [Fingerprint: [UInt8]] {
     var reader = KeyFileReader(tree)
     var keys: [Fingerprint: [UInt8]] = [:]

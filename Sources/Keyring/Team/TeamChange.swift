@@ -1,26 +1,26 @@
 public import KeyringModel
 internal import OpenPGP
 
-/// A change of the people of a keyring that was worked out and is not made yet.
+/// A planned change of the people of a keyring.
 public struct TeamChange: Sendable {
-  /// The policy as it is.
+  /// The current policy.
   public let before: Policy
-  /// The policy as it will be.
+  /// The new policy.
   public let after: Policy
-  /// The items that have to be encrypted again.
+  /// The items that have to be re-encrypted.
   public var items: [ItemRecord] { outdated.filter(\.needsEncryption).map(\.record) }
   let outdated: [Resealing.Outdated]
   let newKeys: [Fingerprint: [UInt8]]
 }
 
 extension Keyring {
-  /// Works out what a change of the people comes to; changes nothing.
+  /// Plans a change of the people. Writes nothing.
   ///
   /// - Parameters:
-  ///   - edits: What is wished.
-  ///   - newKeys: The key files of people who come, and those that take the place of others.
-  ///   - force: Whether this user may lose access herself.
-  /// - Returns: The change; ``make(_:subject:progress:)`` makes it.
+  ///   - edits: The edits of the policy.
+  ///   - newKeys: The key files of new people, and replacements of existing key files.
+  ///   - force: True to allow a change that takes access away from this user.
+  /// - Returns: The change; apply it with ``make(_:subject:progress:)``.
   /// - Throws: `KeyringError.policyNotTrusted`; `.team` with `notAnAdmin`, `removed`, `lastAdmin`, `locksOut`,
   ///   `lastReader`, `groupInUse`, `unusableKey`, `keyFileMissing` or `invalid`; `.unknownGroup` when an item has a
   ///   group that the policy does not have; `.shardDamaged`, `.itemDamaged`, or a file error.
@@ -43,18 +43,19 @@ extension Keyring {
     return TeamChange(before: policy, after: next, outdated: outdated, newKeys: newKeys)
   }
 
-  /// Makes a change of the people: every item that has to be is sealed again with a fresh session key, and these
-  /// messages, the policy and the key files take their places in one transaction.
+  /// Applies a change of the people. It re-encrypts the affected items with new session keys and writes them, the
+  /// policy and the key files in one transaction.
   ///
-  /// Nothing is touched before all of it is sealed. When it is cut off before, doing it again goes on where it was.
+  /// The store is changed only after all items are re-encrypted. If the change is interrupted before that, a second
+  /// call continues the work.
   ///
   /// - Parameters:
   ///   - change: The change.
-  ///   - subject: What is done, for the history; one line of printable ASCII.
-  ///   - progress: Told how many of how many items are sealed, from any thread.
+  ///   - subject: The commit subject: one line of printable ASCII.
+  ///   - progress: Receives the number of re-encrypted items and of all items, on any thread.
   /// - Returns: The keyring with its new people.
-  /// - Throws: `KeyringError.team` with `overtaken` when somebody else has changed the policy, `cannotReseal` when items
-  ///   cannot be decrypted; and as `plan(_:newKeys:force:)` and `add`.
+  /// - Throws: `KeyringError.team` with `overtaken` when the policy was changed since the plan, `cannotReseal` when
+  ///   items cannot be decrypted; and the errors of `plan(_:newKeys:force:)` and `add`.
   public func make(
     _ change: TeamChange, subject: String = "change people and groups",
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
@@ -65,13 +66,13 @@ extension Keyring {
     let bytes = change.after.encode()
     let signature: [UInt8]
     do {
-      // With the keys as they will be: who has let her own key expire has prolonged it now.
+      // With the new keys, since the signer may have renewed an expired key.
       signature = try successor.engine.signDetached(bytes, signer: trusted.signer)
     } catch {
       throw .engine(error, nil)
     }
     let step = PolicyStep(bytes: bytes, signature: signature, keys: change.newKeys)
-    // What is written must be what every other machine will accept.
+    // Every other machine must accept the policy that is written.
     let start = PolicyChain.Link(
       policy: policy, digest: ContentDigest(of: policy.encode()), keys: trusted.keys)
     let link = try PolicyChain(engine: engine).follow([step], from: start)
@@ -82,7 +83,8 @@ extension Keyring {
       _ = try resealing.place(pieces, in: &changes)
       changes.place(step, change.after, newKeys: Array(change.newKeys.keys))
     }
-    // The store is not locked any more. What another process has accepted since stays: mostly a change on top of this one.
+    // The store is no longer locked. A pin that another process wrote since is kept: usually it is for a change on top
+    // of this one.
     _ = try PinStore(base: host.stateBase, keyring: policy.keyring).write(
       policy: change.after, bytes: bytes, keys: successor.trusted.keys, signer: trusted.signer,
       replacing: trusted.pin)
@@ -90,21 +92,21 @@ extension Keyring {
     return successor
   }
 
-  /// The items whose messages are not for exactly the members of their groups.
+  /// Returns the items whose recipients are not exactly the members of their groups.
   ///
-  /// - Parameter groups: The groups that are looked at; nil for all.
-  /// - Throws: as `plan(_:newKeys:force:)`.
+  /// - Parameter groups: The groups to check; nil for all.
+  /// - Throws: The errors of `plan(_:newKeys:force:)`.
   public func outdatedItems(in groups: Set<String>? = nil) throws(KeyringError) -> [ItemRecord] {
     try Resealing(keyring: self, successor: self).outdated(in: groups).filter(\.needsEncryption).map(\.record)
   }
 
-  /// Seals items again whose messages are not for exactly the members of their groups, as a merge may leave them.
+  /// Re-encrypts items whose recipients are not exactly the members of their groups, which a merge can cause.
   ///
   /// - Parameters:
-  ///   - groups: The groups that are looked at; nil for all.
-  ///   - progress: Told how many of how many items are sealed, from any thread.
-  /// - Returns: How many were sealed again.
-  /// - Throws: as `make(_:subject:progress:)`.
+  ///   - groups: The groups to check; nil for all.
+  ///   - progress: Receives the number of re-encrypted items and of all items, on any thread.
+  /// - Returns: The number of re-encrypted items.
+  /// - Throws: The errors of `make(_:subject:progress:)`.
   @discardableResult
   public func resealOutdated(
     in groups: Set<String>? = nil,
@@ -113,14 +115,14 @@ extension Keyring {
     try reseal(in: groups, addsReaders: true, progress: progress).count
   }
 
-  /// Encrypts items again that people outside of their groups can read, as a merge may leave them. Nobody gets to read an
-  /// item by this: an old file that somebody has put back would else be encrypted to people who were not to have it.
+  /// Re-encrypts items that people outside of their groups can read, which a merge can cause. It never adds readers:
+  /// otherwise an old file that was restored would be encrypted to people who must not have it.
   ///
   /// - Parameters:
-  ///   - groups: The groups that are looked at; nil for all.
-  ///   - progress: Told how many of how many items are encrypted, from any thread.
-  /// - Returns: How many were encrypted again, and the items that a member of their group cannot read.
-  /// - Throws: as `make(_:subject:progress:)`.
+  ///   - groups: The groups to check; nil for all.
+  ///   - progress: Receives the number of re-encrypted items and of all items, on any thread.
+  /// - Returns: The number of re-encrypted items, and the items that a member of their group cannot read.
+  /// - Throws: The errors of `make(_:subject:progress:)`.
   package func removeOutsiders(
     in groups: Set<String>? = nil,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
@@ -133,7 +135,7 @@ extension Keyring {
   ) throws(KeyringError) -> (count: Int, waiting: [ItemRecord]) {
     try requireTrust()
     let resealing = Resealing(keyring: self, successor: self)
-    // An item that a member of its group has signed, and that is for all of them, is right, whoever else is a member.
+    // Items that only need a new signature are left alone here.
     let outdated = try resealing.outdated(in: groups).filter(\.needsEncryption)
     let items = outdated.filter { addsReaders || !$0.lacksReaders }
     let waiting = addsReaders ? [] : outdated.filter(\.lacksReaders).map(\.record)
@@ -147,7 +149,7 @@ extension Keyring {
     return (count, waiting)
   }
 
-  /// The same store with other people.
+  /// Returns the keyring of the same store with other people.
   func successor(with next: Policy, newKeys: [Fingerprint: [UInt8]]) throws(KeyringError) -> Keyring {
     var keys: [Fingerprint: [UInt8]] = [:]
     for (fingerprint, person) in next.people where person.removed == nil {
@@ -165,15 +167,17 @@ extension Keyring {
   }
 }
 
-/// What must not happen to people and groups.
+/// The restrictions on changes of people and groups.
 struct TeamRules {
   let keyring: Keyring
   let successor: Keyring
 
+  /// Checks a change.
+  ///
   /// - Parameters:
   ///   - all: All records of the store.
-  ///   - force: Whether this user may lose access herself.
-  /// - Throws: `KeyringError.team` with the rule that would be broken.
+  ///   - force: True to allow a change that takes access away from this user.
+  /// - Throws: `KeyringError.team` with the rule that the change breaks.
   func check(_ all: VerifiedRecords, force: Bool) throws(KeyringError) {
     let (old, new) = (keyring.policy, successor.policy)
     var items: [String: Int] = [:]

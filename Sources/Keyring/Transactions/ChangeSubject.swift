@@ -1,9 +1,9 @@
 internal import KeyringModel
 
-/// What a transaction did, in the words of the history: a verb and paths of items, nothing that the index does not
-/// say as well. Items that stay on this machine are not spoken of.
+/// The description of a transaction for the history: a verb and paths of items. It contains nothing that is not in the
+/// index, and does not mention items that stay on this machine.
 struct ChangeSubject {
-  /// What became of one item.
+  /// The change of one item.
   private struct Step: Equatable {
     let old: ItemPath?
     let new: ItemPath?
@@ -11,17 +11,17 @@ struct ChangeSubject {
 
   private var steps: [Step] = []
 
-  /// Notes what became of an item.
+  /// Records the change of an item.
   ///
   /// - Parameters:
-  ///   - old: The item as it was; nil for a new one.
-  ///   - new: The item as it is; nil for one that is gone.
+  ///   - old: The old version; nil for a new item.
+  ///   - new: The new version; nil for a removed item.
   mutating func note(_ old: ItemRecord?, _ new: ItemRecord?) {
     let paths = [old, new].map { record in record.flatMap { $0.isLocal ? nil : $0.path } }
     if paths[0] != nil || paths[1] != nil { steps.append(Step(old: paths[0], new: paths[1])) }
   }
 
-  /// The words for all that was noted.
+  /// The description of all recorded changes.
   var text: String {
     guard let first = steps.first else { return "change items of one machine" }
     if steps.count == 1, let text = Self.text(first) { return text }

@@ -1,31 +1,31 @@
 internal import KeyringModel
 
-/// What has changed in a store and is not in its history yet.
+/// The changes of a store that are not in its history yet.
 ///
-/// A transaction appends a line to `.keytree/uncommitted` when it is applied; `.keytree/committed` says how many
-/// transactions are in the history. Neither is flushed to disk, but the number of the last transaction is
-/// (``TransactionCount``): if anything is missing or does not fit together, the whole store is compared with its history.
-/// A store without `.keytree/committed` has no history, or none that is known, and no journal is kept.
+/// A transaction appends a line to `.keytree/uncommitted` when it is applied; `.keytree/committed` contains the number
+/// of transactions in the history. Neither file is flushed to disk, but the number of the last transaction is
+/// (``TransactionCount``). If anything is missing or inconsistent, the whole store is compared with its history. A
+/// store without `.keytree/committed` has no history, or no known history, and no journal is kept.
 package struct CommitJournal: Sendable {
   /// One transaction.
   package struct Entry: Equatable, Sendable {
-    /// How many transactions the store had seen with this one.
+    /// The transaction count of the store after this transaction.
     package var count: UInt64
-    /// The files that it placed or removed, without those that stay on this machine.
+    /// The files that it placed or removed, except those that stay on this machine.
     package var paths: [String]
-    /// What it did, in one line without a secret.
+    /// Its description for the history, in one line without a secret.
     package var subject: String
   }
 
-  /// Up to where the history goes.
+  /// The state of the history.
   package struct Marker: Equatable, Sendable {
-    /// How many transactions are in it.
+    /// The number of transactions in the history.
     package var count: UInt64
-    /// The repository that this is about, as its owner calls it.
+    /// The identifier of the repository, chosen by the caller.
     package var repository: String
-    /// How it names what is in it.
+    /// The hash algorithm of the repository.
     package var hash: GitHash
-    /// Whether a commit was begun that may or may not have been made.
+    /// True if a commit was started and it is unknown whether it was made.
     package var isTrying: Bool
 
     package init(count: UInt64, repository: String, hash: GitHash, isTrying: Bool = false) {
@@ -33,37 +33,37 @@ package struct CommitJournal: Sendable {
     }
   }
 
-  /// What waits for its commit.
+  /// The changes that are pending for a commit.
   package struct Pending: Equatable, Sendable {
-    /// How many transactions the store has seen.
+    /// The number of transactions that the store has seen.
     package let count: UInt64
-    /// The last marker; nil when there is none that can be read.
+    /// The last marker; nil if there is no readable one.
     package let marker: Marker?
-    /// The transactions after the marker; nil when they are not all known.
+    /// The transactions after the marker; nil if some of them are unknown.
     package let entries: [Entry]?
   }
 
   private static let journal = "\(StoreLayout.work)/uncommitted"
   private static let marker = "\(StoreLayout.work)/committed"
   private static let temporary = "\(StoreLayout.work)/committed.new"
-  /// The most paths of one transaction that are written down; with more, the store is compared as a whole.
+  /// The maximum number of paths recorded for one transaction. With more, the whole store is compared.
   private static let pathLimit = 20_000
-  /// The largest journal, in bytes: where nobody commits, it does not grow for ever.
+  /// The maximum size of the journal in bytes, so that it does not grow without limit if no commits are made.
   private static let sizeLimit = 8 << 20
 
   private let tree: FileTree
 
-  /// The journal of the store in a folder.
+  /// Creates the journal of a store.
   package init(of tree: FileTree) { self.tree = tree }
 
   // MARK: Writing
 
-  /// Notes a transaction that was applied.
+  /// Records a transaction that was applied.
   ///
   /// - Parameters:
-  ///   - count: The store's count with it.
-  ///   - paths: Everything it placed or removed.
-  ///   - subject: What it did.
+  ///   - count: The transaction count of the store after it.
+  ///   - paths: All paths that it placed or removed.
+  ///   - subject: Its description.
   func append(count: UInt64, paths: [String], subject: String) {
     do throws(FileError) {
       guard try isKept else { return }
@@ -75,19 +75,19 @@ package struct CommitJournal: Sendable {
       let line = Entry(count: count, paths: tracked, subject: subject).line
       try tree.appendFile(Self.journal, line)
     } catch {
-      // The change is made. The gap in the journal shows, and then everything is compared.
+      // The change itself is complete. The gap in the journal causes a comparison of the whole store.
     }
   }
 
-  /// A Boolean value that indicates whether transactions are noted.
+  /// A Boolean value that indicates whether transactions are recorded.
   var isKept: Bool {
     get throws(FileError) { try tree.status(Self.marker) != nil }
   }
 
-  /// Notes that a commit is about to be made. Until `finish`, nothing is known about what the history has.
+  /// Records that a commit is about to be made. Until `finish`, the content of the history is unknown.
   ///
-  /// - Parameter repository: The repository that the commit is made in.
-  /// - Throws: a file error.
+  /// - Parameter repository: The repository in which the commit is made.
+  /// - Throws: A file error.
   package func begin(in repository: String) throws(KeyringError) {
     guard var marker = try readMarker(), marker.repository == repository else {
       return try files(tree.remove(Self.marker))
@@ -103,13 +103,13 @@ package struct CommitJournal: Sendable {
     }
   }
 
-  /// Notes that all up to a count is in the history, and cuts the journal; takes the store's lock.
+  /// Records that all transactions up to a count are in the history, and truncates the journal. Takes the store's lock.
   ///
   /// - Throws: `KeyringError.busy`, or a file error.
   package func finish(_ marker: Marker, timeout: Double) throws(KeyringError) {
     let lock = try StoreLock(tree, timeout: timeout)
     defer { withExtendedLifetime(lock) {} }
-    // Transactions are noted from now on. The count has to survive a power cut from the beginning.
+    // Transactions are recorded from now on, so the count has to survive a power cut from the beginning.
     try files { () throws(FileError) in
       if try TransactionCount.noted(in: tree) < marker.count {
         try TransactionCount.note(marker.count, in: tree)
@@ -124,9 +124,9 @@ package struct CommitJournal: Sendable {
     }
   }
 
-  /// Lets the next commit compare the whole store with its history, as after changes that no transaction has made.
+  /// Makes the next commit compare the whole store with its history, as after changes outside of transactions.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   func forget() throws(KeyringError) {
     guard try readMarker() != nil else { return }
     try files(tree.remove(Self.journal))
@@ -134,10 +134,10 @@ package struct CommitJournal: Sendable {
 
   // MARK: Reading
 
-  /// Whether nothing waits, as far as can be seen without a lock.
+  /// Returns true if no change is pending for a commit, as far as can be determined without a lock.
   ///
-  /// - Parameter repository: The repository that is asked about.
-  /// - Throws: a file error.
+  /// - Parameter repository: The repository.
+  /// - Throws: A file error.
   package func isSettled(for repository: String) throws(KeyringError) -> Bool {
     guard let marker = try readMarker(), !marker.isTrying, marker.repository == repository else {
       return false
@@ -145,9 +145,9 @@ package struct CommitJournal: Sendable {
     return try readCount() == marker.count
   }
 
-  /// How many transactions wait; nil when that is not known.
+  /// Returns the number of transactions that are pending for a commit; nil if it is unknown.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   package func waiting(for repository: String) throws(KeyringError) -> Int? {
     guard let marker = try readMarker(), marker.repository == repository else { return nil }
     let count = try readCount()
@@ -155,12 +155,12 @@ package struct CommitJournal: Sendable {
     return Int(clamping: count - marker.count)
   }
 
-  /// Runs something while nobody writes to the store, after a change that was cut off has been finished.
+  /// Calls a closure under the store's lock, after finishing an interrupted transaction.
   ///
   /// - Parameters:
-  ///   - timeout: How long to wait for writers, in seconds.
-  ///   - body: Is told what waits.
-  /// - Throws: `KeyringError.busy`, what finishing a change throws, a file error, and what `body` throws.
+  ///   - timeout: The longest time to wait for writers, in seconds.
+  ///   - body: Receives the pending changes.
+  /// - Throws: `KeyringError.busy`, the errors of finishing a transaction, a file error, or the error of `body`.
   package func withLock<R>(
     timeout: Double, _ body: (Pending) throws -> R
   ) throws -> R {
@@ -172,7 +172,7 @@ package struct CommitJournal: Sendable {
       Pending(count: count, marker: marker, entries: try entries(after: marker?.count, upTo: count)))
   }
 
-  /// The transactions between two counts, when the journal has every one of them.
+  /// Returns the transactions between two counts; nil if the journal lacks one of them.
   private func entries(after first: UInt64?, upTo last: UInt64) throws(KeyringError) -> [Entry]? {
     guard let first, first <= last else { return nil }
     let found = try readEntries().filter { $0.count > first && $0.count <= last }
@@ -183,14 +183,14 @@ package struct CommitJournal: Sendable {
 
   private func readCount() throws(KeyringError) -> UInt64 { try files(TransactionCount.current(in: tree)) }
 
-  /// The marker; nil also for one that a crash or somebody else has spoiled.
+  /// Returns the marker; nil also if a crash or another program has damaged it.
   package func readMarker() throws(KeyringError) -> Marker? {
     try files(tree.read(Self.marker, limit: 1 << 12)).flatMap { Marker(parsing: $0) }
   }
 
-  /// All entries that can be read, up to the first one that cannot.
+  /// Returns all entries up to the first one that cannot be read.
   private func readEntries() throws(KeyringError) -> [Entry] {
-    // The last writer may have found it just below the limit.
+    // The last entry may have been appended just below the limit.
     let bytes = try files(tree.read(Self.journal, limit: 2 * Self.sizeLimit)) ?? []
     var entries: [Entry] = []
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
@@ -212,10 +212,11 @@ extension CommitJournal.Entry {
     return value.canonicalBytes + [UInt8(ascii: "\n")]
   }
 
-  /// Reads a line: the folder may have come from elsewhere, and what it says ends up in a commit.
+  /// Parses a line. Rejects lines that this program does not write, because the folder may have been copied from
+  /// elsewhere and the content ends up in a commit.
   fileprivate init?(parsing line: [UInt8]) {
     let limits = JSONLimits(size: line.count, depth: 4)
-    // Why it cannot be read does not matter: the store is compared as a whole then.
+    // The reason does not matter, since the whole store is then compared.
     guard let value = try? JSONValue(parsing: line, limits: limits),
       case .integer(let count) = value["count"],
       case .array(let list) = value["paths"], let subject = value.text("subject"), count >= 0

@@ -1,45 +1,45 @@
 internal import Glibc
 internal import OpenPGP
 
-/// The right to change the history of a store, which one process has at a time. It ends with the value.
+/// The exclusive lock for changing the history of a store. It is released at the end of the value's lifetime.
 ///
-/// It is taken before the store's lock, never after it. The file of the lock holds a note of its holder, which stays if the
-/// holder is killed.
+/// It is taken before the store's lock, never after it. The lock file contains a note of its holder, which remains if
+/// the holder is killed.
 package struct HistoryLock: ~Copyable {
-  /// What a process may do.
+  /// The operations that a lock permits.
   package enum Purpose: String, Sendable {
-    /// Make commits, and set branches.
+    /// Making commits and setting branches.
     case commits = "commit"
-    /// Fetch, push, and change the settings of the repository. Taken before `commits`.
+    /// Fetching, pushing, and changing the settings of the repository. Taken before `commits`.
     case synchronization = "sync"
   }
 
-  /// What a holder has noted.
+  /// A note that a holder has written.
   package struct Note: Sendable {
     package let bytes: [UInt8]
-    /// When it was written, in seconds and nanoseconds since 1970.
+    /// The time at which it was written, in seconds and nanoseconds since 1970.
     package let written: [Int]
   }
 
   /// The note of the last holder; nil if it has removed its note, or if there was none.
   package let lastNote: Note?
 
-  /// What this holder has noted; nil if it has noted nothing.
+  /// The note of this holder; nil if it has not written one.
   package var note: Note? { Self.note(in: descriptor) }
 
   private let tree: FileTree
   private let path: String
   private let descriptor: Int32
 
-  /// The most bytes of a note that are read.
+  /// The maximum number of bytes of a note that are read.
   private static let noteLimit = 1 << 16
 
-  /// Waits for the right.
+  /// Waits for the lock and takes it.
   ///
   /// - Parameters:
-  ///   - purpose: What it is for.
+  ///   - purpose: The purpose of the lock.
   ///   - tree: The folder of the store.
-  ///   - timeout: How long to wait for another process, in seconds.
+  ///   - timeout: The longest time to wait for another process, in seconds.
   /// - Throws: `KeyringError.busy` after that time, or a file error.
   package init(_ purpose: Purpose, in tree: FileTree, timeout: Double) throws(KeyringError) {
     let path = "\(StoreLayout.work)/\(purpose.rawValue).lock"
@@ -74,9 +74,9 @@ package struct HistoryLock: ~Copyable {
       bytes: Array(bytes.prefix(max(0, count))), written: [facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec])
   }
 
-  /// Leaves a note for the next holder, in case this one is killed. Nothing is flushed to disk.
+  /// Writes a note for the next holder, in case this one is killed. Nothing is flushed to disk.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   package func leaveNote(_ bytes: [UInt8]) throws(KeyringError) {
     try removeNote()
     try files(tree.write(bytes, to: descriptor, path: path))
@@ -84,7 +84,7 @@ package struct HistoryLock: ~Copyable {
 
   /// Removes the note.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   package func removeNote() throws(KeyringError) {
     guard ftruncate(descriptor, 0) == 0 else { throw .file(.current("truncate", path)) }
   }

@@ -1,11 +1,11 @@
-/// What a reader remembers to notice that a writer was at work while it read.
+/// The state of the store's transactions at one moment, by which a reader detects a concurrent writer.
 ///
-/// Readers take no lock (DESIGN section 6): they compare a snapshot from before with one from after, and
-/// look again under the lock when a transaction is half applied or was applied in between.
+/// Readers take no lock (DESIGN section 7). They take a snapshot before and after reading. If a transaction is half
+/// applied, or one was applied in between, they read again under the lock.
 struct ReaderSnapshot: Equatable {
-  /// A transaction is decided but not yet applied as a whole.
+  /// True if a transaction is decided but not completely applied.
   let isPending: Bool
-  /// How many transactions were applied so far.
+  /// The number of transactions applied so far.
   let count: UInt64
 
   init(of tree: FileTree) throws(KeyringError) {

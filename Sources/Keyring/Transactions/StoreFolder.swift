@@ -2,12 +2,12 @@ internal import CSystem
 internal import Glibc
 internal import OpenPGP
 
-/// Opening the folder of a store, and making sure that it is the user's own.
+/// Opens and creates store folders, and checks that only the user can change them.
 package enum StoreFolder {
   /// Opens a store's folder.
   ///
-  /// - Throws: `KeyringError.noStore` when there is no policy in it, `.unsafeFolder` when others could write
-  ///   to it or to a folder above it (threat T33).
+  /// - Throws: `KeyringError.noStore` if it contains no policy, `.unsafeFolder` if another user could write to it or
+  ///   to one of its parent folders (threat T33).
   package static func open(_ path: String, faults: FaultPlan? = nil) throws(KeyringError) -> FileTree {
     let tree: FileTree
     do {
@@ -21,7 +21,7 @@ package enum StoreFolder {
     return tree
   }
 
-  /// Refuses a store whose own folders or policy others can change: they can where they may enter the store.
+  /// Refuses a store whose subfolders or policy other users can change. They can if they may enter the store's folder.
   private static func checkContent(_ path: String, _ tree: FileTree) throws(KeyringError) {
     if try files(tree.rootStatus()).isClosedToOthers { return }
     let names = [
@@ -34,19 +34,19 @@ package enum StoreFolder {
     }
   }
 
-  /// Refuses a folder that another user owns or can change, directly or by renaming one above it.
+  /// Refuses a folder that another user owns, or can change directly or by renaming one of its parent folders.
   package static func checkOwner(_ path: String, _ tree: FileTree) throws(KeyringError) {
     if let weakness = try files(tree.rootStatus()).weakness(in: .own) {
       throw .unsafeFolder(path: path, weakness)
     }
     for folder in try files(foldersAbove(path)) {
-      // Not opened: a folder that may only be passed through cannot be read.
+      // The folder is not opened, because a folder with search permission only cannot be read.
       guard let weakness = try files(FileStatus(of: folder)).weakness(in: .above) else { continue }
       throw .unsafeFolder(path: folder, weakness)
     }
   }
 
-  /// The real folders above a path, links resolved, from the nearest to the root.
+  /// Returns the parent folders of a path with links resolved, from the nearest one to the root.
   private static func foldersAbove(_ path: String) throws(FileError) -> [String] {
     guard let resolved = unsafe realpath(path, nil) else { throw .current("resolve", path) }
     defer { unsafe free(resolved) }
@@ -62,14 +62,14 @@ package enum StoreFolder {
 }
 
 extension StoreFolder {
-  /// Makes a folder, and those above it that are missing, for the user alone.
+  /// Creates a folder and its missing parent folders, accessible only to the user.
   package static func makeFolder(_ path: String, faults: FaultPlan? = nil) throws(KeyringError) {
     try files { () throws(FileError) in
       let absolute = path.hasPrefix("/")
       let root = try FileTree(at: absolute ? "/" : ".", faults: faults)
-      // Links in the part that exists are the user's own way to her folders; only below it are they ours.
+      // The user may have links in the existing part of the path. The part created here must not contain links.
       var existing = path
-      // What cannot be opened, for whatever reason, is made or refused below.
+      // If a folder cannot be opened for another reason, creating it below reports the error.
       while !existing.isEmpty, (try? FileTree(at: existing)) == nil {
         existing = RelativePath.parent(of: existing)
       }

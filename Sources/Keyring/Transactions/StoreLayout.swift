@@ -1,7 +1,7 @@
 package import KeyringModel
 internal import OpenPGP
 
-/// Where things are in a store, format 1: every path that this program reads or writes below the root.
+/// The layout of a store, format 1: every path below the root that this program reads or writes.
 package enum StoreLayout {
   package static let policy = "policy.json"
   package static let policySignature = "policy.json.asc"
@@ -9,7 +9,7 @@ package enum StoreLayout {
   package static let items = "items"
   package static let index = "index"
   package static let conflicts = "conflicts"
-  /// The recipients of the group `default`, for programs that read stores of pass; never read.
+  /// The recipients of the group `default`, for programs that read pass stores. Keytree never reads it.
   package static let passRecipients = "items/.gpg-id"
   package static let local = "local"
   package static let work = FileTree.workFolder
@@ -20,8 +20,8 @@ package enum StoreLayout {
   package static let gitAttributes = ".gitattributes"
   package static let gitIgnore = ".gitignore"
 
-  /// The largest encrypted file that is read or written: the secret's 1 MiB, and room for more than a thousand
-  /// recipients.
+  /// The largest encrypted file that is read or written, in bytes: the secret's 1 MiB, and room for more than a
+  /// thousand recipients.
   package static let sealedItemLimit = Engine.messageLimit
   /// The largest record that is read, in bytes.
   package static let recordFileLimit = RecordFile.maximumSize
@@ -29,23 +29,23 @@ package enum StoreLayout {
   package static let secretLimit = 1 << 20
   /// The largest shard that is read, in bytes.
   package static let shardLimit = Shard.maximumSize
-  /// The largest list of steps of a transaction that is read: about 100,000 items in one.
+  /// The largest list of steps of a transaction that is read, in bytes: about 100,000 items in one transaction.
   package static let stepsLimit = 64 << 20
   /// The largest policy, pin, or list of recipients that is read, in bytes.
   package static let smallFileLimit = Policy.maximumSize
-  /// The largest signature of a policy that is read, in bytes. GnuPG verifies every signature in the file, and a megabyte
-  /// holds thousands (threat T46).
+  /// The largest signature of a policy that is read, in bytes. GnuPG verifies every signature in the file, and a
+  /// megabyte holds thousands (threat T46).
   package static let signatureLimit = 16 << 10
   /// The largest key file that is read, in bytes.
   package static let keyFileLimit = KeyFile.sizeLimit
-  /// The most bytes of all key files of a policy together: those of more than a thousand people. GnuPG verifies every
-  /// signature in them when it imports them.
+  /// The maximum total size of the key files of a policy, in bytes: those of more than a thousand people. GnuPG
+  /// verifies every signature in them when it imports them.
   package static let keyFilesLimit = 4 << 20
 
   /// The largest file that a policy allows beside the store, in bytes.
   package static let otherFileLimit = 16 << 20
 
-  /// The most bytes that a file may have.
+  /// Returns the maximum size of a file in bytes.
   ///
   /// - Parameter path: A path in the store.
   package static func sizeLimit(of path: String) -> Int {
@@ -63,17 +63,17 @@ package enum StoreLayout {
 
   private static let keyExtension = ".asc"
 
-  /// The folder of the index, or that of the items which never leave this machine.
+  /// Returns the index folder of the store, or that of the items that never leave this machine.
   package static func indexFolder(isLocal: Bool) -> String { isLocal ? "\(local)/\(index)" : index }
 
   package static func itemsFolder(isLocal: Bool) -> String { isLocal ? "\(local)/\(items)" : items }
 
-  /// The encrypted file of an item.
+  /// Returns the path of an item's encrypted file.
   package static func itemFile(_ path: ItemPath, isLocal: Bool) -> String {
     "\(itemsFolder(isLocal: isLocal))/\(path.text)\(secretExtension)"
   }
 
-  /// The record of an item.
+  /// Returns the path of an item's record.
   package static func recordFile(_ path: ItemPath, isLocal: Bool) -> String {
     "\(itemsFolder(isLocal: isLocal))/\(path.text)\(recordExtension)"
   }
@@ -81,7 +81,7 @@ package enum StoreLayout {
   package static let secretExtension = ".gpg"
   package static let recordExtension = ".json"
 
-  /// The path of the item that an encrypted file or a record is of; nil for any other file.
+  /// Returns the path of the item to which an encrypted file or a record belongs; nil for any other file.
   ///
   /// - Parameter file: A path in the store.
   package static func itemPath(ofFile file: String) -> ItemPath? {
@@ -93,7 +93,7 @@ package enum StoreLayout {
     return nil
   }
 
-  /// The file of a shard.
+  /// Returns the path of a shard.
   package static func shardFile(_ number: UInt8, isLocal: Bool) -> String {
     "\(indexFolder(isLocal: isLocal))/\(shardName(number))"
   }
@@ -103,20 +103,21 @@ package enum StoreLayout {
     return "\(digits.utf8.count == 1 ? "0" : "")\(digits).jsonl"
   }
 
-  /// The number of the shard whose file has a name; nil for any other name.
+  /// Returns the number of the shard with a file name; nil for any other name.
   package static func shardNumber(_ name: String) -> UInt8? {
     guard let number = UInt8(name.prefix(2), radix: 16), shardName(number) == name else { return nil }
     return number
   }
 
-  /// The files at the top and the folders whose history is kept.
+  /// The top-level files whose history is kept.
   package static let trackedFiles = [policy, policySignature, gitAttributes, gitIgnore]
   package static let trackedFolders = [conflicts, index, items, keys]
 
-  /// Whether a path has the form of a file whose history is kept.
+  /// Returns true if a path has the form of a file whose history is kept.
   ///
-  /// An encrypted file may have any name, since programs that read pass stores choose their own. A folder that looks
-  /// like a file of an item, and a list of recipients below `items`, could mislead them.
+  /// An encrypted file may have any name, since programs that read pass stores choose their own names. Not allowed are
+  /// a folder that looks like a file of an item, and a list of recipients in a folder below `items`, since they could
+  /// mislead those programs.
   package static func isStoreFile(_ path: String) -> Bool {
     if trackedFiles.contains(path) || path == passRecipients { return true }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -129,7 +130,7 @@ package enum StoreLayout {
     case conflicts: return isConflictFile(path)
     case items:
       if itemPath(ofFile: path) != nil { return true }
-      // There is a folder, whose name can have any ending.
+      // At this level there are only folders, whose names can have any ending.
       if parts.count == 3, ItemClass(rawValue: String(parts[1])) != nil { return false }
       let names = parts.dropFirst()
       return parts[parts.count - 1].hasSuffix(secretExtension)
@@ -139,7 +140,7 @@ package enum StoreLayout {
     }
   }
 
-  /// Whether a file's history is kept: it is part of the store, and does not stay on this machine.
+  /// Returns true if a file's history is kept: it is part of the store and does not stay on this machine.
   package static func isTracked(_ path: String) -> Bool {
     guard RelativePath.isPlain(path) else { return false }
     return trackedFiles.contains(path) || trackedFolders.contains { path.hasPrefix("\($0)/") }

@@ -1,11 +1,11 @@
 internal import Glibc
 internal import OpenPGP
 
-/// The exclusive lock of a store, held from its creation to the end of its life.
+/// The exclusive lock of a store, held for the lifetime of the value.
 ///
-/// `flock(2)` on `.keytree/lock`: the kernel lets go of it when the process dies. The file also holds a
-/// count of the transactions applied so far, which tells a reader that something changed while it read,
-/// and the process id of the last holder, for the message of `busy`.
+/// Uses `flock(2)` on `.keytree/lock`, which the kernel releases when the process dies. The file also contains the
+/// number of transactions applied so far, by which readers detect concurrent changes, and the process id of the last
+/// holder, for the message of `busy`.
 struct StoreLock: ~Copyable {
   private let tree: FileTree
   private let descriptor: Int32
@@ -21,7 +21,7 @@ struct StoreLock: ~Copyable {
   private static func acquire(_ tree: FileTree, timeout: Double) throws(KeyringError) -> Int32 {
     while true {
       let descriptor = try wait(tree, timeout: timeout)
-      // Somebody may have removed the file, and another process locked the new one.
+      // The file may have been removed, and another process may have locked a new one.
       var info = stat()
       let isKnown = unsafe fstat(descriptor, &info) == 0
       if isKnown, try files(tree.status(StoreLayout.lock))?.identity == FileStatus(info).identity {
@@ -50,33 +50,34 @@ struct StoreLock: ~Copyable {
     return descriptor
   }
 
-  /// Gives the next transaction its number and, in a store with a history, creates the file with that number. The caller
-  /// flushes the folder before it decides the transaction.
+  /// Returns the number of the next transaction and, in a store with a history, creates the file with that number. The
+  /// caller flushes the folder before it decides the transaction.
   func numberTransaction() throws(FileError) -> UInt64 {
     let number = max(count, try TransactionCount.noted(in: tree)) &+ 1
     if try CommitJournal(of: tree).isKept { try TransactionCount.note(number, in: tree) }
     return number
   }
 
-  /// Returns the number of a transaction that was cut off after it was decided.
+  /// Returns the number of an interrupted transaction that was already decided.
   func numberOfFoundTransaction() throws(FileError) -> UInt64 {
     max(count &+ 1, try TransactionCount.noted(in: tree))
   }
 
-  /// Counts an applied transaction.
+  /// Records the number of an applied transaction.
   func countTransaction(_ number: UInt64) throws(FileError) {
     try tree.write(
       LockRecord(count: number, holder: getpid()).bytes, to: descriptor, path: StoreLayout.lock)
     try TransactionCount.forget(before: number, in: tree)
   }
 
-  /// The number of the last applied transaction, as the lock file has it.
+  /// The number of the last applied transaction according to the lock file.
   private var count: UInt64 { LockRecord(reading: descriptor)?.count ?? 0 }
 
   deinit { close(descriptor) }
 }
 
-/// What the lock file says: `<count> <process id>` and LF, each of fixed width, so that it is overwritten in place.
+/// The content of the lock file: `<count> <process id>` and a line feed, with fixed widths, so that it can be
+/// overwritten in place.
 struct LockRecord: Equatable {
   var count: UInt64
   var holder: Int32
@@ -94,7 +95,7 @@ struct LockRecord: Equatable {
     self.init(count: count, holder: holder)
   }
 
-  /// Reads the record of an open lock file; `nil` when there is none yet.
+  /// Reads the record of an open lock file; `nil` if it has none yet.
   init?(reading descriptor: Int32) {
     var bytes = [UInt8](repeating: 0, count: Self.width)
     let count = unsafe bytes.withUnsafeMutableBytes {

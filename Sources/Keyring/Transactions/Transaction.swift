@@ -1,24 +1,24 @@
 internal import Glibc
 internal import KeyringModel
 
-/// Files to be changed together: staged beside the store, decided by one rename, then applied.
+/// A set of file changes that are staged beside the store, decided by one rename, and then applied.
 ///
-/// The moment of decision is the rename of `commit.json` (DESIGN section 6). Before it, nothing has
-/// happened and the folder is litter; after it, whoever next opens the store for writing brings it to
-/// its end. So a kill, a full disk or a power cut leaves every file old or new.
+/// The rename of `commit.json` decides the transaction (DESIGN section 7). Before it, nothing has changed and the
+/// folder can be deleted. After it, the next process that opens the store for writing completes the transaction. So
+/// after a kill, a full disk or a power cut, every file has its old or its new version.
 struct Transaction: ~Copyable {
   private let tree: FileTree
   private let folder: String
-  /// What they replace is filled in when the transaction is decided.
+  /// The steps. The contents that they replace are filled in when the transaction is decided.
   private var steps: [TransactionRecord.Step] = []
   private var staged = 0
   /// The paths that have a step.
   private var named: Set<String> = []
 
-  /// From so many files or folders on, the whole file system is brought to disk at once instead of each of them.
+  /// The number of files or folders above which the whole file system is flushed at once instead of each of them.
   private static let crowd = 32
 
-  /// Begins a transaction; nothing is written before the first file is staged.
+  /// Begins a transaction. Nothing is written before the first file is staged.
   init(in tree: FileTree) {
     self.tree = tree
     var generator = SystemRandomNumberGenerator()
@@ -27,7 +27,7 @@ struct Transaction: ~Copyable {
 
   var isEmpty: Bool { steps.isEmpty }
 
-  /// Writes a file's new content beside the store.
+  /// Stages the new content of a file.
   mutating func place(_ bytes: [UInt8], at path: String) throws(KeyringError) {
     let name = "\(staged)"
     try files(
@@ -37,7 +37,7 @@ struct Transaction: ~Copyable {
     steps.append(.place(staged: name, path: path, old: .missing))
   }
 
-  /// The new content of a file, if it was staged.
+  /// Returns the new content of a file if it is staged, otherwise nil.
   func staged(at path: String) throws(KeyringError) -> [UInt8]? {
     for case .place(let name, path, _) in steps {
       return try files(tree.read("\(folder)/\(name)", limit: StoreLayout.sealedItemLimit))
@@ -45,14 +45,14 @@ struct Transaction: ~Copyable {
     return nil
   }
 
-  /// Notes that a file will be removed. What was to be placed there before is not placed at all, so that each
-  /// path has one step and every step can be done again.
+  /// Stages the removal of a file. Replaces an earlier step for the path, so that each path has one step and every
+  /// step can be repeated.
   mutating func remove(_ path: String) {
     forget(path)
     steps.append(.remove(path: path, old: .missing))
   }
 
-  /// Takes back what was to become of a path, which then gets another step.
+  /// Discards the earlier step for a path, before another one is added.
   private mutating func forget(_ path: String) {
     guard !named.insert(path).inserted else { return }
     steps.removeAll { step in
@@ -61,21 +61,21 @@ struct Transaction: ~Copyable {
     }
   }
 
-  /// Notes that what stands at a path will go to another one.
+  /// Stages the move of a file or folder to another path.
   mutating func move(_ from: String, to: String) { steps.append(.move(from: from, to: to, old: .missing)) }
 
-  /// Decides and applies the transaction; on success all of it is on disk.
+  /// Decides and applies the transaction. On success all of it is on disk.
   ///
-  /// The folders of all targets are made before the decision, so that a full disk is mostly met while nothing has
-  /// happened. A rename may still need room in a folder: an error after the decision leaves a change that stands,
-  /// and is not finished before somebody takes the lock while there is room again.
+  /// The folders of all targets are created before the decision, so that a full disk is mostly detected before
+  /// anything has changed. A rename may still need space in a folder. After such an error the change is valid, and is
+  /// completed by the next process that takes the lock while there is space again.
   ///
   /// - Parameters:
-  ///   - lock: the store's lock.
-  ///   - subject: what the transaction does, for the history; no secret.
-  /// - Throws: `KeyringError.unsafeFolder` when others can write to a folder that a file would go to, and nothing
-  ///   has happened; or a file error. Whether the change exists then depends on whether it was decided; in both
-  ///   cases every file is its old or its new version after the next `recover`.
+  ///   - lock: The store's lock.
+  ///   - subject: The description of the transaction for the history, without a secret.
+  /// - Throws: `KeyringError.unsafeFolder` if other users can write to the folder of a file to be placed, and nothing
+  ///   has changed; or a file error. After a file error the change exists if it was already decided. In both cases
+  ///   every file has its old or its new version after the next `recover`.
   consuming func commit(under lock: borrowing StoreLock, subject: String) throws(KeyringError) {
     guard !steps.isEmpty else { return }
     do {
@@ -92,33 +92,33 @@ struct Transaction: ~Copyable {
       number = try lock.numberTransaction()
       try tree.makeDirectory(folder)
       try tree.createFile("\(folder)/commit.tmp", record.bytes)
-      // The staged files and names must be on disk before the record that relies on them can be.
+      // The staged files and their names must be on disk before the record that refers to them.
       if staged > Self.crowd { try tree.synchronizeAll() }
       try tree.synchronizeDirectory(folder)
       try tree.synchronizeDirectory(StoreLayout.work)
       try tree.rename("\(folder)/commit.tmp", to: "\(folder)/\(StoreLayout.commit)")
       try tree.synchronizeDirectory(folder)
     } catch {
-      // The first error is the one to report; litter that stays is removed by the next writer. The record has
-      // to be gone from the disk before the files that it names.
+      // The first error is reported, and the next writer removes what cannot be removed here. The record must be
+      // removed from the disk before the files that it names.
       try? tree.remove("\(folder)/\(StoreLayout.commit)")
       try? tree.synchronizeDirectory(folder)
       try? Self.discard(folder, in: tree)
-      // A number that is not used costs the next commit a comparison of the whole store.
+      // A number that remains unused makes the next commit compare the whole store.
       if let number { try? TransactionCount.forget(number, in: tree) }
       throw .file(error)
     }
     try Self.apply(record, folder: folder, in: tree, under: lock, number: number, subject: subject)
   }
 
-  /// Gives up a transaction that was not decided.
+  /// Discards a transaction that was not decided.
   consuming func abandon() {
-    // Litter that stays is removed by the next writer.
+    // The next writer removes the files that cannot be removed here.
     try? Self.discard(folder, in: tree)
   }
 
-  /// Refuses to put anything where somebody else could exchange it. The folders at the top were looked at when the
-  /// store was opened; these are the ones below.
+  /// Checks that other users cannot replace files in the folders of the targets. The top-level folders were checked
+  /// when the store was opened.
   private func checkFolders() throws(KeyringError) {
     if try files(tree.rootStatus()).isClosedToOthers { return }
     var folders: Set<String> = []
@@ -129,8 +129,8 @@ struct Transaction: ~Copyable {
     }
   }
 
-  /// Makes sure, before anything is decided, that every step can be done: that what it needs is there, that a
-  /// rename would not be refused, and that its folder exists.
+  /// Checks, before the decision, that every step can be applied: its source exists, its target can be replaced, and
+  /// its folder exists or can be created.
   private func checkSteps() throws(FileError) {
     var leaving: Set<String> = []
     for case .move(let from, _, _) in steps {
@@ -141,7 +141,7 @@ struct Transaction: ~Copyable {
       guard try tree.status("\(folder)/\(name)") != nil else {
         throw FileError("place", "\(folder)/\(name)", .system(ENOENT))
       }
-      // What is put aside first, or lies below something that is, is in nobody's way.
+      // A target that is moved to the quarantine first, or is below such a folder, does not have to be replaceable.
       if Self.isMovedAway(path, with: leaving) { continue }
       if let status = try tree.status(path), status.kind != .regular {
         throw FileError("replace", path, .notARegularFile)
@@ -150,7 +150,7 @@ struct Transaction: ~Copyable {
     }
   }
 
-  /// The steps with what they replace, as it is now.
+  /// Returns the steps with the current contents of the paths that they replace.
   private func stepsWithContents() throws(FileError) -> [TransactionRecord.Step] {
     var result: [TransactionRecord.Step] = []
     for step in steps {
@@ -188,16 +188,16 @@ struct Transaction: ~Copyable {
 
   // MARK: Recovery
 
-  /// The folders of transactions that were cut off, decided or not.
+  /// Returns the folders of interrupted transactions, decided or not.
   static func pending(in tree: FileTree) throws(KeyringError) -> [String] {
     try files(tree.list(StoreLayout.work))
       .filter { $0.hasPrefix(StoreLayout.transactionPrefix) }.map { "\(StoreLayout.work)/\($0)" }
   }
 
-  /// Finishes what was decided, removes what was not.
+  /// Completes interrupted transactions that were decided, and removes the others.
   ///
-  /// - Throws: `KeyringError.transactionDamaged` when a record cannot be read, `.transactionOutdated` when the store has
-  ///   changed since it was written, `.transactionUnknown` when a newer version wrote it, or a file error.
+  /// - Throws: `KeyringError.transactionDamaged` if a record cannot be read, `.transactionOutdated` if the store has
+  ///   changed since the record was written, `.transactionUnknown` if a newer version wrote it, or a file error.
   static func recover(in tree: FileTree, under lock: borrowing StoreLock) throws(KeyringError) {
     for folder in try pending(in: tree) {
       guard let record = try record(of: folder, in: tree) else {
@@ -213,10 +213,10 @@ struct Transaction: ~Copyable {
     }
   }
 
-  /// Returns true if each file is what the record has found there, or what it has made of it.
+  /// Returns true if each file is as the record found it, or as the record leaves it.
   ///
-  /// The folder may have been copied to a store that has other files, and git or a backup may have changed files after the
-  /// change was cut off. Then the newer files stay.
+  /// The folder may have been copied to a store with other files, or git or a backup may have changed files since the
+  /// transaction was interrupted. The newer files are then kept.
   private static func applies(
     _ record: TransactionRecord, folder: String, in tree: FileTree
   ) throws(FileError) -> Bool {
@@ -230,10 +230,10 @@ struct Transaction: ~Copyable {
       case .remove(let path, let old):
         if ![.missing, old].contains(try content(path, in: tree)) { return false }
       case .place(let staged, let path, let old):
-        // Where something is moved away first, that step says what it was.
+        // The step that moves the old file away has its content.
         if isMovedAway(path, with: leaving) { continue }
         guard let new = try tree.status("\(folder)/\(staged)") else { continue }
-        // Placed already: both are names of one file, or were before the store was copied.
+        // Already placed: both paths are names of one file.
         if try tree.status(path)?.identity == new.identity { continue }
         let found = try content(path, in: tree)
         if found != old, try found != content("\(folder)/\(staged)", in: tree) { return false }
@@ -242,9 +242,9 @@ struct Transaction: ~Copyable {
     return true
   }
 
-  /// What a transaction that is still there was to do; `nil` when it was not decided.
+  /// Returns the record of an interrupted transaction; `nil` if it was not decided.
   ///
-  /// - Throws: as `recover(in:under:)`.
+  /// - Throws: The errors of `recover(in:under:)`.
   static func record(of folder: String, in tree: FileTree) throws(KeyringError) -> TransactionRecord? {
     let commit = "\(folder)/\(StoreLayout.commit)"
     guard let bytes = try files(tree.read(commit, limit: StoreLayout.stepsLimit)) else { return nil }
@@ -271,7 +271,8 @@ struct Transaction: ~Copyable {
         touched.formUnion(ancestors(of: path))
       }
       try synchronize(touched, in: tree)
-      // Only now: an item that is renamed must not be without both of its files after a power cut.
+      // Removals follow once the placed files are on disk, so that a power cut cannot lose both files of a renamed
+      // item.
       var left: Set<String> = []
       for case .remove(let path, _) in record.steps {
         try tree.remove(path)
@@ -281,7 +282,7 @@ struct Transaction: ~Copyable {
       count = if let number { number } else { try lock.numberOfFoundTransaction() }
       try lock.countTransaction(count)
     } catch {
-      // A staged file that is at neither end: the record cannot be followed.
+      // Neither a staged file nor its target exists, so the record cannot be applied.
       if error.reason == .system(ENODATA) { throw .transactionDamaged(folder: folder) }
       throw .file(error)
     }
@@ -289,15 +290,16 @@ struct Transaction: ~Copyable {
     try files { () throws(FileError) in
       try tidy(record, in: tree)
       try discard(folder, in: tree)
-      // A power cut must not bring the record back: the store may be changed by git, which knows nothing of it.
+      // A power cut must not restore the record, because git may change the store, and then the record would be
+      // outdated.
       try tree.synchronizeDirectory(StoreLayout.work)
     }
   }
 
-  /// Moves files and folders into the quarantine.
+  /// Moves files and folders to the quarantine.
   ///
-  /// A file gets its new name, and loses the old one when the new one is on disk. A folder, and any file where the file
-  /// system has no hard links, is renamed.
+  /// A file gets its new name first, and loses the old one when the new one is on disk. Folders, and all files on a
+  /// file system without hard links, are renamed.
   private static func move(_ record: TransactionRecord, in tree: FileTree) throws(FileError) {
     var new: Set<String> = []
     var old: Set<String> = []
@@ -305,11 +307,11 @@ struct Transaction: ~Copyable {
     for case .move(let from, let to, let content) in record.steps {
       new.formUnion(ancestors(of: to))
       old.insert(RelativePath.parent(of: from))
-      // What is at neither end cannot be moved by anybody.
+      // A file that is missing at both paths cannot be moved.
       guard let status = try tree.status(from) else { continue }
       if let moved = try tree.status(to) {
-        // Done before, and what is at `from` now may be another file, which a later step has placed there. The two names
-        // of one file are two files in a store that was copied.
+        // The move was done before. The file at `from` may be another file, which a later step has placed there. In a
+        // store that was copied, the two names of one file have become two files.
         let found = try Self.content(from, in: tree)
         let there = try Self.content(to, in: tree)
         let isCopy = content != .other && content == found && content == there
@@ -332,10 +334,11 @@ struct Transaction: ~Copyable {
     }
   }
 
-  /// Puts a staged file in place; when it is gone already and the target is there, this step was done before.
+  /// Installs a staged file. If it is missing and the target exists, the step was done before.
   ///
-  /// The staged file keeps its own name until the folder of the target is on disk: a file system that does not order what
-  /// a rename does in two folders could lose the file in a power cut. Where there are no hard links, it is renamed.
+  /// The staged file keeps its own name until the folder of the target is on disk, because a file system that does not
+  /// order the two directory updates of a rename could lose the file in a power cut. On a file system without hard
+  /// links it is renamed.
   private static func put(_ from: String, at path: String, in tree: FileTree) throws(FileError) {
     let second = "\(from)-placed"
     do {
@@ -347,7 +350,7 @@ struct Transaction: ~Copyable {
     }
   }
 
-  /// Removes folders that this transaction left empty, up to the class of an item.
+  /// Removes the folders that this transaction left empty, but not the folders of item classes.
   private static func tidy(_ record: TransactionRecord, in tree: FileTree) throws(FileError) {
     var left: Set<String> = []
     for step in record.steps {
@@ -361,8 +364,8 @@ struct Transaction: ~Copyable {
     }
   }
 
-  /// Removes a transaction's folder with what is in it, the record last: as long as a file of the store has a second
-  /// name there, readers have to know that a writer is at work.
+  /// Removes a transaction's folder and its content, the record last. While a file of the store has a second name in
+  /// the folder, readers must be able to detect that a writer is active.
   private static func discard(_ folder: String, in tree: FileTree) throws(FileError) {
     for name in try tree.list(folder) where name != StoreLayout.commit {
       try tree.remove("\(folder)/\(name)")
@@ -371,13 +374,13 @@ struct Transaction: ~Copyable {
     try tree.removeDirectory(folder)
   }
 
-  /// Returns true if a path, or a folder above it, is one of those that a transaction moves away.
+  /// Returns true if a transaction moves away a path or one of its parent folders.
   private static func isMovedAway(_ path: String, with leaving: Set<String>) -> Bool {
     if leaving.isEmpty { return false }
     return leaving.contains(path) || ancestors(of: path).contains { leaving.contains($0) }
   }
 
-  /// The folders above a path, the store's root as the empty path.
+  /// Returns the parent folders of a path; the store's root is the empty path.
   private static func ancestors(of path: String) -> [String] {
     var result: [String] = []
     var current = path

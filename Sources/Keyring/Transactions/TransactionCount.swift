@@ -1,21 +1,21 @@
-/// The number of transactions that a store has seen, as it survives a power cut.
+/// The number of transactions that a store has seen, in a form that survives a power cut.
 ///
 /// The lock file counts the applied transactions, but it is not flushed to disk. A store with a history therefore also
-/// has an empty file whose name has the number of the last transaction. It is created before that transaction is decided,
-/// in a folder that is flushed then. So after a power cut the store still knows that there was a change, even if the lock
-/// file and the list of changes that are not committed were lost.
+/// has an empty file whose name contains the number of the last transaction. It is created before that transaction is
+/// decided, in a folder that is flushed then. So a change is detected after a power cut even if the lock file and the
+/// list of uncommitted changes were lost.
 enum TransactionCount {
   private static let prefix = "count-"
 
-  /// Returns the number of transactions in a store: the larger one of what the lock file and the name of the file say.
+  /// Returns the number of transactions in a store: the larger of the numbers in the lock file and in the file name.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   static func current(in tree: FileTree) throws(FileError) -> UInt64 {
     let bytes = try tree.read(StoreLayout.lock, limit: 1 << 12) ?? []
     return max(LockRecord(parsing: bytes)?.count ?? 0, try noted(in: tree))
   }
 
-  /// Returns the largest number in the name of a file; 0 without such a file.
+  /// Returns the largest number in the names of the files; 0 without such a file.
   static func noted(in tree: FileTree) throws(FileError) -> UInt64 {
     try numbers(in: tree).max() ?? 0
   }

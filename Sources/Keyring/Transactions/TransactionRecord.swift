@@ -1,32 +1,32 @@
 internal import KeyringModel
 
-/// What a transaction does to the store once it is decided: the content of its `commit.json`.
+/// The changes that a decided transaction makes to the store: the content of its `commit.json`.
 ///
-/// Each step may be done again without harm, so that a transaction which was cut off is simply applied
-/// from its beginning. Each one names the content that it replaces, removes or moves: a record that is found in a store which
-/// has changed since is not followed.
+/// Each step can be repeated without harm, so an interrupted transaction is applied again from its beginning. Each
+/// step names the content that it replaces, removes or moves, so that a record is not applied to a store that has
+/// changed since.
 struct TransactionRecord: Equatable, Sendable {
   /// One step.
   enum Step: Equatable, Sendable {
-    /// The staged file becomes the file at `path`, replacing what is there.
+    /// The staged file becomes the file at `path`, replacing any file there.
     case place(staged: String, path: String, old: Content)
-    /// The file at a path goes to another one that is free.
+    /// The file at a path is moved to another path, which is free.
     case move(from: String, to: String, old: Content)
     /// The file at a path is removed.
     case remove(path: String, old: Content)
   }
 
-  /// What is at a path.
+  /// The content of a path.
   enum Content: Equatable, Sendable {
     case missing
     case file(ContentDigest)
-    /// Something that is no file of a store: a folder, a link, or a file that is too large.
+    /// Anything that is not a file of a store: a folder, a link, or a file that is too large.
     case other
   }
 
   var steps: [Step]
 
-  /// Every file that the steps place, remove or move away.
+  /// All paths that the steps place, remove or move away.
   var paths: [String] {
     steps.map { step in
       switch step {
@@ -35,7 +35,7 @@ struct TransactionRecord: Equatable, Sendable {
     }
   }
 
-  /// The record as canonical JSON and LF.
+  /// The record as canonical JSON with a line feed.
   var bytes: [UInt8] {
     let list = steps.map { step in
       switch step {
@@ -52,15 +52,15 @@ struct TransactionRecord: Equatable, Sendable {
 
   init(steps: [Step]) { self.steps = steps }
 
-  /// Why a record is not followed.
+  /// The reasons to refuse a record.
   enum Problem: Error {
-    /// It is not one of ours, to the last byte.
+    /// The record is not byte for byte what this program would write.
     case unreadable
-    /// It has a format that a newer version wrote.
+    /// A newer version wrote the record.
     case unknownFormat
   }
 
-  /// Reads a record.
+  /// Parses a record.
   init(parsing bytes: [UInt8]) throws(Problem) {
     guard bytes.last == UInt8(ascii: "\n"), let value = Self.parse(bytes.dropLast()),
       case .integer(let format) = value["format"]
@@ -85,7 +85,7 @@ struct TransactionRecord: Equatable, Sendable {
   }
 
   private static func parse(_ bytes: ArraySlice<UInt8>) -> JSONValue? {
-    // The reason does not matter: a record that does not parse is refused as a whole.
+    // The reason does not matter, since a record that does not parse is refused as a whole.
     try? JSONValue(parsing: Array(bytes), limits: JSONLimits(size: StoreLayout.stepsLimit, depth: 4))
   }
 
@@ -117,8 +117,8 @@ extension TransactionRecord.Content {
 }
 
 extension TransactionRecord.Step {
-  /// Whether this program could have written the step: a record lies in a folder that may have been copied, or
-  /// pushed, from elsewhere, and must not reach beyond what a transaction is for (threat T20).
+  /// True if this program could have written the step. The folder of a record may have been copied or pushed from
+  /// elsewhere, and the record must not reach beyond the files of transactions (threat T20).
   fileprivate var isOurs: Bool {
     switch self {
     case .place(let staged, let path, _):
@@ -129,7 +129,8 @@ extension TransactionRecord.Step {
     }
   }
 
-  /// Items and shards, those of this machine too, and what a merge brings along with them.
+  /// Returns true for items and shards, including those of this machine only, and for other tracked files that a merge
+  /// places.
   private static func isContent(_ path: String) -> Bool {
     let folders = [StoreLayout.itemsFolder(isLocal: true), StoreLayout.indexFolder(isLocal: true)]
     return StoreLayout.isTracked(path) || isPlain(path) && folders.contains { path.hasPrefix("\($0)/") }

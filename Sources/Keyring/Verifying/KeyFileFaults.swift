@@ -1,23 +1,23 @@
 package import KeyringModel
 package import OpenPGP
 
-/// What is wrong with key files, found with few listings by GnuPG: two for each portion of files that have nothing but
-/// their person's key.
+/// The faults of key files, found with few listings by GnuPG: two for each portion of files without a fault.
 package struct KeyFileFaults {
-  /// What is wrong, by person, in the order of the files.
+  /// The faults by person, in the order of the files.
   package private(set) var list: [(person: Fingerprint, fault: KeyFileFault)] = []
 
-  /// How many files are listed together.
+  /// The number of files that are listed together.
   private static let portion = 64
-  /// After so many faulty files the other files of a portion with a fault are not listed by themselves (threat T46).
+  /// The number of faulty files after which the other files of a faulty portion are not listed separately (threat
+  /// T46).
   package static let limit = 64
 
   private var faulty = 0
 
-  /// Looks at key files.
+  /// Checks key files.
   ///
   /// - Parameters:
-  ///   - files: The files, with whose they are; each person once.
+  ///   - files: The files and their owners; each person once.
   ///   - keys: Lists the keys in some bytes.
   /// - Throws: What `keys` throws.
   package init(
@@ -28,8 +28,8 @@ package struct KeyFileFaults {
     while !rest.isEmpty {
       let portion = Array(rest.prefix(Self.portion))
       rest = rest.dropFirst(portion.count)
-      // A key that comes first in one order and last in the other is in a file of its own: two keys of one file come in the
-      // same order both times.
+      // If both listings follow the order of the files, each file has exactly one key: two keys in one file would keep
+      // their order when the files are reversed.
       if portion.count > 1, !portion.contains(where: { KeyFile.hasSecretKey($0.bytes) }),
         try Self.hasOneKeyEach(portion, keys), try Self.hasOneKeyEach(portion.reversed(), keys)
       {

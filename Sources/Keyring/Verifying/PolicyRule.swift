@@ -1,26 +1,26 @@
 package import KeyringModel
 internal import OpenPGP
 
-/// The rule by which one policy follows another, as ``PolicyChain`` has it, with everything told that is wrong.
+/// The rule by which one policy follows another, as in ``PolicyChain``, with an exact report of each fault.
 package struct PolicyRule {
   private let room: VerificationRoom
 
-  /// A rule that verifies signatures in a room.
+  /// Creates a rule that verifies signatures in a workspace.
   package init(in room: VerificationRoom) { self.room = room }
 
-  /// A policy that is taken as it is, with those of the key files beside it that it names.
+  /// Returns a link for a policy that is not verified, with the key files beside it that it names.
   package static func link(_ state: PolicyState, keys: KeyFiles) -> PolicyChain.Link {
     let keys = keys.filter { state.policy.isMember($0.key) && state.policy.covers($0.value, of: $0.key) }
     return PolicyChain.Link(policy: state.policy, digest: state.digest, keys: keys)
   }
 
-  /// Judges the first policy of a history: one of its own admins has signed it.
+  /// Verifies the first policy of a history: one of its own admins must have signed it.
   ///
   /// - Parameters:
-  ///   - state: the policy.
-  ///   - keys: the key files beside it.
-  ///   - anchors: one of these has to be the signer; any admin when there are none.
-  /// - Returns: who has signed it, or what is wrong.
+  ///   - state: The policy.
+  ///   - keys: The key files beside it.
+  ///   - anchors: The allowed signers. If empty, any admin is allowed.
+  /// - Returns: The signer, or the fault.
   /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
   package func signer(
     ofFirst state: PolicyState, keys: KeyFiles, anchors: [Fingerprint]
@@ -35,13 +35,13 @@ package struct PolicyRule {
     return anchors.isEmpty || preferred.contains(signer) ? .success(signer) : .failure(.notAnchored(signer))
   }
 
-  /// Judges a policy that takes the place of another one.
+  /// Verifies a policy that replaces another one.
   ///
   /// - Parameters:
-  ///   - next: the policy.
-  ///   - keys: the key files beside it.
-  ///   - link: the one before it.
-  /// - Returns: the policy as a link of the chain, or what is wrong.
+  ///   - next: The policy.
+  ///   - keys: The key files beside it.
+  ///   - link: The policy before it.
+  /// - Returns: The policy as a link of the chain, or the fault.
   /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
   package func follow(
     _ next: PolicyState, keys: KeyFiles, after link: PolicyChain.Link
@@ -62,13 +62,13 @@ package struct PolicyRule {
     }
   }
 
-  /// Whether a policy that a merge prefers to another one is signed by an admin of that other one, or by somebody whom
-  /// the other one has never known: nobody is preferred who has lost the right to sign.
+  /// Returns true if a merge may prefer a policy to another one: it must be signed by an admin of the other policy, or
+  /// by a person whom the other policy does not list. A person who has lost the right to sign must not be preferred.
   ///
   /// - Parameters:
-  ///   - state: the policy that is preferred.
-  ///   - keys: the key files that were believed where it was signed.
-  ///   - left: the policy that is left behind.
+  ///   - state: The preferred policy.
+  ///   - keys: The key files that were trusted where it was signed.
+  ///   - left: The policy that is replaced.
   /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
   package func mayReplace(
     _ state: PolicyState, keys: KeyFiles, left: PolicyChain.Link
@@ -86,7 +86,7 @@ package struct PolicyRule {
     }
   }
 
-  /// Why a policy does not follow another one, by what both say.
+  /// Returns the reason why a policy does not follow another one, from the content of both.
   private static func order(_ next: Policy, after link: PolicyChain.Link) -> ChainProblem {
     let (generation, last) = (next.generation, link.policy.generation)
     if next.keyring != link.policy.keyring { return .foreign }
@@ -96,12 +96,12 @@ package struct PolicyRule {
     return .notNext(generation: generation)
   }
 
-  /// Why a signature is not that of an admin.
+  /// Returns the reason why a signature is not the signature of an admin.
   private func fault(
     of signature: [UInt8], over state: PolicyState, after link: PolicyChain.Link, keys: KeyFiles
   ) throws(KeyringError) -> ChainProblem {
     let policy = link.policy
-    // Those who were removed are known here as well, so that they can be named.
+    // Includes removed people, so that the report can name them.
     let known = keys.filter { policy.covers($0.value, of: $0.key) }.merging(link.keys) { _, believed in
       believed
     }
@@ -130,7 +130,7 @@ package struct PolicyRule {
 }
 
 extension Policy {
-  /// Whether a file is the one that this policy names as a person's key, where it names one.
+  /// Returns true if a file is the key file that this policy names for a person, or if it names none for them.
   func covers(_ file: [UInt8], of person: Fingerprint) -> Bool {
     guard let person = people[person] else { return false }
     return person.key.map { $0 == ContentDigest(of: file) } ?? true

@@ -1,28 +1,29 @@
 package import KeyringModel
 internal import OpenPGP
 
-/// What can be said about a store without a key: everything that `check` looks at but for the pin, and the key files.
+/// The result of verifying a store without a secret key. It covers everything that `check` covers except the pin, and
+/// also the key files.
 package struct StoreVerification: Sendable {
-  /// What is wrong, by path.
+  /// The problems, sorted by path.
   package var findings: [Finding] = []
-  /// What will be wrong soon.
+  /// Problems that will occur soon.
   package var warnings: [Finding] = []
-  /// How many items the index has.
+  /// The number of items in the store.
   package var items = 0
 
-  /// How long before its end a key is worth a word: 60 days, in microseconds.
+  /// The time before the expiry of a key when warnings start: 60 days, in microseconds.
   package static let notice: Int64 = 60 * 86_400 * 1_000_000
 }
 
 extension Keyring {
-  /// Opens a store for looking only, by its own policy, whoever has accepted that.
+  /// Opens a store read-only with its own policy, whether this machine has accepted the policy or not.
   ///
-  /// Nothing can be written, nothing is decrypted, no pin is read or made. A key file that is missing is no error here:
-  /// `verify` tells of it.
+  /// Nothing can be written, nothing is decrypted, no pin is read or made. A missing key file is not an error here:
+  /// `verify` reports it.
   ///
   /// - Parameters:
-  ///   - path: the store's folder.
-  ///   - room: where GnuPG works.
+  ///   - path: The store's folder.
+  ///   - room: The workspace for GnuPG.
   /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, `.policyNotTrusted` when the policy cannot be read, or a file
   ///   error.
   package static func forVerification(
@@ -37,19 +38,19 @@ extension Keyring {
       engine: room.engine(for: state.policy.keyring, keys: keys), host: room.context)
   }
 
-  /// Looks at everything that needs no key. Nothing is changed and no lock is taken.
+  /// Checks everything that needs no secret key. It changes nothing and takes no lock.
   ///
   /// - Parameters:
-  ///   - room: where GnuPG works.
-  ///   - progress: told how many of how many items are done.
-  /// - Throws: as `check(decrypts:progress:)`, but never `busy`.
+  ///   - room: The workspace for GnuPG.
+  ///   - progress: Receives the number of finished items and of all items.
+  /// - Throws: The errors of `check(decrypts:progress:)` except `busy`.
   package func verify(
     in room: VerificationRoom, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> StoreVerification {
     var check = StoreCheck(keyring: self, decrypts: false, progress: progress)
     check.comparesPolicy = false
     var report = CheckReport()
-    // A finding about a state that never was goes away when no writer is at work.
+    // A finding about a state that never existed disappears when no other process writes.
     for _ in 0..<3 {
       let before = try ReaderSnapshot(of: tree)
       report = try check.run()
@@ -64,9 +65,9 @@ extension Keyring {
     return result
   }
 
-  /// Makes ready what an audit needs, however many items there are.
+  /// Prepares what an audit needs, independent of the number of items.
   ///
-  /// - Throws: what concerns the engine.
+  /// - Throws: An engine error.
   package func prepareAudit() throws(KeyringError) {
     do throws(EngineError) {
       _ = try engine.publicKeys()
@@ -75,10 +76,11 @@ extension Keyring {
     }
   }
 
-  /// The items that are not encrypted to exactly the people of their groups, and records that are not believed.
+  /// Checks the recipients and records of all items.
   ///
-  /// - Returns: the findings, and how many items were looked at.
-  /// - Throws: what concerns the engine, or a file error.
+  /// - Returns: Findings for items that are not encrypted to exactly the members of their groups and for records that
+  ///   are not verified, and the number of checked items.
+  /// - Throws: An engine error, or a file error.
   package func auditRecipients() throws(KeyringError) -> StoreVerification {
     var result = StoreVerification()
     let check = StoreCheck(keyring: self, decrypts: false) { _, _ in }
@@ -89,7 +91,7 @@ extension Keyring {
     return result
   }
 
-  /// Key files that are not what the policy says, or hold more than one key.
+  /// Returns findings for key files that differ from the policy, or contain more than one key.
   private func keyFileFindings(_ room: VerificationRoom) throws(KeyringError) -> [Finding] {
     let files = trusted.keys.sorted { $0.key < $1.key }.map { (person: $0.key, bytes: $0.value) }
     var findings: [Finding] = []
@@ -122,9 +124,9 @@ extension Keyring {
 }
 
 extension FileTree {
-  /// The key files of some people, as far as they are there and are files of their own.
+  /// Returns the key files of some people. Files that are missing or are not regular files with one name are left out.
   ///
-  /// - Throws: a file error of the system.
+  /// - Throws: A file error of the system.
   package func keyFiles(of people: some Sequence<Fingerprint>) throws(KeyringError) -> KeyFiles {
     var reader = KeyFileReader(self)
     var keys: KeyFiles = [:]
@@ -133,7 +135,7 @@ extension FileTree {
         keys[person] = try reader.read(person)
       } catch {
         switch error.reason {
-        // The survey of the store tells what stands there instead.
+        // The survey of the store reports what is at this path.
         case .notARegularFile, .hasOtherNames: continue
         case .tooLarge where error.path != StoreLayout.keys: continue
         case .tooLarge, .system: throw .file(error)
@@ -144,7 +146,7 @@ extension FileTree {
   }
 }
 
-/// What this machine has accepted of a keyring, for those who only look.
+/// The accepted policy of a keyring on this machine, for read-only use.
 package struct AcceptedPolicy: Sendable {
   /// The generation that was accepted.
   package let generation: Int

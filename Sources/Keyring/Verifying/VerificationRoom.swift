@@ -3,8 +3,8 @@ internal import KeyringModel
 package import OpenPGP
 internal import Synchronization
 
-/// A place for looking at stores without a key: a GnuPG home of nobody, which nothing asks and no agent belongs to, and
-/// room for files, all in one private folder that is removed in the end.
+/// A private workspace for verifying stores without a secret key: an empty GnuPG home without prompts or agent, and
+/// space for files. Everything is in one private folder that is removed at the end.
 package final class VerificationRoom: Sendable {
   private let home: ThrowAwayHome
   private let host: HostContext
@@ -13,7 +13,7 @@ package final class VerificationRoom: Sendable {
   private let folders = Mutex(0)
   private let engines = Mutex<[KeySet: any SealingEngine]>([:])
 
-  /// Key files by whom they are of and what they are.
+  /// The cache key of an engine: the keyring and the digests of the key files.
   private struct KeySet: Hashable {
     let keyring: KeyringID
     let digests: [Fingerprint: ContentDigest]
@@ -22,8 +22,8 @@ package final class VerificationRoom: Sendable {
   /// Makes the folder.
   ///
   /// - Parameters:
-  ///   - host: What to know of the machine; neither the person's GnuPG home nor her agent is used.
-  ///   - standIn: A stand-in for GnuPG, for tests.
+  ///   - host: The properties of this machine. The user's GnuPG home and agent are not used.
+  ///   - standIn: A replacement for GnuPG, for tests.
   /// - Throws: `KeyringError.engine` when no private folder can be made.
   package init(host: HostContext, engine standIn: (any SealingEngine)? = nil) throws(KeyringError) {
     do {
@@ -39,13 +39,13 @@ package final class VerificationRoom: Sendable {
     self.standIn = standIn
   }
 
-  /// Removes everything. To be called once, at the end.
+  /// Removes everything. Must be called once, at the end.
   package func remove() { home.remove() }
 
-  /// What is known of the machine in here.
+  /// The properties of this machine, with the private GnuPG home.
   var context: HostContext { host }
 
-  /// A path for a folder in here that does not exist yet, another one each time.
+  /// Returns a new path in this folder on each call. Nothing exists at the path yet.
   package func newPath() -> String {
     let number = folders.withLock { count in
       count += 1
@@ -54,8 +54,8 @@ package final class VerificationRoom: Sendable {
     return "\(home.folder)/files-\(number)"
   }
 
-  /// Removes a folder in here, so that those of many branches do not fill the memory. What cannot be removed now goes
-  /// with the room.
+  /// Removes a folder in here, because the folders of many branches could fill the memory. What cannot be removed now
+  /// is removed with the workspace.
   ///
   /// - Parameter path: A path from ``newPath()``.
   package func removeFolder(at path: String) {
@@ -63,7 +63,7 @@ package final class VerificationRoom: Sendable {
     _ = unsafe rmdir(path)
   }
 
-  /// The engine that knows some keys and has no secret one. The same keys have the same engine.
+  /// Returns an engine that has some public keys and no secret keys. The same keys return the same engine.
   func engine(for keyring: KeyringID, keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
     if let standIn { return standIn.with(keys: keys) }
     let set = KeySet(keyring: keyring, digests: keys.mapValues { ContentDigest(of: $0) })
@@ -75,12 +75,12 @@ package final class VerificationRoom: Sendable {
     }
   }
 
-  /// The keys in a file, as GnuPG lists them; none where it finds none.
+  /// Returns the keys in a file, as GnuPG lists them; none if it finds none.
   func keys(in file: [UInt8]) throws(EngineError) -> [PublicKey] {
     try home.keys(in: file) { listings.withLock { $0 += 1 } }
   }
 
-  /// What cryptography was done in here.
+  /// The counts of cryptographic operations in this workspace.
   package var statistics: EngineStatistics {
     if let standIn { return standIn.statistics }
     return engines.withLock { engines in

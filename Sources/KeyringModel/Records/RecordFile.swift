@@ -6,7 +6,7 @@ package struct RecordFile: Equatable, Sendable {
   /// The most bytes of a file: an index line and a proof.
   package static let maximumSize = IndexLine.maximumSize + RecordProof.maximumSize + 2
 
-  /// The attributes of the item.
+  /// The verified record.
   package let record: ItemRecord
   /// The first line, byte for byte, without its line feed.
   package let line: [UInt8]
@@ -48,7 +48,7 @@ package struct RecordFile: Equatable, Sendable {
   private static let newline = UInt8(ascii: "\n")
 }
 
-/// Why a file is not the record of an item.
+/// The reason why a file is not the record of an item.
 public enum RecordError: Error, Hashable, Sendable {
   /// It does not have two lines, or is larger than any record.
   case notARecord

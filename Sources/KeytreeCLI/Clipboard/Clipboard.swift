@@ -3,27 +3,27 @@ internal import Glibc
 internal import Secrets
 internal import Subprocess
 
-/// The clipboard of the graphical session, reached by the programs that people have for it.
+/// The clipboard of the graphical session, used through the programs that are common for it.
 ///
-/// The rules, all kept here (threat T32):
-/// - A secret goes to a program by its standard input alone, through a pipe, and comes back through one.
-/// - Programs are looked for in absolute folders of `PATH`, and get at most a few seconds.
-/// - What they write on standard output and error is thrown away: they go on running in the background, and must
-///   not hold anything of the caller's.
-/// - wl-copy itself keeps the content in a file below /tmp, in a folder that only this person can enter: nothing that
-///   it can be told changes that.
-/// - A program that can mark the content as sensitive does, so that clipboard managers keep no history of it.
+/// It implements these rules (threat T32):
+/// - A secret is passed to a program only through a pipe as its standard input, and is read back through a pipe.
+/// - Programs are searched in absolute folders of `PATH`, and get at most a few seconds.
+/// - Their standard output and error are discarded: they continue to run in the background and must not keep
+///   descriptors of the caller open.
+/// - wl-copy itself keeps the content in a file below /tmp, in a folder that only this user can enter. No option
+///   changes that.
+/// - If a program can mark the content as sensitive, it does, so that clipboard managers do not record it.
 struct Clipboard {
-  /// A way to a clipboard.
+  /// A method of access to a clipboard.
   enum Way: String, CaseIterable {
     /// wl-copy and wl-paste of wl-clipboard.
     case wayland
     case xclip
     case xsel
-    /// Windows around the Windows Subsystem for Linux: clip.exe, and PowerShell to look at it.
+    /// Windows from within the Windows Subsystem for Linux: clip.exe, and PowerShell to read the clipboard.
     case windows
 
-    /// The programs that it takes.
+    /// The required programs.
     var programs: [String] {
       switch self {
       case .wayland: ["wl-copy", "wl-paste"]
@@ -33,7 +33,7 @@ struct Clipboard {
       }
     }
 
-    /// The variable that says which session it is.
+    /// The variable that identifies the session.
     var variable: String {
       switch self {
       case .wayland: "WAYLAND_DISPLAY"
@@ -43,20 +43,20 @@ struct Clipboard {
     }
   }
 
-  /// The way that is used.
+  /// The method of access.
   let way: Way
-  /// The session that it leads to, as its variable names it.
+  /// The session, as its variable identifies it.
   let session: String
   private let environment: Environment
 
-  /// What tells one session from another, for `ClipboardTurns`.
+  /// The name that distinguishes sessions, for `ClipboardTurns`.
   var turnSession: String { "\(way.variable)=\(session)" }
 
-  /// The bytes that a pipe takes without anybody reading; see `ClipboardPipe`.
+  /// The number of bytes that a pipe accepts without a reader; see `ClipboardPipe`.
   static let limit = ClipboardPipe.capacity
   private static let patience = Duration.seconds(5)
 
-  /// Finds the clipboard of the session: Wayland's before that of X11, and Windows' last.
+  /// Finds the clipboard of the session: Wayland's first, then that of X11, then that of Windows.
   ///
   /// - Throws: `noSession`; `noProgram`.
   init(_ environment: Environment) throws {
@@ -67,11 +67,11 @@ struct Clipboard {
       self = found
       return
     }
-    // Only that there is no Windows program says nothing: the variable may have been left behind.
+    // A missing Windows program alone proves nothing, because the variable may be left over.
     throw ClipboardError(.noProgram(reachable), environment)
   }
 
-  /// The clipboards of the session, each by the first way that works.
+  /// Returns the clipboards of the session, each with the first method that works.
   static func all(_ environment: Environment) -> [Clipboard] {
     var sessions: Set<String> = []
     return Way.allCases.compactMap { way in
@@ -80,7 +80,7 @@ struct Clipboard {
     }
   }
 
-  /// The clipboard by one way; nil when its session or its programs are not there.
+  /// Creates the clipboard for one method, or returns nil if its session or its programs do not exist.
   init?(_ way: Way, _ environment: Environment) {
     guard let session = environment.text(way.variable) else { return nil }
     for program in way.programs {
@@ -89,7 +89,7 @@ struct Clipboard {
     (self.way, self.session, self.environment) = (way, session, environment)
   }
 
-  /// Puts a secret into the clipboard, byte for byte.
+  /// Copies a secret to the clipboard, byte for byte.
   ///
   /// - Throws: `tooLong`; `notText`; `failed`; `timeout`.
   func copy(_ secret: borrowing SecretBytes) throws {
@@ -106,8 +106,8 @@ struct Clipboard {
     }
   }
 
-  /// What is in the clipboard; nil when that is no text, or cannot be told. Of what is longer than a secret can be, it is
-  /// the beginning.
+  /// Returns the content of the clipboard, or nil if it is not text or cannot be read. Content longer than a secret can
+  /// be is truncated.
   func content() -> SecretBytes? {
     switch way {
     case .wayland: return read("wl-paste", ["--no-newline", "--type", "text/plain"])
@@ -123,9 +123,10 @@ struct Clipboard {
     }
   }
 
-  /// Whether there is something in the clipboard that is surely no text, such as a picture.
+  /// True if the clipboard has content that is certainly not text, such as a picture.
   ///
-  /// xclip and wl-paste end alike when there is no text and when they fail, so they are asked what there is.
+  /// xclip and wl-paste exit with the same status for content without text and for failures. They are therefore asked
+  /// for the available types.
   var hasNoText: Bool {
     let kinds: [UInt8]?
     switch way {
@@ -138,7 +139,7 @@ struct Clipboard {
     return !["TEXT", "STRING"].contains { words.contains($0) }
   }
 
-  /// Whether it can be told what is in the clipboard.
+  /// True if the content of the clipboard can be read.
   var isReadable: Bool {
     way != .windows || ProgramSearch.path(of: "powershell.exe", in: environment.searchPath) != nil
   }
@@ -156,13 +157,13 @@ struct Clipboard {
     }
   }
 
-  /// Whether wl-copy can mark a content as sensitive, which is new in version 2.3.
+  /// Returns true if wl-copy can mark content as sensitive, which version 2.3 introduced.
   private func isMarkKnown() -> Bool {
     let help = list("wl-copy", ["--help"]) ?? []
     return String(decoding: help, as: UTF8.self).contains("--sensitive")
   }
 
-  /// What a program says that is no content of the clipboard; nil when it fails.
+  /// Returns output of a program that is not the clipboard's content, or nil if the program fails.
   private func list(_ name: String, _ arguments: [String]) -> [UInt8]? {
     guard var program = program(name, arguments) else { return nil }
     program.output = .collected(limit: 1 << 16)
@@ -170,7 +171,7 @@ struct Clipboard {
     return outcome.output
   }
 
-  /// A run of a program, with the variables of this process.
+  /// Returns a run of a program with the variables of this process, or nil if the program is not found.
   private func program(_ name: String, _ arguments: [String]) -> ProgramRun? {
     guard let path = ProgramSearch.path(of: name, in: environment.searchPath) else { return nil }
     let variables = ProcessEnvironment(entries: environment.entries, locale: nil)
@@ -200,7 +201,7 @@ struct Clipboard {
     run.output = .descriptor(pipe.writeEnd)
     guard let outcome = try? run.run() else { return nil }
     guard !outcome.succeeded else { return pipe.content() }
-    // More than the pipe takes keeps the program from ending.
+    // A program cannot end while it has more output than fits into the pipe.
     guard outcome.stop == .timeout, let beginning = pipe.content() else { return nil }
     guard beginning.count == ClipboardPipe.capacity else { return nil }
     return beginning

@@ -2,9 +2,9 @@
 struct ClipboardError: Error, Equatable {
   /// The reasons why the clipboard cannot be used.
   enum Problem: Equatable, Sendable {
-    /// No variable names a session.
+    /// No variable identifies a session.
     case noSession
-    /// There is a session, and none of the programs for it.
+    /// There is a session, but none of the programs for it.
     case noProgram([Clipboard.Way])
     /// The secret has more bytes than the clipboard takes.
     case tooLong(limit: Int)

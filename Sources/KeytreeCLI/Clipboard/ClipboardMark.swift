@@ -2,20 +2,20 @@ internal import Encoding
 internal import KeyringModel
 internal import Secrets
 
-/// What the process that clears the clipboard knows of its content: nothing but a salted digest.
+/// A salted digest of a secret: all that the process which clears the clipboard knows of it.
 struct ClipboardMark: Equatable {
-  /// Names one `--clip`, and is the salt of the digest.
+  /// The identifier of one `--clip`, and the salt of the digest.
   let turn: Identifier<ClipboardMark>
   private let digest: ContentDigest
 
-  /// The mark of a secret that has just been put into the clipboard.
+  /// Creates the mark of a secret that was just copied to the clipboard.
   init(of secret: borrowing SecretBytes) {
     var random = SystemRandomNumberGenerator()
     turn = Identifier(using: &random)
     digest = Self.digest(of: secret, salt: turn)
   }
 
-  /// Reads the form that `text` writes.
+  /// Parses the form that `text` returns.
   init?(_ text: String) {
     let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     guard words.count == 2, let turn = Identifier<ClipboardMark>(hex: words[0]),
@@ -27,7 +27,7 @@ struct ClipboardMark: Equatable {
   /// The mark on one line.
   var text: String { "\(turn.hex) \(digest.base64url)" }
 
-  /// Whether a content of the clipboard is the secret.
+  /// Returns true if a content of the clipboard is the secret.
   func matches(_ content: borrowing SecretBytes) -> Bool {
     Self.digest(of: content, salt: turn) == digest
   }

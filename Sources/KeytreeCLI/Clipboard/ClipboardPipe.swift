@@ -2,26 +2,26 @@ internal import CSystem
 internal import Glibc
 internal import Secrets
 
-/// A pipe that holds a secret on its way between this process and a program: no copy of it is in ordinary memory.
+/// A pipe that carries a secret between this process and a program, without a copy in ordinary memory.
 ///
-/// Nobody reads while it is filled, so it takes what the buffer of a pipe takes; `pipe(7)`.
+/// It is filled before a program reads it, so its capacity is that of a pipe's buffer; `pipe(7)`.
 final class ClipboardPipe {
-  /// The bytes that a pipe takes, unless the system gives this user smaller ones.
+  /// The capacity of a pipe in bytes, unless the system limits this user to smaller ones.
   static let capacity = 65_536
 
-  /// The end that is read.
+  /// The read end of the pipe.
   let readEnd: Int32
-  /// The end that is written to; negative once it is closed.
+  /// The write end of the pipe; negative once it is closed.
   private(set) var writeEnd: Int32
 
-  /// An empty pipe; nil when there are no descriptors left.
+  /// Creates an empty pipe, or returns nil if no descriptors are left.
   init?() {
     var ends: [Int32] = [-1, -1]
     guard unsafe keytree_pipe(&ends) == 0 else { return nil }
     (readEnd, writeEnd) = (ends[0], ends[1])
   }
 
-  /// A pipe with a secret in it and nothing behind; nil when it does not take all of it.
+  /// Creates a pipe that contains exactly a secret, or returns nil if the secret does not fit.
   convenience init?(holding secret: borrowing SecretBytes) {
     self.init()
     _ = fcntl(writeEnd, F_SETFL, O_NONBLOCK)
@@ -37,11 +37,11 @@ final class ClipboardPipe {
     if writeEnd >= 0 { close(writeEnd) }
   }
 
-  /// What a program has written to it; nil when it cannot be read.
+  /// Returns everything that a program has written to the pipe, or nil if it cannot be read.
   func content() -> SecretBytes? {
     close(writeEnd)
     writeEnd = -1
-    // What a program has left running may still hold the other end.
+    // A background process of the program may still hold the other end, so do not wait for the end of input.
     _ = fcntl(readEnd, F_SETFL, O_NONBLOCK)
     var content = SecretBytes(capacity: Self.capacity)
     while true {

@@ -5,9 +5,9 @@ internal import KeyringModel
 internal import Secrets
 internal import Subprocess
 
-/// Where a secret goes with `--clip`: to the clipboard, for a time.
+/// The destination of a secret with `--clip`: the clipboard, for a limited time.
 ///
-/// Made before anything is decrypted, so that a clipboard that is not there costs nobody a passphrase.
+/// It is created before any decryption, so that a missing clipboard costs no passphrase prompt.
 struct ClipboardTarget {
   static let clip = OptionDeclaration(
     "clip", .optional(ValueDeclaration("N", .integer(0...86_400))),
@@ -17,9 +17,9 @@ struct ClipboardTarget {
   static let osc52 = OptionDeclaration(
     "osc52",
     help: "with `--clip`: into the clipboard of this terminal, also over ssh; waits until it is cleared")
-  /// The options that ask for it.
+  /// The options for the clipboard.
   static let options = [clip, osc52]
-  /// What the help of each of its commands says.
+  /// The help text about the clipboard, for each of the commands.
   static let details = [
     "`--clip` uses wl-copy on Wayland, xclip or xsel on X11, and clip.exe in the Windows Subsystem for Linux; each is "
       + "handed the secret on its standard input alone. After the time it is cleared by a process in the background, "
@@ -29,7 +29,7 @@ struct ClipboardTarget {
     "`--osc52` hands it to the terminal itself, which works over ssh where the terminal allows it. It cannot be "
       + "read back, so keytree waits, and clears it when the time is over or at Enter or Ctrl-C.",
   ]
-  /// The seconds when none are given.
+  /// The default number of seconds.
   private static let defaultSeconds = 45
 
   private let call: CommandCall
@@ -39,9 +39,9 @@ struct ClipboardTarget {
 
   private var time: String { "\(seconds) " + (seconds == 1 ? "second" : "seconds") }
 
-  /// Looks where the clipboard is; nil when the command line does not ask for it.
+  /// Finds the clipboard, or returns nil if the command line does not request it.
   ///
-  /// - Throws: a usage error for `--osc52` alone; `other` when there is no clipboard.
+  /// - Throws: a usage error for `--osc52` alone; `other` if there is no clipboard.
   init?(_ call: CommandCall) throws {
     try Self.refuseContradictions(call)
     guard call.arguments.has(Self.clip) else { return nil }
@@ -56,7 +56,7 @@ struct ClipboardTarget {
     }
   }
 
-  /// Refuses `--osc52` alone, also where nothing is decrypted.
+  /// Refuses `--osc52` without `--clip`, even if nothing is decrypted.
   ///
   /// - Throws: a usage error.
   static func refuseContradictions(_ call: CommandCall) throws {
@@ -65,12 +65,12 @@ struct ClipboardTarget {
     }
   }
 
-  /// Puts a secret into the clipboard and sees to it that it is cleared.
+  /// Copies a secret to the clipboard and ensures that it is cleared.
   ///
   /// - Parameters:
   ///   - secret: the bytes.
-  ///   - name: what it is, for the person: `the secret`.
-  /// - Throws: `other` when a program fails; `file`; `exit` with the status of a signal that came meanwhile.
+  ///   - name: a description for the user: `the secret`.
+  /// - Throws: `other` if a program fails; `file`; `exit` with the status of a signal that arrived during the copy.
   func deliver(_ secret: borrowing SecretBytes, as name: String) throws {
     if let clipboard {
       try deliver(secret, as: name, to: clipboard)
@@ -87,8 +87,8 @@ struct ClipboardTarget {
     }
     let mark = ClipboardMark(of: secret)
     let turns = try ClipboardTurns(session: clipboard.turnSession, in: base)
-    // From here on nothing ends this process before there is one that clears: what programs like xclip were given they
-    // keep, also when this process is gone.
+    // From here on no signal ends this process before the clearing process exists: programs like xclip keep the content
+    // even after this process has ended.
     let interruption = Interruption()
     defer { interruption?.stop() }
     let deadline = seconds > 0 ? call.environment.clock().microseconds / 1_000_000 + Int64(seconds) : nil
@@ -103,7 +103,7 @@ struct ClipboardTarget {
       try turns.take(mark, until: deadline)
       if seconds > 0 { try startClearing(mark, clipboard) }
     } catch {
-      // What nobody would clear does not stay. That this fails as well cannot be helped.
+      // Content that no process would clear must not stay. If this fails as well, there is nothing more to try.
       try? clipboard.clear()
       throw error
     }
@@ -112,7 +112,7 @@ struct ClipboardTarget {
     if let signal = interruption?.takeSignal() { throw CommandError.exit(status: 128 + signal) }
   }
 
-  /// Starts this program again, as the process that clears: it has to outlive this one.
+  /// Starts this program again as the process that clears the clipboard. That process must outlive this one.
   private func startClearing(_ mark: ClipboardMark, _ clipboard: Clipboard) throws {
     var run = ProgramRun(
       "/proc/self/exe", [ClearClipboardCommand.name, clipboard.way.rawValue, String(seconds)],
@@ -122,7 +122,7 @@ struct ClipboardTarget {
     run.output = .discarded
     run.errors = .discarded
     run.timeout = .seconds(5)
-    // It ends as soon as a copy of it waits in the background.
+    // It exits as soon as its copy waits in the background.
     guard let outcome = try? run.run(), outcome.succeeded else {
       throw CommandError.other(
         .failure, message: "cannot copy to the clipboard: the process that would clear it does not start",
@@ -132,8 +132,8 @@ struct ClipboardTarget {
 
   private func deliverToTerminal(_ secret: borrowing SecretBytes, as name: String) throws {
     guard let terminal else { return }
-    // From here on no signal ends this process before the clipboard is cleared. Where signals cannot be held back the
-    // secret is handed over all the same: the person sees that nothing was cleared, and for how long it was meant.
+    // From here on no signal ends this process before the clipboard is cleared. If signals cannot be held back, the
+    // secret is copied nevertheless: the user sees how long it should stay, and that it was not cleared.
     let signals = seconds > 0 ? try? SignalWatch() : nil
     defer { signals?.stop() }
     try terminal.copy(secret)

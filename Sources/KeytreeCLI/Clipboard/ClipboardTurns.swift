@@ -3,15 +3,14 @@ internal import Encoding
 internal import Glibc
 internal import KeyringModel
 
-/// A small file that says which `--clip` was the last one for a session and when its secret has to be gone, and a lock
-/// around it.
+/// A small file, with a lock, that records the latest `--clip` of a session and the time to clear its secret.
 ///
-/// It holds the id of the last turn and, if the clipboard is to be cleared, the time in seconds since 1970, with
-/// ` copying` behind it while a secret is copied. It is empty when the clipboard has been cleared. Nothing in it is
+/// It contains the id of the latest turn and, if the clipboard is to be cleared, the time in seconds since 1970,
+/// followed by ` copying` while a secret is copied. It is empty when the clipboard has been cleared. Nothing in it is
 /// derived from a secret.
 ///
-/// Without it the end of the time of one `--clip` would clear the same secret that a later one has just put there.
-/// The lock is held while the clipboard is looked at and changed; the system lets go of it when its holder ends.
+/// Without it, one `--clip` whose time ends would clear the same secret that a later one has just copied. The lock is
+/// held while the clipboard is read and changed. The kernel releases it when its holder ends.
 struct ClipboardTurns: ~Copyable {
   private let file: Int32
   private let path: String
@@ -19,12 +18,12 @@ struct ClipboardTurns: ~Copyable {
   /// Opens the file of a session and waits for its lock.
   ///
   /// - Parameters:
-  ///   - session: what tells one clipboard from another.
-  ///   - folder: the folder for what ends with the session; it is made when it is not there.
+  ///   - session: the name that distinguishes clipboards.
+  ///   - folder: the folder for data that ends with the session; it is created if it does not exist.
   /// - Throws: `file`.
   init(session: String, in folder: String) throws {
     path = Self.path(session, folder)
-    // What is wrong with the folder is said when the file cannot be opened.
+    // If this fails, opening the file fails, too, and reports the error.
     unsafe mkdir(folder, 0o700)
     file = unsafe keytree_openat(AT_FDCWD, path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
@@ -39,15 +38,15 @@ struct ClipboardTurns: ~Copyable {
 
   deinit { close(file) }
 
-  /// Whether nobody has used the clipboard since.
+  /// Returns true if no later `--clip` has used the clipboard.
   func isLast(_ mark: ClipboardMark) -> Bool {
     content.prefix(32).elementsEqual(mark.turn.hex.utf8)
   }
 
-  /// Notes that a secret is about to be copied, so that `doctor` knows about it even if this process is killed.
+  /// Records that a secret is about to be copied, so that `doctor` finds it even if this process is killed.
   ///
-  /// - Parameter deadline: When the clipboard has to be clear, in seconds since 1970.
-  /// - Returns: What was noted before, for ``restore(_:)``.
+  /// - Parameter deadline: the time to clear the clipboard, in seconds since 1970.
+  /// - Returns: the previous content, for ``restore(_:)``.
   /// - Throws: `file`.
   func announce(until deadline: Int64) throws -> [UInt8] {
     let before = content
@@ -56,20 +55,20 @@ struct ClipboardTurns: ~Copyable {
     return before
   }
 
-  /// Takes an announcement back: nothing was copied.
+  /// Restores the content before an announcement, because nothing was copied.
   ///
   /// - Throws: `file`.
   func restore(_ before: [UInt8]) throws { try write(before) }
 
-  /// Makes this the last one.
+  /// Records this turn as the latest one.
   ///
-  /// - Parameter deadline: When the clipboard has to be clear, in seconds since 1970; nil for never.
-  /// - Throws: `file`; whatever is in the clipboard would never be cleared then.
+  /// - Parameter deadline: the time to clear the clipboard, in seconds since 1970; nil for never.
+  /// - Throws: `file`; then the clipboard would never be cleared.
   func take(_ mark: ClipboardMark, until deadline: Int64?) throws {
     try write(Array(mark.turn.hex.utf8) + Array((deadline.map { " \($0)" } ?? "").utf8))
   }
 
-  /// Notes that the secret of this turn is no longer in the clipboard.
+  /// Records that the secret of this turn is no longer in the clipboard.
   ///
   /// - Throws: `file`.
   func finish(_ mark: ClipboardMark) throws {
@@ -80,17 +79,17 @@ struct ClipboardTurns: ~Copyable {
   /// True if a secret may be in the clipboard.
   var isOpen: Bool { !content.isEmpty }
 
-  /// Notes that the clipboard is clear.
+  /// Records that the clipboard is clear.
   ///
   /// - Throws: `file`.
   func finishAll() throws { try write([]) }
 
-  /// A Boolean value that indicates whether a secret should have been cleared by now, and was not.
+  /// Returns true if a secret should have been cleared by now and was not.
   ///
   /// - Parameters:
-  ///   - session: As for `init`.
-  ///   - folder: As for `init`; nothing is made in it.
-  ///   - now: The time in seconds since 1970.
+  ///   - session: as for `init`.
+  ///   - folder: as for `init`; nothing is created in it.
+  ///   - now: the time in seconds since 1970.
   static func isOverdue(session: String, in folder: String, now: Int64) -> Bool {
     let file = unsafe keytree_openat(AT_FDCWD, path(session, folder), O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0)
     guard file >= 0 else { return false }
@@ -100,7 +99,7 @@ struct ClipboardTurns: ~Copyable {
     return now > deadline + patience
   }
 
-  /// How long after the deadline the process that clears may still be at work, in seconds.
+  /// The time after the deadline in which the clearing process may still be working, in seconds.
   private static let patience: Int64 = 60
   private static let copying = " copying"
 

@@ -1,6 +1,6 @@
 internal import Glibc
 
-// Why there is no clipboard for a secret, in words.
+// The messages for clipboards that cannot be used.
 
 extension ClipboardError: ReportableError {
   package var report: ErrorReport { ErrorReport(self) }

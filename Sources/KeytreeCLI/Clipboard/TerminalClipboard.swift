@@ -3,25 +3,25 @@ internal import Glibc
 internal import KeyringModel
 internal import Secrets
 
-/// The clipboard of the terminal that a person sits at, wherever that is: the sequence OSC 52, which xterm brought
-/// up and most terminals know by now; tmux passes it on where `set-clipboard` is on.
+/// The clipboard of the user's terminal, which may be on another machine. It uses the sequence OSC 52, which xterm
+/// introduced and most terminals support; tmux passes it on if `set-clipboard` is on.
 ///
-/// Nothing can be read back, so nobody can tell whether the terminal has obeyed, nor what else came into the clipboard
-/// meanwhile. This process therefore waits in the foreground, and clears it at the end in any case.
+/// The clipboard cannot be read back, so it is unknown whether the terminal has obeyed, or whether the content has
+/// changed since. This process therefore waits in the foreground, and always clears the clipboard at the end.
 final class TerminalClipboard {
   private let terminal: Int32
 
-  /// Why the wait ended.
+  /// The reason why the wait ended.
   enum Ending: Equatable {
-    /// The time was over, or the person said so.
+    /// The time was over, or the user pressed Enter or Ctrl-C.
     case due
-    /// A signal that means the end of this process.
+    /// A signal that should end this process.
     case signal(Int32)
   }
 
-  /// Opens the terminal of the session, `/dev/tty`, wherever standard input and output lead.
+  /// Opens the terminal of the session, `/dev/tty`, even if standard input and output are redirected.
   ///
-  /// - Throws: `other` when there is none.
+  /// - Throws: `other` if there is none.
   init() throws {
     terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     guard terminal >= 0 else {
@@ -33,9 +33,9 @@ final class TerminalClipboard {
 
   deinit { close(terminal) }
 
-  /// Hands a secret to the terminal.
+  /// Copies a secret to the terminal's clipboard.
   ///
-  /// - Throws: `file` when the terminal cannot be written to; `other` for a secret that no terminal would take.
+  /// - Throws: `file` if the terminal cannot be written to; `other` for a secret that is too long.
   func copy(_ secret: borrowing SecretBytes) throws {
     guard secret.count <= Clipboard.limit else {
       throw ClipboardError(.tooLong(limit: Clipboard.limit))
@@ -49,7 +49,7 @@ final class TerminalClipboard {
     try write(sequence)
   }
 
-  /// Empties it. Some ignore a sequence that holds nothing, so there is a space in it for a moment.
+  /// Empties the clipboard. Some terminals ignore a sequence without content, so a space is copied first.
   ///
   /// - Throws: `file`.
   func clear() throws {
@@ -58,18 +58,18 @@ final class TerminalClipboard {
     try write(sequence)
   }
 
-  /// Waits until the time is over, the person presses Enter, or a signal comes.
+  /// Waits until the time is over, the user presses Enter, or a signal comes.
   ///
   /// - Parameters:
-  ///   - seconds: how long.
-  ///   - asks: whether the terminal is listened to.
-  ///   - signals: what came to end this process; Ctrl-C is an answer, not the end.
+  ///   - seconds: the number of seconds to wait.
+  ///   - asks: true if Enter on the terminal ends the wait.
+  ///   - signals: the watch for signals that should end this process; Ctrl-C only ends the wait.
   func wait(_ seconds: Int, asks: Bool, signals: SignalWatch?) -> Ending {
     let end = ContinuousClock.now + .seconds(seconds)
     while true {
       let rest = end - ContinuousClock.now
       guard rest > .zero else { return .due }
-      // A job in the background would be stopped by reading.
+      // Reading would stop a job in the background.
       let listens = asks && tcgetpgrp(terminal) == getpgrp()
       var requests = [listens ? terminal : -1, signals?.descriptor ?? -1].map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
@@ -80,7 +80,7 @@ final class TerminalClipboard {
         return signal == SIGINT ? .due : .signal(signal)
       }
       if requests[0].revents != 0 {
-        // The whole line, so that nothing of it is left for the shell.
+        // Discard the whole line, so that the shell does not read the rest.
         _ = tcflush(terminal, TCIFLUSH)
         return .due
       }

@@ -1,11 +1,11 @@
 internal import Encoding
 internal import Secrets
 
-/// Text as the clipboard programs of Windows take and give it.
+/// Conversions of text for the clipboard programs of Windows.
 enum WindowsText {
-  /// Text for clip.exe, which takes bytes in the code page of the console, or UTF-16 with a byte order mark.
+  /// Returns text for clip.exe, which accepts bytes in the code page of the console, or UTF-16 with a byte order mark.
   ///
-  /// - Returns: ASCII as it is, all else as UTF-16; nil for what is no UTF-8.
+  /// - Returns: ASCII unchanged, other text as UTF-16; nil if the secret is not UTF-8.
   static func encoded(_ secret: borrowing SecretBytes) -> SecretBytes? {
     guard secret.isUTF8 else { return nil }
     let isASCII = unsafe secret.withBytes { unsafe $0.allSatisfy { $0 < 0x80 } }
@@ -26,7 +26,7 @@ enum WindowsText {
     text.append(UInt8(truncatingIfNeeded: unit >> 8))
   }
 
-  /// Text from PowerShell, which may begin with a byte order mark in UTF-8.
+  /// Returns text from PowerShell without the UTF-8 byte order mark that it may begin with.
   static func withoutMark(_ text: borrowing SecretBytes) -> SecretBytes {
     let hasMark = unsafe text.withBytes { unsafe $0.starts(with: [0xEF, 0xBB, 0xBF]) }
     return hasMark ? text.copy(3..<text.count) : text.copy()

@@ -51,12 +51,12 @@ enum AddCommand: Command {
 }
 
 extension NewItemStorage {
-  /// Stores a secret made by chance, and says how strong it is.
+  /// Stores a generated secret and reports its strength.
   ///
   /// - Parameters:
-  ///   - generator: what makes it.
-  ///   - call: where it is said.
-  ///   - clipboard: where the secret goes as well, once it is stored.
+  ///   - generator: the generator of the secret.
+  ///   - call: the command line, whose console gets the report.
+  ///   - clipboard: a clipboard that also gets the secret, once it is stored.
   func storeGenerated(
     by generator: SecretGenerator, _ call: CommandCall, clipboard: ClipboardTarget? = nil
   ) throws {

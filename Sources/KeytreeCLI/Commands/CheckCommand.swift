@@ -32,7 +32,7 @@ enum CheckCommand: Command {
     var done: [Repair] = []
     if repairs {
       done = try keyring.finishChanges()
-      // Before the index is rebuilt: it may name an item whose files the history has.
+      // Before the index is rebuilt, because the index may name an item whose files are only in the history.
       done += try call.restoreMissingFiles(in: keyring).map(Repair.restoredFile)
     }
     var report: CheckReport

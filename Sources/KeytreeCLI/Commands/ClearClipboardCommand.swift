@@ -2,10 +2,11 @@ internal import Arguments
 internal import CSystem
 internal import Secrets
 
-/// `keytree clear-clipboard`: what `--clip` leaves behind in the background, to clear the clipboard after its time.
+/// `keytree clear-clipboard`: the background process that `--clip` starts to clear the clipboard after its time.
 ///
-/// It knows no secret: standard input gives it a salted digest. It has no terminal and holds nothing of whoever
-/// started `--clip`. Without operands it clears at once what such a process has not cleared because it was killed.
+/// It does not know the secret: it reads a salted digest from standard input. It has no terminal and keeps nothing open
+/// of the process that used `--clip`. Without operands it immediately clears clipboards that such a process did not
+/// clear because it was killed.
 enum ClearClipboardCommand: Command {
   static let name = "clear-clipboard"
 
@@ -59,12 +60,12 @@ enum ClearClipboardCommand: Command {
     return .done
   }
 
-  /// How often the clipboard is looked at, a second apart, until a look succeeds.
+  /// The number of attempts to read the clipboard, one second apart.
   private static let looks = 3
 
-  /// Whether the secret is still there. Where nobody can tell, it might be.
+  /// Returns true if the secret is still in the clipboard, or if that cannot be determined.
   ///
-  /// A look fails where whoever owns the content is busy, and a screen that is locked may keep others from looking.
+  /// Reading fails while the owner of the content is busy, and a locked screen may prevent it.
   private static func holds(_ mark: ClipboardMark, _ clipboard: Clipboard) -> Bool {
     guard clipboard.isReadable else { return true }
     for look in 1...looks {

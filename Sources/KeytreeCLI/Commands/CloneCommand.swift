@@ -41,7 +41,7 @@ enum CloneCommand: Command {
     do {
       try clone(address(url), to: real, call)
     } catch {
-      // Nothing of it was there before.
+      // The folder was empty or did not exist before, so its whole content comes from this command.
       FolderRemoval.removeContent(of: real)
       if isNew { _ = unsafe rmdir(real) }
       throw error
@@ -62,7 +62,8 @@ enum CloneCommand: Command {
     }
   }
 
-  /// To clone once more, as the usual hint says, would not help: the store is there.
+  /// Returns the failure if the user does not accept the people. The usual hint, to clone again, does not apply,
+  /// because the store exists.
   private static func notAccepted(_ folder: String?) -> CommandError {
     let command = folder.map { "keytree --store \(ErrorReport.show($0)) trust" } ?? "keytree trust"
     return .other(
@@ -87,12 +88,12 @@ enum CloneCommand: Command {
     return text
   }
 
-  /// A path as git will find it, which starts elsewhere; any other address as it is.
+  /// Returns a path as an absolute path, because git runs in another folder. Any other address is returned unchanged.
   private static func address(_ url: String) -> String {
     Remote.isPath(url) ? Repository.realPath(url) ?? url : url
   }
 
-  /// Refuses a folder that has anything in it.
+  /// Refuses a folder that is not empty.
   private static func requireFree(_ path: String) throws {
     var facts = stat()
     guard unsafe stat(path, &facts) == 0 else { return }

@@ -3,7 +3,7 @@ internal import Credentials
 internal import Keyring
 internal import Secrets
 
-/// `keytree credential`: speaks the protocols of programs that keep credentials elsewhere.
+/// `keytree credential`: implements the protocols of programs that keep credentials in helpers.
 enum CredentialCommand: Command {
   static let gitActions = ["get", "store", "erase", "capability"]
 
@@ -61,7 +61,7 @@ enum CredentialCommand: Command {
   }
 
   private static func answerGit(_ action: String, _ call: CommandCall) throws -> ExitCode {
-    // Read to its end in any case: git writes before it looks whether anybody reads.
+    // Always read to the end, because git writes the whole input before it checks for a closed pipe.
     let message = SecretSlice(try call.console.readAll(limit: CredentialLimits.message))
     switch action {
     case "capability":
@@ -92,8 +92,8 @@ enum CredentialCommand: Command {
   }
 }
 
-/// What is accepted from other programs.
+/// The limits for input from other programs.
 enum CredentialLimits {
-  /// The largest message: a secret of 1 MiB, each byte of it escaped, and what else there is.
+  /// The size of the largest message: a secret of 1 MiB with every byte escaped, and the other members.
   static let message = 8 << 20
 }

@@ -2,7 +2,7 @@ internal import Arguments
 internal import Keyring
 internal import OpenPGP
 
-/// `keytree demo`: walks through everything in a throw-away store.
+/// `keytree demo`: shows the main commands in a throw-away store.
 enum DemoCommand: Command {
   static let declaration = CommandDeclaration(
     name: "demo", summary: "walk through it all in a throw-away store with throw-away keys",
@@ -13,7 +13,7 @@ enum DemoCommand: Command {
     examples: [Example("keytree demo", "shows each command and what it prints")], exitCodes: [3])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
-    // First and last: between them nothing ends this process with the folder in place.
+    // First and last: in between, no signal can end this process and leave the folder.
     let interruption = Interruption()
     defer { interruption?.stop() }
     let home: ThrowAwayHome

@@ -3,7 +3,7 @@ internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
-/// `keytree doctor`: tries everything the program depends on.
+/// `keytree doctor`: checks everything the program depends on.
 enum DoctorCommand: Command {
   static let history = HistoryUse.before
   static let declaration = CommandDeclaration(
@@ -40,7 +40,7 @@ enum DoctorCommand: Command {
   ) throws -> [Diagnosis] {
     let path = try call.storePath()
     var host = try call.host()
-    // Everything is looked at without a prompt; only the round trip may ask.
+    // All checks run without a prompt; only the round trip may ask.
     host.interaction = .never
     let store = StoreExamination(at: path, host: host)
     let list = examine(store, host, call, &spent)
@@ -49,7 +49,7 @@ enum DoctorCommand: Command {
     return [.ok("keytree", "version \(Program.version)")] + list + history + leftovers(call, path)
   }
 
-  /// What killed processes have left.
+  /// Returns notes about folders of killed edits, clipboards that were not cleared, and pending merge files.
   private static func leftovers(_ call: CommandCall, _ path: String) -> [Diagnosis] {
     let environment = call.environment
     var list = EditorFolder.leftBehind(below: Editor.folders(environment)).map { path in
@@ -87,7 +87,7 @@ enum DoctorCommand: Command {
     _ store: StoreExamination, _ host: HostContext, _ call: CommandCall, _ spent: inout EngineStatistics
   ) -> [Diagnosis] {
     let user = UserKeyring(locations: host.engineLocations)
-    // First of all, because listing secret keys already starts an agent.
+    // This comes first, because listing secret keys already starts an agent.
     let before = store.keyring?.engineReport()
     let own: [PublicKey]
     do {
@@ -121,7 +121,7 @@ enum DoctorCommand: Command {
   ) -> [Diagnosis] {
     var files: [Fingerprint: [UInt8]] = [:]
     let usable = keys.own.first(where: keys.isUsable)
-    // A key that cannot be exported is missing from the engine, and the round trip says so.
+    // A key that cannot be exported is missing from the engine, which the round trip reports.
     if let usable { files[usable.fingerprint] = try? user.exportMinimal(usable.fingerprint) }
     let engine = Engine(
       locations: host.engineLocations, keyringID: "doctor", keys: files, interaction: .never)
@@ -168,11 +168,11 @@ enum DoctorCommand: Command {
     }
   }
 
-  /// The keys of a policy's people as the user's own keyring has them.
+  /// Returns the keys of a policy's people in the user's own keyring.
   private static func known(_ policy: Policy, _ user: UserKeyring) -> [Fingerprint: PublicKey] {
     var found: [Fingerprint: PublicKey] = [:]
     for fingerprint in policy.people.keys {
-      // A keyring that cannot be read shows in the lines about the user's home.
+      // The diagnoses of the user's home report a keyring that cannot be read.
       found[fingerprint] = try? user.publicKey(fingerprint)
     }
     return found
@@ -180,7 +180,7 @@ enum DoctorCommand: Command {
 }
 
 extension EngineError {
-  /// Whether an agent that cannot be reached explains it.
+  /// True if an unreachable agent could explain the error.
   fileprivate var isForWantOfAnAgent: Bool {
     switch self {
     case .agentUnreachable, .other, .notARecipient, .unusableKey(_, .noSecretKey): true

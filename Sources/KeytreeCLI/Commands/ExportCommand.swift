@@ -4,7 +4,7 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Secrets
 
-/// `keytree export`: takes secrets out of the store, for other programs.
+/// `keytree export`: exports secrets from the store for other programs.
 enum ExportCommand: Command {
   static let plaintext = OptionDeclaration(
     "plaintext", help: "write the secrets in the open: whoever reads the file has them")
@@ -109,7 +109,7 @@ enum ExportCommand: Command {
       call.explain(keyring.engineStatistics + (sealer?.statistics ?? EngineStatistics()))
     }
     let found = try search.run(in: keyring.index)
-    // An export that lacks an item without a word would be worse than none.
+    // An export that silently lacks an item would be worse than none.
     guard found.problems.isEmpty else { throw CommandError.noMatchButDamage("all items") }
     guard !found.logins.isEmpty else {
       throw CommandError.other(
@@ -130,7 +130,7 @@ enum ExportCommand: Command {
     return .done
   }
 
-  /// Makes sure that somebody has decided who can read the result.
+  /// Checks that the options determine who can read the result.
   private static func requireProtection(_ call: CommandCall, isTree: Bool) throws {
     let isOpen = call.arguments.has(plaintext)
     let isSealed = call.arguments.has(recipient)
@@ -151,7 +151,7 @@ enum ExportCommand: Command {
     }
   }
 
-  /// The keys of `--recipient`: of people of the store, else of the person's own keyring.
+  /// Returns a sealer for the keys of `--recipient`: of people of the store, else of the user's own keyring.
   private static func sealer(_ call: CommandCall, _ keyring: Keyring) throws -> ForeignSealer? {
     let words = call.arguments.values(recipient)
     guard !words.isEmpty else { return nil }
@@ -161,7 +161,7 @@ enum ExportCommand: Command {
       guard let fingerprint = word.text.flatMap(TeamPeople.fingerprint) else {
         throw call.misuse(.other("`--recipient` takes all 40 or 64 digits of a fingerprint"))
       }
-      // Somebody who was removed is no reader of the store any more, and may be meant nevertheless.
+      // A person who was removed can no longer read the store, but the user may still want them as a recipient.
       var key = keyring.keyFile(of: fingerprint)
       if key == nil { key = try people.own(fingerprint) }
       guard let key else { throw KeyringError.engine(.unusableKey(fingerprint, .missing), nil) }

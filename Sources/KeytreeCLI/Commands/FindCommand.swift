@@ -42,11 +42,11 @@ enum FindCommand: Command {
     let search = try ItemSearch(call)
     let index = try call.openIndex()
     let found = try search.run(in: index)
-    // An index is all there is here, and an index cannot decrypt.
+    // This command opens only an index, and an index cannot decrypt.
     call.explain(EngineStatistics())
     if found.logins.isEmpty { throw noMatch(call, found) }
     list(found.logins, on: call.console, json: call.globals.json)
-    // What was printed may lack an item, so it is no success.
+    // The list may lack an item, so this is not a success.
     return found.problems.isEmpty ? .done : .damaged
   }
 

@@ -1,6 +1,6 @@
 internal import Arguments
 
-/// `keytree generate`: stores a secret made by chance.
+/// `keytree generate`: stores a generated secret.
 enum GenerateCommand: Command {
   static let history = HistoryUse.after
   static let item = OperandDeclaration(
@@ -35,10 +35,10 @@ enum GenerateCommand: Command {
     ],
     exitCodes: [3, 5, 9, 10, 11, 12])
 
-  /// The generator that the operands and options ask for.
+  /// Returns the generator for the operands and options.
   ///
-  /// - Parameter position: that of the operand with the number.
-  /// - Throws: a usage error for a set that is none, and for words together with a set.
+  /// - Parameter position: the position of the operand with the number.
+  /// - Throws: a usage error for an invalid set, and for words together with a set.
   static func generator(_ call: CommandCall, count position: Int = 1) throws -> SecretGenerator {
     let number = call.arguments.operand(position)?.text.flatMap { Int($0) }
     guard let description = call.arguments.text(charset) else {

@@ -64,7 +64,7 @@ enum GetCommand: Command {
     let delivery = try Delivery(call)
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
-    // GnuPG is found and checked while the index is searched.
+    // GnuPG is located and checked while the index is searched.
     keyring.warmUp()
     let record = try record(past, call, selection, in: keyring.index)
     let secret =
@@ -92,7 +92,7 @@ enum GetCommand: Command {
     return .done
   }
 
-  /// Where the secret goes; made before anything is decrypted, so that what cannot be done costs nobody a passphrase.
+  /// The destination of the secret. It is created before any decryption, so that an error costs no passphrase prompt.
   private struct Delivery {
     private let call: CommandCall
     private let file: SecretFile?
@@ -123,7 +123,7 @@ enum GetCommand: Command {
     }
   }
 
-  /// The item as it was, where that is wanted, else as it is.
+  /// Returns the past item, if one was requested, else the current one.
   private static func record(
     _ past: PastItem?, _ call: CommandCall, _ selection: ItemSelection, in index: Index
   ) throws -> ItemRecord {
@@ -150,13 +150,13 @@ enum GetCommand: Command {
     if exclusive.count > 1 { throw call.misuse(.conflict(exclusive[0].display, exclusive[1].display)) }
   }
 
-  /// The attributes, one to a line, or all in one JSON object.
+  /// Prints the attributes, one per line, or as one JSON object.
   private static func show(_ record: ItemRecord, _ call: CommandCall) {
     if call.globals.json {
       call.console.write(RecordMembers.of(record))
       return
     }
-    // Whoever asks for the attributes of one item wants all of each.
+    // A request for the attributes of one item shows their complete values.
     var table = Table(
       ["attribute", "value"], isTerminal: call.console.outputIsTerminal, cellWidth: nil)
     let fixed: [AttributeName] = [

@@ -27,7 +27,7 @@ enum GitCommand: Command {
     let path = try call.storePath()
     let arguments = call.arguments.operands
     guard let repository = try call.repository() else {
-      // Only of a store, not of any folder.
+      // Only for a store, not for any folder.
       _ = try call.openIndex()
       guard arguments.first?.text == "init", arguments.count == 1 else {
         throw GitError.noRepository(store: path)
@@ -40,7 +40,7 @@ enum GitCommand: Command {
     try call.setUp(repository)
     call.console.flush()
     let pager = call.console.outputIsTerminal ? call.environment.text("PAGER") ?? "less" : nil
-    // What comes from the keyboard is git's, which decides what it means.
+    // Signals from the keyboard are meant for git, which decides how to handle them.
     let interruption = Interruption()
     defer { interruption?.stop() }
     let status = try repository.git.runForPerson(arguments.map(\.bytes), in: path, pager: pager)

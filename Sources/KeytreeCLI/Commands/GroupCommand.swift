@@ -2,7 +2,7 @@ internal import Arguments
 internal import Keyring
 internal import KeyringModel
 
-/// `keytree group`: says who can read what, and changes it.
+/// `keytree group`: shows and changes who can read which items.
 enum GroupCommand: Command {
   static let history = HistoryUse.after
 
@@ -111,7 +111,7 @@ enum GroupCommand: Command {
     exitCodes: [3, 4, 7, 8, 9, 10, 11, 12])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
-    // The parser sees to it that there is one.
+    // The parser guarantees that there is a subcommand.
     let subcommand = call.path.last?.name
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }

@@ -36,7 +36,7 @@ enum HistoryCommand: Command {
   static func run(_ call: CommandCall) throws -> ExitCode {
     let selection = try call.selection(0)
     let repository = try call.requireRepository()
-    // An index is all that is opened, and an index cannot decrypt.
+    // This command opens only an index, and an index cannot decrypt.
     let index = try call.openIndex()
     let record = try call.findInHistory(selection, in: index, repository)
     let history = try ItemHistory(of: record.id, from: record.path, in: repository)
@@ -62,7 +62,7 @@ enum HistoryCommand: Command {
       return
     }
     let isTerminal = call.console.outputIsTerminal
-    // What changed is at the end and is shown whole.
+    // The description of the change is the last column and is shown completely.
     var table = Table(["when", "commit", "revision", "who", "what"], isTerminal: isTerminal, cellWidth: nil)
     for version in versions {
       let author = version.commit.author.isEmpty ? version.commit.mail : version.commit.author
@@ -76,7 +76,7 @@ enum HistoryCommand: Command {
     call.console.write(table)
   }
 
-  /// Says that a merge kept other versions of the item.
+  /// Reports that a merge kept other versions of the item.
   private static func showCopies(
     of record: ItemRecord, in index: Index, _ call: CommandCall
   ) throws {

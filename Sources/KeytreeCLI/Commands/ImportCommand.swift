@@ -4,7 +4,7 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Secrets
 
-/// `keytree import`: brings secrets over from other programs.
+/// `keytree import`: imports secrets from other programs.
 enum ImportCommand: Command {
   static let history = HistoryUse.after
 
@@ -100,11 +100,11 @@ extension ImportDraft {
     change { $0.isLocal = true }
   }
 
-  /// Settles which group each item goes to.
+  /// Sets the group of each item.
   ///
   /// - Parameters:
-  ///   - given: the group that the person has named: all items go there.
-  ///   - known: the groups of the keyring; an item of any other goes to the group of the import.
+  ///   - given: the group that the user has chosen: all items go there.
+  ///   - known: the groups of the keyring; an item of any other group goes to the group of the import.
   mutating func settleGroups(given: String?, known: Set<String>) {
     change { item in
       guard let group = item.group else { return }

@@ -5,7 +5,7 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Sync
 
-/// `keytree init`: makes a store.
+/// `keytree init`: creates a store.
 enum InitCommand: Command {
   static let history = HistoryUse.after
   static let key = OptionDeclaration(
@@ -40,7 +40,7 @@ enum InitCommand: Command {
     if !call.arguments.has(noGit) { try call.refuseSecondStore(path) }
     let owner = try owner(call, host)
     let store = try Keyring.prepare(at: path, owner: owner.fingerprint, host: host)
-    // Before there is a policy: a store that is there has its history, whenever this is cut off.
+    // Before the policy is written: an existing store then has its history, even if this command is interrupted.
     let lines = try makeHistory(call, path)
     let keyring: Keyring = try store.finish()
     call.explain(keyring.engineStatistics)
@@ -57,9 +57,9 @@ enum InitCommand: Command {
     return .done
   }
 
-  /// Sees to it that the store has a repository, unless that was declined.
+  /// Creates a repository for the store, unless `--no-git` was given.
   ///
-  /// - Returns: what there is to say about it.
+  /// - Returns: the messages about it.
   private static func makeHistory(_ call: CommandCall, _ path: String) throws -> [String] {
     if call.arguments.has(noGit) { return [] }
     guard call.git(in: path).program != nil else {
@@ -71,7 +71,7 @@ enum InitCommand: Command {
     return try call.makeHistory(path)
   }
 
-  /// Says that there is a store before anything is asked of GnuPG, whatever keys there are.
+  /// Reports an existing store before GnuPG is called, regardless of the available keys.
   private static func refuseExisting(_ path: String, _ host: HostContext) throws {
     do {
       _ = try Index.open(at: path, host: host)
@@ -82,7 +82,7 @@ enum InitCommand: Command {
     throw KeyringError.storeExists(path: path)
   }
 
-  /// Says what stands in the way of the folder, if anything; `stat(2)`.
+  /// Throws if a file has the path of the store; `stat(2)`.
   private static func refuseFile(_ path: String) throws {
     var facts = stat()
     guard unsafe stat(path, &facts) == 0, facts.st_mode & S_IFMT != S_IFDIR else { return }
@@ -92,7 +92,7 @@ enum InitCommand: Command {
       hint: "give the folder with `--store DIR`, or move the file away")
   }
 
-  /// The key that was named, or the only one that can be used.
+  /// Returns the key that was named, or the only one that can be used.
   private static func owner(_ call: CommandCall, _ host: HostContext) throws -> OwnKeys.Candidate {
     let keys = try OwnKeys(host: host)
     let name = call.arguments.text(key)
@@ -102,18 +102,18 @@ enum InitCommand: Command {
       if usable.count == 1 { return first }
       throw CommandError.severalKeys(usable.map(show))
     }
-    // One key that was meant and cannot be used: its own reason is the answer.
+    // If the one matching key cannot be used, its own reason is the answer.
     if name != nil, candidates.count == 1, let only = candidates.first, let problem = only.problem {
       throw KeyringError.engine(.unusableKey(only.fingerprint, problem), nil)
     }
-    // A name that fits no key: those that are there may show what was meant.
+    // If a name matches no key, list the existing keys, because one of them may be meant.
     let seen = candidates.isEmpty ? keys.candidates : candidates
     throw CommandError.noUsableKey(
       named: name, seen.map { key in show(key) + (key.problem.map { ": " + $0.words } ?? "") },
       someAreUsable: !keys.usable.isEmpty)
   }
 
-  /// Fingerprint and user ids of a key.
+  /// Returns the fingerprint and the first user ID of a key.
   private static func show(_ key: OwnKeys.Candidate) -> String {
     ([key.fingerprint.text] + key.userIDs.prefix(1).map(ErrorReport.show)).joined(separator: " ")
   }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Keyring
 internal import Secrets
 
-/// `keytree inject`: fills secrets into a text.
+/// `keytree inject`: inserts secrets into a text.
 enum InjectCommand: Command {
   static let input = OptionDeclaration(
     "in", short: "i", .required(ValueDeclaration("FILE", .text, completion: .file)),
@@ -52,7 +52,7 @@ enum InjectCommand: Command {
     do { try target.requireNothingThere() } catch let error as UserFileError { throw withHint(error) }
   }
 
-  /// What is there can be replaced, which other commands that make files do not offer.
+  /// Returns the failure with a hint to `--force`, which other commands that create files do not have.
   private static func withHint(_ error: UserFileError) -> any Error {
     guard error.errno == EEXIST else { return error }
     return CommandError.other(
@@ -61,7 +61,7 @@ enum InjectCommand: Command {
       hint: "`--force` replaces it")
   }
 
-  /// A template may be as large as this.
+  /// The largest size of a template in bytes.
   private static let limit = 8 << 20
 
   private static func template(_ path: String?, _ call: CommandCall) throws -> SecretTemplate {

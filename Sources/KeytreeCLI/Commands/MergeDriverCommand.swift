@@ -4,7 +4,7 @@ internal import Keyring
 internal import KeyringModel
 internal import Sync
 
-/// `keytree merge-driver`: merges one file for git, which calls it; `clone`, `init`, `sync` and `doctor` tell git so.
+/// `keytree merge-driver`: merges one file for git. `clone`, `init`, `sync` and `doctor` configure git to call it.
 enum MergeDriverCommand: Command {
   static let declaration = CommandDeclaration(
     name: "merge-driver", summary: "merge one file for git",
@@ -73,7 +73,7 @@ enum MergeDriverCommand: Command {
     }
   }
 
-  /// The commit that is checked out; empty if there is none.
+  /// Returns the commit that is checked out, or an empty string if there is none.
   private static func head(of store: String, _ call: CommandCall) throws -> String {
     guard let repository = try Repository.find(store: store, git: call.git(in:)) else { return "" }
     return try repository.head() ?? ""
@@ -81,8 +81,8 @@ enum MergeDriverCommand: Command {
 
   private static let limit = max(StoreLayout.shardLimit, StoreLayout.sealedItemLimit)
 
-  /// The store's folder and the name of a file in it: of a path whose end has the form of a shard or an item, below a
-  /// folder that has a policy. Git starts at the top of the work tree.
+  /// Returns the store's folder and the name of a file in it, for a path whose end has the form of a shard or an item,
+  /// below a folder that contains a policy. Git's paths start at the top of the work tree.
   private static func storePlace(_ path: String, isIndex: Bool) -> (store: String, name: String)? {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     guard RelativePath.isPlain(path) else { return nil }

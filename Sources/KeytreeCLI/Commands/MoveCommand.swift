@@ -24,7 +24,7 @@ enum MoveCommand: Command {
     let selection = try call.selection(try call.itemName(0), of: GivenAttributes())
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
-    // The primary key is inside of the sealed item, so a new name is a new message.
+    // GnuPG starts while the index is searched, because the renamed item needs a new signature.
     keyring.warmUp()
     let record = try call.findOne(selection, in: keyring.index)
     let login = try call.login(of: record, in: keyring.index)

@@ -4,7 +4,7 @@ internal import KeyringModel
 internal import OneTimePasswords
 internal import Secrets
 
-/// `keytree otp`: makes the code that a second factor wants.
+/// `keytree otp`: generates one-time passwords.
 enum OtpCommand: Command {
   static let item = OperandDeclaration(
     "ITEM", .bytes, count: .optional, completion: .item, help: "the item that the code is for")
@@ -88,19 +88,19 @@ enum OtpCommand: Command {
     return .done
   }
 
-  /// Shows a code; one that was counted has changed the store, whether it can be shown or not.
+  /// Shows a code. A counter-based code has changed the store, even if showing it fails.
   private static func show(
     _ code: borrowing SeedItem.Code, of item: SeedItem, _ call: CommandCall, _ clipboard: ClipboardTarget?
   ) throws {
     do {
       try deliver(code, of: item, call, clipboard)
     } catch {
-      // The failure to show it is what is told; the next command commits what waits.
+      // Report the error of showing the code. The next command commits the pending change if this fails.
       if code.counter != nil { try? call.commitPending() }
       throw error
     }
     guard code.counter != nil else { return }
-    // The code is not held back by git.
+    // Print the code before git runs.
     call.console.flush()
     try call.commitPending()
   }
@@ -140,7 +140,7 @@ enum OtpCommand: Command {
     if exclusive.count > 1 { throw call.misuse(.conflict(exclusive[0].display, exclusive[1].display)) }
   }
 
-  /// The text of an attribute, for a label.
+  /// Returns the text of an attribute, for a label.
   private static func text(_ value: AttributeValue?) -> String {
     value.map { String(decoding: $0.shownBytes, as: UTF8.self) } ?? ""
   }

@@ -2,7 +2,7 @@ internal import Arguments
 internal import Keyring
 internal import KeyringModel
 
-/// `keytree policy`: shows the policy, and changes which files it allows beside the store.
+/// `keytree policy`: shows the policy, and changes which other files it allows in the store's folder.
 enum PolicyCommand: Command {
   static let history = HistoryUse.after
 
@@ -49,7 +49,7 @@ enum PolicyCommand: Command {
     exitCodes: [3, 4, 7, 9, 11, 12])
 
   static func run(_ call: CommandCall) throws -> ExitCode {
-    // Before the key is used: a name that cannot be allowed is a mistake on the command line.
+    // Before the key is used, because a name that cannot be allowed is a usage error.
     let names = call.arguments.operands.map(\.approximateText)
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
@@ -109,7 +109,7 @@ enum PolicyCommand: Command {
     names.map(ErrorReport.show).joined(separator: ", ")
   }
 
-  /// The subject of a commit is ASCII, and so has no names.
+  /// Returns the number of files, for the subject of a commit. The subject is ASCII and therefore contains no names.
   private static func count(_ names: [String]) -> String {
     names.count == 1 ? "1 file beside the store" : "\(names.count) files beside the store"
   }

@@ -3,7 +3,7 @@ internal import Keyring
 internal import KeyringModel
 internal import Secrets
 
-/// `keytree read`: prints what a reference stands for.
+/// `keytree read`: prints the secret that a reference names.
 enum ReadCommand: Command {
   static let reference = OperandDeclaration(
     "REF", .text, completion: .item,

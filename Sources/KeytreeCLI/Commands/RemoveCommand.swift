@@ -34,7 +34,7 @@ enum RemoveCommand: Command {
     var records: [ItemRecord] = []
     for (operand, selection) in selections.enumerated() {
       let record = try call.findOne(selection, operand: operand, in: keyring.index)
-      // Two names of one item are no reason to fail after having removed it once.
+      // Two names of one item are not an error; the item is removed once.
       for record in try call.login(of: record, in: keyring.index).records
       where !records.contains(where: { $0.place == record.place }) { records.append(record) }
     }

@@ -78,7 +78,7 @@ enum ResolveCommand: Command {
   }
 }
 
-/// A conflict copy beside the item that it is in conflict with.
+/// A conflict copy and the item that it conflicts with.
 private struct Conflict {
   let copy: ConflictCopy
   let holder: ItemRecord?
@@ -125,7 +125,7 @@ private struct Conflict {
       .filter { holder.attributes[$0] != copy.record.attributes[$0] }
   }
 
-  /// The same for programs.
+  /// The differences, for programs.
   var json: [JSONMember] {
     [
       JSONMember("copy", .string(copy.name)),

@@ -2,7 +2,7 @@ internal import Arguments
 internal import Keyring
 internal import KeyringModel
 
-/// `keytree rotate`: what has to be changed after somebody has left.
+/// `keytree rotate`: lists and changes the secrets that former members could read.
 enum RotateCommand: Command {
   static let history = HistoryUse.before
 

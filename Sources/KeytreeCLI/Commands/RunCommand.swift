@@ -72,7 +72,8 @@ enum RunCommand: Command {
       words, ErrorReport.words(problem), hint: hint(problem), problem == ENOENT ? 127 : 126, call)
   }
 
-  /// What is set anew, in order: a value of the environment only where it is a reference.
+  /// Returns the variables to set, in order. A variable of the environment is included only if its value is a
+  /// reference.
   private static func variables(
     _ inherited: [[UInt8]], _ call: CommandCall
   ) throws -> [(name: String, value: [UInt8])] {
@@ -82,7 +83,7 @@ enum RunCommand: Command {
         entry[(equals + 1)...].starts(with: ItemReference.scheme.utf8)
       else { continue }
       guard let name = String(validating: entry[..<equals], as: UTF8.self) else {
-        // The program would get the reference and take it for the secret.
+        // Otherwise the program would receive the reference and use it as the secret.
         let shown = Escaping.terminal.show(Array(entry[..<equals]))
         throw CommandError.other(
           .usage, message: "a variable whose value is a reference has a name that is not UTF-8: \(shown)",
@@ -124,9 +125,9 @@ enum RunCommand: Command {
     }
   }
 
-  /// The reference that a value is; nil when it is anything else.
+  /// Returns the reference in a value, or nil if the value is anything else.
   ///
-  /// - Throws: `other` when it begins as one and is none: the program would take it for the secret.
+  /// - Throws: `other` if it begins like a reference but is invalid, because the program would use it as the secret.
   private static func reference(_ value: [UInt8], _ name: String) throws -> ItemReference? {
     guard value.starts(with: ItemReference.scheme.utf8) else { return nil }
     guard let reference = ItemReference(String(decoding: value, as: UTF8.self)) else {
@@ -137,7 +138,7 @@ enum RunCommand: Command {
     return reference
   }
 
-  /// What to do when `execve(2)` failed.
+  /// Returns the hint for an error of `execve(2)`.
   private static func hint(_ problem: Int32) -> String {
     switch problem {
     case E2BIG:

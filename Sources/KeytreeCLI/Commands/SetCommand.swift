@@ -54,10 +54,10 @@ enum SetCommand: Command {
     return .done
   }
 
-  /// The attributes to remove.
+  /// Returns the attributes to remove.
   ///
-  /// - Throws: a usage error when there is nothing to do at all, for what no item can be without, and for an
-  ///   attribute that gets a value as well.
+  /// - Throws: a usage error if nothing changes, for an attribute that cannot be removed, and for an attribute that
+  ///   also gets a value.
   private static func clearedNames(_ call: CommandCall) throws -> [AttributeName] {
     let given = try call.givenAttributes()
     let names = call.arguments.values(clear).compactMap(\.text).map { AttributeName($0) }

@@ -2,7 +2,7 @@ internal import Arguments
 internal import Keyring
 internal import KeyringModel
 
-/// `keytree status`: says what the store holds and what waits to be done.
+/// `keytree status`: shows the contents of the store and the pending work.
 enum StatusCommand: Command {
   static let history = HistoryUse.before
   static let declaration = CommandDeclaration(

@@ -3,7 +3,7 @@ internal import Keyring
 internal import KeyringModel
 internal import Sync
 
-/// `keytree sync`: brings the store and another repository together.
+/// `keytree sync`: synchronizes the store with another repository.
 enum SyncCommand: Command {
   static let pullOnly = OptionDeclaration("pull-only", help: "fetch and merge, and send nothing")
   static let acceptRewritten = OptionDeclaration(
@@ -67,19 +67,20 @@ enum SyncCommand: Command {
     return problem ?? .done
   }
 
-  /// Makes this side's changes of people again where that is wished, and seals again what a merge has left sealed to
-  /// others than the members of its group.
+  /// Reapplies our changes of people if `--reapply` was given, and re-encrypts items that a merge left encrypted to
+  /// other recipients than the members of their group.
   ///
-  /// - Returns: Whether anything has changed that is to be sent, and why items could not be sealed again, which was told.
+  /// - Returns: true if there are new changes to send, and the exit code if items could not be re-encrypted. That error
+  ///   has already been reported.
   private static func settlePeople(
     _ report: inout Synchronization.Report, _ options: Synchronization.Options, _ call: CommandCall
   ) throws -> (hasChanged: Bool, problem: ExitCode?) {
     var hasChanged = false
     if call.arguments.has(reapply) { hasChanged = try PolicyMerge(call).run() }
-    // A machine that only reads makes nothing that it would not send.
+    // With `--pull-only` nothing is re-encrypted, because nothing is sent.
     if options.pullsOnly { return (hasChanged, nil) }
     let keyring = try call.openKeyring()
-    // A store of one person has nobody else's items; and what was cut off the last time is done now.
+    // A store of one person has no other recipients. Work that was interrupted the last time is completed now.
     guard keyring.policy.people.count > 1 else { return (hasChanged, nil) }
     guard keyring.distrust == nil, keyring.policy.isMember(keyring.ownFingerprint) else {
       return (hasChanged, nil)
@@ -90,7 +91,7 @@ enum SyncCommand: Command {
       let own = Set(keyring.policy.groups(of: keyring.ownFingerprint))
       let (count, waiting) = try keyring.removeOutsiders(in: own) { progress.advance(to: $0, of: $1) }
       report.resealed += count
-      // Whoever makes changes of people again has been told who joins.
+      // With `--reapply` the user has already seen the new members.
       if call.arguments.has(reapply), !waiting.isEmpty {
         report.resealed += try keyring.resealOutdated(in: own) { progress.advance(to: $0, of: $1) }
         return (true, nil)
@@ -106,7 +107,8 @@ enum SyncCommand: Command {
       }
       return (hasChanged || count > 0, nil)
     } catch {
-      // The merge is made, and is sent; somebody else who can decrypt these items may do it, or this person later.
+      // The merge is complete and is sent. Another person who can decrypt these items can re-encrypt them, or this user
+      // later.
       let report = ErrorReport(error)
       for line in report.lines { call.console.complain(line) }
       call.console.complain(
@@ -126,7 +128,7 @@ enum SyncCommand: Command {
     ).run()
   }
 
-  /// What came in may be a policy that nobody has accepted here.
+  /// Throws if the merge brought a policy that has not been accepted on this machine.
   private static func checkPolicy(
     _ report: Synchronization.Report, _ call: CommandCall
   ) throws {
@@ -162,7 +164,7 @@ enum SyncCommand: Command {
     return lines
   }
 
-  /// What came in and was not taken, or took something away: each with who has committed it.
+  /// Returns warnings about refused, outdated and deleted items, each with the committer if it is known.
   private static func warnings(_ report: Synchronization.Report) -> [String] {
     func by(_ committer: String?) -> String {
       committer.map { " (committed by \(ErrorReport.show($0)))" } ?? ""
@@ -177,7 +179,7 @@ enum SyncCommand: Command {
       }
   }
 
-  /// Puts files in place that a clone has withheld, and that the policy allows.
+  /// Adds files to the work tree that a clone has withheld and that the policy allows.
   private static func placeWithheldFiles(_ repository: Repository, _ call: CommandCall) throws {
     let keyring = try call.openKeyring()
     if keyring.distrust != nil { return }
@@ -207,6 +209,6 @@ enum SyncCommand: Command {
 }
 
 extension CommandCall {
-  /// Whether a program may ask at the terminal.
+  /// True if a program may ask the user on the terminal.
   var mayAsk: Bool { !globals.noInput && console.inputIsTerminal }
 }

@@ -3,8 +3,8 @@ internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
-/// `keytree textconv`: what git shows of a store's files. It decrypts nothing, starts nothing, and never fails because
-/// of what is in a file.
+/// `keytree textconv`: the text that git shows for a store's files. It does not decrypt, starts no process, and never
+/// fails because of the content of a file.
 enum TextconvCommand: Command {
   static let kind = OperandDeclaration(
     "KIND", .choice(["index", "item", "record"]), help: "index, item or record")
@@ -38,9 +38,9 @@ enum TextconvCommand: Command {
   }
 }
 
-/// Files of a store in a form that people can compare.
+/// The files of a store in a form that people can compare.
 enum ShownFile {
-  /// The lines of a shard: for each item its path, and its facts below it, sorted.
+  /// Returns the lines for a shard: the path of each item, followed by its facts, sorted.
   static func index(_ bytes: [UInt8]) -> [String] {
     Shard(parsing: bytes, number: 0).lines.flatMap { line -> [String] in
       guard let record = line.record else {
@@ -54,10 +54,10 @@ enum ShownFile {
     }
   }
 
-  /// A record: what the line says, and when it was signed.
+  /// Returns the lines for a record: the facts in its index line, and the time of its signature.
   static func record(_ bytes: [UInt8]) -> [String] {
     let line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
-    // Why it has no proof is reported by `check`.
+    // `check` reports the reason for a missing proof.
     let signed = (try? RecordFile(parsing: bytes))?.statement?.time
     return index(line) + ["  signed: \(signed?.rfc3339 ?? "not readable")"]
   }
@@ -72,7 +72,7 @@ enum ShownFile {
     return "\(Escaping.terminal.show(member.name)): \(Escaping.terminal.show(value))"
   }
 
-  /// An encrypted file: its size, and the keys that open it.
+  /// Returns the line for an encrypted file: its size, and the keys that can decrypt it.
   static func item(_ bytes: [UInt8]) -> String {
     do throws(MessageError) {
       let header = unsafe try bytes.span.withUnsafeBytes { bytes throws(MessageError) in

@@ -39,9 +39,9 @@ enum TrustCommand: Command {
     return try decide(trust, at: path, expected: expected, call)
   }
 
-  /// Shows what there is to accept, asks where a person is to answer, and accepts.
+  /// Shows the policy, asks the user unless a fingerprint is given, and accepts the policy.
   ///
-  /// - Parameter path: The folder of the store.
+  /// - Parameter path: the folder of the store.
   static func decide(
     _ trust: Trust, at path: String, expected: Fingerprint?, _ call: CommandCall
   ) throws -> ExitCode {
@@ -65,7 +65,7 @@ enum TrustCommand: Command {
     return .done
   }
 
-  /// Puts files in place that a clone has withheld before anybody had accepted the policy.
+  /// Adds files to the work tree that a clone has withheld until the policy was accepted.
   private static func placeFiles(
     of path: String, _ allowed: AllowedFiles, _ call: CommandCall
   ) throws {
@@ -74,7 +74,7 @@ enum TrustCommand: Command {
     try call.placeWithheldFiles(in: repository, of: path, allowed, isTold: true)
   }
 
-  /// The admin whom `--fingerprint` names.
+  /// Returns the admin given with `--fingerprint`.
   static func expectedAdmin(_ call: CommandCall) throws -> Fingerprint? {
     guard let text = call.arguments.text(fingerprint) else { return nil }
     let compact = text.filter { $0 != " " }.uppercased()
@@ -84,7 +84,7 @@ enum TrustCommand: Command {
     return expected
   }
 
-  /// A policy that nobody can accept: here the usual hint would lead in a circle.
+  /// Returns the failure for a policy that cannot be accepted. The usual hint, to run `trust`, would not help here.
   static func refusal(_ reason: PolicyDistrust) -> CommandError {
     let isAboutKey = if case .keyExchanged = reason { true } else { false }
     return .other(

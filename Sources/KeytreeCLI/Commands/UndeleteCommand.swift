@@ -3,7 +3,7 @@ internal import Keyring
 internal import KeyringModel
 internal import Sync
 
-/// `keytree undelete`: brings back an item that was deleted.
+/// `keytree undelete`: restores an item that was deleted.
 enum UndeleteCommand: Command {
   static let history = HistoryUse.after
   static let item = OperandDeclaration(
@@ -29,7 +29,7 @@ enum UndeleteCommand: Command {
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     try call.requireWritable(keyring)
-    // A deletion that is not in the history yet would not be found.
+    // A deletion that is not committed yet would not be found.
     try call.commitPending()
     let items = try deletedItems(call, selection, keyring, repository)
     if let item = items.first, try call.find(item.record.path, in: keyring.index) != nil {
@@ -46,7 +46,7 @@ enum UndeleteCommand: Command {
     return .done
   }
 
-  /// The one deleted item that is meant, and the fields that were deleted together with it.
+  /// Returns the one selected deleted item, and the fields that were deleted together with it.
   private static func deletedItems(
     _ call: CommandCall, _ selection: ItemSelection, _ keyring: Keyring, _ repository: Repository
   ) throws -> [PastItemFiles] {
@@ -65,14 +65,14 @@ enum UndeleteCommand: Command {
           ? "it is in the store; `keytree history ITEM` shows its older versions"
           : "`keytree git log --diff-filter=D --name-only -- items` lists the files that were removed")
     }
-    // A version that is believed must have had the name. The last one may have had another name.
+    // A verified version must have had the name, although the last one may have had another.
     let named = removals.filter { selection.accepts($0.record) }
     _ = try lastVersions(of: record.id, named, keyring, repository)
     let everywhere = try RemovedItems(below: [StoreLayout.items], in: repository).removals
     let versions = everywhere.filter { $0.record.id == record.id }
     let login = try chosen(of: lastVersions(of: record.id, versions, keyring, repository), call)
     if login.record.field != nil { return [login] }
-    // A merge may have removed the same version again, from the other branch.
+    // A merge may have removed the same version again on the other branch.
     let steps = Set(versions.filter { $0.record == login.record }.map(Step.init))
     let query = Query.fields(of: login.record)
     let fields = everywhere.filter { steps.contains(Step($0)) && query.matches($0.record) }
@@ -84,7 +84,7 @@ enum UndeleteCommand: Command {
         let last = try lastVersions(of: versions[0].record.id, versions, keyring, repository)
         if let field = last.first(where: { $0.record.group == login.record.group }) { items.append(field) }
       } catch {
-        // The login comes back without a field that is not believed.
+        // The login is restored without a field that cannot be verified.
         let name = versions[0].record.reference.text
         call.console.complain("keytree: warning: did not bring back \(ErrorReport.show(name))")
         for line in ErrorReport(describing: error).lines { call.console.complain(line) }
@@ -93,7 +93,7 @@ enum UndeleteCommand: Command {
     return items
   }
 
-  /// A commit that has removed records, and the one before it.
+  /// A commit that has removed records, and its parent.
   private struct Step: Hashable {
     let commit: String
     let parent: String
@@ -105,8 +105,8 @@ enum UndeleteCommand: Command {
     try index.find(Query(predicates: [.id(record.id)], limit: .one)).items.isEmpty
   }
 
-  /// The one version that is meant. A member of another group can have signed a version with the id of an item of this
-  /// group, and removed it, so that the group is not taken from the last one: it has to be named.
+  /// Returns the one selected version. A member of another group may have signed and removed a version with the id of
+  /// an item of this group. The group is therefore not taken from the last version: the user must name it.
   ///
   /// - Throws: `ambiguous` with the last version of each group; a usage error.
   private static func chosen(
@@ -124,10 +124,10 @@ enum UndeleteCommand: Command {
     throw CommandError.ambiguous(call.nameForMessages(0), candidates: versions.map(\.record.reference.text))
   }
 
-  /// The newest versions of a deleted item that are believed, one for each group that it was in. Anybody who can push can
-  /// add and remove a record, so that the last one that was removed need not be one.
+  /// Returns the newest verified versions of a deleted item, one for each of its groups. Anyone who can push can add
+  /// and remove a record, so the record that was removed last may not be valid.
   ///
-  /// - Throws: `keyring` or `sync` with what is wrong with the last one, when none is believed.
+  /// - Throws: `keyring` or `sync` with the error of the last one, if no version can be verified.
   private static func lastVersions(
     of id: ItemID, _ removals: [RemovedItems.Removal], _ keyring: Keyring, _ repository: Repository
   ) throws -> [PastItemFiles] {

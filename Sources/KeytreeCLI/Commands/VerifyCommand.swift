@@ -4,7 +4,7 @@ internal import Keyring
 internal import KeyringModel
 internal import Sync
 
-/// `keytree verify`: looks at a store, a commit or a push without any secret key.
+/// `keytree verify`: verifies a store, a commit or a push without any secret key.
 enum VerifyCommand: Command {
   static let fingerprint = OptionDeclaration(
     "fingerprint", .required(ValueDeclaration("FPR", .text)),
@@ -54,7 +54,7 @@ enum VerifyCommand: Command {
       throw call.misuse(.conflict(at.display, preReceive.display))
     }
     let anchors = try anchors(call)
-    // First and last: between them nothing ends this process with its folder in place.
+    // First and last: in between, no signal can end this process and leave its folder.
     let interruption = Interruption()
     defer { interruption?.stop() }
     let host = host(call)
@@ -70,7 +70,7 @@ enum VerifyCommand: Command {
     return code
   }
 
-  /// The people whom `--fingerprint` names.
+  /// Returns the people given with `--fingerprint`.
   private static func anchors(_ call: CommandCall) throws -> [Fingerprint] {
     var anchors: [Fingerprint] = []
     for word in call.arguments.values(fingerprint) {
@@ -82,7 +82,7 @@ enum VerifyCommand: Command {
     return anchors
   }
 
-  /// The folder of the store in a bare repository: empty for the top.
+  /// Returns the folder of the store in a bare repository; empty for the top.
   private static func folder(_ call: CommandCall) throws -> String {
     guard let text = call.arguments.text(folder) else { return "" }
     let path = text.hasSuffix("/") ? String(text.dropLast()) : text
@@ -92,7 +92,7 @@ enum VerifyCommand: Command {
     return path
   }
 
-  /// What there is of this machine: a hook may run where nobody is at home.
+  /// Returns the facts about this machine. They have fallbacks, because a hook may run without a home folder.
   private static func host(_ call: CommandCall) -> HostContext {
     HostContext(
       engineBase: call.environment.runtimeBase ?? "/tmp/keytree-\(geteuid())",
@@ -184,7 +184,7 @@ enum VerifyCommand: Command {
       guard let branch else { continue }
       let report = VerificationReport(branch.result, branch: branch.name)
       report.print(to: call)
-      // Without a first policy it follows from one that is there.
+      // A push without a first policy adds to an existing chain.
       report.say(to: call, isAnchored: !anchors.isEmpty || branch.result.firstSigner == nil)
       let one = report.exitCode(isStrict: call.arguments.has(strict))
       if one != .done, code != .policyNotTrusted { code = one }

@@ -6,7 +6,7 @@ enum VersionCommand: Command {
     name: "version", summary: "print the version",
     examples: [Example("keytree version", "prints one line")])
 
-  /// The line it prints.
+  /// The line that the command prints.
   static var text: String { "keytree " + Program.version }
 
   static func run(_ call: CommandCall) throws -> ExitCode {

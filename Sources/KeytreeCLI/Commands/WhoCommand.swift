@@ -3,7 +3,7 @@ internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
-/// `keytree who`: says who can decrypt an item.
+/// `keytree who`: shows who can decrypt an item.
 enum WhoCommand: Command {
   static let declaration = CommandDeclaration(
     name: "who", summary: "say who can decrypt an item",

@@ -1,20 +1,20 @@
 internal import Secrets
 
-/// What a command of the demo prints: indented below the command, data and talk in the order they come.
+/// The output of a demo command: indented below the command, with data and diagnostics in the order they are written.
 final class DemoScreen {
   private let console: Console
-  // Which of the two streams has a line open.
+  // The stream that has written an incomplete line.
   private var openLine: ObjectIdentifier?
 
-  /// What stands in front of each line.
+  /// The prefix of each line.
   static let indent = "    "
 
   init(_ console: Console) { self.console = console }
 
-  /// The columns that are left for a command.
+  /// The number of columns for a command's output.
   var columns: Int { console.width - Self.indent.utf8.count }
 
-  /// Writes for one stream; a line that the other one has left open is ended first.
+  /// Writes for one stream. An incomplete line of the other stream is ended first.
   func write(_ bytes: UnsafeRawBufferPointer, from stream: ObjectIdentifier) {
     if let openLine, openLine != stream { endLine() }
     var text: [UInt8] = []
@@ -27,14 +27,14 @@ final class DemoScreen {
     console.write(text)
   }
 
-  /// Ends a line that a secret without a line feed has left open.
+  /// Ends an incomplete line, such as a secret without a line feed.
   func endLine() {
     if openLine != nil { console.write("\n") }
     openLine = nil
   }
 }
 
-/// One of the two streams of a command in the demo.
+/// One of the two output streams of a command in the demo.
 final class DemoOutput: ConsoleOutput {
   let isTerminal: Bool
   private let screen: DemoScreen
@@ -52,7 +52,7 @@ final class DemoOutput: ConsoleOutput {
   }
 }
 
-/// The input of a command in the demo: bytes, and nobody to ask.
+/// The input of a command in the demo: fixed bytes, and no terminal.
 final class DemoInput: ConsoleInput {
   let isTerminal = false
   private let bytes: [UInt8]

@@ -1,12 +1,12 @@
-/// One thing that the demo shows: a few words, then a command as a person would type it.
+/// One step of the demo: a short explanation, then a command as a user would type it.
 struct DemoStep {
-  /// What to know about it.
+  /// The explanation.
   let words: String
-  /// The command as it is shown.
+  /// The command as shown.
   let shown: String
-  /// The words that the program gets.
+  /// The arguments for the program.
   let arguments: [String]
-  /// What it reads on standard input.
+  /// The standard input of the command.
   let input: String
 
   init(_ words: String, _ command: [String], shown: String? = nil, input: String = "") {
@@ -16,7 +16,7 @@ struct DemoStep {
     self.input = input
   }
 
-  /// All steps, in order. Each one relies on those before.
+  /// All steps, in order. Each one relies on the previous ones.
   static let all = [
     DemoStep(
       "A store is a folder, and it belongs to an OpenPGP key. Here it is a key that was made a moment ago and "
@@ -53,7 +53,7 @@ struct DemoStep {
       "`check` holds index, files, recipients and signatures against each other.", ["check", "--decrypt"]),
   ]
 
-  /// What follows where there is git; `~` is the home of the demo.
+  /// The further steps if git is available; `~` is the home of the demo.
   static let together = [
     DemoStep(
       "Another machine has a clone of the store; here it is another folder. The people in it are accepted already. "
@@ -76,9 +76,9 @@ struct DemoStep {
       ["--store", "~/other", "resolve", "github.com/alice-smith", "--keep", "ours"]),
   ]
 
-  /// How somebody comes into the store and leaves it.
+  /// Returns the steps in which a person joins the store and leaves it.
   ///
-  /// - Parameter colleague: The fingerprint of a key that was made for it.
+  /// - Parameter colleague: the fingerprint of a key that was generated for this purpose.
   static func team(_ colleague: String) -> [DemoStep] {
     [
       DemoStep(

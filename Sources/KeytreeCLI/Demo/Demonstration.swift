@@ -4,14 +4,14 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Sync
 
-/// Runs the steps of the demo in a world of its own.
+/// The run of the demo in an environment of its own.
 struct Demonstration {
   private let home: ThrowAwayHome
   private let console: Console
   private let environment: Environment
   private let isColorful: Bool
 
-  /// Prepares the world, which is empty still.
+  /// Prepares the environment, which contains no store yet.
   ///
   /// - Parameter outer: the real environment, of which only the search path and the terminal are used.
   init(_ home: ThrowAwayHome, outer: Environment, console: Console) {
@@ -26,10 +26,10 @@ struct Demonstration {
     ])
   }
 
-  /// Shows everything.
+  /// Runs the whole demo.
   ///
-  /// - Parameter isInterrupted: asked after each step.
-  /// - Throws: `other` when a step did not end as it should; `cancelled`.
+  /// - Parameter isInterrupted: called after each step; returns true if the demo must stop.
+  /// - Throws: `other` if a step fails; `cancelled`.
   func callAsFunction(isInterrupted: () -> Bool) throws {
     explain(
       "This is a walk through keytree: each command as you would type it, and what it prints. It all happens in "
@@ -38,7 +38,7 @@ struct Demonstration {
     console.flush()
     _ = try makeKey("Demo (thrown away) <demo@example.org>", isInterrupted)
     try show(DemoStep.all, isInterrupted)
-    // Without git the store has no history, and `init` has said so.
+    // Without git the store has no history, which `init` has reported.
     if Repository.realPath("\(home.folder)/store/.git") != nil { try show(DemoStep.together, isInterrupted) }
     let colleague = try makeKey("Bob (thrown away) <bob@example.org>", isInterrupted)
     try show(DemoStep.team(colleague.text), isInterrupted)
@@ -70,7 +70,7 @@ struct Demonstration {
       let code = run(step)
       console.print("")
       console.flush()
-      // Whoever has stopped it has also stopped the gpg that ran.
+      // A signal that stops the demo also stops the running gpg.
       if isInterrupted() { throw Self.stopped }
       if console.outputIsClosed { throw TerminalError.outputClosed }
       guard code == .done else {
@@ -85,7 +85,7 @@ struct Demonstration {
     .cancelled(action: "the demo was stopped, and everything removed")
   }
 
-  /// Prints words in lines that fit, and an empty line below them.
+  /// Prints text in lines that fit, followed by an empty line.
   private func explain(_ words: String) {
     let width = min(console.width, 80)
     var line = ""
@@ -103,7 +103,7 @@ struct Demonstration {
   private func run(_ step: DemoStep) -> ExitCode {
     let screen = DemoScreen(console)
     let output = DemoOutput(screen, isTerminal: console.outputIsTerminal)
-    // Not a terminal, because bars that are drawn over would tear the text apart.
+    // Not a terminal, because redrawn progress bars would break up the text.
     let talk = DemoOutput(screen, isTerminal: false)
     let code = Program.run(
       step.arguments.map { Word($0.hasPrefix("~/") ? home.folder + $0.dropFirst() : $0) },

@@ -2,7 +2,7 @@ internal import Encoding
 internal import KeyringModel
 internal import Secrets
 
-/// The CSV file of a personal vault that Bitwarden imports. Sealed fields and further attributes are its `fields`.
+/// The CSV file of a personal vault that Bitwarden imports. Encrypted fields and other attributes go into `fields`.
 struct BitwardenCSVExport: ExportFile {
   let hasFields = true
 

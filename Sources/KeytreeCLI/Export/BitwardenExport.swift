@@ -2,8 +2,8 @@ internal import Encoding
 internal import KeyringModel
 internal import Secrets
 
-/// Bitwarden's unencrypted JSON: logins, secure notes, cards, identities and SSH keys, each with the fields that were
-/// sealed beside it as hidden ones and with further attributes as fields of text.
+/// Bitwarden's unencrypted JSON: logins, secure notes, cards, identities and SSH keys. Encrypted fields become hidden
+/// fields, further attributes become text fields.
 struct BitwardenExport: ExportFile {
   let hasFields = true
 
@@ -36,10 +36,10 @@ struct BitwardenExport: ExportFile {
 
   private static func folderID(_ index: Int) -> String { "folder-\(index + 1)" }
 
-  /// Whether a sealed field is the whole of a URL whose attribute shows a part.
+  /// Returns true if an encrypted field contains the whole URL of an attribute that shows a part of it.
   static func isURL(_ name: String) -> Bool { name == "url" || name.hasPrefix("url-") }
 
-  /// The addresses of an entry, those that are sealed in full in place of what the attributes show of them.
+  /// Returns the URLs of an entry. An encrypted full URL replaces the public part in the attributes.
   static func urls(of entry: ExportEntry) -> [SecretSlice] {
     guard let head = entry.head else { return [] }
     func sealed(_ name: String) -> SecretSlice? { entry.fields.first { $0.name == name }?.item.secret }
@@ -128,7 +128,7 @@ struct BitwardenExport: ExportFile {
 
   func read(_ file: borrowing SecretBytes, count: Int) -> [[PlannedItem]] {
     var entries: [[PlannedItem]] = Array(repeating: [], count: count)
-    // Where an import fails, nothing is found, so that all is told as lost.
+    // If the import fails, nothing is found, and everything is reported as lost.
     guard let draft = try? BitwardenImport.plan(file, showsUnknown: true) else { return entries }
     for item in draft.items {
       guard case .entry(let number, _) = item.source, entries.indices.contains(number - 1) else { continue }
@@ -137,10 +137,10 @@ struct BitwardenExport: ExportFile {
     return entries
   }
 
-  /// What an entry is to Bitwarden.
+  /// The type of an entry in Bitwarden.
   private enum Kind {
     case login, note, key
-    /// A card or an identity, whose secret is lines of text.
+    /// A card or an identity, whose secret consists of lines of text.
     case lines(String, [SecretJSON.Member])
 
     init(_ item: ExportedItem?) {
@@ -189,7 +189,7 @@ struct BitwardenExport: ExportFile {
 }
 
 extension ExportEntry {
-  /// Older passwords as they were imported; nil when they are not in Bitwarden's own form.
+  /// The password history as it was imported; nil if it does not have Bitwarden's own form.
   fileprivate var history: SecretJSON? {
     mutating get {
       guard let index = fields.firstIndex(where: { $0.name == ImportPart.history }) else { return nil }

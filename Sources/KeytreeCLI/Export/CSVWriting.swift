@@ -2,8 +2,8 @@ internal import Encoding
 internal import Secrets
 
 extension SecretBytes {
-  /// Adds a field of RFC 4180, in quotes where it needs them. A field that begins with `=` stays as it is: it is a
-  /// password to the program that reads it, and no formula.
+  /// Appends a field as in RFC 4180, in quotes if necessary. A field that begins with `=` is not changed, because the
+  /// importing program reads it as a password and not as a formula.
   mutating func append(csv field: SecretSlice) {
     let needsQuotes = unsafe field.withBytes { bytes in
       unsafe bytes.contains { [UInt8(ascii: "\""), UInt8(ascii: ","), 0x0A, 0x0D].contains($0) }
@@ -23,7 +23,7 @@ extension SecretBytes {
     append(UInt8(ascii: "\""))
   }
 
-  /// Adds a row, and the CR LF that ends it.
+  /// Appends a row and CR LF.
   mutating func append(row: [SecretSlice]) {
     for (index, field) in row.enumerated() {
       if index > 0 { append(UInt8(ascii: ",")) }
@@ -34,9 +34,9 @@ extension SecretBytes {
 }
 
 extension SecretSlice {
-  /// Text that is no secret, or a short one that is joined from others.
+  /// Creates a slice from public text, or from a short text that was joined from others.
   init(_ text: String) { self.init(SecretBytes(copying: Array(text.utf8))) }
 
-  /// Nothing.
+  /// An empty slice.
   static var nothing: SecretSlice { SecretSlice(SecretBytes()) }
 }

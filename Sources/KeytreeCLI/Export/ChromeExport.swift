@@ -15,7 +15,7 @@ struct ChromeExport: ExportFile {
     {
       return "a browser has no place for further fields"
     }
-    // Chrome passes over rows without an address.
+    // Chrome skips rows without a URL.
     let hasAddress = address(of: main) != nil || entry.fields.contains { $0.name == "url" }
     return hasAddress ? nil : "a browser takes no password without a web address"
   }
@@ -34,7 +34,7 @@ struct ChromeExport: ExportFile {
     return file
   }
 
-  // A server without a protocol is taken for one of the web.
+  // A server without a protocol is treated as a web server.
   private func address(of main: ExportedItem) -> String? {
     guard let address = main.address else { return nil }
     if main.text(.server) != nil, main.text(.protocol) == nil, !address.contains("://") {
@@ -49,7 +49,7 @@ struct ChromeExport: ExportFile {
 }
 
 extension CSVImport {
-  /// What an import makes of each row; nothing where it fails, so that all is told as lost.
+  /// Returns the imported items of each row. If the import fails there are none, and everything is reported as lost.
   static func rows(_ file: borrowing SecretBytes, count: Int, showsUnknown: Bool) -> [[PlannedItem]] {
     var rows: [[PlannedItem]] = Array(repeating: [], count: count)
     guard let draft = try? plan(file, showsUnknown: showsUnknown).draft else { return rows }

@@ -2,45 +2,45 @@ internal import Encoding
 internal import KeyringModel
 internal import Secrets
 
-/// Compares what an import makes of an exported entry with the items that it was made from.
+/// A comparison of the items that an import reads from an exported entry with the original items.
 ///
-/// So the report of losses cannot be wrong about what is in a file: it is read from the file.
+/// The report of losses is thus based on the content of the written file.
 struct ExportComparison {
-  /// What an import of the written file makes of the entry.
+  /// The items that an import reads from the entry in the written file.
   let imported: [PlannedItem]
 
-  /// What is missing of an item.
+  /// Returns the losses of an item.
   ///
   /// - Parameters:
   ///   - item: the item.
-  ///   - field: its name, when it was written as a further field of the entry.
+  ///   - field: the name of the field, if the item was written as a further field of the entry.
   func losses(of item: ExportedItem, field: String? = nil) -> [ExportLoss] {
     var others: [PlannedItem] = []
     switch item.part {
-    // As a URI, where it was the bare seed.
+    // The bare seed may have become a URI.
     case .oneTimePassword:
       others = imported.filter { $0.part == .oneTimePassword && $0.secret.contains(item.secret) }
-    // A note of pass may go on with a line for one-time passwords.
+    // In pass, a note may be followed by a line for one-time passwords.
     case .note: others = imported.filter { $0.part == .note && $0.secret.starts(with: item.secret) }
     case .column, .secret: break
     }
     if let field, let shown = shown(AttributeName(field), item.secret) {
-      // Shown here, and sealed by an import that was not asked to show it.
+      // Shown here, but encrypted by an import without `--unknown-as-attributes`.
       var login = PlannedLogin(shown)
       login.add(.column(field), item.secret)
       others = Array(login.items.dropFirst())
     }
-    // What fits best is meant, should several have this secret.
+    // If several items have this secret, compare with the one that fits best.
     let same = imported.filter { $0.secret.isEqual(to: item.secret) }
     let missing = (same + others).map { self.missing(item.record, in: $0) }
     guard let least = missing.min(by: { $0.count < $1.count }) else { return [.secretChanged] }
     return least.isEmpty ? [] : [.attributes(least)]
   }
 
-  /// How the report calls that an item is kept on one machine.
+  /// The text in the report for an item that stays on one machine.
   static let place = "its place on this machine alone"
 
-  /// The attributes of an item that no imported item has, by their names, sorted.
+  /// Returns the names of an item's attributes that no imported item has, sorted.
   private func missing(_ record: ItemRecord, in item: PlannedItem) -> [String] {
     var names: [String] = []
     if item.itemClass != record.itemClass { names.append("class") }
@@ -49,12 +49,12 @@ struct ExportComparison {
     for (name, value) in record.attributes.entries {
       let found = item.attributes[name]
       if let found, found.isSame(as: value) || isSameFlag(name, found, value) { continue }
-      // As a custom field of the entry, sealed or not.
+      // The value may be a custom field of the entry, encrypted or not.
       if let bytes = value.fieldText, isKept(name, bytes) { continue }
-      // What an import adds by itself to tell it from another item of the same name.
+      // An import may add the attribute to distinguish items of the same name.
       let alternatives = imported.flatMap(\.alternatives)
       if alternatives.contains(where: { $0[name]?.isSame(as: value) == true }) { continue }
-      // An import numbers fields of one name again.
+      // An import numbers fields with the same name anew.
       if name == .field, isSameButNumber(record.field, item.field) { continue }
       names.append(name.text)
     }
@@ -91,14 +91,14 @@ struct ExportComparison {
 }
 
 extension PlannedItem {
-  // The values of an attribute and of those that are numbered because it was there already.
+  // Returns the values of an attribute, including the numbered ones.
   fileprivate func fieldValues(_ name: AttributeName) -> [AttributeValue] {
     ([name] + (2...9).map { AttributeName("\(name.text)-\($0)") }).compactMap { attributes[$0] }
   }
 }
 
 extension AttributeValue {
-  /// The value as text for a field of another program; nil for bytes that are no text, and with a NUL.
+  /// The value as text for a field of another program; nil for bytes that are not text or contain a NUL.
   var fieldText: [UInt8]? {
     switch self {
     case .string(let text): text.utf8.contains(0) ? nil : Array(text.utf8)
@@ -111,13 +111,13 @@ extension AttributeValue {
 }
 
 extension SecretSlice {
-  /// Whether these bytes begin with those of another part, and a line end after them.
+  /// Returns true if these bytes begin with those of another slice, followed by a line end.
   fileprivate func starts(with other: SecretSlice) -> Bool {
     guard other.count < count, part(0..<other.count).isEqual(to: other) else { return false }
     return unsafe withBytes { unsafe $0[other.count] == UInt8(ascii: "\n") }
   }
 
-  /// Whether the bytes of another part stand somewhere in these.
+  /// Returns true if these bytes contain those of another slice.
   func contains(_ other: SecretSlice) -> Bool {
     guard !other.isEmpty, other.count <= count else { return other.isEmpty }
     return (0...count - other.count).contains { part($0..<$0 + other.count).isEqual(to: other) }

@@ -2,20 +2,21 @@ internal import Encoding
 package import KeyringModel
 package import Secrets
 
-/// An item with its secret, on its way out of a store.
+/// An item with its secret, for an export.
 package struct ExportedItem: Sendable {
-  /// What is public about it.
+  /// The public attributes.
   package let record: ItemRecord
-  /// Its exact secret.
+  /// The exact secret.
   package let secret: SecretSlice
 
-  /// Puts the two together.
+  /// Creates an item from its record and its secret.
   package init(record: ItemRecord, secret: SecretSlice) {
     self.record = record
     self.secret = secret
   }
 
-  /// An attribute as text; nil for a number, and for what no file of text can hold: bytes that are not UTF-8, a NUL.
+  /// Returns an attribute as text, or nil for a number and for a value that is not text: bytes that are not UTF-8, a
+  /// NUL.
   func text(_ name: AttributeName) -> String? {
     switch record.attributes[name] {
     case .string, .bytes: record.attributes[name]?.fieldText.map { String(decoding: $0, as: UTF8.self) }
@@ -23,38 +24,38 @@ package struct ExportedItem: Sendable {
     }
   }
 
-  /// The host or the service; empty when there is none.
+  /// The host or the service; empty if there is none.
   var container: String { text(.server) ?? text(.service) ?? "" }
 
-  /// Whether the secret can stand in a file of text.
+  /// True if a text file can contain the secret.
   var isText: Bool {
     unsafe secret.withBytes { unsafe SecretText.isUTF8($0) && !$0.contains(0) }
   }
 }
 
-/// What other programs have in one entry: a login with its fields.
+/// One entry of another program: a login with its fields.
 package struct ExportEntry: Sendable {
-  /// The password, or what stands in its place; nil when there is nothing but what follows.
+  /// The password, or the data in its place; nil if there are only fields.
   package var main: ExportedItem?
   /// The free text.
   package var note: ExportedItem?
-  /// Seeds of one-time passwords.
+  /// The one-time-password seeds.
   package var seeds: [ExportedItem] = []
-  /// Further fields by the names that other programs have for them.
+  /// Further fields, by their names in other programs.
   package var fields: [(name: String, item: ExportedItem)] = []
 
-  /// All items of it.
+  /// All items of the entry.
   package var items: [ExportedItem] {
     [main, note].compactMap { $0 } + seeds + fields.map(\.item)
   }
 
-  /// The item that names the entry.
+  /// The item that determines the name of the entry.
   var head: ExportedItem? { items.first }
 
-  /// What people call it.
+  /// The displayed name.
   var title: String { head.map { $0.text(.label) ?? $0.container } ?? "" }
 
-  /// Takes a field out.
+  /// Removes and returns a field.
   mutating func take(_ name: String) -> ExportedItem? {
     guard let index = fields.firstIndex(where: { $0.name == name }) else { return nil }
     return fields.remove(at: index).item
@@ -62,12 +63,12 @@ package struct ExportEntry: Sendable {
 }
 
 extension ExportEntry {
-  /// Brings items and their fields together.
+  /// Groups items with their fields.
   ///
-  /// A field belongs to the item with its primary key: the one in its group, where several groups have one. Fields
-  /// without an item are an entry by themselves.
+  /// A field belongs to the item with its primary key. If several groups have one, it belongs to the one in its group.
+  /// Fields without an item form an entry of their own.
   ///
-  /// - Parameter items: Items and fields in the order that the entries are to have.
+  /// - Parameter items: items and fields in the order of the entries.
   package static func entries(of items: [ExportedItem]) -> [ExportEntry] {
     var entries: [ExportEntry] = []
     var places: [PrimaryKey: [Int]] = [:]
@@ -102,12 +103,12 @@ extension ExportEntry {
 }
 
 extension ExportedItem {
-  /// Which part of an entry it is.
+  /// The part of an entry that the item represents.
   var part: ImportPart {
     record.field.map { ImportPart(field: $0, label: text(.label)) } ?? .secret
   }
 
-  /// Whether it is a note without a login.
+  /// True if it is a note without a login.
   var isSecureNote: Bool {
     record.itemClass == .genericPassword && record.attributes[.kind] == .secureNote
   }

@@ -1,28 +1,29 @@
 internal import KeyringModel
 internal import Secrets
 
-/// A format that holds all entries in one file.
+/// A format that stores all entries in one file.
 protocol ExportFile {
-  /// Whether an entry has a place in the format at all; else why not.
+  /// Returns the reason why the format cannot contain an item, or nil if it can.
   func refusal(of item: ExportedItem, in entry: ExportEntry) -> String?
-  /// Writes entries.
+  /// Returns a file with the entries.
   ///
   /// - Parameters:
-  ///   - entries: what to write.
-  ///   - fields: for each entry the names of attributes that need a field of their own.
+  ///   - entries: the entries.
+  ///   - fields: for each entry, the names of the attributes that need a field of their own.
   func write(_ entries: [ExportEntry], fields: [[AttributeName]]) -> SecretBytes
-  /// What an import makes of a written file, for each entry.
+  /// Returns the items that an import reads from a written file, for each entry.
   func read(_ file: borrowing SecretBytes, count: Int) -> [[PlannedItem]]
-  /// Whether there is room for fields of any name.
+  /// True if the format supports fields with any name.
   var hasFields: Bool { get }
 }
 
-/// An export in memory: the file, and what it does not carry.
+/// An export in memory: the file, and the report of losses.
 struct PreparedExport: ~Copyable {
   var file: SecretBytes
   var report: ExportReport
 
-  /// Writes a file twice at most: what an import would not find in the first one is added as fields to the second.
+  /// Creates an export. The file is written at most twice: attributes that an import would not find in the first file
+  /// become fields in the second.
   init(_ entries: [ExportEntry], as format: some ExportFile) {
     var report = ExportReport(entries: [])
     var carried: [ExportEntry] = []
@@ -55,7 +56,7 @@ struct PreparedExport: ~Copyable {
     self.report = report
   }
 
-  /// What is missing of each item of each entry, in the order of `items`.
+  /// Returns the losses of each item of each entry, in the order of `items`.
   static func losses(_ entries: [ExportEntry], _ imported: [[PlannedItem]]) -> [[[ExportLoss]]] {
     zip(entries, imported).map { entry, imported in
       let comparison = ExportComparison(imported: imported)
@@ -85,7 +86,7 @@ extension ExportEntry {
 }
 
 extension ExportedItem {
-  /// Why a format for passwords in UTF-8 text has no place for it; nil when it has.
+  /// Returns the reason why a UTF-8 text format for passwords cannot contain the item, or nil if it can.
   func refusalByText() -> String? {
     switch record.itemClass {
     case .certificate: "a certificate has no place in this format"
@@ -94,7 +95,7 @@ extension ExportedItem {
     }
   }
 
-  /// The address to write: the one that is sealed in full, else what the attributes say.
+  /// The URL to write: the one of the attribute `url` if it agrees with the other attributes, else one built from them.
   var address: String? {
     let given = text(.url)
     guard let server = text(.server) else { return given }

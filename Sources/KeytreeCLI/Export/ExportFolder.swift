@@ -3,21 +3,21 @@ internal import FileSystem
 internal import Glibc
 internal import OpenPGP
 
-/// A new folder of the person, made beside its place and moved there when it is complete.
+/// A new folder of the user, built beside its final path and renamed when it is complete.
 ///
-/// Folders are for the user alone (0700) and so are files (0600); nothing that exists is written to, and no link is
-/// followed. What was begun and does not come to an end is removed: at once, or by the next export to the same place if
-/// the process was killed.
+/// Only the user can access its folders (0700) and files (0600). Existing files are never written to, and links are
+/// not followed. An incomplete folder is removed: immediately, or, if the process was killed, by the next export to the
+/// same path.
 final class ExportFolder {
   private let path: String
   private let partial: String
-  /// Holds the lock of the folder for as long as it is built.
+  /// The descriptor that holds the folder's lock while it is built.
   private let descriptor: Int32
   private var isDone = false
 
-  /// Makes the folder in which it is built.
+  /// Creates the folder under a temporary name.
   ///
-  /// - Parameter path: where it is to be: nothing, or an empty folder.
+  /// - Parameter path: the final path, where nothing or an empty folder may exist.
   /// - Throws: `file`.
   init(path: String) throws {
     var path = path
@@ -36,9 +36,9 @@ final class ExportFolder {
 
   private static let suffix = ".partial"
 
-  /// Removes what killed processes have left beside a path. A folder that is still built is locked.
+  /// Removes incomplete folders that killed processes have left beside a path. A folder that is still in use is locked.
   ///
-  /// What cannot be removed stays: it is no reason not to export, and the next export tries again.
+  /// A folder that cannot be removed is ignored: it does not prevent the export, and the next export tries again.
   private static func removePartials(of path: String) {
     let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let parent = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -61,9 +61,9 @@ final class ExportFolder {
     }
   }
 
-  /// Fails early, before anything is decrypted.
+  /// Fails early, before anything is decrypted, if the path is in use.
   ///
-  /// - Throws: `file` when there is anything but an empty folder.
+  /// - Throws: `file` if anything but an empty folder exists there.
   static func requireNothingThere(_ path: String) throws {
     var facts = stat()
     guard unsafe lstat(path, &facts) == 0 else {
@@ -78,11 +78,11 @@ final class ExportFolder {
     }
   }
 
-  /// Makes a file in it, and the folders above it.
+  /// Creates a file in the folder, and its parent folders.
   ///
   /// - Parameters:
-  ///   - components: folders and name.
-  ///   - bytes: what it holds; nothing that is secret as it is.
+  ///   - components: the names of the parent folders and of the file.
+  ///   - bytes: the content, which must not be secret in plain text.
   /// - Throws: `file`.
   func write(_ components: [[UInt8]], _ bytes: [UInt8]) throws {
     var folder = unsafe keytree_openat(AT_FDCWD, partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
@@ -107,17 +107,17 @@ final class ExportFolder {
     guard close(file) == 0, problem == 0 else { throw failure(problem == 0 ? errno : problem) }
   }
 
-  /// Brings everything to the disk and the folder to its place.
+  /// Flushes everything to the disk and renames the folder to its final path.
   ///
   /// - Throws: `file`.
   func finish() throws {
     let folder = unsafe keytree_openat(AT_FDCWD, partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
     guard folder >= 0 else { throw failure(errno) }
-    // One call for all files of a tree that may have thousands.
+    // One call for all files, because a tree may have thousands.
     let problem = keytree_synchronize_all(folder) == 0 ? 0 : errno
     close(folder)
     guard problem == 0 else { throw failure(problem) }
-    // Fails for anything but an empty folder.
+    // Fails if anything but an empty folder exists.
     guard unsafe rename(partial, path) == 0 else {
       throw failure(errno == ENOTEMPTY || errno == ENOTDIR ? EEXIST : errno)
     }

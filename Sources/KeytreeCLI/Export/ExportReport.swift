@@ -1,26 +1,26 @@
 internal import Encoding
 package import KeyringModel
 
-/// What an export does not carry of an item.
+/// The part of an item that an export does not contain.
 package enum ExportLoss: Hashable, Sendable {
-  /// The item is not in the file at all, for the reason given.
+  /// The file does not contain the item, for the given reason.
   case item(String)
-  /// These attributes are not, or say something else.
+  /// These attributes are missing or differ.
   case attributes([String])
-  /// The secret is there, but not as it was: what is read back from the file differs.
+  /// The secret that an import reads from the file differs.
   case secretChanged
 }
 
-/// What became of every item of an export.
+/// The outcomes of all items of an export.
 package struct ExportReport: Sendable {
   /// One item.
   package struct Entry: Hashable, Sendable {
-    /// Which item.
+    /// The path of the item.
     package let path: ItemPath
-    /// What is not carried; empty when all is.
+    /// The losses; empty if the item is complete.
     package var losses: [ExportLoss] = []
 
-    /// One line for a person; what writes it to a terminal escapes it.
+    /// The entry as one line for people. The caller escapes it for a terminal.
     var line: String {
       guard !losses.isEmpty else { return "\(path.text): exported" }
       let words = losses.map { loss in
@@ -33,7 +33,7 @@ package struct ExportReport: Sendable {
       return "\(path.text): \(words.joined(separator: "; "))"
     }
 
-    /// The same for programs.
+    /// The entry for programs.
     var json: JSONValue {
       var members = [JSONMember("path", .string(path.text)), JSONMember("outcome", .string(outcome))]
       for loss in losses {
@@ -49,16 +49,16 @@ package struct ExportReport: Sendable {
 
     private var outcome: String { losses.isEmpty ? "exported" : isLost ? "lost" : "incomplete" }
 
-    /// Whether nothing of it is in the file.
+    /// True if the file contains no part of the item.
     var isLost: Bool {
       losses.contains { if case .item = $0 { true } else { false } }
     }
   }
 
-  /// All items.
+  /// The entries of all items.
   package var entries: [Entry]
 
-  /// How many items do not arrive whole.
+  /// The number of items that are not complete.
   package var lossCount: Int { entries.count { !$0.losses.isEmpty } }
 
   /// The counts in one line.
@@ -71,7 +71,7 @@ package struct ExportReport: Sendable {
       .map { "\($0.element.0) \($0.element.1)" }.joined(separator: ", ")
   }
 
-  /// The counts for programs.
+  /// Returns the counts, for programs.
   func summaryJSON(isApplied: Bool) -> JSONValue {
     let lost = entries.count(where: \.isLost)
     return .object([

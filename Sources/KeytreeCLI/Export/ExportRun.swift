@@ -4,20 +4,20 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Secrets
 
-/// Takes items out of a store: decrypts them, reports what a format does not carry, and writes it.
+/// An export of items from a store: decrypts them, reports the losses, and writes the file.
 struct ExportRun {
   let call: CommandCall
   let keyring: Keyring
-  /// Where it is written to.
+  /// The path to write to.
   let target: String
-  /// Whom it is for; nil for a file in the open.
+  /// The sealer for the recipients; nil for plain text.
   let sealer: ForeignSealer?
   let isDryRun: Bool
   let acceptsLoss: Bool
 
   /// Decrypts items, on several threads.
   ///
-  /// - Throws: `keyring` with the first that cannot be decrypted: an export without it would be no export.
+  /// - Throws: `keyring` with the first error of decryption, because an export must not lack an item.
   func items(_ records: [ItemRecord]) throws -> [ExportedItem] {
     let progress = WorkProgress("decrypt", total: records.count, console: call.console)
     defer { progress.finish() }
@@ -26,7 +26,7 @@ struct ExportRun {
       defer { progress.step() }
       return ExportedItem(record: record, secret: SecretSlice(try keyring.secret(for: record)))
     }
-    // The first alone: it may ask for a passphrase (threat T36).
+    // The first one alone, because it may ask for a passphrase (threat T36).
     var items = [try item(records[0])]
     items += try WorkerPool(workers: try call.host().workers).map(records.count - 1) {
       number -> ExportedItem in
@@ -37,7 +37,7 @@ struct ExportRun {
 
   /// Writes one file.
   ///
-  /// - Throws: `other` when something would be lost and that was not accepted; `file`; `keyring`.
+  /// - Throws: `other` if data would be lost and losses were not accepted; `file`; `keyring`.
   func write(_ entries: [ExportEntry], as format: some ExportFile) throws {
     let prepared = PreparedExport(entries, as: format)
     guard try settle(prepared.report) else { return }
@@ -50,9 +50,9 @@ struct ExportRun {
     sayDone()
   }
 
-  /// Writes a tree.
+  /// Writes a password store.
   ///
-  /// - Throws: as `write(_:as:)`.
+  /// - Throws: the errors of `write(_:as:)`.
   func writeTree(_ entries: [ExportEntry], for sealer: ForeignSealer) throws {
     let tree = PassExport(entries)
     guard try settle(tree.report) else { return }
@@ -77,7 +77,7 @@ struct ExportRun {
     sayDone()
   }
 
-  /// Shows the report; true when it may be written.
+  /// Shows the report. Returns true if the export may be written.
   private func settle(_ report: ExportReport) throws -> Bool {
     let isRefused = report.lossCount > 0 && !acceptsLoss
     let console = call.console

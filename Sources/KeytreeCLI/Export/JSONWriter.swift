@@ -1,12 +1,12 @@
 internal import Encoding
 internal import Secrets
 
-/// Writes JSON into wiped memory, one value to a line where a person looks for it.
+/// A writer of JSON in wiped memory. Values that people look for are on lines of their own.
 package struct JSONWriter: ~Copyable {
   private var bytes = SecretBytes()
   private var isFirst = true
 
-  /// Returns what was written, escaped for output: the file may be displayed, and reads the same.
+  /// Returns the written JSON, escaped for output: the file may be displayed, and its meaning is the same.
   consuming func finish() -> SecretBytes {
     bytes.append("\n")
     return bytes.escapedJSON
@@ -36,13 +36,13 @@ package struct JSONWriter: ~Copyable {
     value.write(to: &bytes)
   }
 
-  /// Adds a member that is text and no secret.
+  /// Adds a member that is public text.
   mutating func member(_ name: String, _ text: String) {
     key(name)
     bytes.append(jsonString: text)
   }
 
-  /// Adds a member that is a secret: a string when it is UTF-8, else `{"base64":"..."}`.
+  /// Adds a member that is a secret: a string if it is UTF-8, else `{"base64":"..."}`.
   mutating func member(_ name: String, secret: SecretSlice) {
     key(name)
     let copy = secret.copy()

@@ -2,8 +2,8 @@ internal import Encoding
 internal import KeyringModel
 internal import Secrets
 
-/// Keytree's own JSON, which loses nothing: class, group, all attributes and the exact secret of every item, with its
-/// times beside them.
+/// Keytree's own JSON format, which has no losses: class, group, all attributes, the exact secret and the times of
+/// every item.
 struct KeytreeExport: ExportFile {
   let hasFields = false
 
@@ -43,7 +43,7 @@ struct KeytreeExport: ExportFile {
 
   func read(_ file: borrowing SecretBytes, count: Int) -> [[PlannedItem]] {
     var entries: [[PlannedItem]] = Array(repeating: [], count: count)
-    // Where an import fails, nothing is found, so that all is told as lost. Each entry is one item here.
+    // If the import fails, nothing is found, and everything is reported as lost. Each entry is one item here.
     guard let draft = try? KeytreeImport.plan(file) else { return entries }
     for item in draft.items {
       guard case .entry(let number, _) = item.source, entries.indices.contains(number - 1) else { continue }

@@ -2,34 +2,34 @@ internal import Encoding
 internal import KeyringModel
 internal import Secrets
 
-/// A store as `pass` has it: a file for each entry, whose first line is the password.
+/// A store in the format of `pass`: a file for each entry, whose first line is the password.
 ///
-/// - The path is the attribute `pass`, where an item has one, else `server/account` or `service/account`. A part of a
-///   path that no file can have, or that would lead out of the folder, is changed.
-/// - After the first line comes the note, and after that a line `otpauth://...` for each seed that the note does not
-///   have. A sealed field is a file of its own: `github.com/alice.PIN`.
+/// - The path is the attribute `pass` if an item has it, else `server/account` or `service/account`. A part of a path
+///   that is not a valid file name, or that would lead out of the folder, is changed.
+/// - The note follows the first line, and then a line `otpauth://...` for each seed that the note does not contain.
+///   An encrypted field is a file of its own: `github.com/alice.PIN`.
 struct PassExport {
   /// A file of the tree, before it is encrypted.
   struct File: Sendable {
-    /// Folders and name, without `.gpg`.
+    /// The names of the folders and of the file, without `.gpg`.
     let components: [[UInt8]]
-    /// What it holds.
+    /// The content in plain text.
     let content: SecretSlice
   }
 
   /// The files.
   private(set) var files: [File] = []
-  /// What they do not carry.
+  /// The report of losses.
   private(set) var report = ExportReport(entries: [])
-  // What is there on the disk: files with their suffix, which no folder can be called, and folders.
+  // The names on the disk: files with their suffix, which no folder may have, and folders.
   private var taken: Set<[[UInt8]]> = []
   private var folders: Set<[[UInt8]]> = []
 
   private static let slash = UInt8(ascii: "/")
-  // 255 without `.gpg` and a number.
+  // The limit of 255 bytes, less `.gpg` and a number.
   private static let nameLimit = 240
 
-  /// Lays entries out as files.
+  /// Creates the files for entries.
   init(_ entries: [ExportEntry]) {
     for entry in entries { add(entry) }
   }
@@ -44,7 +44,7 @@ struct PassExport {
       default: continue
       }
       report.entries.append(ExportReport.Entry(path: item.record.path, losses: [.item(reason)]))
-      // Neither has anything beside it.
+      // A certificate and a key have no fields.
       entry.main = nil
     }
     guard let head = entry.head else { return }
@@ -61,7 +61,7 @@ struct PassExport {
     }
   }
 
-  /// Adds a file; returns what an import makes of it.
+  /// Adds a file, and returns the items that an import reads from it.
   private mutating func write(_ path: [[UInt8]], _ content: SecretSlice) -> [PlannedItem] {
     files.append(File(components: path, content: content))
     let copy = content.copy()
@@ -84,7 +84,7 @@ struct PassExport {
       content.append("\n")
       content.append(uri(seed))
     }
-    // As `pass insert` ends a line; what has lines of its own stays as it is, to the last byte.
+    // Ended with a line feed as by `pass insert`. Content with several lines stays unchanged, byte for byte.
     let isLine = unsafe content.withBytes { bytes in
       unsafe SecretText.isUTF8(bytes) && !bytes.contains(0x0A) && bytes.last != 0x0D
     }
@@ -92,7 +92,7 @@ struct PassExport {
     return SecretSlice(content)
   }
 
-  // pass-otp reads URIs alone.
+  // pass-otp reads only URIs.
   private static func uri(_ seed: ExportedItem) -> SecretSlice {
     if PassLines.isSeed(seed.secret) { return seed.secret }
     let isBase32 = unsafe seed.secret.withBytes { bytes in
@@ -109,12 +109,12 @@ struct PassExport {
   }
 }
 
-// Names of files.
+// The names of files.
 extension PassExport {
   private static func path(of item: ExportedItem) -> [[UInt8]] {
     if let path = item.record.attributes[.passPath]?.contentBytes {
       let parts = path.split(separator: slash, omittingEmptySubsequences: false).map(Array.init)
-      // As it came from pass.
+      // The path from an import of a pass store.
       if parts.allSatisfy({ component($0) == $0 }) { return parts }
     }
     let account = item.record.attributes[.account]?.contentBytes ?? []
@@ -136,7 +136,7 @@ extension PassExport {
     return parts.map(component)
   }
 
-  // What a file can be called: no slash and no NUL, none of pass's own files, and not the folder itself or the one above.
+  // Returns a valid file name: no slash, no NUL, not a name that pass reserves, not `.` or `..`.
   private static func component(_ name: [UInt8]) -> [UInt8] {
     var name = name.prefix(nameLimit).map { $0 == slash || $0 == 0 ? UInt8(ascii: "_") : $0 }
     let isTaken =
@@ -160,7 +160,7 @@ extension PassExport {
     return found
   }
 
-  /// The path, with a number when what it is called on the disk is there.
+  /// Returns the path, with a number added if its name on the disk is taken.
   private func numbered(
     _ path: [[UInt8]], suffix: [UInt8], isFree: ([[UInt8]]) -> Bool
   ) -> [[UInt8]] {

@@ -1,14 +1,14 @@
 internal import Encoding
 internal import KeyringModel
 
-/// OpenPGP messages as text (RFC 9580, section 6), as gpg writes them when its settings say `armor`.
+/// OpenPGP messages as text (RFC 9580, section 6), which gpg writes if its settings contain `armor`.
 enum ArmoredMessage {
   private static let begin = Array("-----BEGIN PGP MESSAGE-----".utf8)
   private static let end = Array("-----END PGP MESSAGE-----".utf8)
 
-  /// The message in binary; the bytes as they are when they are no armored message.
+  /// Returns the message in binary, or the bytes unchanged if they are not an armored message.
   ///
-  /// The check sum at the end is not looked at: it protects nothing that the encryption does not.
+  /// The checksum at the end is ignored: it protects nothing that the encryption does not protect.
   static func binary(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.starts(with: begin) else { return bytes }
     var isBody = false

@@ -2,26 +2,26 @@ internal import Encoding
 internal import KeyringModel
 
 extension Attributes {
-  // A further value of an attribute is kept under its name with a number: `url`, `url-2`, `url-3`.
+  // A further value of an attribute is stored under its name with a number: `url`, `url-2`, `url-3`.
   private static let furtherValues = 2...9
-  // Below the 16 KiB of an index line with room for what is not an attribute.
+  // Less than the 16 KiB of an index line, which leaves room for the members that are not attributes.
   private static let sizeLimit = 12 << 10
 
-  // What browsers count for themselves. It differs in every export of the same password, so that the first
-  // value stays and later ones are not kept.
+  // Data that browsers maintain themselves. It differs in every export of the same password, so only the first value is
+  // kept.
   private static let bookkeeping: Set<AttributeName> = [
     "guid", "timeCreated", "timeLastUsed", "timePasswordChanged",
   ]
 
-  // What a person changes. A value that is there may have come after the one of the source.
+  // Attributes that users edit. The stored value may be newer than the one of the source.
   private static let personal: Set<AttributeName> = [.comment, .kind, .label]
 
-  /// What these attributes say that others do not.
+  /// Returns the information in these attributes that others lack.
   ///
   /// - Parameters:
-  ///   - others: The attributes of an item with the same primary key.
-  ///   - isStored: Whether that item is in the store: its label, comment and kind are left alone then.
-  /// - Returns: What to add to the others so that they say it all; nil when they have no room for it.
+  ///   - others: the attributes of an item with the same primary key.
+  ///   - isStored: true if that item is in the store: its label, comment and kind are then left alone.
+  /// - Returns: the attributes to add to the others; nil if there is no room for them.
   func missing(in others: Attributes, isStored: Bool = false) -> Attributes? {
     var missing = Attributes()
     for (name, value) in entries {
@@ -31,7 +31,7 @@ extension Attributes {
       }
       if known.isSame(as: value) || Attributes.bookkeeping.contains(name) { continue }
       if isStored, Attributes.personal.contains(name) { continue }
-      // Synonyms of the primary key's values were found equal already.
+      // Different spellings of the primary key's values were already found equal.
       if AttributeSchema.normalized(name: name, value: known)
         == AttributeSchema.normalized(name: name, value: value)
       {
@@ -50,7 +50,7 @@ extension Attributes {
     return missing
   }
 
-  /// How many bytes the attributes take in an index line.
+  /// The number of bytes that the attributes take in an index line.
   var sizeInLine: Int {
     // Two quotes and a colon around the name, a comma after the value.
     entries.reduce(0) { $0 + $1.name.text.utf8.count + 4 + $1.value.sizeInLine }
@@ -58,6 +58,6 @@ extension Attributes {
 }
 
 extension AttributeValue {
-  /// How many bytes the value takes in an index line, where some are escaped.
+  /// The number of bytes that the value takes in an index line, including escapes.
   var sizeInLine: Int { JSONValue(self).canonicalBytes.count }
 }

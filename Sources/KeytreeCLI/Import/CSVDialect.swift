@@ -1,22 +1,22 @@
 internal import KeyringModel
 
-/// What a column of a CSV file means.
+/// The meaning of a column in a CSV file.
 enum CSVColumn: Equatable {
-  /// The name that people see.
+  /// The displayed name.
   case label
-  /// Where the password belongs.
+  /// The URL that the password is for.
   case url
-  /// Several such places, with commas between them.
+  /// Several such URLs, separated by commas.
   case urls
-  /// Where the password belongs, or `http://sn`, by which LastPass says that the row is a note.
+  /// The URL that the password is for, or `http://sn`, with which LastPass marks a note.
   case urlOrNoteMark
   /// The user name.
   case account
   /// The password.
   case secret
-  /// Free text, sealed.
+  /// Free text, encrypted.
   case note
-  /// A seed of one-time passwords or its `otpauth` URI.
+  /// A one-time-password seed or its `otpauth` URI.
   case oneTimePassword
   /// The HTTP realm.
   case securityDomain
@@ -24,14 +24,14 @@ enum CSVColumn: Equatable {
   case attribute(AttributeName)
   /// Custom fields, `name: value` on each line.
   case fields
-  /// Whether the row is a password, a note or something else.
+  /// The type of the row: a password, a note or something else.
   case recordType
   /// A field that its program treats as a secret.
   case sealed(String)
-  /// Anything else. Nobody knows whether it is secret, so it is sealed unless its owner says otherwise.
+  /// Any other column. It may be secret, so it is encrypted unless the user decides otherwise.
   case unknown(String)
 
-  /// Whether an item has room for one such value.
+  /// True if an item can have only one such value.
   fileprivate var isSingle: Bool {
     switch self {
     case .label, .account, .secret, .securityDomain, .attribute: true
@@ -40,32 +40,32 @@ enum CSVColumn: Equatable {
   }
 }
 
-/// The columns that a program writes, recognised by their names alone: neither the order of the columns nor
-/// the letter case of their names nor further columns matter.
+/// The columns that a program writes, recognised by their names alone. The order of the columns, the case of their
+/// names and further columns do not matter.
 struct CSVDialect {
   /// The programs, for messages.
   let name: String
-  /// Columns that must be there, by lower-case name.
+  /// Columns that must exist, by lower-case name.
   let required: [String: CSVColumn]
-  /// Columns that may be there.
+  /// Columns that may exist.
   let optional: [String: CSVColumn]
 
-  // A program that nothing is known about: the mapping says it all.
+  // An unknown program: the mapping determines all columns.
   private static let foreign = CSVDialect(name: "another program", required: [:], optional: [:])
 
-  // Columns that sort passwords and are known to hold nothing else.
+  // Columns that organise passwords and are known to contain nothing else.
   private static let sorting: Set<String> = [
     "archived", "fav", "favorite", "folder", "grouping", "tags", "vault",
   ]
 
-  /// Finds out which program wrote a file.
+  /// Detects the program that wrote a file.
   ///
   /// - Parameters:
-  ///   - header: The names of its columns.
-  ///   - mapping: What the person says about columns; that comes before what is known about a program.
-  /// - Returns: The program, and what each column means.
-  /// - Throws: `CSVError.duplicateColumn`; `noSuchColumn`; and `unknownHeader` when no known program writes these
-  ///   columns and the mapping does not say which one is the secret.
+  ///   - header: the names of its columns.
+  ///   - mapping: the user's choice of columns, which overrides the known meaning.
+  /// - Returns: the program, and the meaning of each column.
+  /// - Throws: `CSVError.duplicateColumn`; `noSuchColumn`; and `unknownHeader` if no known program writes these
+  ///   columns and the mapping does not name the column of the secret.
   static func detect(
     _ header: [String], mapping: CSVMapping = CSVMapping()
   ) throws(CSVError) -> (dialect: CSVDialect, columns: [CSVColumn]) {
@@ -87,14 +87,14 @@ struct CSVDialect {
       let column =
         dialect.required[name] ?? dialect.optional[name]
         ?? (sorting.contains(name) ? .attribute(AttributeName(name)) : .unknown(title))
-      // What the person has said is so in place of what is usual.
+      // The user's choice replaces the usual column.
       guard column.isSingle, given.values.contains(column) else { return column }
       return column == .secret ? .sealed(title) : .unknown(title)
     }
     return (dialect, columns)
   }
 
-  // Without spaces around and in lower-case ASCII letters.
+  // Without surrounding spaces, and with ASCII letters in lower case.
   private static func plainName(_ title: String) -> String {
     let bytes = title.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     let isText = { (byte: UInt8) in byte != UInt8(ascii: " ") }

@@ -1,9 +1,8 @@
 internal import KeyringModel
 
 extension CSVDialect {
-  /// The programs whose files are recognised. The first one whose columns are all there is taken, so that those that
-  /// write more columns come before those that write few; what a program adds is treated as any column that is not
-  /// known.
+  /// The programs whose files are recognised. The first one whose required columns all exist is used, so programs with
+  /// more columns come before those with few. Additional columns are treated as unknown columns.
   static let known: [CSVDialect] = [
     firefox, bitwarden, bitwardenOrganization, onePassword8, keePassXC, keePass1, lastPass, dashlane,
     nordPass,
@@ -59,7 +58,7 @@ extension CSVDialect {
     "created date": .attribute("creationDate"), "modified date": .attribute("revisionDate"),
   ]
 
-  // The first six columns have always been there (src/format/CsvExporter.cpp).
+  // The first six columns exist in all versions (src/format/CsvExporter.cpp).
   private static let keePassXC = CSVDialect(
     name: "KeePassXC",
     required: [

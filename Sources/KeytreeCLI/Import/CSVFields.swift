@@ -1,10 +1,10 @@
 internal import Secrets
 
-/// Fields of a CSV file that hold several values.
+/// Parsers for fields of a CSV file that contain several values.
 enum CSVFields {
-  /// The URLs of a field that joins them by commas, as Bitwarden and Proton Pass do.
+  /// Returns the URLs in a field that joins them with commas, as Bitwarden and Proton Pass do.
   ///
-  /// A comma stands between two of them where a scheme follows; any other may be within a password or a token.
+  /// A comma separates two URLs only if a scheme follows; any other comma may be part of a password or a token.
   static func urls(in field: SecretSlice) -> [SecretSlice] {
     var urls: [SecretSlice] = []
     var start = 0
@@ -20,7 +20,7 @@ enum CSVFields {
     return urls.map(trimmed).filter { !$0.isEmpty }
   }
 
-  /// Whether a text begins as a URL does (RFC 3986, 3.1): `https://`.
+  /// Returns true if a text begins like a URL (RFC 3986, 3.1): `https://`.
   static func hasScheme(_ text: SecretSlice) -> Bool {
     unsafe text.withBytes { bytes in
       let end = unsafe bytes.firstIndex { byte in
@@ -33,10 +33,10 @@ enum CSVFields {
     }
   }
 
-  /// The custom fields of Bitwarden, `name: value`, one on each line.
+  /// Returns the custom fields of Bitwarden, `name: value`, one on each line.
   ///
-  /// A line without `: ` goes on with the value before it, which had a line end of its own. What comes before the
-  /// first name is a field called `fields`.
+  /// A line without `: ` continues the previous value, which contained a line end. Text before the first name becomes a
+  /// field called `fields`.
   static func fields(in field: SecretSlice) -> [(name: String, value: SecretSlice)] {
     var found: [(name: String, range: Range<Int>)] = []
     var start = 0
@@ -55,7 +55,7 @@ enum CSVFields {
     return found.map { ($0.name, field.part($0.range)) }
   }
 
-  // Where `: ` is, or the colon that ends a line: a field without a value.
+  // Returns the position of `: `, or of the colon that ends a line: a field without a value.
   private static func separator(in line: UnsafeRawBufferPointer) -> Int? {
     line.indices.dropFirst().first { index in
       guard unsafe line[index] == UInt8(ascii: ":") else { return false }

@@ -1,24 +1,23 @@
 internal import KeyringModel
 package import Secrets
 
-/// Turns the rows of a password manager's CSV file into logins.
+/// The import of a password manager's CSV file: converts its rows to logins.
 ///
-/// - A row becomes an internet password: `server`, `protocol` and `port` from its URL, `account` from its user
-///   name, `label` from its title. The path of the URL does not name the item, so that `github.com/alice` is
-///   one item; it is in the attribute `url`. A row without a host becomes a generic password.
-/// - What may be secret is never an attribute: a note, a column that nobody knows, and a URL with a password,
-///   a query or a fragment become fields of the login.
-/// - A row with an empty password is kept as an item with an empty secret; a row that is a note alone has the note
-///   for its secret and the kind `secure note`.
+/// - A row becomes an internet password: `server`, `protocol` and `port` come from its URL, `account` from its user
+///   name, `label` from its title. The path of the URL is not part of the item's name, so that `github.com/alice` is
+///   one item; the path is in the attribute `url`. A row without a host becomes a generic password.
+/// - Data that may be secret never becomes an attribute: a note, an unknown column, and a URL with a password, a query
+///   or a fragment become fields of the login.
+/// - A row with an empty password becomes an item with an empty secret. A row that only contains a note becomes an item
+///   with the note as its secret and the kind `secure note`.
 package enum CSVImport {
   /// Reads a file.
   ///
-  /// - Parameters:
-  ///   - bytes: The file as it is.
-  ///   - mapping: What the person says about columns.
-  ///   - showsUnknown: Whether columns that nobody knows become custom attributes, which are public.
-  /// - Returns: The items; where they came from; the program that wrote the file; and the number of rows.
-  /// - Throws: `CSVError` when the file as a whole cannot be understood. Nothing of it should be imported then.
+  ///   - bytes: the content of the file.
+  ///   - mapping: the user's choice of columns.
+  ///   - showsUnknown: true if unknown columns become custom attributes, which are public.
+  /// - Returns: the items with their sources, the program that wrote the file, and the number of rows.
+  /// - Throws: `CSVError` if the file as a whole cannot be understood. Then nothing of it should be imported.
   package static func plan(
     _ bytes: borrowing SecretBytes, mapping: CSVMapping = CSVMapping(), showsUnknown: Bool = false
   ) throws(CSVError) -> (draft: ImportDraft, dialect: String, rowCount: Int) {
@@ -36,7 +35,7 @@ package enum CSVImport {
     return (draft, dialect.name, table.rowCount)
   }
 
-  // Why the row needs no item, when it needs none.
+  // Returns the reason why the row needs no item, or nil if it needs one.
   private static func read(
     row: Int, of table: CSVTable, _ columns: [CSVColumn], into entry: inout ImportedEntry
   ) -> ImportSkip? {
@@ -44,7 +43,7 @@ package enum CSVImport {
     var recordType = RecordType.password
     for (index, column) in columns.enumerated() {
       let field = table.field(row: row, column: index)
-      // An empty field says nothing, as opposed to an empty password.
+      // An empty field is ignored, unlike an empty password.
       if field.isEmpty { continue }
       switch column {
       case .secret: entry.claimSecret(field, title: table.header[index])
@@ -70,7 +69,7 @@ package enum CSVImport {
       case .unknown(let title): entry.field(title, field)
       }
     }
-    // Proton Pass names an account by its mail address alone, where there is no other name.
+    // Proton Pass identifies an account without a user name by its mail address.
     if columns.contains(.attribute("email")), entry.attributes[.account] == nil {
       entry.attributes[.account] = entry.attributes["email"]
     }
@@ -79,7 +78,7 @@ package enum CSVImport {
     return nil
   }
 
-  /// What a row is, in the words of several programs.
+  /// The type of a row, in the terms of several programs.
   private enum RecordType {
     case password, note, folder, other
 

@@ -1,19 +1,19 @@
 internal import KeyringModel
 
-/// What a person says about the columns of a CSV file: `--map COLUMN=NAME`.
+/// The user's choice of columns in a CSV file: `--map COLUMN=NAME`.
 ///
-/// NAME is `secret`, `note`, `otp` (a seed of one-time passwords), `url`, or any attribute by its name in the
-/// index; a name that is not known there is a custom attribute. All but the first three become public.
+/// NAME is `secret`, `note`, `otp` (a one-time-password seed), `url`, or any attribute by its name in the index. An
+/// unknown name is a custom attribute. All but the first three become public.
 package struct CSVMapping: Sendable {
   private(set) var columns: [(title: String, column: CSVColumn)] = []
 
-  /// A mapping that says nothing.
+  /// Creates an empty mapping.
   package init() {}
 
   /// Adds one `COLUMN=NAME`.
   ///
-  /// - Parameter text: The words after `--map`; the column is what stands before the last `=`.
-  /// - Returns: False when it is not of this form, or names what the store keeps itself or no password can have.
+  /// - Parameter text: the value of `--map`; the column is the text before the last `=`.
+  /// - Returns: false if it does not have this form, or names an attribute that is reserved or not for passwords.
   package mutating func add(_ text: String) -> Bool {
     guard let equals = text.lastIndex(of: "="), equals > text.startIndex else { return false }
     let name = String(text[text.index(after: equals)...])
@@ -43,7 +43,7 @@ package struct CSVMapping: Sendable {
 }
 
 extension AttributeSchema {
-  /// Whether a password of one class or the other can have an attribute of this name.
+  /// Returns true if a password of either class can have an attribute of this name.
   fileprivate static func canBeOfPassword(_ name: AttributeName) -> Bool {
     guard isCustom(name) else {
       return applies(name, to: .genericPassword) || applies(name, to: .internetPassword)

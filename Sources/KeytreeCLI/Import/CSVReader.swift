@@ -1,22 +1,22 @@
 package import Secrets
 
-/// Reads RFC 4180 text strictly: what could be read in two ways is an error that names the row.
+/// A strict reader of RFC 4180 text: ambiguous input is an error that names the row.
 ///
-/// Practical where files of browsers differ: a byte order mark, CR LF and LF line ends, empty lines between
-/// rows and a missing line end at the end of the file are accepted. Fields keep their exact bytes, which
-/// need not be UTF-8; a NUL is refused, because text with NULs is UTF-16 read wrongly. KeePass 1.x writes a quote
-/// within quotes as `\"` and a backslash as `\\`; in files with its first row, and in these alone, they are read so.
+/// It is lenient where files of browsers differ: a byte order mark, CR LF and LF line ends, empty lines between rows
+/// and a missing line end at the end of the file are accepted. Fields keep their exact bytes, which need not be UTF-8.
+/// A NUL is refused, because text with NULs is usually UTF-16. KeePass 1.x writes a quote within quotes as `\"` and a
+/// backslash as `\\`; only files with the first row of KeePass 1.x are read in this way.
 package enum CSVReader {
-  /// The largest file that is read: 64 MiB.
+  /// The size of the largest file that is read: 64 MiB.
   package static let sizeLimit = 64 << 20
-  /// The most columns that are read.
+  /// The largest number of columns that is read.
   package static let columnLimit = 256
 
   /// Reads a whole file.
   ///
-  /// - Parameter bytes: The file as it is.
-  /// - Returns: Header and rows.
-  /// - Throws: `CSVError`, apart from `unknownHeader` and `duplicateColumn`, which are about meaning.
+  /// - Parameter bytes: the content of the file.
+  /// - Returns: the header and the rows.
+  /// - Throws: `CSVError`, except `unknownHeader` and `duplicateColumn`, which concern the meaning of columns.
   package static func read(_ bytes: borrowing SecretBytes) throws(CSVError) -> CSVTable {
     guard bytes.count <= sizeLimit else { throw .tooLarge(limit: sizeLimit) }
     var scan = Scan(capacity: bytes.count)
@@ -31,14 +31,14 @@ package enum CSVReader {
     private var ends: [Int] = []
     private var header: [String]?
     private var state = State.start
-    // The fields of the current row that are complete, where its first field begins, and its number.
+    // The number of complete fields in the current row, and the number of the row.
     private var fields = 0
     private var row = 1
     private var quoteRow = 1
-    // Whether a backslash in quotes protects a quote or a backslash.
+    // True if a backslash in quotes escapes a quote or a backslash.
     private var hasBackslashes = false
 
-    // The first row of KeePass 1.x, which always stands in quotes.
+    // The first row of KeePass 1.x, which is always quoted.
     private static let keePassHeader = Array(
       #""Account","Login Name","Password","Web Site","Comments""#.utf8)
 
@@ -47,7 +47,7 @@ package enum CSVReader {
     mutating func run(_ file: UnsafeRawBufferPointer) throws(CSVError) {
       var index = unsafe file.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
       hasBackslashes = unsafe file[index...].starts(with: Scan.keePassHeader)
-      // Stretches of bytes that need no decision are copied in one go.
+      // Runs of ordinary bytes are copied together.
       var stretch = index
       while index < file.count {
         let byte = unsafe file[index]
@@ -61,7 +61,7 @@ package enum CSVReader {
             let next = unsafe file[index + 1]
             if next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") {
               unsafe copy(file[stretch..<index])
-              // The byte after the backslash begins the next stretch, and is not looked at.
+              // The byte after the backslash begins the next run and is not interpreted.
               stretch = index + 1
               index += 1
             }
@@ -76,7 +76,7 @@ package enum CSVReader {
             quoteRow = row
             stretch = index + 1
           case .quoteInQuoted:
-            // The second of two quotes stands for one, and begins the next stretch.
+            // The second of two quotes represents one quote, and begins the next run.
             stretch = index
           default:
             throw .strayQuote(row: row, column: fields + 1)
@@ -89,7 +89,7 @@ package enum CSVReader {
         case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
           let isPair = unsafe byte == UInt8(ascii: "\r") && index + 1 < file.count && file[index + 1] == 10
           if byte == UInt8(ascii: "\r"), !isPair {
-            // A CR by itself ends no line; it is content.
+            // A CR alone does not end a line; it is content.
             try beginPlain(at: index, &stretch)
             break
           }
@@ -105,7 +105,7 @@ package enum CSVReader {
       if state == .plain { unsafe copy(file[stretch...]) }
     }
 
-    // The last line may lack its end.
+    // The last line may have no line end.
     mutating func finish() throws(CSVError) -> CSVTable {
       if state == .quoted { throw .unclosedQuote(row: quoteRow) }
       try endLine()
@@ -139,7 +139,7 @@ package enum CSVReader {
     }
 
     private mutating func endLine() throws(CSVError) {
-      // Nothing at all between two line ends is no row.
+      // An empty line is not a row.
       if fields == 0, state == .start { return }
       try endField()
       if let header {

@@ -2,12 +2,12 @@ package import Secrets
 
 /// The rows of a CSV file, all with the same number of fields, kept in wiped memory.
 package struct CSVTable: Sendable {
-  /// The text of the first row, the names of the columns; bytes that are not UTF-8 are replaced.
+  /// The fields of the first row, which are the names of the columns. Bytes that are not UTF-8 are replaced.
   package let header: [String]
-  /// How many rows follow the header.
+  /// The number of rows after the header.
   package let rowCount: Int
 
-  // The fields of all rows after the header, without quotes, one after the other; and where each ends.
+  // The fields of all rows after the header, concatenated without quotes, and the position where each one ends.
   private let content: SecretSlice
   private let ends: [Int]
 
@@ -19,48 +19,48 @@ package struct CSVTable: Sendable {
     rowCount = ends.count / header.count
   }
 
-  /// One field.
+  /// Returns one field.
   ///
   /// - Parameters:
-  ///   - row: Which row, the first after the header being 0.
-  ///   - column: Which column, from 0.
-  /// - Returns: The exact bytes, without the quotes of the file format.
+  ///   - row: the row; the first one after the header is 0.
+  ///   - column: the column, from 0.
+  /// - Returns: the exact bytes, without the quotes of the file format.
   package func field(row: Int, column: Int) -> SecretSlice {
     precondition(header.indices.contains(column), "a column of the header")
     let index = row * header.count + column
     return content.part((index == 0 ? 0 : ends[index - 1])..<ends[index])
   }
 
-  /// The number of a row as spreadsheets show it, where the header is row 1.
+  /// Returns the number of a row as spreadsheets show it. The header is row 1.
   ///
-  /// - Parameter row: Which row, the first after the header being 0.
-  /// - Returns: The number.
+  /// - Parameter row: the row; the first one after the header is 0.
+  /// - Returns: the number.
   package static func number(ofRow row: Int) -> Int { row + 2 }
 }
 
-/// Why a CSV file cannot be read. Rows are counted as spreadsheets do: the header is row 1.
+/// The reason why a CSV file cannot be read. Rows are counted as in spreadsheets: the header is row 1.
 package enum CSVError: Error, Equatable {
   /// The file has no header.
   case empty
-  /// The file has more bytes than are read.
+  /// The file is larger than the limit.
   case tooLarge(limit: Int)
-  /// There are more columns than are read.
+  /// The file has more columns than the limit.
   case tooManyColumns(limit: Int)
-  /// A row does not have as many fields as the header.
+  /// The number of fields in a row differs from the header.
   case wrongColumnCount(row: Int, found: Int, expected: Int)
   /// A quoted field that starts in this row has no end.
   case unclosedQuote(row: Int)
-  /// A quote stands inside a field that does not begin with one.
+  /// A quote is inside a field that does not begin with one.
   case strayQuote(row: Int, column: Int)
   /// Something other than a comma or a line end follows the closing quote of a field.
   case textAfterQuote(row: Int, column: Int)
-  /// The file holds a NUL: it is not UTF-8 text, most likely UTF-16.
+  /// The file contains a NUL: it is not UTF-8 text, most likely UTF-16.
   case notText(row: Int)
   /// Two columns have the same name.
   case duplicateColumn(String)
   /// The mapping names a column that the file does not have.
   case noSuchColumn(String)
-  /// No known program writes this set of columns. Their names are not told: in a file without a header they
-  /// would be somebody's password.
+  /// No known program writes this set of columns. Their names are not reported: in a file without a header they would
+  /// be a password.
   case unknownHeader(columns: Int)
 }

@@ -1,14 +1,14 @@
 internal import KeyringModel
 
-/// The names that imports give to fields.
+/// The rules for the names that imports give to fields.
 enum FieldNaming {
-  /// The most numbers that are tried for one name.
+  /// The largest number of numbered names that are tried.
   private static let numbers = 99
 
-  /// Returns the name of a field whose label in another program is this one: its letters and digits in lower case, with
-  /// hyphens between them, cut to the size of a name.
+  /// Returns the name of a field for its label in another program: the letters and digits in lower case, with hyphens
+  /// between the words, cut to the largest size of a name.
   ///
-  /// - Parameter label: Any text; `field` where nothing of it can be in a name.
+  /// - Parameter label: any text. If it contains no letter or digit, the name is `field`.
   static func name(for label: String) -> String {
     let words = label.lowercased().utf8.split { byte in
       !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
@@ -16,11 +16,11 @@ enum FieldNaming {
     }
     let name = shorten(String(decoding: Array(words.joined(separator: "-".utf8)), as: UTF8.self), by: 0)
     if FieldName.isValid(name) { return name }
-    // Nothing is left, or the name of a device of DOS.
+    // The name is empty or that of a DOS device.
     return name.isEmpty ? "field" : "field-\(name)"
   }
 
-  /// A name without the number at its end, and that number; 1 for a name without one.
+  /// Returns a name without the number at its end, and that number; 1 for a name without one.
   static func parts(of name: String) -> (base: String, number: Int) {
     guard let match = name.wholeMatch(of: #/(.+)-([2-9]|[1-9][0-9])/#), let number = Int(match.2) else {
       return (name, 1)
@@ -28,7 +28,7 @@ enum FieldNaming {
     return (String(match.1), number)
   }
 
-  /// The names to try when a name is taken: itself, then the same with higher numbers.
+  /// Returns the names to try if a name is taken: the name itself, then the name with higher numbers.
   static func candidates(_ name: String) -> some Sequence<String> {
     let (base, first) = parts(of: name)
     return (first..<first + numbers).lazy.map { numbered(base, $0) }
@@ -48,8 +48,8 @@ enum FieldNaming {
 }
 
 extension ImportPart {
-  /// The name of the field that keeps the part, where no other field has it, and the label that tells what the name does
-  /// not: the exact name that another program has for it.
+  /// The default name of the field for the part, and a label if the name alone does not show the exact name in the
+  /// other program.
   var field: (name: String, label: String?) {
     switch self {
     case .oneTimePassword: return (FieldName.oneTimePassword, nil)
@@ -57,7 +57,7 @@ extension ImportPart {
     case .column(let title):
       let name = FieldNaming.name(for: title)
       let base = FieldNaming.parts(of: name).base
-      // Only a seed is `otp`, and only a note is `note`, whatever another program calls a field.
+      // Only a seed is named `otp`, and only a note is named `note`, even if another program uses these names.
       if [FieldName.oneTimePassword, FieldName.note].contains(base) {
         return (base == name ? "\(name)-2" : name, title)
       }
@@ -65,11 +65,11 @@ extension ImportPart {
     }
   }
 
-  /// The part of an entry that a field is.
+  /// Creates the part of an entry that a field represents.
   ///
   /// - Parameters:
-  ///   - field: The name of the field.
-  ///   - label: Its label, if it has one.
+  ///   - field: the name of the field.
+  ///   - label: its label, if it has one.
   init(field: String, label: String?) {
     if let label, FieldNaming.candidates(ImportPart.column(label).field.name).contains(field) {
       self = .column(label)

@@ -1,6 +1,6 @@
 internal import Arguments
 
-// What `keytree import` reads: one declaration for each format.
+// The formats of `keytree import`, each with its declaration.
 extension ImportCommand {
   static let dryRun = OptionDeclaration(
     "dry-run", help: "only report what becomes what, and what would be lost; nothing is changed")

@@ -1,26 +1,26 @@
 internal import KeyringModel
 internal import Secrets
 
-/// Why something of the source is not in the store after an import.
+/// The reason why a part of the source is not in the store after an import.
 package enum ImportLoss: Hashable, Sendable {
-  /// It could not be decrypted; the text says why.
+  /// It could not be decrypted; the text is the reason.
   case unreadable(String)
   /// It has more bytes than a secret may have.
   case tooLarge(limit: Int)
-  /// An attribute that names the item has more bytes than an attribute may have.
+  /// An attribute of the item's name is larger than an attribute may be.
   case nameTooLong(String)
-  /// A file that is no item of a password store.
+  /// A file that is not an item of a password store.
   case strayFile
-  /// Something that is neither file, folder nor link.
+  /// A file system object that is neither a file, a folder nor a link.
   case notAFile
-  /// A link to something that is not imported, or out of the store. Links are never followed.
+  /// A link to something that is not imported, or to a place outside the store. Links are never followed.
   case link(target: [UInt8])
-  /// Every name that could be made for it is taken by other secrets.
+  /// All possible names are taken by other secrets.
   case noNameLeft
-  /// Something that has no place in a store, in words.
+  /// Data that a store cannot contain; the text describes it.
   case noPlace(String)
 
-  /// What to tell.
+  /// The message.
   package var text: String {
     switch self {
     case .unreadable(let reason): reason
@@ -35,24 +35,24 @@ package enum ImportLoss: Hashable, Sendable {
   }
 }
 
-/// Why something of the source needs no item. Nothing is lost by it.
+/// The reason why a part of the source needs no item. No data is lost.
 package enum ImportSkip: Hashable, Sendable {
-  /// What `pass`, gopass and git keep in a store for themselves.
+  /// A file that `pass`, gopass or git keeps in a store for itself.
   case housekeeping
-  /// A link to an item, which keeps this path as an attribute.
+  /// A link to an item. The item keeps this path as an attribute.
   case alias(of: [UInt8])
-  /// A link to a folder, whose items are imported under their own paths; empty for the top of the store.
+  /// A link to a folder whose items are imported under their own paths; empty for the top of the store.
   case folderLink(to: [UInt8])
-  /// A folder, whose name its entries say.
+  /// A folder. Its entries contain its name.
   case folder
-  /// It says nothing.
+  /// An empty part.
   case empty
-  /// What its owner has thrown away.
+  /// An entry in the trash.
   case trash
-  /// A field that holds nothing of its own, and points at another one of the same entry.
+  /// A field without a value of its own that refers to another field of the same entry.
   case fieldLink
 
-  /// What to tell.
+  /// The message.
   package var text: String {
     switch self {
     case .housekeeping: "not an item"
@@ -67,22 +67,22 @@ package enum ImportSkip: Hashable, Sendable {
   }
 }
 
-/// What was read from a source, before anything is compared with the store.
+/// The data that was read from a source, before any comparison with the store.
 package struct ImportDraft: Sendable {
   /// The logins, in the order of the source.
   package var logins: [PlannedLogin] = []
-  /// What became no item, and why.
+  /// The parts that became no item, with the reasons.
   package var findings: [ImportReport.Entry] = []
 
-  /// Starts with nothing.
+  /// Creates an empty draft.
   package init() {}
 
   /// The items and fields of all logins.
   package var items: [PlannedItem] { logins.flatMap(\.items) }
 
-  /// Adds what was read from a further part of the source.
+  /// Appends the data from another part of the source.
   ///
-  /// - Parameter other: The further part.
+  /// - Parameter other: the data from the other part.
   package mutating func append(_ other: ImportDraft) {
     logins += other.logins
     findings += other.findings
@@ -90,9 +90,9 @@ package struct ImportDraft: Sendable {
 
   /// Adds a login, or the reasons why parts of it cannot be kept as they are.
   ///
-  /// A value that is too long for an attribute becomes a field, unless it is part of what names the login.
+  /// A value that is too long for an attribute becomes a field, unless it is part of the login's name.
   ///
-  /// - Parameter login: The login.
+  /// - Parameter login: the login.
   mutating func add(_ login: PlannedLogin) {
     var login = login
     login.items[0].alternatives.removeAll { $0.sizeInLine > ImportDraft.namePartLimit }
@@ -109,7 +109,7 @@ package struct ImportDraft: Sendable {
     }
     login.items.removeAll { $0.secret.count > ImportDraft.secretLimit }
     var index = 0
-    // What is sealed comes last and is looked at as well.
+    // Fields created in this loop are appended and therefore checked as well.
     while index < login.items.count {
       for (name, bytes) in ImportDraft.takeLongAttributes(of: &login.items[index]) {
         login.add(.column(name.text), SecretSlice(SecretBytes(copying: bytes)))
@@ -119,13 +119,13 @@ package struct ImportDraft: Sendable {
     if !login.items.isEmpty { logins.append(login) }
   }
 
-  /// Takes out what has no room in the line of an item, and adds what its owner should know of the rest.
+  /// Removes the attributes that do not fit into the index line of an item, and adds remarks about the others.
   private static func takeLongAttributes(
     of item: inout PlannedItem
   ) -> [(name: AttributeName, bytes: [UInt8])] {
     let key = Set(AttributeSchema.primaryKey(of: item.itemClass))
     var long: [(name: AttributeName, bytes: [UInt8])] = []
-    // What names the item has its room in any case.
+    // The attributes of the name always have room.
     var (room, left) = (lineLimit, AttributeSchema.maximumCount - 4)
     for (name, value) in item.attributes.entries where key.contains(name) {
       room -= value.sizeInLine + name.text.utf8.count + 4
@@ -144,7 +144,7 @@ package struct ImportDraft: Sendable {
         room -= size + name.text.utf8.count + 4
         left -= 1
       }
-      // Of a login it is told once.
+      // For a login the remark is made only once.
       if case .bytes = value, item.field == nil || !key.contains(name) {
         item.remarks.append(.notUTF8(name.text))
       }
@@ -153,34 +153,35 @@ package struct ImportDraft: Sendable {
     return long
   }
 
-  /// Notes that a part of an entry will not be in the store.
+  /// Records that a part of an entry will not be in the store.
   ///
   /// - Parameters:
-  ///   - source: Which entry.
-  ///   - reason: Why.
-  ///   - part: Which part of it.
+  ///   - source: the entry.
+  ///   - reason: the reason.
+  ///   - part: the part of the entry.
   package mutating func lose(
     _ source: ImportSource, _ reason: ImportLoss, part: ImportPart = .secret
   ) {
     findings.append(ImportReport.Entry(source: source, part: part, outcome: .lost(reason)))
   }
 
-  /// Notes that an entry needs no item.
+  /// Records that an entry needs no item.
   ///
   /// - Parameters:
-  ///   - source: Which entry.
-  ///   - reason: Why.
-  ///   - part: Which part of it.
+  ///   - source: the entry.
+  ///   - reason: the reason.
+  ///   - part: the part of the entry.
   mutating func skip(_ source: ImportSource, _ reason: ImportSkip, part: ImportPart = .secret) {
     findings.append(ImportReport.Entry(source: source, part: part, outcome: .skipped(reason)))
   }
 
-  /// The most bytes of a secret, as in the store format: 1 MiB.
+  /// The largest size of a secret, as in the store format: 1 MiB.
   package static let secretLimit = 1 << 20
-  // A line of the index has 16 KiB for all attributes. Those that name an item, at most seven, and some ten
-  // others fit with these limits, whatever has to be escaped.
+  // An index line has 16 KiB for all attributes. Those of an item's name, at most seven, and about ten others fit with
+  // these limits, including all escapes.
   private static let namePartLimit = 2048
   private static let attributeLimit = 1024
-  // All attributes together: what is over is sealed. Below the line with room for what is not an attribute.
+  // The limit for all attributes together; further ones become encrypted fields. It leaves room in the index line for
+  // the other members.
   private static let lineLimit = 12 << 10
 }

@@ -3,10 +3,10 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Secrets
 
-// Why a source of secrets cannot be read, in words. No content of a source is part of them.
+// The messages for sources that cannot be read. They contain no content of a source.
 
 extension CommandError {
-  /// A CSV file that cannot be understood.
+  /// Creates the failure for a CSV file that cannot be understood.
   init(_ error: CSVError, file: String) {
     let name = file == "-" ? "standard input" : ErrorReport.show(file)
     var hint = "make sure that it is the right file, or export it again"
@@ -45,7 +45,7 @@ extension CommandError {
     self = .other(.failure, message: "cannot read \(name): \(reason)", hint: hint)
   }
 
-  /// A file of another program that cannot be understood.
+  /// Creates the failure for a file of another program that cannot be understood.
   init(_ error: SourceError, file: String) {
     let name = file == "-" ? "standard input" : ErrorReport.show(file)
     var hint = "make sure that it is the right file, or export it again"
@@ -68,7 +68,7 @@ extension CommandError {
     self = .other(.failure, message: "cannot read \(name): \(reason)", hint: hint)
   }
 
-  /// A password store that cannot be walked through.
+  /// Creates the failure for a password store that cannot be read.
   init(_ error: PassTreeError, folder: String) {
     func show(_ path: [UInt8]) -> String { Escaping.terminal.show(path) }
     let store = ErrorReport.show(folder)
@@ -101,7 +101,7 @@ extension CommandError {
 }
 
 extension PassTreeError {
-  /// Why one file of a store cannot be read, for the report.
+  /// The reason why one file of a store cannot be read, for the report.
   var words: String {
     switch self {
     case .failed(_, let number): "cannot be read: \(ErrorReport.words(number))"
@@ -114,8 +114,8 @@ extension PassTreeError {
 }
 
 extension EngineError {
-  /// Why one file cannot be decrypted while others may well be; nil when it concerns all of them: a prompt that
-  /// was cancelled, an agent that is away (threat T36).
+  /// The reason why one file cannot be decrypted, if other files may not be affected. Nil if the error concerns all of
+  /// them: a cancelled prompt, an unreachable agent (threat T36).
   var wordsForOneFile: String? {
     switch self {
     case .notARecipient(let recipients):

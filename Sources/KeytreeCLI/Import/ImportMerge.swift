@@ -1,18 +1,18 @@
 package import KeyringModel
 package import Secrets
 
-/// Decides for every login of a draft what has to be done, so that nothing is lost and nothing is stored twice.
+/// A merge that decides for every login of a draft how to store it: nothing is lost and nothing is stored twice.
 ///
-/// For each login the names it may have are tried in a fixed order (``PlannedItem/candidates``):
-/// - No item has the name: the item is added.
-/// - An item with the same secret has it: they are the same. What only the new one says (another URL, another
-///   label) is added to that item's attributes; values that are there are never changed. An item of the store that
-///   has a label, a comment or a kind gets no other one.
-/// - An item with another secret has it: the next name is tried.
+/// For each login the possible names are tried in a fixed order (``PlannedItem/candidates``):
+/// - If no item has the name, the item is added.
+/// - If an item with the same secret has the name, they are the same. Additional information (another URL, another
+///   label) is added to that item's attributes; existing values never change. An item of the store that has a label, a
+///   comment or a kind gets no second one.
+/// - If an item with another secret has the name, the next name is tried.
 ///
-/// The fields go where the login goes. A field whose name another secret has is given the next number.
+/// The fields follow their login. A field whose name belongs to another secret gets the next number.
 ///
-/// The order depends on the source alone, so that a second run finds every item where the first one put it.
+/// The order depends on the source alone, so that a second run finds every item at the place from the first run.
 package struct ImportMerge<Failure: Error> {
   private let group: String
   private let existing: (PrimaryKey) throws(Failure) -> ItemRecord?
@@ -21,9 +21,9 @@ package struct ImportMerge<Failure: Error> {
   /// Prepares a merge with a store.
   ///
   /// - Parameters:
-  ///   - group: The group that new items belong to.
-  ///   - existing: Finds the item of the store that has a primary key.
-  ///   - hasSecret: Whether that item has this secret, which means to decrypt it. Asked only when an item
+  ///   - group: the group of new items.
+  ///   - existing: returns the item of the store that has a primary key.
+  ///   - hasSecret: returns true if that item has this secret, which requires decryption. It is called only if an item
   ///     of the draft has the name of one in the store.
   package init(
     group: String,
@@ -37,19 +37,19 @@ package struct ImportMerge<Failure: Error> {
 
   /// Compares a draft with itself and with the store.
   ///
-  /// - Parameter draft: What was read.
-  /// - Returns: What to do, and the report.
-  /// - Throws: What the closures throw.
+  /// - Parameter draft: the data of the source.
+  /// - Returns: the plan with its report.
+  /// - Throws: the errors of the closures.
   package func plan(_ draft: ImportDraft) throws(Failure) -> ImportPlan {
     var progress = Progress(plan: ImportPlan(report: ImportReport(entries: draft.findings)))
     for login in draft.logins { try place(login, &progress) }
     return progress.plan
   }
 
-  /// The items of the store that have a name which something in a draft may get: `plan` compares their secrets.
+  /// Returns the items of the store that have a possible name of an item in a draft. `plan` compares their secrets.
   ///
-  /// - Parameter draft: What was read.
-  /// - Throws: What the closures throw.
+  /// - Parameter draft: the data of the source.
+  /// - Throws: the errors of the closures.
   package func rivals(of draft: ImportDraft) throws(Failure) -> [ItemRecord] {
     var rivals: [ItemRecord] = []
     for login in draft.logins {
@@ -73,7 +73,7 @@ package struct ImportMerge<Failure: Error> {
     for attributes in login.head.candidates {
       let login = login.placed(attributes)
       if try place(login.head, isBeside: isBeside, &progress) {
-        // What is kept on this machine alone has its fields here as well.
+        // The fields of an item that stays on this machine stay here as well.
         let isLocal = try existing(login.head.primaryKey(in: group))?.isLocal == true
         for var field in login.items.dropFirst() {
           if isLocal { field.isLocal = true }
@@ -95,7 +95,7 @@ package struct ImportMerge<Failure: Error> {
     progress.note(field, .lost(.noNameLeft), nil)
   }
 
-  /// Adds an item, or completes the one that has its name and its secret; false when another secret has the name.
+  /// Adds an item, or completes the one with its name and its secret. Returns false if another secret has the name.
   private func place(
     _ item: PlannedItem, isBeside: Bool, _ progress: inout Progress
   ) throws(Failure) -> Bool {
@@ -144,7 +144,7 @@ package struct ImportMerge<Failure: Error> {
   }
 }
 
-// What is decided so far, and where in it the item is that has a primary key or an id.
+// The decisions so far, and the positions of items in them by primary key or place.
 private struct Progress {
   var plan: ImportPlan
   var additions: [PrimaryKey: Int] = [:]
@@ -157,13 +157,13 @@ private struct Progress {
   }
 }
 
-/// What an import does to a store.
+/// The changes that an import makes to a store.
 package struct ImportPlan: Sendable {
   /// Attributes for an item of the store that has the same secret.
   package struct Completion: Sendable {
-    /// The item as it is.
+    /// The existing item.
     package var record: ItemRecord
-    /// What it does not say yet.
+    /// The attributes that it lacks.
     package var attributes: Attributes
   }
 
@@ -171,9 +171,9 @@ package struct ImportPlan: Sendable {
   package var additions: [PlannedItem] = []
   /// The attributes to add to items of the store.
   package var completions: [Completion] = []
-  /// What became of every entry.
+  /// The outcomes of all entries.
   package var report: ImportReport
 
-  /// Whether nothing is to be done.
+  /// True if nothing changes.
   package var isEmpty: Bool { additions.isEmpty && completions.isEmpty }
 }

@@ -1,16 +1,16 @@
 package import KeyringModel
 
-/// What became of one part of an entry.
+/// The outcome for one part of an entry.
 package enum ImportOutcome: Hashable, Sendable {
   /// It is a new item.
   case added
-  /// It is a new item, under a name that tells it from another one with the same account and another secret.
+  /// It is a new item, under a name that distinguishes it from another one with the same account and another secret.
   case addedBeside
-  /// An earlier entry has the same secret; its item says what only this entry said as well.
+  /// An earlier entry has the same secret. Its item also gets the additional attributes of this entry.
   case joined(ImportSource, adding: [AttributeName])
-  /// The store has the item; it gets the attributes that it did not have.
+  /// The store has the item. The item gets the attributes that it lacked.
   case completed(adding: [AttributeName])
-  /// An earlier entry says exactly the same.
+  /// An earlier entry is identical.
   case duplicate(of: ImportSource)
   /// The store has it.
   case alreadyThere
@@ -20,46 +20,46 @@ package enum ImportOutcome: Hashable, Sendable {
   case lost(ImportLoss)
 }
 
-/// What became of every entry of a source.
+/// The outcomes of all entries of a source.
 package struct ImportReport: Sendable {
   /// One part of one entry.
   package struct Entry: Hashable, Sendable {
-    /// Which entry.
+    /// The entry.
     package var source: ImportSource
-    /// Which part of it.
+    /// The part of the entry.
     package var part: ImportPart
-    /// What became of it.
+    /// The outcome.
     package var outcome: ImportOutcome
-    /// The item that has it now; nil when none has.
+    /// The path of the resulting item; nil if there is none.
     package var path: ItemPath?
-    /// What its owner should know.
+    /// Remarks for the user.
     package var remarks: [ImportRemark] = []
   }
 
-  /// How many parts had which outcome.
+  /// The numbers of parts with each outcome.
   package struct Counts: Hashable, Sendable {
-    /// New items, those beside another one included.
+    /// New items, including those beside another one.
     package var added = 0
-    /// New items that stand beside another one with the same account.
+    /// New items with the same account as another one.
     package var beside = 0
-    /// Entries whose secret an earlier entry has.
+    /// Entries with the same secret as an earlier entry.
     package var joined = 0
     /// Items of the store that get attributes.
     package var completed = 0
-    /// Entries that an earlier one repeats exactly.
+    /// Entries that are identical to an earlier one.
     package var duplicates = 0
-    /// What the store has.
+    /// Entries that are already in the store.
     package var alreadyThere = 0
-    /// What needs no item.
+    /// Entries that need no item.
     package var skipped = 0
-    /// What will not be in the store.
+    /// Entries that will not be in the store.
     package var lost = 0
   }
 
-  /// All parts of all entries: first what became no item, then the items in the order of the source.
+  /// All parts of all entries: first those that became no item, then the items in the order of the source.
   package var entries: [Entry]
 
-  /// The counts, made from the entries, so that they cannot differ from them.
+  /// The counts, computed from the entries, so that both always agree.
   package var counts: Counts {
     entries.reduce(into: Counts()) { counts, entry in
       switch entry.outcome {
@@ -77,17 +77,17 @@ package struct ImportReport: Sendable {
     }
   }
 
-  /// Whether something of the source will not be in the store.
+  /// True if a part of the source will not be in the store.
   package var hasLoss: Bool { entries.contains { $0.outcome.isLoss } }
 }
 
 extension ImportOutcome {
-  /// Whether something of the source will not be in the store.
+  /// True if a part of the source will not be in the store.
   package var isLoss: Bool {
     if case .lost = self { true } else { false }
   }
 
-  /// One word for programs.
+  /// The outcome as one word, for programs.
   package var word: String {
     switch self {
     case .added: "added"

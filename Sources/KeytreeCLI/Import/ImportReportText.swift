@@ -2,12 +2,12 @@ package import Encoding
 internal import KeyringModel
 
 extension ImportReport.Entry {
-  /// One line for a person, for example `row 17, note: added as generic-password/github.com/alice.note`.
+  /// The entry as one line for people, for example `row 17, note: added as generic-password/github.com/alice.note`.
   ///
-  /// It may hold any character of the source: what writes it to a terminal escapes it.
+  /// It may contain any character of the source, so the caller must escape it for a terminal.
   package var line: String { line(isPlan: false) }
 
-  /// The same line for what was done, or for what would be done.
+  /// Returns the line for a completed import, or for a plan.
   fileprivate func line(isPlan: Bool) -> String {
     var where_ = source.text
     if part != .secret { where_ += ", \(part.text)" }
@@ -15,7 +15,7 @@ extension ImportReport.Entry {
     return "\(where_): \(outcome.text(path: path, isPlan: isPlan))\(notes)"
   }
 
-  /// The same for programs; no secret is in it.
+  /// The entry for programs, without any secret.
   package var json: JSONValue {
     var members = [JSONMember("outcome", .string(outcome.word)), JSONMember("part", .string(part.text))]
     switch source {
@@ -36,21 +36,21 @@ extension ImportReport.Entry {
 }
 
 extension ImportReport {
-  /// What a person wants to read: every entry that needs attention, then the counts.
+  /// Returns the lines for people: every entry that needs attention, then the counts.
   ///
   /// - Parameters:
-  ///   - all: Whether to list the entries that were simply added or are there already, too.
-  ///   - isPlan: Whether nothing was done yet.
-  /// - Returns: The lines, without line ends.
+  ///   - all: true if the entries that were simply added or already exist are listed, too.
+  ///   - isPlan: true if nothing was done yet.
+  /// - Returns: the lines, without line ends.
   package func lines(all: Bool, isPlan: Bool = false) -> [String] {
     let lines = entries.filter { all || $0.needsAttention }.map { $0.line(isPlan: isPlan) }
     return lines + [isPlan ? "would be: \(summary)" : summary]
   }
 
-  /// What would not be in the store, one line each.
+  /// The entries that would not be in the store, one line each.
   package var losses: [String] { entries.filter { $0.outcome.isLoss }.map(\.line) }
 
-  /// The counts in one line; what did not occur is left out, but for what was added.
+  /// The counts in one line. Zeros are left out, except the number of added items.
   package var summary: String {
     let counts = counts
     let parts = [
@@ -63,9 +63,9 @@ extension ImportReport {
       .map { "\($0.element.0) \($0.element.1)" }.joined(separator: ", ")
   }
 
-  /// The counts for programs.
+  /// Returns the counts, for programs.
   ///
-  /// - Parameter isApplied: whether it was done; else the counts are those of a plan.
+  /// - Parameter isApplied: true if the import was done, false if the counts are those of a plan.
   package func summaryJSON(isApplied: Bool) -> JSONValue {
     let counts = counts
     return .object([

@@ -3,22 +3,21 @@ internal import KeyringModel
 internal import Secrets
 internal import Synchronization
 
-/// Brings a draft into a store: compares, reports, and adds everything in one transaction or nothing.
+/// An import of a draft into a store: compares, reports, and adds everything in one transaction or nothing.
 struct ImportRun {
   let keyring: Keyring
   let host: HostContext
   let group: String
-  /// Whether only the report is wanted.
+  /// True if only the report is requested.
   let isDryRun: Bool
-  /// Whether something may be left behind.
+  /// True if losses are accepted.
   let acceptsLoss: Bool
   let json: Bool
   let console: Console
 
-  /// Does it.
+  /// Runs the import.
   ///
-  /// - Throws: `other` when something would be lost and that was not accepted: then nothing was imported;
-  ///   `keyring`.
+  /// - Throws: `other` if data would be lost and losses were not accepted: then nothing was imported; `keyring`.
   func callAsFunction(_ draft: ImportDraft) throws {
     let plan: ImportPlan = try self.plan(draft)
     let isRefused = plan.report.hasLoss && !acceptsLoss
@@ -42,7 +41,7 @@ struct ImportRun {
     if isDryRun { console.say("Nothing was changed.") }
   }
 
-  /// What is to be done, after a look at everything in the store that has one of these names.
+  /// Returns the plan, after a comparison with all items of the store that have one of these names.
   private func plan(_ draft: ImportDraft) throws -> ImportPlan {
     let lookup = RecordLookup(keyring.index)
     let secrets = StoredSecrets(keyring)
@@ -50,7 +49,7 @@ struct ImportRun {
       group: group,
       existing: { key in try lookup(key) },
       hasSecret: { record, secret in try secrets.has(record, secret) })
-    // Several threads decrypt what is to be compared; the merge itself cannot.
+    // Several threads decrypt the items to compare, because the merge itself uses one thread.
     var seen: Set<ItemPlace> = []
     let rivals = try merge.rivals(of: draft).filter { seen.insert($0.place).inserted }
     try secrets.learn(rivals, workers: host.workers, console: console)
@@ -59,7 +58,7 @@ struct ImportRun {
 
   /// Adds and completes items in one transaction.
   ///
-  /// - Returns: how many items another process added meanwhile, so that nothing is known about their secrets.
+  /// - Returns: the number of items that another process added in the meantime. Their secrets were not compared.
   private func apply(_ plan: ImportPlan) throws -> Int {
     let items = plan.additions.map {
       NewItem(
@@ -84,14 +83,14 @@ struct ImportRun {
       console.print(json: report.summaryJSON(isApplied: !isDryRun && !isRefused))
       return
     }
-    // When nothing is done, what would have been done is not told as if it were.
+    // If the import is refused, only the losses are listed, because nothing was done.
     let lines =
       isDryRun ? report.lines(all: true, isPlan: true) : isRefused ? report.losses : report.lines(all: false)
     for line in lines { console.print(console.escaping.show(line)) }
   }
 }
 
-/// Finds items of a store by their primary keys, each asked for once.
+/// A lookup of stored items by their primary keys, which searches for each key once.
 private final class RecordLookup {
   private let index: Index
   private var known: [PrimaryKey: ItemRecord?] = [:]

@@ -1,15 +1,15 @@
-/// Where in its source an entry was found.
+/// The position of an entry in its source.
 package enum ImportSource: Hashable, Sendable {
-  /// A row of a CSV file, counted as spreadsheets do: the header is row 1.
+  /// A row of a CSV file, counted as in spreadsheets: the header is row 1.
   case row(Int)
-  /// A file of a password store: its path below the store, without `.gpg` when it is an item.
+  /// A file of a password store: its path below the store, without `.gpg` if it is an item.
   case file([UInt8])
   /// A line of a text file, counted from 1.
   case line(Int)
-  /// An entry of a file that is no table: its number from 1, and its title.
+  /// An entry of a file that is not a table: its number from 1, and its title.
   case entry(Int, title: [UInt8])
 
-  /// How a person finds it again: `row 17`, `web/github.com/alice`. Not escaped for a terminal.
+  /// The position for people: `row 17`, `web/github.com/alice`. Not escaped for a terminal.
   package var text: String {
     switch self {
     case .row(let number): "row \(number)"
@@ -25,14 +25,14 @@ package enum ImportSource: Hashable, Sendable {
 package enum ImportPart: Hashable, Sendable {
   /// The password.
   case secret
-  /// The text beside the password.
+  /// The text that accompanies the password.
   case note
-  /// The seed of one-time passwords.
+  /// The one-time-password seed.
   case oneTimePassword
-  /// A value that may be secret and has no place among the attributes, by the name of its column.
+  /// A value that may be secret and therefore is no attribute, by the name of its column.
   case column(String)
 
-  /// A word for reports.
+  /// The name of the part, for reports.
   package var text: String {
     switch self {
     case .secret: "secret"
@@ -43,7 +43,7 @@ package enum ImportPart: Hashable, Sendable {
   }
 }
 
-/// Something about an imported item that its owner should know. Nothing is lost by it.
+/// A remark about an imported item for the user. No data is lost.
 package enum ImportRemark: Hashable, Sendable {
   /// The secret has no bytes.
   case emptySecret
@@ -51,14 +51,14 @@ package enum ImportRemark: Hashable, Sendable {
   case carriageReturn
   /// The value of this attribute is not UTF-8 and is kept as bytes.
   case notUTF8(String)
-  /// Parts of the URL may be secret: the whole of it is sealed, the attribute shows the rest.
+  /// Parts of the URL may be secret: the whole URL is encrypted, and the attribute shows the rest.
   case urlPartlySealed
-  /// The value of this attribute is too long for an attribute and is sealed instead.
+  /// The value of this attribute is too long for an attribute and is encrypted instead.
   case sealedForLength(String)
   /// The keyring has no group of this name.
   case groupMissing(String)
 
-  /// What to tell.
+  /// The message.
   package var text: String {
     switch self {
     case .emptySecret: "the secret is empty"

@@ -1,31 +1,31 @@
 internal import KeyringModel
 internal import Secrets
 
-/// One entry of a source while it is read: what every format makes of an entry is decided here, in `finish`.
+/// One entry of a source while it is read. `finish` converts it to a login in the same way for every format.
 ///
-/// What may be secret is never an attribute: notes, fields that nobody knows, and a URL with a password, a query or a
+/// Data that may be secret never becomes an attribute: notes, unknown fields, and a URL with a password, a query or a
 /// fragment become fields of the login.
 struct ImportedEntry {
-  /// Where it was found.
+  /// The position in the source.
   let source: ImportSource
-  /// What is public about it.
+  /// The public attributes.
   var attributes = Attributes()
-  /// The password, or what stands in its place.
+  /// The password, or the data in its place.
   var secret = SecretSlice(SecretBytes())
-  /// What the secret is, when it is no password: `secure note`, `card`. Such an entry belongs to no host.
+  /// The kind of a secret that is not a password: `secure note`, `card`. Such an entry belongs to no host.
   var kind: AttributeValue?
-  /// Which part of the entry the secret is.
+  /// The part of the entry that the secret is.
   var part = ImportPart.secret
-  /// Where the password belongs, the most important place first.
+  /// The URLs that the password is for, the most important one first.
   var urls: [SecretSlice] = []
-  /// What its owner should know.
+  /// Remarks for the user.
   var remarks: [ImportRemark] = []
-  /// Whether fields that nobody knows become custom attributes, which are public.
+  /// True if unknown fields become custom attributes, which are public.
   let showsUnknown: Bool
 
   private var further: [(part: ImportPart, secret: SecretSlice)] = []
   private var hasSecret = false
-  // Which of the addresses are sealed together, as they stood in one field.
+  // The indices of the URLs that are encrypted together, because they were in one field.
   private var sealedTogether: Set<Int> = []
 
   init(_ source: ImportSource, showsUnknown: Bool = false) {
@@ -33,23 +33,23 @@ struct ImportedEntry {
     self.showsUnknown = showsUnknown
   }
 
-  /// Sets a public attribute; an empty text says nothing.
+  /// Sets a public attribute; an empty text is ignored.
   mutating func set(_ name: AttributeName, _ text: SecretSlice?) {
     guard let text, !text.isEmpty else { return }
     attributes[name] = AttributeValue(text: text.publicBytes())
   }
 
-  /// Sets a public attribute that must not take the place of another value: a second one is sealed.
+  /// Sets a public attribute without replacing another value: a second value is encrypted.
   ///
   /// - Parameters:
   ///   - name: the attribute.
-  ///   - text: its value; an empty one says nothing.
-  ///   - title: what the source calls it.
+  ///   - text: its value; an empty one is ignored.
+  ///   - title: its name in the source.
   mutating func claim(_ name: AttributeName, _ text: SecretSlice?, title: String) {
     guard let text, !text.isEmpty else { return }
     let value = AttributeSchema.value(ofText: text.publicBytes(), for: name)
     let isFree = attributes[name].map { $0.isSame(as: value) } ?? true
-    // A port that is no number says something else than a port.
+    // A value that is not a number is not a port.
     if isFree, AttributeSchema.kind(of: name) == nil || value.isOfKind(of: name) {
       attributes[name] = value
     } else {
@@ -57,11 +57,11 @@ struct ImportedEntry {
     }
   }
 
-  /// Sets the password; a second one is sealed beside it.
+  /// Sets the password; a second one becomes a field.
   ///
   /// - Parameters:
-  ///   - password: its bytes, which may be none.
-  ///   - title: what the source calls it.
+  ///   - password: its bytes, which may be empty.
+  ///   - title: its name in the source.
   mutating func claimSecret(_ password: SecretSlice, title: String) {
     if !hasSecret {
       hasSecret = true
@@ -71,10 +71,10 @@ struct ImportedEntry {
     }
   }
 
-  /// Adds the addresses of a field that has several.
+  /// Adds the URLs of a field that contains several.
   ///
-  /// When one of them holds what may be secret, nobody knows where the commas of it belong: then the field is
-  /// sealed as a whole, and shown are those alone that begin as a URL does.
+  /// If one of them may contain a secret, it is unclear which commas are part of it. Then the whole field is encrypted,
+  /// and only the parts that begin like a URL are shown.
   mutating func addresses(in field: SecretSlice) {
     let found = CSVFields.urls(in: field)
     let hides = found.contains { url in unsafe url.withBytes { unsafe ImportedURL($0).hidesSomething } }
@@ -89,25 +89,25 @@ struct ImportedEntry {
     }
   }
 
-  /// Keeps a part in a field.
+  /// Stores a part in an encrypted field.
   mutating func seal(_ part: ImportPart, _ secret: SecretSlice) { further.append((part, secret)) }
 
-  /// Keeps the free text.
+  /// Stores the free text.
   mutating func note(_ text: SecretSlice?) {
     if let text, !text.isEmpty { seal(.note, text) }
   }
 
-  /// Keeps the seed of one-time passwords.
+  /// Stores the one-time-password seed.
   mutating func oneTimePassword(_ seed: SecretSlice?) {
     if let seed, !seed.isEmpty { seal(.oneTimePassword, seed) }
   }
 
-  /// Keeps a field that nobody knows: sealed, or as a custom attribute where the person has asked for that.
+  /// Stores an unknown field: encrypted, or as a custom attribute if the user asked for that.
   ///
   /// - Parameters:
   ///   - title: the name of the field.
-  ///   - value: what it says.
-  ///   - isSecret: whether its own program treats it as a secret; then it is sealed in any case.
+  ///   - value: its value.
+  ///   - isSecret: true if its own program treats it as a secret; then it is always encrypted.
   mutating func field(_ title: String, _ value: SecretSlice, isSecret: Bool = false) {
     if showsUnknown, !isSecret, let name = freeName(title) {
       attributes[name] = AttributeValue(text: value.publicBytes())
@@ -116,10 +116,10 @@ struct ImportedEntry {
     }
   }
 
-  /// Whether it has fields.
+  /// True if it has fields.
   var hasParts: Bool { !further.isEmpty }
 
-  /// Makes the note the secret of an entry that has no other.
+  /// Makes the note the secret of an entry without another one.
   mutating func becomeNote() {
     kind = .secureNote
     guard let index = further.firstIndex(where: { $0.part == .note }) else { return }
@@ -127,11 +127,11 @@ struct ImportedEntry {
     part = .note
   }
 
-  // The custom attribute of this title, numbered when another field has it.
+  // Returns the custom attribute for a title, numbered if another field has the name.
   private func freeName(_ title: String) -> AttributeName? {
     let names = [AttributeName(title)] + (2...9).map { AttributeName("\(title)-\($0)") }
     guard let name = names.first(where: { attributes[$0] == nil }), AttributeSchema.isCustom(name),
-      // Names that a URL and a path of pass are kept under.
+      // These names are reserved for a URL and for a path of pass.
       name != .url, name != .passPath
     else { return nil }
     do {
@@ -142,7 +142,7 @@ struct ImportedEntry {
     }
   }
 
-  /// Turns it into a login.
+  /// Converts the entry to a login.
   func finish(into draft: inout ImportDraft) {
     var item = PlannedItem(
       itemClass: .internetPassword, attributes: attributes, secret: secret, source: source, part: part,
@@ -166,7 +166,7 @@ struct ImportedEntry {
       }
     }
     if item.attributes[.server] == nil { item.makeGeneric() }
-    // What a URL or the lack of one has left without a place, such as a port without a host.
+    // Attributes that the class does not have, such as a port without a host.
     for (name, value) in item.attributes.entries where !AttributeSchema.applies(name, to: item.itemClass) {
       item.attributes[name] = nil
       if let text = value.fieldText {
@@ -180,16 +180,16 @@ struct ImportedEntry {
 }
 
 extension AttributeValue {
-  /// The kind of an item whose secret is a note without a login, as Apple's keychains call it.
+  /// The kind of an item whose secret is a note without a login, as in Apple's keychains.
   static let secureNote: AttributeValue = "secure note"
 }
 
 extension PlannedItem {
-  // Says where the password belongs, as far as the URL knows.
+  // Sets the attributes of the place from the URL.
   fileprivate mutating func place(at url: ImportedURL, isPassword: Bool) {
     if !url.publicText.isEmpty { attributes[.url] = AttributeValue(text: url.publicText) }
     guard isPassword, let host = url.host else { return }
-    // What the source says by itself comes first; the attribute `url` has the rest.
+    // Explicit attributes of the source take precedence. The attribute `url` has the rest.
     if attributes[.server] == nil {
       attributes[.server] = AttributeValue(text: host.host)
       attributes[.port] = attributes[.port] ?? host.port.map { .integer($0) }
@@ -200,7 +200,7 @@ extension PlannedItem {
     }
   }
 
-  // Without a host the title is the best name of the service; else the text where a URL should be.
+  // Without a host the title is the best name of the service, else the text in place of a URL.
   fileprivate mutating func makeGeneric() {
     itemClass = .genericPassword
     attributes[.service] = attributes[.service] ?? attributes[.label] ?? attributes[.url]
@@ -212,7 +212,7 @@ extension PlannedItem {
 }
 
 extension AttributeValue {
-  /// Whether this is what the attribute is for; the store itself takes any text where Apple has four letters.
+  /// Returns true if the value has the type of the attribute. The store accepts any text where Apple has four letters.
   fileprivate func isOfKind(of name: AttributeName) -> Bool {
     switch (AttributeSchema.kind(of: name), self) {
     case (.integer, .integer(let number)): name != .port || (0...65535).contains(number)

@@ -2,19 +2,19 @@ internal import Encoding
 internal import KeyringModel
 internal import Secrets
 
-/// The members of a JSON object, taken out one by one, so that what nobody asked for is known in the end.
+/// The members of a JSON object. They are removed one by one, so that the members without a known use remain.
 struct MemberReader {
   private var members: [SecretJSON.Member]
 
   init(_ value: SecretJSON?) { members = value?.members ?? [] }
 
-  /// Takes a member out; nil when there is none.
+  /// Removes a member and returns it, or nil if there is none.
   mutating func take(_ name: String) -> SecretJSON? {
     guard let index = members.firstIndex(where: { $0.name == name }) else { return nil }
     return members.remove(at: index).value
   }
 
-  /// Takes the text of a member out; a number or a truth value is text as well. What is neither stays.
+  /// Removes a member and returns its text. A number or a Boolean counts as text. A member of another type stays.
   mutating func text(_ name: String) -> SecretSlice? {
     guard let index = members.firstIndex(where: { $0.name == name }),
       let text = members[index].value.plainText
@@ -23,7 +23,7 @@ struct MemberReader {
     return text
   }
 
-  /// Takes the elements of an array out; what is no array stays.
+  /// Removes an array and returns its elements. A member of another type stays.
   mutating func elements(_ name: String) -> [SecretJSON] {
     guard let index = members.firstIndex(where: { $0.name == name }),
       let elements = members[index].value.elements
@@ -32,10 +32,10 @@ struct MemberReader {
     return elements
   }
 
-  /// Takes out what says nothing about an entry: numbers that a program gives things for itself.
+  /// Removes members that contain no information about an entry: numbers that a program assigns for itself.
   mutating func drop(_ names: String...) { members.removeAll { names.contains($0.name) } }
 
-  /// Keeps what is left and says something.
+  /// Stores the remaining members that are not empty.
   func keepRest(in entry: inout ImportedEntry) {
     for member in members where !member.value.isBlank {
       if let text = member.value.plainText {
@@ -48,14 +48,14 @@ struct MemberReader {
 }
 
 extension ImportedEntry {
-  /// Keeps a member as an attribute where it is a text, a number or `true`.
+  /// Stores a member as an attribute if it is a text, a number or `true`.
   mutating func set(_ name: AttributeName, _ value: SecretJSON?) {
     if let value, !value.isBlank { set(name, value.plainText) }
   }
 
-  /// Keeps members for the secret, as lines of text, `name: value`; those that say nothing are left out.
+  /// Stores members as the secret, in lines `name: value`; empty ones are left out.
   ///
-  /// What has a line end would read as several facts, and is sealed by itself.
+  /// A value with a line end would look like several members, and becomes a field of its own.
   mutating func keepLines(_ value: SecretJSON?) {
     var text = SecretBytes()
     for member in value?.members ?? [] where !member.value.isBlank {

@@ -1,23 +1,23 @@
 internal import KeyringModel
 package import Secrets
 
-/// Turns the items of a password store into items of a keyring.
+/// The import of a password store: converts its items to items of a keyring.
 ///
-/// - The first line is the secret. Everything after its line end is kept, byte for byte, in the field `note`; no line is
-///   read as `key: value`.
-/// - A line that begins with `otpauth://totp/` becomes the field `otp` as well. The note keeps the line too. An item that
-///   begins with one has no password, only the seed.
-/// - `folder/host/name` is an internet password of the server `host` with the account `name`, the way
-///   browser extensions read such stores. Anything else is a generic password: the service is the folder
-///   (at the top, the name itself), the account the name.
-/// - The attribute `pass` holds the path in the store, `pass-2` and so on the paths of links to it.
+/// - The first line is the secret. Everything after its line end is stored, byte for byte, in the field `note`; no line
+///   is read as `key: value`.
+/// - A line that begins with `otpauth://totp/` also becomes the field `otp`. The note keeps the line too. An item whose
+///   first line is such a line has no password, only the seed.
+/// - `folder/host/name` is an internet password of the server `host` with the account `name`, as browser extensions
+///   read such stores. Any other item is a generic password: the service is the folder (at the top, the name itself),
+///   the account is the name.
+/// - The attribute `pass` contains the path in the store, `pass-2` and so on the paths of links to it.
 package enum PassImport {
   /// Plans one item.
   ///
   /// - Parameters:
-  ///   - entry: Where it is.
-  ///   - plaintext: What it holds, decrypted.
-  /// - Returns: The items that it becomes.
+  ///   - entry: its location.
+  ///   - plaintext: its decrypted content.
+  /// - Returns: the items for it.
   package static func plan(_ entry: PassEntry, plaintext: borrowing SecretBytes) -> ImportDraft {
     let content = SecretSlice(plaintext.copy())
     let lines = PassLines(content)
@@ -33,12 +33,12 @@ package enum PassImport {
     return draft
   }
 
-  /// Notes that an item could not be decrypted.
+  /// Records that an item could not be decrypted.
   ///
   /// - Parameters:
-  ///   - entry: Where it is.
-  ///   - reason: Why, in words.
-  /// - Returns: The loss, for the report.
+  ///   - entry: its location.
+  ///   - reason: the reason, as text.
+  /// - Returns: the loss, for the report.
   package static func unreadable(_ entry: PassEntry, reason: String) -> ImportDraft {
     var draft = ImportDraft()
     draft.lose(entry.source, .unreadable(reason))
@@ -74,15 +74,15 @@ package enum PassImport {
   }
 }
 
-/// The lines of an item of a password store, as parts of it.
+/// The lines of an item of a password store, as parts of the item.
 struct PassLines {
   /// The first line without its line end.
   let first: SecretSlice
-  /// Whether that line end was CR LF.
+  /// True if that line end was CR LF.
   let firstEndsWithCarriageReturn: Bool
   /// Everything after that line end.
   let rest: SecretSlice
-  /// Lines of the rest that are the seed of a one-time password.
+  /// The lines of the rest that contain a one-time-password seed.
   let furtherSeeds: [SecretSlice]
 
   init(_ content: SecretSlice) {
@@ -94,7 +94,7 @@ struct PassLines {
     furtherSeeds = lines.dropFirst().map { content.part($0.content) }.filter(PassLines.isSeed)
   }
 
-  /// Whether a line is the URI of a time-based one-time password.
+  /// Returns true if a line is the URI of a time-based one-time password.
   static func isSeed(_ line: SecretSlice) -> Bool {
     unsafe line.withBytes { unsafe $0.starts(with: "otpauth://totp/".utf8) }
   }
@@ -104,7 +104,7 @@ struct PassLines {
     var next: Int
   }
 
-  // Lines end at LF or CR LF; the last one may lack its end.
+  // Lines end at LF or CR LF. The last one may have no line end.
   private static func lines(of bytes: UnsafeRawBufferPointer) -> [Line] {
     var lines: [Line] = []
     var start = 0

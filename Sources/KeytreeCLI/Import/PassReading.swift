@@ -3,21 +3,21 @@ internal import KeyringModel
 internal import OpenPGP
 internal import Secrets
 
-/// Decrypts the items of a password store, on several threads.
+/// A reader that decrypts the items of a password store on several threads.
 final class PassReading: Sendable {
   private let tree: PassTree
   private let reader: ForeignReader
 
   /// Opens a password store.
   ///
-  /// - Throws: `other` when it cannot be opened or is no password store; `keyring` when GnuPG cannot be used.
+  /// - Throws: `other` if it cannot be opened or is not a password store; `keyring` if GnuPG cannot be used.
   init(path: String, host: HostContext) throws {
     do {
       tree = try PassTree(path: path)
     } catch {
       throw CommandError(error, folder: path)
     }
-    // Any folder can be walked through, and a home folder holds many files that are none of this.
+    // Any folder can be read, and a home folder contains many files that do not belong to a password store.
     guard tree.isPasswordStore() else {
       throw CommandError.other(
         .failure,
@@ -27,16 +27,16 @@ final class PassReading: Sendable {
     reader = try ForeignReader(host: host)
   }
 
-  /// What GnuPG has done for it so far.
+  /// The work that GnuPG has done so far.
   var statistics: EngineStatistics { reader.statistics }
 
-  /// Everything that is in it.
+  /// Reads and decrypts the whole store.
   ///
   /// - Parameters:
-  ///   - path: the store, for messages.
-  ///   - console: where the progress is shown.
-  /// - Throws: `other` when a folder cannot be read; `keyring` for what concerns all items: a prompt that was
-  ///   cancelled, an agent that cannot be reached. What concerns one item is a loss in the draft.
+  ///   - path: the path of the store, for messages.
+  ///   - console: the console for the progress bar.
+  /// - Throws: `other` if a folder cannot be read; `keyring` for an error that concerns all items: a cancelled prompt,
+  ///   an unreachable agent. An error of one item is a loss in the draft.
   func draft(path: String, console: Console) throws -> ImportDraft {
     let listing: PassListing
     do {

@@ -6,7 +6,7 @@ internal import OpenPGP
 struct PassScan {
   static let suffix = Array(".gpg".utf8)
 
-  // What an item keeps as attributes, of which it can have 64.
+  // The number of links that an item records as attributes. An item can have 64 attributes.
   private static let aliasLimit = 8
 
   private var items: [[[UInt8]]] = []
@@ -22,12 +22,12 @@ struct PassScan {
       ".public-keys",
     ].map { Array($0.utf8) })
 
-  /// Whether a name is one of these, so that no item has it.
+  /// Returns true if a name is one of these, which no item can have.
   static func isHousekeeping(_ name: [UInt8]) -> Bool {
     housekeeping.contains(name) || name.starts(with: ".gopass".utf8)
   }
 
-  /// Reads a folder and those in it.
+  /// Reads a folder and its subfolders.
   mutating func walk(_ folder: Int32, _ components: [[UInt8]]) throws(PassTreeError) {
     guard components.count <= PassTree.depthLimit else {
       throw .tooDeep(path: PassScan.path(components), limit: PassTree.depthLimit)
@@ -69,9 +69,9 @@ struct PassScan {
     }
   }
 
-  /// Finds out what the links lead to, once everything is known.
+  /// Resolves the links, once all items and folders are known.
   ///
-  /// - Parameter rootPath: How the store was named, to recognise links with a full path.
+  /// - Parameter rootPath: the path of the store as the user gave it, to recognise links with an absolute path.
   consuming func finish(rootPath: [UInt8]) -> PassListing {
     var entries: [[[UInt8]]: PassEntry] = [:]
     for item in items { entries[item] = PassEntry(components: item) }
@@ -94,7 +94,7 @@ struct PassScan {
     return PassListing(entries: sorted, draft: draft)
   }
 
-  // Where a link leads inside the store, by its text alone; nil when it leads out of it.
+  // Returns the target of a link inside the store, using its text alone, or nil if it leads out of the store.
   private static func resolve(
     _ target: [UInt8], from folder: ArraySlice<[UInt8]>, _ rootPath: [UInt8]
   ) -> [[UInt8]]? {
@@ -129,7 +129,7 @@ struct PassScan {
     Array(components.joined(separator: [UInt8(ascii: "/")]))
   }
 
-  // The names in a folder, sorted; the descriptor stays open and where it is.
+  // Returns the names in a folder, sorted. The descriptor stays open with its position unchanged.
   private static func names(
     in folder: Int32, _ components: [[UInt8]]
   ) throws(PassTreeError) -> [[UInt8]] {
@@ -140,7 +140,7 @@ struct PassScan {
     }
   }
 
-  // readlink(2) cuts what does not fit without a word; no path is longer than this.
+  // readlink(2) truncates silently, but no path is longer than this.
   private static func target(
     _ folder: Int32, _ name: [UInt8], _ path: [UInt8]
   ) throws(PassTreeError) -> [UInt8] {
@@ -152,6 +152,6 @@ struct PassScan {
 }
 
 extension [UInt8] {
-  /// Whether these bytes come before others, compared as unsigned numbers.
+  /// Returns true if these bytes come before others, compared as unsigned numbers.
   func precedes(_ other: [UInt8]) -> Bool { lexicographicallyPrecedes(other) }
 }

@@ -1,22 +1,22 @@
 internal import CSystem
 internal import Glibc
 
-/// A password store as files, read without following a single link below its top folder.
+/// The files of a password store, read without following any link below its top folder.
 package struct PassTree: ~Copyable {
   private let root: Int32
   private let rootPath: [UInt8]
 
-  /// The most folders inside each other.
+  /// The largest depth of folders.
   package static let depthLimit = 64
-  /// The most files.
+  /// The largest number of files.
   package static let countLimit = 200_000
-  /// The largest file of an item: 1 MiB of secret, armored, with many recipients.
+  /// The size of the largest file of an item: 1 MiB of secret, armored, with many recipients.
   package static let fileLimit = 4 << 20
 
   /// Opens a store.
   ///
-  /// - Parameter path: Its top folder. This one may be a link: it is what the caller named.
-  /// - Throws: `failed` when it is no folder or cannot be opened.
+  /// - Parameter path: its top folder, which may be a link, because the caller named it.
+  /// - Throws: `failed` if it is not a folder or cannot be opened.
   package init(path: String) throws(PassTreeError) {
     root = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
     guard root >= 0 else { throw .failed(path: [], errno: errno) }
@@ -25,7 +25,7 @@ package struct PassTree: ~Copyable {
 
   deinit { _ = close(root) }
 
-  /// Whether the top folder says whom to encrypt to, as `pass init` leaves it.
+  /// Returns true if the top folder contains a list of recipients, which `pass init` creates.
   package borrowing func isPasswordStore() -> Bool {
     var status = stat()
     return unsafe fstatat(root, ".gpg-id", &status, 0) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -33,8 +33,8 @@ package struct PassTree: ~Copyable {
 
   /// Lists everything in the store. Nothing is decrypted.
   ///
-  /// - Returns: The items, and what else is there.
-  /// - Throws: `failed` when a folder cannot be read, `tooDeep`, `tooMany`.
+  /// - Returns: the items, and everything else in the store.
+  /// - Throws: `failed` if a folder cannot be read, `tooDeep`, `tooMany`.
   package borrowing func scan() throws(PassTreeError) -> PassListing {
     var scan = PassScan()
     try scan.walk(root, [])
@@ -43,9 +43,9 @@ package struct PassTree: ~Copyable {
 
   /// Reads the file of an item.
   ///
-  /// - Parameter entry: What `scan` found.
-  /// - Returns: Its bytes, which are not decrypted.
-  /// - Throws: `failed`, `tooLarge`, and `notAFile` when it became something else meanwhile.
+  /// - Parameter entry: an entry that `scan` returned.
+  /// - Returns: its encrypted bytes.
+  /// - Throws: `failed`, `tooLarge`, and `notAFile` if it is no longer a regular file.
   package borrowing func ciphertext(of entry: PassEntry) throws(PassTreeError) -> [UInt8] {
     let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
     var folder = root
@@ -81,14 +81,14 @@ package struct PassTree: ~Copyable {
     }
   }
 
-  /// openat(2) for a name given as bytes.
+  /// Calls openat(2) with a name given as bytes.
   static func open(_ folder: Int32, _ name: [UInt8], _ flags: Int32) -> Int32 {
     unsafe name.withTerminator { unsafe keytree_openat(folder, $0, flags, 0) }
   }
 }
 
 extension [UInt8] {
-  /// Lends the bytes as a C string; they hold no NUL, as no name of a file does.
+  /// Calls `body` with the bytes as a C string. They contain no NUL, like every file name.
   func withTerminator<R>(_ body: (UnsafePointer<CChar>) -> R) -> R {
     unsafe (map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { buffer in
       guard let start = buffer.baseAddress else { preconditionFailure("there is at least the NUL") }

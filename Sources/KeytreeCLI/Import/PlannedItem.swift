@@ -1,37 +1,37 @@
 package import KeyringModel
 package import Secrets
 
-/// An item that an import would add: what it says, its secret, and where it came from.
+/// An item that an import would add: its attributes, its secret, and its source.
 package struct PlannedItem: Sendable {
   /// The class of the item.
   package var itemClass: ItemClass
-  /// All attributes, public by nature.
+  /// All attributes, which are public.
   package var attributes: Attributes
-  /// The bytes to seal.
+  /// The secret, in plain text.
   package var secret: SecretSlice
-  /// Which entry it comes from.
+  /// The entry that it comes from.
   package var source: ImportSource
-  /// Which part of that entry it is.
+  /// The part of that entry.
   package var part: ImportPart
-  /// The group it was in, when the source says so; else the one that the import is for.
+  /// The group in the source, if the source has one. Nil means the group of the import.
   package var group: String?
-  /// Whether it stays on this machine.
+  /// True if it stays on this machine.
   package var isLocal = false
-  /// What its owner should know.
+  /// Remarks for the user.
   package var remarks: [ImportRemark] = []
-  /// Attributes that tell it from another item with the same primary key, the best first.
+  /// Attributes that distinguish it from another item with the same primary key, the best first.
   var alternatives: [Attributes] = []
 
-  /// The highest number of a numbered alternative; each before it was taken by another item.
+  /// The highest number of a numbered alternative.
   private static let highestNumber = 99
 
-  /// The attributes to try, in an order that depends on nothing but the item.
+  /// The attributes to try, in an order that depends only on the item.
   ///
-  /// First as they are, then with what tells it apart by meaning (the path of its URL, the folders it was
-  /// in), then numbered: an internet password in its security domain, a generic one in its account.
+  /// First the attributes as they are, then those with meaningful additions (the path of its URL, the folders of its
+  /// source), then numbered ones: an internet password in its security domain, a generic one in its account.
   var candidates: some Sequence<Attributes> {
-    // Made one by one: nearly always the first is the one.
-    // Only passwords have a name that a number can be added to.
+    // Lazy, because the first one is almost always free.
+    // Only passwords have an attribute that a number can be added to.
     let isPassword = itemClass == .genericPassword || itemClass == .internetPassword
     let numbers = isPassword ? PlannedItem.highestNumber : 1
     return (0..<alternatives.count + numbers).lazy.map { position in
@@ -57,14 +57,14 @@ package struct PlannedItem: Sendable {
 }
 
 extension AttributeName {
-  /// The full URL of an imported password, as far as it may be public.
+  /// The full URL of an imported password, as far as it is public.
   static let url: AttributeName = "url"
   /// The path of an imported item in its password store.
   static let passPath: AttributeName = "pass"
 }
 
 extension Attributes {
-  /// These attributes with others set over them.
+  /// Returns these attributes merged with others, which take precedence.
   func merging(_ others: Attributes) -> Attributes {
     var result = self
     result.merge(others)

@@ -1,19 +1,19 @@
 internal import KeyringModel
 internal import Secrets
 
-/// One entry of another program as a login: an item and its fields. An entry may be fields alone.
+/// One entry of another program as a login: an item and its fields. An entry may consist of fields alone.
 package struct PlannedLogin: Sendable {
-  /// The item and then its fields, or fields alone; all have the same primary key but for the name of the field.
+  /// The item and then its fields, or fields alone. All have the same primary key except for the name of the field.
   package internal(set) var items: [PlannedItem]
 
-  /// A login with an item of its own.
+  /// Creates a login with an item.
   init(_ item: PlannedItem) { items = [item] }
 
-  /// A login without an item: a seed or a note alone.
+  /// Creates a login without an item: a seed or a note alone.
   ///
   /// - Parameters:
-  ///   - item: What is public about the entry, and the secret.
-  ///   - part: What the secret is.
+  ///   - item: the public attributes of the entry, and the secret.
+  ///   - part: the part of the entry that the secret is.
   init(_ item: PlannedItem, fieldAlone part: ImportPart) {
     var field = item
     field.part = part
@@ -21,14 +21,14 @@ package struct PlannedLogin: Sendable {
     items = [field]
   }
 
-  /// Brings items of a store and their fields together, in the order of the items.
+  /// Groups items of a store with their fields, in the order of the items.
   ///
-  /// - Parameter items: Items and fields, each with its group.
+  /// - Parameter items: items and fields, each with its group.
   static func logins(of items: [PlannedItem]) -> [PlannedLogin] {
     var logins: [PlannedLogin] = []
     var places: [PrimaryKey: Int] = [:]
     for item in items.filter({ $0.field == nil }) + items.filter({ $0.field != nil }) {
-      // A field has one login; of two items with one name the second is told as a duplicate or gets another name.
+      // A field has one login. The second of two items with one name is reported as a duplicate or gets another name.
       let key = item.primaryKey(in: GroupName.default).withoutField
       if item.field != nil, let index = places[key] {
         logins[index].items.append(item)
@@ -40,18 +40,18 @@ package struct PlannedLogin: Sendable {
     return logins
   }
 
-  /// The item, or the first field of an entry that is fields alone. It decides where the login is.
+  /// The item, or the first field of an entry without an item. It determines the login's primary key.
   var head: PlannedItem { items[0] }
 
   /// Adds a field under a name that no other field of the login has.
   ///
   /// - Parameters:
-  ///   - part: Which part of the entry it keeps.
-  ///   - secret: The bytes to seal.
+  ///   - part: the part of the entry that it stores.
+  ///   - secret: the plain text.
   mutating func add(_ part: ImportPart, _ secret: SecretSlice) {
     let (name, label) = part.field
     let taken = Set(items.compactMap(\.field))
-    // Should all be taken, the merge finds no name for it either, and tells the loss.
+    // If all names are taken, the merge finds none either, and reports the loss.
     let free = FieldNaming.candidates(name).first { !taken.contains($0) } ?? name
     var field = PlannedItem(
       itemClass: head.itemClass, attributes: [.field: .string(free)], secret: secret, source: head.source,
@@ -62,7 +62,7 @@ package struct PlannedLogin: Sendable {
     items.append(field)
   }
 
-  /// The same login with other attributes of its head; its fields go where the head goes.
+  /// Returns the same login with other attributes of its head. Its fields get the same primary key.
   func placed(_ attributes: Attributes) -> PlannedLogin {
     var login = self
     login.items[0].attributes = attributes
@@ -84,7 +84,7 @@ extension PlannedItem {
     return text
   }
 
-  /// The same field under each name that it may have, in the order in which they are tried.
+  /// The same field under each of its possible names, in the order in which they are tried.
   var fieldCandidates: some Sequence<PlannedItem> {
     FieldNaming.candidates(field ?? FieldName.note).lazy.map { name in
       var item = self
@@ -93,14 +93,14 @@ extension PlannedItem {
     }
   }
 
-  /// The primary key in a keyring.
+  /// Returns the primary key in a keyring.
   ///
-  /// - Parameter group: The group of the import, for an item that was in none.
+  /// - Parameter group: the group of the import, for an item without a group.
   func primaryKey(in group: String) -> PrimaryKey {
     PrimaryKey(itemClass: itemClass, attributes: attributes, group: self.group ?? group)
   }
 
-  /// Takes the attributes of the primary key from the login.
+  /// Copies the attributes of the primary key from the login.
   fileprivate mutating func take(keyOf login: Attributes) {
     for name in AttributeSchema.primaryKey(of: itemClass) + [.synchronizable] where name != .field {
       attributes[name] = login[name]

@@ -1,60 +1,60 @@
 package import Encoding
 internal import Secrets
 
-/// Why a file of another program cannot be read as a whole. No content of it is part of an error.
+/// The reason why a file of another program cannot be read as a whole. Errors contain no content of the file.
 package enum SourceError: Error, Equatable {
-  /// It holds nothing.
+  /// It is empty.
   case empty
-  /// It has more bytes than are read.
+  /// It is larger than the limit.
   case tooLarge(limit: Int)
   /// It is text in another encoding than UTF-8.
   case notUTF8
   /// It is encrypted by the program that wrote it.
   case encrypted
-  /// It is no JSON.
+  /// It is not JSON.
   case json(SecretJSONError)
-  /// It is no XML, or XML of a kind that is not read.
+  /// It is not XML, or XML with an unsupported feature.
   case xml(XMLProblem)
-  /// It is no ZIP archive, or one of a kind that is not read.
+  /// It is not a ZIP archive, or has an unsupported feature.
   case archive(ArchiveProblem)
   /// A line cannot be understood.
   case line(Int, String)
-  /// It is sound, but not what this command reads.
+  /// It is valid, but has another format than this command reads.
   case otherFormat(expected: String)
 }
 
-/// Why XML is not read.
+/// The reason why XML is not read.
 package enum XMLProblem: Error, Equatable {
-  /// It breaks off.
+  /// It is truncated.
   case truncated
   /// It is not well-formed.
   case malformed(line: Int)
   /// It declares a document type, which may define entities. No password manager's export has one.
   case documentType(line: Int)
-  /// Elements inside each other, more than are read.
+  /// The elements are nested too deeply.
   case tooDeep(line: Int)
-  /// More elements than are read.
+  /// There are more elements than the limit.
   case tooMany(limit: Int)
 }
 
-/// Why a ZIP archive is not read.
+/// The reason why a ZIP archive is not read.
 package enum ArchiveProblem: Error, Equatable {
-  /// There is no end of a central directory.
+  /// The end of the central directory is missing.
   case notAnArchive
-  /// A field contradicts another one, or the size of the file; members overlap, or bytes belong to none.
+  /// A field contradicts another one or the size of the file, members overlap, or bytes belong to no member.
   case damaged
-  /// It has more members than are read.
+  /// It has more members than the limit.
   case tooManyMembers(limit: Int)
-  /// Two members have one name.
+  /// Two members have the same name.
   case duplicateName
-  /// A name leads out of the archive, or is none.
+  /// A name leads out of the archive, or is invalid.
   case unsafeName
   /// A member is encrypted.
   case encrypted
-  /// A member is compressed in a way that is not read, or the archive is one of several parts, or of 64 bits.
+  /// The compression of a member is not supported, or the archive is split into parts, or it is ZIP64.
   case unsupported
-  /// A member is larger than it says, or than is read.
+  /// A member is larger than its header says, or than the limit.
   case tooLarge(limit: Int)
-  /// What was taken out of a member is not what was put in.
+  /// The content of a member does not match its checksum.
   case badChecksum
 }

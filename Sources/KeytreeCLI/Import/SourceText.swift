@@ -1,16 +1,16 @@
 internal import Encoding
 internal import Secrets
 
-/// What is known of a text file before it is read.
+/// Checks of a text file before it is parsed.
 enum SourceText {
-  /// Whether it begins as UTF-16 does: with its mark, or with a NUL among the first two bytes.
+  /// Returns true if the text begins like UTF-16: with a byte order mark, or with a NUL among the first two bytes.
   static func isUTF16(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard bytes.count >= 2 else { return false }
     let pair = unsafe (bytes[0], bytes[1])
     return pair == (0xFF, 0xFE) || pair == (0xFE, 0xFF) || pair.0 == 0 || pair.1 == 0
   }
 
-  /// Makes sure that a file is text in UTF-8 without a NUL.
+  /// Checks that a file is text in UTF-8 without a NUL.
   ///
   /// - Throws: `empty`, `notUTF8`.
   static func check(_ bytes: borrowing SecretBytes) throws(SourceError) {

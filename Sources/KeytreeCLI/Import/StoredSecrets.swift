@@ -3,10 +3,10 @@ internal import KeyringModel
 internal import Secrets
 internal import Synchronization
 
-/// Tells whether items of a store have certain secrets, and decrypts each at most once.
+/// A comparison of secrets with those of stored items, which decrypts each item at most once.
 ///
-/// What is remembered of a secret is a digest over a random prefix and the secret: however many and large the
-/// secrets are, it takes 32 bytes for each, and says nothing to whoever finds it in memory later.
+/// It remembers a digest over a random prefix and the secret. A digest takes 32 bytes regardless of the secret's size,
+/// and does not disclose the secret if it is later found in memory.
 final class StoredSecrets: Sendable {
   private let keyring: Keyring
   private let prefix: [UInt8]
@@ -18,14 +18,14 @@ final class StoredSecrets: Sendable {
     prefix = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
 
-  /// Decrypts items ahead of the questions, on several threads.
+  /// Decrypts items in advance, on several threads.
   ///
-  /// - Throws: why one of them cannot be decrypted; after that no further one is tried.
+  /// - Throws: the reason why one of them cannot be decrypted. After an error no further item is tried.
   func learn(_ records: [ItemRecord], workers: Int, console: Console) throws {
     guard let first = records.first else { return }
     let progress = WorkProgress("compare", total: records.count, console: console)
     defer { progress.finish() }
-    // The first alone: it may ask for a passphrase (threat T36).
+    // The first one alone, because it may ask for a passphrase (threat T36).
     _ = try digest(of: first)
     progress.step()
     _ = try WorkerPool(workers: workers).map(records.count - 1) { number -> Int in
@@ -35,9 +35,9 @@ final class StoredSecrets: Sendable {
     }
   }
 
-  /// Whether an item has this secret.
+  /// Returns true if an item has this secret.
   ///
-  /// - Throws: why the item cannot be decrypted.
+  /// - Throws: the reason why the item cannot be decrypted.
   func has(_ record: ItemRecord, _ secret: SecretSlice) throws -> Bool {
     try digest(of: record) == digest(of: secret.copy())
   }

@@ -4,11 +4,11 @@ internal import KeyringModel
 internal import OneTimePasswords
 internal import Secrets
 
-/// A seed on its way into the store: `keytree otp add`.
+/// The storage of a new seed: `keytree otp add`.
 enum NewSeed {
-  /// Takes a seed from a person or from standard input, and stores it byte for byte once it is known to be one.
+  /// Reads a seed from the terminal or from standard input, and stores it byte for byte if it is valid.
   ///
-  /// - Throws: a usage error; what a prompt throws; `other` when it is no seed; `keyring`.
+  /// - Throws: a usage error; the errors of a prompt; `other` if it is not a valid seed; `keyring`.
   static func store(_ call: CommandCall) throws {
     let storage = try NewItemStorage(
       call, mayReplace: call.arguments.has(AddCommand.update), isLocal: call.arguments.has(AddCommand.local),
@@ -23,7 +23,7 @@ enum NewSeed {
     try storage.store(text, label: label(issuer: seed.issuer, account: seed.account))
   }
 
-  /// A seed is pasted, not made up: it is asked for once.
+  /// Reads the seed. It is asked for only once, because users paste a seed.
   private static func read(_ call: CommandCall, for name: String) throws -> SecretBytes {
     let console = call.console
     if console.inputIsTerminal {
@@ -32,7 +32,7 @@ enum NewSeed {
     return try console.readAll(limit: StoreLayout.secretLimit)
   }
 
-  /// What an authenticator app would show.
+  /// Returns the label that an authenticator app would show.
   private static func label(issuer: String?, account: String?) -> String? {
     let parts = [issuer, account].compactMap { $0 }
     return parts.isEmpty ? nil : parts.joined(separator: ": ")

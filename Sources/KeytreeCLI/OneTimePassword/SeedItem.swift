@@ -3,19 +3,19 @@ internal import KeyringModel
 internal import OneTimePasswords
 internal import Secrets
 
-/// An item or a field whose secret is a seed of one-time passwords.
+/// An item or a field whose secret is a one-time-password seed.
 struct SeedItem {
   private let call: CommandCall
   private let keyring: Keyring
-  /// The item as it was found, and after its counter has moved on as it is.
+  /// The item as it was found, or, after its counter has advanced, as it is now.
   private(set) var record: ItemRecord
   private let query: Query?
-  /// Whether base32 alone is taken for a seed: a password that happens to be such text is none.
+  /// True if base32 alone is accepted as a seed. Otherwise a password in base32 could be mistaken for one.
   private let isNamed: Bool
 
-  /// The seed that a command means.
+  /// Finds the seed that a command selects.
   ///
-  /// - Throws: as `record(_:in:)`.
+  /// - Throws: the errors of `record(_:in:)`.
   init(_ call: CommandCall, in keyring: Keyring) throws {
     (self.call, self.keyring) = (call, keyring)
     (record, query) = try Self.record(call, in: keyring.index)
@@ -29,10 +29,10 @@ struct SeedItem {
     self.isNamed = record.field == FieldName.oneTimePassword || isNamed
   }
 
-  /// What the name of an item means here: its field `otp`, or the item itself where it has none.
+  /// Returns the record that an item's name selects here: its field `otp`, or the item itself if it has none.
   ///
-  /// - Returns: the field or the item, and the question that it answers.
-  /// - Throws: as `CommandCall.findOne`.
+  /// - Returns: the field or the item, and the query that it matches.
+  /// - Throws: the errors of `CommandCall.findOne`.
   static func record(_ call: CommandCall, in index: Index) throws -> (ItemRecord, Query?) {
     let selection = try call.selection(0)
     let name = try call.itemName(0)
@@ -52,28 +52,28 @@ struct SeedItem {
     return (seed, .fields(of: record))
   }
 
-  /// What messages call the item, escaped.
+  /// The name of the item for messages, escaped.
   var name: String { ErrorReport.show(record.reference.text) }
 
   /// Decrypts the item and reads its seed.
   ///
-  /// - Throws: `keyring`; `other` when it is no seed.
+  /// - Throws: `keyring`; `other` if it is not a seed.
   func seed() throws -> Seed { try seed(in: try secret()) }
 
-  /// The code for a moment, by time.
+  /// A one-time password.
   struct Code: ~Copyable {
     /// The digits.
     let digits: SecretBytes
-    /// How long it is good, for codes by time.
+    /// The remaining validity in seconds, for time-based codes.
     let seconds: Int64?
-    /// The counter it was made with, for the others.
+    /// The counter from which it was computed, for counter-based codes.
     let counter: UInt64?
   }
 
-  /// The code for now. One that is counted belongs to this call alone: the next counter is in the store, and on the
-  /// disk, before the code is handed out. It is made before that, so that a counter is not used up for nothing.
+  /// Returns the code for a time. A counter-based code is returned only once: the next counter is on the disk before
+  /// the code is returned. The code is computed before that, so that an error does not consume a counter.
   ///
-  /// - Throws: `keyring`; `other` when there is no seed, its counter is used up, or no code can be made.
+  /// - Throws: `keyring`; `other` if there is no seed, its counter is used up, or no code can be computed.
   mutating func code(at time: Timestamp) throws -> Code {
     while true {
       let secret = try secret()
@@ -95,7 +95,7 @@ struct SeedItem {
           record = changed
           return Code(digits: digits, seconds: nil, counter: counter)
         }
-        // Another process was faster: that code is its own.
+        // Another process was faster and has used that code.
         record = try again()
       }
     }
@@ -131,12 +131,12 @@ struct SeedItem {
     }
   }
 
-  // A closure cannot borrow the secret, so `keyringCall` is of no use here.
+  // A closure cannot borrow the secret, so `keyringCall` cannot be used here.
   private func replace(_ secret: borrowing SecretBytes) throws -> ItemRecord? {
     return try keyring.replaceSecret(of: record, with: secret)
   }
 
-  /// The item as it is by now.
+  /// Returns the current record of the item.
   private func again() throws -> ItemRecord {
     let query = Query(predicates: [.id(record.id)], limit: .one)
     guard let found = try keyring.index.find(query).items.first else {

@@ -1,20 +1,20 @@
 internal import Encoding
 internal import OneTimePasswords
 
-// Why something is no seed, in words. No content of it is part of them.
+// The messages for invalid seeds. They contain no content of a seed.
 
 extension CommandError {
-  /// The secret of an item, escaped, that cannot be read as a seed.
+  /// Creates the failure for an item, escaped, whose secret is not a valid seed.
   init(_ error: SeedError, of name: String) {
     self.init(error, "\(name) holds no seed of one-time passwords that can be used")
   }
 
-  /// What was given as the seed of an item, escaped, and is none.
+  /// Creates the failure for an invalid new seed of an item, escaped.
   init(_ error: SeedError, given name: String) {
     self.init(error, "cannot store the seed of \(name)")
   }
 
-  /// A seed of an item, escaped, that is one and gives no code.
+  /// Creates the failure for an item, escaped, whose valid seed yields no code.
   init(_ error: CodeError, of name: String) {
     self = .other(
       .failure,

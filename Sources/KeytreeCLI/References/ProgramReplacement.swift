@@ -5,31 +5,31 @@ internal import KeyringModel
 internal import Secrets
 internal import Subprocess
 
-/// Another program in the place of this one: `execve(2)`, so that its status, its signals and its terminal are its
-/// own.
+/// Another program that replaces this one with `execve(2)`, so that its exit status, its signals and its terminal are
+/// its own.
 struct ProgramReplacement {
-  /// Its words, the name first.
+  /// Its arguments, the name first.
   let words: [[UInt8]]
-  /// The variables that hold no secret of a store, as `NAME=VALUE`.
+  /// The variables without secrets of a store, as `NAME=VALUE`.
   var variables: [[UInt8]]
-  /// The variables that do.
+  /// The variables with secrets.
   private(set) var secretVariables: [(name: String, value: SecretSlice)] = []
 
   /// - Parameters:
-  ///   - words: its words; there is at least one.
-  ///   - variables: the variables that it inherits, as `NAME=VALUE`.
+  ///   - words: its arguments, at least one.
+  ///   - variables: the inherited variables, as `NAME=VALUE`.
   init(_ words: [[UInt8]], variables: [[UInt8]]) {
     self.words = words
     self.variables = variables
   }
 
-  /// Sets a variable in place of what it was.
+  /// Sets a variable and replaces its previous value.
   mutating func set(_ name: String, to value: [UInt8]) {
     remove(name)
     variables.append(Array((name + "=").utf8) + value)
   }
 
-  /// Sets a variable to a secret.
+  /// Sets a variable to a secret and replaces its previous value.
   mutating func set(_ name: String, to secret: SecretSlice) {
     remove(name)
     secretVariables.append((name, secret))
@@ -40,9 +40,9 @@ struct ProgramReplacement {
     secretVariables.removeAll { $0.name == name }
   }
 
-  /// Where the program is: the file itself when its name has a slash, else in the folders of its own `PATH`.
+  /// The path of the program: its name if that contains a slash, else the file in the folders of its own `PATH`.
   ///
-  /// - Returns: nil when there is none.
+  /// - Returns: nil if it is not found.
   var file: String? {
     guard let name = words.first.flatMap({ String(validating: $0, as: UTF8.self) }), !name.isEmpty else {
       return nil
@@ -57,8 +57,8 @@ struct ProgramReplacement {
   ///
   /// - Parameters:
   ///   - file: the path of the program.
-  ///   - launch: what this process changed about itself and the program is to have as it was.
-  /// - Returns: only when it failed: the `errno` of `execve(2)`.
+  ///   - launch: the original state of this process, which is restored for the program.
+  /// - Returns: the `errno` of `execve(2)`; the method returns only on failure.
   func run(_ file: String, as launch: LaunchState?) -> Int32 {
     launch?.restore()
     let arguments = unsafe pointers(words.count)
@@ -70,7 +70,7 @@ struct ProgramReplacement {
     }
     unsafe execve(file, arguments, environment)
     let problem = errno
-    // Nothing but an error message comes after this; what was a secret is wiped all the same.
+    // Only an error message follows, but the copies of the secrets are wiped nevertheless.
     for index in secretVariables.indices {
       if let text = unsafe environment[variables.count + index] {
         let length = unsafe strlen(text)
@@ -87,7 +87,7 @@ struct ProgramReplacement {
     return unsafe list
   }
 
-  /// Bytes with a NUL behind them; they hold none, as is looked at before.
+  /// Returns the bytes with a NUL at the end. The caller has checked that they contain none.
   private static func text(_ bytes: [UInt8]) -> UnsafeMutablePointer<CChar> {
     let text = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
     for (index, byte) in bytes.enumerated() { unsafe text[index] = CChar(bitPattern: byte) }

@@ -2,18 +2,18 @@ internal import Keyring
 internal import KeyringModel
 internal import Secrets
 
-/// The secrets that references name: all of them, or none.
+/// The secrets that references name: all or none.
 struct ResolvedReferences {
-  // By place: a line with the id of another item must not get that item's secret.
+  // By place, so that a line with the id of another item does not get that item's secret.
   private var items: [ItemReference: ItemPlace] = [:]
   private var secrets: [ItemPlace: SecretSlice] = [:]
 
-  /// Finds all items first, so that nothing is decrypted when one is missing, and decrypts each once.
+  /// Finds all items first, so that nothing is decrypted if one is missing, and then decrypts each one once.
   ///
   /// - Parameters:
-  ///   - references: what is wanted; the same may be among them more than once.
-  ///   - call: the command; what the search and the decryption cost is explained there.
-  /// - Throws: `noMatch` with the first reference that leads nowhere, `noMatchButDamage`; `keyring`.
+  ///   - references: the references, possibly with repetitions.
+  ///   - call: the command, which reports the cost of the search and the decryption.
+  /// - Throws: `noMatch` with the first reference that names no item, `noMatchButDamage`, `ambiguous`; `keyring`.
   init(_ references: [ItemReference], _ call: CommandCall) throws {
     // Without a reference no store is needed.
     if references.isEmpty { return }
@@ -29,7 +29,7 @@ struct ResolvedReferences {
         throw matches.problems.isEmpty
           ? CommandError.noMatch(reference.text) : .noMatchButDamage(reference.text)
       }
-      // An id is unique in an honest store; a member can sign a second item with the id of another one.
+      // In an honest store an id is unique, but a member can sign a second item with the id of another one.
       guard matches.items.count == 1 else {
         throw CommandError.ambiguous(reference.text, candidates: matches.items.map(\.reference.text))
       }
@@ -43,7 +43,7 @@ struct ResolvedReferences {
     }
   }
 
-  /// The secret of a reference that was asked for.
+  /// Returns the secret of a resolved reference.
   subscript(reference: ItemReference) -> SecretSlice {
     guard let place = items[reference], let secret = secrets[place] else {
       preconditionFailure("only what was resolved is asked for")

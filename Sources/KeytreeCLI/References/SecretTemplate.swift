@@ -1,15 +1,15 @@
 internal import KeyringModel
 internal import Secrets
 
-/// A text with references in it, `{{ keytree://CLASS/CONTAINER/NAME }}`, which secrets take the place of.
+/// A text that contains references, `{{ keytree://CLASS/CONTAINER/NAME }}`, to be replaced by secrets.
 ///
 /// Anything else between `{{` and `}}` belongs to other programs and stays as it is.
 struct SecretTemplate {
-  /// What is wrong with a text. Lines are counted from 1.
+  /// A problem with a text. Lines are counted from 1.
   enum Problem: Error, Equatable {
-    /// What begins as a reference has no `}}` in its line.
+    /// A reference has no `}}` in its line.
     case notClosed(line: Int)
-    /// What begins as a reference is none.
+    /// Text that begins like a reference is not a valid one.
     case noReference(line: Int)
   }
 
@@ -21,9 +21,9 @@ struct SecretTemplate {
   private let text: [UInt8]
   private var parts: [Part] = []
 
-  /// Reads a text of any bytes.
+  /// Parses a text, which may contain any bytes.
   ///
-  /// - Throws: the first thing that is wrong.
+  /// - Throws: the first problem.
   init(_ text: [UInt8]) throws(Problem) {
     self.text = text
     var start = 0
@@ -49,12 +49,12 @@ struct SecretTemplate {
     parts.append(.text(start..<text.count))
   }
 
-  /// The references in it, in order.
+  /// The references in the text, in order.
   var references: [ItemReference] {
     parts.compactMap { if case .reference(let reference) = $0 { reference } else { nil } }
   }
 
-  /// The text with the secrets in it, byte for byte.
+  /// Returns the text with the secrets inserted, byte for byte.
   func filled(with secrets: ResolvedReferences) -> SecretBytes {
     var result = SecretBytes(capacity: text.count + 1024)
     for part in parts {
@@ -70,7 +70,7 @@ struct SecretTemplate {
     return result
   }
 
-  /// Where the reference begins when `{{` at a position is followed by one.
+  /// Returns the position of the reference if `{{` at a position is followed by one, else nil.
   private static func startOfReference(_ text: [UInt8], at position: Int) -> Int? {
     guard text[position...].starts(with: "{{".utf8) else { return nil }
     let start = text[(position + 2)...].firstIndex { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }

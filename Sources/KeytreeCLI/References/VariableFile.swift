@@ -1,27 +1,27 @@
-/// A file of variables, as `docker --env-file`, `dotenv` and a shell read the plain ones of them.
+/// A file of variables in the simple syntax that `docker --env-file`, `dotenv` and a shell have in common.
 ///
-/// A line is `NAME=VALUE`, with `export` in front or without; `#` begins a comment line. A value in single quotes is
-/// taken as it is; in double quotes `\n`, `\t`, `\"`, `\\` and `\$` stand for a character; without quotes it ends at
-/// ` #` or the end of the line, without white space around it. Nothing is expanded and no command is run.
+/// A line is `NAME=VALUE`, optionally with `export` in front; `#` begins a comment line. A value in single quotes is
+/// literal. In double quotes `\n`, `\t`, `\"`, `\\` and `\$` represent a character. A value without quotes ends at
+/// ` #` or the end of the line, and the white space around it is removed. There is no expansion, and no command is run.
 struct VariableFile {
-  /// What is wrong with a file. Lines are counted from 1.
+  /// A problem with a file. Lines are counted from 1.
   enum Problem: Error, Equatable {
     /// There is no `NAME=VALUE` in the line.
     case notVariable(line: Int)
     /// A quoted value has no closing quote in its line, or something after it.
     case badQuotes(line: Int)
-    /// The value has a NUL in it.
+    /// The value contains a NUL.
     case containsNUL(line: Int)
   }
 
-  /// The variables in order; of two with one name the later one counts.
+  /// The variables in order. If a name occurs twice, the later value counts.
   private(set) var variables: [(name: String, value: [UInt8])] = []
 
-  /// Reads a file.
+  /// Parses a file.
   ///
-  /// - Throws: the first thing that is wrong.
+  /// - Throws: the first problem.
   init(_ text: [UInt8]) throws(Problem) {
-    // Editors of Windows put the mark of UTF-8 in front.
+    // Editors on Windows begin a file with the UTF-8 byte order mark.
     let text = text.starts(with: Self.mark) ? text.dropFirst(Self.mark.count) : text[...]
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (index, line) in lines.enumerated() {
@@ -35,7 +35,7 @@ struct VariableFile {
   /// The byte order mark in UTF-8.
   private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// Whether a word can be the name of a variable: letters, digits and `_`, no digit in front (POSIX, 8.1).
+  /// Returns true if a word is a valid name of a variable: letters, digits and `_`, no digit first (POSIX, 8.1).
   static func isName(_ word: some Collection<UInt8>) -> Bool {
     guard let first = word.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else {
       return false

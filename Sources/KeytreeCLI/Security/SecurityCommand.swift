@@ -46,7 +46,7 @@ struct SecurityCall {
     try securityCall("SecKeychainCopySearchList") { try call.storePath() }
   }
 
-  /// The attributes of all items.
+  /// The searchable attributes of all items.
   func openIndex() throws -> Index {
     try securityCall("SecKeychainOpen") { try call.openIndex() }
   }

@@ -236,7 +236,7 @@ struct GroupChange {
     return try keyring.resealOutdated { progress.advance(to: $0, of: $1) }
   }
 
-  // MARK: Parts
+  // MARK: Helpers
 
   private func require(_ group: String) throws {
     guard policy.groups[group] != nil else { throw KeyringError.unknownGroup(group) }

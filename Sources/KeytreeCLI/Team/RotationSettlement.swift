@@ -69,7 +69,7 @@ struct RotationSettlement {
     }
   }
 
-  // MARK: Parts
+  // MARK: Helpers
 
   /// Whether a program that was ended had put the secret into the item before.
   private func isThere(_ pending: PendingSecret, in record: ItemRecord) throws -> Bool {

@@ -87,7 +87,7 @@ extension SecretReaders.Gap {
     }
   }
 
-  /// For programs.
+  /// The facts for programs.
   private var name: String {
     switch self {
     case .noHistory: "noHistory"
@@ -132,7 +132,7 @@ extension RotationList.Reader {
     }
   }
 
-  /// For programs.
+  /// The facts for programs.
   func json(_ policy: Policy) -> JSONValue {
     var members = [JSONMember("keys", .array(keys.sorted().map { .string($0.text) }))]
     if let person {

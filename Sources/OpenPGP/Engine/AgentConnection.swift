@@ -1,17 +1,17 @@
 internal import CGPGME
 internal import Glibc
 
-/// A conversation with a running gpg-agent about its keys, through libgpgme's low-level Assuan protocol.
+/// A connection to a running gpg-agent for commands about its keys, through libgpgme's low-level Assuan protocol.
 ///
-/// Starts no process. Nothing secret passes through it: what is asked for are facts, and that something be forgotten.
+/// Starts no process. No secret passes through it: it requests key information and clears cached passphrases.
 @safe
 struct AgentConnection: ~Copyable {
   private let context: gpgme_ctx_t
 
-  /// Prepares a conversation; the agent is connected to with the first question.
+  /// Prepares a connection. The first command connects to the agent.
   ///
   /// - Parameter socket: The agent's socket.
-  /// - Throws: What libgpgme reports, such as running out of memory.
+  /// - Throws: The error of libgpgme, for example when memory runs out.
   init(socket: String) throws(EngineError) {
     let context = try unsafe Context.bare()
     let code = unsafe gpgme_set_protocol(context, GPGME_PROTOCOL_ASSUAN)
@@ -25,27 +25,27 @@ struct AgentConnection: ~Copyable {
     }
     unsafe free(engine.pointee.file_name)
     unsafe engine.pointee.file_name = strdup(socket)
-    // libgpgme refuses an engine without a version, and has none of its own for a socket.
+    // libgpgme refuses an engine without a version, and sets none for a socket.
     if unsafe engine.pointee.version == nil { unsafe engine.pointee.version = strdup("1.0") }
     unsafe self.context = context
   }
 
   deinit { unsafe gpgme_release(context) }
 
-  /// The keys whose secret halves the agent has, or knows on a card.
+  /// Lists the keys whose secret keys the agent has, or knows on a card.
   ///
-  /// - Throws: `agentUnreachable` when it does not answer or refuses to tell, as one that is reached over its
-  ///   restricted socket does.
+  /// - Throws: `agentUnreachable` when the agent does not answer or refuses the command, as it does on its restricted
+  ///   socket.
   func keys() throws(EngineError) -> [AgentKey] {
     let lines = StatusLines()
     try send("KEYINFO --list", lines)
     return lines.arguments.compactMap(AgentKey.init)
   }
 
-  /// Makes the agent forget the passphrase of a key, if it keeps it.
+  /// Makes the agent forget the passphrase of a key, if it is cached.
   ///
   /// - Parameter keygrip: The key.
-  /// - Throws: As ``keys()``.
+  /// - Throws: The errors of ``keys()``.
   func forgetPassphrase(of keygrip: Keygrip) throws(EngineError) {
     try send("CLEAR_PASSPHRASE --mode=normal \(keygrip.text)", StatusLines())
   }
@@ -62,7 +62,7 @@ struct AgentConnection: ~Copyable {
   }
 }
 
-/// Takes the status lines of one answer.
+/// Collects the status lines of one answer.
 private final class StatusLines {
   private(set) var arguments: [String] = []
 
@@ -78,12 +78,12 @@ private final class StatusLines {
   }
 }
 
-/// What gpg-agent calls a key: a hash over its public parameters, 40 hexadecimal digits.
+/// The keygrip, gpg-agent's name of a key: a hash over its public parameters, 40 hexadecimal digits.
 struct Keygrip: Hashable, Sendable {
   /// The digits, upper case.
   let text: String
 
-  /// Takes exactly 40 upper-case hexadecimal digits: it becomes part of a command.
+  /// Accepts exactly 40 upper-case hexadecimal digits, because the text becomes part of a command.
   init?(_ text: String) {
     let isDigits = text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x46).contains($0) }
     guard text.utf8.count == 40, isDigits else { return nil }
@@ -91,24 +91,24 @@ struct Keygrip: Hashable, Sendable {
   }
 }
 
-/// What gpg-agent says of a secret key (`help KEYINFO` in a conversation with it).
+/// The properties of a secret key that gpg-agent reports (`help KEYINFO` in `gpg-connect-agent`).
 struct AgentKey: Equatable, Sendable {
-  /// Where the secret half is, and what it takes to use it.
+  /// The location and protection of the secret key.
   enum Protection: Sendable {
-    /// On this machine, behind a passphrase.
+    /// On this machine, protected by a passphrase.
     case passphrase
-    /// On this machine, without one.
+    /// On this machine, without a passphrase.
     case none
-    /// On a card or a token, which has rules of its own; or of a kind that is not known here.
+    /// On a card or a token, which has its own rules; or of an unknown kind.
     case elsewhere
   }
 
   let keygrip: Keygrip
   let protection: Protection
-  /// Whether the agent keeps the passphrase at the moment.
+  /// True if the agent has cached the passphrase.
   let isCached: Bool
 
-  /// Reads the arguments of a status line: keygrip, type, serial number, id, cached, protection, and more.
+  /// Parses the arguments of a status line: keygrip, type, serial number, id, cached, protection, and more.
   init?(_ line: String) {
     let words = line.split(separator: " ")
     guard words.count >= 6, let keygrip = Keygrip(String(words[0])) else { return nil }

@@ -6,26 +6,26 @@ internal import Synchronization
 
 /// OpenPGP by libgpgme, in a private GnuPG home that redirects to the user's agent.
 ///
-/// Any number of threads may use one engine at once; each call has a libgpgme context of its own. Nothing is
-/// started before the first call that needs it.
+/// Several threads may use one engine concurrently: each call has its own libgpgme context. Nothing is started before
+/// the first call that needs it.
 package final class Engine: SealingEngine {
   let maker: EngineHomeMaker
   let interaction: Interaction
   let locations: EngineLocations
   private let keyringID: String
-  /// Whether messages are decrypted that other programs have made, which do not name their recipients inside.
+  /// True if messages of other programs are decrypted. Those do not contain the digest of their recipients.
   let acceptsForeignMessages: Bool
   let wanted: [Fingerprint]
-  /// What this engine, and those that ``with(keys:)`` makes of it, have done.
+  /// The counts of this engine and of those that ``with(keys:)`` derives from it.
   let counter: ProcessCounter
-  /// What the agent calls the keys of people, as far as that was asked for.
+  /// The keygrips of people's keys that were requested so far.
   let keygrips = Mutex<[Fingerprint: [Keygrip]]>([:])
-  /// The key objects of those who sign, as far as they had to be named.
+  /// The key objects of the signers that had to be given to libgpgme.
   let signerKeys = Mutex<[Fingerprint: SignerKey]>([:])
-  /// How often somebody has signed.
+  /// The number of signing operations.
   let signings = Atomic(0)
   private let state = Mutex(State())
-  /// Held by the thread that looks after the way to the agent.
+  /// Held by the thread that repairs the connection to the agent.
   let mending = Mutex<Void>(())
 
   private struct State {
@@ -36,18 +36,17 @@ package final class Engine: SealingEngine {
     var timesMended = 0
   }
 
-  /// The largest message that is looked at: the largest secret, what GnuPG adds, and room to spare.
+  /// The maximum size of a message, in bytes: the largest secret, the overhead of GnuPG, and a margin.
   package static let messageLimit = 2 << 20
 
-  /// Describes an engine; cheap, no file is touched and no process started.
+  /// Creates an engine. This is cheap: no file is read and no process started.
   ///
   /// - Parameters:
-  ///   - locations: Where things are on this machine.
-  ///   - keyringID: The keyring; each has an engine home of its own.
-  ///   - keys: The people's key files by primary fingerprint. Keys in them with another fingerprint are not
-  ///     used.
-  ///   - interaction: How a passphrase may be asked for.
-  ///   - acceptsForeignMessages: Whether messages are decrypted that other programs have made.
+  ///   - locations: The folders and the search path on this machine.
+  ///   - keyringID: The keyring; each has its own engine home.
+  ///   - keys: The people's key files by primary fingerprint. Keys in them with another fingerprint are not used.
+  ///   - interaction: The way to ask for a passphrase.
+  ///   - acceptsForeignMessages: True to decrypt messages of other programs.
   package convenience init(
     locations: EngineLocations, keyringID: String, keys: [Fingerprint: [UInt8]], interaction: Interaction,
     acceptsForeignMessages: Bool = false
@@ -71,12 +70,12 @@ package final class Engine: SealingEngine {
   package var statistics: EngineStatistics { counter.statistics }
 
   package func warmUp() {
-    // The thread holds the engine, so that it is there when the work is done.
+    // The thread retains the engine until the work is done.
     let engine = unsafe Unmanaged.passRetained(self)
     let problem = unsafe keytree_in_background(
       { context in
         guard let context = unsafe context else { return nil }
-        // What goes wrong here goes wrong again in the first real call, and is reported there.
+        // An error occurs again in the first real call and is reported there.
         _ = try? unsafe Unmanaged<Engine>.fromOpaque(context).takeRetainedValue().session()
         return nil
       }, engine.toOpaque())
@@ -108,30 +107,30 @@ package final class Engine: SealingEngine {
     Engine(locations, keyringID, keys, interaction, acceptsForeignMessages, counter)
   }
 
-  /// The clock that gpg goes by.
+  /// The current time of the clock that gpg uses.
   static var now: Timestamp { Timestamp(seconds: time(nil)) }
 
-  // MARK: What a call needs
+  // MARK: Requirements of a call
 
-  /// A gpg that may be used, and a home for it.
+  /// A checked gpg, and a home for it.
   struct Session {
     var program: Library.Program
     var home: EngineHome
   }
 
-  /// Prepares everything for an operation of gpg.
+  /// Prepares the program and the home for an operation of gpg.
   ///
-  /// - Returns: The program, checked, and the home, finished.
-  /// - Throws: Why there is none.
+  /// - Returns: The checked program and the finished home.
+  /// - Throws: The reason why they are not available.
   func session() throws(EngineError) -> Session {
     let tools = try tools()
     return Session(program: tools.program, home: try home())
   }
 
-  /// Prepares the home alone: once it is made, this starts no process.
+  /// Prepares the home only. Once the home is made, this starts no process.
   ///
   /// - Returns: The home.
-  /// - Throws: Why there is none.
+  /// - Throws: The reason why it is not available.
   func home() throws(EngineError) -> EngineHome {
     try state.withLock { state throws(EngineError) in
       if let home = state.home, home.exists { return home }
@@ -142,16 +141,16 @@ package final class Engine: SealingEngine {
     }
   }
 
-  /// Whether everything on the way to the user's agent was found to be as it should be, by asking gpgconf.
+  /// True if gpgconf was asked and the connection to the user's agent was found correct.
   var wayIsKnownToBeGood: Bool { state.withLock { $0.wayIsKnownToBeGood } }
 
-  /// How often the way to the agent was mended, by any thread.
+  /// The number of times that the connection to the agent was repaired, by any thread.
   var timesMended: Int { state.withLock { $0.timesMended } }
 
-  /// Notes that there was nothing to mend.
+  /// Records that the connection needed no repair.
   func wayWasFoundGood() { state.withLock { $0.wayIsKnownToBeGood = true } }
 
-  /// Notes that the way to the agent was mended, so that it has to be looked at again.
+  /// Records a repair of the connection, so that it is checked again.
   func wayWasMended() {
     state.withLock { state in
       state.wayIsKnownToBeGood = false
@@ -159,12 +158,12 @@ package final class Engine: SealingEngine {
     }
   }
 
-  /// Makes the next call load the home again, because its stamp was changed.
+  /// Makes the next call reload the home, because its stamp was changed.
   func forgetHome() { state.withLock { $0.home = nil } }
 
   /// Finds the programs; the first call starts one process.
   ///
-  /// - Returns: What runs GnuPG.
+  /// - Returns: The tools that run GnuPG.
   /// - Throws: `engineMissing`, `engineTooOld` or `unsafeEngine`.
   func tools() throws(EngineError) -> EngineTools {
     try state.withLock { state throws(EngineError) in try tools(&state) }
@@ -190,7 +189,7 @@ package final class Engine: SealingEngine {
   }
 }
 
-/// Counts what an engine does.
+/// Counts the operations of an engine.
 final class ProcessCounter: Sendable {
   private let decryptions = Atomic(0)
   private let encryptions = Atomic(0)

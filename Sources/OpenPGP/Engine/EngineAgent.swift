@@ -3,12 +3,12 @@ internal import KeyringModel
 internal import Synchronization
 
 extension Engine {
-  /// Runs an operation that needs a secret key. When it fails in a way that a missing agent explains, the way
-  /// to the agent is mended and the operation tried once more.
+  /// Runs an operation that needs a secret key. If it fails in a way that a missing agent can cause, the connection to
+  /// the agent is repaired and the operation is run again once.
   ///
-  /// - Parameter operation: What to do.
-  /// - Returns: What the operation returns.
-  /// - Throws: What the operation throws; `agentUnreachable` when the agent cannot be started.
+  /// - Parameter operation: The operation.
+  /// - Returns: The result of the operation.
+  /// - Throws: The error of the operation; `agentUnreachable` when the agent cannot be started.
   func withAgent<R: ~Copyable>(
     _ operation: (Session) throws(EngineError) -> R
   ) throws(EngineError) -> R {
@@ -17,7 +17,7 @@ extension Engine {
     do {
       return try operation(session)
     } catch {
-      // Connecting costs nothing; asking gpgconf costs two processes.
+      // Connecting is cheap; gpgconf needs two processes.
       guard error.mayBeForWantOfAnAgent || error == .corrupt && !session.home.redirect.leadsToAnAgent,
         let mended = try mend(session, since: before, error)
       else { throw error }
@@ -25,15 +25,15 @@ extension Engine {
     }
   }
 
-  // The redirect may be gone with a restart of the machine, its place may have moved with the coming and
-  // going of /run/user, and the agent may not be running: gpg is not allowed to start one in the engine home.
+  // A restart of the machine may have removed the redirect. The socket path may have changed because /run/user was
+  // created or removed. The agent may not be running: gpg is not allowed to start one in the engine home.
   private func mend(
     _ session: Session, since before: Int, _ error: EngineError
   ) throws(EngineError) -> Session? {
-    // One at a time. Mutex.withLock does not keep the type of the error.
+    // One thread at a time. Mutex.withLock loses the type of the error.
     let result = mending.withLock { _ in
       Result { () throws(EngineError) in
-        // Another thread has mended the way after this one had set out on it.
+        // Another thread has repaired the connection since this one started.
         timesMended == before ? try mend(session, error) : try self.session()
       }
     }
@@ -41,7 +41,7 @@ extension Engine {
   }
 
   private func mend(_ session: Session, _ error: EngineError) throws(EngineError) -> Session? {
-    // Asked once: with an agent at its end a way that was good is good, and the message is for somebody else.
+    // If the connection was correct before and an agent answers, the message is encrypted to other people.
     if wayIsKnownToBeGood, session.home.redirect.leadsToAnAgent { return nil }
     let gpgconf = try tools().gpgconf
     let place = AgentRedirect(path: try gpgconf.places(home: session.home.path).agentSocket)
@@ -49,7 +49,7 @@ extension Engine {
     let isInPlace = place == session.home.redirect && place.socket == AgentRedirect.end(of: socket)
     if isInPlace, place.leadsToAnAgent {
       wayWasFoundGood()
-      // It may have been started a moment ago, by another process.
+      // Another process may have started the agent a moment ago.
       if case .agentUnreachable = error { return session }
       return nil
     }
@@ -64,7 +64,7 @@ extension Engine {
 }
 
 extension EngineError {
-  // gpg does not tell a missing agent from a missing key.
+  // gpg reports a missing agent like a missing key.
   fileprivate var mayBeForWantOfAnAgent: Bool {
     switch self {
     case .notARecipient, .unusableKey(_, .noSecretKey), .agentUnreachable, .other: true

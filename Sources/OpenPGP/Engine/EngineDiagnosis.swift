@@ -2,10 +2,10 @@ internal import CSystem
 internal import KeyringModel
 
 extension Engine {
-  /// Looks at everything the engine depends on, makes the engine home when there is none, and changes nothing
-  /// else: no agent is started.
+  /// Checks everything the engine depends on. Makes the engine home if it does not exist, and changes nothing else: no
+  /// agent is started.
   ///
-  /// - Returns: The facts; what could not be found out is nil, and `failure` says why.
+  /// - Returns: The report. Unknown facts are nil, and `failure` has the reason.
   package func report() -> EngineReport {
     var report = EngineReport(libraryVersion: Library.version, people: wanted)
     do throws(EngineError) {

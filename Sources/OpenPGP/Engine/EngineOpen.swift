@@ -7,7 +7,7 @@ extension Engine {
     let header: MessageHeader
     do {
       header = try unsafe ciphertext.span.bytes.withUnsafeBytes { bytes throws(MessageError) in
-        // Room for what GnuPG adds to a secret of the largest size that the caller accepts.
+        // The limit includes the overhead of GnuPG for a secret of the largest size that the caller accepts.
         try unsafe MessageHeader.parse(bytes, limit: max(Self.messageLimit, limit))
       }
     } catch {
@@ -33,7 +33,7 @@ extension Engine {
         unsafe gpgme_op_decrypt(context, source, target)
       }
     }
-    // Only below this line is it known whether the sink holds plaintext or something else.
+    // Before the checks below the content of the sink must not be used.
     if sink.isOverfull { throw .tooLarge(limit: limit) }
     let result = unsafe gpgme_op_decrypt_result(context.pointer)
     guard code == 0 else { throw unsafe Self.failure(code, result: result, header: header) }
@@ -49,8 +49,8 @@ extension Engine {
     return sink.take()
   }
 
-  // The code alone misleads. With several recipients a damaged message says "no secret key": what tells is
-  // whether there was a secret key for one of the recipients, which is a status of 0.
+  // The code alone is misleading: with several recipients a damaged message is reported as "no secret key". A
+  // recipient with the status 0 had a secret key, so the message is damaged.
   private static func failure(
     _ code: gpgme_error_t, result: gpgme_decrypt_result_t?, header: MessageHeader
   ) -> EngineError {
@@ -67,7 +67,7 @@ extension Engine {
     case (GPG_ERR_NO_DATA, _): return hasKey ? .corrupt : .notEncrypted
     case (GPG_ERR_DECRYPT_FAILED, _), (GPG_ERR_BAD_DATA, _), (GPG_ERR_CHECKSUM, _), (GPG_ERR_INV_PACKET, _):
       return .corrupt
-    // The agent, the card or the dialog had a problem; the message may be sound.
+    // The agent, the card or the dialog failed; the message may be intact.
     case (_, GPG_ERR_SOURCE_GPGAGENT), (_, GPG_ERR_SOURCE_SCD), (_, GPG_ERR_SOURCE_PINENTRY),
       (GPG_ERR_NO_AGENT, _), (GPG_ERR_AGENT, _):
       return general

@@ -4,12 +4,11 @@ package import KeyringModel
 package import Secrets
 internal import Synchronization
 
-// A passphrase that is typed shows that somebody is there. The agent keeps passphrases for a while, so for that it has
-// to forget them first.
+// A passphrase prompt proves that a user is present. The agent caches passphrases, so it must forget them first.
 
 extension Engine {
   package func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes {
-    // A process that may ask nobody must not make everybody else type again.
+    // A process that must not prompt must not clear the passphrases of others.
     if case .never = interaction { throw .noPromptPossible }
     let recipients: [KeyID]
     do {
@@ -19,17 +18,17 @@ extension Engine {
     } catch {
       throw .message(error)
     }
-    // Nobody waits for a turn that he can make nothing of.
+    // Fails before the lock is taken if no key of this user can decrypt the message.
     try withAgent { session throws(EngineError) in
       _ = try keysOfAgent(for: recipients, session)
     }
-    // Between two that forget and then ask, one answer would do for both.
+    // Without a lock one passphrase could serve two processes that clear the cache and then prompt.
     let turn = try presenceTurn()
     defer { withExtendedLifetime(turn) {} }
     try withAgent { session throws(EngineError) in
       let agent = try connection(session)
-      // All that it keeps: with the passphrase that it was given last the agent tries every key, because the subkeys
-      // of one person mostly have the same.
+      // Clears all cached passphrases: the agent tries the last passphrase for every key, because the subkeys of one
+      // person usually have the same one.
       for key in try keysOfAgent(for: recipients, session) where key.isCached {
         try agent.forgetPassphrase(of: key.keygrip)
       }
@@ -37,7 +36,7 @@ extension Engine {
     return try open(ciphertext, limit: limit)
   }
 
-  /// All keys of the agent, after making sure that somebody is asked for those that open a message.
+  /// Returns all keys of the agent, after checking that the keys that can decrypt a message need a passphrase.
   private func keysOfAgent(
     for recipients: [KeyID], _ session: Session
   ) throws(EngineError) -> [AgentKey] {
@@ -57,17 +56,17 @@ extension Engine {
     return keys
   }
 
-  /// Longer than any dialog for a passphrase stays open unnoticed, in seconds.
+  /// The time to wait for another prompt, in seconds. It is longer than a passphrase dialog usually stays open.
   private static let patience = 600.0
 
-  /// Waits for the right to make the agent forget, which nobody else has as long as the lock lives.
+  /// Waits for the exclusive right to clear the passphrases of the agent. The right lasts as long as the lock exists.
   ///
-  /// - Throws: `unsafeEngine` when there can be no lock; `noPromptPossible` when somebody else has not answered.
+  /// - Throws: `unsafeEngine` when the lock file cannot be opened; `noPromptPossible` when another prompt stays open.
   private func presenceTurn() throws(EngineError) -> HomeLock {
     while true {
       let lock = try HomeLock(path: locations.runtimeBase + "/presence.lock")
       guard lock.take(.exclusive, within: Self.patience) else { throw .noPromptPossible }
-      // A clean-up of the folder may have taken the file away; then others lock another one.
+      // A clean-up of the folder may have removed the file. Other processes then lock another one.
       if lock.isCurrent { return lock }
     }
   }
@@ -95,7 +94,7 @@ extension Engine {
     return try AgentConnection(socket: socket)
   }
 
-  /// What the agent calls the keys of a person; the first question about somebody starts one process.
+  /// Returns the keygrips of a person's keys. The first call for a person starts one process.
   private func keygrips(of person: Fingerprint, in session: Session) throws(EngineError) -> [Keygrip] {
     if let known = keygrips.withLock({ $0[person] }) { return known }
     let context = try Context(program: session.program, home: session.home.path, interaction: .never)
@@ -107,10 +106,10 @@ extension Engine {
 }
 
 extension Context {
-  /// What gpg-agent calls a key and its subkeys. Starts one process.
+  /// Returns the keygrips of a key and its subkeys. Starts one process.
   ///
   /// - Parameter person: The primary fingerprint.
-  /// - Throws: What libgpgme reports.
+  /// - Throws: The error of libgpgme.
   fileprivate func keygrips(of person: Fingerprint) throws(EngineError) -> [Keygrip] {
     var grips: [Keygrip] = []
     try unsafe forEachKey(matching: person.text, mode: GPGME_KEYLIST_MODE_WITH_KEYGRIP) { key in

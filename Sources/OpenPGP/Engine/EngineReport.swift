@@ -1,18 +1,18 @@
 package import KeyringModel
 
-/// What the engine found on this machine, as facts without wording, for `doctor`.
+/// The state of the engine on this machine, as facts without messages, for `doctor`.
 package struct EngineReport: Sendable {
-  /// The state of the file that leads gpg from the engine home to the user's agent.
+  /// The state of the file that redirects gpg from the engine home to the user's agent.
   package enum Redirect: Sendable, Equatable {
-    /// It is there, and names the socket of the user's agent.
+    /// It exists, and names the socket of the user's agent.
     case inPlace
-    /// There is none.
+    /// It does not exist.
     case missing
-    /// It names another socket than the one that GnuPG tells now.
+    /// It names another socket than GnuPG reports now.
     case stale(socket: String)
   }
 
-  /// The gpg that is used, when there is one that may be used.
+  /// The path of gpg, if a usable one was found.
   package var program: String?
   /// Its version.
   package var version: String?
@@ -20,26 +20,26 @@ package struct EngineReport: Sendable {
   package var libraryVersion: String
   /// The private home that operations run in.
   package var engineHome: String?
-  /// The user's GnuPG home, as GnuPG resolves it.
+  /// The user's GnuPG home, as GnuPG reports it.
   package var userHome: String?
   /// The socket of the user's agent.
   package var agentSocket: String?
-  /// Whether an agent answers there.
+  /// True if an agent accepts connections at the socket.
   package var agentIsReachable: Bool
   /// The redirect in the engine home.
   package var redirect: Redirect
-  /// The people's keys that the engine has.
+  /// The keys of the people that the engine has.
   package var keys: [PublicKey]
-  /// What stands in the way of encrypting to a person, for everyone handed to the engine who has a problem.
+  /// The reasons why people cannot be encrypted to; only those people of the engine who have a problem.
   package var problems: [Fingerprint: KeyProblem]
-  /// What kept the engine from being used, if anything did.
+  /// The error that keeps the engine from being used, if any.
   package var failure: EngineError?
 
-  /// Starts a report in which nothing has been found out yet.
+  /// Creates a report without results.
   ///
   /// - Parameters:
   ///   - libraryVersion: The version of libgpgme.
-  ///   - people: Everyone handed to the engine; their keys count as missing until they are found.
+  ///   - people: The people of the engine. Their keys count as missing until they are found.
   package init(libraryVersion: String, people: [Fingerprint]) {
     self.libraryVersion = libraryVersion
     agentIsReachable = false

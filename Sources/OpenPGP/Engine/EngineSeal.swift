@@ -6,7 +6,7 @@ extension Engine {
   package func seal(
     _ plaintext: borrowing SecretBytes, to recipients: [Fingerprint]
   ) throws(EngineError) -> [UInt8] {
-    // To libgpgme no recipients means "encrypt with a passphrase".
+    // For libgpgme an empty list means symmetric encryption with a passphrase.
     guard !recipients.isEmpty else { throw .noRecipients }
     let people = Set(recipients).sorted()
     let table = try home().table
@@ -22,8 +22,8 @@ extension Engine {
   ) throws(EngineError) -> [UInt8] {
     let context = try Context(
       program: session.program, home: session.home.path, interaction: interaction)
-    // The first line ends the options that this mini language has; without it a recipient such as `--file`
-    // would be one. Fingerprint's own grammar already rules that out.
+    // The first line ends the options in this string. Without it a recipient such as `--file` would be an option. The
+    // format of a fingerprint already excludes that.
     let recipients = "--\n" + people.map(\.text).joined(separator: "\n")
     let flags = gpgme_encrypt_flags_t(
       GPGME_ENCRYPT_ALWAYS_TRUST.rawValue | GPGME_ENCRYPT_NO_ENCRYPT_TO.rawValue

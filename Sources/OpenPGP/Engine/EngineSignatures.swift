@@ -15,16 +15,16 @@ extension Engine {
     let message = try withSigner(signer) { session, isNamed throws(EngineError) in
       try sign(content, as: .message, signer: signer, isNamed: isNamed, session: session)
     }
-    // What a configuration of the system has changed, such as compression, is not stored.
+    // A system-wide configuration may have changed the form, for example by compression. Such a message is not stored.
     guard SignedMessage(message)?.content == content else { throw .corrupt }
     return message
   }
 
   /// The form of a signature.
   private enum SignatureForm {
-    /// Armored, beside the bytes.
+    /// An armored signature without the signed bytes.
     case detached
-    /// Binary, with the bytes.
+    /// A binary message that includes the signed bytes.
     case message
   }
 
@@ -68,7 +68,7 @@ extension Engine {
     }
     switch gpgme_err_code(code) {
     case GPG_ERR_NO_ERROR: return context.signatures(table: session.home.table)
-    // There is no signature in what was given as one.
+    // The given signature contains no signature packet.
     case GPG_ERR_NO_DATA, GPG_ERR_BAD_DATA: return []
     default: throw EngineError(code)
     }
@@ -76,17 +76,17 @@ extension Engine {
 
   /// Runs an operation that signs.
   ///
-  /// The signer usually is the engine home's default, which costs nothing. When the home has another
-  /// default, or gpg chose another key, the signer is named to libgpgme, which costs one more process, once. Who signs a
-  /// lot is named as well: for a default gpg asks each time whether there is a card, and where no card daemon is
-  /// installed the agent tries to start it each time.
+  /// The signer usually is the default of the engine home, which costs nothing. If the home has another default, or
+  /// gpg chose another key, libgpgme gets the signer as a key object, which costs one more process, once. This is also
+  /// done after several signatures: for a default signer gpg checks each time whether there is a card, and without a
+  /// card daemon the agent tries to start it each time.
   ///
   /// - Parameters:
-  ///   - signer: Who signs.
-  ///   - operation: Gets the session, and whether the signer has to be named. Returns nil when someone else's
-  ///     key signed.
-  /// - Returns: What the operation returns.
-  /// - Throws: What the operation throws; `unusableKey` when gpg will not sign with that key.
+  ///   - signer: The primary fingerprint of the signer.
+  ///   - operation: Gets the session, and true if libgpgme needs the signer as a key object. Returns nil if another
+  ///     key has signed.
+  /// - Returns: The result of the operation.
+  /// - Throws: The error of the operation; `unusableKey` when gpg does not sign with that key.
   func withSigner<R>(
     _ signer: Fingerprint,
     _ operation: (Session, _ isNamed: Bool) throws(EngineError) -> R?
@@ -106,12 +106,12 @@ extension Engine {
 }
 
 extension Engine {
-  /// How often somebody signs before it is worth a process to name her.
+  /// The number of signatures before the signer is given to libgpgme as a key object, which costs a process.
   private static let patience = 8
 
-  /// The key object of a signer, asked for once.
+  /// Returns the key object of a signer, which is requested from gpg only once.
   func key(of signer: Fingerprint, in session: Session) throws(EngineError) -> SignerKey {
-    // Mutex.withLock does not keep the type of the error.
+    // Mutex.withLock loses the type of the error.
     let result = signerKeys.withLock { keys in
       Result { () throws(EngineError) in
         if let known = keys[signer] { return known }
@@ -124,13 +124,13 @@ extension Engine {
   }
 }
 
-/// A key object that several contexts use at once: libgpgme counts the references under a lock of its own, and changes
-/// nothing else about it.
+/// A key object that several contexts can use concurrently: libgpgme counts its references under a lock, and changes
+/// nothing else in it.
 final class SignerKey: @unchecked Sendable {
   private let key: KeyObject
   init(_ key: consuming KeyObject) { self.key = key }
 
-  /// Names it to a context as the one who signs.
+  /// Adds the key to the signers of a context.
   ///
   /// - Throws: When memory runs out.
   func name(to context: borrowing Context) throws(EngineError) {
@@ -140,18 +140,18 @@ final class SignerKey: @unchecked Sendable {
 }
 
 extension Context {
-  /// Names the key that signs.
+  /// Adds the key that signs.
   ///
   /// - Parameter key: A key object of the same home.
   /// - Throws: When memory runs out.
   func addSigner(_ key: SignerKey) throws(EngineError) { try key.name(to: self) }
 
-  /// Whether the last operation was signed by a person, and by nobody else.
+  /// Returns true if the last operation made exactly one signature, by a key of the signer.
   ///
   /// - Parameters:
   ///   - signer: The primary fingerprint.
-  ///   - table: Knows the person's subkeys.
-  /// - Returns: False also when nothing was signed.
+  ///   - table: The keys of the people.
+  /// - Returns: False also if nothing was signed.
   func isSigned(by signer: Fingerprint, table: KeyTable) -> Bool {
     guard let result = unsafe gpgme_op_sign_result(pointer),
       let signature = unsafe result.pointee.signatures, unsafe signature.pointee.next == nil,
@@ -161,12 +161,12 @@ extension Context {
     return table.keys[signer]?.subkeys.contains { $0.fingerprint == fingerprint } == true
   }
 
-  /// Explains why encrypting or signing failed.
+  /// Returns the reason why encrypting or signing failed.
   ///
   /// - Parameters:
-  ///   - code: What the operation returned; not 0.
-  ///   - signer: Who was to sign, or nil.
-  /// - Returns: The error, naming the key when one is to blame.
+  ///   - code: The error code of the operation; not 0.
+  ///   - signer: The requested signer, or nil.
+  /// - Returns: The error, with the key that caused it, if any.
   func sealingFailure(_ code: gpgme_error_t, signer: Fingerprint?) -> EngineError {
     let general = EngineError(code)
     guard case .other = general else { return general }
@@ -174,7 +174,7 @@ extension Context {
       let text = unsafe invalid.pointee.fpr,
       let fingerprint = unsafe Fingerprint(String(cString: text))
     {
-      // The key table said that the key is fine, so gpg has a reason that a listing does not show.
+      // The key table lists the key as usable, so gpg has a reason that a listing does not show.
       return .unusableKey(fingerprint, .invalid)
     }
     guard let signer else { return general }

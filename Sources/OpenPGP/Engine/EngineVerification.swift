@@ -5,11 +5,11 @@ internal import Glibc
 internal import KeyringModel
 
 extension Engine {
-  /// How many messages one process verifies.
+  /// The number of messages that one process verifies.
   private static let portion = 512
 
   package func verifyMessages(_ messages: [[UInt8]]) throws(EngineError) -> [SignatureFact?] {
-    // gpg sees nothing but the form whose content is known.
+    // gpg gets only messages of the form whose content this program can read.
     let readable = messages.indices.filter { SignedMessage(messages[$0]) != nil }
     var facts = [SignatureFact?](repeating: nil, count: messages.count)
     var rest = readable[...]
@@ -24,7 +24,7 @@ extension Engine {
     return facts
   }
 
-  /// Verifies one message, through memory alone.
+  /// Verifies one message in memory, without files.
   private func verifyMessage(_ message: [UInt8]) throws(EngineError) -> SignatureFact? {
     let session = try session()
     let context = try Context(program: session.program, home: session.home.path, interaction: .never)
@@ -44,7 +44,7 @@ extension Engine {
     }
   }
 
-  /// Verifies messages with `gpg --verify-files`, which libgpgme does not offer: one process for all of them takes a
+  /// Verifies messages with `gpg --verify-files`, which libgpgme does not offer. One process for all of them takes a
   /// fifth of the time.
   private func verifyFiles(_ messages: [[UInt8]]) throws(EngineError) -> [SignatureFact?] {
     let session = try session()
@@ -63,7 +63,7 @@ extension Engine {
       names += "\(folder)/\(number)\n".utf8
     }
     counter.processStarted()
-    // In batch mode gpg ends at the first bad signature.
+    // In batch mode gpg exits at the first bad signature.
     let output = try ProgramCall.run(
       session.program.path,
       ["--homedir", session.home.path, "--no-batch", "--no-tty", "--status-fd", "1", "--verify-files"],
@@ -75,10 +75,10 @@ extension Engine {
 
 /// The status lines of `gpg --verify-files` (GnuPG's doc/DETAILS): one fact for each file.
 struct VerificationStatus {
-  /// The facts by file; a file without exactly one signature that can be judged has none.
+  /// The facts by file. A file without exactly one signature that can be verified has none.
   private(set) var facts: [String: SignatureFact] = [:]
 
-  /// What the lines of one file say so far.
+  /// The state of one file while its lines are read.
   private struct File {
     let name: String
     var status: SignatureFact.Status?
@@ -91,8 +91,8 @@ struct VerificationStatus {
   /// Reads status lines.
   ///
   /// - Parameters:
-  ///   - output: Everything that gpg wrote to the descriptor of its status.
-  ///   - table: The keys of the people, which tell whose a subkey is.
+  ///   - output: All bytes that gpg wrote to its status descriptor.
+  ///   - table: The keys of the people, used to find the owner of a subkey.
   init(_ output: [UInt8], table: KeyTable) {
     var file: File?
     for line in output.split(separator: UInt8(ascii: "\n")) where line.starts(with: Self.prefix) {
@@ -123,7 +123,7 @@ struct VerificationStatus {
     case "REVKEYSIG": note(.revokedKey)
     case "BADSIG", "EXPSIG": note(.bad)
     case "ERRSIG":
-      // The sixth word is the reason; 9 is a missing key.
+      // Field 6 is the reason; 9 means that the key is missing.
       note(words.count > 6 && words[6] == "9" ? .unknownKey : .bad)
     case "VALIDSIG":
       file.key = words.count > 1 ? Fingerprint(words[1]) : nil

@@ -5,7 +5,7 @@ internal import KeyringModel
 extension Context {
   /// Runs an operation of libgpgme on a stack that is wiped afterwards.
   ///
-  /// - Parameter operation: The call; gets the context.
+  /// - Parameter operation: The call, which gets the context.
   /// - Returns: The operation's error code, 0 when it succeeded.
   func run(_ operation: (gpgme_ctx_t) -> gpgme_error_t) -> gpgme_error_t {
     let context = unsafe pointer
@@ -14,9 +14,9 @@ extension Context {
     return code
   }
 
-  /// What the last operation found out about signatures.
+  /// Returns the signatures that the last operation verified.
   ///
-  /// - Parameter table: Tells whose keys they are.
+  /// - Parameter table: The keys of the people, used to find the signers.
   /// - Returns: One fact for each signature, in the order of the message.
   func signatures(table: KeyTable) -> [SignatureFact] {
     var facts: [SignatureFact] = []
@@ -29,7 +29,7 @@ extension Context {
         case GPG_ERR_KEY_EXPIRED: .expiredKey
         case GPG_ERR_CERT_REVOKED: .revokedKey
         case GPG_ERR_NO_PUBKEY: .unknownKey
-        // Bad signatures, expired ones, unknown algorithms: nothing a caller could accept.
+        // Bad and expired signatures and unknown algorithms: a caller must not accept any of them.
         default: .bad
         }
       facts.append(

@@ -1,13 +1,12 @@
 internal import Glibc
 
 extension Engine {
-  /// The people's keys as they were listed when the engine home was made.
+  /// Returns the people's keys as they were listed when the engine home was made. Makes nothing and starts no process.
   ///
-  /// - Returns: The keys by fingerprint, or nil when there is no finished home for this key set: then nothing is
-  ///   made and no process started.
+  /// - Returns: The keys, sorted by fingerprint; nil if this set of keys has no finished home.
   package func rememberedKeys() -> [PublicKey]? {
     guard unsafe access(EngineHome.stamp(maker.path), F_OK) == 0 else { return nil }
-    // A home that went away or is damaged is as good as none, for a question that may go without an answer.
+    // A removed or damaged home counts as missing, because callers can do without the keys.
     let home = try? maker.home { () throws(EngineError) in
       throw .engineMissing(detail: "nothing is made for this question")
     }

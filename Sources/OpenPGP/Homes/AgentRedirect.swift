@@ -1,31 +1,30 @@
 internal import CSystem
 internal import Glibc
 
-/// The file in the place of an agent's socket that sends gpg to another socket (libassuan's redirection).
+/// The file at the path of an agent's socket that redirects gpg to another socket (libassuan's redirection).
 ///
-/// This is how the secret keys stay where they are: gpg works in the engine home and talks to the user's
-/// agent.
+/// gpg works in the engine home and uses the user's agent, so secret keys stay in the user's agent.
 struct AgentRedirect: Sendable, Equatable {
-  /// Where gpg looks for the socket of the engine home.
+  /// The path where gpg expects the socket of the engine home.
   var path: String
 
-  /// The socket that the file names, or nil when there is no such file.
+  /// The socket that the file names; nil if the file does not exist.
   var socket: String? { Self.target(of: path) }
 
-  /// Whether an agent answers at the named socket.
+  /// True if an agent accepts connections at that socket.
   var leadsToAnAgent: Bool {
     guard let socket else { return false }
     return unsafe keytree_connect_local(socket) == 0
   }
 
-  /// Writes the file. The folder is made when it is missing: under /run/user GnuPG gives each home one.
+  /// Writes the file. Creates its folder if it is missing: under /run/user each GnuPG home has its own.
   ///
   /// - Parameter socket: The socket of the user's agent, an absolute path.
-  /// - Throws: `unsafeEngine` when the folder is not safe; `agentUnreachable` when the path cannot be
-  ///   expressed in such a file.
+  /// - Throws: `unsafeEngine` when the folder is not safe; `agentUnreachable` when the path cannot be written in such
+  ///   a file.
   func point(to socket: String) throws(EngineError) {
     let socket = Self.end(of: socket)
-    // libassuan replaces `${NAME}` by the environment, and reads one line.
+    // libassuan replaces `${NAME}` by an environment variable, and reads one line.
     guard !socket.contains("${"), !socket.utf8.contains(UInt8(ascii: "\n")) else {
       throw .agentUnreachable(detail: "the agent's socket has a name that cannot be redirected to")
     }
@@ -35,10 +34,11 @@ struct AgentRedirect: Sendable, Equatable {
     try SmallFile.write(Array("%Assuan%\nsocket=\(socket)\n".utf8), to: path)
   }
 
-  /// Where a socket really is. A redirect is followed once only, and the user's own home may have one, too.
+  /// Returns the final path of a socket. libassuan follows only one redirect, and the user's own home may have one,
+  /// too.
   ///
-  /// - Parameter socket: Where GnuPG says the socket is.
-  /// - Returns: The socket, or the one that the file in its place names.
+  /// - Parameter socket: The path that GnuPG reports.
+  /// - Returns: The path, or the one that a redirect there names.
   static func end(of socket: String) -> String { target(of: socket) ?? socket }
 
   private static func target(of path: String) -> String? {

@@ -2,9 +2,9 @@ internal import KeyringModel
 
 /// The gpg.conf of an engine home.
 ///
-/// The user's own gpg.conf is not read here, so `group`, `armor`, `throw-keyids`, `rfc2440` and
-/// `encrypt-to` in it change nothing. A system-wide one in /etc/gnupg still is; that is one reason why every
-/// message is checked after encrypting. Each option is known to GnuPG 2.2.36 and to 2.4.
+/// The user's own gpg.conf is not read, so `group`, `armor`, `throw-keyids`, `rfc2440` and `encrypt-to` in it have no
+/// effect. A system-wide one in /etc/gnupg is still read, which is one reason why every message is checked after
+/// encrypting. All options exist in GnuPG 2.2.36 and in 2.4.
 enum EngineConfiguration {
   private static let options = """
     # Written by keytree; changes are lost.
@@ -29,9 +29,9 @@ enum EngineConfiguration {
 
     """
 
-  /// The whole file.
+  /// Returns the whole file.
   ///
-  /// - Parameter signer: Who signs when libgpgme names nobody, or nil.
+  /// - Parameter signer: The key that signs when libgpgme gets no signer, or nil.
   /// - Returns: The file's bytes.
   static func bytes(signer: Fingerprint?) -> [UInt8] {
     var text = options
@@ -39,10 +39,10 @@ enum EngineConfiguration {
     return Array(text.utf8)
   }
 
-  /// Reads back who signs by default.
+  /// Parses the default signer.
   ///
   /// - Parameter bytes: A file as `bytes(signer:)` writes it.
-  /// - Returns: The fingerprint, or nil.
+  /// - Returns: The fingerprint; nil if there is none.
   static func signer(in bytes: [UInt8]) -> Fingerprint? {
     guard bytes.starts(with: options.utf8), bytes.last == UInt8(ascii: "\n") else { return nil }
     let rest = bytes.dropFirst(options.utf8.count)

@@ -1,32 +1,31 @@
 internal import Glibc
 internal import KeyringModel
 
-/// A private GnuPG home that holds the public keys of a keyring's people, and nothing else.
+/// A private GnuPG home that has the public keys of a keyring's people and no other keys.
 ///
-/// It is a cache: its name is a digest of everything that went into it, so that another set of keys is
-/// another folder, and the keys of a finished one never change. What may change in it is who signs by default
-/// (`gpg.conf`, once) and the way to the user's agent (the redirect, and the stamp that says where it is); each is
-/// one file, replaced as a whole.
+/// It is a cache. Its name is a digest of its input, so another set of keys has another folder, and the keys of a
+/// finished home never change. Only the default signer (`gpg.conf`, once) and the connection to the user's agent (the
+/// redirect, and the stamp with its path) can change. Each of these is one file that is replaced as a whole.
 final class EngineHome: Sendable {
-  /// Raised when the content of homes changes, so that old ones are not used any more.
+  /// The version of the layout. Raise it when the content of homes changes, so that old homes are no longer used.
   static let layout = 1
 
-  /// The folder.
+  /// The path of the home.
   let path: String
-  /// What leads gpg to the user's agent.
+  /// The file that redirects gpg to the user's agent.
   let redirect: AgentRedirect
   /// The people's keys.
   let table: KeyTable
-  // Held as long as this object lives: nobody removes a home in use.
+  // Held as long as this object exists, so that no process removes a home in use.
   private let lock: HomeLock
 
   /// Loads a finished home.
   ///
   /// - Parameters:
   ///   - path: The folder.
-  ///   - lock: Its lock, taken.
-  /// - Returns: nil when it is not finished or cannot be read, or was made before the machine was last started, so it
-  ///   has to be made.
+  ///   - lock: Its lock, which must be held.
+  /// - Returns: nil if the home is not finished, cannot be read, or is older than the last start of the machine. It
+  ///   must be made again then.
   init?(path: String, lock: HomeLock) {
     guard let bytes = SmallFile.read(Self.stamp(path), limit: 8192),
       let redirect = Self.redirect(inStamp: bytes), bytes == Self.stampBytes(redirect),
@@ -39,17 +38,16 @@ final class EngineHome: Sendable {
     self.lock = lock
   }
 
-  /// Whether the folder is still there. A logout or a clean-up of temporary files may remove it under a
-  /// process that lives on.
+  /// True if the folder still exists. A logout or a clean-up of temporary files may remove it while this process runs.
   var exists: Bool { unsafe access(Self.stamp(path), F_OK) == 0 }
 
-  /// Who signs when libgpgme names nobody.
+  /// The key that signs when libgpgme gets no signer.
   var defaultSigner: Fingerprint? {
     SmallFile.read(path + "/gpg.conf", limit: 8192).flatMap(EngineConfiguration.signer(in:))
   }
 
-  /// Makes someone the default signer. Naming him to libgpgme needs a key object, which costs a process for
-  /// every message; a line in gpg.conf costs nothing. Whoever comes first keeps the place.
+  /// Sets the default signer. A signer for libgpgme needs a key object, which costs a process for every message. A
+  /// line in gpg.conf costs nothing. The first signer stays the default.
   ///
   /// - Parameter signer: The primary fingerprint.
   /// - Throws: `unsafeEngine` when the file cannot be written.
@@ -57,27 +55,27 @@ final class EngineHome: Sendable {
     try SmallFile.write(EngineConfiguration.bytes(signer: signer), to: path + "/gpg.conf")
   }
 
-  /// The file that says that a home is finished. It is written last.
+  /// Returns the path of the file that marks a home as finished. It is written last.
   ///
   /// - Parameter path: The folder of the home.
   /// - Returns: The path of the file.
   static func stamp(_ path: String) -> String { path + "/ready" }
 
-  /// What stands in that file.
+  /// Returns the content of that file.
   ///
-  /// It names the start of the machine. A home is not flushed to disk: below a cache folder a power cut may keep this file
-  /// and lose those that were written before it.
+  /// It has the boot id of the machine, because a home is not flushed to disk. In a cache folder a power cut may keep
+  /// this file and lose files that were written before it.
   ///
-  /// - Parameter redirect: What leads gpg to the user's agent.
+  /// - Parameter redirect: The file that redirects gpg to the user's agent.
   /// - Returns: The file's bytes.
   static func stampBytes(_ redirect: AgentRedirect) -> [UInt8] {
     Array("\(stampStart)\(bootID)\nredirect \(redirect.path)\n".utf8)
   }
 
-  /// Reads the file back, from whatever start of the machine it is.
+  /// Parses the content of that file, with any boot id.
   ///
   /// - Parameter bytes: The file's bytes.
-  /// - Returns: nil when it is not as it was written.
+  /// - Returns: The redirect; nil if the content is not valid.
   static func redirect(inStamp bytes: [UInt8]) -> AgentRedirect? {
     let text = String(decoding: bytes, as: UTF8.self)
     guard text.hasPrefix(stampStart), text.hasSuffix("\n") else { return nil }
@@ -90,7 +88,7 @@ final class EngineHome: Sendable {
 
   private static let stampStart = "keytree-engine \(layout)\nboot "
 
-  /// What tells one start of the machine from another; `random(4)`. Empty if it cannot be read.
+  /// The boot id of the machine, as described in `random(4)`. Empty if it cannot be read.
   private static let bootID: String = {
     let file = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return "" }

@@ -4,24 +4,25 @@ internal import FileSystem
 internal import Glibc
 internal import KeyringModel
 
-/// Finds the engine home of a keyring, and makes it when there is none.
+/// Finds the engine home of a keyring, and makes it if it does not exist.
 struct EngineHomeMaker: Sendable {
-  /// Where things are.
+  /// The folders and the search path on this machine.
   private(set) var locations: EngineLocations
-  /// The folder's name: 16 digits that depend on everything that goes into it.
+  /// The folder's name: 16 digits of a digest over the input of the home.
   let name: String
   private let keys: [Fingerprint: [UInt8]]
 
-  /// Computes the name; touches no file.
+  /// Computes the name. Reads no file.
   ///
   /// - Parameters:
-  ///   - locations: Where things are. The user's home is part of the name: it decides which agent is used.
+  ///   - locations: The folders and the search path. The user's home is part of the name, because it decides which
+  ///     agent is used.
   ///   - keyringID: The keyring.
   ///   - keys: The people's key files.
   init(locations: EngineLocations, keyringID: String, keys: [Fingerprint: [UInt8]]) {
     self.locations = locations
     self.keys = keys
-    // Lengths keep one field from running into the next.
+    // Lengths separate the fields: different fields cannot result in the same bytes.
     var content = Array("keytree engine home \(EngineHome.layout)\n".utf8)
     func add(_ field: some Collection<UInt8>) {
       content += Array("\(field.count) ".utf8)
@@ -38,15 +39,15 @@ struct EngineHomeMaker: Sendable {
     name = Hex.text(of: number, uppercase: false)
   }
 
-  /// The folder.
+  /// The path of the home.
   var path: String { "\(locations.runtimeBase)/\(name)" }
 
-  /// Loads the home, after making it when needed. Of several processes at once one makes it, the others
-  /// wait. While its disk has no room, it is made in memory.
+  /// Loads the home, and makes it if necessary. If several processes need it at once, one makes it and the others
+  /// wait. If its disk is full, it is made in memory.
   ///
-  /// - Parameter tools: What runs GnuPG; asked for only when the home has to be made.
+  /// - Parameter tools: Returns the tools that run GnuPG. Called only if the home has to be made.
   /// - Returns: The home, locked against removal.
-  /// - Throws: `unsafeEngine` for the folder; what concerns the engine.
+  /// - Throws: `unsafeEngine` for the folder; an engine error.
   func home(tools: () throws(EngineError) -> EngineTools) throws(EngineError) -> EngineHome {
     do {
       return try ownHome(tools: tools)
@@ -55,7 +56,7 @@ struct EngineHomeMaker: Sendable {
       for base in SpareBases.inMemory where base != locations.runtimeBase && !SpareBases.isFull(base) {
         var spare = self
         spare.locations.runtimeBase = base
-        // Somebody else may have made the folder. The first error is the one to report.
+        // Another user may own the spare folder. The first error is the one to report.
         if let home = try? spare.ownHome(tools: tools) { return home }
       }
       throw error
@@ -67,7 +68,7 @@ struct EngineHomeMaker: Sendable {
     guard base.hasPrefix("/"), base.utf8.contains(where: { $0 != UInt8(ascii: "/") }) else {
       throw .unsafeEngine(path: base, reason: "it is not an absolute path")
     }
-    // Someone may remove the folder between two steps; each round starts with what is there then.
+    // Another process may remove the folder between two steps. Each round starts with the current state.
     for _ in 0..<10 {
       try PrivateFolder.make(path)
       let lock = try HomeLock(home: path)
@@ -79,7 +80,7 @@ struct EngineHomeMaker: Sendable {
       }
       guard lock.take(.exclusive, within: Self.patience) else { throw busy }
       guard lock.isCurrent else { continue }
-      // Another process may have made it while this one waited.
+      // Another process may have made the home while this one waited.
       if unsafe access(EngineHome.stamp(path), F_OK) != 0 || EngineHome(path: path, lock: lock) == nil {
         try make(try tools())
         StaleHomes.remove(in: locations.runtimeBase, except: name)
@@ -99,7 +100,7 @@ struct EngineHomeMaker: Sendable {
     do {
       try fill(tools)
     } catch {
-      // On a full disk a part of a home takes room that somebody needs.
+      // On a full disk an incomplete home would waste space.
       FolderRemoval.removeContent(of: path, except: "lock")
       throw error
     }
@@ -107,10 +108,9 @@ struct EngineHomeMaker: Sendable {
 
   private func fill(_ tools: EngineTools) throws(EngineError) {
     try SmallFile.write(EngineConfiguration.bytes(signer: nil), to: path + "/gpg.conf")
-    // Homes that GnuPG 2.4 sets up by itself get `use-keyboxd` here, and a daemon holds the keys then.
+    // Without this file GnuPG 2.4 may write `use-keyboxd` here for a new home, and a daemon would then hold the keys.
     try SmallFile.write([], to: path + "/common.conf")
-    // Before the redirect exists: whatever a key file brings along, no secret part of it can get into the
-    // user's agent.
+    // Before the redirect exists, so that a secret key in a key file cannot get into the user's agent.
     let keys = try importKeys(tools)
     let socket = try tools.gpgconf.places(home: locations.userHome).agentSocket
     let redirect = AgentRedirect(path: try tools.gpgconf.places(home: path).agentSocket)
@@ -119,21 +119,21 @@ struct EngineHomeMaker: Sendable {
     try SmallFile.write(EngineHome.stampBytes(redirect), to: EngineHome.stamp(path))
   }
 
-  // The table is made from what gpg has imported, not from what the files claim.
+  // The table is made from the keys that gpg has imported, not from the content of the files.
   private func importKeys(_ tools: EngineTools) throws(EngineError) -> [PublicKey] {
     if keys.isEmpty { return [] }
     let ordered = keys.sorted { $0.key < $1.key }
     try tools.importKeys(ordered.flatMap { $0.value + [UInt8(ascii: "\n")] }, home: path)
     var listed = try tools.keys(home: path)
-    // A damaged file may have kept gpg from reading those after it.
+    // A damaged file may have kept gpg from reading the files after it.
     let present = Set(listed.map(\.fingerprint))
     let missing = ordered.filter { !present.contains($0.key) }
     if !missing.isEmpty, missing.count < ordered.count || ordered.count > 1 {
       try tools.importKeys(eachOf: missing.map(\.value), home: path)
       listed = try tools.keys(home: path)
     }
-    // A file may hold more keys than the one it is named after. Nobody asked for those, and one of them could
-    // pose as a subkey's owner.
+    // A file may hold more keys than the one it is named after. They are removed, because such a key could claim the
+    // subkey of another person.
     let strangers = listed.map(\.fingerprint).filter { keys[$0] == nil }
     if !strangers.isEmpty {
       try tools.delete(strangers, home: path)
@@ -145,12 +145,12 @@ struct EngineHomeMaker: Sendable {
     return listed
   }
 
-  // Homes that nobody has used for a week are removed; the time of the stamp says when it was used.
+  // Homes that were not used for a week are removed. The time of the stamp is the time of the last use.
   private func keepFresh() {
     var status = stat()
     guard unsafe stat(EngineHome.stamp(path), &status) == 0 else { return }
     if time(nil) - status.st_mtim.tv_sec > 86_400 {
-      // Only a younger time is lost when this fails.
+      // If this fails, the home only looks older than it is.
       _ = unsafe utimensat(AT_FDCWD, EngineHome.stamp(path), nil, 0)
     }
   }

@@ -1,19 +1,19 @@
 internal import FileSystem
 internal import Glibc
 
-/// The lock of an engine home: shared while the home is in use, exclusive while it is made or removed. The
-/// kernel lets go of it when the process ends, however it ends.
+/// The lock of an engine home: shared while the home is in use, exclusive while it is made or removed. The kernel
+/// releases it when the process ends, for any reason.
 final class HomeLock: Sendable {
   private let descriptor: Int32
   private let path: String
 
-  /// Opens the lock file of a home, and makes it when it is missing. Takes no lock yet.
+  /// Opens the lock file of a home, and creates it if it is missing. Does not take the lock.
   ///
   /// - Parameter home: The folder.
   /// - Throws: `unsafeEngine` when the file cannot be opened.
   convenience init(home: String) throws(EngineError) { try self.init(path: home + "/lock") }
 
-  /// Opens a lock file of its own, and makes it when it is missing. Takes no lock yet.
+  /// Opens a separate lock file, and creates it if it is missing. Does not take the lock.
   ///
   /// - Parameter path: The file.
   /// - Throws: `unsafeEngine` when the file cannot be opened.
@@ -28,15 +28,15 @@ final class HomeLock: Sendable {
   /// Takes or changes the lock.
   ///
   /// - Parameters:
-  ///   - mode: Which lock.
-  ///   - seconds: How long to wait for others.
-  /// - Returns: Whether it was taken.
+  ///   - mode: Shared or exclusive.
+  ///   - seconds: The time to wait for other processes.
+  /// - Returns: True if the lock was taken.
   func take(_ mode: FileLock.Mode, within seconds: Double) -> Bool {
     FileLock.take(descriptor, mode, within: seconds) == 0
   }
 
-  /// Whether the file that is locked is still the one in the folder. It is not when the home was removed
-  /// while this process waited.
+  /// True if the locked file is still the one in the folder. It is not if the home was removed while this process
+  /// waited.
   var isCurrent: Bool {
     var mine = stat()
     var there = stat()

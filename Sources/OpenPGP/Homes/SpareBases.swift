@@ -1,22 +1,22 @@
 internal import CSystem
 internal import Glibc
 
-/// Where engine homes are made while the disk of the usual place is full or cannot be written to: they are small, hold public
-/// keys only, and without one not even a secret can be read.
+/// Folders for engine homes that are used if the disk of the usual folder is full or read-only. Homes are small and
+/// hold public keys only, and without a home even a secret cannot be read.
 enum SpareBases {
-  /// How much room a home needs at least, in bytes.
+  /// The minimum space for a home, in bytes.
   private static let room = 256 << 10
 
-  /// The folders in memory that only this user can write to, the best one first.
+  /// The folders in memory that only this user can write to, the preferred one first.
   static var inMemory: [String] {
     let user = geteuid()
     return [("/run/user/\(user)", "keytree"), ("/dev/shm", "keytree-\(user)"), ("/tmp", "keytree-\(user)")]
       .filter { isInMemory($0.0) }.map { "\($0)/\($1)" }
   }
 
-  /// Returns true if there is no room for a home.
+  /// Returns true if a home cannot be made because the disk is full, over its quota, or read-only.
   ///
-  /// - Parameter base: The folder for homes; if it does not exist, what exists above it is asked.
+  /// - Parameter base: The folder for homes. If it does not exist, its nearest existing parent is tested.
   static func isFull(_ base: String) -> Bool {
     var folder = base
     while !folder.isEmpty, unsafe access(folder, F_OK) != 0, errno == ENOENT {

@@ -1,15 +1,15 @@
 internal import FileSystem
 internal import Glibc
 
-/// Engine homes that belong to key sets of the past.
+/// Removes engine homes of old key sets.
 enum StaleHomes {
   private static let unusedForSeconds = 7 * 86_400
 
-  /// Removes homes that no process uses and none has used for a week.
+  /// Removes homes that are not in use and were not used for a week.
   ///
   /// - Parameters:
   ///   - base: The folder of all engine homes.
-  ///   - current: The name of the one to leave alone.
+  ///   - current: The name of the home to keep.
   static func remove(in base: String, except current: String) {
     guard let stream = unsafe opendir(base) else { return }
     defer { unsafe closedir(stream) }
@@ -17,7 +17,7 @@ enum StaleHomes {
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { tuple in
         unsafe tuple.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }
-      // Only what is certainly ours; other programs may keep things in a runtime folder.
+      // Only names that are certainly ours, because other programs may use a runtime folder too.
       guard name != current, KeyID(name) != nil, name == name.lowercased() else { continue }
       removeIfStale("\(base)/\(name)")
     }
@@ -28,14 +28,14 @@ enum StaleHomes {
     let stamp = EngineHome.stamp(path)
     if unsafe lstat(stamp, &status) != 0, unsafe lstat(path, &status) != 0 { return }
     guard time(nil) - status.st_mtim.tv_sec > unusedForSeconds else { return }
-    // Not even opening the lock means that something is odd there: leave it alone. The same when it is taken.
+    // A home is left alone if its lock cannot be opened or is held.
     guard let lock = try? HomeLock(home: path), lock.take(.exclusive, within: 0) else { return }
-    // The stamp first: what remains after a kill is an unfinished home.
+    // The stamp first: if the process is killed, an unfinished home remains.
     let redirect = SmallFile.read(stamp, limit: 8192).flatMap(EngineHome.redirect(inStamp:))
     _ = unsafe unlink(stamp)
     if let redirect, redirect.socket != nil {
       _ = unsafe unlink(redirect.path)
-      // Under /run/user each home has a folder for its sockets. It stays when there is anything else in it.
+      // Under /run/user each home has a folder for its sockets. It is only removed if it is empty.
       if let end = redirect.path.utf8.lastIndex(of: UInt8(ascii: "/")) {
         _ = unsafe rmdir(String(redirect.path[..<end]))
       }

@@ -3,26 +3,26 @@ internal import FileSystem
 internal import Glibc
 package import KeyringModel
 
-/// A GnuPG home with a key that nobody needs afterwards, in a folder of its own; nothing outside of it is used.
+/// A temporary GnuPG home in its own folder. Nothing outside of the folder is used.
 package struct ThrowAwayHome: Sendable {
-  /// The folder that holds everything, made and removed with it.
+  /// The folder with all files of the home.
   package let folder: String
   private let searchPath: String
-  /// Whether an agent may run in it.
+  /// True if an agent may run in it.
   private var hasAgent = true
 
-  /// The GnuPG home with the key.
+  /// The GnuPG home.
   package var home: String { folder + "/gnupg" }
-  /// The folder for engine homes; what is made there is taken down with the rest.
+  /// The folder for engine homes. They are removed with the rest.
   package var runtimeFolder: String { folder + "/run" }
 
-  /// Makes the folders, not yet the key.
+  /// Creates the folders, without a key.
   ///
   /// - Parameters:
-  ///   - prefix: The path up to the random part of the folder's name. Short: sockets have paths of at most 107
+  ///   - prefix: The path up to the random part of the folder's name. It must be short: socket paths have at most 107
   ///     bytes.
-  ///   - searchPath: Where programs are looked for.
-  /// - Throws: `unsafeEngine` when the folder cannot be made.
+  ///   - searchPath: The search path for programs.
+  /// - Throws: `unsafeEngine` when the folder cannot be created.
   package init(prefix: String, searchPath: String) throws(EngineError) {
     self.searchPath = searchPath
     var template = (prefix + "XXXXXX").utf8CString.map { $0 }
@@ -39,16 +39,15 @@ package struct ThrowAwayHome: Sendable {
     }
   }
 
-  /// Makes the folders for looking at things without any key: nothing in it starts an agent.
+  /// Creates the folders for work without a secret key: no agent is started in them.
   ///
-  /// What a process left that was killed is removed after a day.
+  /// Folders that a killed process left are removed after a day.
   ///
   /// - Parameters:
-  ///   - base: The folder to make them in, absolute; made when it is missing. While its disk has no room, they are made
-  ///     in memory.
-  ///   - name: What the folder's name begins with.
-  ///   - searchPath: Where programs are looked for.
-  /// - Throws: `unsafeEngine` when the folder cannot be made, or others can change it.
+  ///   - base: The parent folder, absolute; created if it is missing. If its disk is full, a folder in memory is used.
+  ///   - name: The start of the folder's name.
+  ///   - searchPath: The search path for programs.
+  /// - Throws: `unsafeEngine` when the folder cannot be created, or others can change it.
   package init(withoutKeyIn base: String, name: String, searchPath: String) throws(EngineError) {
     let base = SpareBases.isFull(base) ? SpareBases.inMemory.first { !SpareBases.isFull($0) } ?? base : base
     try PrivateFolder.make(base)
@@ -74,18 +73,18 @@ package struct ThrowAwayHome: Sendable {
     }
   }
 
-  /// Makes a key for signing and one for encryption, without a passphrase; an agent is started for it.
+  /// Creates a key for signing and a subkey for encryption, without a passphrase. Starts an agent.
   ///
   /// - Parameter userID: Name and address.
   /// - Returns: The primary fingerprint.
-  /// - Throws: What concerns the engine.
+  /// - Throws: An engine error.
   @discardableResult
   package func makeKey(_ userID: String) throws(EngineError) -> Fingerprint {
     let found = try EngineProgram.find(searchPath: searchPath)
     let program = try Library.program(found.gpg, rememberedIn: nil, processStarted: {})
     let context = try Context(program: program, home: home, interaction: .loopback { nil })
     let flags = UInt32(GPGME_CREATE_NOPASSWD) | UInt32(GPGME_CREATE_NOEXPIRE)
-    // Curves are quick to make: with GnuPG 2.2 "default" would still be RSA.
+    // Elliptic curves are fast to generate: with GnuPG 2.2 "default" would still be RSA.
     let code = unsafe gpgme_op_createkey(context.pointer, userID, "future-default", 0, 0, nil, flags)
     if code != 0 { throw EngineError(code) }
     guard let text = unsafe gpgme_op_genkey_result(context.pointer)?.pointee.fpr,
@@ -94,7 +93,7 @@ package struct ThrowAwayHome: Sendable {
     return fingerprint
   }
 
-  /// A context in the home that cannot ask for anything.
+  /// Returns a context in the home that never prompts.
   func context(_ processStarted: () -> Void) throws(EngineError) -> Context {
     let found = try EngineProgram.find(searchPath: searchPath)
     let program = try Library.program(
@@ -103,14 +102,14 @@ package struct ThrowAwayHome: Sendable {
     return try Context(program: program, home: home, interaction: .never)
   }
 
-  /// Stops the agent and removes everything. What cannot be removed stays behind; it holds nothing of value.
+  /// Stops the agent and removes everything. Errors are ignored: what remains has no value.
   package func remove() {
     // Without GnuPG there is no agent to stop.
     if let program = try? EngineProgram.find(searchPath: searchPath) {
       let gpgconf = Gpgconf(program: program.gpgconf, processStarted: {})
-      // A home that was never used has no agent and no folder for sockets: nothing to be done there.
+      // A home without an agent has nothing to stop.
       if hasAgent { _ = try? gpgconf.run(["--homedir", home, "--kill", "all"]) }
-      // Under /run/user GnuPG keeps the sockets of each home in a folder outside of it.
+      // Under /run/user GnuPG keeps the sockets of each home in a separate folder.
       for path in [home] + engineHomes { _ = try? gpgconf.run(["--homedir", path, "--remove-socketdir"]) }
     }
     FolderRemoval.removeContent(of: folder)

@@ -1,48 +1,48 @@
 internal import CGPGME
 package import KeyringModel
 
-/// The public key of one person as a file, read by GnuPG and reduced to what a keyring needs.
+/// The public key of one person as a file, read by GnuPG and reduced to its minimal form.
 package struct KeyFile: Sendable {
-  /// Why a file is not the key of one person.
+  /// The reasons why a file is not the key of one person.
   package enum Problem: Error, Sendable, Equatable {
     /// GnuPG finds no key in it.
     case empty
-    /// It has more than one key; their fingerprints.
+    /// It has more than one key. The value has their fingerprints.
     case several([Fingerprint])
-    /// It has a secret key, which is for nobody else's eyes.
+    /// It has a secret key, which must not be shared.
     case secret
-    /// It has another key than the one that was asked for.
+    /// It has another key than the requested one.
     case other(Fingerprint)
     /// GnuPG could not be used.
     case engine(EngineError)
   }
 
-  /// The facts about the key.
+  /// The properties of the key.
   package let key: PublicKey
   /// The armored key without the signatures of others.
   package let bytes: [UInt8]
 
-  /// The most bytes of a file that is read or written. GnuPG needs time that grows with the square of the size: 50 s for a
+  /// The maximum size of a key file, in bytes. GnuPG needs time that grows with the square of the size: 50 s for a
   /// file of a megabyte with many user ids (threat T46).
   package static let sizeLimit = 256 << 10
 
-  /// Reads files of one key, in a GnuPG home that is thrown away afterwards.
+  /// Reads files of one key, in a temporary GnuPG home.
   ///
-  /// Of several files the union counts, as GnuPG makes it: newer self-signatures win, and a revocation stays. So an
-  /// older file beside a newer one takes nothing back.
+  /// GnuPG merges several files: newer self-signatures win, and a revocation stays. So an older file beside a newer
+  /// one does not revert anything.
   ///
   /// - Parameters:
-  ///   - files: Armored or binary, each with one key and all with the same.
-  ///   - fingerprint: The key that it has to be, if that is known.
-  ///   - locations: Where the programs are, and the folder for the home.
-  /// - Throws: Why it is not the key of one person.
+  ///   - files: Armored or binary files, each with the same single key.
+  ///   - fingerprint: The expected key, if known.
+  ///   - locations: The search path for programs, and the folder for the home.
+  /// - Throws: The reason why it is not the key of one person.
   package init(
     reading files: [[UInt8]], expecting fingerprint: Fingerprint? = nil, locations: EngineLocations
   ) throws(Problem) {
     guard !files.contains(where: Self.hasSecretKey) else { throw .secret }
     let keys: [PublicKey]
     do throws(EngineError) {
-      // Without an agent no secret half gets anywhere that the check above has missed.
+      // Without an agent a secret key that the check above has missed cannot be stored anywhere.
       let home = try ThrowAwayHome(
         withoutKeyIn: locations.runtimeBase, name: "key", searchPath: locations.searchPath)
       defer { home.remove() }
@@ -61,13 +61,13 @@ package struct KeyFile: Sendable {
     key = found
   }
 
-  /// Takes what is known already.
+  /// Creates a key file from a known key.
   package init(key: PublicKey, bytes: [UInt8]) {
     self.key = key
     self.bytes = bytes
   }
 
-  /// Whether a file has a secret key: armored anywhere in it, or as its first packet (RFC 9580, 5.5.1.3).
+  /// Returns true if a file has a secret key: armored anywhere in it, or as its first packet (RFC 9580, 5.5.1.3).
   package static func hasSecretKey(_ bytes: [UInt8]) -> Bool {
     guard let first = bytes.first else { return false }
     let isNew = first & 0xC0 == 0xC0

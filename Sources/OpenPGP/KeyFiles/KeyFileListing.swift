@@ -3,15 +3,15 @@ package import Encoding
 internal import KeyringModel
 
 extension ThrowAwayHome {
-  /// Lists the keys in a file without taking them anywhere. Starts one process, and one more the first time.
+  /// Lists the keys in a file without importing them. Starts one process, and one more the first time.
   ///
-  /// Not in an engine home: those have no trust database, without which gpg does not show a revoked key.
+  /// An engine home cannot be used: it has no trust database, without which gpg does not list a revoked key.
   ///
   /// - Parameters:
-  ///   - file: Armored or binary, or anything else.
-  ///   - processStarted: Called for every process started.
-  /// - Returns: The keys in the order of the file; none when GnuPG finds none.
-  /// - Throws: What concerns the engine.
+  ///   - file: Any bytes; usually an armored or binary key.
+  ///   - processStarted: Called for every process that is started.
+  /// - Returns: The keys in the order of the file; empty if GnuPG finds none.
+  /// - Throws: An engine error.
   package func keys(
     in file: [UInt8], processStarted: () -> Void
   ) throws(EngineError) -> [PublicKey] {
@@ -26,7 +26,7 @@ extension ThrowAwayHome {
 }
 
 extension Context {
-  /// Lists the keys in some data. What is damaged in it ends the list.
+  /// Lists the keys in some data. Stops at damaged data.
   fileprivate func keys(in data: gpgme_data_t) -> [PublicKey] {
     guard unsafe gpgme_op_keylist_from_data_start(pointer, data, 0) == 0 else { return [] }
     var keys: [PublicKey] = []
@@ -42,8 +42,8 @@ extension Context {
 }
 
 extension PublicKey {
-  /// When the key stops being of use: the end of the primary key or that of the last subkey for encryption,
-  /// whichever is earlier; nil when it has no end.
+  /// The time when the key stops being usable: the expiry of the primary key or of the last subkey for encryption,
+  /// whichever is earlier. Nil if it never expires.
   package var lastDay: Timestamp? {
     let encryption = subkeys.filter { $0.canEncrypt && !$0.revoked && !$0.invalid }
     let endless = encryption.isEmpty || encryption.contains { $0.expires == nil }

@@ -1,35 +1,35 @@
 internal import CGPGME
 package import KeyringModel
 
-/// The user's own GnuPG home: only read, and only to find keys to begin with.
+/// The user's own GnuPG home. It is only read, to find and export keys.
 package struct UserKeyring: Sendable {
   private let locations: EngineLocations
 
-  /// Looks at the user's keyring; nothing is started before the first question.
+  /// Creates access to the user's keyring; nothing is started before the first call.
   ///
-  /// - Parameter locations: Where the user's home and the programs are.
+  /// - Parameter locations: The user's home and the search path.
   package init(locations: EngineLocations) { self.locations = locations }
 
-  /// Lists the keys whose secret half is with the user's agent or on a card.
+  /// Lists the keys whose secret keys are with the user's agent or on a card.
   ///
-  /// - Returns: The keys in GnuPG's order; also such that cannot be used any more.
-  /// - Throws: What concerns the engine.
+  /// - Returns: The keys in GnuPG's order, including keys that can no longer be used.
+  /// - Throws: An engine error.
   package func secretKeys() throws(EngineError) -> [PublicKey] {
     try context().keys(matching: nil, secretOnly: true)
   }
 
-  /// Lists every key there is.
+  /// Lists all keys.
   ///
   /// - Returns: The keys in GnuPG's order.
-  /// - Throws: What concerns the engine.
+  /// - Throws: An engine error.
   func publicKeys() throws(EngineError) -> [PublicKey] {
     try context().keys(matching: nil, secretOnly: false)
   }
 
-  /// Imports keys; only for a home that is thrown away.
+  /// Imports keys. For temporary homes only.
   ///
-  /// - Parameter bytes: Armored or binary keys. What cannot be read shows in the listing afterwards.
-  /// - Throws: What concerns the engine.
+  /// - Parameter bytes: Armored or binary keys. A key that cannot be read is missing from the listing.
+  /// - Throws: An engine error.
   func importKeys(_ bytes: [UInt8]) throws(EngineError) {
     let context = try context()
     try unsafe bytes.span.bytes.withUnsafeBytes { buffer throws(EngineError) in
@@ -38,25 +38,24 @@ package struct UserKeyring: Sendable {
     }
   }
 
-  /// Looks for a public key.
+  /// Finds a public key.
   ///
-  /// - Parameter fingerprint: The primary fingerprint. Nothing else is looked for: part of a name or a short key
-  ///   id would find keys that someone else has made to be found.
-  /// - Returns: The key with exactly that fingerprint, or nil.
-  /// - Throws: What concerns the engine.
+  /// - Parameter fingerprint: The primary fingerprint. Names and short key ids are not accepted, because others can
+  ///   create keys that match them.
+  /// - Returns: The key with exactly that fingerprint; nil if there is none.
+  /// - Throws: An engine error.
   package func publicKey(_ fingerprint: Fingerprint) throws(EngineError) -> PublicKey? {
     try context().keys(matching: fingerprint.text, secretOnly: false).first { $0.fingerprint == fingerprint }
   }
 
-  /// Exports a public key with as little as possible around it.
+  /// Exports a public key in its minimal form.
   ///
-  /// The signatures of others are left out. Only when the key has subkeys that are expired or revoked it is
-  /// exported whole: GnuPG's minimal form drops these, and then nobody could tell any more whose subkey an
-  /// older item was sealed to.
+  /// Signatures of others are left out. Only a key with expired or revoked subkeys is exported whole: GnuPG's minimal
+  /// form drops these subkeys, and then the owner of a subkey that an older item is encrypted to could not be found.
   ///
   /// - Parameter fingerprint: The primary fingerprint.
   /// - Returns: The armored key.
-  /// - Throws: `unusableKey` when there is none, or it is too large for a key file; what concerns the engine.
+  /// - Throws: `unusableKey` when the key does not exist, or is too large for a key file; an engine error.
   package func exportMinimal(_ fingerprint: Fingerprint) throws(EngineError) -> [UInt8] {
     guard let key = try publicKey(fingerprint) else {
       throw .unusableKey(fingerprint, .missing)

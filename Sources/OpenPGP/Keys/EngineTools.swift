@@ -3,7 +3,7 @@ internal import FileSystem
 internal import Glibc
 internal import KeyringModel
 
-/// The operations that make an engine home. Each starts a process.
+/// The operations that create an engine home. Each starts a process.
 struct EngineTools {
   /// The gpg to use.
   var program: Library.Program
@@ -17,7 +17,7 @@ struct EngineTools {
   /// - Parameters:
   ///   - bytes: Armored keys, any number.
   ///   - home: The GnuPG home.
-  /// - Throws: What libgpgme reports, except that a key cannot be read: that shows in the listing.
+  /// - Throws: The error of libgpgme. A key that cannot be read is no error: it is missing from the listing.
   func importKeys(_ bytes: [UInt8], home: String) throws(EngineError) {
     let context = try Context(program: program, home: home, interaction: .never)
     try unsafe bytes.span.bytes.withUnsafeBytes { buffer throws(EngineError) in
@@ -31,22 +31,22 @@ struct EngineTools {
   ///
   /// - Parameter home: The GnuPG home.
   /// - Returns: The keys.
-  /// - Throws: What libgpgme reports.
+  /// - Throws: The error of libgpgme.
   func keys(home: String) throws(EngineError) -> [PublicKey] {
     let context = try Context(program: program, home: home, interaction: .never)
     processStarted()
     return try context.keys(matching: nil, secretOnly: false)
   }
 
-  /// Gets a key object.
+  /// Returns a key object.
   ///
   /// - Parameters:
-  ///   - fingerprint: The primary fingerprint; the key found has exactly this one.
+  ///   - fingerprint: The primary fingerprint. Only a key with exactly this one is returned.
   ///   - home: The GnuPG home.
   /// - Returns: The object.
-  /// - Throws: `unusableKey` when there is none.
+  /// - Throws: `unusableKey` when it does not exist.
   func key(_ fingerprint: Fingerprint, home: String) throws(EngineError) -> KeyObject {
-    // Not gpgme_get_key(3): it lists in a context of its own, which is not offline and probes gpg again.
+    // Not gpgme_get_key(3): it lists in its own context, which is not offline and starts gpg again to get its version.
     let context = try Context(program: program, home: home, interaction: .never)
     processStarted()
     var found: gpgme_key_t?
@@ -61,12 +61,12 @@ struct EngineTools {
     return key
   }
 
-  /// Deletes public keys. Starts one process for some hundred of them.
+  /// Deletes public keys. One process deletes several hundred of them.
   ///
   /// - Parameters:
   ///   - fingerprints: Their primary fingerprints.
   ///   - home: The GnuPG home.
-  /// - Throws: What libgpgme reports, except that a key cannot be deleted: that shows in the listing.
+  /// - Throws: The error of libgpgme. A key that cannot be deleted is no error: it stays in the listing.
   func delete(_ fingerprints: [Fingerprint], home: String) throws(EngineError) {
     let arguments = ["--yes", "--delete-keys", "--"]
     try forEachPortion(of: fingerprints) { portion throws(EngineError) in
@@ -74,13 +74,13 @@ struct EngineTools {
     }
   }
 
-  /// Imports key files, each by itself: a damaged one does not keep gpg from reading the others. Starts one process for
-  /// some hundred of them.
+  /// Imports key files separately: a damaged one does not keep gpg from reading the others. One process reads several
+  /// hundred of them.
   ///
   /// - Parameters:
   ///   - files: Armored keys.
   ///   - home: The GnuPG home.
-  /// - Throws: What libgpgme reports, except that a key cannot be read: that shows in the listing.
+  /// - Throws: The error of libgpgme. A key that cannot be read is no error: it is missing from the listing.
   func importKeys(eachOf files: [[UInt8]], home: String) throws(EngineError) {
     let folder = "\(home)/import"
     try PrivateFolder.make(folder)
@@ -99,7 +99,7 @@ struct EngineTools {
     }
   }
 
-  /// The most keys or files that one process is given: what a command line has room for.
+  /// The maximum number of keys or files for one process, limited by the length of a command line.
   private static let portion = 512
 
   private func forEachPortion<Element>(

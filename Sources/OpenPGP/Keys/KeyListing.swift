@@ -6,11 +6,11 @@ extension Context {
   /// Lists keys of the context's home. Starts one process.
   ///
   /// - Parameters:
-  ///   - pattern: What GnuPG should look for, or nil for every key.
-  ///   - secretOnly: Whether only keys with a secret half are wanted.
-  /// - Returns: The keys in GnuPG's order. One whose fingerprint is not of a known form is left out: it
-  ///   could not be named in a policy.
-  /// - Throws: What libgpgme reports; not "nothing found", which is an empty list.
+  ///   - pattern: The search pattern for GnuPG; nil for every key.
+  ///   - secretOnly: True to list only keys with a secret key.
+  /// - Returns: The keys in GnuPG's order. A key with an unknown form of fingerprint is left out, because a policy
+  ///   could not name it.
+  /// - Throws: The error of libgpgme. If no key is found, the list is empty and there is no error.
   func keys(matching pattern: String?, secretOnly: Bool) throws(EngineError) -> [PublicKey] {
     var keys: [PublicKey] = []
     try unsafe forEachKey(matching: pattern, secretOnly: secretOnly) { key in
@@ -19,14 +19,14 @@ extension Context {
     return keys
   }
 
-  /// Lists keys of the context's home as libgpgme has them. Starts one process.
+  /// Calls a closure with each key of the context's home as a libgpgme object. Starts one process.
   ///
   /// - Parameters:
-  ///   - pattern: What GnuPG should look for, or nil for every key.
-  ///   - secretOnly: Whether only keys with a secret half are wanted.
-  ///   - mode: What to list beyond the usual, as one of `GPGME_KEYLIST_MODE_...`.
-  ///   - body: Takes each key in GnuPG's order; it is released when `body` returns.
-  /// - Throws: What libgpgme reports; not "nothing found".
+  ///   - pattern: The search pattern for GnuPG; nil for every key.
+  ///   - secretOnly: True to list only keys with a secret key.
+  ///   - mode: An additional mode, one of `GPGME_KEYLIST_MODE_...`.
+  ///   - body: Receives each key in GnuPG's order. The key is released when `body` returns.
+  /// - Throws: The error of libgpgme. If no key is found, there is no error.
   func forEachKey(
     matching pattern: String?, secretOnly: Bool = false, mode: Int32 = 0, _ body: (gpgme_key_t) -> Void
   ) throws(EngineError) {
@@ -53,7 +53,7 @@ extension PublicKey {
     var next = unsafe key.pointee.subkeys
     while let subkey = unsafe next {
       if var facts = unsafe Subkey(subkey) {
-        // GnuPG marks the whole key only; a disabled key has no usable subkey.
+        // GnuPG marks the whole key only, but a disabled key has no usable subkey.
         facts.disabled = unsafe facts.disabled || key.pointee.disabled != 0
         subkeys.append(facts)
       }
@@ -98,9 +98,9 @@ extension PublicKey.Subkey {
 }
 
 extension Timestamp {
-  /// A time as OpenPGP has it.
+  /// Creates a time from an OpenPGP time.
   ///
-  /// - Parameter seconds: Since 1970; beyond what can be counted in microseconds the last such second.
+  /// - Parameter seconds: The seconds since 1970. If the microseconds would overflow, the result is the maximum.
   init(seconds: Int) {
     let (product, overflow) = Int64(seconds).multipliedReportingOverflow(by: 1_000_000)
     self.init(microseconds: overflow ? .max : product)

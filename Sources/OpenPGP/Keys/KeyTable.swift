@@ -1,18 +1,18 @@
 internal import Encoding
 internal import KeyringModel
 
-/// The people's keys of an engine home, as they were listed when it was made. With the table at hand, later
-/// runs need no key listing.
+/// The people's keys of an engine home, as they were listed when it was made. With the table, later runs need no key
+/// listing.
 struct KeyTable: Sendable, Equatable {
   /// The keys, by fingerprint.
   let keys: [Fingerprint: PublicKey]
-  // Anyone can bind someone else's encryption subkey to a key of his own, so one id may lead to several people.
+  // Anyone can bind another person's encryption subkey to their own key, so one id may have several owners.
   private let owners: [Fingerprint: [Fingerprint]]
   private let ownersByID: [KeyID: [Fingerprint]]
 
-  /// Builds the lookups.
+  /// Creates the table.
   ///
-  /// - Parameter keys: The keys; of two with one fingerprint the last stays.
+  /// - Parameter keys: The keys. The last of several with the same fingerprint is used.
   init(_ keys: [PublicKey]) {
     var table: [Fingerprint: PublicKey] = [:]
     var owners: [Fingerprint: [Fingerprint]] = [:]
@@ -29,43 +29,44 @@ struct KeyTable: Sendable, Equatable {
     self.ownersByID = ownersByID
   }
 
-  /// The person behind the fingerprint of a key or subkey.
+  /// Returns the owner of a key or subkey.
   ///
   /// - Parameter key: Any fingerprint.
-  /// - Returns: The primary fingerprint, or nil when no key or more than one has it.
+  /// - Returns: The primary fingerprint; nil if no key or more than one has it.
   func owner(of key: Fingerprint) -> Fingerprint? {
-    // Nobody else's primary key becomes one's own by binding it as a subkey.
+    // Binding another person's primary key as a subkey does not change its owner.
     keys[key] == nil ? Self.single(owners[key]) : key
   }
 
-  /// Whether an id belongs to some subkey of a person.
+  /// Returns true if a person's key has a subkey with an id.
   ///
   /// - Parameters:
   ///   - keyID: The id.
   ///   - person: The primary fingerprint.
-  /// - Returns: True also when others claim the id, too.
+  /// - Returns: True also if other keys have the id, too.
   func claims(_ keyID: KeyID, by person: Fingerprint) -> Bool {
     ownersByID[keyID]?.contains(person) == true
   }
 
-  /// Whose subkey an id is, sorted.
+  /// Returns the sorted owners of a subkey id.
   ///
   /// - Parameter keyID: The id.
   func owners(of keyID: KeyID) -> [Fingerprint] { Set(ownersByID[keyID] ?? []).sorted() }
 
-  /// The subkeys that gpg will use for some people.
+  /// Returns the subkeys that gpg will encrypt to for some people.
   ///
   /// - Parameters:
   ///   - people: Primary fingerprints.
-  ///   - time: When.
+  ///   - time: The time of use.
   /// - Returns: One id for each person, in their order.
-  /// - Throws: `unusableKey` for the first who cannot be encrypted to, or whose key has an encryption subkey that another
-  ///   key has as well.
+  /// - Throws: `unusableKey` for the first person that cannot be encrypted to, or whose key shares an encryption
+  ///   subkey with another key.
   func encryptionKeys(of people: [Fingerprint], at time: Timestamp) throws(EngineError) -> [KeyID] {
     var ids: [KeyID] = []
     for person in people {
       guard let key = keys[person] else { throw .unusableKey(person, .missing) }
-      // Also one that is not used: somebody who has another person's subkey would count as a reader of their items.
+      // Also applies to a subkey that is not used: a person who has another person's subkey would count as a reader of
+      // their items.
       guard key.subkeys.allSatisfy({ !$0.canEncrypt || $0.invalid || owners(of: $0.keyID) == [person] })
       else {
         throw .unusableKey(person, .sharedSubkey)
@@ -78,11 +79,11 @@ struct KeyTable: Sendable, Equatable {
     return ids
   }
 
-  /// Makes sure that a person's key can sign.
+  /// Checks that a person's key can sign.
   ///
   /// - Parameters:
   ///   - person: The primary fingerprint.
-  ///   - time: When.
+  ///   - time: The time of use.
   /// - Throws: `unusableKey` when it cannot.
   func checkSigner(_ person: Fingerprint, at time: Timestamp) throws(EngineError) {
     guard let key = keys[person] else { throw .unusableKey(person, .missing) }

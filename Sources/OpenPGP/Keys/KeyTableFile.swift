@@ -3,8 +3,8 @@ internal import KeyringModel
 
 /// The key table as a file of the engine home.
 ///
-/// One line per key, subkey and user id, fields separated by one space, the last line `end` and the number
-/// of lines before it, so that a cut file is noticed:
+/// It has one line per key, subkey and user id. Fields are separated by one space. The last line is `end` and the
+/// number of lines before it, so a truncated file is detected:
 /// ```
 /// keytree-keys 1
 /// key C86E40475C0FBD627777428CC11945FA7D8856D8
@@ -12,8 +12,8 @@ internal import KeyringModel
 /// user Alice%20Example%20<alice@keytree.example>
 /// end 3
 /// ```
-/// Letters: `e` encrypts, `s` signs, `r` revoked, `d` disabled, `i` invalid, `-` always stands first. Times
-/// are seconds since 1970. In user ids everything but printable ASCII is `%` and two digits, as is `%`.
+/// Letters: `-` is always first, `e` encrypts, `s` signs, `r` revoked, `d` disabled, `i` invalid. Times are seconds
+/// since 1970. User ids are percent-escaped: `%` and everything except printable ASCII.
 enum KeyTableFile {
   private static let firstLine = "keytree-keys 1"
 
@@ -39,7 +39,7 @@ enum KeyTableFile {
   /// Reads a table strictly.
   ///
   /// - Parameter bytes: The file's bytes.
-  /// - Returns: The keys, or nil when anything is not exactly as `encode` writes it.
+  /// - Returns: The keys; nil if the file differs in any way from the output of `encode`.
   static func decode(_ bytes: [UInt8]) -> [PublicKey]? {
     let text = String(decoding: bytes, as: UTF8.self)
     guard text.utf8.elementsEqual(bytes), text.utf8.last == UInt8(ascii: "\n") else { return nil }

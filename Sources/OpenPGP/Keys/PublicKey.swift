@@ -1,49 +1,49 @@
 package import Encoding
 package import KeyringModel
 
-/// What a key is needed for.
+/// The purpose of a key.
 package enum KeyUse: Sendable {
-  /// Sealing items to its owner.
+  /// Encrypting items to its owner.
   case encrypt
   /// Signing items and policies.
   case sign
 }
 
-/// The facts about a public key that decide what it can be used for.
+/// The properties of a public key that decide what it can be used for.
 package struct PublicKey: Sendable, Equatable {
-  /// A key or subkey within it. The primary key is the first.
+  /// A primary key or subkey. The primary key is the first.
   package struct Subkey: Sendable, Equatable {
     /// Its own fingerprint.
     package var fingerprint: Fingerprint
-    /// Its id, as it stands in messages.
+    /// Its id, as used in messages.
     package var keyID: KeyID
-    /// Whether it may encrypt.
+    /// True if it may encrypt.
     package var canEncrypt: Bool
-    /// Whether it may sign data.
+    /// True if it may sign data.
     package var canSign: Bool
-    /// When it was made.
+    /// The creation time.
     package var created: Timestamp
-    /// When it ends, or nil for never.
+    /// The expiry time; nil if it never expires.
     package var expires: Timestamp?
-    /// Whether its owner revoked it.
+    /// True if its owner has revoked it.
     package var revoked: Bool
-    /// Whether GnuPG calls it disabled.
+    /// True if GnuPG lists it as disabled.
     package var disabled: Bool
-    /// Whether GnuPG calls it invalid, for example for want of a self-signature.
+    /// True if GnuPG lists it as invalid, for example because a self-signature is missing.
     package var invalid: Bool
 
-    /// Puts the facts together.
+    /// Creates a subkey from its properties.
     ///
     /// - Parameters:
     ///   - fingerprint: Its own fingerprint.
     ///   - keyID: Its id.
-    ///   - canEncrypt: Whether it may encrypt.
-    ///   - canSign: Whether it may sign data.
-    ///   - created: When it was made.
-    ///   - expires: When it ends, or nil for never.
-    ///   - revoked: Whether its owner revoked it.
-    ///   - disabled: Whether GnuPG calls it disabled.
-    ///   - invalid: Whether GnuPG calls it invalid.
+    ///   - canEncrypt: True if it may encrypt.
+    ///   - canSign: True if it may sign data.
+    ///   - created: The creation time.
+    ///   - expires: The expiry time; nil if it never expires.
+    ///   - revoked: True if its owner has revoked it.
+    ///   - disabled: True if GnuPG lists it as disabled.
+    ///   - invalid: True if GnuPG lists it as invalid.
     package init(
       fingerprint: Fingerprint, keyID: KeyID, canEncrypt: Bool, canSign: Bool, created: Timestamp,
       expires: Timestamp? = nil, revoked: Bool = false, disabled: Bool = false, invalid: Bool = false
@@ -59,9 +59,9 @@ package struct PublicKey: Sendable, Equatable {
       self.invalid = invalid
     }
 
-    /// Whether its time is over.
+    /// Returns true if the key has expired.
     ///
-    /// - Parameter time: The time to ask for.
+    /// - Parameter time: The time to check.
     /// - Returns: True from the second of `expires` on.
     package func expired(at time: Timestamp) -> Bool {
       guard let expires else { return false }
@@ -76,22 +76,22 @@ package struct PublicKey: Sendable, Equatable {
     }
   }
 
-  /// The fingerprint of the primary key: the person, as far as a policy is concerned.
+  /// The fingerprint of the primary key. A policy identifies the person by it.
   package var fingerprint: Fingerprint
-  /// The user ids, as their owner wrote them: any text, to be escaped before it is shown.
+  /// The user ids: any text of the owner, which must be escaped before it is shown.
   package var userIDs: [String]
   /// The primary key, then its subkeys.
   package var subkeys: [Subkey]
-  /// Whether the secret half was found when the key was listed.
+  /// True if the secret key was found when the key was listed.
   package var hasSecret: Bool
 
-  /// Puts the facts together.
+  /// Creates a key from its properties.
   ///
   /// - Parameters:
   ///   - fingerprint: The fingerprint of the primary key.
   ///   - userIDs: The user ids.
   ///   - subkeys: The primary key, then its subkeys.
-  ///   - hasSecret: Whether the secret half was found when the key was listed.
+  ///   - hasSecret: True if the secret key was found when the key was listed.
   package init(fingerprint: Fingerprint, userIDs: [String], subkeys: [Subkey], hasSecret: Bool) {
     self.fingerprint = fingerprint
     self.userIDs = userIDs
@@ -99,22 +99,22 @@ package struct PublicKey: Sendable, Equatable {
     self.hasSecret = hasSecret
   }
 
-  /// When the primary key was made.
+  /// The creation time of the primary key.
   package var created: Timestamp { subkeys.first?.created ?? Timestamp(microseconds: 0) }
-  /// When the primary key ends, or nil for never.
+  /// The expiry time of the primary key; nil if it never expires.
   package var expires: Timestamp? { subkeys.first?.expires }
-  /// Whether the primary key was revoked.
+  /// True if the primary key was revoked.
   package var revoked: Bool { subkeys.first?.revoked ?? true }
-  /// Whether the user disabled the key.
+  /// True if the user disabled the key.
   package var disabled: Bool { subkeys.first?.disabled ?? true }
 
-  /// Picks the subkey that gpg picks: the newest that is valid; of two made in the same second the first;
-  /// the primary key only when no subkey will do.
+  /// Selects the subkey that gpg selects: the newest valid one, or the first of several with the same creation time.
+  /// The primary key is used only if no subkey is valid.
   ///
   /// - Parameters:
-  ///   - use: What the subkey is needed for.
-  ///   - time: When.
-  /// - Returns: The subkey, or nil when `problem(for:at:)` says why there is none.
+  ///   - use: The purpose.
+  ///   - time: The time of use.
+  /// - Returns: The subkey; nil if `problem(for:at:)` returns a problem.
   package func subkey(for use: KeyUse, at time: Timestamp) -> Subkey? {
     guard wholeKeyProblem(at: time) == nil else { return nil }
     var best: Subkey?
@@ -126,12 +126,12 @@ package struct PublicKey: Sendable, Equatable {
     return best
   }
 
-  /// Says why the key cannot be used.
+  /// Returns the reason why the key cannot be used.
   ///
   /// - Parameters:
-  ///   - use: What it is needed for.
-  ///   - time: When.
-  /// - Returns: The problem, or nil when the key can be used.
+  ///   - use: The purpose.
+  ///   - time: The time of use.
+  /// - Returns: The problem; nil if the key can be used.
   package func problem(for use: KeyUse, at time: Timestamp) -> KeyProblem? {
     if let problem = wholeKeyProblem(at: time) { return problem }
     if subkey(for: use, at: time) != nil { return nil }

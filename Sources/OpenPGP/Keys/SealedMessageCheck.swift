@@ -1,16 +1,15 @@
 internal import KeyringModel
 
-/// The second lock after encrypting: what gpg wrote must be what was asked for, whatever its configuration
-/// says.
+/// A check after encrypting: the message must have the requested recipients, whatever the configuration of gpg is.
 enum SealedMessageCheck {
-  /// Checks a fresh message by its packet headers.
+  /// Checks a new message by its packet headers.
   ///
   /// - Parameters:
   ///   - bytes: The message.
-  ///   - expected: The subkeys that must be able to read it, one for each person.
+  ///   - expected: The subkeys that must be able to decrypt it, one for each person.
   ///   - people: The primary fingerprints of the same people.
-  ///   - table: Their keys, to explain what does not fit.
-  /// - Throws: `wrongRecipients` when the message is not for exactly these subkeys, or is not a binary,
+  ///   - table: The keys of these people, used to explain a failure.
+  /// - Throws: `wrongRecipients` when the message is not encrypted to exactly these subkeys, or is not a binary,
   ///   integrity-protected message for public keys only.
   static func check(
     _ bytes: [UInt8], expected: [KeyID], people: [Fingerprint], table: KeyTable
@@ -18,7 +17,7 @@ enum SealedMessageCheck {
     let found: [KeyID]
     do {
       found = try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(MessageError) in
-        // The size is ours, whatever the plaintext was.
+        // This program made the message, so its size is not limited.
         try unsafe MessageHeader.parse(bytes, limit: .max).recipients
       }
     } catch {

@@ -2,22 +2,21 @@ internal import CGPGME
 internal import Glibc
 internal import Secrets
 
-/// One context of libgpgme: one operation at a time, on one thread at a time.
+/// A context of libgpgme: one operation at a time, on one thread at a time.
 @safe
 struct Context: ~Copyable, @unchecked Sendable {
-  // Unchecked, because libgpgme allows a context to move between threads, and noncopyable means that only
-  // one of them has it.
+  // Unchecked: libgpgme allows a context to move between threads, and a noncopyable value is on one thread at a time.
   let pointer: gpgme_ctx_t
-  // The passphrase callback gets this as a plain pointer, so it has to live as long as the context.
+  // The passphrase callback gets this as a plain pointer, so it has to exist as long as the context.
   private let passphrase: Passphrase?
 
   /// Opens a context for operations in a GnuPG home. Starts no process.
   ///
   /// - Parameters:
   ///   - program: The gpg to use, and its version.
-  ///   - home: The GnuPG home, or nil for the one GnuPG chooses.
-  ///   - interaction: How a passphrase may be asked for.
-  /// - Throws: What libgpgme reports, such as running out of memory.
+  ///   - home: The GnuPG home; nil for the default of GnuPG.
+  ///   - interaction: The way to ask for a passphrase.
+  /// - Throws: The error of libgpgme, for example when memory runs out.
   init(program: Library.Program, home: String?, interaction: Interaction) throws(EngineError) {
     let context = try unsafe Self.bare()
     // Not gpgme_ctx_set_engine_info(3), which would start `gpg --version`.
@@ -31,7 +30,7 @@ struct Context: ~Copyable, @unchecked Sendable {
     unsafe pointer = context
     passphrase = Passphrase(interaction)
 
-    // No key servers, no web key directory, no certificate checks: nothing leaves the machine.
+    // No key servers, no web key directory, no certificate checks: no network access.
     unsafe gpgme_set_offline(context, 1)
     _ = unsafe gpgme_set_ctx_flag(context, "auto-key-locate", "local")
     _ = unsafe gpgme_set_ctx_flag(context, "auto-key-retrieve", "0")
@@ -49,7 +48,7 @@ struct Context: ~Copyable, @unchecked Sendable {
 
   deinit { unsafe gpgme_release(pointer) }
 
-  /// A context as libgpgme makes it, for the caller to release.
+  /// Creates a context with libgpgme's defaults. The caller has to release it.
   static func bare() throws(EngineError) -> gpgme_ctx_t {
     Library.start()
     var created: gpgme_ctx_t?
@@ -64,7 +63,7 @@ struct Context: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// Answers gpg's question for a passphrase from the caller's closure.
+/// The callback that answers a passphrase request of gpg with the caller's closure.
 private final class Passphrase {
   let answer: @Sendable () -> SecretBytes?
 
@@ -75,11 +74,11 @@ private final class Passphrase {
 
   static let callback: gpgme_passphrase_cb_t = { hook, _, _, wasBad, descriptor in
     guard let hook = unsafe hook else { return error(GPG_ERR_GENERAL) }
-    // The closure would give the same wrong answer again.
+    // The closure would return the same wrong passphrase again.
     if wasBad != 0 { return error(GPG_ERR_BAD_PASSPHRASE) }
     let asker = unsafe Unmanaged<Passphrase>.fromOpaque(hook).takeUnretainedValue()
     guard var secret = asker.answer() else { return error(GPG_ERR_CANCELED) }
-    // An empty line would be taken for "none given", and reported in a different way by every operation.
+    // gpg reads an empty line as "no passphrase", which each operation reports in a different way.
     if secret.isEmpty { return error(GPG_ERR_BAD_PASSPHRASE) }
     secret.append(UInt8(ascii: "\n"))
     let written = unsafe secret.withBytes { bytes in

@@ -2,15 +2,15 @@ internal import CGPGME
 internal import Glibc
 internal import Secrets
 
-/// A data object of libgpgme: where an operation reads from or writes to.
+/// A data object of libgpgme: the input or output of an operation.
 @safe
 struct DataObject: ~Copyable {
   let pointer: gpgme_data_t
-  // What the callbacks need; libgpgme keeps plain pointers to both.
+  // Stored here because libgpgme keeps only plain pointers to them.
   private let callbacks: UnsafeMutablePointer<gpgme_data_cbs>?
   private let sink: SecretSink?
 
-  /// Collects output in memory. Not for plaintext: libgpgme does not wipe it.
+  /// Creates an object that collects output in memory. Not for plaintext: libgpgme does not wipe it.
   ///
   /// - Throws: When memory runs out.
   init() throws(EngineError) {
@@ -22,16 +22,16 @@ struct DataObject: ~Copyable {
     sink = nil
   }
 
-  /// Reads from memory of the caller, without a copy.
+  /// Creates an object that reads from memory of the caller, without a copy.
   ///
   /// - Parameters:
-  ///   - bytes: Must stay until the operation is over.
-  ///   - isSensitive: Whether libgpgme has to wipe the buffers it reads through.
+  ///   - bytes: The memory, which must stay valid until the operation ends.
+  ///   - isSensitive: True if libgpgme has to wipe its read buffers.
   /// - Throws: When memory runs out.
   init(reading bytes: UnsafeRawBufferPointer, isSensitive: Bool) throws(EngineError) {
     var created: gpgme_data_t?
     let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-    // A block of no bytes may have no address, which libgpgme would refuse.
+    // An empty buffer may have no address, which libgpgme would refuse.
     let code =
       if let start = unsafe start {
         unsafe gpgme_data_new_from_mem(&created, start, bytes.count, 0)
@@ -45,9 +45,9 @@ struct DataObject: ~Copyable {
     if isSensitive { _ = unsafe gpgme_data_set_flag(data, "sensitive", "1") }
   }
 
-  /// Writes plaintext into a sink, which outlives this object.
+  /// Creates an object that writes plaintext into a sink, and retains the sink.
   ///
-  /// - Parameter sink: Takes the bytes.
+  /// - Parameter sink: Receives the bytes.
   /// - Throws: When memory runs out.
   init(writingTo sink: SecretSink) throws(EngineError) {
     let callbacks = UnsafeMutablePointer<gpgme_data_cbs>.allocate(capacity: 1)
@@ -71,7 +71,7 @@ struct DataObject: ~Copyable {
     unsafe callbacks?.deallocate()
   }
 
-  /// Copies out what was collected by an object made with `init()`.
+  /// Returns a copy of the output of an object made with `init()`.
   ///
   /// - Returns: All bytes.
   func bytes() -> [UInt8] {
@@ -91,20 +91,20 @@ struct DataObject: ~Copyable {
   }
 }
 
-/// Takes plaintext as gpg writes it, up to a limit. What it holds is not authenticated before the operation
-/// has succeeded, so it is taken out only then, and wiped otherwise.
+/// A buffer for plaintext from gpg, with a size limit. Its content is not authenticated before the operation has
+/// succeeded, so it is returned only then, and wiped otherwise.
 final class SecretSink {
   private var bytes = SecretBytes()
   private let limit: Int
-  /// Whether more than the limit came. The operation was stopped there.
+  /// True if gpg wrote more than the limit. The operation was stopped.
   private(set) var isOverfull = false
 
-  /// Accepts up to a number of bytes.
+  /// Creates a sink.
   ///
-  /// - Parameter limit: How many.
+  /// - Parameter limit: The maximum number of bytes.
   init(limit: Int) { self.limit = limit }
 
-  /// Hands over what was collected, and keeps nothing.
+  /// Returns the content and empties the sink.
   ///
   /// - Returns: The plaintext.
   func take() -> SecretBytes {

@@ -1,54 +1,54 @@
 public import Encoding
 public import KeyringModel
 
-/// Why OpenPGP could not do what was asked. Says what happened; what to do about it is said elsewhere.
+/// The reasons why an OpenPGP operation failed. The messages for users are elsewhere.
 ///
-/// The cases are told apart by libgpgme's results, not by its error code alone, which misleads: with
-/// several recipients a damaged message is reported as a missing secret key.
+/// The cases are derived from libgpgme's results, not from its error code alone, which is misleading: with several
+/// recipients a damaged message is reported as a missing secret key.
 public enum EngineError: Error, Equatable, Sendable {
-  /// The person cancelled the passphrase dialog.
+  /// The user cancelled the passphrase dialog.
   case cancelled
-  /// The key is locked and nobody can be asked: no terminal, no pinentry, or `Interaction.never`.
+  /// The key is locked and no prompt is possible: no terminal, no pinentry, or `Interaction.never`.
   case noPromptPossible
   /// The passphrase was wrong.
   case badPassphrase
-  /// None of the message's recipients is a secret key of this user.
+  /// This user has no secret key for any of the message's recipients.
   case notARecipient(recipients: [KeyID])
-  /// A secret key fitted, but the message is damaged.
+  /// A secret key matched, but the message is damaged.
   case corrupt
-  /// The recipients in front of the message are not those that it was encrypted to, or the message does not contain the
-  /// name of its recipients, because another program made it.
+  /// The recipients before the message are not those that it was encrypted to. Or the message does not contain the
+  /// digest of its recipients, because another program made it.
   case alteredRecipients
-  /// GnuPG found nothing encrypted in the message.
+  /// GnuPG found no encrypted data in the message.
   case notEncrypted
-  /// The plaintext is larger than accepted.
+  /// The plaintext is larger than the limit.
   case tooLarge(limit: Int)
   /// The message was refused by its packet headers; no process was started.
   case message(MessageError)
-  /// A key that is needed cannot be used, and why.
+  /// A required key cannot be used, with the reason.
   case unusableKey(Fingerprint, KeyProblem)
-  /// There is nobody to encrypt to.
+  /// The list of recipients is empty.
   case noRecipients
-  /// The encrypted message is not for exactly the wanted subkeys, and was thrown away. The hint names the
-  /// setting of GnuPG that usually does this, when one is known.
+  /// The encrypted message does not have exactly the requested subkeys as recipients, and was discarded. The hint
+  /// names the GnuPG setting that usually causes this, if one is known.
   case wrongRecipients(expected: [KeyID], found: [KeyID], hint: String?)
-  /// The user's agent cannot be reached, also not after trying to start it.
+  /// The user's agent cannot be reached, even after an attempt to start it.
   case agentUnreachable(detail: String)
-  /// There is no usable gpg.
+  /// No usable gpg was found.
   case engineMissing(detail: String)
-  /// gpg is older than what is safe to use.
+  /// gpg is older than the minimum version.
   case engineTooOld(version: String)
-  /// A program or folder that the engine depends on could be changed by someone else.
+  /// Other users could change a program or folder that the engine depends on.
   case unsafeEngine(path: String, reason: String)
-  /// Anything else, as libgpgme reports it: the code, where it comes from, and its text.
+  /// Any other error of libgpgme: its code, source and text.
   case other(code: Int, source: String, text: String)
 }
 
-/// What is wrong with a key.
+/// The reasons why a key cannot be used.
 public enum KeyProblem: Sendable, Equatable {
   /// The engine has no such key.
   case missing
-  /// The key, or the last subkey that could do it, expired at that time.
+  /// The key, or its last suitable subkey, expired at that time.
   case expired(Timestamp)
   /// Its owner revoked it.
   case revoked
@@ -58,15 +58,15 @@ public enum KeyProblem: Sendable, Equatable {
   case cannotEncrypt
   /// It has no subkey for signing.
   case cannotSign
-  /// The secret half is not with the user's agent.
+  /// The user's agent does not have the secret key.
   case noSecretKey
-  /// It has no passphrase, so that nobody is asked before it is used.
+  /// It has no passphrase, so no prompt appears before it is used.
   case noPassphrase
-  /// It is on a card, of which this library cannot say whether it asks again.
+  /// It is on a card. This library cannot tell whether a card prompts again.
   case onCard
-  /// Its encryption subkey is also in the key of another person, one of whom cannot use it.
+  /// Its encryption subkey is also in the key of another person, so one of them cannot use it.
   case sharedSubkey
-  /// Its public half, as it is exported, has more bytes than a key file may have.
+  /// Its exported public key has more bytes than a key file may have.
   case tooLarge(limit: Int)
   /// GnuPG does not accept it for another reason.
   case invalid

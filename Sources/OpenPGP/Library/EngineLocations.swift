@@ -1,20 +1,20 @@
 public import Secrets
 
-/// Where the engine finds what belongs to the user and to the machine. Handed in: the library reads no
+/// The folders and programs of the user and the machine. The caller passes them in: the library does not read the
 /// environment.
 package struct EngineLocations: Sendable, Equatable {
-  /// The user's GnuPG home (`$GNUPGHOME`), or nil for the one that GnuPG uses by itself.
+  /// The user's GnuPG home (`$GNUPGHOME`); nil for GnuPG's default.
   package var userHome: String?
-  /// The folder that engine homes are made in, such as `$XDG_RUNTIME_DIR/keytree`. Absolute.
+  /// The folder for engine homes, such as `$XDG_RUNTIME_DIR/keytree`. Absolute.
   package var runtimeBase: String
-  /// Where programs are looked for (`$PATH`).
+  /// The search path for programs (`$PATH`).
   package var searchPath: String
 
-  /// Names all three places.
+  /// Creates the locations.
   ///
   /// - Parameters:
-  ///   - userHome: The user's GnuPG home, or nil for GnuPG's own choice.
-  ///   - runtimeBase: The folder for engine homes, absolute; made when it is missing.
+  ///   - userHome: The user's GnuPG home; nil for GnuPG's default.
+  ///   - runtimeBase: The folder for engine homes, absolute; created if it is missing.
   ///   - searchPath: The value of `$PATH`.
   package init(userHome: String?, runtimeBase: String, searchPath: String) {
     self.userHome = userHome
@@ -23,12 +23,12 @@ package struct EngineLocations: Sendable, Equatable {
   }
 }
 
-/// How a passphrase may be asked for.
+/// The way to ask for a passphrase.
 public enum Interaction: Sendable {
   /// The user's agent shows its own dialog.
   case pinentry
-  /// Nobody can be asked: a locked key is an error at once (`GPGME_PINENTRY_MODE_ERROR`).
+  /// No prompt is possible: a locked key is an error at once (`GPGME_PINENTRY_MODE_ERROR`).
   case never
-  /// The caller answers. For tests, and for programs with a dialog of their own; nil cancels.
+  /// The caller provides the passphrase; nil cancels. For tests, and for programs with their own dialog.
   case loopback(@Sendable () -> SecretBytes?)
 }

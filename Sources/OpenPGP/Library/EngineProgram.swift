@@ -1,23 +1,23 @@
 internal import FileSystem
 internal import Glibc
 
-/// The programs of GnuPG that may be used: found on the search path, and changeable by nobody but their
-/// owner (us) or root.
+/// The GnuPG programs to use: found on the search path, and writable only by their owner, who must be this user or
+/// root.
 struct EngineProgram: Sendable, Equatable {
   /// The absolute path of gpg.
   var gpg: String
-  /// The absolute path of gpgconf, from the folder of gpg where it has one.
+  /// The absolute path of gpgconf, from the folder of gpg if it is there.
   var gpgconf: String
 
-  /// The oldest gpg whose status output cannot be garbled by a signature (CVE-2022-34903).
+  /// The oldest accepted version. In older ones a signature can corrupt the status output (CVE-2022-34903).
   static let minimumVersion = [2, 2, 36]
 
-  /// Walks the search path as libgpgme does: the first entry with an executable wins.
+  /// Searches the path as libgpgme does: the first executable is used.
   ///
   /// - Parameter searchPath: The value of `$PATH`.
   /// - Returns: The programs, with absolute paths.
-  /// - Throws: `engineMissing`; `unsafeEngine` when the entry that wins is relative, or others can write to
-  ///   the program or to a folder above it.
+  /// - Throws: `engineMissing`; `unsafeEngine` when the path entry of the program is relative, or when others can
+  ///   write to the program or to a folder above it.
   static func find(searchPath: String) throws(EngineError) -> EngineProgram {
     guard let gpg = try find("gpg", searchPath: searchPath) else {
       throw .engineMissing(detail: "gpg is not in \(searchPath)")
@@ -33,10 +33,10 @@ struct EngineProgram: Sendable, Equatable {
     return EngineProgram(gpg: gpg, gpgconf: gpgconf)
   }
 
-  /// Compares a version with the oldest accepted one.
+  /// Returns true if a version is recent enough.
   ///
-  /// - Parameter version: As gpg tells it, such as `2.2.40` or `2.4.8-beta3`.
-  /// - Returns: Whether it is new enough; false when it cannot be read.
+  /// - Parameter version: The version as gpg prints it, such as `2.2.40` or `2.4.8-beta3`.
+  /// - Returns: True if it is not older than the minimum; false if it cannot be parsed.
   static func isRecentEnough(_ version: String) -> Bool {
     var numbers: [Int] = []
     for part in version.split(separator: ".", omittingEmptySubsequences: false).prefix(3) {

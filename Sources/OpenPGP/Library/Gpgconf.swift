@@ -2,29 +2,28 @@ internal import CGPGME
 internal import CSystem
 internal import Glibc
 
-/// Questions to `gpgconf`, the program that knows where GnuPG keeps its things. Run through libgpgme's own
-/// spawn protocol.
+/// Calls of `gpgconf`, the program that knows the paths of GnuPG. It is run through libgpgme's spawn protocol.
 struct Gpgconf {
   /// The absolute path of gpgconf.
   var program: String
   /// Called for every process started.
   var processStarted: () -> Void
 
-  /// The places of a GnuPG home that matter here.
+  /// The paths of a GnuPG home that are used here.
   struct Places: Equatable {
     /// The home itself.
     var home: String
-    /// Where its agent listens.
+    /// The socket of its agent.
     var agentSocket: String
   }
 
-  /// Asks for the places of a GnuPG home.
+  /// Returns the paths of a GnuPG home.
   ///
-  /// - Parameter home: The GnuPG home, or nil for GnuPG's own choice.
+  /// - Parameter home: The GnuPG home; nil for GnuPG's default.
   /// - Returns: Absolute paths.
-  /// - Throws: `agentUnreachable` when gpgconf does not tell them.
+  /// - Throws: `agentUnreachable` when gpgconf does not print them.
   func places(home: String?) throws(EngineError) -> Places {
-    // Each line is `name:value`, the value with `%` and two digits for what would be taken for syntax.
+    // Each line is `name:value`. The value is percent-escaped.
     var values: [String: String] = [:]
     for line in try run(arguments(home) + ["--list-dirs"]).split(separator: UInt8(ascii: "\n")) {
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
@@ -38,12 +37,12 @@ struct Gpgconf {
     return Places(home: home, agentSocket: socket)
   }
 
-  /// Starts the agent of a GnuPG home when it is not running, and waits until it answers.
+  /// Starts the agent of a GnuPG home if it is not running, and waits until it accepts connections.
   ///
   /// - Parameters:
-  ///   - home: The GnuPG home, or nil for GnuPG's own choice.
-  ///   - socket: Where it will listen.
-  /// - Throws: `agentUnreachable` when nothing answers there after 2 seconds.
+  ///   - home: The GnuPG home; nil for GnuPG's default.
+  ///   - socket: The socket of the agent.
+  /// - Throws: `agentUnreachable` when the agent accepts no connection within 2 seconds.
   func launchAgent(home: String?, socket: String) throws(EngineError) {
     _ = try run(arguments(home) + ["--launch", "gpg-agent"])
     var problem: Int32 = 0
@@ -60,23 +59,23 @@ struct Gpgconf {
     return ["--homedir", home]
   }
 
-  /// Runs gpgconf and takes what it writes.
+  /// Runs gpgconf and returns its output.
   func run(_ arguments: [String]) throws(EngineError) -> [UInt8] {
     processStarted()
     return try ProgramCall.run(program, arguments)
   }
 }
 
-/// A program of GnuPG that is run through libgpgme's own spawn protocol, for what libgpgme has no function for.
+/// Runs a GnuPG program through libgpgme's spawn protocol, for operations that libgpgme does not have.
 enum ProgramCall {
-  /// Runs a program to its end.
+  /// Runs a program and waits until it ends.
   ///
   /// - Parameters:
   ///   - program: An absolute path.
   ///   - arguments: Its arguments.
-  ///   - input: What it reads; nothing secret.
-  /// - Returns: What it writes to its standard output, whatever its exit status is.
-  /// - Throws: What libgpgme reports.
+  ///   - input: Its standard input; must not be secret.
+  /// - Returns: Its standard output, whatever its exit status is.
+  /// - Throws: The error of libgpgme.
   static func run(_ program: String, _ arguments: [String], input: [UInt8] = []) throws(EngineError)
     -> [UInt8]
   {

@@ -2,9 +2,9 @@ internal import CGPGME
 internal import Glibc
 internal import Synchronization
 
-/// libgpgme's own state, of which there is one in a process, whatever we do.
+/// The global state of libgpgme, which is shared by the whole process.
 enum Library {
-  /// A gpg, and its version.
+  /// A gpg program and its version.
   struct Program: Sendable {
     var path: String
     var version: String
@@ -12,18 +12,17 @@ enum Library {
 
   private static let versions = Mutex<[String: String]>([:])
 
-  /// Initialises libgpgme when that has not happened yet, and tells the version of a gpg.
+  /// Initializes libgpgme if necessary, and returns a gpg with its version.
   ///
-  /// libgpgme would look for a gpg in `$PATH` by itself and run it to learn its version, in every process. It is
-  /// kept from that: the gpg that was found and checked is the only one that ever runs (threat T35), and its
-  /// version is asked for once.
+  /// By default libgpgme searches for gpg in `$PATH` and runs it to get its version, in every process. This is
+  /// prevented: only the gpg that was found and checked ever runs (threat T35), and its version is requested once.
   ///
   /// - Parameters:
   ///   - path: The gpg to use, absolute and checked.
-  ///   - folder: Where its version is remembered for other processes; nil for nowhere.
-  ///   - processStarted: Called for each process started: one at most.
-  /// - Returns: That gpg.
-  /// - Throws: `engineMissing` when it does not tell its version.
+  ///   - folder: The folder that caches its version for other processes; nil for none.
+  ///   - processStarted: Called for each process that is started; at most once.
+  /// - Returns: The program.
+  /// - Throws: `engineMissing` when it does not report its version.
   static func program(
     _ path: String, rememberedIn folder: String?, processStarted: () -> Void
   ) throws(EngineError) -> Program {
@@ -42,13 +41,13 @@ enum Library {
     }
   }
 
-  /// Initialises libgpgme; starts nothing. Has to come before the first context.
+  /// Initializes libgpgme. Starts no process. Must be called before the first context is created.
   static func start() { _ = isStarted }
 
   private static let isStarted: Bool = {
-    // "OpenPGP only": spares the probes of gpgconf and gpgsm. Both flags have to come first.
+    // "OpenPGP only", which avoids calls of gpgconf and gpgsm. Both flags must be set first.
     _ = unsafe gpgme_set_global_flag("disable-gpgconf", "1")
-    // A name that no program has, so that nothing from `$PATH` is run.
+    // No program has this name, so nothing from `$PATH` is run.
     _ = unsafe gpgme_set_global_flag("gpg-name", "keytree names its gpg itself")
     return unsafe gpgme_check_version(nil) != nil
   }()
@@ -65,22 +64,22 @@ enum Library {
       throw .engineMissing(detail: "\(path) does not tell its version")
     }
     let text = unsafe String(cString: version)
-    // What libgpgme puts there when the program did not answer.
+    // libgpgme sets this version if the program does not answer.
     guard text != "1.0.0" else { throw .engineMissing(detail: "\(path) does not tell its version") }
     return text
   }
 
   static let noEngine = "libgpgme has no place for an engine"
 
-  /// The description of an engine in a context, made when it is missing.
+  /// Returns the description of an engine in a context, and adds it if it is missing.
   ///
-  /// The struct and its members are public; this copy belongs to the context, which frees it as a whole, and
-  /// reads it at the first operation (gpgme manual, "Engine Information").
+  /// The struct and its members are public. This copy belongs to the context, which frees it as a whole, and reads it
+  /// at the first operation (gpgme manual, "Engine Information").
   ///
   /// - Parameters:
-  ///   - protocol: What the engine speaks.
+  ///   - protocol: The protocol of the engine.
   ///   - context: A new context.
-  /// - Returns: The description, or nil when there is no list to add it to, or no memory.
+  /// - Returns: The description; nil if the context has no list to add it to, or memory runs out.
   static func engine(_ protocol: gpgme_protocol_t, in context: gpgme_ctx_t) -> gpgme_engine_info_t? {
     guard var info = unsafe gpgme_ctx_get_engine_info(context) else { return nil }
     while true {
@@ -91,7 +90,7 @@ enum Library {
     guard let memory = unsafe calloc(1, MemoryLayout<_gpgme_engine_info>.size) else { return nil }
     let engine = unsafe memory.bindMemory(to: _gpgme_engine_info.self, capacity: 1)
     unsafe engine.pointee.protocol = `protocol`
-    // libgpgme asserts that there is a name before it takes another one.
+    // libgpgme asserts that a name is set before it replaces it.
     unsafe engine.pointee.file_name = strdup("gpg")
     unsafe info.pointee.next = engine
     return unsafe engine
@@ -106,21 +105,21 @@ enum Library {
 }
 
 extension EngineError {
-  /// Translates an error code whose meaning does not depend on the operation.
+  /// Creates an error from an error code whose meaning does not depend on the operation.
   ///
-  /// - Parameter code: What a function of libgpgme returned; not 0.
+  /// - Parameter code: The result of a libgpgme function; not 0.
   init(_ code: gpgme_error_t) {
     switch gpgme_err_code(code) {
     case GPG_ERR_CANCELED, GPG_ERR_FULLY_CANCELED: self = .cancelled
     case GPG_ERR_NO_PIN_ENTRY: self = .noPromptPossible
-    // What a pinentry without a terminal says, in cron for example.
+    // A pinentry without a terminal reports this, for example in cron.
     case GPG_ERR_ENOTTY where gpgme_err_source(code) == GPG_ERR_SOURCE_PINENTRY,
       GPG_ERR_ENXIO where gpgme_err_source(code) == GPG_ERR_SOURCE_PINENTRY:
       self = .noPromptPossible
     case GPG_ERR_BAD_PASSPHRASE: self = .badPassphrase
     default:
       var text = [CChar](repeating: 0, count: 256)
-      // A longer text is cut, which is all right for a message.
+      // A longer text is truncated, which is acceptable for a message.
       _ = unsafe gpgme_strerror_r(code, &text, text.count)
       let source = unsafe gpgme_strsource(code).map { unsafe String(cString: $0) } ?? ""
       let end = text.firstIndex(of: 0) ?? text.endIndex

@@ -1,6 +1,6 @@
-/// Text with `%` and two hexadecimal digits for bytes that would be taken for syntax.
+/// Text in which `%` and two hexadecimal digits replace bytes that would be read as syntax.
 enum PercentEscapes {
-  /// Escapes everything but printable ASCII, and `%` itself.
+  /// Escapes `%` and everything except printable ASCII.
   ///
   /// - Parameter text: Any text.
   /// - Returns: Printable ASCII without spaces.
@@ -19,7 +19,7 @@ enum PercentEscapes {
   /// Replaces every escape.
   ///
   /// - Parameter text: Escaped text, as bytes.
-  /// - Returns: The text, or nil when a `%` is not followed by two digits.
+  /// - Returns: The text; nil if a `%` is not followed by two digits.
   static func decode(_ text: ArraySlice<UInt8>) -> String? {
     var bytes: [UInt8] = []
     var rest = text

@@ -1,13 +1,13 @@
 internal import FileSystem
 internal import Glibc
 
-/// Folders that nobody else can change, made and checked.
+/// Creates and checks folders that no other user can change.
 enum PrivateFolder {
-  /// Makes a folder with mode 0700, and what is missing above it, and checks the whole way down.
+  /// Creates a folder with mode 0700, and missing folders above it, and checks the whole path.
   ///
   /// - Parameter path: An absolute path without `.` and `..`.
-  /// - Throws: `unsafeEngine` when a part of the path is not a folder, is a link that root did not make, or
-  ///   can be changed by someone else; when the folder itself is not ours alone.
+  /// - Throws: `unsafeEngine` when a part of the path is not a folder, is a link that root did not make, or can be
+  ///   changed by other users; when the folder belongs to another user, or others have access to it.
   static func make(_ path: String) throws(EngineError) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: true)
     guard path.hasPrefix("/"), !parts.isEmpty, !parts.contains("."), !parts.contains("..") else {
@@ -16,9 +16,9 @@ enum PrivateFolder {
     var current = ""
     for part in parts {
       current += "/" + part
-      // An existing folder is not an error here; whatever else stands there is found by the checks.
+      // An existing folder is not an error. The checks below find anything else at the path.
       if unsafe mkdir(current, 0o700) != 0, errno != EEXIST {
-        // A read-only or foreign parent reports its own error although the folder exists.
+        // mkdir can fail because the parent is read-only or belongs to another user, although the folder exists.
         var status = stat()
         if unsafe lstat(current, &status) != 0 { throw .unsafeEngine(path: current, reason: reason(errno)) }
       }
@@ -37,19 +37,19 @@ enum PrivateFolder {
     }
   }
 
-  /// Checks one file or folder: it belongs to us or to root, and only its owner can write to it. Others may
-  /// write to a folder with the sticky bit, as in `/tmp`: they cannot touch what is ours in it.
+  /// Checks one file or folder: it belongs to this user or to root, and only its owner can write to it. Others may
+  /// write to a folder with the sticky bit, such as `/tmp`, because they cannot change our files in it.
   ///
-  /// - Parameter path: The path; a link is looked at itself and has to be ours or root's.
+  /// - Parameter path: The path. A link itself is checked, and must belong to this user or root.
   /// - Throws: `unsafeEngine` with the reason.
   private static func checkNobodyElseWrites(_ path: String) throws(EngineError) {
     if let weakness = FileProtection.weakness(of: path) { throw EngineError(weakness) }
   }
 
-  /// The system's text for an error number.
+  /// Returns the system's text for an error number.
   ///
   /// - Parameter code: The value of `errno`.
-  /// - Returns: English text, as the program sets no locale.
+  /// - Returns: English text, because the program sets no locale.
   static func reason(_ code: Int32) -> String {
     guard let text = unsafe strerror(code) else { return "error \(code)" }
     return unsafe String(cString: text)
@@ -57,7 +57,7 @@ enum PrivateFolder {
 }
 
 extension EngineError {
-  /// A file or a folder that somebody else could change.
+  /// Creates an error for a file or folder that other users could change.
   init(_ weakness: FileProtection.Weakness) {
     let reason =
       switch weakness.reason {

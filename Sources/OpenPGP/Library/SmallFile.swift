@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// Reads and writes the few small files of an engine home.
+/// Reads and writes the small files of an engine home.
 enum SmallFile {
   /// Reads a whole file.
   ///
   /// - Parameters:
   ///   - path: The file; a link is refused.
-  ///   - limit: How many bytes are accepted at most.
-  /// - Returns: The bytes, or nil when there is no such file, or one that cannot be read, is larger, or is
-  ///   not a regular file: for a cache all of these mean "make it anew".
+  ///   - limit: The maximum size, in bytes.
+  /// - Returns: The bytes; nil if the file does not exist, cannot be read, is larger, or is not a regular file. The
+  ///   caller then makes the file again.
   static func read(_ path: String, limit: Int) -> [UInt8]? {
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -30,13 +30,13 @@ enum SmallFile {
     return bytes
   }
 
-  /// Puts a file in place as a whole: other processes see the old file or the new one.
+  /// Replaces a file atomically: other processes see the old file or the new one.
   ///
   /// - Parameters:
   ///   - bytes: The new content.
   ///   - path: The file; mode 0600.
-  ///   - isSynchronized: Whether it is brought to disk; not worth it for a file that is removed at once.
-  /// - Throws: `unsafeEngine` with the system's reason.
+  ///   - isSynchronized: True to flush the file to disk. False is enough for a file that is removed soon.
+  /// - Throws: `unsafeEngine` with the error of the system.
   static func write(_ bytes: [UInt8], to path: String, isSynchronized: Bool = true) throws(EngineError) {
     let temporary = "\(path).\(getpid())-\(UInt64.random(in: .min ... .max))"
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC

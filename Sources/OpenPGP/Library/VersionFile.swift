@@ -1,19 +1,19 @@
 internal import Glibc
 
-/// Remembers the version that a gpg told, so that not every process has to ask again.
+/// Caches the version of a gpg, so that not every process has to run it.
 ///
-/// Asking means to run `gpg --version`, a third of the time that it takes to decrypt an item. The answer holds
-/// as long as the program file is the same one: device, inode, size, and both times.
+/// `gpg --version` takes a third of the time of decrypting an item. The cached version is valid as long as the program
+/// file is the same: device, inode, size, and both times.
 enum VersionFile {
   private static let name = "gpg-version"
   private static let limit = 8192
 
-  /// What was remembered about a gpg.
+  /// Returns the cached version of a gpg.
   ///
   /// - Parameters:
   ///   - path: The program, absolute and checked.
-  ///   - folder: Where it is remembered.
-  /// - Returns: The version, or nil when nothing that still holds is known, or others can write there.
+  ///   - folder: The folder of the cache.
+  /// - Returns: The version; nil if there is no valid one, or if others have access to the folder.
   static func version(of path: String, in folder: String) -> String? {
     guard let identity = identity(of: path), isPrivate(folder),
       let bytes = SmallFile.read("\(folder)/\(name)", limit: limit)
@@ -24,19 +24,19 @@ enum VersionFile {
     return String(lines[2])
   }
 
-  /// Remembers a version. When that is not possible, the next process asks again.
+  /// Caches a version. If that fails, the next process runs gpg again.
   ///
   /// - Parameters:
-  ///   - version: What the program said.
+  ///   - version: The version that the program reported.
   ///   - path: The program.
-  ///   - folder: Where to remember it; made when it is missing.
+  ///   - folder: The folder of the cache; created if it is missing.
   static func remember(_ version: String, of path: String, in folder: String) {
     guard let identity = identity(of: path), !path.contains("\n"), !version.contains("\n") else { return }
     do {
       try PrivateFolder.make(folder)
       try SmallFile.write(Array("\(path)\n\(identity)\n\(version)\n".utf8), to: "\(folder)/\(name)")
     } catch {
-      // A folder that cannot be used is reported by the engine home, which needs it more.
+      // The engine home needs the folder as well and reports the error.
     }
   }
 

@@ -1,12 +1,12 @@
 internal import CSystem
 
-/// A thread for the work that touches plaintext.
+/// A thread for work with plaintext.
 ///
-/// libgpgme copies what it reads and writes through buffers on the stack. Measured: with the plaintext in
-/// callbacks and the data object marked as sensitive one copy is left in the process; on a stack that is
-/// wiped afterwards none.
+/// libgpgme copies its input and output through buffers on the stack. Measured: with callbacks for the plaintext and
+/// the data object marked as sensitive, one copy remains in the process. On a stack that is wiped afterwards none
+/// remains.
 enum WipedStack {
-  /// Runs a body to its end on a stack that is wiped before this returns.
+  /// Runs a closure to its end on a stack that is wiped before this function returns.
   ///
   /// - Parameter body: The work.
   static func run(_ body: () -> Void) {
@@ -22,7 +22,7 @@ enum WipedStack {
     }
   }
 
-  // A closure cannot be handed through C, an object can.
+  // C can pass an object as a pointer, but not a closure.
   private final class Job {
     let body: () -> Void
 

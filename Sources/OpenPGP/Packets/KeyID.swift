@@ -1,16 +1,17 @@
-/// The 64-bit id of a key or subkey, as it stands in front of an encrypted message (RFC 9580, 5.1).
+/// The 64-bit id of a key or subkey, as it is written before an encrypted message (RFC 9580, 5.1).
 ///
-/// Ids collide, by chance or on purpose: an id is a hint to find a fingerprint with, never proof of one.
+/// Different keys can have the same id, by accident or on purpose: an id helps to find a fingerprint, but never proves
+/// one.
 public struct KeyID: Hashable, Sendable, Comparable {
-  /// The id as a number, first byte highest.
+  /// The id as a big-endian number.
   public let value: UInt64
 
-  /// Stands for "not told": gpg writes it with `throw-keyids`.
+  /// The id of a hidden recipient. gpg writes it with `throw-keyids`.
   public static let hidden = KeyID(value: 0)
 
-  /// Takes the id as a number.
+  /// Creates an id from a number.
   ///
-  /// - Parameter value: The eight bytes, first byte highest.
+  /// - Parameter value: The eight bytes as a big-endian number.
   public init(value: UInt64) { self.value = value }
 
   /// Reads 16 hexadecimal digits, upper or lower case.
@@ -22,19 +23,19 @@ public struct KeyID: Hashable, Sendable, Comparable {
     self.value = value
   }
 
-  /// 16 upper-case hexadecimal digits.
+  /// The id as 16 upper-case hexadecimal digits.
   public var text: String { Hex.text(of: value, uppercase: true) }
 
   /// Orders by the number.
   public static func < (left: KeyID, right: KeyID) -> Bool { left.value < right.value }
 }
 
-/// Hexadecimal digits, both ways.
+/// Conversion between numbers and hexadecimal digits.
 enum Hex {
-  /// The value of a digit.
+  /// Returns the value of a digit.
   ///
   /// - Parameter digit: A byte of text.
-  /// - Returns: 0 to 15, or nil for anything but a digit.
+  /// - Returns: 0 to 15; nil for anything but a digit.
   static func value(of digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -44,11 +45,11 @@ enum Hex {
     }
   }
 
-  /// A number as 16 digits.
+  /// Returns a number as 16 digits.
   ///
   /// - Parameters:
   ///   - value: The number.
-  ///   - uppercase: Whether the letters are capital.
+  ///   - uppercase: True for upper-case letters.
   /// - Returns: Exactly 16 digits.
   static func text(of value: UInt64, uppercase: Bool) -> String {
     let digits = String(value, radix: 16, uppercase: uppercase)

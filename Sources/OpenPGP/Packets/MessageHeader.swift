@@ -1,48 +1,49 @@
-/// What the packet headers of an encrypted message say, read without decrypting and without a process.
+/// The packet headers of an encrypted message, read without decrypting and without a process.
 ///
-/// Accepted is one shape only: one or more public-key encrypted session key packets (version 3 or 6), then
-/// one integrity-protected container (tag 18, or LibrePGP's tag 20) that ends exactly where the file ends.
-/// Everything else is refused before GnuPG sees it: a symmetric message would ask the user for a
-/// passphrase, a literal one would pass off plaintext as an item, a second message would be ignored
-/// silently. Rules: RFC 9580, 4.2 (headers), 5.1 (session keys), 5.13 (containers).
+/// Only one form is accepted: one or more public-key encrypted session key packets (version 3 or 6), then one
+/// integrity-protected container (tag 18, or LibrePGP's tag 20) that ends exactly at the end of the file. Everything
+/// else is refused before GnuPG sees it: a symmetric message would prompt the user for a passphrase, a literal one
+/// would make plaintext look like an item, and a second message would be ignored silently. Rules: RFC 9580, 4.2
+/// (headers), 5.1 (session keys), 5.13 (containers).
 package struct MessageHeader: Equatable, Sendable {
   /// The kind of encrypted container.
   package enum Container: Sendable, Equatable {
     /// Tag 18: modification detection (version 1) or AEAD (version 2).
     case seipd
-    /// Tag 20: OCB as GnuPG 2.3 and later write it.
+    /// Tag 20: OCB as written by GnuPG 2.3 and later.
     case ocb
   }
 
-  /// Ids of the subkeys that can decrypt, in the order of the message.
+  /// The ids of the subkeys that can decrypt, in the order of the message.
   package var recipients: [KeyID]
   /// The container that follows.
   package var container: Container
-  /// Where the encrypted data is in the message: the body of the container, in parts where its length is partial.
+  /// The position of the encrypted data in the message: the body of the container, as several ranges if it has partial
+  /// lengths.
   package var content: [Range<Int>]
 
-  /// Puts the parts together.
+  /// Creates a header from its parts.
   ///
   /// - Parameters:
-  ///   - recipients: Ids of the subkeys that can decrypt.
+  ///   - recipients: The ids of the subkeys that can decrypt.
   ///   - container: The container that follows.
-  ///   - content: Where the encrypted data is in the message.
+  ///   - content: The position of the encrypted data in the message.
   package init(recipients: [KeyID], container: Container, content: [Range<Int>] = []) {
     self.recipients = recipients
     self.container = container
     self.content = content
   }
 
-  /// How many recipients are accepted at most.
+  /// The maximum number of recipients.
   package static let recipientLimit = 1024
 
   /// Reads the headers of a whole message.
   ///
   /// - Parameters:
-  ///   - bytes: The message, all of it.
-  ///   - limit: How many bytes the message may have at most.
-  /// - Returns: Recipients and container.
-  /// - Throws: The first thing that is not as it must be.
+  ///   - bytes: The whole message.
+  ///   - limit: The maximum size of the message, in bytes.
+  /// - Returns: The recipients and the container.
+  /// - Throws: The first fault that is found.
   package static func parse(
     _ bytes: UnsafeRawBufferPointer, limit: Int
   ) throws(MessageError) -> MessageHeader {
@@ -72,30 +73,30 @@ package struct MessageHeader: Equatable, Sendable {
   }
 }
 
-/// Why a file is not a sealed message.
+/// The reasons why a file is not an acceptable encrypted message.
 public enum MessageError: Error, Equatable, Sendable {
   /// The file is empty.
   case empty
-  /// It has more bytes than accepted.
+  /// It has more bytes than the limit.
   case tooLarge(limit: Int)
-  /// It is not binary OpenPGP: armored, or something else altogether.
+  /// It is not binary OpenPGP: it is armored, or another format.
   case notBinary
-  /// A packet of another kind stands where recipients or the container belong.
+  /// It has a packet of another kind before or instead of the container.
   case notEncrypted(tag: UInt8)
-  /// It can be opened by a passphrase, or only by one.
+  /// It can be decrypted with a passphrase.
   case passphrase
-  /// Its container is of the old kind that anyone could alter unnoticed (tag 9).
+  /// Its container is of the old kind without integrity protection (tag 9).
   case noIntegrityProtection
-  /// The container comes without a recipient before it.
+  /// The container has no recipient before it.
   case noRecipients
-  /// There are more recipients than accepted.
+  /// It has more recipients than the limit.
   case tooManyRecipients(limit: Int)
-  /// Its container is cut into more parts than accepted.
+  /// Its container has more parts than the limit.
   case tooManyParts(limit: Int)
-  /// It ends too early; a killed gpg leaves recipients without a container.
+  /// It is truncated. If gpg is killed, the file may have recipients without a container.
   case truncated
-  /// Something follows the container.
+  /// It has data after the container.
   case trailingData
-  /// A length or version is not possible in this place.
+  /// It has an invalid length or version.
   case malformed
 }

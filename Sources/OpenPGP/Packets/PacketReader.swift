@@ -1,22 +1,21 @@
-/// Walks over the packets of an OpenPGP message by their headers (RFC 9580, 4.2).
+/// Reads the packets of an OpenPGP message by their headers (RFC 9580, 4.2).
 ///
-/// Every length is checked against what is left before it is used, so no input reads out of bounds or runs
-/// for longer than its own length. It must not outlive the bytes it was given: `MessageHeader.parse` keeps it
-/// to itself.
+/// Every length is compared with the remaining size before it is used, so no input causes a read out of bounds or
+/// takes more than linear time. A reader must not outlive its bytes: `MessageHeader.parse` keeps it local.
 @safe
 struct PacketReader: ~Copyable {
-  /// A packet's tag, and where its body begins. The reader stands behind it when the packet is returned.
+  /// A packet's tag, and the position of its body. The reader is behind the packet when it is returned.
   struct Packet {
     var tag: UInt8
-    /// The first part of the body. The whole of it, unless the packet has partial lengths.
+    /// The first part of the body. It is the whole body unless the packet has partial lengths.
     var body: Range<Int>
     var isWhole: Bool
-    /// The further parts of a body with partial lengths.
+    /// The other parts of a body with partial lengths.
     var furtherParts: [Range<Int>] = []
   }
 
-  /// The most parts of a packet after the first one. GnuPG writes parts of 8 KiB; a message of the largest size in parts of
-  /// one byte would have a million (threat T46).
+  /// The maximum number of parts of a packet after the first one. GnuPG writes parts of 8 KiB. A message of the
+  /// maximum size in parts of one byte would have a million (threat T46).
   static let partLimit = 4096
 
   private let bytes: UnsafeRawBufferPointer
@@ -36,9 +35,9 @@ struct PacketReader: ~Copyable {
     return first & 0x40 != 0 ? try newPacket(tag: first & 0x3F) : try oldPacket(first)
   }
 
-  /// The key id in a public-key encrypted session key packet.
+  /// Returns the key id in a public-key encrypted session key packet.
   func recipient(in packet: Packet) throws(MessageError) -> KeyID {
-    // Only containers may be cut into parts (RFC 9580, 4.2.1.4).
+    // Only containers may have partial lengths (RFC 9580, 4.2.1.4).
     guard packet.isWhole, !packet.body.isEmpty else { throw .malformed }
     let start = packet.body.lowerBound
     switch unsafe bytes[start] {
@@ -51,7 +50,7 @@ struct PacketReader: ~Copyable {
       let length = unsafe Int(bytes[start + 1])
       if length == 0 { return .hidden }
       guard packet.body.count >= 2 + length + 2 else { throw .malformed }
-      // The id is the end of a version 4 fingerprint, the start of a version 6 one (RFC 9580, 5.5.4).
+      // The id is the end of a version 4 fingerprint, and the start of a version 6 one (RFC 9580, 5.5.4).
       switch (unsafe bytes[start + 2], length) {
       case (4, 21): return number(at: start + 3 + 12)
       case (6, 33): return number(at: start + 3)
@@ -61,7 +60,7 @@ struct PacketReader: ~Copyable {
     }
   }
 
-  /// Whether a container says a version that exists.
+  /// Checks that a container has an existing version.
   func checkVersion(of packet: Packet) throws(MessageError) {
     guard !packet.body.isEmpty else { throw .truncated }
     let version = unsafe bytes[packet.body.lowerBound]
@@ -91,7 +90,7 @@ struct PacketReader: ~Copyable {
     case 0: length = Int(try byte())
     case 1: length = try bigEndian(2, notBelow: 1 << 8)
     case 2: length = try bigEndian(4, notBelow: 1 << 16)
-    // Indeterminate, to the end of the file: GnuPG does not write it for what is encrypted or signed.
+    // Indeterminate length, to the end of the file: GnuPG does not write it for encrypted or signed data.
     default: throw .malformed
     }
     return Packet(tag: tag, body: try take(length), isWhole: true)
@@ -107,8 +106,8 @@ struct PacketReader: ~Copyable {
     }
   }
 
-  /// Reads a length. A longer form than it needs is refused: each length has one spelling, so that nobody can make
-  /// another file of the same packets.
+  /// Reads a length. Refuses a longer form than necessary: with one spelling for each length, the same packets cannot
+  /// be written as a different file.
   private mutating func bigEndian(_ count: Int, notBelow least: Int) throws(MessageError) -> Int {
     var value = 0
     for _ in 0..<count { value = value << 8 | Int(try byte()) }

@@ -1,16 +1,17 @@
 internal import Encoding
 internal import KeyringModel
 
-/// The file name that an encrypted message carries inside: a digest of its recipients.
+/// The file name inside an encrypted message: a digest of its recipients.
 ///
-/// The packets in front of a message are not authenticated. A member of one group could add one of these packets to a message
-/// of another group, and would then look like a recipient. The literal data packet (RFC 9580, 5.9) is encrypted
-/// and authenticated with the plaintext, so its file name tells who the message was encrypted to when it was made.
+/// The packets before the encrypted data are not authenticated. A member of one group could add such a packet to a
+/// message of another group, and would then look like a recipient. The literal data packet (RFC 9580, 5.9) is
+/// encrypted and authenticated with the plaintext, so its file name proves the original recipients.
 package enum RecipientName {
-  /// Returns the name for a message to these subkeys.
+  /// Returns the name for a message that is encrypted to these subkeys.
   ///
   /// - Parameter recipients: The ids of the subkeys, in any order.
-  /// - Returns: `readers-` and the SHA-256 of the ids, in ascending order, eight bytes each, the highest first; as base64url.
+  /// - Returns: `readers-` and the base64url form of a SHA-256 digest over the ids in ascending order, each as eight
+  ///   bytes in big-endian order.
   package static func of(_ recipients: [KeyID]) -> String {
     var bytes: [UInt8] = []
     for id in recipients.sorted() {

@@ -1,19 +1,19 @@
-/// A signed message of the one form that this program writes: a one-pass signature, literal data, a signature, and
+/// A signed message in the only form that this program writes: a one-pass signature, literal data, a signature, and
 /// nothing else (RFC 9580, 10.3). Not compressed.
 ///
-/// The content is read here, from the packets. That it is what gpg verifies follows from the form: there is one literal
-/// packet, and one signature over it.
+/// The content is read from the packets here. It is the content that gpg verifies, because the form has only one
+/// literal packet and one signature over it.
 package struct SignedMessage: Equatable, Sendable {
-  /// The bytes that are signed.
+  /// The signed bytes.
   package let content: [UInt8]
 
-  /// The most bytes of a message: a line of text and a signature of any size.
+  /// The maximum size of a message, in bytes: a line of text and a signature of any size.
   package static let maximumSize = 16 << 10
 
   /// Reads a message.
   ///
   /// - Parameter bytes: The whole message.
-  /// - Returns: nil when it is of any other form. Whether the signature is good is another question.
+  /// - Returns: nil if it has any other form. The signature is not verified.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count <= Self.maximumSize else { return nil }
     let body: Range<Int>?

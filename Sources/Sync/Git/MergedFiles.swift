@@ -17,7 +17,7 @@ package struct RefusedChange: Sendable, Equatable {
     case record(RecordFault)
     /// The file may not be in the store.
     case file(StrayReason)
-    /// The file has more bytes than are read.
+    /// The file is larger than the limit.
     case tooLarge(size: Int, limit: Int)
   }
 

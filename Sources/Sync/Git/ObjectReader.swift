@@ -64,7 +64,7 @@ struct ObjectReader {
   struct Info {
     /// The name of the content.
     let name: String
-    /// How many bytes it has.
+    /// Its size in bytes.
     let size: Int
     /// How many bytes it takes in the repository.
     let sizeOnDisk: Int

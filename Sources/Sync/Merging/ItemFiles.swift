@@ -93,7 +93,7 @@ struct ItemFiles {
     return fault.map { .distrusted($0) } ?? .verified(verified)
   }
 
-  /// What lies at a place.
+  /// The content of an item path.
   enum Content {
     /// An item that a member of its group has signed.
     case verified(VerifiedRecord)

@@ -8,7 +8,7 @@ struct CommittedTree {
     let path: String
     /// The name of its content.
     let name: String
-    /// How many bytes it has.
+    /// Its size in bytes.
     let size: Int
   }
 

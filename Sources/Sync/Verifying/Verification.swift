@@ -5,7 +5,7 @@ package import KeyringModel
 package struct Verification: Sendable {
   /// What is wrong: the history first.
   package var findings: [Finding] = []
-  /// What will be wrong soon.
+  /// Problems that will occur soon.
   package var warnings: [Finding] = []
   /// How many items there are.
   package var items = 0

@@ -2,21 +2,19 @@ internal import Encoding
 internal import KeyringModel
 package import Secrets
 
-/// Turns Bitwarden's unencrypted JSON into items (bitwarden.com/help/condition-bitwarden-import).
+/// The import of Bitwarden's unencrypted JSON (bitwarden.com/help/condition-bitwarden-import).
 ///
-/// - A login is a password as in ``ImportedEntry``; a secure note, a card, an identity and an SSH key have the note,
-///   the card's or the person's facts as lines `name: value`, and the private key for their secret, and say in `kind`
-///   what they are.
-/// - Custom fields become fields, and so does the history of passwords, as JSON.
-/// - What lies in the trash is skipped. Passkeys are losses: no other program can use what an export says of them.
+/// - A login becomes a password as in ``ImportedEntry``. The secret of a secure note is the note, that of a card or an
+///   identity its data as lines `name: value`, that of an SSH key the private key. `kind` contains the type.
+/// - Custom fields become fields, and so does the password history, as JSON.
+/// - Entries in the trash are skipped. Passkeys are losses, because no other program can use the exported data.
 package enum BitwardenImport {
   /// Plans all entries.
   ///
   /// - Parameters:
-  ///   - bytes: The file as it is.
-  ///   - showsUnknown: Whether custom fields that are not hidden become custom attributes, which are public.
-  /// - Returns: The items.
-  /// - Throws: `json`; `encrypted`; `otherFormat`.
+  ///   - bytes: the content of the file.
+  ///   - showsUnknown: true if custom fields that are not hidden become custom attributes, which are public.
+  /// - Returns: the items.
   package static func plan(
     _ bytes: borrowing SecretBytes, showsUnknown: Bool = false
   ) throws(SourceError) -> ImportDraft {
@@ -93,7 +91,7 @@ package enum BitwardenImport {
     }
   }
 
-  /// Reads what the type of an entry has; true when there is a passkey.
+  /// Reads the members of an entry's type. Returns true if there is a passkey.
   private static func readType(_ reader: inout MemberReader, _ entry: inout ImportedEntry) -> Bool {
     switch reader.take("type")?.integer {
     case 2:
@@ -114,7 +112,7 @@ package enum BitwardenImport {
       key.keepRest(in: &entry)
     default: break
     }
-    // Whatever the type is, a login is read when there is one.
+    // A login is read for every type, if it exists.
     guard let login = reader.take("login"), login.members != nil else { return false }
     return readLogin(login, &entry)
   }
@@ -133,7 +131,7 @@ package enum BitwardenImport {
       let url = place.text("uri") ?? SecretSlice(SecretBytes())
       if !url.isEmpty { entry.urls.append(url) }
       if let match = place.take("match"), let text = match.plainText {
-        // How to compare what is not there says something about nothing, but it is kept.
+        // A match setting without a URL has no effect, but is kept.
         if url.isEmpty {
           entry.field("match", text)
         } else {
@@ -142,7 +140,7 @@ package enum BitwardenImport {
       }
       place.keepRest(in: &entry)
     }
-    // As older versions wrote it, beside `uris` or in its place.
+    // Older versions wrote `uri` in addition to `uris`, or instead of it.
     if let url = reader.text("uri"), !url.isEmpty, !entry.urls.contains(where: { $0.isEqual(to: url) }) {
       entry.urls.append(url)
     }
@@ -151,7 +149,7 @@ package enum BitwardenImport {
     return hasPasskey
   }
 
-  // 0 is text, 1 hidden, 2 a truth value, 3 a link to user name or password.
+  // Types: 0 is text, 1 hidden, 2 Boolean, 3 a link to the user name or the password.
   private static func readFields(
     _ fields: [SecretJSON], _ entry: inout ImportedEntry, _ draft: inout ImportDraft
   ) {
@@ -182,7 +180,7 @@ package enum BitwardenImport {
 }
 
 extension ImportPart {
-  /// The label of the field that keeps older passwords.
+  /// The label of the field with older passwords.
   static let history = "password history"
 }
 

@@ -1,15 +1,16 @@
 internal import KeyringModel
 package import Secrets
 
-/// Turns the XML that KeePass 2 and KeePassXC export into items.
+/// The import of the XML that KeePass 2 and KeePassXC export.
 ///
-/// - `Title`, `UserName`, `Password`, `URL` and `Notes` become a password as in ``ImportedEntry``; the groups that an
-///   entry is in, joined by `/`, are the attribute `folder`.
-/// - Strings of other names become fields; those for one-time passwords become seeds.
-/// - What is protected in memory is sealed, whatever it is; for a protected URL nothing of it is shown.
-/// - References to other entries of the file are replaced by what they stand for; others are losses.
-/// - Older versions of an entry are kept sealed beside it, as JSON; attached files up to the size of a secret.
-/// - What lies in the recycle bin is skipped.
+/// - `Title`, `UserName`, `Password`, `URL` and `Notes` become a password as in ``ImportedEntry``. The groups of an
+///   entry, joined by `/`, become the attribute `folder`.
+/// - Strings with other names become fields; those for one-time passwords become seeds.
+/// - Strings that are protected in memory are always encrypted. No part of a protected URL is shown.
+/// - References to other entries of the file are replaced by their values; other references are losses.
+/// - Older versions of an entry are stored encrypted as JSON, and so are attached files up to the size limit of a
+///   secret.
+/// - Entries in the recycle bin are skipped.
 package struct KeePassImport {
   private var draft = ImportDraft()
   private var number = 0
@@ -17,7 +18,7 @@ package struct KeePassImport {
   private let references: KeePassReferences
   private let recycleBin: [UInt8]?
   private let hasRecycleBin: Bool
-  // What is under `Meta` is unpacked once, however many entries have it.
+  // Content under `Meta` is unpacked once, even if many entries refer to it.
   private var contents: [String: SecretSlice?] = [:]
   private var room = AttachmentRoom()
   private let showsUnknown: Bool
@@ -25,8 +26,8 @@ package struct KeePassImport {
   /// Plans all entries.
   ///
   /// - Parameters:
-  ///   - bytes: The file as it is.
-  ///   - showsUnknown: Whether strings that are not protected become custom attributes, which are public.
+  ///   - bytes: the content of the file.
+  ///   - showsUnknown: true if strings that are not protected become custom attributes, which are public.
   /// - Throws: `xml`, `otherFormat`.
   package static func plan(
     _ bytes: borrowing SecretBytes, showsUnknown: Bool = false
@@ -55,9 +56,9 @@ package struct KeePassImport {
 
   private mutating func readGroup(_ group: XMLNode, folder: [[UInt8]], depth: Int) {
     let name = group["Name"]?.text.publicBytes() ?? []
-    // The top group has the name of the file.
+    // The top group has the name of the database, which is not part of the path.
     let folder = depth == 0 ? folder : folder + [name]
-    // Without its UUID it is known by its name, where KeePass makes it.
+    // Without a UUID the recycle bin is recognised by the name that KeePass gives it.
     let isBin =
       recycleBin.map { !$0.isEmpty && group["UUID"]?.text.publicBytes() == $0 }
       ?? (depth == 1 && name.elementsEqual("Recycle Bin".utf8))
@@ -109,7 +110,7 @@ package struct KeePassImport {
     entry.note(strings.take("Notes"))
     for seed in strings.takeSeeds() { entry.oneTimePassword(seed) }
     for string in strings.rest {
-      // Further addresses, as Keepass2Android and KeePassXC name them.
+      // Further URLs, as named by Keepass2Android and KeePassXC.
       if string.key.hasPrefix("KP2A_URL"), !string.isProtected, !string.isEncrypted {
         entry.urls.append(string.value)
       } else if string.isEncrypted {
@@ -128,7 +129,7 @@ package struct KeePassImport {
     entry.finish(into: &draft)
   }
 
-  // Of older versions: files that the entry has no more, and what is still encrypted.
+  // Losses in older versions: files that the entry no longer has, and strings that are still encrypted.
   private mutating func tellLosses(_ versions: [XMLNode], of node: XMLNode, _ source: ImportSource) {
     func isThere(_ binary: XMLNode) -> Bool {
       node.all("Binary").contains { other in
@@ -170,7 +171,7 @@ package struct KeePassImport {
     }
   }
 
-  // The content stands in the entry, or once for all under `Meta`, in base64 and maybe packed.
+  // The content is in the entry itself or shared under `Meta`, in base64 and possibly compressed.
   private mutating func keep(_ binary: XMLNode, _ entry: inout ImportedEntry) {
     let name = String(decoding: binary["Key"]?.text.publicBytes() ?? [], as: UTF8.self)
     let part = ImportPart.column("file \(name)")

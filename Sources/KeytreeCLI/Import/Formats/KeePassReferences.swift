@@ -2,13 +2,13 @@ internal import Encoding
 internal import KeyringModel
 internal import Secrets
 
-/// What the strings of an entry of KeePass say of other entries: `{REF:P@I:46C9B1FF...}` stands for the password of the
-/// entry with this UUID (keepass.info/help/base/fieldrefs.html).
+/// References from the strings of a KeePass entry to other entries: `{REF:P@I:46C9B1FF...}` represents the password of
+/// the entry with this UUID (keepass.info/help/base/fieldrefs.html).
 struct KeePassReferences {
   /// A string with its references replaced.
   struct Resolved {
     let value: SecretSlice
-    /// Whether the string of another entry that KeePass protects is in it.
+    /// True if it contains a protected string of another entry.
     let isSecret: Bool
   }
 
@@ -19,11 +19,11 @@ struct KeePassReferences {
     UInt8(ascii: "T"): "Title", UInt8(ascii: "U"): "UserName", UInt8(ascii: "P"): "Password",
     UInt8(ascii: "A"): "URL", UInt8(ascii: "N"): "Notes",
   ]
-  // References in what a reference stands for, and all of them in one string.
+  // The limits for nested references, and for all references of one string.
   private static let depthLimit = 10
   private static let countLimit = 1000
 
-  /// Learns the entries of a file.
+  /// Collects the entries of a file.
   init(_ root: XMLNode) {
     for group in root.all("Group") { learn(group) }
   }
@@ -38,7 +38,7 @@ struct KeePassReferences {
 
   /// Replaces the references of a string.
   ///
-  /// - Returns: nil when one of them is not found, searches for anything but a UUID, or grows too large.
+  /// - Returns: nil if a reference is not found, searches for anything but a UUID, or the result is too large.
   func resolved(_ text: SecretSlice) -> Resolved? {
     var count = 0
     return resolved(text, depth: 0, &count)
@@ -67,7 +67,7 @@ struct KeePassReferences {
     return Resolved(value: SecretSlice(content), isSecret: isSecret)
   }
 
-  // What `P@I:46C9B1FF...` stands for.
+  // Returns the string for `P@I:46C9B1FF...`.
   private func string(_ words: SecretSlice) -> KeePassStrings.Item? {
     let words = words.publicBytes()
     guard words.count > 4, words[1] == UInt8(ascii: "@"), words[2] & 0xDF == UInt8(ascii: "I"),
@@ -75,13 +75,13 @@ struct KeePassReferences {
     else { return nil }
     let identity = String(decoding: words[4...], as: UTF8.self).uppercased()
     guard let strings = entries[identity] else { return nil }
-    // An entry has these strings even where nothing is written of them.
+    // An entry has these strings even if the file does not contain them.
     return strings.rest.first { $0.key == key }
       ?? KeePassStrings.Item(
         key: key, value: SecretSlice(SecretBytes()), isProtected: false, isEncrypted: false)
   }
 
-  // Where `{REF:...}` stands, in letters of either case.
+  // Returns the range of `{REF:...}`, ignoring case.
   private static func reference(in text: SecretSlice, from start: Int) -> Range<Int>? {
     unsafe text.withBytes { bytes in
       guard start + mark.count < bytes.count else { return nil }

@@ -4,17 +4,17 @@ internal import Secrets
 
 /// The strings of an entry of KeePass.
 struct KeePassStrings {
-  /// One of them.
+  /// One string.
   struct Item {
     let key: String
     let value: SecretSlice
-    /// Whether KeePass treats it as a secret.
+    /// True if KeePass treats it as a secret.
     let isProtected: Bool
-    /// Whether it was copied out of a database without being decrypted.
+    /// True if it was copied from a database without being decrypted.
     let isEncrypted: Bool
   }
 
-  /// Those that were not taken yet.
+  /// The strings that were not removed yet.
   private(set) var rest: [Item]
 
   init(_ entry: XMLNode) {
@@ -30,7 +30,7 @@ struct KeePassStrings {
 
   /// Replaces references to other entries.
   ///
-  /// - Returns: the names of those whose references cannot be followed; these stay as they are.
+  /// - Returns: the names of the strings whose references cannot be resolved; these stay unchanged.
   mutating func resolve(_ references: KeePassReferences) -> [String] {
     var failed: [String] = []
     for (index, item) in rest.enumerated() where !item.isEncrypted {
@@ -45,12 +45,12 @@ struct KeePassStrings {
     return failed
   }
 
-  /// The title, for the report; nothing when KeePass treats it as a secret.
+  /// The title, for the report; empty if KeePass treats it as a secret.
   var title: [UInt8] {
     rest.first { $0.key == "Title" && !$0.isProtected && !$0.isEncrypted }?.value.publicBytes() ?? []
   }
 
-  /// Takes out a string that becomes public; one that is protected stays.
+  /// Removes and returns a string that becomes public. A protected string stays.
   mutating func takePublic(_ key: String) -> SecretSlice? {
     guard let index = rest.firstIndex(where: { $0.key == key && !$0.isEncrypted && !$0.isProtected }) else {
       return nil
@@ -58,25 +58,25 @@ struct KeePassStrings {
     return rest.remove(at: index).value
   }
 
-  /// Takes one out; what is still encrypted stays.
+  /// Removes and returns a string. A string that is still encrypted stays.
   mutating func take(_ key: String) -> SecretSlice? {
     guard let index = rest.firstIndex(where: { $0.key == key && !$0.isEncrypted }) else { return nil }
     return rest.remove(at: index).value
   }
 
-  /// Takes out what one-time passwords are made from, in the three ways it is written.
+  /// Removes and returns the one-time-password seeds, in the three known forms.
   ///
   /// - `otp`: an `otpauth` URI (KeePassXC), or `key=BASE32&step=30&size=6` (KeeOtp).
   /// - `TOTP Seed` with `TOTP Settings`, `30;6` (KeeTrayTOTP).
   /// - `TimeOtp-Secret-Base32` with `TimeOtp-Period`, `TimeOtp-Length` and `TimeOtp-Algorithm` (KeePass itself).
   ///
-  /// What does not stand for the usual 30 seconds, 6 digits and SHA-1 becomes an `otpauth` URI.
+  /// A seed with other values than the usual 30 seconds, 6 digits and SHA-1 becomes an `otpauth` URI.
   mutating func takeSeeds() -> [SecretSlice] {
     var seeds: [SecretSlice] = []
     if let otp = take("otp"), !otp.isEmpty { seeds.append(Self.seed(fromQuery: otp) ?? otp) }
     if let seed = peek("TOTP Seed"), !seed.isEmpty {
       let settings = Self.words(peek("TOTP Settings"), separator: ";")
-      // `S` in place of the number of digits is Steam's own alphabet, which no other program has.
+      // `S` instead of the number of digits means Steam's own alphabet, which no other program supports.
       if settings.count < 2 || Int(settings[1]) != nil {
         _ = (take("TOTP Seed"), take("TOTP Settings"))
         seeds.append(
@@ -103,7 +103,7 @@ struct KeePassStrings {
     return String(decoding: text.publicBytes(), as: UTF8.self).split(separator: separator).map(String.init)
   }
 
-  // The seed of `key=BASE32&step=30&size=6`; nil when it is anything else.
+  // Returns the seed of `key=BASE32&step=30&size=6`, or nil if the text has another form.
   private static func seed(fromQuery text: SecretSlice) -> SecretSlice? {
     let isQuery = unsafe text.withBytes { unsafe $0.starts(with: "key=".utf8) }
     guard isQuery else { return nil }
@@ -132,7 +132,7 @@ struct KeePassStrings {
     if settings.isEmpty { return seed }
     var text = SecretBytes()
     text.append("otpauth://totp/?secret=")
-    // Spaces are there for people, and no URI has one.
+    // Spaces only help people to read the seed; a URI cannot contain them.
     unsafe seed.withBytes { bytes in
       for index in bytes.indices where unsafe bytes[index] != UInt8(ascii: " ") {
         text.append(unsafe bytes[index])
@@ -142,7 +142,7 @@ struct KeePassStrings {
     return SecretSlice(text)
   }
 
-  /// Older versions of an entry as JSON: an array of objects with the time and all strings but those that are still encrypted.
+  /// Returns older versions of an entry as JSON: an array of objects with the time and all strings that are decrypted.
   static func history(_ entries: [XMLNode]) -> SecretSlice {
     var json = SecretBytes()
     json.append("[")

@@ -1,18 +1,18 @@
 internal import KeyringModel
 package import Secrets
 
-/// Turns the text of macOS `security dump-keychain -d` into items of the same classes with the same attributes.
+/// The import of the output of macOS `security dump-keychain -d`, with the same classes and attributes.
 ///
-/// - Four letters for protocols and ways of authentication become the words that the store has for them, `htps`
-///   becomes `https`.
-/// - A secure note is a generic password of type `note` whose data is a property list; its text becomes the secret of
+/// - Four-letter codes for protocols and authentication types become the names that the store uses: `htps` becomes
+///   `https`.
+/// - A secure note is a generic password of type `note` whose data is a property list. Its text becomes the secret of
 ///   the item.
-/// - Certificates and keys are losses: the dump does not have them. So are items without data, which the dump leaves
-///   out without `-d` or when access was denied.
+/// - Certificates and keys are losses, because the dump does not contain them. So are items without data, which the
+///   dump leaves out without `-d` or if access was denied.
 package enum KeychainDumpImport {
   /// Plans all items.
   ///
-  /// - Parameter bytes: The text as it is.
+  /// - Parameter bytes: the text.
   /// - Throws: `notUTF8`; `line`; `otherFormat`.
   package static func plan(_ bytes: borrowing SecretBytes) throws(SourceError) -> ImportDraft {
     try SourceText.check(bytes)
@@ -51,7 +51,7 @@ package enum KeychainDumpImport {
     let list = NotePropertyList(data)
     if let text = list.note { item.secret = text }
     var login = PlannedLogin(item)
-    // What the text alone does not say: its fonts and pictures.
+    // The parts that the text alone lacks: its fonts and pictures.
     if list.note != nil, list.hasMore { login.add(.column("property list"), data) }
     draft.add(login)
   }
@@ -63,7 +63,7 @@ package enum KeychainDumpImport {
     var found = AttributeValue(text: value.bytes)
     if name == .protocol || name == .authenticationType {
       let code = String(decoding: value.bytes, as: UTF8.self)
-      // A number of 0 says that there is none.
+      // The number 0 means no value.
       if value.number == 0 { return }
       found = .string(FourCharacterCode.word(for: code, of: name))
     } else if AttributeSchema.kind(of: name) == .integer || AttributeSchema.kind(of: name) == .boolean {
@@ -74,19 +74,19 @@ package enum KeychainDumpImport {
     }
     if found.isDefault { return }
     do {
-      // No item of a keychain is a field of another one.
+      // An item of a keychain is never a field.
       if name == .field { throw AttributeError.reservedName(name) }
       try AttributeSchema.check(name: name, value: found, class: itemClass)
       attributes[name] = found
     } catch {
-      // What the class cannot have, or the store keeps itself, is kept under a name of our own.
+      // An attribute that the class cannot have or that is reserved is stored under another name.
       attributes[AttributeName("keychain-\(name.text)")] = AttributeValue(text: value.bytes)
     }
   }
 
   private static let classes: [String: ItemClass] = ["genp": .genericPassword, "inet": .internetPassword]
 
-  // SecKeychainItem.h; 7 is the label and 8 the alias.
+  // The tags of SecKeychainItem.h; 7 is the label and 8 the alias.
   private static let names: [String: AttributeName] = [
     "0x00000007": .label, "0x00000008": .alias, "acct": .account, "svce": .service, "srvr": .server,
     "desc": .kind, "icmt": .comment, "gena": .generic, "sdmn": .securityDomain, "path": .path, "port": .port,

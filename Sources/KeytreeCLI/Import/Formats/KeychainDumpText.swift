@@ -1,31 +1,31 @@
 internal import KeyringModel
 internal import Secrets
 
-/// The text that `security dump-keychain -d` prints, taken apart into its blocks.
+/// A parser of the text that `security dump-keychain -d` prints.
 ///
-/// A value is `"text"`, printed as it is, or `0x` and hexadecimal digits when a byte of it cannot be printed, with the
-/// text again behind it; `<NULL>` is none. So the first and the last quote of a line enclose a value, whatever is
-/// between them.
+/// A value is `"text"`, printed unchanged, or `0x` and hexadecimal digits followed by the text if a byte cannot be
+/// printed. `<NULL>` means no value. The first and the last quote of a line therefore enclose a value, which may itself
+/// contain quotes.
 enum KeychainDumpText {
   /// One item.
   struct Block {
-    /// The number of the line it begins with.
+    /// The number of its first line.
     let line: Int
-    /// Four letters, or a number for what is no password.
+    /// The class: four letters, or a number if it is not a password.
     var itemClass = ""
     var attributes: [(tag: String, value: Value)] = []
-    /// The secret; nil when the dump does not have it.
+    /// The secret; nil if the dump does not contain it.
     var data: SecretSlice?
   }
 
   /// The value of an attribute, which is public.
   struct Value {
     var bytes: [UInt8]
-    /// The number, where it is printed as one.
+    /// The number, if it is printed as one.
     var number: Int64?
     var isDate = false
 
-    /// Four letters as the number that they are.
+    /// Four letters as the corresponding number.
     var fourLetters: Int64? { bytes.count == 4 ? bytes.reduce(0) { $0 << 8 | Int64($1) } : nil }
 
     func isEqual(toText text: String) -> Bool {
@@ -33,9 +33,9 @@ enum KeychainDumpText {
     }
   }
 
-  /// All items of a dump.
+  /// Returns all items of a dump.
   ///
-  /// - Throws: `line` for a line that stands nowhere in such a dump.
+  /// - Throws: `line` for a line that does not belong in such a dump; `otherFormat` if the text is not a dump.
   static func blocks(of text: SecretSlice) throws(SourceError) -> [Block] {
     var blocks: [Block] = []
     var isData = false
@@ -47,7 +47,7 @@ enum KeychainDumpText {
           blocks[blocks.count - 1].data = data
           continue
         }
-        // An empty line is a secret of no bytes. Where not even that was printed, there is no data.
+        // An empty line is an empty secret. Without any line there is no data.
         if line.isEmpty { blocks[blocks.count - 1].data = SecretSlice(SecretBytes()) }
         guard line.isEmpty || starts(line, "keychain: ") else {
           throw .line(number + 1, "this is no data of an item")
@@ -64,7 +64,7 @@ enum KeychainDumpText {
       } else if starts(line, "    "), let attribute = attribute(line.part(4..<line.count)) {
         blocks[blocks.count - 1].attributes.append(attribute)
       }
-      // Anything else says who may use an item, and which version its keychain has.
+      // Other lines contain access rights and the version of the keychain.
     }
     return blocks
   }
@@ -85,7 +85,7 @@ enum KeychainDumpText {
     unsafe line.withBytes { unsafe $0.starts(with: text.utf8) }
   }
 
-  // `"genp"`, or `0x0000000F` as it is.
+  // `"genp"`, or `0x0000000F` unchanged.
   private static func word(_ text: SecretSlice) -> String {
     String(decoding: text.publicBytes().filter { $0 != UInt8(ascii: "\"") && $0 > 0x20 }, as: UTF8.self)
   }
@@ -110,7 +110,7 @@ enum KeychainDumpText {
     return (tag, Value(bytes: content, isDate: type == "timedate"))
   }
 
-  /// The bytes that a printed value stands for; nil when it is none.
+  /// Returns the bytes of a printed value, or nil if it is not one.
   private static func secret(_ line: SecretSlice) -> SecretSlice? {
     unsafe line.withBytes { bytes in
       if unsafe bytes.first == UInt8(ascii: "\"") {
@@ -122,7 +122,7 @@ enum KeychainDumpText {
       var high: UInt8?
       for index in 2..<bytes.count {
         guard let digit = unsafe digit(bytes[index]) else {
-          // The text again, for people.
+          // The text follows again, for people.
           guard unsafe bytes[index] == UInt8(ascii: " ") else { return nil }
           break
         }
@@ -147,14 +147,14 @@ enum KeychainDumpText {
   }
 }
 
-/// The property list that a secure note of the keychain is: the text under `NOTE`, and for a formatted one `RTFD`.
+/// The property list of a secure note in the keychain: the text under `NOTE`, and `RTFD` for a formatted one.
 ///
-/// It is not read as XML, because it declares a document type, which no reader here accepts: what lies between two
-/// marks is enough. Where that fails the whole list is kept.
+/// It is not parsed as XML, because it declares a document type, which the XML reader refuses. The text between two
+/// tags is enough. If it is not found, the whole list is stored.
 struct NotePropertyList {
-  /// The text; nil when there is none.
+  /// The text; nil if there is none.
   let note: SecretSlice?
-  /// Whether there is anything besides the text.
+  /// True if the list contains anything besides the text.
   let hasMore: Bool
 
   init(_ list: SecretSlice) {

@@ -2,16 +2,16 @@ internal import Encoding
 internal import KeyringModel
 package import Secrets
 
-/// Reads what `keytree export json` has written: all attributes and the exact secret of every item.
+/// The import of the output of `keytree export json`: all attributes and the exact secret of every item.
 ///
-/// Ids, revisions and times belong to the keyring an item is in; the new items have new ones.
+/// Ids, revisions and times belong to the keyring of an item; the new items get new ones.
 package enum KeytreeImport {
   /// The version of the format that is read and written.
   package static let version = 1
 
   /// Plans all items.
   ///
-  /// - Parameter bytes: The file as it is.
+  /// - Parameter bytes: the content of the file.
   /// - Throws: `json`; `otherFormat`, also for a newer version.
   package static func plan(_ bytes: borrowing SecretBytes) throws(SourceError) -> ImportDraft {
     let json = try SecretJSON(source: bytes)
@@ -22,7 +22,7 @@ package enum KeytreeImport {
       throw .otherFormat(expected: "an export of a version of keytree that is known here")
     }
     var draft = ImportDraft()
-    // Not by way of `add`: what a store has held whole, another one holds whole.
+    // Without the limits of `add`: an item that fits in one store fits in another.
     draft.logins = PlannedLogin.logins(
       of: items.enumerated().compactMap { read($1, number: $0 + 1, into: &draft) })
     return draft

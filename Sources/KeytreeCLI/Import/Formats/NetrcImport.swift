@@ -1,21 +1,21 @@
 internal import KeyringModel
 package import Secrets
 
-/// Turns `.netrc` and `.authinfo` into items.
+/// The import of `.netrc` and `.authinfo`.
 ///
-/// - `machine` is the server, `login` the account, `password` the secret, `port` the port, or the protocol when it is
+/// - `machine` is the server, `login` the account, `password` the secret. `port` is the port, or the protocol if it is
 ///   a word as in `.authinfo`. `default` becomes a generic password of the service `default`.
-/// - `account`, a second password that FTP servers asked for, is sealed.
-/// - A word may stand in double quotes, in which a backslash protects the byte after it, and `\n`, `\r` and `\t` stand
-///   for what they stand for everywhere, as curl reads them. Without quotes a backslash is a backslash. A `#` begins
-///   a comment where a keyword could stand, and nowhere else.
-/// - A word that is there twice is kept twice: the second value is sealed beside the first.
+/// - `account`, a second password for FTP servers, is encrypted.
+/// - A word may be in double quotes. There a backslash escapes the next byte, and `\n`, `\r` and `\t` have their usual
+///   meaning, as in curl. Outside of quotes a backslash is an ordinary character. A `#` begins a comment only where a
+///   keyword is expected.
+/// - If a keyword occurs twice, both values are kept: the second one is stored in a field.
 /// - `macdef`, a list of commands for FTP, is a loss.
 package enum NetrcImport {
   /// Plans all entries.
   ///
-  /// - Parameter bytes: The file as it is.
-  /// - Throws: `notUTF8`, and `line` with what is wrong there.
+  /// - Parameter bytes: the content of the file.
+  /// - Throws: `notUTF8`, and `line` with the problem in a line.
   package static func plan(_ bytes: borrowing SecretBytes) throws(SourceError) -> ImportDraft {
     try SourceText.check(bytes)
     var words = NetrcWords(SecretSlice(bytes.copy()))
@@ -67,7 +67,7 @@ package enum NetrcImport {
       if entry?.attributes[.server] == nil {
         entry?.claim(AttributeName("\(keyword)Name"), value, title: keyword)
       } else if let number = Int64(text), (0...65535).contains(number) {
-        // The number again, without the zeros that may stand before it.
+        // The parsed number, without leading zeros.
         entry?.claim(.port, SecretSlice("\(number)"), title: keyword)
       } else {
         entry?.claim(.protocol, value, title: keyword)
@@ -77,7 +77,7 @@ package enum NetrcImport {
   }
 }
 
-/// The words of a `.netrc`, with the numbers of their lines. No word is part of an error: it may be a password.
+/// The words of a `.netrc`, with the numbers of their lines. Errors never contain a word, because it may be a password.
 private struct NetrcWords {
   private let text: SecretSlice
   private var position = 0
@@ -94,7 +94,7 @@ private struct NetrcWords {
     position = hasMark ? 3 : 0
   }
 
-  /// The next keyword; nil at the end.
+  /// Returns the next keyword, or nil at the end.
   mutating func nextKeyword() throws(SourceError) -> (String, line: Int)? {
     while true {
       skipSpace()
@@ -104,21 +104,21 @@ private struct NetrcWords {
     }
     let start = line
     let word = try word()
-    // Compared where it is: it may be a part of a password.
+    // Compared without a copy, because it may be a part of a password.
     guard let name = Self.keywords.first(where: word.isEqual(toText:)) else {
       throw .line(start, "a word that is no keyword")
     }
     return (name, start)
   }
 
-  /// The word after a keyword.
+  /// Returns the word after a keyword.
   mutating func value(of keyword: String, _ line: Int) throws(SourceError) -> SecretSlice {
     skipSpace()
     guard byte != nil else { throw .line(line, "`\(keyword)` has no value") }
     return try word()
   }
 
-  /// Passes over the lines of a macro: up to an empty one.
+  /// Skips the lines of a macro, which ends with an empty line.
   mutating func skipMacro() {
     var isEmpty = false
     while let byte, byte != UInt8(ascii: "\n") { advance() }

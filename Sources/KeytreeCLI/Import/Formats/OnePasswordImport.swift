@@ -2,31 +2,31 @@ internal import Encoding
 internal import KeyringModel
 package import Secrets
 
-/// Turns a 1PUX archive of 1Password into items (support.1password.com/1pux-format).
+/// The import of a 1PUX archive of 1Password (support.1password.com/1pux-format).
 ///
-/// - A password, a user name and a URL become a password as in ``ImportedEntry``; a secure note has the note for its
-///   secret, an SSH key the private key.
-/// - Every other field of every section becomes a field labelled `Section.Field`; one for one-time passwords becomes a
-///   seed. Files are sealed up to the size of a secret, and larger ones are losses.
-/// - What is archived is imported and says so; what was deleted is skipped. Passkeys are losses.
+/// - A password, a user name and a URL become a password as in ``ImportedEntry``. The secret of a secure note is the
+///   note, that of an SSH key the private key.
+/// - Every other field of every section becomes a field with the label `Section.Field`; one for one-time passwords
+///   becomes a seed. Files are encrypted up to the size limit of a secret, and larger ones are losses.
+/// - Archived entries are imported and marked; deleted ones are skipped. Passkeys are losses.
 package struct OnePasswordImport {
   private let archive: ArchiveReader
   private var draft = ImportDraft()
   private var usedFiles: Set<String> = []
-  // Each is unpacked once, however many entries have it.
+  // Each file is unpacked once, even if many entries refer to it.
   private var contents: [String: SecretSlice] = [:]
   private var room = AttachmentRoom()
   private var number = 0
   private let showsUnknown: Bool
 
-  // The largest `export.data`.
+  // The largest size of `export.data`.
   private static let dataLimit = 128 << 20
 
   /// Plans all entries.
   ///
   /// - Parameters:
-  ///   - bytes: The archive as it is.
-  ///   - showsUnknown: Whether fields that are not concealed become custom attributes, which are public.
+  ///   - bytes: the archive.
+  ///   - showsUnknown: true if fields that are not concealed become custom attributes, which are public.
   /// - Throws: `archive`, `json`, `otherFormat`.
   package static func plan(
     _ bytes: consuming SecretBytes, showsUnknown: Bool = false
@@ -68,7 +68,7 @@ package struct OnePasswordImport {
 
   private mutating func read(_ wrapped: SecretJSON, vault: SecretSlice?) {
     number += 1
-    // As the first versions wrote it: the entry and its file side by side.
+    // The first versions wrote the entry and its file side by side.
     let item = wrapped["item"]?.members == nil ? wrapped : wrapped["item"] ?? wrapped
     let title = item["overview"]?["title"]?.plainText?.publicBytes() ?? []
     var entry = ImportedEntry(.entry(number, title: title), showsUnknown: showsUnknown)
@@ -124,12 +124,12 @@ package struct OnePasswordImport {
     if !tags.isEmpty {
       entry.attributes["tags"] = AttributeValue(text: Array(tags.joined(separator: [0x2C])))
     }
-    // What 1Password computes from the rest: the second line of its list, and the strength of the password.
+    // Values that 1Password computes: the second line of its list, and the strength of the password.
     reader.drop("subtitle", "ainfo", "ps", "pbe", "pgrng", "icons", "watchtowerExclusions")
     reader.keepRest(in: &entry)
   }
 
-  /// True when there is a passkey.
+  /// Reads the details of an entry. Returns true if there is a passkey.
   private mutating func readDetails(_ details: SecretJSON?, _ entry: inout ImportedEntry) -> Bool {
     var reader = MemberReader(details)
     for field in reader.elements("loginFields") {
@@ -186,7 +186,7 @@ package struct OnePasswordImport {
           entry.field(title, SecretSlice(value.json), isSecret: true)
         }
       }
-      // How 1Password shows a field, and where.
+      // How 1Password displays a field.
       field.drop(
         "indexAtSource", "guarded", "multiline", "dontGenerate", "inputTraits", "placeholder",
         "clipboardFilter")
@@ -199,7 +199,7 @@ package struct OnePasswordImport {
   private mutating func readField(
     _ title: String, _ id: String, kind: String, _ value: SecretJSON, _ entry: inout ImportedEntry
   ) {
-    // A date of 0 is a day as any other.
+    // A date of 0 is a valid day.
     let isDate = value.integer != nil && ["date", "monthYear"].contains(kind)
     if value.isBlank, !isDate { return }
     switch (kind, value.plainText) {
@@ -224,7 +224,7 @@ package struct OnePasswordImport {
       entry.kind = entry.kind ?? "ssh key"
     }
     var metadata = MemberReader(reader.take("metadata"))
-    // The same key in the form of OpenSSH.
+    // The same key in the format of OpenSSH.
     metadata.drop("privateKey")
     entry.set("publicKey", metadata.text("publicKey"))
     entry.set("fingerprint", metadata.text("fingerprint"))
@@ -238,7 +238,7 @@ package struct OnePasswordImport {
   }
 }
 
-// Files, which lie in the archive as `files/<id>__<name>`.
+// Files, which are in the archive as `files/<id>__<name>`.
 extension OnePasswordImport {
   private mutating func keep(_ file: SecretJSON, _ title: String, _ entry: inout ImportedEntry) {
     let name = Self.name(file["fileName"]?.plainText) ?? title
@@ -257,7 +257,7 @@ extension OnePasswordImport {
     }
   }
 
-  // As the first versions name it: the whole path in the archive.
+  // The first versions use the whole path in the archive.
   private mutating func keep(path: SecretSlice, _ entry: inout ImportedEntry) {
     guard let name = Self.name(path) else { return }
     let part = ImportPart.column("file \(name.split(separator: "/").last.map(String.init) ?? name)")
@@ -265,7 +265,7 @@ extension OnePasswordImport {
       draft.lose(entry.source, .noPlace("the archive does not have this file"), part: part)
       return
     }
-    // Most often its document says so too.
+    // The document of the entry usually refers to the same file.
     guard usedFiles.insert(member.name).inserted else { return }
     do {
       let content = try content(of: member)

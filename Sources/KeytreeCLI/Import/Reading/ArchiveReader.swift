@@ -1,17 +1,17 @@
 internal import KeyringModel
 package import Secrets
 
-/// Reads a ZIP archive strictly and in memory: no member is ever written anywhere, whatever its name.
+/// A strict, in-memory reader of ZIP archives. No member is ever written to disk.
 ///
-/// Read are archives of one part with a central directory (APPNOTE.TXT, 4.3), members that are stored or deflated,
-/// without encryption. What could be understood in two ways is an error: names twice, sizes that differ from the
-/// directory's, a check sum that does not fit, members that overlap each other or the directory, bytes in between.
+/// It reads archives of one part with a central directory (APPNOTE.TXT, 4.3), with stored or deflated members, without
+/// encryption. Ambiguous input is an error: duplicate names, sizes that differ from the directory's, a wrong checksum,
+/// members that overlap each other or the directory, bytes between members.
 package struct ArchiveReader: Sendable {
-  /// A member, as the central directory has it.
+  /// A member, as described in the central directory.
   package struct Member: Sendable {
     /// Its name; separators are `/`.
     package let name: String
-    /// How many bytes it has.
+    /// Its size in bytes.
     package let size: Int
     fileprivate let packedSize: Int
     fileprivate let isDeflated: Bool
@@ -22,19 +22,19 @@ package struct ArchiveReader: Sendable {
     fileprivate var content = 0..<0
   }
 
-  /// The largest archive that is read: 256 MiB.
+  /// The size of the largest archive that is read: 256 MiB.
   package static let sizeLimit = 256 << 20
-  /// The most members.
+  /// The largest number of members.
   package static let memberLimit = 20_000
   private static let endSize = 22
   private static let entrySize = 46
   private static let headerSize = 30
 
-  /// The members that are no folders, in the order of the directory.
+  /// The members that are not folders, in the order of the directory.
   package let members: [Member]
   private let archive: SecretSlice
 
-  /// Reads the directory of an archive; nothing is unpacked yet.
+  /// Reads the directory of an archive without unpacking members.
   ///
   /// - Throws: `ArchiveProblem`.
   package init(_ bytes: consuming SecretBytes) throws(ArchiveProblem) {
@@ -42,7 +42,7 @@ package struct ArchiveReader: Sendable {
     members = try unsafe archive.withBytes { bytes throws(ArchiveProblem) in
       let end = try unsafe Self.end(of: bytes)
       var members = try unsafe Self.directory(end, in: bytes)
-      // One after the other, from the first byte to the directory: nothing is in two of them, or in none.
+      // The members must cover all bytes from the first one to the directory, without gaps and overlaps.
       var position = 0
       for index in members.indices.sorted(by: { members[$0].header < members[$1].header }) {
         guard members[index].header == position else { throw .damaged }
@@ -53,14 +53,14 @@ package struct ArchiveReader: Sendable {
     }
   }
 
-  /// The member of this name; nil when there is none.
+  /// Returns the member with this name, or nil if there is none.
   package subscript(name: String) -> Member? { members.first { $0.name == name } }
 
-  /// Unpacks a member and checks it.
+  /// Unpacks a member and verifies it.
   ///
   /// - Parameters:
-  ///   - member: what to unpack.
-  ///   - limit: the most bytes that are wanted.
+  ///   - member: the member to unpack.
+  ///   - limit: the largest accepted number of bytes.
   /// - Throws: `tooLarge` before anything is unpacked; `damaged`, `badChecksum`.
   package func content(of member: Member, limit: Int) throws(ArchiveProblem) -> SecretBytes {
     guard member.size <= limit else { throw .tooLarge(limit: limit) }
@@ -71,8 +71,8 @@ package struct ArchiveReader: Sendable {
     return content
   }
 
-  // Notes where the content of a member is, behind a header that has to say what the directory says. Returns where
-  // the member ends.
+  // Sets the range of a member's content, after a header that must agree with the directory. Returns the end of the
+  // member.
   private static func settle(
     _ member: inout Member, directory: Int, in bytes: UnsafeRawBufferPointer
   ) throws(ArchiveProblem) -> Int {
@@ -94,7 +94,7 @@ package struct ArchiveReader: Sendable {
         && facts.indices.allSatisfy { unsafe bytes.number(at: position + 4 * $0, 4) == facts[$0] }
     }
     member.content = first..<end
-    // Bit 3: they follow the content, with a mark in front of them or without.
+    // Bit 3: the values follow the content, with or without a signature.
     guard member.flags & 8 != 0 else {
       guard areFacts(at: start + 14) else { throw .damaged }
       return end
@@ -111,7 +111,7 @@ package struct ArchiveReader: Sendable {
     let count: Int
   }
 
-  // The end of the central directory: the last 22 bytes, and a comment after them that reaches to the end of the file.
+  // Finds the end of the central directory: the last 22 bytes before a comment that extends to the end of the file.
   private static func end(of bytes: UnsafeRawBufferPointer) throws(ArchiveProblem) -> End {
     guard bytes.count >= endSize else { throw .notAnArchive }
     let lowest = max(0, bytes.count - endSize - 0xFFFF)
@@ -121,7 +121,7 @@ package struct ArchiveReader: Sendable {
       let count = unsafe bytes.number(at: position + 10, 2)
       let size = unsafe bytes.number(at: position + 12, 4)
       let start = unsafe bytes.number(at: position + 16, 4)
-      // Several parts, or the marks of an archive of 64 bits.
+      // The archive has several parts, or is ZIP64.
       guard unsafe bytes.number(at: position + 4, 4) == 0, unsafe bytes.number(at: position + 8, 2) == count,
         count != 0xFFFF, start != 0xFFFF_FFFF
       else { throw .unsupported }
@@ -167,7 +167,7 @@ package struct ArchiveReader: Sendable {
     return members
   }
 
-  // Relative, without a part that leads upwards; nobody has a use for anything else.
+  // The name must be relative and must not lead upwards.
   private static func name(_ bytes: Slice<UnsafeRawBufferPointer>) throws(ArchiveProblem) -> String {
     guard let name = unsafe String(validating: bytes, as: UTF8.self), !name.isEmpty,
       !name.utf8.contains(0), !name.utf8.contains(UInt8(ascii: "\\")), !name.hasPrefix("/")
@@ -182,7 +182,7 @@ package struct ArchiveReader: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// A number of one to four bytes, the lowest first.
+  /// Returns a little-endian number of one to four bytes.
   fileprivate func number(at position: Int, _ size: Int) -> Int {
     var value = 0
     for index in (0..<size).reversed() { value = unsafe value << 8 | Int(self[position + index]) }

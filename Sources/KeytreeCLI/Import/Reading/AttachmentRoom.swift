@@ -1,24 +1,24 @@
 internal import Secrets
 
-/// How many bytes the attached files of one import may have together.
+/// The limit for the total size of the attached files in one import.
 ///
-/// A file of a few kilobytes can name one packed attachment many thousand times. Each becomes a field of its own, so
-/// each counts.
+/// A file of a few kilobytes can refer to one compressed attachment many thousand times. Each reference becomes a field
+/// of its own, so each one counts.
 struct AttachmentRoom {
-  /// The most bytes of all of them: 256 MiB.
+  /// The largest total size: 256 MiB.
   static let limit = 256 << 20
   private var left = limit
 
-  /// Takes a file in.
+  /// Counts a file.
   ///
-  /// - Parameter content: What it holds.
-  /// - Returns: False when there is no room for it.
+  /// - Parameter content: the content of the file.
+  /// - Returns: false if there is no room for it.
   mutating func take(_ content: SecretSlice) -> Bool {
     guard content.count <= left else { return false }
     left -= content.count
     return true
   }
 
-  /// What is told of a file that has no room.
+  /// The loss that is reported for a file without room.
   static let loss = ImportLoss.noPlace("the files have more than \(limit) bytes together")
 }

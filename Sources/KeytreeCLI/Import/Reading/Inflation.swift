@@ -3,13 +3,13 @@ internal import CZlib
 internal import Glibc
 internal import Secrets
 
-/// Unpacks what zlib has packed, into wiped memory and with wiped memory in between.
+/// Decompression with zlib, with wiped memory for the result and for zlib's own state.
 enum Inflation {
   /// Unpacks a raw deflate stream (RFC 1951).
   ///
   /// - Parameters:
   ///   - packed: the whole stream, and nothing after it.
-  ///   - size: how many bytes it has to give, no more and no less.
+  ///   - size: the exact size of the result in bytes.
   /// - Throws: `damaged`.
   static func unpack(_ packed: SecretSlice, size: Int) throws(ArchiveProblem) -> SecretBytes {
     guard let content = run(packed, room: size, windowBits: -MAX_WBITS), content.count == size else {
@@ -18,15 +18,15 @@ enum Inflation {
     return content
   }
 
-  /// Unpacks a gzip stream (RFC 1952), which checks itself.
+  /// Unpacks a gzip stream (RFC 1952), which contains its own checksum.
   ///
-  /// - Parameter limit: the most bytes that are wanted.
-  /// - Returns: nil when it is no such stream, or gives more.
+  /// - Parameter limit: the largest accepted number of bytes.
+  /// - Returns: nil if it is not a valid stream, or the result is larger.
   static func gunzip(_ packed: SecretSlice, limit: Int) -> SecretBytes? {
     run(packed, room: limit, windowBits: MAX_WBITS + 16)
   }
 
-  /// The CRC-32 of some bytes.
+  /// Returns the CRC-32 of some bytes.
   static func checksum(of bytes: borrowing SecretBytes) -> UInt32 {
     unsafe bytes.withBytes { bytes in
       unsafe UInt32(crc32(0, bytes.bindMemory(to: UInt8.self).baseAddress, UInt32(bytes.count)))
@@ -35,14 +35,14 @@ enum Inflation {
 
   private static func run(_ packed: SecretSlice, room: Int, windowBits: Int32) -> SecretBytes? {
     var stream = unsafe z_stream()
-    // zlib keeps the last 32 KiB of what it has unpacked.
+    // zlib keeps the last 32 KiB of the unpacked data.
     unsafe stream.zalloc = { _, count, size in unsafe calloc(Int(count), Int(size)) }
     unsafe stream.zfree = { _, block in unsafe keytree_release(block) }
     guard unsafe inflateInit2_(&stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
     else { return nil }
     defer { unsafe inflateEnd(&stream) }
     var content = SecretBytes()
-    // One byte more than is wanted tells that there is more.
+    // One byte more than the limit shows that the result is too large.
     let status = unsafe packed.withBytes { input -> Int32 in
       // zlib does not write to its input.
       let source = unsafe UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)

@@ -3,9 +3,9 @@ internal import KeyringModel
 internal import Secrets
 
 extension SecretSlice {
-  /// What base64 text stands for, in wiped memory; white space is passed over.
+  /// Returns the decoded bytes of base64 text, in wiped memory. White space is skipped.
   ///
-  /// - Returns: nil when it is none.
+  /// - Returns: nil if it is not valid base64.
   func decodedBase64() -> SecretSlice? {
     var decoder = Decoder(capacity: count / 4 * 3 + 3)
     unsafe withBytes { text in
@@ -14,7 +14,7 @@ extension SecretSlice {
     return decoder.finish()
   }
 
-  // Takes four digits at a time, so that only three bytes ever lie where nobody wipes them.
+  // Decodes four digits at a time, so that at most three bytes are in memory that is not wiped.
   private struct Decoder: ~Copyable {
     private var content: SecretBytes
     private var digits: [UInt8] = []
@@ -25,7 +25,7 @@ extension SecretSlice {
 
     mutating func take(_ byte: UInt8) {
       if byte <= 0x20 { return }
-      // Nothing follows padding but padding.
+      // Only padding may follow padding.
       if isPadded, digits.isEmpty || byte != UInt8(ascii: "=") { isSound = false }
       if byte == UInt8(ascii: "=") { isPadded = true }
       digits.append(byte)

@@ -4,35 +4,36 @@ internal import Secrets
 
 /// An element of an XML document whose text stays in wiped memory.
 struct XMLNode: Sendable {
-  /// Its name, as it is written.
+  /// Its name as written.
   let name: String
-  /// Its attributes, which are no secrets in any format that is read here.
+  /// Its attributes, which are not secret in any supported format.
   let attributes: [(name: String, value: String)]
-  /// The elements in it.
+  /// Its child elements.
   let children: [XMLNode]
-  /// Its text; of an element with others in it, what stands after the last of them.
+  /// Its text. If it has children, the text after the last one.
   let text: SecretSlice
 
-  /// The first element of this name in it.
+  /// Returns the first child with this name.
   subscript(name: String) -> XMLNode? { children.first { $0.name == name } }
 
-  /// All elements of this name in it.
+  /// Returns all children with this name.
   func all(_ name: String) -> [XMLNode] { children.filter { $0.name == name } }
 
-  /// The value of an attribute.
+  /// Returns the value of an attribute.
   func attribute(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
 }
 
-/// Reads XML in UTF-8 with expat, and refuses any document type: so there are no entities but the five of XML itself.
+/// A reader of XML in UTF-8, based on expat. Document types are refused, so only the five predefined entities can
+/// occur.
 enum XMLReader {
-  /// The most elements inside each other.
+  /// The largest depth of elements.
   static let depthLimit = 200
-  /// The most elements and attributes: each takes many times the bytes that it is written with.
+  /// The largest number of elements and attributes. Each takes many times its size in the document.
   static let countLimit = 2_000_000
 
   /// Reads a whole document.
   ///
-  /// - Returns: its root.
+  /// - Returns: its root element.
   /// - Throws: `empty`, `notUTF8`, `xml`.
   static func read(_ bytes: borrowing SecretBytes) throws(SourceError) -> XMLNode {
     try SourceText.check(bytes)
@@ -43,7 +44,7 @@ enum XMLReader {
     return root
   }
 
-  /// An element whose text is a range of what is still being collected.
+  /// An element whose text is a range of the content that is still being collected.
   fileprivate struct Open {
     var name: String
     var attributes: [(name: String, value: String)]
@@ -69,11 +70,11 @@ enum XMLReader {
     init(capacity: Int) { content = SecretBytes(capacity: capacity) }
 
     func parse(_ text: UnsafeRawBufferPointer) -> XMLProblem? {
-      // What expat holds for a while is wiped as well.
+      // Expat's temporary memory is wiped as well.
       var memory = unsafe XML_Memory_Handling_Suite(
         malloc_fcn: { unsafe keytree_resize(nil, $0) },
         realloc_fcn: { unsafe keytree_resize($0, $1) }, free_fcn: { unsafe keytree_release($0) })
-      // UTF-8, whatever the document says of itself.
+      // Always UTF-8, regardless of the document's declaration.
       unsafe parser = XML_ParserCreate_MM("UTF-8", &memory, nil)
       guard let parser = unsafe parser else { preconditionFailure("out of memory for an XML parser") }
       defer { unsafe XML_ParserFree(parser) }
@@ -137,7 +138,7 @@ enum XMLReader {
         return
       }
       open[last].children.append(done)
-      // The text of an element with others in it begins anew after each.
+      // After each child, the text of the element starts again.
       open[last].text = content.count..<content.count
     }
 
