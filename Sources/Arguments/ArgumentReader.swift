@@ -12,7 +12,7 @@
 ///
 /// Names are not abbreviated and not looked up here: what exists is the caller's business.
 package struct ArgumentReader: Sendable {
-  /// What the reader found next.
+  /// The elements of a command line.
   package enum Token: Equatable, Sendable {
     /// A one-letter option, without its hyphen.
     case short(Unicode.Scalar)
@@ -22,7 +22,7 @@ package struct ArgumentReader: Sendable {
     case operand(Word)
   }
 
-  /// Why the reader cannot go on.
+  /// The reasons why the reader stops.
   package enum Problem: Error, Equatable {
     /// The option before, as written, was given a value with `=` that nobody asked for.
     case unexpectedValue(option: String)

@@ -1,6 +1,6 @@
 /// One operand: a word of a command line that is not an option.
 package struct OperandDeclaration: Equatable, Sendable {
-  /// How many words stand for one operand.
+  /// The numbers of words of an operand.
   package enum Count: Equatable, Sendable {
     case one
     case optional
@@ -10,9 +10,9 @@ package struct OperandDeclaration: Equatable, Sendable {
 
   /// Its name, what is accepted and what a shell offers.
   package let value: ValueDeclaration
-  /// How many words it takes; only the last operand may take more than one.
+  /// The number of words; only the last operand may have more than one.
   package let count: Count
-  /// What it is: one sentence without a full stop.
+  /// The description: one sentence without a full stop.
   package let help: String
 
   /// An operand with its name in capital letters.
@@ -40,7 +40,7 @@ package struct OperandDeclaration: Equatable, Sendable {
 package struct Example: Equatable, Sendable {
   /// The line without the prompt of the shell.
   package let line: String
-  /// What it does: one sentence without a full stop.
+  /// The effect: one sentence without a full stop.
   package let explanation: String
 
   /// An example of a line and its explanation.
@@ -56,9 +56,9 @@ package struct CommandDeclaration: Equatable, Sendable {
   package let name: String
   /// Other words that call it.
   package let aliases: [String]
-  /// What it does: a few words, lower case, without a full stop.
+  /// The summary: a few words, lower case, without a full stop.
   package let summary: String
-  /// What a reader needs to know beyond the summary: paragraphs of whole sentences.
+  /// The details beyond the summary: paragraphs of whole sentences.
   package let details: [String]
   /// Its operands in order.
   package let operands: [OperandDeclaration]

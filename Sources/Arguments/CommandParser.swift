@@ -1,5 +1,5 @@
 extension ProgramDeclaration {
-  /// What a command line asks for.
+  /// A parsed command line.
   package struct Call: Equatable, Sendable {
     /// The command and those above it, outermost first; empty when none was named.
     package let path: [CommandDeclaration]

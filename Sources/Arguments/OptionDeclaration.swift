@@ -1,4 +1,4 @@
-/// What a shell can offer for an operand or a value.
+/// The completions that a shell can offer for an operand or a value.
 package enum CompletionKind: Equatable, Sendable {
   /// Nothing: any text.
   case none
@@ -16,7 +16,7 @@ package enum CompletionKind: Equatable, Sendable {
 
 /// The value of an option or an operand: what it is called, what it may be, what a shell offers for it.
 package struct ValueDeclaration: Equatable, Sendable {
-  /// What the parser accepts.
+  /// The kinds of values that the parser accepts.
   package enum Kind: Equatable, Sendable {
     /// Any bytes.
     case bytes
@@ -30,9 +30,9 @@ package struct ValueDeclaration: Equatable, Sendable {
 
   /// The name in help texts: capital letters, `FILE`.
   package let name: String
-  /// What the parser accepts.
+  /// The kind of value that the parser accepts.
   package let kind: Kind
-  /// What a shell offers.
+  /// The completion that a shell offers.
   package let completion: CompletionKind
 
   /// A value with its name in help texts, what is accepted, and what a shell offers.
@@ -48,7 +48,7 @@ package struct ValueDeclaration: Equatable, Sendable {
 
 /// One option: the source of its parsing, its help, its completion and its place in the manual.
 package struct OptionDeclaration: Equatable, Sendable {
-  /// Whether and how an option takes a value.
+  /// The argument of an option.
   package enum Argument: Equatable, Sendable {
     /// No value; one given with `=` is an error.
     case none
@@ -72,7 +72,7 @@ package struct OptionDeclaration: Equatable, Sendable {
   package let short: Unicode.Scalar?
   /// Its value.
   package let argument: Argument
-  /// What it does: one sentence without a full stop.
+  /// The effect: one sentence without a full stop.
   package let help: String
   /// The heading it stands under in help texts; nil is `Options`.
   package let heading: String?

@@ -4,7 +4,7 @@ package struct ProgramDeclaration: Sendable {
   package struct ExitMeaning: Equatable, Sendable {
     /// The number.
     package let code: Int32
-    /// What it means: a few words.
+    /// The meaning: a few words.
     package let meaning: String
 
     /// A number and its meaning.
@@ -18,7 +18,7 @@ package struct ProgramDeclaration: Sendable {
   package struct Variable: Equatable, Sendable {
     /// The name without `$`.
     package let name: String
-    /// What it does: one sentence without a full stop.
+    /// The effect: one sentence without a full stop.
     package let help: String
 
     /// A name and what it does.
@@ -30,7 +30,7 @@ package struct ProgramDeclaration: Sendable {
 
   /// The word that calls it.
   package let name: String
-  /// What it is: one sentence without a full stop.
+  /// The summary: one sentence without a full stop.
   package let summary: String
   /// Options that every command has, usable before and after the name of the command.
   package let globals: [OptionDeclaration]

@@ -1,7 +1,7 @@
 /// A command line that does not follow its declaration.
 package struct UsageError: Error, Equatable {
-  /// What is wrong. No case carries the value of an operand or an option that may hold a secret typed in
-  /// the wrong place, so no message can repeat it.
+  /// The problems of command lines. No case contains the value of an operand or an option that may be a
+  /// secret typed in the wrong place, so that no message can repeat it.
   package enum Problem: Equatable, Sendable {
     /// No command has this name.
     case unknownCommand(Word, suggestion: String?)

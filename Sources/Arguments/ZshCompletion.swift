@@ -129,7 +129,7 @@ struct ZshCompletion {
     return words.map(CompletionScript.quote)
   }
 
-  /// What is offered for an operand in the place of which the name of a command may stand.
+  /// Returns the completion for an operand where a subcommand may be given instead.
   private func action(_ completion: CompletionKind, orAnyOf below: [CommandDeclaration]) -> String {
     guard !below.isEmpty else { return action(completion) }
     let words = below.map(\.name).joined(separator: " ")

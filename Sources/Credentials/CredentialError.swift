@@ -2,7 +2,7 @@ package import Keyring
 package import KeyringModel
 internal import Secrets
 
-/// Why a program that asks for a credential, or hands one over, gets no answer.
+/// The reasons why a credential cannot be returned or stored for another program.
 package enum CredentialError: Error, Equatable {
   /// Another program wrote something that its protocol does not allow; the text says what, without its content.
   case malformed(String)

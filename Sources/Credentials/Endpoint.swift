@@ -46,7 +46,7 @@ package struct Endpoint: Equatable, Sendable {
   /// The port as items have it; 0 stands for none.
   var port: Int64 { host.port ?? 0 }
 
-  /// Whether an item's server, protocol, port and path are these.
+  /// Returns true if an item has this server, protocol, port and path.
   ///
   /// An item without a protocol was made by somebody who did not think of one: it answers where passwords go over an
   /// encrypted connection to a web server, and nowhere else. An item with a path answers a question without one, not
@@ -62,7 +62,7 @@ package struct Endpoint: Equatable, Sendable {
     return Self.withoutSlash(attributes[.path]?.contentBytes ?? []) == path
   }
 
-  /// Whether this place is the one of a path, or below it; without a path every place is.
+  /// Returns true if this endpoint has a path or is below it. Every endpoint is below no path.
   func isBelow(_ path: AttributeValue?) -> Bool {
     let slash = UInt8(ascii: "/")
     let above = (path?.contentBytes ?? []).split(separator: slash)

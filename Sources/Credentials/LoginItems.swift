@@ -4,8 +4,8 @@ internal import Secrets
 
 /// The internet passwords of a keyring, as programs ask for them.
 package struct LoginItems {
-  /// How passwords are presented, in the words of the index: an item of another kind of authentication, such as a token,
-  /// is no password.
+  /// The authentication types of passwords in the index. An item of another type, such as a token, is not a
+  /// password.
   private static let passwordTypes: Set<String> = [
     "", "default", "http-basic", "http-digest", "html-form", "ntlm", "msn", "dpa", "rpa",
   ]
@@ -18,7 +18,7 @@ package struct LoginItems {
     let records: [ItemRecord]
     /// These and the items of another spelling of the server, if the keyring has several groups: a program may mean them.
     let rivals: [ItemRecord]
-    /// Whether lines of the index that might be another one are damaged.
+    /// A Boolean value that indicates whether damaged lines of the index might be another match.
     let isIncomplete: Bool
 
     /// The items.
@@ -58,7 +58,7 @@ package struct LoginItems {
     return Found(records: records, rivals: records, isIncomplete: !matches.problems.isEmpty)
   }
 
-  /// Whether an item is a password that a person could type.
+  /// Returns true if an item is a password that a user could type.
   package static func isPassword(_ record: ItemRecord) -> Bool {
     passwordTypes.contains(type(of: record))
   }
@@ -68,7 +68,7 @@ package struct LoginItems {
     String(decoding: record.attributes[.authenticationType]?.contentBytes ?? [], as: UTF8.self)
   }
 
-  /// When a password ends, in seconds since 1970; nil when it does not say so.
+  /// Returns the time when a password expires, in seconds since 1970; nil if it has none.
   static func expiry(of record: ItemRecord) -> Int64? {
     record.attributes[.passwordExpiry]?.contentBytes.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
   }
@@ -110,6 +110,6 @@ extension Sequence<ItemRecord> {
 }
 
 extension AttributeName {
-  /// When a password ends, in seconds since 1970; a custom attribute.
+  /// The time when a password expires, in seconds since 1970; a custom attribute.
   static let passwordExpiry: AttributeName = "passwordExpiry"
 }

@@ -30,7 +30,7 @@ package enum PromptCaller: Equatable, Sendable {
   }
 }
 
-/// What a program of OpenSSH asks for, read from the words of its prompt.
+/// The request of a program of OpenSSH, parsed from its prompt.
 package enum PassphrasePrompt: Equatable, Sendable {
   /// The passphrase of a key, by the path of its file.
   case key(path: [UInt8])

@@ -1,7 +1,7 @@
 internal import Keyring
 package import KeyringModel
 
-/// Which account was used last at each place, on this machine.
+/// The account that was last used at each endpoint, on this machine.
 ///
 /// It is kept beside what the machine has accepted of the store, not in the store: using a password is no change to
 /// it. A file for each place is named after a digest and holds the id of an item. When it cannot be read or written,

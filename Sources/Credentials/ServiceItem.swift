@@ -4,7 +4,7 @@ internal import Secrets
 
 /// A generic password that a program knows by service and account.
 struct ServiceItem {
-  /// How often a change is worked out anew when other processes make the same.
+  /// The number of attempts if other processes make the same change.
   private static let attempts = 5
 
   let keyring: Keyring

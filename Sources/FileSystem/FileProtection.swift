@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Why a folder is not safe to keep a store in.
+/// The reasons why a folder is not safe for a store.
 public enum UnsafeFolderReason: Sendable, Equatable {
   /// It belongs to another user, whose id this is.
   case ownedBy(UInt32)
@@ -10,7 +10,7 @@ public enum UnsafeFolderReason: Sendable, Equatable {
 
 /// The one rule for whether somebody else could change a file or a folder (threat T33).
 package enum FileProtection {
-  /// Where something stands, which decides what is accepted.
+  /// The positions of a folder, which determine the permissions that are accepted.
   package enum Place {
     /// Our own: it has to belong to this user, and nobody else may write.
     case own
@@ -39,7 +39,7 @@ package enum FileProtection {
   package struct Weakness: Error, Equatable {
     /// Its path.
     package let path: String
-    /// Why it is not safe, or what the system said (`errno`) if it cannot be examined.
+    /// The reason why it is not safe, or the error number of the system if it cannot be examined.
     package let reason: Reason
 
     package enum Reason: Equatable, Sendable {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Where a program is.
+/// The search for programs.
 package enum ProgramSearch {
   /// Looks for a program as a shell does, but only in absolute folders, because a relative one is another folder in every
   /// place, and passes over programs that somebody else could change (``FileProtection/weakness(ofProgram:)``).
@@ -29,7 +29,7 @@ package enum ProgramSearch {
     }.joined(separator: ":")
   }
 
-  /// Whether a path leads to a file that this process may run.
+  /// Returns true if a path leads to a file that this process may run.
   package static func isProgram(_ path: String) -> Bool {
     var facts = stat()
     guard unsafe stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return false }

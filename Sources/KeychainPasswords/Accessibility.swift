@@ -4,7 +4,7 @@
   internal import Security
 #endif
 
-/// When an item may be read, and whether it may leave the machine.
+/// The time when an item may be read, and whether it may leave the machine.
 ///
 /// The store on Linux has no lock screen: there only the difference between items that stay on the machine and others
 /// counts.

@@ -8,15 +8,16 @@
 ///
 /// Service, account, access group and synchronization are its primary key: they find the item. The details do not.
 public struct GenericPassword: PasswordItem {
-  /// What the secret is for; part of the primary key.
+  /// The service that the secret is for; part of the primary key.
   public var service: String
   /// The account at the service, or empty; part of the primary key.
   public var account: String
   /// The group that shares the item, part of the primary key; nil for that of ``Passwords``.
   public var accessGroup: AccessGroup?
-  /// Whether the item is shared between a person's devices; part of the primary key.
+  /// A Boolean value that indicates whether the item is shared between a user's devices; part of the primary
+  /// key.
   public var isSynchronizable: Bool
-  /// What describes the item without being part of its name.
+  /// The attributes that are not part of the primary key.
   public var details: PasswordDetails
 
   /// Names an item.
@@ -38,7 +39,7 @@ public struct GenericPassword: PasswordItem {
     self.details = details
   }
 
-  /// How the keychain spells generic passwords.
+  /// The mapping of generic passwords to the attributes of the keychain.
   public static let schema = PasswordSchema<GenericPassword>(kSecClassGenericPassword) { password in
     [.service(password.service)]
   } read: { found in

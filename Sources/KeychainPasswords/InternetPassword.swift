@@ -14,21 +14,22 @@ public struct InternetPassword: PasswordItem {
   public var server: String
   /// The account at the server, or empty; part of the primary key.
   public var account: String
-  /// How the server is talked to; part of the primary key.
+  /// The protocol of the server; part of the primary key.
   public var `protocol`: NetworkProtocol?
   /// The port, 1 to 65535; part of the primary key.
   public var port: Int?
   /// The path of the URL, or empty; part of the primary key.
   public var path: String
-  /// How the server is shown who is there; part of the primary key.
+  /// The authentication method; part of the primary key.
   public var authenticationType: AuthenticationType?
   /// The realm of the authentication, or empty; part of the primary key.
   public var securityDomain: String
   /// The group that shares the item, part of the primary key; nil for that of ``Passwords``.
   public var accessGroup: AccessGroup?
-  /// Whether the item is shared between a person's devices; part of the primary key.
+  /// A Boolean value that indicates whether the item is shared between a user's devices; part of the primary
+  /// key.
   public var isSynchronizable: Bool
-  /// What describes the item without being part of its name.
+  /// The attributes that are not part of the primary key.
   public var details: PasswordDetails
 
   /// Names an item.
@@ -63,7 +64,7 @@ public struct InternetPassword: PasswordItem {
     self.details = details
   }
 
-  /// How the keychain spells internet passwords.
+  /// The mapping of internet passwords to the attributes of the keychain.
   public static let schema = PasswordSchema<InternetPassword>(kSecClassInternetPassword) { password in
     [
       .server(password.server), .protocol(password.protocol), .port(password.port ?? 0),

@@ -6,7 +6,7 @@ public import Foundation
   public import Security
 #endif
 
-/// Why the keychain did not do what it was asked, by what a program does about it.
+/// The errors of the keychain, by what a program does about them.
 ///
 /// Nothing of a secret is ever part of an error.
 public enum KeychainError: Error, Sendable, Hashable {
@@ -45,7 +45,7 @@ public enum KeychainError: Error, Sendable, Hashable {
   /// Any other status.
   case other(OSStatus)
 
-  /// What a status means for a program.
+  /// Makes the error of a status.
   ///
   /// - Parameter status: The status of a call that failed.
   public init(status: OSStatus) {

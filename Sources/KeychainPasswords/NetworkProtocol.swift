@@ -5,7 +5,7 @@
 #endif
 
 extension InternetPassword {
-  /// How a server is talked to; the value of `kSecAttrProtocol`.
+  /// The protocol of a server; the value of `kSecAttrProtocol`.
   public struct NetworkProtocol: RawRepresentable, Sendable, Hashable {
     /// Apple's code, four characters as a rule.
     public let rawValue: String
@@ -49,7 +49,7 @@ extension InternetPassword {
     public static let afp = Self(rawValue: kSecAttrProtocolAFP as String)
   }
 
-  /// How the server is shown who is there; the value of `kSecAttrAuthenticationType`.
+  /// The authentication method of a server; the value of `kSecAttrAuthenticationType`.
   public struct AuthenticationType: RawRepresentable, Sendable, Hashable {
     /// Apple's code, or any other word.
     public let rawValue: String

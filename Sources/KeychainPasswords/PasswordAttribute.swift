@@ -26,7 +26,7 @@ enum PasswordAttributeValue: Sendable, Hashable {
   case number(Int)
   case flag(Bool)
 
-  /// Whether a missing attribute of a primary key stands for this.
+  /// A Boolean value that indicates whether this is the value of a missing attribute of a primary key.
   var isDefault: Bool {
     switch self {
     case .text(let text): text.isEmpty
@@ -73,14 +73,15 @@ extension PasswordAttribute {
     Self(kSecAttrAccessGroup, .text(group.rawValue))
   }
 
-  /// Whether the item is shared between a person's devices; without this condition, both kinds match.
+  /// Selects items that are shared between a user's devices, or those that are not. Without this condition,
+  /// both match.
   public static func synchronizable(_ isSynchronizable: Bool) -> Self {
     Self(kSecAttrSynchronizable, .flag(isSynchronizable))
   }
 }
 
 extension PasswordAttribute where Password == GenericPassword {
-  /// What the secret is for.
+  /// Selects items of a service.
   public static func service(_ service: String) -> Self { Self(kSecAttrService, .text(service)) }
 }
 
@@ -94,7 +95,7 @@ extension PasswordAttribute where Password == InternetPassword {
   /// The path of the URL.
   public static func path(_ path: String) -> Self { Self(kSecAttrPath, .text(path)) }
 
-  /// How the server is talked to; nil for passwords that do not say.
+  /// Selects items of a protocol; nil for passwords without one.
   public static func `protocol`(_ name: InternetPassword.NetworkProtocol?) -> Self {
     #if os(Linux)
       let none = PasswordAttributeValue.text("")
@@ -105,7 +106,7 @@ extension PasswordAttribute where Password == InternetPassword {
     return Self(kSecAttrProtocol, name.map { .text($0.rawValue) } ?? none)
   }
 
-  /// How the server is shown who is there; nil for passwords that do not say.
+  /// Selects items of an authentication method; nil for passwords without one.
   public static func authenticationType(_ type: InternetPassword.AuthenticationType?) -> Self {
     Self(kSecAttrAuthenticationType, .text(type?.rawValue ?? ""))
   }
@@ -126,7 +127,7 @@ extension PasswordAttribute {
   /// A remark for people.
   public static func comment(_ comment: String) -> Self { Self(kSecAttrComment, .text(comment)) }
 
-  /// When the item may be read.
+  /// Selects items of an accessibility.
   public static func accessibility(_ accessibility: Accessibility) -> Self {
     Self(kSecAttrAccessible, .text(accessibility.rawValue))
   }

@@ -6,7 +6,7 @@ internal import Foundation
   internal import Security
 #endif
 
-/// What describes and protects a password without being part of its name.
+/// The attributes and the protection of a password that are not part of its primary key.
 ///
 /// Two items of one class never differ in this alone. Everything but the secret itself is public to whoever has the
 /// store: put nothing secret here.
@@ -17,11 +17,12 @@ public struct PasswordDetails: Sendable, Hashable {
   public var kind: String?
   /// A remark for people; nil says nothing about it.
   public var comment: String?
-  /// When the item may be read; nil for ``Accessibility/whenUnlocked`` where the item is new, and for what it has
-  /// where it is there.
+  /// The time when the item may be read; nil for ``Accessibility/whenUnlocked`` if the item is new, and for
+  /// the current value if it exists.
   public var accessibility: Accessibility?
-  /// Whether somebody has to be asked each time the secret is read; false says nothing about it, unless an update
-  /// starts from a name that has it. In what the keychain returns: whether the item has any condition of that kind.
+  /// A Boolean value that indicates whether the user has to be asked each time the secret is read. False
+  /// leaves it as it is, unless an update starts from a name that has it. In results of the keychain: whether
+  /// the item has any condition of that kind.
   public var requiresUserPresence: Bool
 
   /// Takes what is known.
@@ -52,11 +53,11 @@ extension PasswordDetails {
     ].compactMap { $0 }
   }
 
-  /// Whether anything is said about when the item is given out.
+  /// A Boolean value that indicates whether any protection is given.
   var isProtected: Bool { accessibility != nil || requiresUserPresence }
 
-  /// When the item is given out, as a dictionary of Apple's functions has it. The accessibility alone leaves the
-  /// user presence of an item that is there as it is.
+  /// Returns the protection as a dictionary of Apple's functions has it. The accessibility alone leaves the
+  /// user presence of an existing item as it is.
   ///
   /// - Parameter fallback: The accessibility if there is none here.
   /// - Throws: `invalidParameter` when no access control can be made of it.

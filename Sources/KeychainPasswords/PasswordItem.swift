@@ -15,15 +15,16 @@ public protocol PasswordItem: Sendable, Hashable {
   var account: String { get set }
   /// The group that shares the item, part of the primary key; nil for that of ``Passwords``.
   var accessGroup: AccessGroup? { get set }
-  /// Whether the item is shared between a person's devices; part of the primary key.
+  /// A Boolean value that indicates whether the item is shared between a user's devices; part of the primary
+  /// key.
   var isSynchronizable: Bool { get set }
-  /// What describes the item without being part of its name.
+  /// The attributes that are not part of the primary key.
   var details: PasswordDetails { get set }
-  /// How the keychain spells items of this class.
+  /// The mapping of items of this class to the attributes of the keychain.
   static var schema: PasswordSchema<Self> { get }
 }
 
-/// How the keychain spells the items of a class.
+/// The mapping of a class of items to the attributes of the keychain.
 public struct PasswordSchema<Password: PasswordItem>: Sendable {
   /// The value of `kSecClass`.
   let itemClass: String
@@ -48,7 +49,7 @@ extension PasswordItem {
     Self.schema.primaryKey(self) + [.account(account), .synchronizable(isSynchronizable)]
   }
 
-  /// Whether both name and describe an item alike, byte for byte.
+  /// Returns true if both have the same name and the same description, byte for byte.
   public static func == (first: Self, second: Self) -> Bool { first.everything == second.everything }
 
   /// Takes in what `==` compares.
@@ -65,11 +66,11 @@ extension PasswordItem {
 
 /// A password as the keychain has it, without its secret.
 public struct StoredPassword<Password: PasswordItem>: Sendable, Hashable {
-  /// What names and describes it, the access group among it.
+  /// The name and the description of the item, including the access group.
   public let password: Password
-  /// When it was added; nil where the keychain does not say.
+  /// The time when it was added; nil if the keychain does not return it.
   public let created: Date?
-  /// When anything about it was last changed; nil where the keychain does not say.
+  /// The time of the last change; nil if the keychain does not return it.
   public let modified: Date?
 
   init?(_ found: FoundAttributes) {

@@ -11,7 +11,7 @@
 /// program can use are looked at, a new item goes into the keychain's default group, and
 /// ``KeychainError/ambiguousItem`` is thrown when several groups have the item.
 public struct Passwords: Sendable {
-  /// Whether a person may be asked, for a passphrase above all.
+  /// The permission to ask the user, above all for a passphrase.
   public enum Interaction: Sendable, Hashable {
     /// The call waits while somebody is asked.
     case allowed
@@ -21,7 +21,7 @@ public struct Passwords: Sendable {
 
   /// The group of what names none; nil leaves it open.
   public var accessGroup: AccessGroup?
-  /// Whether a person may be asked.
+  /// The permission to ask the user.
   public var interaction: Interaction
   let functions: ItemFunctions
   let queue: CallQueue

@@ -86,7 +86,7 @@ extension Passwords {
     try await queue.call { () throws(KeychainError) in try secretWithAttributes(for: item) }
   }
 
-  /// What the keychain knows of an item besides its secret; blocks no thread of Swift's.
+  /// Returns the attributes of an item without its secret. Blocks no thread of Swift's pool.
   ///
   /// - Parameter item: Names the item; its details do not count.
   /// - Returns: The attributes; nil when there is no such item.

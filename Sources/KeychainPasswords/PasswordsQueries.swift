@@ -9,7 +9,7 @@ internal import Foundation
 // Names as the dictionaries of Apple's functions. A dictionary asks for the data of one item at most.
 
 extension Passwords {
-  /// What every dictionary says.
+  /// Returns the members of every dictionary.
   private func dictionary<P: PasswordItem>(for itemClass: P.Type) -> [String: Any] {
     var dictionary: [String: Any] = [
       kSecClass as String: P.schema.itemClass,
@@ -35,7 +35,8 @@ extension Passwords {
     return dictionary.merging(try item.details.protection(fallback: .whenUnlocked)) { $1 }
   }
 
-  /// What a save of an item that is there changes besides its secret: what the details say, and no more.
+  /// Returns the attributes that a save of an existing item changes besides its secret: those given in the
+  /// details.
   ///
   /// - Parameters:
   ///   - item: Names the item, and describes it.
@@ -79,7 +80,7 @@ extension Passwords {
     return query
   }
 
-  /// What makes one item out of another: the attributes that differ, but for those that the new one leaves open.
+  /// Returns the attributes that differ between two items, except for those that the new one leaves open.
   ///
   /// - Parameters:
   ///   - old: What the item is taken for.

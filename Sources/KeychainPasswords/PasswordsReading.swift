@@ -43,7 +43,7 @@ extension Passwords {
     return (entries[kSecValueData as String] as? Data ?? Data(), stored)
   }
 
-  /// What the keychain knows of an item besides its secret. Decrypts nothing.
+  /// Returns the attributes of an item without its secret. Decrypts nothing.
   ///
   /// - Parameter item: Names the item; its details do not count.
   /// - Returns: The attributes; nil when there is no such item.

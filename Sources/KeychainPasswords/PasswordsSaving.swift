@@ -6,7 +6,7 @@ internal import Foundation
   internal import Security
 #endif
 
-/// What a save has done.
+/// The result of a save.
 public enum SaveOutcome: Sendable, Hashable {
   /// There was no such item before.
   case added
@@ -15,7 +15,7 @@ public enum SaveOutcome: Sendable, Hashable {
 }
 
 extension Passwords {
-  /// How often a save starts again because somebody else adds or removes the item at the same time.
+  /// The number of attempts of a save if others add or remove the item at the same time.
   static let saveAttempts = 16
 
   /// Stores a secret, whether or not the item is there.

@@ -36,7 +36,7 @@ enum CoreFoundationTypeID: CFTypeID {
 }
 
 extension NSNumber {
-  /// Whether the number was made from a `Bool`.
+  /// A Boolean value that indicates whether the number was made from a `Bool`.
   var isBoolean: Bool {
     unsafe objCType.pointee == CChar(UInt8(ascii: "c"))
   }
@@ -71,7 +71,7 @@ public func CFErrorGetTypeID() -> CFTypeID { CoreFoundationTypeID.error.rawValue
 /// The number of the type of nothing.
 public func CFNullGetTypeID() -> CFTypeID { CoreFoundationTypeID.null.rawValue }
 
-/// Whether two objects are equal.
+/// Returns true if two objects are equal.
 ///
 /// - Parameters:
 ///   - first: An object.

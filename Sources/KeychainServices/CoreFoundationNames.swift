@@ -31,7 +31,7 @@ public typealias CFIndex = Int
 public typealias CFOptionFlags = UInt
 /// The number of a type.
 public typealias CFTypeID = UInt
-/// What allocates; there is but one, and nobody makes another.
+/// An allocator. There is only one, and a program cannot make another.
 public final class CFAllocator: Sendable {
   private init() {}
 }

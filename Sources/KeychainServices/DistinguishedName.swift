@@ -5,7 +5,7 @@ internal import KeyringModel
 struct DistinguishedName: Equatable, Sendable {
   /// One part of a name, such as a common name.
   struct Part: Equatable, Sendable {
-    /// What the part is: the content of its object identifier.
+    /// The type of the part: the content of its object identifier.
     let type: [UInt8]
     /// The text; nil when the value is not text, or not valid in its encoding.
     let text: String?

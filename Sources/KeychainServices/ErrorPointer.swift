@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// How functions in Apple's manner say why they failed.
+/// The way in which functions of Apple's style report errors.
 enum ErrorPointer {
   /// The error that stands for a status.
   ///

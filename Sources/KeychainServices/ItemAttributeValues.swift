@@ -3,7 +3,7 @@ internal import Keyring
 
 // Values as they come in a dictionary of Foundation's objects, and as the store keeps them.
 
-/// What may be wrapped in an `Any` without anybody having meant it.
+/// An optional that may be wrapped in an `Any` by accident.
 private protocol OptionalValue {
   var unwrapped: Any? { get }
 }

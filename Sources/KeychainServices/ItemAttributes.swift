@@ -61,18 +61,18 @@ extension ItemAttributes {
     words[name]?.first { $0.word == word }?.code ?? FourCharacterCode.code(for: word, of: name)
   }
 
-  /// Whether this is one of the values of `kSecAttrAccessible`.
+  /// Returns true if this is a value of `kSecAttrAccessible`.
   static func isProtection(_ code: String) -> Bool {
     words[.accessible]?.contains { $0.code == code } ?? false
   }
 
-  /// Whether items with this protection never leave the machine.
+  /// Returns true if items with this protection never leave the machine.
   static func staysHere(_ protection: String) -> Bool { protection.hasSuffix("u") }
 
   /// The protection of an item that was given none.
   static func defaultProtection(of itemClass: ItemClass) -> String { itemClass == .certificate ? "dk" : "ak" }
 
-  /// What a missing attribute of the primary key stands for, as Apple returns it.
+  /// Returns the values of missing attributes of the primary key, as Apple returns them.
   static func defaults(of itemClass: ItemClass) -> [(name: AttributeName, value: AttributeValue)] {
     AttributeSchema.primaryKey(of: itemClass).compactMap { name in
       switch AttributeSchema.kind(of: name) {

@@ -20,7 +20,7 @@ struct KeyMaterial: Sendable {
     static let aes = KeyType(number: 0x8000_0001)
   }
 
-  /// Which half of a pair a key is, or that it is the only one; Apple's numbers.
+  /// The class of a key: one half of a pair, or symmetric; Apple's numbers.
   enum KeyClass: Int64, Sendable {
     case publicKey = 0
     case privateKey = 1
@@ -29,7 +29,7 @@ struct KeyMaterial: Sendable {
 
   /// The algorithm.
   let type: KeyType
-  /// Which half.
+  /// The class of the key.
   let keyClass: KeyClass
   /// The size in bits: of the modulus, of the field, of the key.
   let bits: Int

@@ -20,7 +20,7 @@ final class KeychainSession: Sendable {
     var opening: Opening = { settings, asks in
       try Keyring.open(at: settings.store, host: settings.host(asks: asks))
     }
-    /// Whether a passphrase may be asked for, and the store that was opened so.
+    /// The open stores, by whether a passphrase may be asked for.
     var stores: [Bool: OpenStore] = [:]
   }
 
@@ -35,7 +35,7 @@ final class KeychainSession: Sendable {
     set { state.withLock { $0 = State(settings: newValue, opening: $0.opening) } }
   }
 
-  /// How the store is opened: a seam for tests, which put a stand-in for GnuPG there.
+  /// The function that opens the store. Tests replace it by one with a stand-in for GnuPG.
   var opening: Opening {
     get { state.withLock { $0.opening } }
     set { state.withLock { $0 = State(settings: $0.settings, opening: newValue) } }
@@ -64,7 +64,7 @@ final class KeychainSession: Sendable {
     }
   }
 
-  /// What the stores that are open now have cost.
+  /// The cost of the stores that are open now.
   var engineStatistics: EngineStatistics {
     let open = state.withLock { $0.stores.values.map(\.keyring.engineStatistics) }
     return open.reduce(into: EngineStatistics()) { sum, one in

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Keyring
 internal import Synchronization
 
-/// Where the functions of the keychain find their store, and what they may do.
+/// The store of the functions of the keychain, and their permissions.
 ///
 /// Every value comes from the environment of the process at the first call. A program that knows better sets
 /// ``current`` once, before it calls any of the functions.
@@ -12,7 +12,8 @@ public struct KeychainSettings: Sendable, Equatable {
   public var store: String
   /// The access group of what is added without one: `KEYTREE_ACCESS_GROUP`, else `default`.
   public var accessGroup: String
-  /// Whether the agent may ask a person for a passphrase; not when `KEYTREE_NO_INPUT` is set to anything but `0`.
+  /// A Boolean value that indicates whether the agent may ask the user for a passphrase. False if
+  /// `KEYTREE_NO_INPUT` is set to anything but `0`.
   public var allowsInteraction: Bool
   /// The user's GnuPG home: `GNUPGHOME`; nil leaves the choice to GnuPG.
   public var gnupgHome: String?
@@ -20,7 +21,7 @@ public struct KeychainSettings: Sendable, Equatable {
   public var engineBase: String
   /// The folder for what this machine has accepted: `keytree` in `$XDG_STATE_HOME` (`~/.local/state`).
   public var stateBase: String
-  /// Where programs are looked for: `PATH`.
+  /// The folders that are searched for programs: `PATH`.
   public var searchPath: String
 
   /// Takes the settings from variables.

@@ -1,6 +1,6 @@
 package import OpenPGP
 
-/// What the functions of this process have cost so far, for tests and measurements.
+/// The cost of the functions of this process so far, for tests and measurements.
 package enum KeychainStatistics {
   /// The work of GnuPG for the store that is open now: all zero before the first call that decrypts or changes
   /// something.

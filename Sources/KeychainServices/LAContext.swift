@@ -5,7 +5,7 @@ internal import Synchronization
 /// The longest time in seconds for which an unlocking may be used again.
 public let LATouchIDAuthenticationMaximumAllowableReuseDuration: TimeInterval = 300
 
-/// What a person has to do.
+/// The actions that can be required of the user.
 public enum LAPolicy: Int, Sendable {
   /// Show a finger or the face.
   case deviceOwnerAuthenticationWithBiometrics = 1
@@ -25,7 +25,7 @@ public enum LAPolicy: Int, Sendable {
     deviceOwnerAuthenticationWithBiometricsOrWatch
 }
 
-/// Which part of a person a device knows.
+/// The kinds of biometry of a device.
 public enum LABiometryType: Int, Sendable {
   /// None.
   case none = 0
@@ -37,7 +37,7 @@ public enum LABiometryType: Int, Sendable {
   case opticID = 4
 }
 
-/// How a person may be asked while a query runs; passed as `kSecUseAuthenticationContext`.
+/// The way in which the user may be asked during a query; passed as `kSecUseAuthenticationContext`.
 ///
 /// This system has no fingers and faces to compare: policies can never be evaluated, and a query asks for the
 /// passphrase of the key where it has to. What the context says about asking is heeded. It may be used from any
@@ -58,13 +58,14 @@ open class LAContext: NSObject, @unchecked Sendable {
   /// Makes a context that may ask.
   public override init() {}
 
-  /// Whether nobody may be asked: a query that would have to then fails with `errSecInteractionNotAllowed`.
+  /// A Boolean value that indicates whether the user must not be asked. A query that has to ask then fails
+  /// with `errSecInteractionNotAllowed`.
   open var interactionNotAllowed: Bool {
     get { state.withLock { $0.interactionNotAllowed } }
     set { state.withLock { $0.interactionNotAllowed = newValue } }
   }
 
-  /// Why the person is asked, in their language.
+  /// The reason for asking, in the user's language.
   open var localizedReason: String {
     get { state.withLock { $0.localizedReason } }
     set { state.withLock { $0.localizedReason = newValue } }
@@ -91,7 +92,7 @@ open class LAContext: NSObject, @unchecked Sendable {
   /// The state of the enrolled fingers and faces: nil, as there are none.
   open var evaluatedPolicyDomainState: Data? { nil }
 
-  /// Which part of a person the device knows: none.
+  /// The kind of biometry of the device: none.
   open var biometryType: LABiometryType { .none }
 
   /// Ends the use of the context; what it is passed to fails from then on.
@@ -99,10 +100,10 @@ open class LAContext: NSObject, @unchecked Sendable {
     state.withLock { $0.isInvalidated = true }
   }
 
-  /// Whether ``invalidate()`` was called.
+  /// A Boolean value that indicates whether ``invalidate()`` was called.
   var isInvalidated: Bool { state.withLock { $0.isInvalidated } }
 
-  /// Whether a policy could be evaluated: never.
+  /// Returns true if a policy can be evaluated: never.
   ///
   /// - Parameters:
   ///   - policy: Any policy.

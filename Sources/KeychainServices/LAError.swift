@@ -3,9 +3,9 @@ public import Foundation
 /// The domain of ``LAError``.
 public let LAErrorDomain = "com.apple.LocalAuthentication"
 
-/// Why a person could not be asked, or did not show to be there.
+/// The reasons why the user could not be asked, or did not authenticate.
 public struct LAError: Error, CustomNSError, Hashable, Sendable {
-  /// What went wrong; numbers are Apple's.
+  /// The codes of the errors; the numbers are Apple's.
   public enum Code: Int, Sendable {
     /// The person is not who they should be.
     case authenticationFailed = -1
@@ -57,7 +57,7 @@ public struct LAError: Error, CustomNSError, Hashable, Sendable {
     }
   }
 
-  /// What went wrong.
+  /// The code.
   public let code: Code
 
   /// Makes an error.

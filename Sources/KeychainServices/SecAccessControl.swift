@@ -2,7 +2,7 @@ internal import Encoding
 public import Foundation
 internal import KeyringModel
 
-/// What has to happen before an item is given out; raw values are Apple's.
+/// The conditions for access to an item; raw values are Apple's.
 public struct SecAccessControlCreateFlags: OptionSet, Sendable {
   /// The bits.
   public let rawValue: CFOptionFlags
@@ -50,7 +50,7 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
   ]
 }
 
-/// When an item may be given out: its accessibility and the conditions beside it.
+/// The access control of an item: its accessibility and further conditions.
 ///
 /// Two are equal when both are.
 public final class SecAccessControl: NSObject, CoreFoundationType, @unchecked Sendable {
@@ -74,18 +74,19 @@ public final class SecAccessControl: NSObject, CoreFoundationType, @unchecked Se
     self.flags = flags
   }
 
-  /// Whether a person has to do something each time the item is given out.
+  /// A Boolean value that indicates whether the user has to act for each access to the item.
   ///
   /// This system knows one way of asking, the passphrase of the key: it stands for fingers and passcodes, too.
   var requiresUserPresence: Bool { !flags.isDisjoint(with: .asking) }
 
-  /// Whether an item may be kept only where a passphrase protects the key, as with a device that has a passcode.
+  /// Returns true if an item may be stored only where a passphrase protects the key, as with a device that
+  /// has a passcode.
   static func needsPassphrase(_ control: SecAccessControl?, _ protection: String) -> Bool {
     control?.requiresUserPresence == true
       || protection == kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly as String
   }
 
-  /// Whether the other object says the same.
+  /// Returns true if the other object is equal.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? SecAccessControl else { return false }
     return protection == other.protection && flags == other.flags
@@ -106,7 +107,7 @@ public final class SecAccessControl: NSObject, CoreFoundationType, @unchecked Se
       kSecAttrAccessibleAlwaysThisDeviceOnly, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly,
     ].map { $0 as String })
 
-  /// Why an accessibility and conditions make no access control, for people; nil when they do.
+  /// Returns the reason why an accessibility and conditions cannot be combined, for people; nil if they can.
   static func fault(protection: String, flags: SecAccessControlCreateFlags) -> String? {
     guard protections.contains(protection) else {
       return "The protection is none of the kSecAttrAccessible constants."

@@ -25,7 +25,7 @@ public final class SecCertificate: NSObject, CoreFoundationType, @unchecked Send
   /// The DER of the certificate.
   var der: Data { data }
 
-  /// Whether the other object is a certificate with the same DER.
+  /// Returns true if the other object is a certificate with the same DER.
   public override func isEqual(_ object: Any?) -> Bool {
     (object as? SecCertificate)?.data == data
   }
@@ -40,7 +40,7 @@ public final class SecCertificate: NSObject, CoreFoundationType, @unchecked Send
 // MARK: What a keychain knows about it
 
 extension SecCertificate {
-  /// What a store keeps beside the DER; a name that a certificate has nothing for is left out.
+  /// The attributes that a store keeps beside the DER, without those for which the certificate has no value.
   ///
   /// Subject and issuer are DER of the normalised names, whole, so that what
   /// ``SecCertificateCopyNormalizedIssuerSequence(_:)`` answers can be searched for.

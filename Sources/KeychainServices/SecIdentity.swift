@@ -21,7 +21,7 @@ public final class SecIdentity: NSObject, CoreFoundationType, @unchecked Sendabl
     self.key = key
   }
 
-  /// Whether the other object has the same certificate and the same key.
+  /// Returns true if the other object has the same certificate and the same key.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? SecIdentity else { return false }
     return certificate.isEqual(other.certificate) && key.isEqual(other.key)

@@ -2,14 +2,14 @@ internal import Foundation
 internal import Keyring
 internal import Secrets
 
-/// What an update does to each item.
+/// The changes that an update makes to each item.
 struct SecItemChanges {
   private var changes = AttributeChanges()
   private var data: Data?
   /// The value of `kSecAttrAccessible` that is set alone, so that the conditions stay.
   private var protection: String?
   private var accessControl: SecAccessControl?
-  /// Whether keys get new bytes.
+  /// A Boolean value that indicates whether keys get new bytes.
   private var isOfKey = false
 
   /// Reads the attributes of an update for items of a class.
@@ -109,7 +109,7 @@ struct SecItemChanges {
 
   // MARK: One item
 
-  /// Whether what is to be set depends on what the item is.
+  /// A Boolean value that indicates whether the new values depend on the item.
   private var dependsOnItem: Bool {
     accessControl != nil || protection != nil || touchesSynchronizable || isOfKey
   }
@@ -142,7 +142,7 @@ struct SecItemChanges {
     SecAccessControl(protection: protection ?? old.protection, flags: old.flags)
   }
 
-  /// What stays on this machine is not synchronised, and what somebody has to be asked for is not either.
+  /// Checks that an item on this machine, or one that asks the user, does not become synchronised.
   private func checkSynchronizable(
     _ changes: AttributeChanges, _ control: SecAccessControl?, _ record: ItemRecord
   ) throws {
@@ -153,7 +153,8 @@ struct SecItemChanges {
     if let control, control.flags != [] { throw SecItemFailure.parameter }
   }
 
-  /// What new bytes of a key say about it, where they are a key at all: programs keep other things there, too.
+  /// Adds the attributes that follow from new bytes of a key, if they are a key: programs store other data
+  /// there, too.
   private func described(_ record: ItemRecord, _ set: Attributes) -> Attributes {
     var attributes = record.attributes
     attributes.merge(set)
@@ -169,7 +170,7 @@ struct SecItemChanges {
 }
 
 extension Changes {
-  /// Whether an item has the conditions and the place that it was found with, or is gone.
+  /// Returns true if an item has the conditions and the place that it was found with, or is gone.
   fileprivate mutating func hasConditions(of record: ItemRecord) throws(KeyringError) -> Bool {
     do {
       let base = try latest(record)

@@ -1,15 +1,16 @@
 internal import Glibc
 internal import Keyring
 
-/// Why a call ends without success: the status that it answers.
+/// The status of a call that fails.
 struct SecItemFailure: Error, Equatable {
   let status: OSStatus
-  /// Whether the item was found and then gone: another look tells what is there now.
+  /// A Boolean value that indicates whether the item was found and then removed, so that another search can
+  /// help.
   private(set) var isOfItemGone = false
 
   init(_ status: OSStatus) { self.status = status }
 
-  /// What the caller said makes no sense.
+  /// The arguments of the call are invalid.
   static let parameter = SecItemFailure(errSecParam)
   /// An attribute that items of the class never have.
   static let noSuchAttribute = SecItemFailure(errSecNoSuchAttr)

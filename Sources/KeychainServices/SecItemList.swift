@@ -4,7 +4,7 @@ internal import Keyring
 /// The items that `kSecMatchItemList` lets through: those of persistent references, certificates, keys and identities.
 struct SecItemList {
   private var references: [PersistentReference] = []
-  /// What objects say of the items that they were made from.
+  /// The class and primary key of the items that objects were made from.
   private var objects: [(itemClass: ItemClass, key: Attributes)] = []
 
   /// Reads a list.
@@ -36,7 +36,7 @@ struct SecItemList {
     objects.append((.certificate, certificate.itemAttributes.primaryKey(of: .certificate)))
   }
 
-  /// Whether an item is in the list. An identity is when its certificate is.
+  /// Returns true if an item is in the list. An identity is if its certificate is.
   func contains(_ record: ItemRecord) -> Bool {
     references.contains { $0.itemClass == record.itemClass && $0.id == record.id }
       || objects.contains { $0.itemClass == record.itemClass && record.attributes.contain($0.key) }

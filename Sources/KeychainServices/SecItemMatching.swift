@@ -6,11 +6,11 @@ struct SecItemMatching {
   static let validOnDate = "m_ValidOnDate"
 
   var ignoresCase = false
-  /// Whether only certificates are wanted that somebody has found worthy of trust.
+  /// A Boolean value that indicates whether only trusted certificates match.
   private(set) var needsTrust = false
-  /// What is not told apart in the subject of a certificate.
+  /// The options for comparing the subject of a certificate.
   private var subjectOptions: String.CompareOptions = []
-  /// How the subject of a certificate is compared, and with what.
+  /// The conditions on the subject of a certificate.
   private var subjects: [(kind: SubjectMatch, text: String)] = []
   private var host: String?
   private var email: String?
@@ -68,10 +68,10 @@ struct SecItemMatching {
     return true
   }
 
-  /// Whether only the content of a certificate can tell.
+  /// A Boolean value that indicates whether the content of the certificate is needed.
   var needsCertificate: Bool { email != nil || issuers != nil || validOn != nil || !subjects.isEmpty }
 
-  /// Whether an item's attributes fulfil what is asked of its host.
+  /// Returns true if an item's attributes fulfil the condition on its host.
   func accepts(_ record: ItemRecord) -> Bool {
     guard let host, record.itemClass == .internetPassword else { return true }
     guard let bytes = record.attributes[.server]?.contentBytes else { return false }
@@ -80,7 +80,7 @@ struct SecItemMatching {
     return server == host || server.hasSuffix("." + host)
   }
 
-  /// Whether a certificate fulfils what is asked of it.
+  /// Returns true if a certificate fulfils the conditions.
   func accepts(_ certificate: SecCertificate) -> Bool {
     let name = certificate.commonName ?? certificate.subjectSummary
     for (kind, text) in subjects where !accepts(name, kind, text) { return false }

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Keyring
 
-/// What a dictionary of Apple's keychain asks for, checked and in the store's words.
+/// A checked query or set of attributes of Apple's keychain, in terms of the store.
 struct SecItemRequest {
-  /// Which function the dictionary was handed to; some keys have a meaning in one of them only.
+  /// The function that the dictionary was passed to. Some keys have a meaning in only one of them.
   enum Purpose { case add, find, update, delete }
 
-  /// What is returned of an item.
+  /// The results to return of an item.
   struct Returns: OptionSet {
     let rawValue: Int
     static let data = Returns(rawValue: 1)
@@ -15,10 +15,10 @@ struct SecItemRequest {
     static let persistentReference = Returns(rawValue: 8)
   }
 
-  /// What happens to items that need a person's passphrase; the later one is the stricter one.
+  /// The treatment of items that need the user's passphrase; the later case is the stricter one.
   enum Interaction: Int { case allow, skip, fail }
 
-  /// Which items `synchronizable` lets through.
+  /// The items that `synchronizable` selects.
   enum Synchronizable { case no, yes, any }
 
   let purpose: Purpose
@@ -90,7 +90,7 @@ struct SecItemRequest {
 
   private static let prefixes = ["v_", "r_", "m_", "u_"]
 
-  /// Whether a key is no attribute.
+  /// Returns true if a key is not an attribute.
   private static func isSpecial(_ key: String) -> Bool {
     key == "class" || key == "nleg" || prefixes.contains { key.hasPrefix($0) }
   }
@@ -220,7 +220,8 @@ struct SecItemRequest {
     data = content
   }
 
-  /// What a reference says of its item: everything for a new one, else what finds it.
+  /// Returns the attributes that a reference contributes: all for a new item, otherwise those that identify
+  /// the item.
   private func identifying(_ attributes: Attributes, _ itemClass: ItemClass) -> Attributes {
     purpose == .add ? attributes : attributes.primaryKey(of: itemClass)
   }
@@ -255,7 +256,7 @@ struct SecItemRequest {
     if wish.rawValue > interaction.rawValue { interaction = wish }
   }
 
-  /// What no part can tell by itself.
+  /// Checks the rules that concern several members together.
   private func check() throws {
     // To hand out a certificate that nobody has examined as one to be trusted would be worse than none.
     if matching.needsTrust, isIdentity || itemClass == .certificate {

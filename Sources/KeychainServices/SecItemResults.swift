@@ -13,7 +13,7 @@ struct SecItemResults {
   static let contentName = AttributeName("content")
   static let noContent = AttributeValue.string("none")
 
-  /// What a call returns: one object, or an array of them when more than one item was asked for.
+  /// Returns the result of a call: one object, or an array of them if more than one item was asked for.
   ///
   /// - Parameter found: What there is, at least one.
   /// - Returns: nil when nothing was asked for, or when nothing is there to return.
@@ -90,7 +90,7 @@ struct SecItemResults {
     return try search.secret(of: record)
   }
 
-  /// What stands for a certificate, a key or an identity itself; passwords have nothing of the kind.
+  /// Returns the object for a certificate, a key or an identity; nil for passwords.
   private func reference(
     to found: SecItemSearch.Found, _ content: Data?
   ) throws -> AnyObject? {
@@ -156,6 +156,6 @@ struct SecItemResults {
 }
 
 extension ItemRecord {
-  /// Whether there is an object that stands for the item itself.
+  /// A Boolean value that indicates whether an object can represent the item itself.
   fileprivate var isReferable: Bool { itemClass == .certificate || itemClass == .key }
 }

@@ -20,7 +20,7 @@ struct SecItemSearch {
     }
   }
 
-  /// What a query has found.
+  /// The results of a query.
   struct Matches {
     var found: [Found]
     /// The content of those that had to be decrypted to tell whether they match.
@@ -64,7 +64,7 @@ struct SecItemSearch {
 
   // MARK: Queries
 
-  /// What is asked of the items of a class.
+  /// Returns the query for the items of a class.
   func query(for itemClass: ItemClass) -> Query {
     var predicates = part(itemClass).entries.map { entry in
       Predicate.equal(entry.name, entry.value, ignoresCase: request.matching.ignoresCase)
@@ -169,7 +169,7 @@ struct SecItemSearch {
 }
 
 extension SecItemRequest {
-  /// Whether an item is left out because nobody may be asked.
+  /// Returns true if an item is left out because the user may not be asked.
   func skips(_ error: SecItemFailure) -> Bool {
     interaction == .skip && error.status == errSecInteractionNotAllowed
   }
@@ -208,7 +208,7 @@ extension Attributes {
     return key
   }
 
-  /// Whether all of others are here with the same values.
+  /// Returns true if all other attributes are here with the same values.
   func contain(_ others: Attributes) -> Bool {
     others.entries.allSatisfy { self[$0.name]?.isSame(as: $0.value) == true }
   }

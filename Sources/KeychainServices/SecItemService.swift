@@ -8,7 +8,7 @@ struct SecItemService {
 
   static let shared = SecItemService(session: .shared)
 
-  /// How often a call is tried because others take the items away that it has found.
+  /// The number of attempts if others remove the items that a call has found.
   private static let attempts = 8
 
   func add(_ dictionary: CFDictionary) throws -> CFTypeRef? {
@@ -115,7 +115,7 @@ struct SecItemService {
   private struct AddedItem {
     let item: NewItem
     let data: Data
-    /// Whether it may be added only where a passphrase protects it.
+    /// A Boolean value that indicates whether the item may be added only where a passphrase protects it.
     let needsPassphrase: Bool
   }
 

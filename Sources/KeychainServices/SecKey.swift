@@ -59,7 +59,7 @@ public final class SecKey: NSObject, CoreFoundationType, @unchecked Sendable {
     unsafe secret.withBytes { unsafe Data($0) }
   }
 
-  /// Whether the other object is the same key.
+  /// Returns true if the other object is the same key.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? SecKey else { return false }
     return material.type == other.material.type && material.keyClass == other.material.keyClass
@@ -94,7 +94,7 @@ public final class SecKey: NSObject, CoreFoundationType, @unchecked Sendable {
 // MARK: What a keychain knows about it
 
 extension SecKey {
-  /// What a store keeps beside the bytes, as Apple's keychain fills it in.
+  /// The attributes that a store keeps beside the bytes, as Apple's keychain sets them.
   ///
   /// A symmetric key has no application label: a hash of a secret would be readable by everybody.
   var itemAttributes: Attributes {

@@ -45,7 +45,7 @@ public func SecKeyCopyExternalRepresentation(
   key.externalRepresentation as CFData
 }
 
-/// What is known about a key.
+/// Returns the attributes of a key.
 ///
 /// - Parameter key: Any key.
 /// - Returns: Attributes by their `kSecAttr...` keys, with `kSecClass`. The bytes are not among them;
@@ -62,7 +62,7 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
   key.publicKey
 }
 
-/// How many bytes an operation with a key takes at a time.
+/// Returns the number of bytes that an operation with a key takes at a time.
 ///
 /// - Parameter key: Any key.
 /// - Returns: The bytes of the modulus or of the field; for a symmetric key the block of its cipher.

@@ -3,7 +3,7 @@
 
 public import Foundation
 
-/// What a key can be asked to do.
+/// The operations of keys.
 public enum SecKeyOperationType: Int, Sendable {
   /// Make a signature.
   case sign = 0
@@ -31,9 +31,9 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
     text = rawValue as String
   }
 
-  /// How many bytes are wanted, a number.
+  /// The requested size in bytes, a number.
   public static let requestedSize = SecKeyKeyExchangeParameter(rawValue: "requestedSize")
-  /// What both sides know beside the keys, as data.
+  /// The information that both sides share, as data.
   public static let sharedInfo = SecKeyKeyExchangeParameter(rawValue: "sharedInfo")
 }
 
@@ -42,7 +42,7 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
 /// Key: attributes of the public half, as a dictionary, for ``SecKeyCreateRandomKey(_:_:)``.
 @safe public nonisolated(unsafe) let kSecPublicKeyAttrs: CFString = "public"
 
-/// Whether a key can do something with an algorithm: no.
+/// Returns true if a key supports an operation with an algorithm: never.
 ///
 /// - Parameters:
 ///   - key: Any key.

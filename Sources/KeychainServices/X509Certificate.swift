@@ -3,7 +3,7 @@ internal import Encoding
 internal import Foundation
 internal import KeyringModel
 
-/// What an X.509 certificate says (RFC 5280), read once, when it is made.
+/// The content of an X.509 certificate (RFC 5280), read once, when it is made.
 ///
 /// libksba must accept the certificate as a whole. What it does not hand out byte for byte (names, version, the
 /// public key's bits) is read beside it by ``DERReader``, which looks first: bytes that are not DER from end to
@@ -13,9 +13,9 @@ struct X509Certificate: Sendable {
   let version: Int
   /// The content of the serial number, as the certificate holds it.
   let serialNumber: [UInt8]
-  /// Who issued it.
+  /// The issuer.
   let issuer: DistinguishedName
-  /// Whom it is for.
+  /// The subject.
   let subject: DistinguishedName
   /// The object identifier of the public key's algorithm: its content.
   let keyAlgorithm: [UInt8]
@@ -63,7 +63,7 @@ private struct CertificateFields {
   let subject: [UInt8]
   let keyAlgorithm: [UInt8]
   let publicKey: [UInt8]
-  /// What libksba is shown instead of a certificate whose subject is empty; nil for all others.
+  /// The bytes that libksba reads instead of a certificate whose subject is empty; nil for all others.
   ///
   /// Such certificates are valid (RFC 5280 section 4.1.2.6), but the library (1.6.3) stops reading at the empty
   /// name. Here the issuer's name stands in its place; validity and extensions are read from it, nothing else.
@@ -196,7 +196,7 @@ private struct GeneralNames {
     return unsafe Array(UnsafeBufferPointer(start: expression + position + 1, count: count))
   }
 
-  /// Where the content of an extension lies in the certificate; nil without such an extension.
+  /// Returns the range of the content of an extension in the certificate; nil without such an extension.
   func content(ofExtension identifier: String) -> Range<Int>? {
     var index: CInt = 0
     while true {

@@ -1,10 +1,10 @@
 /// Something that is measured, by name.
 struct Benchmark: Sendable {
-  /// What the person calls it.
+  /// The name on the command line.
   let name: String
-  /// What it shows.
+  /// The quantity that it measures.
   let summary: String
-  /// Whether it takes too long to be run without being asked for.
+  /// A Boolean value that indicates whether it takes so long that it runs only if it is named.
   var onlyByName = false
   /// Measures and reports.
   let run: @Sendable (Workbench, inout Report) throws(BenchmarkError) -> Void

@@ -1,4 +1,4 @@
-/// Why a benchmark could not be made.
+/// The reasons why a benchmark could not run.
 enum BenchmarkError: Error {
   /// The command that is measured is not built.
   case commandMissing(path: String)
@@ -11,7 +11,7 @@ enum BenchmarkError: Error {
   /// Something is not as it has to be for the numbers to mean anything.
   case unexpected(String)
 
-  /// What to tell the person who runs the benchmark.
+  /// The message.
   var text: String {
     switch self {
     case .commandMissing(let path):

@@ -1,5 +1,5 @@
 extension Benchmark {
-  /// What a small push can cost those who receive it.
+  /// The cost of a small hostile push for those who fetch it.
   static let bombs = Benchmark(
     name: "bombs",
     summary:
@@ -43,7 +43,7 @@ extension Benchmark {
 
 /// A push that costs its receivers more than its sender.
 private struct Bomb {
-  /// What it has.
+  /// The description of its content.
   let name: String
   /// Makes it in a bare repository, in the language of `sh`.
   let script: String

@@ -19,7 +19,7 @@ struct Command: Sendable {
   var text: String { ([program] + arguments).joined(separator: " ") }
 }
 
-/// What a process did and what it cost.
+/// The result and the cost of a process.
 struct ProcessOutcome: Sendable {
   /// The exit status; nil when a signal ended it.
   var status: Int32?
@@ -30,7 +30,7 @@ struct ProcessOutcome: Sendable {
   /// The most memory that it, or a process that it waited for, had in use, in bytes.
   var peakMemory: Int
 
-  /// How it ended, in words.
+  /// The way it ended, as text.
   var ending: String {
     if let signal { return "ended by signal \(signal)" }
     return "exit status \(status ?? -1)"

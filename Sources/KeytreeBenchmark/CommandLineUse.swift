@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the person asked for: names of benchmarks, and options.
+/// The parsed command line: names of benchmarks, and options.
 enum CommandLineUse {
   /// The hidden verb that writes an index without items; for a child of this program.
   static let fill = "--fill"

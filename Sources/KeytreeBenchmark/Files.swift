@@ -39,10 +39,10 @@ enum Files {
     }
   }
 
-  /// Whether something can be run at a path.
+  /// Returns true if a path leads to a program.
   static func isProgram(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 
-  /// Whether a folder is in memory, where `fsync(2)` costs nothing.
+  /// Returns true if a folder is in memory, where `fsync(2)` costs nothing.
   static func isInMemory(_ path: String) -> Bool {
     let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return false }
@@ -64,7 +64,7 @@ enum Files {
     return names.sorted()
   }
 
-  /// How many bytes the files below a folder have.
+  /// Returns the number of bytes of the files below a folder.
   static func size(of path: String) -> Int {
     var info = stat()
     guard unsafe lstat(path, &info) == 0 else { return 0 }

@@ -1,4 +1,4 @@
-/// How many items a large store has.
+/// The number of items of a large store.
 let largeCount = 100_000
 
 extension Benchmark {
@@ -92,7 +92,7 @@ extension Command {
 }
 
 extension String {
-  /// Where what follows the first occurrence of a text starts; nil without one.
+  /// Returns the position after the first occurrence of a text; nil without one.
   fileprivate func range(of text: String) -> String.Index? {
     var start = startIndex
     while start < endIndex {

@@ -21,7 +21,7 @@ extension Benchmark {
     }
   }
 
-  /// How much a repository grows.
+  /// The growth of a repository.
   static let growth = Benchmark(
     name: "growth",
     summary: "bytes of .git for each item added to \(historyCount), against pass",
@@ -49,17 +49,17 @@ extension Benchmark {
     }
   }
 
-  /// How many items a store has whose history is looked at.
+  /// The number of items of a store whose history is measured.
   private static let historyCount = 10_000
 }
 
-/// How many bytes a repository grows by with each item.
+/// The number of bytes by which a repository grows with each item.
 private struct Growth {
   /// The bytes for each item added so far, at one time.
   struct Stage {
     let name: String
     let bytes: Int
-    /// Whether a limit holds for it.
+    /// A Boolean value that indicates whether a limit applies to it.
     var isLimited = true
   }
 

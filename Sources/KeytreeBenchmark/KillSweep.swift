@@ -15,17 +15,17 @@ extension Benchmark {
 struct KillSweep {
   /// Something that changes a store.
   struct Change: Sendable {
-    /// What it is called.
+    /// The name.
     let name: String
     /// The command's words.
     let words: [String]
-    /// What it reads.
+    /// The standard input.
     var input = ""
-    /// Whether it puts a damaged store in order.
+    /// A Boolean value that indicates whether it repairs a damaged store.
     var isRepair = false
   }
 
-  /// What is killed.
+  /// The commands that are killed.
   static let changes = [
     Change(name: "add", words: ["add", "new.example/alice"], input: "new secret"),
     Change(name: "set --secret", words: ["set", "old.example/alice", "--secret"], input: "changed secret"),
@@ -139,7 +139,7 @@ struct KillSweep {
     return store
   }
 
-  /// What a person sees: every item with its attributes and secret, then what `check` says.
+  /// Returns every item with its attributes and secret, then the output of `check`.
   ///
   /// The items come first, because they have to be right also before anybody checks.
   private func look(at store: String) throws(BenchmarkError) -> [String] {

@@ -22,9 +22,9 @@ struct Samples {
 
 /// Two programs that do the same, run by turns so that what disturbs one disturbs the other, too.
 struct Comparison {
-  /// How long ours took, in seconds.
+  /// The times of Keytree, in seconds.
   let ours: Samples
-  /// How long theirs took, in seconds.
+  /// The times of the peer, in seconds.
   let theirs: Samples
   /// Ours divided by theirs, pair by pair.
   let ratios: Samples

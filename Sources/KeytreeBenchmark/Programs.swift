@@ -4,7 +4,7 @@ internal import Glibc
 struct Programs {
   /// The folder of this program, where the command lies, too.
   let folder: String
-  /// Where other programs are looked for.
+  /// The folders that are searched for other programs.
   let searchPath: String
 
   /// Finds this program's folder.

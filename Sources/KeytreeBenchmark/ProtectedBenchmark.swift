@@ -18,7 +18,7 @@ extension Benchmark {
   }
 }
 
-/// What people do every day, in two stores with git.
+/// The commands of everyday use, in two stores with git.
 private struct EverydayCommands {
   /// The largest ratios that depend on the key.
   struct Limits {

@@ -3,14 +3,14 @@
 /// The agent caches the passphrase, not the key: it derives the key's protection anew for each operation, and GnuPG
 /// chooses the number of iterations so that this takes about 100 ms on the machine that protects the key.
 struct ProtectedKey {
-  /// How long `gpg --sign` should take, in seconds.
+  /// The wanted time of `gpg --sign`, in seconds.
   private static let wantedTime = 0.1
   private static let passphrase = "correct horse"
 
   private let bench: Workbench
   private let signedFile: String
 
-  /// How long `gpg --sign` takes now.
+  /// The current time of `gpg --sign`.
   private(set) var time: Samples
 
   /// Protects the key.
@@ -71,7 +71,7 @@ struct ProtectedKey {
 
   // MARK: Counting
 
-  /// How often a secret key was used.
+  /// The number of uses of a secret key.
   struct Use: Equatable {
     var decryptions = 0
     var signatures = 0

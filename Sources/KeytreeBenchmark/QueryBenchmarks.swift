@@ -34,9 +34,9 @@ extension Benchmark {
   }
 }
 
-/// What is asked, in a child of this program.
+/// The queries, in a child of this program.
 enum StoreQuestions {
-  /// How many items the store has.
+  /// The number of items of the store.
   static let count = 20_000
 
   struct Question: Sendable {

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// What the benchmarks say, on standard output, and whether a limit was broken.
+/// The report of the benchmarks, on standard output, with the limits that were exceeded.
 struct Report {
-  /// How many limits were broken.
+  /// The number of limits that were exceeded.
   private(set) var over = 0
 
   /// Prints a comparison against a limit for the ratio of the medians.

@@ -1,5 +1,5 @@
 extension Benchmark {
-  /// Who could ever read what, from the history of a large store.
+  /// The time to compute who could ever read which secret, from the history of a large store.
   static let rotation = Benchmark(
     name: "rotation",
     summary:
@@ -34,7 +34,7 @@ extension Benchmark {
     report.count("processes: GnuPG", started.count { $0 != "git" }, wanted: 0)
   }
 
-  /// How many items there are.
+  /// The number of items.
   private static let rotationCount = 100_000
 }
 

@@ -6,11 +6,12 @@ internal import KeyringModel
 /// An index line has about 410 bytes, so that 100,000 items have an index of 41 MB. The same number gives the same items
 /// each time.
 struct SampleIndex {
-  /// How many items to write.
+  /// The number of items to write.
   let count: Int
   /// Every so many items have a comment of two lines, which is written with an escape.
   var escapeInterval = 200
-  /// Whether the items are generic passwords, as programs keep them, instead of those of a browser.
+  /// A Boolean value that indicates whether the items are generic passwords, as programs store them, instead
+  /// of those of a browser.
   var isGeneric = false
 
   /// The server of an item; three items share one.

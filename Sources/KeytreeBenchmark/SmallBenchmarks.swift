@@ -1,5 +1,5 @@
 extension Benchmark {
-  /// How long the program takes to start.
+  /// The time of the program's start.
   static let version = Benchmark(
     name: "version", summary: "`keytree version` against `git --version`"
   ) { bench, report throws(BenchmarkError) in
@@ -13,7 +13,7 @@ extension Benchmark {
       "start of the program", comparison, ours: "keytree version", theirs: "git --version", limit: 3)
   }
 
-  /// Where the faults of DESIGN section 6 are tried.
+  /// The sweep over the faults of DESIGN section 7.
   static let faults = Benchmark(
     name: "faults", summary: "every file operation failed and killed in turn: done by tests"
   ) { _, report throws(BenchmarkError) in

@@ -150,7 +150,7 @@ struct SyncFaultSweep {
     try bench.output(of: bench.git(["rev-parse", "refs/heads/main"], in: place))
   }
 
-  /// What the last command wrote to standard error.
+  /// Returns the standard error of the last command.
   private func said() throws(BenchmarkError) -> String {
     String(decoding: (try Files.read("\(bench.folder)/errors") ?? []).suffix(400), as: UTF8.self)
       .split(separator: "\n").joined(separator: " | ")

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the C library says about an error number.
+/// The messages of the C library for error numbers.
 enum SystemText {
   /// The words for an error number (strerror).
   static func of(_ code: Int32) -> String {

@@ -15,7 +15,7 @@ extension Benchmark {
 
 /// The same secrets in a store and in one of pass, both with git.
 struct PairedStores {
-  /// How many items each has.
+  /// The number of items of each.
   static let count = 500
 
   let bench: Workbench

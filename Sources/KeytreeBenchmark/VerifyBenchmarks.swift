@@ -37,7 +37,7 @@ extension Benchmark {
     report.count("findings", numbers["findings"].map { Int($0) }, wanted: 0)
   }
 
-  /// How many items have a signature of their own.
+  /// The number of items that have a signature of their own.
   private static let signedCount = 10_000
 
   private static func measure(

@@ -6,9 +6,9 @@ internal import Glibc
 final class Workbench {
   /// The folder of everything, on a real disk.
   let folder: String
-  /// What runs.
+  /// The programs that run.
   let programs: Programs
-  /// How many pairs a comparison makes, if the person has said so.
+  /// The number of pairs of a comparison, if the user has given it.
   let wantedPairs: Int?
   private let base: String
   private let key: String

@@ -1,8 +1,8 @@
 internal import CGcrypt
 
-/// Why no code could be made from a seed that is one. Nothing of the seed is in it.
+/// The reason why no code could be made from a valid seed. It contains nothing of the seed.
 package struct CodeError: Error, Equatable, Sendable {
-  /// What libgcrypt says, in its own words.
+  /// The message of libgcrypt.
   package let reason: String
 
   init(_ problem: gcry_error_t) {

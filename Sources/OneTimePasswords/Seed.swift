@@ -9,7 +9,7 @@ package struct Seed: ~Copyable {
     case sha1, sha256, sha512
   }
 
-  /// What makes the codes differ.
+  /// The moving factor of the codes.
   package enum Factor: Equatable, Sendable {
     /// The time; a code is good for so many seconds.
     case time(period: Int64)
@@ -24,15 +24,15 @@ package struct Seed: ~Copyable {
 
   /// The hash function.
   package let hash: Hash
-  /// How many digits a code has.
+  /// The number of digits of a code.
   package let digits: Int
-  /// What makes the codes differ.
+  /// The moving factor.
   package let factor: Factor
-  /// Who issues the account, where the URI says so.
+  /// The issuer of the account, if the URI names it.
   package let issuer: String?
   /// The name of the account, where the URI has one.
   package let account: String?
-  /// Whether the seed was a URI, not just base32.
+  /// A Boolean value that indicates whether the seed was a URI, not just Base32.
   package let isURI: Bool
 
   let key: SecretBytes
@@ -120,7 +120,7 @@ enum SeedText {
     return unsafe UnsafeRawBufferPointer(rebasing: text[first...last])
   }
 
-  /// Whether text begins with a word, in either case.
+  /// Returns true if text begins with a word, ignoring case.
   static func starts(_ text: UnsafeRawBufferPointer, with word: String) -> Bool {
     text.count >= word.utf8.count && (unsafe SeedAddress.isWord(word, text, 0..<word.utf8.count))
   }

@@ -9,15 +9,15 @@ struct SeedAddress {
 
   /// The word after the scheme.
   let type: Range<Int>
-  /// What follows it up to the parameters, still encoded.
+  /// The label: the part up to the parameters, still encoded.
   let label: Range<Int>
   /// The values of the parameters that count, still encoded.
   let values: [SeedError.Parameter: Range<Int>]
-  /// Whether there are any parameters.
+  /// A Boolean value that indicates whether there are parameters.
   let hasQuery: Bool
-  /// Where another parameter could be added.
+  /// The position where another parameter could be added.
   let end: Int
-  /// Whether the URI asks for Steam's way of writing codes.
+  /// A Boolean value that indicates whether the URI asks for codes of Steam.
   let isOfSteam: Bool
 
   /// The parts of a URI that begins with the scheme.
@@ -54,7 +54,7 @@ struct SeedAddress {
     self.isOfSteam = isOfSteam
   }
 
-  /// Whether a part is a word, in either case.
+  /// Returns true if a part is a word, ignoring case.
   static func isWord(_ word: String, _ text: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
     guard range.count == word.utf8.count else { return false }
     return zip(range, word.utf8).allSatisfy { index, wanted in

@@ -1,6 +1,6 @@
 package import Encoding
 
-/// Why some bytes are no seed of one-time passwords. Nothing of the seed is in it.
+/// The reasons why bytes are not a seed of one-time passwords. They contain nothing of the seed.
 package enum SeedError: Error, Equatable, Sendable {
   /// There is nothing but white space.
   case empty

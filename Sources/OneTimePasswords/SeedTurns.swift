@@ -5,7 +5,7 @@ package import Secrets
 package struct Turn: Equatable, Sendable {
   /// The number of periods since 1970.
   package let counter: UInt64
-  /// How many seconds the code stays good, at least one.
+  /// The number of seconds for which the code is valid, at least one.
   package let seconds: Int64
 
   /// The turn of a moment; a moment before 1970 counts as 1970 (RFC 6238, section 4.2).

@@ -1,6 +1,6 @@
 internal import Secrets
 
-/// What the parts of an `otpauth` URI mean.
+/// The values of the parts of an `otpauth` URI.
 @safe
 struct SeedValues {
   private let text: UnsafeRawBufferPointer
@@ -55,7 +55,7 @@ struct SeedValues {
     return number
   }
 
-  /// Who issues the account and what it is called; what is no text is as if it were not there.
+  /// Returns the issuer and the name of the account. A value that is not text is treated as missing.
   ///
   /// The label is `account` or `issuer:account`; the parameter `issuer` counts more than the label.
   func names() -> (issuer: String?, account: String?) {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainServices
 internal import OpenPGP
 
-/// What is measured, each on the store that the environment names; prints `name: number` for each number.
+/// The measurements, each on the store that the environment names. Prints `name: number` for each number.
 enum SecItemBenchmark {
   /// Runs what the arguments ask for.
   ///

@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 
-/// What a program that handles secrets does to itself before anything else.
+/// The protection that a program with secrets gives itself before anything else.
 package enum ProcessHardening {
   /// Makes this process a poor source of leaks: no core dump, no inspection by other processes of the user,
   /// private files, and no debug log of libgpgme, which would hold plaintext.
@@ -24,7 +24,7 @@ package enum ProcessHardening {
     return before
   }
 
-  /// What a process was like before.
+  /// The limits of the process before the change.
   package struct Before: Sendable {
     let umask: mode_t
     let coreLimit: rlimit

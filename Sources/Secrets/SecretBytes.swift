@@ -12,7 +12,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
   // cannot be copied, and `withBytes` lends it only for the time of a call.
   private var block: UnsafeMutableRawBufferPointer
 
-  /// How many bytes are held.
+  /// The number of bytes.
   public private(set) var count: Int
 
   /// Holds nothing and takes no memory.
@@ -49,7 +49,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
 
   deinit { unsafe SecretPages.release(block) }
 
-  /// Whether there are no bytes.
+  /// A Boolean value that indicates whether there are no bytes.
   public var isEmpty: Bool { count == 0 }
 
   /// Adds one byte at the end.

@@ -144,7 +144,7 @@ package enum SecretInput {
   }
 }
 
-/// Why no secret could be read.
+/// The reasons why no secret could be read.
 package enum SecretInputError: Error, Equatable {
   /// More bytes came than are accepted.
   case tooLong(limit: Int)

@@ -31,7 +31,7 @@ package struct SecretSlice: Sendable {
   /// Its size in bytes.
   package var count: Int { range.count }
 
-  /// Whether there are no bytes.
+  /// A Boolean value that indicates whether there are no bytes.
   package var isEmpty: Bool { range.isEmpty }
 
   /// Names a part without copying it.

@@ -25,7 +25,7 @@ struct ChildWatch: ~Copyable {
   /// The descriptor that becomes readable when the child has ended; negative where the kernel does not offer it.
   var number: Int32 { descriptor.number }
 
-  /// Whether it has ended. Its status stays.
+  /// A Boolean value that indicates whether the child has ended. Its status can still be taken.
   var hasEnded: Bool { state != .runs }
 
   /// Sends a signal to the child, and to its group where it has one.

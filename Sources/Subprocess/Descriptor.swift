@@ -44,7 +44,7 @@ struct Descriptor: ~Copyable {
 
   deinit { if isOpen { Glibc.close(number) } }
 
-  /// Whether it has not been closed.
+  /// A Boolean value that indicates whether it has not been closed.
   var isOpen: Bool { number >= 0 }
 
   /// Closes it now, if it is open.
@@ -65,9 +65,9 @@ struct Descriptor: ~Copyable {
 
 /// A pipe between this process and a child; `pipe(7)`.
 struct Pipe: ~Copyable {
-  /// What is read from.
+  /// The read end.
   let readEnd: Descriptor
-  /// What is written to.
+  /// The write end.
   let writeEnd: Descriptor
 
   /// Makes a pipe.

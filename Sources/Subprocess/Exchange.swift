@@ -22,9 +22,9 @@ struct Exchange: ~Copyable {
     var isKilled = false
   }
 
-  /// How long what a child has left running may keep the streams open after its end.
+  /// The time for which processes that a child has left may keep the streams open after its end.
   private static let grace = Duration.milliseconds(200)
-  /// How long to wait without looking for the end of a child that has no descriptor to tell it.
+  /// The interval between checks for the end of a child that has no descriptor.
   private static let look = Duration.milliseconds(10)
 
   /// Takes over a child that has just been started, with this process' ends of its streams.
@@ -88,7 +88,7 @@ struct Exchange: ~Copyable {
     feed.end()
   }
 
-  /// When something is to be done though nothing has happened.
+  /// The time of the next step that does not depend on an event.
   private var nextStep: Instant? {
     if let stopping, !stopping.isKilled { return stopping.killTime }
     if let end { return end + Self.grace }

@@ -1,12 +1,12 @@
 internal import CSystem
 internal import Glibc
 
-/// What a program has still to read, and the pipe to it.
+/// The rest of a program's input, and the pipe to it.
 struct InputFeed: ~Copyable {
   private var pipe: Descriptor
   private let bytes: [UInt8]
   private var given = 0
-  /// Why the rest cannot be given, as `errno` has it; nil if nothing went wrong.
+  /// The error number if the rest cannot be written; otherwise nil.
   private(set) var failure: Int32?
 
   /// A feed without a pipe is over from the beginning.

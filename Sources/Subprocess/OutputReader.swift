@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// What a program has written to one of its streams, and the pipe from it.
+/// The output of a program on one of its streams, and the pipe from it.
 struct OutputReader: ~Copyable {
-  /// What was collected; for lines, the beginning of the one that has not ended.
+  /// The collected bytes; for lines, the beginning of the incomplete one.
   private(set) var bytes: [UInt8] = []
-  /// Whether there was more than the limit. What comes after is thrown away.
+  /// A Boolean value that indicates whether there was more than the limit. The rest is discarded.
   private(set) var isOverLimit = false
-  /// Why the rest cannot be read, as `errno` has it; nil if nothing went wrong.
+  /// The error number if the rest cannot be read; otherwise nil.
   private(set) var failure: Int32?
   private var pipe: Descriptor
   private let stream: ProcessStream
@@ -32,10 +32,10 @@ struct OutputReader: ~Copyable {
   /// The descriptor to poll for reading; negative when the stream has ended.
   var number: Int32 { pipe.number }
 
-  /// Whether the stream was read to its end.
+  /// A Boolean value that indicates whether the stream was read to its end.
   var hasEnded: Bool { !pipe.isOpen }
 
-  /// Whether all that was written to it was taken.
+  /// A Boolean value that indicates whether all output was collected.
   var isComplete: Bool { hasEnded && !isOverLimit }
 
   /// Reads once, what is there.

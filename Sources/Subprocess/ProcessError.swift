@@ -1,4 +1,4 @@
-/// Why there is no outcome of a program.
+/// The reasons why a program has no outcome.
 package enum ProcessError: Error, Equatable, Sendable {
   /// There is no such program, or its path is not absolute.
   case notFound(program: String)

@@ -1,4 +1,4 @@
-/// How a program ended, and what it wrote.
+/// The way a program ended, and its output.
 package struct ProcessOutcome: Sendable, Equatable {
   /// The end of a process, as `wait(2)` tells it.
   package enum Ending: Sendable, Equatable {
@@ -8,7 +8,7 @@ package struct ProcessOutcome: Sendable, Equatable {
     case signaled(Int32)
   }
 
-  /// Why a program was told to end.
+  /// The reasons why a program was stopped.
   package enum Stop: Sendable, Equatable {
     /// Its time was over.
     case timeout
@@ -16,18 +16,18 @@ package struct ProcessOutcome: Sendable, Equatable {
     case interruption
   }
 
-  /// How it ended.
+  /// The way it ended.
   package let ending: Ending
   /// Its standard output, where that was collected.
   package let output: [UInt8]
   /// Its standard error, where that was collected.
   package let errors: [UInt8]
-  /// Why it was told to end; nil when it was not. It may have ended well nevertheless.
+  /// The reason why it was stopped; nil if it was not. It may have succeeded nevertheless.
   package let stop: Stop?
-  /// Whether both streams were taken to their end. They are not when something that the program started still
-  /// holds them, or when a program that was told to end wrote more than accepted.
+  /// A Boolean value that indicates whether both streams were read to their end. They are not if another
+  /// process still holds them, or if a program that was stopped wrote more than accepted.
   package let isComplete: Bool
 
-  /// Whether it ended with status 0, by itself.
+  /// A Boolean value that indicates whether it ended with status 0, without being stopped.
   package var succeeded: Bool { ending == .exited(status: 0) && stop == nil }
 }

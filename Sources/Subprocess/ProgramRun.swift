@@ -4,17 +4,17 @@
 /// start of a program, but for SIGHUP, SIGINT and SIGQUIT, which stay ignored where this process ignores them, as
 /// under `nohup(1)`. The limits of `setrlimit(2)`, but for ``memoryLimit``, and the umask are those of this process.
 package struct ProgramRun: Sendable {
-  /// What the program reads.
+  /// The inputs of a program.
   package enum Input: Sendable {
     /// The end of the file at once.
     case none
     /// These bytes, then the end of the file. A program that stops reading early is not a failure.
     case bytes([UInt8])
-    /// What an open descriptor of this process gives, such as a terminal.
+    /// An open descriptor of this process, such as a terminal.
     case descriptor(Int32)
   }
 
-  /// Where goes what the program writes.
+  /// The destinations of output.
   package enum Output: Sendable {
     /// Nowhere.
     case discarded
@@ -45,15 +45,15 @@ package struct ProgramRun: Sendable {
   package var environment: ProcessEnvironment
   /// The folder in which it starts; nil for that of this process.
   package var folder: String?
-  /// What it reads from standard input.
+  /// The standard input.
   package var input = Input.none
-  /// Where its standard output goes.
+  /// The destination of standard output.
   package var output = Output.collected(limit: 1 << 20)
-  /// Where its standard error goes.
+  /// The destination of standard error.
   package var errors = Output.collected(limit: 1 << 20)
   /// Its process group.
   package var group = Group.own
-  /// How long it may run, sleep of the machine not counted; nil for as long as it takes.
+  /// The time limit, not counting sleep of the machine; nil for none.
   package var timeout: Duration?
   /// The most bytes of memory that the program, and each program that it starts, may ask for; nil for no limit of its own.
   /// `RLIMIT_DATA` in `setrlimit(2)`.
@@ -61,9 +61,10 @@ package struct ProgramRun: Sendable {
   /// An open descriptor that becomes readable, or is closed at its other end, when the program shall end.
   package var interruption: Int32?
 
-  /// How long it may take to end after SIGTERM. Only tests change this and the next.
+  /// The time between SIGTERM and SIGKILL. Only tests change this and the next.
   var patience = Duration.seconds(2)
-  /// Whether a descriptor tells its end, where the kernel offers one; `pidfd_open(2)`.
+  /// A Boolean value that indicates whether a descriptor reports the end, if the kernel offers one;
+  /// `pidfd_open(2)`.
   var usesDescriptor = true
 
   /// A run that reads nothing and collects up to 1 MiB of each stream.

@@ -58,7 +58,7 @@ extension ProgramRun {
       &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group))
   }
 
-  /// What an error number of `posix_spawn(3)` means, which may come from any step in the child.
+  /// Converts an error number of `posix_spawn(3)`, which may come from any step in the child.
   private func failure(_ number: Int32) -> ProcessError {
     if let folder, unsafe access(folder.isEmpty ? "" : folder + "/.", X_OK) != 0 {
       return .systemCall(action: "enter", path: folder, errno: errno)

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A standard stream of a child: the end that it gets and, where there is a pipe, the end that stays here.
 struct StreamEnds: ~Copyable {
-  /// What the child gets.
+  /// The end of the child.
   let child: Descriptor
   /// The other end of the pipe; not open when there is none.
   let own: Descriptor

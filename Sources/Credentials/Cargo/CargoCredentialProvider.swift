@@ -7,7 +7,7 @@ package import Secrets
 /// A token is a generic password whose service is `cargo-registry:` and the URL of the registry's index, without an
 /// account, as cargo's own provider for Apple's keychain has it.
 package struct CargoCredentialProvider {
-  /// What a provider says before it is asked anything: the versions of the protocol that it speaks.
+  /// The greeting of a provider: the versions of the protocol that it supports.
   package static let greeting = "{\"v\":[1]}"
 
   private let keyring: Keyring

@@ -3,7 +3,7 @@ package import Secrets
 
 /// One request of cargo to a credential provider: a line of JSON.
 package struct CargoRequest: Sendable {
-  /// What cargo wants.
+  /// The requests of cargo.
   package enum Kind: Sendable {
     /// The token of a registry.
     case get
@@ -15,7 +15,7 @@ package struct CargoRequest: Sendable {
     case unknown
   }
 
-  /// What it wants.
+  /// The request.
   package let kind: Kind
   /// `registry.index-url`: which registry.
   package let indexURL: String

@@ -150,7 +150,7 @@ package struct DockerCredentialHelper {
 
   // MARK: Finding
 
-  /// Whether an item is one of docker's.
+  /// Returns true if an item belongs to docker.
   static func isEntry(_ record: ItemRecord) -> Bool {
     LoginItems.isPassword(record) && record.attributes[.label] == Self.label
   }

@@ -8,7 +8,7 @@ internal import Secrets
 /// name. A refresh token is an item beside it, as is what goes into the header `Authorization` itself (``TokenItems``).
 /// What docker has stored is docker's.
 package struct GitCredentialHelper {
-  /// How often a change is worked out anew when others change the same items.
+  /// The number of attempts if others change the same items.
   private static let attempts = 5
 
   private let keyring: Keyring
@@ -142,7 +142,8 @@ package struct GitCredentialHelper {
     throw CredentialError.contended
   }
 
-  /// What a rejection is about, with what belongs to it; and why one of them cannot be compared.
+  /// Returns the items that a rejection is about, with their tokens, and the reason why one of them cannot be
+  /// compared.
   private func rejected(
     _ credential: GitCredential, _ endpoint: Endpoint
   ) throws -> ([ItemRecord], (any Error)?) {
@@ -197,7 +198,8 @@ package struct GitCredentialHelper {
     try items.secret(of: record)
   }
 
-  /// Whether an item has a secret; nil when it cannot be decrypted, which is for whoever asks for that item.
+  /// Returns true if an item has a secret; nil if it cannot be decrypted, which is reported when that item is
+  /// requested.
   private func holds(_ record: ItemRecord, _ wanted: SecretSlice) throws -> Bool? {
     do {
       return try secret(of: record).isEqual(to: wanted)

@@ -4,7 +4,7 @@ internal import Secrets
 
 /// A login as somebody wants it to be stored.
 struct WantedLogin {
-  /// What names it, and its label.
+  /// The attributes of its primary key, and its label.
   let attributes: Attributes
   /// The password, or what follows the scheme.
   let secret: SecretSlice
@@ -30,7 +30,7 @@ struct WantedLogin {
     self.attributes = attributes
   }
 
-  /// When it ends.
+  /// The time when it expires.
   var expiry: AttributeValue? { attributes[.passwordExpiry] }
 
   /// Its primary key in a group.
@@ -38,20 +38,20 @@ struct WantedLogin {
     PrimaryKey(itemClass: .internetPassword, attributes: attributes, group: group)
   }
 
-  /// Whether an item is of its kind: a password, or a token of the same scheme.
+  /// Returns true if an item is of the same kind: a password, or a token of the same scheme.
   func isSameKind(_ record: ItemRecord) -> Bool {
     guard let type = attributes[.authenticationType] else { return LoginItems.isPassword(record) }
     return record.attributes[.authenticationType]?.isSame(as: type) == true
   }
 }
 
-/// What storing a login comes to, made in one transaction.
+/// The changes that store a login, made in one transaction.
 struct LoginChange {
   let wanted: WantedLogin
   /// The item that gets it; nil for a new one.
   let record: ItemRecord?
   let replacesSecret: Bool
-  /// Whether the time at which it ends is another one.
+  /// A Boolean value that indicates whether the time of expiry changes.
   let setsExpiry: Bool
   /// The item of its refresh token.
   let token: ItemRecord?

@@ -7,7 +7,7 @@ internal import KeyringModel
 enum TokenItems {
   /// In front of the scheme of the header `Authorization`, for what follows it there.
   private static let headerPrefix = "http-token:"
-  /// What a new password can be had with; for a token with its scheme behind it.
+  /// The authentication type of a refresh token; for an access token, the scheme follows.
   private static let refreshType = "oauth-refresh-token"
 
   /// The kind of authentication of a token of a scheme.
@@ -36,6 +36,6 @@ enum TokenItems {
 }
 
 extension AttributeName {
-  /// How the scheme of a token is spelled; a custom attribute, for show alone.
+  /// The spelling of the scheme of a token; a custom attribute, for display only.
   static let authorizationScheme: AttributeName = "authorizationScheme"
 }

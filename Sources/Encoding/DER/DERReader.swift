@@ -25,7 +25,7 @@ where Bytes.Element == UInt8, Bytes.Index == Int, Bytes.SubSequence == Bytes {
     rest = bytes
   }
 
-  /// Whether all bytes were read.
+  /// A Boolean value that indicates whether all bytes were read.
   package var isAtEnd: Bool { rest.isEmpty }
 
   /// The identifier of the next value; nil at the end.
@@ -111,7 +111,8 @@ package enum DER {
   /// The bit of an identifier that says that the content is made of values.
   package static let constructed: UInt8 = 0x20
 
-  /// Whether bytes are DER values from end to end, and so is the content of every value that is made of values.
+  /// Returns true if bytes are a sequence of DER values without a gap, and so is the content of every
+  /// constructed value.
   ///
   /// - Parameters:
   ///   - bytes: The values.

@@ -4,7 +4,7 @@ struct CivilDate: Equatable {
   var month: Int64
   var day: Int64
 
-  /// Whether the calendar has this day, in the years 1 to 9999.
+  /// A Boolean value that indicates whether the calendar has this day, in the years 1 to 9999.
   var exists: Bool {
     (1...9999).contains(year) && (1...12).contains(month)
       && day >= 1 && day <= CivilDate.length(ofMonth: month, year: year)

@@ -1,6 +1,6 @@
 internal import CGcrypt
 
-/// How a repository names what is in it.
+/// The hash functions of git repositories.
 package enum GitHash: String, Sendable {
   case sha1
   case sha256

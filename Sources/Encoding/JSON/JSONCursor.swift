@@ -10,9 +10,9 @@
 
   /// A string in the text, not yet unescaped.
   package struct Text {
-    /// What stands between the quotes.
+    /// The range between the quotes.
     let range: Range<Int>
-    /// Whether it contains no escapes, so that the bytes are the content.
+    /// A Boolean value that indicates whether the string has no escapes, so that its bytes are the content.
     let isPlain: Bool
   }
 

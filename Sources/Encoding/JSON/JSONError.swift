@@ -1,4 +1,4 @@
-/// Why a text is not JSON that a keyring accepts. Offsets count bytes from zero.
+/// The reasons why a text is not JSON that a keyring accepts. Offsets count bytes from zero.
 public enum JSONError: Error, Hashable, Sendable {
   /// The text is longer than what is being read may be.
   case tooLarge(limit: Int)
@@ -30,7 +30,7 @@ public enum JSONError: Error, Hashable, Sendable {
   case unexpectedType(offset: Int)
 }
 
-/// How much a reader of JSON takes in.
+/// The limits of a reader of JSON.
 package struct JSONLimits: Sendable {
   /// The most bytes of the whole text.
   package var size: Int

@@ -30,14 +30,14 @@ package struct JSONMember: Equatable, Sendable {
     self.value = value
   }
 
-  /// Whether name and value are the same, byte for byte.
+  /// Returns true if name and value are equal, byte for byte.
   package static func == (left: JSONMember, right: JSONMember) -> Bool {
     left.name.hasSameBytes(as: right.name) && left.value == right.value
   }
 }
 
 extension JSONValue: Equatable {
-  /// Whether both values are the same; strings are compared as bytes, members in their order.
+  /// Returns true if both values are equal; strings are compared as bytes, members in their order.
   package static func == (left: JSONValue, right: JSONValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true

@@ -75,7 +75,7 @@ package indirect enum SecretJSON: Sendable {
   }
 }
 
-/// Why bytes are no JSON document. Lines are counted from 1.
+/// The reasons why bytes are not a JSON document. Lines are counted from 1.
 package enum SecretJSONError: Error, Equatable, Sendable {
   /// There is nothing but white space.
   case empty

@@ -1,7 +1,8 @@
 package import Secrets
 
 extension SecretJSON {
-  /// Whether it says nothing: `null`, `false`, 0, an empty text, or values that all say nothing.
+  /// A Boolean value that indicates whether the value is blank: `null`, `false`, 0, an empty text, or a
+  /// collection of blank values.
   package var isBlank: Bool {
     switch self {
     case .null, .boolean(false): true

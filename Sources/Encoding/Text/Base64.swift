@@ -1,6 +1,6 @@
 /// The two base-64 forms of the store (RFC 4648 sections 4 and 5), each with one spelling per content.
 package enum Base64 {
-  /// Which alphabet and padding is meant.
+  /// The alphabets and their padding.
   package enum Form {
     /// `+` and `/`, padded to a multiple of four: attribute values that are not text.
     case standard

@@ -4,13 +4,13 @@ internal import Glibc
 // equivalent text ("é" in one scalar or in two), which would let one item stand in for another.
 
 extension String {
-  /// Whether both texts consist of the same UTF-8 bytes.
+  /// Returns true if both texts consist of the same UTF-8 bytes.
   package func hasSameBytes(as other: String) -> Bool {
     // Canonical inequality implies different bytes and is a memcmp for most text, so it goes first.
     utf8.count == other.utf8.count && compareBytes(to: other) == 0
   }
 
-  /// Whether the UTF-8 bytes of this text sort before those of `other`.
+  /// Returns true if the UTF-8 bytes of this text sort before those of `other`.
   package func precedesInBytes(_ other: String) -> Bool {
     compareBytes(to: other) < 0
   }

@@ -26,7 +26,7 @@ package enum ByteSearch {
     return unsafe found.map { unsafe $0 - base }
   }
 
-  /// Whether `part` occurs in `whole`; an empty part always does.
+  /// Returns true if `part` occurs in `whole`. An empty part always does.
   package static func contains(_ whole: [UInt8], _ part: [UInt8]) -> Bool {
     if part.isEmpty { return true }
     return unsafe whole.span.withUnsafeBytes { unsafe first(part, in: $0, from: 0) != nil }

@@ -2,7 +2,7 @@ internal import Secrets
 
 /// Text in memory that is wiped: what is known of its bytes, and how it is written.
 package enum SecretText {
-  /// Whether bytes are valid UTF-8, decided without a copy of them.
+  /// Returns true if bytes are valid UTF-8, without making a copy of them.
   package static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var parser = UTF8.ForwardParser()
     var rest = unsafe bytes.makeIterator()
@@ -17,7 +17,7 @@ package enum SecretText {
 }
 
 extension SecretBytes {
-  /// Whether the bytes are valid UTF-8.
+  /// A Boolean value that indicates whether the bytes are valid UTF-8.
   package var isUTF8: Bool { unsafe withBytes { unsafe SecretText.isUTF8($0) } }
 
   /// Adds text at the end that is no secret by itself.

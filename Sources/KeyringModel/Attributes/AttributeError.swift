@@ -1,4 +1,4 @@
-/// Why an item cannot have an attribute.
+/// The reasons why an item cannot have an attribute.
 public enum AttributeError: Error, Hashable, Sendable {
   /// The attribute exists, but not on items of this class.
   case wrongClass(AttributeName, ItemClass)

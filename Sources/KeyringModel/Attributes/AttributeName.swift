@@ -14,7 +14,7 @@ public struct AttributeName: Hashable, Comparable, Sendable {
     self.text = text
   }
 
-  /// Whether both names consist of the same bytes.
+  /// Returns true if both names consist of the same bytes.
   public static func == (left: AttributeName, right: AttributeName) -> Bool {
     left.text.hasSameBytes(as: right.text)
   }
@@ -49,11 +49,11 @@ extension AttributeName {
   public static let id: AttributeName = "id"
   /// The state of the secret.
   public static let revision: AttributeName = "revision"
-  /// When the item was added.
+  /// The time when the item was added.
   public static let created: AttributeName = "created"
-  /// When the item last changed in any way.
+  /// The time when the item last changed in any way.
   public static let modified: AttributeName = "modified"
-  /// When the secret last changed.
+  /// The time when the secret last changed.
   public static let secretModified: AttributeName = "secretModified"
   /// The group of people who can read the secret.
   public static let group: AttributeName = "group"
@@ -70,7 +70,7 @@ extension AttributeName {
   public static let securityDomain: AttributeName = "securityDomain"
   /// The protocol of an internet password, a word such as `https` or a number.
   public static let `protocol`: AttributeName = "protocol"
-  /// How an internet password is presented.
+  /// The authentication method of an internet password.
   public static let authenticationType: AttributeName = "authenticationType"
   /// The port of an internet password.
   public static let port: AttributeName = "port"
@@ -82,7 +82,7 @@ extension AttributeName {
   public static let label: AttributeName = "label"
   /// Free text about a password.
   public static let comment: AttributeName = "comment"
-  /// What the password is, in words (`application password`).
+  /// The user-visible type of the password, such as `application password`.
   public static let kind: AttributeName = "kind"
   /// The creator code of a password or key.
   public static let creator: AttributeName = "creator"
@@ -92,21 +92,21 @@ extension AttributeName {
   public static let scriptCode: AttributeName = "scriptCode"
   /// A second name.
   public static let alias: AttributeName = "alias"
-  /// Whether the password is hidden from lists.
+  /// The flag that hides the password from lists.
   public static let invisible: AttributeName = "invisible"
-  /// Whether the item says that there is no password.
+  /// The flag of an item that records that no password is to be stored.
   public static let negative: AttributeName = "negative"
-  /// Whether a program has an icon of its own for the item.
+  /// The flag that a program has an icon of its own for the item.
   public static let customIcon: AttributeName = "customIcon"
   /// Protected data of a password.
   public static let protected: AttributeName = "protected"
   /// Bytes of the application's own, on generic passwords; not part of the primary key.
   public static let generic: AttributeName = "generic"
-  /// When the secret is accessible, in the words of the caller's platform.
+  /// The protection class of the secret, such as `ak`: the time when it is accessible.
   public static let accessible: AttributeName = "accessible"
   /// A serialised access control.
   public static let accessControl: AttributeName = "accessControl"
-  /// Whether the item is marked as synchronised; part of every primary key.
+  /// The flag of an item that is marked as synchronised; part of every primary key.
   public static let synchronizable: AttributeName = "synchronizable"
   /// The token that holds the item.
   public static let tokenID: AttributeName = "tokenID"
@@ -129,7 +129,7 @@ extension AttributeName {
   public static let subjectKeyID: AttributeName = "subjectKeyID"
   /// The hash of a certificate's public key; equals ``applicationLabel`` of its private key.
   public static let publicKeyHash: AttributeName = "publicKeyHash"
-  /// Whether a key is public (0), private (1) or symmetric (2).
+  /// The class of a key: public (0), private (1) or symmetric (2).
   public static let keyClass: AttributeName = "keyClass"
   /// The hash of the public key that a key belongs to.
   public static let applicationLabel: AttributeName = "applicationLabel"
@@ -141,40 +141,40 @@ extension AttributeName {
   public static let keySize: AttributeName = "keySize"
   /// The effective size of a key in bits.
   public static let effectiveKeySize: AttributeName = "effectiveKeySize"
-  /// When a key becomes valid.
+  /// The time from which a key is valid.
   public static let startDate: AttributeName = "startDate"
-  /// When a key stops being valid.
+  /// The time until which a key is valid.
   public static let endDate: AttributeName = "endDate"
-  /// Whether a key is stored permanently.
+  /// The flag of a key that is stored permanently.
   public static let permanent: AttributeName = "permanent"
-  /// Whether a key is private.
+  /// The flag of a private key.
   public static let `private`: AttributeName = "private"
-  /// Whether a key can be changed.
+  /// The flag of a key that can be changed.
   public static let modifiable: AttributeName = "modifiable"
-  /// Whether a key leaves its store only encrypted.
+  /// The flag of a key that leaves its store only encrypted.
   public static let sensitive: AttributeName = "sensitive"
-  /// Whether a key has always been sensitive.
+  /// The flag of a key that has always been sensitive.
   public static let alwaysSensitive: AttributeName = "alwaysSensitive"
-  /// Whether a key can be taken out of its store.
+  /// The flag of a key that can be exported from its store.
   public static let extractable: AttributeName = "extractable"
-  /// Whether a key was never extractable.
+  /// The flag of a key that was never extractable.
   public static let neverExtractable: AttributeName = "neverExtractable"
-  /// Whether a key can encrypt.
+  /// The flag of a key that can encrypt.
   public static let canEncrypt: AttributeName = "canEncrypt"
-  /// Whether a key can decrypt.
+  /// The flag of a key that can decrypt.
   public static let canDecrypt: AttributeName = "canDecrypt"
-  /// Whether other keys can be derived from a key.
+  /// The flag of a key from which other keys can be derived.
   public static let canDerive: AttributeName = "canDerive"
-  /// Whether a key can sign.
+  /// The flag of a key that can sign.
   public static let canSign: AttributeName = "canSign"
-  /// Whether a key can verify signatures.
+  /// The flag of a key that can verify signatures.
   public static let canVerify: AttributeName = "canVerify"
-  /// Whether a key can sign with message recovery.
+  /// The flag of a key that can sign with message recovery.
   public static let canSignRecover: AttributeName = "canSignRecover"
-  /// Whether a key can verify with message recovery.
+  /// The flag of a key that can verify with message recovery.
   public static let canVerifyRecover: AttributeName = "canVerifyRecover"
-  /// Whether a key can wrap other keys.
+  /// The flag of a key that can wrap other keys.
   public static let canWrap: AttributeName = "canWrap"
-  /// Whether a key can unwrap other keys.
+  /// The flag of a key that can unwrap other keys.
   public static let canUnwrap: AttributeName = "canUnwrap"
 }

@@ -25,7 +25,7 @@ public enum AttributeSchema {
     }
   }
 
-  /// Whether items of a class can have an attribute; custom names fit every class.
+  /// Returns true if items of a class can have an attribute. Custom names fit every class.
   ///
   /// - Parameters:
   ///   - name: Any name.
@@ -38,7 +38,7 @@ public enum AttributeSchema {
     }
   }
 
-  /// Whether the name is neither a known attribute nor reserved.
+  /// Returns true if the name is neither a known attribute nor reserved.
   ///
   /// - Parameter name: Any name.
   public static func isCustom(_ name: AttributeName) -> Bool {
@@ -219,7 +219,7 @@ extension AttributeSchema {
 }
 
 extension AttributeKind {
-  /// Whether a value may stand for an attribute of this type.
+  /// Returns true if an attribute of this type can have a value.
   func accepts(_ value: AttributeValue) -> Bool {
     switch (self, value) {
     case (.string, .string), (.string, .bytes), (.bytes, .string), (.bytes, .bytes): true

@@ -35,7 +35,7 @@ public enum AttributeValue: Sendable {
     }
   }
 
-  /// Whether both values stand for the same: a string and bytes do when their bytes are equal.
+  /// Returns true if both values are equivalent: a string and bytes are if their bytes are equal.
   ///
   /// - Parameter other: The value to compare with.
   public func isSame(as other: AttributeValue) -> Bool {
@@ -48,7 +48,7 @@ public enum AttributeValue: Sendable {
 }
 
 extension AttributeValue: Hashable {
-  /// Whether both values have the same type and the same content, byte for byte.
+  /// Returns true if both values have the same type and the same content, byte for byte.
   public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
     switch (left, right) {
     case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
@@ -102,7 +102,8 @@ extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLitera
 }
 
 extension AttributeValue {
-  /// Whether a missing primary-key attribute stands for this value: empty text, zero or false.
+  /// A Boolean value that indicates whether this is the value of a primary-key attribute that is missing:
+  /// empty text, zero or false.
   package var isDefault: Bool {
     switch self {
     case .string(let text): text.isEmpty

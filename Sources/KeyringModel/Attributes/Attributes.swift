@@ -38,7 +38,7 @@ public struct Attributes: Sendable {
     }
   }
 
-  /// Whether there is no attribute at all.
+  /// A Boolean value that indicates whether there are no attributes.
   public var isEmpty: Bool { entries.isEmpty }
 
   /// The number of attributes.
@@ -67,7 +67,7 @@ public struct Attributes: Sendable {
 }
 
 extension Attributes: Equatable {
-  /// Whether both have the same names with exactly the same values.
+  /// Returns true if both have the same names with exactly the same values.
   public static func == (left: Attributes, right: Attributes) -> Bool {
     left.entries.elementsEqual(right.entries) { $0.name == $1.name && $0.value == $1.value }
   }

@@ -1,4 +1,4 @@
-/// What kind of secret an item holds; the class decides which attributes an item may have.
+/// The class of an item, which determines the attributes that it may have.
 ///
 /// An identity is not among them: it is the join of a certificate and a private key.
 public enum ItemClass: String, CaseIterable, Sendable {

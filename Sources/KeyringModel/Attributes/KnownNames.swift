@@ -2,13 +2,13 @@ internal import Glibc
 
 /// The table of all names that mean something at the top level of an index line.
 enum KnownNames {
-  /// What a name stands for.
+  /// The meaning of a name.
   enum Role: Equatable {
     case attribute(AttributeKind, ItemClass.Members)
     case record(RecordField)
   }
 
-  /// What a line says about an item besides its attributes.
+  /// The members of a line besides the attributes.
   enum RecordField {
     case itemClass, id, revision, created, modified, secretModified, group, sealed, custom
   }

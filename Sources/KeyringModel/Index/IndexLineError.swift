@@ -1,6 +1,6 @@
 public import Encoding
 
-/// Why a line of the index cannot be read, or a record cannot be written as one.
+/// The reasons why a line of the index cannot be read, or a record cannot be written as a line.
 public enum IndexLineError: Error, Hashable, Sendable {
   /// There is nothing on the line.
   case empty

@@ -1,6 +1,6 @@
 internal import Encoding
 
-/// What the JSON object of an index line says, while it is being read.
+/// The members of the JSON object of an index line, while it is being read.
 struct LineFields {
   private(set) var itemClass: ItemClass?
   private(set) var id: ItemID?

@@ -11,7 +11,7 @@ package struct Shard: Sendable {
     package let bytes: [UInt8]
     /// The number of the line in the file that was read, from 1; 0 for a line put since.
     package let number: Int
-    /// What the line says, or why it cannot be read.
+    /// The parsed line, or the reason why it cannot be read.
     package let content: Result<ItemRecord, IndexLineError>
     /// The path of the item; nil for a line that cannot be read.
     package let path: ItemPath?
@@ -74,7 +74,8 @@ package struct Shard: Sendable {
   /// All records, in the order of the lines.
   package var records: [ItemRecord] { lines.compactMap(\.record) }
 
-  /// Whether the shard can be changed: every line can be read, no path occurs twice, size within limits.
+  /// A Boolean value that indicates whether the shard can be changed: every line can be read, no path occurs
+  /// twice, and the size is within the limit.
   package var isWritable: Bool {
     guard fileSize <= Shard.maximumSize else { return false }
     var paths: Set<ItemPath> = []

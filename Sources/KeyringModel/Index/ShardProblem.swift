@@ -18,7 +18,7 @@ public enum ShardProblem: Hashable, Sendable {
   case tooLarge(size: Int, limit: Int)
 }
 
-/// Why a shard refuses a change.
+/// The reasons why a shard refuses a change.
 public enum ShardError: Error, Hashable, Sendable {
   /// The shard has bad lines, duplicates or too many bytes, and has to be repaired first.
   case damaged

@@ -36,7 +36,7 @@ package enum ShardScanner {
     }
   }
 
-  /// Where a last line without a line feed starts; nil when the last line is whole.
+  /// Returns the start of a last line without a line feed; nil if the last line is complete.
   private static func startOfCutOffLine(in shard: UnsafeRawBufferPointer) -> Int? {
     guard let last = unsafe shard.last, last != newline else { return nil }
     return unsafe ByteSearch.last(newline, in: shard, from: 0, before: shard.count).map { $0 + 1 } ?? 0

@@ -1,7 +1,7 @@
 internal import Encoding
 
-/// Where an item lives: `<class>/<container>/<account>`, and `/<field>` for a field of a login. A pure function of class
-/// and primary key.
+/// The path of an item: `<class>/<container>/<account>`, and `/<field>` for a field of a login. A pure
+/// function of class and primary key.
 ///
 /// Paths are ASCII, safe on file systems that fold case or normalise text, and as readable as that allows;
 /// what readability loses is made up by a digest (``ItemPath/init(_:)``).
@@ -104,16 +104,17 @@ public struct ItemPath: Hashable, Comparable, Sendable {
     return String(decoding: ReadableComponent(shown?.contentBytes ?? []).bytes, as: UTF8.self)
   }
 
-  /// Whether the folder of the fields of such an account could not be told from the file of another item:
-  /// `x.gpg/otp.gpg` and `x.gpg`.
+  /// Returns true if the folder of the fields of such an account could be confused with the file of another
+  /// item: `x.gpg/otp.gpg` and `x.gpg`.
   static func looksLikeFile(_ name: some BidirectionalCollection<UInt8>) -> Bool {
     [".gpg", ".json"].contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
   }
 
-  /// Whether the container and the account are shown exactly, without a digest.
+  /// A Boolean value that indicates whether the path shows the container and the account exactly, without a
+  /// digest.
   var isExact: Bool { !name.utf8.contains(UInt8(ascii: "~")) }
 
-  /// Whether both are the same path; paths are ASCII, so bytes and characters agree.
+  /// Returns true if both are the same path. Paths are ASCII, so that bytes and characters agree.
   public static func == (left: ItemPath, right: ItemPath) -> Bool {
     left.text.hasSameBytes(as: right.text)
   }

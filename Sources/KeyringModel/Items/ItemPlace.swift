@@ -1,11 +1,11 @@
-/// Where an item is: its path, in the store or among the items of this machine alone.
+/// The location of an item: its path, and whether it belongs to the store or to this machine alone.
 ///
 /// What is known of several items is kept by their places. Ids are not unique in a store that somebody has tampered with
 /// (threat T40); two items at one place cannot be.
 public struct ItemPlace: Hashable, Comparable, Sendable {
   /// The path of the item.
   public let path: ItemPath
-  /// Whether the item never leaves this machine.
+  /// A Boolean value that indicates whether the item never leaves this machine.
   public let isLocal: Bool
 
   /// Names a place.
@@ -18,6 +18,6 @@ public struct ItemPlace: Hashable, Comparable, Sendable {
 }
 
 extension ItemRecord {
-  /// Where the item is; derived anew on each call.
+  /// The location of the item; derived anew on each call.
   public var place: ItemPlace { ItemPlace(path, isLocal: isLocal) }
 }

@@ -8,11 +8,11 @@ public struct ItemRecord: Sendable {
   public var id: ItemID
   /// The state of the secret.
   public var revision: Revision
-  /// When the item was added.
+  /// The time when the item was added.
   public var created: Timestamp
-  /// When attributes or secret last changed.
+  /// The time when attributes or secret last changed.
   public var modified: Timestamp
-  /// When the secret last changed.
+  /// The time when the secret last changed.
   public var secretModified: Timestamp
   /// The group of people who can read the secret.
   public var group: String
@@ -20,9 +20,10 @@ public struct ItemRecord: Sendable {
   public var sealed: ContentDigest
   /// All attributes, known and custom.
   public var attributes: Attributes
-  /// Whether the item never leaves this machine; told by where it was found, not written into the line.
+  /// A Boolean value that indicates whether the item never leaves this machine. It follows from the file's
+  /// location and is not written into the line.
   public var isLocal: Bool
-  /// What a newer version wrote at the top level of the line; survives edits.
+  /// The members at the top level of the line that a newer version wrote; they survive edits.
   package var unknown: [JSONMember]
 
   /// Brings all parts of a record together; ``IndexLine/encode(_:)`` checks them.
@@ -44,12 +45,12 @@ public struct ItemRecord: Sendable {
     self.unknown = unknown
   }
 
-  /// What makes the item unique within its class.
+  /// The primary key, which is unique within the class.
   public var primaryKey: PrimaryKey {
     PrimaryKey(itemClass: itemClass, attributes: attributes, group: group)
   }
 
-  /// Where the item lives; derived anew on each call.
+  /// The path of the item; derived anew on each call.
   public var path: ItemPath { ItemPath(primaryKey) }
 
   /// The reference that names this item by its path.
@@ -78,7 +79,7 @@ public struct ItemRecord: Sendable {
 }
 
 extension ItemRecord: Equatable {
-  /// Whether both records say exactly the same; texts are compared as bytes.
+  /// Returns true if both records are equal; texts are compared as bytes.
   public static func == (left: ItemRecord, right: ItemRecord) -> Bool {
     left.itemClass == right.itemClass && left.id == right.id && left.revision == right.revision
       && left.created == right.created && left.modified == right.modified
@@ -104,7 +105,7 @@ extension ItemRecord {
   }
 }
 
-/// What ``Revision`` names: one state of the secret of an item.
+/// The type that ``Revision`` identifies: one state of the secret of an item.
 public enum SecretState {}
 
 /// The identity of an item: drawn once, it survives renames and edits.

@@ -1,6 +1,7 @@
 internal import Encoding
 
-/// What makes an item unique within its class: its primary-key attributes, its group and `synchronizable`.
+/// The attributes that make an item unique within its class: its primary-key attributes, its group and
+/// `synchronizable`.
 ///
 /// Values that a missing attribute stands for (empty, zero, false) are left out, and bytes that are text
 /// count as text, so two spellings of the same key are equal.
@@ -11,7 +12,7 @@ public struct PrimaryKey: Hashable, Sendable {
   public let values: [(name: AttributeName, value: AttributeValue)]
   /// The group of the item.
   public let group: String
-  /// Whether the item is marked as synchronised.
+  /// A Boolean value that indicates whether the item is marked as synchronised.
   public let isSynchronizable: Bool
 
   /// Takes the primary key out of an item's attributes.
@@ -70,7 +71,7 @@ public struct PrimaryKey: Hashable, Sendable {
     return AttributeSchema.normalized(name: name, value: value)
   }
 
-  /// Whether both name the same item.
+  /// Returns true if both identify the same item.
   public static func == (left: PrimaryKey, right: PrimaryKey) -> Bool {
     left.itemClass == right.itemClass && left.isSynchronizable == right.isSynchronizable
       && left.group.hasSameBytes(as: right.group)

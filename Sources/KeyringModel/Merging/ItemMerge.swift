@@ -15,7 +15,7 @@ package enum MergeSide: Sendable, Equatable {
 ///
 /// The decisions do not depend on which side is ours: both clones, merging in either direction, come to the same.
 struct ItemMerge {
-  /// What happened to one member.
+  /// The change of one member on one side.
   private enum Change {
     /// Both sides have the same.
     case same
@@ -34,9 +34,10 @@ struct ItemMerge {
   private(set) var merged: ItemRecord
   /// The side whose encrypted file it has.
   private(set) var secretSide: MergeSide = .ours
-  /// Whether both sides have another secret, or other readers of it, so that one version has to give way as a whole.
+  /// A Boolean value that indicates whether both sides have a new secret, or new readers of it, so that one
+  /// version is dropped as a whole.
   private(set) var isSecretContested = false
-  /// Whether a side loses something that it changed.
+  /// A Boolean value that indicates whether a side loses a change.
   private(set) var losesChanges = false
   /// The side whose changes count where both changed the same.
   let later: MergeSide
@@ -150,7 +151,8 @@ struct ItemMerge {
 }
 
 extension ItemRecord {
-  /// Whether this version counts as the later one of two; never both ways round, and alike on every clone.
+  /// Returns true if this version counts as the later one of two. The order is total, and the same on every
+  /// clone.
   ///
   /// - Parameters:
   ///   - other: The other one.
@@ -178,7 +180,7 @@ extension ItemRecord {
     (try? IndexLine.encode(self)) ?? []
   }
 
-  /// Whether two versions differ in nothing but the file that they are encrypted in.
+  /// Returns true if two versions differ in nothing but the encrypted file.
   package func isSameVersion(as other: ItemRecord) -> Bool {
     var plain = self
     plain.sealed = other.sealed

@@ -13,7 +13,7 @@ package struct StoreMerge {
     package var recordSide: MergeSide?
     /// The side whose encrypted file it has.
     package var secretSide: MergeSide
-    /// Where that file is on that side.
+    /// The path of the encrypted file on that side.
     package var secretPath: ItemPath
   }
 
@@ -25,7 +25,7 @@ package struct StoreMerge {
     package var side: MergeSide
   }
 
-  /// What a merge comes to.
+  /// The result of a merge.
   package struct Result: Sendable, Equatable {
     /// The items that have a place, in the order of their paths.
     package var items: [Item] = []
@@ -104,8 +104,8 @@ package struct StoreMerge {
     Item(record: record, recordSide: side, secretSide: side, secretPath: record.path)
   }
 
-  /// Whether the other side has deleted an item, and this side has not changed it: an item that was changed since
-  /// outlives its deletion.
+  /// Returns true if the other side has deleted an item that this side has not changed. An item that was
+  /// changed since outlives its deletion.
   private static func isDeleted(_ record: ItemRecord, _ base: ItemRecord?) -> Bool {
     base.map { record.isSameVersion(as: $0) } ?? false
   }

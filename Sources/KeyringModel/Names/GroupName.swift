@@ -6,7 +6,8 @@ public enum GroupName {
   /// The most bytes of a name.
   public static let maximumSize = 100
 
-  /// Whether a group can have this name: letters, digits, `.`, `_` and `-`, starting with a letter or digit.
+  /// Returns true if a group can have this name: letters, digits, `.`, `_` and `-`, starting with a letter or
+  /// digit.
   ///
   /// - Parameter name: A proposed name, case-sensitive.
   public static func isValid(_ name: String) -> Bool {

@@ -4,7 +4,7 @@ internal import Encoding
 package struct ReadableComponent {
   /// The component as ASCII bytes; never empty.
   private(set) var bytes: [UInt8] = []
-  /// Whether two different texts could have led here.
+  /// A Boolean value that indicates whether another text could have the same component.
   private(set) var isLossy = false
 
   /// The most bytes of a component.
@@ -57,7 +57,7 @@ package struct ReadableComponent {
     }
   }
 
-  /// Whether Windows takes a file of this name for a device: the part before the first dot decides
+  /// Returns true if Windows treats a file of this name as a device. The part before the first dot decides
   /// (Microsoft, "Naming Files, Paths, and Namespaces").
   private static func isDevice(_ name: some Collection<UInt8>) -> Bool {
     let stem = String(decoding: name.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
@@ -70,7 +70,7 @@ package struct ReadableComponent {
     }
   }
 
-  /// Whether a part of a path that somebody wrote down is one that this type or a name made of it can be.
+  /// Returns true if a part of a given path is a valid component, or a name made of one.
   static func isValid(_ component: some BidirectionalCollection<UInt8>, isName: Bool) -> Bool {
     guard !component.isEmpty, component.count <= Self.maximumSize,
       let first = component.first, isReadable(first), first != UInt8(ascii: "."), first != UInt8(ascii: "-"),

@@ -6,11 +6,11 @@ public import Encoding
 public struct AcceptedRisk: Equatable, Sendable {
   /// The state of the secret that was judged.
   public var revision: Revision
-  /// Why it stays; any text but none at all.
+  /// The reason for accepting the risk; not empty.
   public var reason: String
   /// The admin who decided.
   public var by: Fingerprint
-  /// When that was.
+  /// The time when the risk was accepted.
   public var at: Timestamp
 
   /// The most bytes of a reason.
@@ -21,7 +21,7 @@ public struct AcceptedRisk: Equatable, Sendable {
     (self.revision, self.reason, self.by, self.at) = (revision, reason, by, at)
   }
 
-  /// Whether both say exactly the same; reasons are compared as bytes.
+  /// Returns true if both are equal; reasons are compared as bytes.
   public static func == (left: AcceptedRisk, right: AcceptedRisk) -> Bool {
     left.revision == right.revision && left.reason.hasSameBytes(as: right.reason) && left.by == right.by
       && left.at == right.at

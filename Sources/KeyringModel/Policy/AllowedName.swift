@@ -9,15 +9,15 @@ public enum AllowedName {
   /// The most names in a policy.
   public static let maximumCount = 1000
 
-  /// Whether a policy can allow a name.
+  /// Returns true if a policy can allow a name.
   ///
   /// - Parameter name: A proposed name, case-sensitive.
   public static func isValid(_ name: String) -> Bool {
     name.utf8.count <= maximumSize && isSafePath(name.hasSuffix("/") ? String(name.dropLast()) : name)
   }
 
-  /// Whether git and other programs take every component of a path for a plain file or folder, on any file system
-  /// (threat T20).
+  /// Returns true if git and other programs treat every component of a path as a plain file or folder, on any
+  /// file system (threat T20).
   ///
   /// - Parameter path: A relative path with `/` between its components.
   public static func isSafePath(_ path: String) -> Bool {
@@ -46,7 +46,7 @@ public enum AllowedName {
     return name.lowercased()
   }
 
-  /// Whether a scalar shows as itself and separates nothing. macOS ignores some format characters in names.
+  /// Returns true if a scalar is visible and is no separator. macOS ignores some format characters in names.
   private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
     if scalar == "\\" { return false }
     switch scalar.properties.generalCategory {

@@ -1,8 +1,8 @@
 public import Encoding
 
-/// What the policy says about one person.
+/// The entry of one person in the policy.
 public struct Person: Sendable {
-  /// What a person may do.
+  /// The roles of people.
   public enum Role: String, Sendable {
     /// Reads, writes and signs policies.
     case admin
@@ -12,11 +12,11 @@ public struct Person: Sendable {
 
   /// The name shown to others; any text but none at all.
   public var name: String
-  /// What the person may do.
+  /// The role of the person.
   public var role: Role
-  /// When the person was added.
+  /// The time when the person was added.
   public var added: Timestamp
-  /// When the person was removed; nil for those who are members.
+  /// The time when the person was removed; nil for a member.
   public var removed: Timestamp?
   /// The digest of the person's key file, which the signature of the policy covers with it; nil in a policy that was
   /// made before it was kept.
@@ -35,7 +35,7 @@ public struct Person: Sendable {
 }
 
 extension Person: Equatable {
-  /// Whether both say exactly the same; names are compared as bytes.
+  /// Returns true if both are equal; names are compared as bytes.
   public static func == (left: Person, right: Person) -> Bool {
     left.name.hasSameBytes(as: right.name) && left.role == right.role && left.added == right.added
       && left.removed == right.removed && left.key == right.key

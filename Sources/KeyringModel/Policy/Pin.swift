@@ -1,6 +1,6 @@
 public import Encoding
 
-/// What this machine has accepted of a keyring's policy; kept outside the store.
+/// The policy of a keyring that this machine has accepted; kept outside the store.
 public struct Pin: Equatable, Sendable {
   /// The generation of the accepted policy.
   public var generation: Int

@@ -1,6 +1,6 @@
 public import Encoding
 
-/// Who can read what: the signed file `policy.json` as a value.
+/// The people, groups and rules of a keyring: the signed file `policy.json` as a value.
 ///
 /// The file is canonical JSON and a line feed, and is read strictly: a signature covers its exact bytes, and
 /// nothing in it may mean different things to different readers.

@@ -121,7 +121,7 @@ extension Policy {
     return edits
   }
 
-  /// Whether a person belongs to the keyring now.
+  /// Returns true if a person is a member of the keyring now.
   public func isMember(_ fingerprint: Fingerprint) -> Bool {
     people[fingerprint].map { $0.removed == nil } ?? false
   }

@@ -1,6 +1,6 @@
 public import Encoding
 
-/// Why a policy or a pin cannot be accepted.
+/// The reasons why a policy or a pin cannot be read or accepted.
 public enum PolicyError: Error, Hashable, Sendable {
   /// The bytes are not JSON as the store allows it.
   case malformed(JSONError)

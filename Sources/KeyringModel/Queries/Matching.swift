@@ -4,7 +4,7 @@ internal import Encoding
 // hashes: whoever changes one looks at the others.
 
 extension Predicate {
-  /// Whether the condition holds for an item.
+  /// Returns true if the condition holds for an item.
   package func matches(_ record: ItemRecord) -> Bool {
     switch subject {
     case .id(let prefix):

@@ -9,9 +9,10 @@ package struct Needle: Equatable, Sendable {
   package let alternatives: [[UInt8]]
   /// The values in the form of bytes that are alternatives too: what follows the key `base64`.
   package let bytesForms: [[UInt8]]
-  /// Whether a value in the form of bytes, whatever it holds, is an alternative too.
+  /// A Boolean value that indicates whether any value in the form of bytes is an alternative too.
   package let acceptsBytes: Bool
-  /// Whether most lines have it anyway, so that it is no good for finding lines quickly.
+  /// A Boolean value that indicates whether most lines contain it, so that searching for it does not save
+  /// time.
   let isCommon: Bool
 
   /// Makes a needle of its alternatives.
@@ -130,12 +131,12 @@ extension Needle {
     self.init([wrap(escaped)], acceptsBytes: true, isCommon: isCommon)
   }
 
-  /// How a value in the form of bytes stands behind its key.
+  /// Returns the form of bytes in a line, as it follows the key.
   private static func bytesForm(of content: [UInt8]) -> [UInt8] {
     quoted(Base64.encode(content, as: .standard))
   }
 
-  /// How a value that is neither text nor bytes stands in a line.
+  /// Returns the form in a line of a value that is neither text nor bytes.
   private static func literal(_ value: AttributeValue) -> [UInt8] {
     switch value {
     case .integer(let number): Array(String(number).utf8)

@@ -2,7 +2,7 @@ public import Encoding
 
 /// One condition on an item.
 public struct Predicate: Sendable {
-  /// What the condition looks at.
+  /// The subjects of conditions.
   public enum Subject: Hashable, Sendable {
     /// One attribute, known or custom, or what every item has (`class`, `created`, ...).
     case attribute(AttributeName)
@@ -17,8 +17,8 @@ public struct Predicate: Sendable {
     case path(ItemPath)
   }
 
-  /// How the subject is compared. Texts and bytes are compared by their bytes, integers by their digits
-  /// where the comparison is about parts.
+  /// The comparisons. Texts and bytes are compared by their bytes; integers by their digits if the comparison
+  /// is about parts.
   public enum Comparison: Hashable, Sendable {
     /// The same value, as ``AttributeValue/isSame(as:)`` says; a missing primary-key attribute equals its
     /// default (empty, zero, false).
@@ -37,11 +37,11 @@ public struct Predicate: Sendable {
     case exists
   }
 
-  /// What the condition looks at.
+  /// The subject of the condition.
   public var subject: Subject
-  /// How it is compared.
+  /// The comparison.
   public var comparison: Comparison
-  /// Whether letters that differ in case only are the same: by Unicode's lower-case mapping for text, for
+  /// A Boolean value that indicates whether case is ignored: by Unicode's lower-case mapping for text, for
   /// ASCII letters in other bytes.
   public var ignoresCase: Bool
 

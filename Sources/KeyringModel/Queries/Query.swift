@@ -2,7 +2,7 @@ internal import Encoding
 
 /// A question to the index: which items, how many of them, and what to return.
 public struct Query: Sendable {
-  /// How many items to return; they come in the order of creation.
+  /// The number of items to return, in the order of creation.
   public enum Limit: Hashable, Sendable {
     /// The first match.
     case one
@@ -12,7 +12,7 @@ public struct Query: Sendable {
     case all
   }
 
-  /// What to return of each item.
+  /// The parts of an item that a query returns.
   public struct Returns: OptionSet, Hashable, Sendable {
     /// The bits of the set.
     public let rawValue: Int
@@ -32,12 +32,13 @@ public struct Query: Sendable {
   public var itemClass: ItemClass?
   /// The conditions, all of which an item must fulfil.
   public var predicates: [Predicate]
-  /// How many items to return.
+  /// The number of items to return.
   public var limit: Limit
-  /// What to return of each.
+  /// The parts to return of each item.
   public var returns: Returns
-  /// Whether fields of logins are among the matches. They always are when a condition names one by id or path, or is
-  /// about the attribute `field`: the name of a login never means one of its fields.
+  /// A Boolean value that indicates whether fields of logins are among the matches. They always are if a
+  /// condition names a field by id or path, or is about the attribute `field`. The name of a login never
+  /// means one of its fields.
   public var includesFields = false
 
   /// Makes a query.
@@ -66,7 +67,7 @@ public struct Query: Sendable {
     for predicate in predicates { try predicate.validate(itemClass: itemClass) }
   }
 
-  /// Whether an item is of the class and fulfils all conditions.
+  /// Returns true if an item is of the class and fulfils all conditions.
   ///
   /// - Parameter record: The item's record.
   public func matches(_ record: ItemRecord) -> Bool {
@@ -76,7 +77,7 @@ public struct Query: Sendable {
   }
 }
 
-/// Why a query cannot be answered.
+/// The reasons why a query cannot be answered.
 public enum QueryError: Error, Hashable, Sendable {
   /// Secrets of all matches at once are never handed out.
   case secretOfAllMatches
@@ -93,7 +94,7 @@ public enum QueryError: Error, Hashable, Sendable {
 }
 
 extension Predicate {
-  /// Whether the condition is about fields, so that the caller knows of them.
+  /// A Boolean value that indicates whether the condition is about fields, so that the caller knows of them.
   fileprivate var namesFields: Bool {
     switch subject {
     case .id, .path, .attribute(.field): true

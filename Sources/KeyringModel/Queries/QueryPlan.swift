@@ -1,9 +1,10 @@
-/// What a query means for reading the index: which shards, and what to look for before parsing a line.
+/// A plan for reading the index: the shards to read, and the byte strings to search for before a line is
+/// parsed.
 ///
 /// The plan is sound, never exact: every line that matches is a candidate, and every candidate is still
 /// asked with ``Query/matches(_:)``.
 package struct QueryPlan: Sendable {
-  /// Which shards can hold a match.
+  /// The shards that can contain a match.
   package enum Shards: Equatable, Sendable {
     /// Only this one, because the query fixes the path.
     case one(UInt8)
@@ -12,7 +13,7 @@ package struct QueryPlan: Sendable {
     /// Any of them.
     case all
 
-    /// Whether the shard with this number can hold a match.
+    /// Returns true if the shard with this number can contain a match.
     package func contains(_ number: UInt8) -> Bool {
       switch self {
       case .one(let one): number == one
@@ -22,12 +23,13 @@ package struct QueryPlan: Sendable {
     }
   }
 
-  /// Which shards can hold a match.
+  /// The shards that can contain a match.
   package let shards: Shards
-  /// What a line must contain; an empty list makes every line a candidate.
+  /// The byte strings that a line must contain. An empty list makes every line a candidate.
   package let needles: [Needle]
 
-  /// Whether few lines are candidates, so that the bytes of all lines are looked through faster than their values.
+  /// A Boolean value that indicates whether few lines are candidates, so that searching the bytes of all
+  /// lines is faster than comparing their values.
   package var isSelective: Bool { needles.first.map { !$0.isCommon } ?? false }
 
   /// Plans a query.

@@ -58,7 +58,7 @@ public enum RecordError: Error, Hashable, Sendable {
   case noProof
   /// The proof is not for this line: the line, the path or the root was changed.
   case notProven
-  /// What was signed is not a statement of this format.
+  /// The signed text is not a statement of this format.
   case noStatement
 }
 

@@ -11,9 +11,9 @@ package struct SignedRoot: Equatable, Sendable {
   package let keyring: KeyringID
   /// The root of the tree.
   package let root: ContentDigest
-  /// How many leaves the tree has.
+  /// The number of leaves of the tree.
   package let leaves: Int
-  /// When the signer made it, by the signer's clock.
+  /// The time of the signature, by the signer's clock.
   package let time: Timestamp
 
   /// Brings all parts together.

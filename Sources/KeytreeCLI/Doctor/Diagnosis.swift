@@ -3,7 +3,7 @@ internal import KeyringModel
 
 /// One thing that `doctor` looked at, and how it is.
 struct Diagnosis: Equatable {
-  /// How it is.
+  /// The results of an examination.
   enum State: String {
     /// As it should be.
     case ok
@@ -14,11 +14,11 @@ struct Diagnosis: Equatable {
   }
 
   let state: State
-  /// What was looked at, one or two words.
+  /// The subject of the examination, one or two words.
   let subject: String
-  /// What was found; escaped.
+  /// The finding; escaped.
   let text: String
-  /// What to do about it; escaped.
+  /// The advice; escaped.
   let advice: String?
 
   static func ok(_ subject: String, _ text: String) -> Diagnosis {

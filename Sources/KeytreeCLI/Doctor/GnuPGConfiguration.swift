@@ -1,13 +1,13 @@
-/// What the lines of a gpg.conf mean for Keytree.
+/// The effects of the lines of a gpg.conf on Keytree.
 ///
 /// Keytree runs gpg in a home of its own, so the user's file changes nothing that it writes; what people believe
 /// to have switched on is then worth a word, and so is what endangers their other programs. The file of the
 /// machine is read by every gpg.
 enum GnuPGConfiguration {
-  /// Whose file it is.
+  /// The owner of the file.
   enum Owner { case user, machine }
 
-  /// What there is to say about a file.
+  /// Returns the diagnoses of a file.
   static func examine(_ text: String, path: String, owner: Owner) -> [Diagnosis] {
     let place = ErrorReport.show(path)
     var list: [Diagnosis] = []

@@ -6,11 +6,11 @@ internal import OpenPGP
 /// The GnuPG part of `doctor`: programs, homes, agent, settings.
 struct GnuPGExamination {
   let environment: Environment
-  /// What the engine found before anything was tried.
+  /// The report of the engine before the round trip.
   let before: EngineReport
-  /// What it found after the round trip, which starts an agent when none is running.
+  /// The report of the engine after the round trip, which starts an agent if none is running.
   let after: EngineReport
-  /// Whether the round trip needed an agent and got none.
+  /// A Boolean value that indicates whether the round trip needed an agent and could not reach one.
   let agentFailed: Bool
 
   /// Everything that was found, in the order of dependence.
@@ -27,7 +27,7 @@ struct GnuPGExamination {
     ] + pinentry
   }
 
-  /// What to do when gpg cannot be used at all.
+  /// Returns advice for a gpg that cannot be used at all.
   static func advice(_ failure: EngineError) -> String? {
     switch failure {
     case .engineMissing: "install it (`apt install gnupg`), or put its folder into PATH"

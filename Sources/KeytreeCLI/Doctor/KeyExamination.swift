@@ -62,7 +62,7 @@ struct KeyExamination {
     return list
   }
 
-  /// Whether a store can be kept with a key.
+  /// Returns true if a key can be the key of a store.
   func isUsable(_ key: PublicKey) -> Bool {
     key.problem(for: .encrypt, at: now) == nil && key.problem(for: .sign, at: now) == nil
   }

@@ -4,7 +4,7 @@ internal import OpenPGP
 
 /// Seals and opens a few bytes, first without asking anybody, then with a passphrase where one is needed.
 struct RoundTrip {
-  /// Whether a person may be asked.
+  /// A Boolean value that indicates whether the user may be asked.
   let mayAsk: Bool
   /// Tries it; is given how a passphrase may be asked for.
   let attempt: (Interaction) -> EngineError?

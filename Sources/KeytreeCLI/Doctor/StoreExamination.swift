@@ -9,7 +9,7 @@ struct StoreExamination {
   let host: HostContext
   /// The open store, when it could be opened.
   let keyring: Keyring?
-  /// Why it could not be opened.
+  /// The reason why the store could not be opened.
   let failure: KeyringError?
 
   /// Opens the store; nothing is asked of a person.
@@ -25,13 +25,13 @@ struct StoreExamination {
     }
   }
 
-  /// Whether there is no store at all, which is no fault.
+  /// A Boolean value that indicates whether there is no store at all, which is not a fault.
   var isMissing: Bool {
     if case .noStore = failure { return true }
     return false
   }
 
-  /// What was found.
+  /// The diagnoses of the store.
   var diagnoses: [Diagnosis] {
     let place = ErrorReport.show(path)
     if isMissing { return [.note("store", "there is none at \(place)", advice: "`keytree init` makes it")] }

@@ -3,7 +3,8 @@ internal import Credentials
 internal import Keyring
 internal import Secrets
 
-/// What `ssh` and `ssh-add` run when `SSH_ASKPASS` names it: it gets a question, and prints the answer.
+/// The program that `ssh` and `ssh-add` run if `SSH_ASKPASS` names it. It gets a question and prints the
+/// answer.
 ///
 /// Only questions that these programs word themselves are answered (threat T48).
 struct AskPassProgram {

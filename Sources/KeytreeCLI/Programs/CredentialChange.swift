@@ -17,7 +17,7 @@ extension CommandCall {
     if isChanged { try commitPending() }
   }
 
-  /// What this machine remembers of the accounts of a keyring.
+  /// Returns the accounts of a keyring that were last used on this machine.
   func recentLogins(of keyring: Keyring) -> RecentLogins {
     // Without these folders no keyring could be opened.
     RecentLogins(base: (environment.stateHome ?? "") + "/keytree", keyring: keyring.policy.keyring)

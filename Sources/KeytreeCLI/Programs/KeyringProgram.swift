@@ -112,7 +112,7 @@ struct KeyringProgram {
 }
 
 extension KeyringProgram {
-  /// What the arguments want.
+  /// The parsed arguments.
   private struct Request {
     enum Action { case get, set, delete, help }
 

@@ -2,7 +2,7 @@ internal import Encoding
 internal import KeyringModel
 internal import Secrets
 
-/// What `security` wants to know of a certificate besides its attributes. A certificate is public.
+/// The facts about a certificate that `security` needs besides its attributes. A certificate is public.
 struct CertificateContent {
   /// Its DER.
   let der: [UInt8]

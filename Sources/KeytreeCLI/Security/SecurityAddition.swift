@@ -52,7 +52,7 @@ enum SecurityAddition {
     }
   }
 
-  /// How often an addition is tried while others add and delete the same item.
+  /// The number of attempts of an addition while others add and delete the same item.
   private static let attempts = 8
 
   /// The secret as it was given: nil when none was.

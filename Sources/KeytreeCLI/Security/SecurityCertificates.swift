@@ -94,7 +94,7 @@ enum SecurityCertificates {
     return CertificateContent(secret)
   }
 
-  /// Whether two mail addresses are the same but for the case of ASCII letters.
+  /// Returns true if two mail addresses are equal, ignoring the case of ASCII letters.
   private static func isSame(_ left: [UInt8], _ right: [UInt8]) -> Bool { lower(left) == lower(right) }
 
   private static func lower(_ bytes: [UInt8]) -> [UInt8] {

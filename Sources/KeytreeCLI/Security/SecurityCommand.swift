@@ -9,11 +9,11 @@ struct SecurityCommand: Sendable {
   let letters: String
   /// Letters with a value that is a secret.
   let secrets: String
-  /// How it is used, behind its name; several lines where letters need a word.
+  /// The usage, after the name; several lines if letters need an explanation.
   let usage: String
-  /// What it does, one sentence.
+  /// The effect, one sentence.
   let summary: String
-  /// Whether it may change the store.
+  /// A Boolean value that indicates whether it may change the store.
   let writes: Bool
   let run: @Sendable (SecurityCall) throws -> Void
 

@@ -15,7 +15,7 @@ struct SecurityItem {
     self.keychain = keychain
   }
 
-  /// How an attribute is kept, which decides how it is printed.
+  /// The format of an attribute, which determines how it is printed.
   private enum Format: String {
     case blob, uint32, sint32, timedate
   }

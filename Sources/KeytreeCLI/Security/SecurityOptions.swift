@@ -6,15 +6,16 @@ internal import Secrets
 /// it begins with. The first operand ends the options, and so does `--`. Of several values for one letter the
 /// last one counts.
 struct SecurityOptions {
-  /// Why a command line cannot be read: a letter that the command does not have, or one without its value.
+  /// The error of a command line with a letter that the command does not have, or one without its value.
   struct Misuse: Error {}
 
   private var given: [(letter: Unicode.Scalar, value: SecretSlice?)] = []
-  /// What comes after the options.
+  /// The words after the options.
   private(set) var operands: [SecretSlice] = []
   /// The letter at the very end of the line that lacks its value, where the command has something to say to that.
   private(set) var lackingValue: Unicode.Scalar?
-  /// Whether a secret stood where everybody on this machine can see it.
+  /// A Boolean value that indicates whether a secret was given as an argument, which every user of this
+  /// machine can see.
   private(set) var hasShownSecret = false
 
   /// Reads the words after the name of a command.
@@ -72,14 +73,14 @@ struct SecurityOptions {
     hasShownSecret = hasShownSecret || words.areShown
   }
 
-  /// Whether a letter has a value; nil for one that the command does not have.
+  /// Returns true if a letter has a value; nil for a letter that the command does not have.
   private static func arity(of letter: Unicode.Scalar, in pattern: String) -> Bool? {
     let letters = Array(pattern.unicodeScalars)
     guard letter != ":", let index = letters.firstIndex(of: letter) else { return nil }
     return index + 1 < letters.count && letters[index + 1] == ":"
   }
 
-  /// Whether a letter was given.
+  /// Returns true if a letter was given.
   func has(_ letter: Unicode.Scalar) -> Bool { given.contains { $0.letter == letter } }
 
   /// The value of a letter.

@@ -9,7 +9,7 @@ struct SecuritySearch {
   private let itemClass: ItemClass
   private var predicates: [Predicate] = []
   private var codes: [(name: AttributeName, accepted: [[UInt8]])] = []
-  /// Whether tokens are left out, because nothing asks for them.
+  /// A Boolean value that indicates whether tokens are left out, because the search does not ask for them.
   private var leavesOutOtherTypes = true
 
   /// Takes the letters that a find, a delete or an access list has in common.
@@ -73,7 +73,7 @@ struct SecuritySearch {
     codes.append((.authenticationType, type.map { [$0] } ?? [SecurityCall.usualType, []]))
   }
 
-  /// Whether nothing was given to search for.
+  /// A Boolean value that indicates whether no condition was given.
   var isEmpty: Bool { predicates.isEmpty && codes.isEmpty }
 
   /// The matches in the order of their creation. Tokens that programs keep beside a password, with its account and
@@ -94,7 +94,7 @@ struct SecuritySearch {
     return leavesOutOtherTypes ? found.filter(Self.isPassword) : found
   }
 
-  /// Whether an item is a password, which one is that was stored here with a code that has no word.
+  /// Returns true if an item is a password, including one that was stored here with a code that has no name.
   private static func isPassword(_ record: ItemRecord) -> Bool {
     if LoginItems.isPassword(record) { return true }
     return record.attributes[.authenticationType]?.contentBytes?.count == 4

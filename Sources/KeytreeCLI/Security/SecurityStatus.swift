@@ -4,8 +4,8 @@ internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
-/// What a command of `security` ends with: a status of Apple's keychain (`SecBase.h`), of which the caller of the
-/// program sees the lowest eight bits, or one of the small numbers that the command itself has.
+/// The status of a command of `security`: a status of Apple's keychain (`SecBase.h`), of which the caller
+/// gets the lowest eight bits, or one of the small numbers of the command itself.
 struct SecurityStatus: RawRepresentable, Hashable, Sendable {
   let rawValue: Int32
 
@@ -35,10 +35,10 @@ struct SecurityStatus: RawRepresentable, Hashable, Sendable {
   static let interactionNotAllowed = SecurityStatus(rawValue: -25308)
   static let decode = SecurityStatus(rawValue: -26275)
 
-  /// What the caller of the program sees: the lowest eight bits.
+  /// The exit status of the process: the lowest eight bits.
   var exitStatus: Int32 { rawValue & 0xFF }
 
-  /// What the status means. Scripts look for the first two as they are; the other words are our own.
+  /// The message of the status. Scripts search for the first two verbatim; the others are our own.
   var message: String {
     switch self {
     case .itemNotFound: "The specified item could not be found in the keychain."
@@ -130,10 +130,10 @@ extension SecurityStatus {
   }
 }
 
-/// Why a command of `security` ends without success, with what there is to say about it.
+/// The error of a command of `security`, with its messages.
 struct SecurityFailure: Error, Equatable {
   let status: SecurityStatus
-  /// What goes to standard error, line by line, escaped.
+  /// The lines for standard error, escaped.
   let lines: [String]
 
   /// A failure with words of its own.

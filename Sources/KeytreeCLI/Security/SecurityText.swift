@@ -1,8 +1,8 @@
 internal import Secrets
 
-/// How `security` prints bytes: printable ASCII in quotes; before it, when there is anything else, all of them in
-/// upper-case hexadecimal, and in the quotes three octal digits for each that cannot be printed. A backslash counts
-/// as one that cannot. No byte in any of it can drive a terminal.
+/// The notation of bytes in `security`: printable ASCII in quotes. If there are other bytes, all bytes in
+/// upper-case hexadecimal come first, and in the quotes three octal digits represent each byte that cannot be
+/// printed, including the backslash. No byte in any output controls a terminal.
 enum SecurityText {
   /// The printed form of bytes that are no secret.
   static func show(_ bytes: [UInt8]) -> String {
@@ -18,7 +18,7 @@ enum SecurityText {
     return text
   }
 
-  /// What `-w` prints of a secret: the secret, or all of it in lower-case hexadecimal when one byte of it cannot be
+  /// Returns the output of `-w`: the secret, or all of it in lower-case hexadecimal if one byte cannot be
   /// printed (isprint(3) in the C locale, whatever the locale is).
   static func plain(_ secret: borrowing SecretBytes) -> SecretBytes {
     let isPlain = unsafe secret.withBytes { unsafe $0.allSatisfy(isPrintable) }

@@ -33,10 +33,10 @@ struct SecurityWords: Sendable {
     self.wipe = wipe
   }
 
-  /// Whether everybody on this machine can see the words.
+  /// A Boolean value that indicates whether every user of this machine can see the words.
   var areShown: Bool { wipe != nil }
 
-  /// How many words there are.
+  /// The number of words.
   var count: Int { words.count }
 
   /// A word by its position.

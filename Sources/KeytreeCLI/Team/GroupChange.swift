@@ -142,7 +142,7 @@ struct GroupChange {
     tellRotation(now)
   }
 
-  /// How a person is taken out of a group, or of all, and what is said of it.
+  /// Returns the edit that removes a person from a group, or from all groups, and its description.
   private func removal(of person: Fingerprint, _ group: String) throws -> (PolicyEdit, String) {
     let name = ErrorReport.show(policy.people[person]?.name ?? person.text)
     let groups = policy.groups(of: person)
@@ -159,7 +159,7 @@ struct GroupChange {
       : (.leave(person, group: group), "Took \(name) out of group \(ErrorReport.show(group)).")
   }
 
-  /// How many secrets are named after a removal; all are in `rotate status`.
+  /// The number of secrets that are named after a removal; `rotate status` names all.
   private static let shownSecrets = 20
 
   /// Names the secrets that somebody who left could have kept.

@@ -5,7 +5,7 @@ internal import Secrets
 /// A new secret that somebody was told, and that is not the item's yet: an item of this machine alone, sealed like the
 /// one it is for, so that a terminal that goes away loses neither the old secret nor the new one.
 struct PendingSecret {
-  /// What such items have as their service.
+  /// The service of such items.
   static let service = "keytree-rotation"
   /// The attribute with the revision that the new secret takes the place of.
   private static let replaces: AttributeName = "replaces"

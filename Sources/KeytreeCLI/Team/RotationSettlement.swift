@@ -2,7 +2,8 @@ internal import Keyring
 internal import KeyringModel
 internal import Secrets
 
-/// What becomes of a new secret that is kept on this machine: it gets into its item, goes on waiting, or is given up.
+/// The end of a new secret that is kept on this machine: it is stored in its item, stays pending, or is
+/// discarded.
 struct RotationSettlement {
   let call: CommandCall
   let keyring: Keyring
@@ -71,7 +72,7 @@ struct RotationSettlement {
 
   // MARK: Helpers
 
-  /// Whether a program that was ended had put the secret into the item before.
+  /// Returns true if a process that was killed had already stored the secret in the item.
   private func isThere(_ pending: PendingSecret, in record: ItemRecord) throws -> Bool {
     let new = try keyring.secret(for: pending.record)
     let current = try keyring.secret(for: record)

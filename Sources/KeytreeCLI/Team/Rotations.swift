@@ -101,7 +101,7 @@ extension SecretReaders.Gap {
     }
   }
 
-  /// How many there are, where they can be counted.
+  /// The number of open rotations, if they can be counted.
   private var count: Int? {
     switch self {
     case .noHistory, .cutOff: nil

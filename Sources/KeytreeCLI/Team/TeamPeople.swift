@@ -60,7 +60,7 @@ struct TeamPeople {
     return before.key.isSame(as: after.key) ? nil : after
   }
 
-  /// What is in a file.
+  /// Reads a file.
   static func bytes(_ path: String) throws -> [UInt8] {
     let content = try UserFile.read(path, limit: KeyFile.sizeLimit)
     return unsafe content.withBytes { unsafe Array($0) }
@@ -100,7 +100,7 @@ struct TeamPeople {
 }
 
 extension Person {
-  /// Whether the name holds a mail address: in angle brackets, or as all there is.
+  /// Returns true if the name contains a mail address: in angle brackets, or as the whole name.
   func hasMail(_ mail: String) -> Bool {
     let name = name.lowercased()
     return name == mail || name.hasSuffix("<\(mail)>")
@@ -108,7 +108,7 @@ extension Person {
 }
 
 extension PublicKey {
-  /// Whether another listing of the key says the same, whether or not a secret half was there.
+  /// Returns true if another listing of the key is equal, whether or not it has a secret key.
   func isSame(as other: PublicKey) -> Bool {
     fingerprint == other.fingerprint && userIDs == other.userIDs && subkeys == other.subkeys
   }

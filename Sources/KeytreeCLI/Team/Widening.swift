@@ -2,7 +2,7 @@ internal import Arguments
 internal import Keyring
 internal import KeyringModel
 
-/// Whether more people than before may read a secret.
+/// The check whether more people than before can read a secret.
 enum Widening {
   static let option = OptionDeclaration(
     "widen", help: "without a question when more people will be able to read it")

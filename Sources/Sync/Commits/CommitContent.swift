@@ -36,7 +36,7 @@ struct CommitContent: Sendable {
 
   var isEmpty: Bool { files.isEmpty }
 
-  /// How many bytes are to be stored.
+  /// The number of bytes to be stored.
   var size: Int {
     files.values.reduce(0) { if case .bytes(let bytes) = $1 { $0 + bytes.count } else { $0 } }
   }

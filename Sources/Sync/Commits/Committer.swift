@@ -8,7 +8,7 @@ internal import KeyringModel
 /// handed over, so a commit is what the store was at one moment, no filter or attribute can change it, and whatever
 /// else somebody has staged stays staged. One process has the right to commit at a time.
 package struct Committer: Sendable {
-  /// What became of the changes.
+  /// The result of a commit of pending changes.
   package enum Outcome: Equatable, Sendable {
     /// Nothing waited.
     case nothing
@@ -23,7 +23,7 @@ package struct Committer: Sendable {
   let author: @Sendable () -> String?
   private let request: IdentityRequest?
 
-  /// How much content is handed over in one piece, in bytes.
+  /// The content that is passed to git in one piece, in bytes.
   private static let pieceSize = 32 << 20
 
   /// A committer for a store.
@@ -122,13 +122,13 @@ package struct Committer: Sendable {
     var subject: String { message.split(separator: "\n").first.map(String.init) ?? "" }
   }
 
-  /// What the last commit has, as far as it was asked for.
+  /// The content of the last commit, as far as it was read.
   private struct Head {
     /// nil for everything that belongs to the store.
     var paths: Set<String>?
     var history: History
 
-    /// Whether enough was asked for.
+    /// Returns true if the paths that were read include the wanted ones.
     func covers(_ wanted: Set<String>?) -> Bool {
       guard let paths else { return true }
       return wanted.map { $0.isSubset(of: paths) } ?? false
@@ -171,7 +171,7 @@ package struct Committer: Sendable {
       message: entry.subject + "\n", isFirst: false)
   }
 
-  /// What differs from the last commit, among some files or all of them.
+  /// Compares files with the last commit: some, or all of them.
   private func comparedPlan(
     _ count: UInt64, _ entries: [CommitJournal.Entry]?, _ paths: Set<String>?, _ head: Head
   ) throws -> Plan {
@@ -204,7 +204,8 @@ package struct Committer: Sendable {
     return "change \(entries.count) times\n\n\(named)\(rest)\n"
   }
 
-  /// What a file becomes; nil for what is no file of a store and stays as it is in the history.
+  /// Reads the new content of a file. Returns nil for a path that is not a file of a store and stays as it is
+  /// in the history.
   private func read(_ path: String) throws -> CommitContent.File? {
     do {
       guard let bytes = try tree.read(path, limit: StoreFiles.sizeLimit) else { return .removed }

@@ -2,16 +2,16 @@ package import Keyring
 internal import KeyringModel
 internal import Subprocess
 
-/// What the last commit has of a store.
+/// The files of a store in the last commit.
 package struct History {
-  /// How the repository names what is in it.
+  /// The hash function of the repository.
   package let hash: GitHash
-  /// Whether the branch has no commit at all.
+  /// A Boolean value that indicates whether the branch has no commit.
   package let isUnborn: Bool
   /// The names of the contents by path in the store: files alone, not links or modules.
   package let files: [String: String]
 
-  /// Whether the store is not in it yet.
+  /// A Boolean value that indicates whether the store is not in the history yet.
   package var isNew: Bool { isUnborn || !hasPolicy }
   private let hasPolicy: Bool
 

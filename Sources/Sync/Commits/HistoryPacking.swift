@@ -4,7 +4,7 @@ internal import Keyring
 extension Repository {
   /// The most packs that stay as they are. Git itself considers more than 50 too many (`gc.autoPackLimit`).
   static let packLimit = 40
-  /// How long git may take to join packs: others cannot commit meanwhile.
+  /// The time that git may take to join packs. Nobody else can commit during that time.
   private static let packingTimeout = Duration.seconds(60)
 
   /// The fewest objects outside the largest pack for which everything is packed anew: those of about 500 commits.
@@ -12,16 +12,16 @@ extension Repository {
   /// The largest repository that is packed anew, in objects; git needs 10 to 30 seconds for it.
   static let repackLimit = 200_000
 
-  /// Whether the history lies in more packs than ``packLimit``: every commit makes one, and git looks for an object in
-  /// all of them.
+  /// A Boolean value that indicates whether the history has more packs than ``packLimit``. Every commit makes
+  /// a pack, and git searches all of them for an object.
   ///
   /// - Throws: `FileError` if the folder of the packs cannot be read.
   var hasManyPacks: Bool {
     get throws { try packs().count > Self.packLimit }
   }
 
-  /// Whether packing everything anew saves much: many objects lie outside the largest pack, at least an eighth of what
-  /// that one has. So the work for each commit does not grow with the history.
+  /// A Boolean value that indicates whether it pays to repack everything: the objects outside of the largest
+  /// pack are at least an eighth of those in it. So the work for each commit does not grow with the history.
   ///
   /// - Throws: `FileError` if the folder of the packs cannot be read.
   var deservesRepacking: Bool {

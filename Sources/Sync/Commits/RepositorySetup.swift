@@ -4,8 +4,8 @@ package import Keyring
 internal import OpenPGP
 internal import Subprocess
 
-/// What a clone needs to handle a store well: attributes that nothing pushed can overrule, and the programs that merge
-/// and show what is in it.
+/// The configuration that a clone needs to handle a store: attributes that no push can override, and the
+/// programs that merge and show its files.
 package struct RepositorySetup {
   private let program: String
   private let searchPath: String
@@ -186,7 +186,7 @@ extension Repository {
     }
   }
 
-  /// Whether somebody has said that git shall not see the store.
+  /// Returns true if the user has configured git to ignore the store.
   ///
   /// - Throws: as `Git.run`.
   package func ignoresStore() throws -> Bool {

@@ -5,12 +5,12 @@ package import Keyring
 package struct TrackedStranger: Equatable, Sendable {
   /// Its path from the top of the work tree; what is not UTF-8 in it is replaced.
   package let path: String
-  /// Why it has no place there.
+  /// The reason why the file does not belong there.
   package let reason: StrayReason
 }
 
 extension Repository {
-  /// What stands in the index of git within the store and has no place there, sorted by path.
+  /// Returns the files in the index of git that are within the store and do not belong there, sorted by path.
   ///
   /// - Parameter allowed: What may be there.
   /// - Throws: As `Git.run`.
@@ -31,7 +31,8 @@ extension Repository {
     let mode: String
     /// The name of its content.
     let name: String
-    /// Whether git keeps the file out of the work tree; the bit "skip-worktree" in `git-update-index(1)`.
+    /// A Boolean value that indicates whether git keeps the file out of the work tree: the bit
+    /// "skip-worktree" of `git-update-index(1)`.
     let isWithheld: Bool
   }
 

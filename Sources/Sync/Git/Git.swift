@@ -5,7 +5,7 @@ package import Subprocess
 package struct Git: Sendable {
   /// The oldest version whose options are all known to work.
   package static let oldestVersion = (2, 38)
-  /// How long a command may take that uses no network.
+  /// The time limit of a command that uses no network.
   package static let usualTimeout = Duration.seconds(600)
 
   /// The absolute path of the program; nil when there is none, which shows when it is run.
@@ -14,21 +14,24 @@ package struct Git: Sendable {
   package let outerEnvironment: ProcessEnvironment
   /// The top of the work tree.
   package var folder: String
-  /// How long a command may take.
+  /// The time limit of a command; nil for none.
   package var timeout: Duration? = usualTimeout
-  /// Whether the folder is the top of a work tree; else nothing is said about where a repository is.
+  /// A Boolean value that indicates whether the folder is the top of a work tree. Otherwise git searches for
+  /// a repository itself.
   package var isInWorkTree = true
-  /// Whether the folder is a repository itself, without a work tree.
+  /// A Boolean value that indicates whether the folder is a bare repository.
   package var isBare = false
-  /// Whether it sees what a push has brought and no branch has yet: for a hook that judges it.
+  /// A Boolean value that indicates whether git sees the objects of a push that no branch has yet, as a hook
+  /// that judges the push needs.
   package var seesQuarantine = false
-  /// Whether every path stands for itself alone, which some commands do not take.
+  /// A Boolean value that indicates whether paths are taken literally. Some commands do not support it.
   package var takesPathsLiterally = true
   /// The most bytes of memory that each process of a command may ask for; nil for any number.
   package var memoryLimit: Int?
-  /// Whether it may talk to other machines.
+  /// A Boolean value that indicates whether git may connect to other machines.
   package private(set) var usesNetwork = false
-  /// Whether it may ask the person at the terminal, for the passphrase of a key of ssh or for a password.
+  /// A Boolean value that indicates whether git may ask the user at the terminal for the passphrase of an ssh
+  /// key or for a password.
   private var asksPerson = false
   /// Options for talking to other machines.
   private var networkOptions: [String] = []
@@ -48,7 +51,7 @@ package struct Git: Sendable {
   /// git makes in memory (threat T46); a hundred thousand items with their history take a quarter of this.
   package static let receivingLimit = 512 << 20
 
-  /// How long talking to another machine may take.
+  /// The time limit of a command that uses the network.
   package static let networkTimeout = Duration.seconds(300)
 
   /// The same git, which may talk to other machines.

@@ -2,7 +2,7 @@ internal import Keyring
 package import KeyringModel
 package import Subprocess
 
-/// Why git did not do what it was asked.
+/// The reasons why git failed.
 package enum GitError: Error, Equatable, Sendable {
   /// No program of this name is in the search path.
   case notInstalled
@@ -18,7 +18,7 @@ package enum GitError: Error, Equatable, Sendable {
   case timedOut(command: String)
   /// It needed more memory than it was given, in bytes.
   case tooMuchMemory(command: String, limit: Int)
-  /// What it printed is not what it prints.
+  /// The output of git does not have the documented form.
   case unexpectedOutput(command: String)
   /// Git refuses the repository, since it belongs to somebody else.
   case unsafeOwner(path: String)
@@ -35,7 +35,7 @@ package enum GitError: Error, Equatable, Sendable {
   case unmerged(paths: [String])
   /// Another git is at work, or was killed: its lock is there.
   case locked(path: String)
-  /// What stands where a repository should be is none.
+  /// The folder exists and is not a repository.
   case notARepository(path: String)
   /// A repository that is pushed to does not check the objects that it receives; its path.
   case objectsNotChecked(path: String)
@@ -62,7 +62,7 @@ package enum RepositoryOperation: String, CaseIterable, Sendable {
   case bisect
 }
 
-/// Why a change did not get into the history, or something else that takes both the store and git.
+/// The reasons why a change could not be committed or a store could not be synchronized.
 package enum SyncError: Error, Equatable, Sendable {
   /// A commit has something where it must not have anything, or of a kind that is no part of a store: a link, a
   /// module, a file where keytree keeps its own.
@@ -77,7 +77,7 @@ package enum SyncError: Error, Equatable, Sendable {
   case policiesDiverged
   /// Files are not what the history says they are, and a merge would replace them.
   case uncommitted([String])
-  /// What was cloned has no store at its top.
+  /// The cloned repository has no store at its top.
   case noStoreInClone(url: String)
   /// There is no other repository to synchronize with, or several of which none is called `origin`: their names.
   case noRemote(among: [String])

@@ -7,7 +7,7 @@ struct GitLocks {
   private let repository: Repository
   private let purpose: HistoryLock.Purpose
 
-  /// How long a git of ours can run after a note was left, in seconds.
+  /// The longest time that a git started by Keytree can run after the note was written, in seconds.
   private static let patience = 900
 
   /// The locks that git takes for a purpose.
@@ -61,7 +61,7 @@ struct GitLocks {
     return true
   }
 
-  /// Whether there are locks that did not exist when a note was left and have come soon after that.
+  /// Returns true if locks exist that did not exist when a note was written and that were made soon after.
   func haveCome(since note: HistoryLock.Note) -> Bool { !found(since: note).isEmpty }
 
   private func found(since note: HistoryLock.Note) -> [String] {

@@ -1,7 +1,8 @@
 internal import FileSystem
 package import Subprocess
 
-/// How git is always run: nothing of what a repository brings along may start a program, change a byte, or ask.
+/// The options and variables of every git that Keytree runs: nothing that comes with a repository may start a
+/// program, change a byte, or ask a question.
 ///
 /// The variables that steer git are removed, and these options outrank every configuration file. Threats T18 and T19.
 package enum GitOptions {
@@ -50,7 +51,7 @@ package enum GitOptions {
     list.flatMap { ["-c", "\($0)=\($1)"] }
   }
 
-  /// Where programs are if `PATH` names no folder that is safe.
+  /// The folders that are searched for programs if `PATH` has no safe folder.
   private static let usualFolders = "/usr/bin:/bin"
 
   /// The variables for our own use of git.

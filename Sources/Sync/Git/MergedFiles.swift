@@ -11,7 +11,7 @@ package struct OtherFile: Sendable, Equatable {
 
 /// A change of a remote that is not taken.
 package struct RefusedChange: Sendable, Equatable {
-  /// Why it is not taken.
+  /// The reasons why a change is refused.
   package enum Reason: Sendable, Equatable {
     /// The record is not believed: nobody has signed it who is in the item's group, or its files do not fit together.
     case record(RecordFault)
@@ -23,9 +23,9 @@ package struct RefusedChange: Sendable, Equatable {
 
   /// The path in the store: that of the record, or of the file. What is not UTF-8 in it is replaced.
   package let path: String
-  /// Why it is not taken.
+  /// The reason.
   package let reason: Reason
-  /// Who has committed it; nil when that is not known.
+  /// The committer of the change; nil if unknown.
   package var committer: String?
 
   /// Makes one; see the properties.
@@ -36,28 +36,29 @@ package struct RefusedChange: Sendable, Equatable {
 package struct IncomingDeletion: Sendable, Equatable {
   /// The item as it was.
   package let record: ItemRecord
-  /// Who has committed the deletion; nil when that is not known.
+  /// The committer of the deletion; nil if unknown.
   package var committer: String?
 }
 
-/// What a merge comes to: every file that is not any more what our side has.
+/// The result of a merge: every file that differs from our side.
 package struct MergedFiles: Sendable {
   /// Files of the store by their paths in it.
   package var store: [String: Keyring.NewFile] = [:]
   /// All other files, by their paths from the top of the repository.
   package var others: [String: OtherFile] = [:]
-  /// How many conflict copies there are that our side does not have.
+  /// The number of conflict copies that our side does not have.
   package var newCopies = 0
-  /// How many conflict copies the remote has removed, as `resolve` does.
+  /// The number of conflict copies that the remote has removed, as `resolve` does.
   package var removedCopies = 0
-  /// How many records were merged by member, and signed.
+  /// The number of records that were merged by member and signed.
   package var signed = 0
-  /// What is not taken.
+  /// The changes of the remote that are refused.
   package var refused: [RefusedChange] = []
-  /// What the remote has deleted.
+  /// The items that the remote has deleted.
   package var deletions: [IncomingDeletion] = []
   /// Items of which an older version came in, which is kept as a conflict copy.
   package var olderVersions: [ItemRecord] = []
-  /// Whether the result is exactly what the remote has, so that no commit has to be made.
+  /// A Boolean value that indicates whether the result equals the remote's commit, so that no merge commit is
+  /// needed.
   package var equalsTheirs = false
 }

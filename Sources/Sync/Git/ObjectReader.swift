@@ -60,13 +60,13 @@ struct ObjectReader {
     }
   }
 
-  /// What a repository knows about a content without reading it.
+  /// The facts about an object that are known without reading it.
   struct Info {
     /// The name of the content.
     let name: String
     /// Its size in bytes.
     let size: Int
-    /// How many bytes it takes in the repository.
+    /// The size in the repository, in bytes.
     let sizeOnDisk: Int
   }
 
@@ -138,7 +138,8 @@ struct ObjectReader {
 
   /// The most bytes that are read from files which take almost nothing in the repository.
   static let freeSize = 32 << 20
-  /// How much larger than in the repository files may be. Records and keys shrink to a third; encrypted files not at all.
+  /// The limit for the size of files, as a multiple of their size in the repository. Records and keys shrink
+  /// to a third; encrypted files do not shrink.
   private static let proportion = 16
 
   /// Refuses contents that are far larger than what they take in the repository: a small push could fill the memory of

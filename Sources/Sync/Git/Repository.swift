@@ -7,7 +7,7 @@ internal import Subprocess
 package struct Repository: Sendable {
   /// The top of its work tree, without links.
   package let top: String
-  /// Where the store is in it: empty when it is the top, else a path that ends with `/`.
+  /// The path of the store in the repository: empty for the top, otherwise ending with `/`.
   package let prefix: String
   /// The folder of the repository, as this work tree has it.
   package let gitFolder: String
@@ -82,19 +82,20 @@ package struct Repository: Sendable {
       commonFolder: found.commonFolder, git: found.git)
   }
 
-  /// What tells this repository from another one that is put in its place: its device and inode.
+  /// The device and inode of the repository, which distinguish it from another one at the same path.
   package var identity: String {
     var facts = stat()
     guard unsafe stat(commonFolder, &facts) == 0 else { return "unknown" }
     return "\(facts.st_dev)-\(facts.st_ino)"
   }
 
-  /// Whether git may be at work in the repository, or somebody has begun something and not ended it.
+  /// A Boolean value that indicates whether git may be running in the repository, or an operation was begun
+  /// and not finished.
   ///
   /// While git writes its index it may be in the middle of one, and there is no other sign of it yet.
   package var isBusy: Bool { operation != nil || Self.exists("\(gitFolder)/index.lock") }
 
-  /// What was begun in the repository and not ended yet.
+  /// The operation that was begun in the repository and not finished.
   package var operation: RepositoryOperation? {
     let signs: [(String, RepositoryOperation)] = [
       ("rebase-merge", .rebase), ("rebase-apply", .rebase), ("MERGE_HEAD", .merge),
@@ -112,7 +113,7 @@ package struct Repository: Sendable {
     if Self.exists(lock) { throw GitError.locked(path: lock) }
   }
 
-  /// How the repository names what is in it.
+  /// Returns the hash function of the repository.
   ///
   /// - Throws: as `Git.run`.
   func hash() throws -> GitHash {
@@ -206,7 +207,7 @@ package struct Repository: Sendable {
   /// The file of the program that runs; `proc(5)`.
   package static var ownProgram: String? { realPath("/proc/self/exe") }
 
-  /// Whether a folder is there, and not a link to one.
+  /// Returns true if the path is a folder, not a link to one.
   static func isFolder(_ path: String) -> Bool {
     var facts = stat()
     return unsafe lstat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR

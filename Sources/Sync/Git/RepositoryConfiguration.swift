@@ -8,7 +8,7 @@ internal import OpenPGP
 /// programs, and new versions add more, so that only those are accepted that are known to run nothing and to send git
 /// nowhere else. Other settings belong in the person's own configuration.
 enum RepositoryConfiguration {
-  /// Whether a setting is accepted.
+  /// Returns true if a setting is accepted.
   ///
   /// - Parameters:
   ///   - key: Its name as `git config --list` prints it: in lower case except for the part in the middle.
@@ -145,8 +145,8 @@ extension Repository {
   /// Folders of a repository that git neither reads nor writes here.
   private static let unusedFolders: Set<String> = ["annex", "hooks", "lfs", "modules", "rr-cache"]
 
-  /// What is neither a file nor a folder, up to a number: git would wait for a pipe without end, and write through a link
-  /// to a file outside of the repository.
+  /// Returns some of the entries that are neither files nor folders: git would block on a pipe, and would
+  /// write through a link to a file outside of the repository.
   private static func specialFiles(of repository: String) -> Set<String> {
     var found: Set<String> = []
     var folders: [[UInt8]] = [[]]
@@ -183,7 +183,7 @@ extension Repository {
     }
   }
 
-  /// What has a name in a folder, as `stat(2)` names it; nil for nothing.
+  /// Returns the file type of a name in a folder, as in `stat(2)`; nil if it does not exist.
   private static func kind(of name: [UInt8], in folder: Int32) -> mode_t? {
     var facts = stat()
     guard unsafe fstatat(folder, text(name), &facts, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }

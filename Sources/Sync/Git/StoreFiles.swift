@@ -9,7 +9,7 @@ struct StoreFiles {
 
   init(in tree: FileTree) { self.tree = tree }
 
-  /// Where they are in a repository.
+  /// Returns their paths in a repository.
   static func roots(below prefix: String) -> [String] {
     (StoreLayout.trackedFiles + StoreLayout.trackedFolders).map { prefix + $0 }
   }

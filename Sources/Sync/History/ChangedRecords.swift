@@ -3,7 +3,7 @@ internal import KeyringModel
 
 /// The records that commits have added or taken away.
 struct ChangedRecords {
-  /// Whether records were added or taken away.
+  /// The kinds of changes.
   enum Kind: String {
     case added = "A"
     case removed = "D"

@@ -109,7 +109,7 @@ private struct Search {
     return Set(try records.states(at: places).filter { $0.value.record != nil }.keys.map(\.path))
   }
 
-  /// What a commit did to the item; nil when it did nothing, or when that cannot be told.
+  /// Returns the change that a commit made to the item; nil if it made none, or if that is unknown.
   func version(_ commit: PastCommit) -> ItemVersion? {
     let now = states[commit.name]
     if now?.isUnknown ?? false { return nil }

@@ -3,7 +3,7 @@ internal import KeyringModel
 
 /// Reads what commits say about one item; the content of every file is read once.
 struct ItemStates {
-  /// What a commit says about the item.
+  /// The item in one commit.
   struct State {
     /// The first line of its record; nil when there is none.
     var record: ItemRecord?

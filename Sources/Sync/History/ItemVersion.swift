@@ -38,7 +38,7 @@ package struct ItemVersion: Equatable, Sendable {
   package let record: ItemRecord?
   /// The item as it was before, in the first of the commits before this one that has it.
   package let previous: Past?
-  /// What is different; several things may have changed at once.
+  /// The differences from the version before; there may be several.
   package internal(set) var changes: [Change]
 
   /// The item as it is from then on, or as it last was.

@@ -7,11 +7,11 @@ package struct PastCommit: Equatable, Sendable {
   package let name: String
   /// The names of those that it follows: none for the first one, several for a merge.
   let parents: [String]
-  /// Who made the change; any text.
+  /// The author of the change; any text.
   package let author: String
   /// The mail address of that person; any text.
   package let mail: String
-  /// When the change was made, as its author's clock had it.
+  /// The time of the change, by the author's clock.
   package let time: Timestamp
 
   private static let format = "--format=%H%x00%P%x00%at%x00%an%x00%ae%x00"

@@ -10,9 +10,9 @@ struct PastContents {
     var size = 0
   }
 
-  /// How many have a size that no file of the store has.
+  /// The number of contents with a size that no file of the store has.
   private(set) var skipped = 0
-  /// How many the repository does not have.
+  /// The number of contents that the repository does not have.
   private(set) var missing = 0
   private(set) var pieces: [Piece] = []
 

@@ -6,7 +6,7 @@ package struct PastPolicies {
   private let repository: Repository
   private let objects: ObjectReader
 
-  /// How many commits are looked at at once.
+  /// The number of commits that are read in one piece.
   private static let pieceSize = 64
 
   /// The policies in the history of a repository.

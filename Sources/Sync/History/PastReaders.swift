@@ -5,7 +5,7 @@ internal import OpenPGP
 /// Finds out who could ever decrypt which secret of a store: from the recipients of all encrypted files and from all
 /// records, in the history and in the store. Nothing is decrypted.
 package struct PastReaders {
-  /// Who could decrypt what.
+  /// The people who could decrypt each state of a secret.
   package private(set) var readers = SecretReaders()
   /// The items of the store whose records were verified.
   package let items: [ItemRecord]
@@ -39,7 +39,7 @@ package struct PastReaders {
 
   // MARK: The history
 
-  /// What some contents of the history are.
+  /// The results of reading some contents of the history.
   private struct Found: Sendable {
     var messages: [(file: ContentDigest, container: ContentDigest, keys: Set<KeyID>)] = []
     var records: [ItemRecord] = []

@@ -13,7 +13,7 @@ package struct RemovedItems: Sendable {
     package let parent: String
   }
 
-  /// What was taken away, the last one first. A merge may take away what a commit before it did.
+  /// The removals, the last one first. A merge may repeat a removal of an earlier commit.
   package private(set) var removals: [Removal] = []
 
   /// The items as they were before, the last one first; an item is there once for each name that it lost.

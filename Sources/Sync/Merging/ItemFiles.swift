@@ -31,14 +31,14 @@ struct ItemFiles {
   /// The encrypted file of an item in a commit; nil when there is none.
   func secret(_ path: ItemPath, at commit: String) -> [UInt8]? { bytes(Self.secretFile(path), commit) }
 
-  /// Whether two commits have the same files of an item.
+  /// Returns true if two commits have the same files of an item.
   func areSame(_ path: ItemPath, at first: String, and second: String) -> Bool {
     [Self.recordFile(path), Self.secretFile(path)].allSatisfy { file in
       names["\(first):\(prefix)\(file)"] == names["\(second):\(prefix)\(file)"]
     }
   }
 
-  /// Whether an item has a file in a commit that is too large to be read.
+  /// Returns true if an item has a file in a commit that is too large to be read.
   private func isTooLarge(_ path: ItemPath, at commit: String) -> Bool {
     [Self.recordFile(path), Self.secretFile(path)].contains { file in
       names["\(commit):\(prefix)\(file)"].map { contents[$0] == nil } ?? false
@@ -111,7 +111,7 @@ struct ItemFiles {
 }
 
 extension Result {
-  /// Whether it is a value and not an error.
+  /// A Boolean value that indicates whether this is a value and not an error.
   fileprivate var isSuccess: Bool {
     if case .success = self { return true }
     return false

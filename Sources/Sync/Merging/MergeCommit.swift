@@ -184,8 +184,8 @@ struct MergeCommit {
     }
   }
 
-  /// Whether something stands where a new file would go, or in place of a folder above it, that the merge does not
-  /// itself remove.
+  /// Returns true if a file exists at the path of a new file, or in place of a folder above it, that the
+  /// merge itself does not remove.
   private func isInTheWay(_ path: String, of files: [String: OtherFile]) -> Bool {
     if Repository.exists("\(repository.top)/\(path)") { return true }
     var folder = RelativePath.parent(of: path)

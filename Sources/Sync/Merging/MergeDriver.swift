@@ -107,7 +107,7 @@ package struct MergeDriver {
 }
 
 extension Shard.Line {
-  /// Whether the item of this line was changed after that of another one.
+  /// Returns true if the item of this line was changed after the item of another line.
   fileprivate func isLater(than other: Shard.Line) -> Bool {
     guard let mine = record, let theirs = other.record else { return record != nil }
     return mine.isLater(than: theirs, bySecret: true)

@@ -1,6 +1,6 @@
 internal import Keyring
 
-/// Which files differ between two commits.
+/// The files that differ between two commits.
 struct TreeDifference {
   /// One file that differs.
   struct Entry {

@@ -18,7 +18,8 @@ package struct TreeMerge {
   private let refusedFiles: [RefusedChange]
   private let keyring: Keyring
   private let judge: Keyring
-  /// Whether their policy and their key files count where both sides have changed them.
+  /// A Boolean value that indicates whether the remote's policy and key files are used if both sides have
+  /// changed them.
   package var takesTheirPolicy = false
 
   /// Prepares a merge.
@@ -304,7 +305,7 @@ package struct TreeMerge {
     }
   }
 
-  /// Whether a file is merged, or made anew, with the items.
+  /// Returns true if a file is merged, or made, together with the items.
   private func isMadeFromItems(_ path: String) -> Bool {
     let folder = "\(StoreLayout.index)/"
     if path.hasPrefix(folder), StoreLayout.shardNumber(String(path.dropFirst(folder.count))) != nil {
@@ -326,7 +327,7 @@ package struct TreeMerge {
 
   // MARK: The result
 
-  /// Whether every file is in the end what their side has.
+  /// Returns true if the result equals the remote's commit.
   private func equalsTheirs(_ result: MergedFiles) throws -> Bool {
     guard ours.changes.entries.isEmpty, result.refused.isEmpty else { return false }
     let hash: GitHash = try repository.hash()
@@ -359,7 +360,7 @@ package struct TreeMerge {
     }
   }
 
-  /// How many changes are traced to their committers.
+  /// The number of changes whose committers are determined.
   private static let namedLimit = 50
 
   /// Returns the last committer of a file on their side, or of an item; nil when no commit of theirs changed it.

@@ -1,13 +1,13 @@
 internal import Subprocess
 
-/// How far a store's branch and the one that it is synchronized with were apart when that was last seen; nothing is
-/// fetched.
+/// The number of commits by which a store's branch and its upstream branch differed when that was last
+/// fetched. Nothing is fetched.
 package struct Distance: Sendable, Equatable {
-  /// What git calls the other branch, such as `origin/main`.
+  /// The name of the upstream branch in git, such as `origin/main`.
   package let remote: String
-  /// How many commits are here alone.
+  /// The number of commits that only this clone has.
   package let ahead: Int
-  /// How many commits are there alone.
+  /// The number of commits that only the remote has.
   package let behind: Int
 
   /// Asks git.

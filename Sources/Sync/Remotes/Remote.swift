@@ -2,20 +2,21 @@ internal import Subprocess
 
 /// The branch of another repository that a store is synchronized with.
 package struct Remote: Sendable, Equatable {
-  /// What git calls the repository, such as `origin`.
+  /// The name of the remote in git, such as `origin`.
   package let name: String
   /// The full name of the branch over there, such as `refs/heads/main`.
   package let reference: String
   /// The branch here.
   package let branch: String
-  /// Whether git was told that the two belong together.
+  /// A Boolean value that indicates whether the branch is configured to use this remote.
   package let isConfigured: Bool
 
-  /// Where the last commit that was fetched is kept.
+  /// The reference with the last commit that was fetched.
   var fetched: String { "refs/keytree/fetched/\(name)/\(Self.short(reference))" }
-  /// Where the last commit that was seen over there is kept, to notice when it is taken back (threat T2).
+  /// The reference with the last commit that was seen at the remote, to detect a rewritten history (threat
+  /// T2).
   var seen: String { "refs/keytree/seen/\(name)/\(Self.short(reference))" }
-  /// Where git keeps it for everybody else.
+  /// The remote-tracking reference of git.
   var tracking: String { "refs/remotes/\(name)/\(Self.short(reference))" }
 
   /// Finds the branch that the one which is checked out belongs to: the configured one, else the same branch of the
@@ -36,7 +37,7 @@ package struct Remote: Sendable, Equatable {
     return Remote(name: name, reference: "refs/heads/\(branch)", branch: branch, isConfigured: false)
   }
 
-  /// What git calls the other repositories that it knows.
+  /// Returns the names of the remotes in git.
   static func names(in git: Git) throws -> [String] {
     String(decoding: try git.run(["remote"]), as: UTF8.self).split(separator: "\n").map(String.init)
   }
@@ -101,8 +102,8 @@ package struct Remote: Sendable, Equatable {
     throw git.failure(arguments, outcome)
   }
 
-  /// Whether the other repository is a folder of this machine, whose hooks git would run here. It may have come with
-  /// the store (threat T19).
+  /// Returns true if the remote is a folder of this machine, whose hooks git would run here. It may have come
+  /// with the store (threat T19).
   ///
   /// - Throws: `unsafeConfiguration` when some of its addresses are and some are not; as `Git.run`.
   private func isLocal(_ git: Git, pushing: Bool) throws -> Bool {
@@ -115,7 +116,7 @@ package struct Remote: Sendable, Equatable {
     return kinds.contains(true)
   }
 
-  /// Whether an address is a path; git-fetch(1), "Git URLs".
+  /// Returns true if an address is a path; git-fetch(1), "Git URLs".
   package static func isPath(_ address: String) -> Bool {
     if address.hasPrefix("file://") { return true }
     return !address.contains("://") && !address.prefix { $0 != "/" }.contains(":")
@@ -160,7 +161,7 @@ extension Git {
     }
   }
 
-  /// Whether one commit is the other one or comes before it.
+  /// Returns true if two commits are the same or the first one is an ancestor of the second one.
   ///
   /// - Throws: as `run`.
   package func isAncestor(_ old: String, of new: String) throws -> Bool {
@@ -188,7 +189,7 @@ extension Git {
     }
   }
 
-  /// How many commits one commit has before it that another one has not.
+  /// Returns the number of ancestors of a commit that are not ancestors of another one.
   ///
   /// - Throws: as `run`.
   package func count(from old: String, to new: String) throws -> Int {

@@ -104,7 +104,7 @@ extension Repository {
     return try store.status(path) != nil
   }
 
-  /// Whether a file has the content with some name.
+  /// Returns true if a file has the content with a given object name.
   private func isContent(
     _ name: String, _ path: String, in store: FileTree, _ limit: Int, _ hash: GitHash
   ) throws -> Bool {

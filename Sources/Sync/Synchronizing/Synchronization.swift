@@ -3,36 +3,37 @@ package import KeyringModel
 
 /// Brings a store and a branch of another repository together: commit, fetch, merge, push.
 package struct Synchronization {
-  /// What is wished.
+  /// The options of a synchronization.
   package struct Options: Sendable {
-    /// Whether nothing is sent.
+    /// A Boolean value that indicates whether nothing is pushed.
     package var pullsOnly = false
-    /// Whether a branch over there that has lost commits is merged all the same.
+    /// A Boolean value that indicates whether a remote branch is merged although it has lost commits.
     package var acceptsRewritten = false
-    /// Whether their policy is taken where both sides have changed it, so that this side's changes can be made again.
+    /// A Boolean value that indicates whether the remote's policy is used if both sides have changed it, so
+    /// that the changes of this side can be applied again.
     package var takesTheirPolicy = false
-    /// Whether git and ssh may ask at the terminal.
+    /// A Boolean value that indicates whether git and ssh may ask at the terminal.
     package var asksPerson = false
-    /// How often to begin again when somebody else is faster.
+    /// The number of attempts if other clones push at the same time.
     package var attempts = 10
     package init() {}
   }
 
-  /// What was done.
+  /// The result of a synchronization.
   package struct Report: Sendable, Equatable {
-    /// How many commits were fetched and merged.
+    /// The number of commits that were fetched and merged.
     package var received = 0
-    /// How many commits were sent.
+    /// The number of commits that were pushed.
     package var sent = 0
-    /// Whether a commit was made that has both sides.
+    /// A Boolean value that indicates whether a merge commit was made.
     package var hasMerged = false
-    /// How many conflict copies the merge has made.
+    /// The number of conflict copies that the merge has made.
     package var newCopies = 0
-    /// How many conflict copies somebody else has removed, as `resolve` does.
+    /// The number of conflict copies that others have removed, as `resolve` does.
     package var removedCopies = 0
-    /// How many items were encrypted again for the members of their groups.
+    /// The number of items that were re-encrypted for the members of their groups.
     package var resealed = 0
-    /// How many records both sides had changed, and were merged and signed.
+    /// The number of records that both sides had changed and that were merged and signed.
     package var signed = 0
     /// Changes that were not taken, since nobody has signed them who is in the item's group.
     package var refused: [RefusedChange] = []
@@ -40,7 +41,7 @@ package struct Synchronization {
     package var deletions: [IncomingDeletion] = []
     /// Items of which an older version came in, which is kept as a conflict copy.
     package var olderVersions: [ItemRecord] = []
-    /// Whether another policy came in.
+    /// A Boolean value that indicates whether a new policy came in.
     package var hasNewPolicy = false
     package init() {}
 
@@ -275,7 +276,7 @@ package struct Synchronization {
     for file in needed where files.store[file] == .removed { throw SyncError.foreignPolicy }
   }
 
-  /// Whether a file says who can read the store.
+  /// Returns true if a file determines the people who can read the store.
   private static func isAboutPeople(_ path: String) -> Bool {
     [StoreLayout.policy, StoreLayout.policySignature].contains(path) || path.hasPrefix("\(StoreLayout.keys)/")
   }
@@ -283,7 +284,7 @@ package struct Synchronization {
 }
 
 extension Git {
-  /// How many commits lead to one.
+  /// Returns the number of commits that lead to a commit, including that commit.
   fileprivate func countAll(_ commit: String) throws -> Int {
     let text = String(decoding: try run(["rev-list", "--count", commit, "--"]), as: UTF8.self)
     return Int(text.split(separator: "\n").first ?? "") ?? 0

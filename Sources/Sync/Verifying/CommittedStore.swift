@@ -5,12 +5,12 @@ package import KeyringModel
 /// The files of a store as a commit has them, taken out of the repository without a checkout: no attribute, filter or
 /// setting changes or hides any.
 package struct CommittedStore {
-  /// What has no place in a store and was not written.
+  /// The files that do not belong in a store and were not written.
   package private(set) var findings: [Finding] = []
   /// The folder with the files.
   package let folder: String
 
-  /// How many files, and bytes, are read at once.
+  /// The largest number of files, and of bytes, that are read in one piece.
   private static let portion = (files: 8192, bytes: 32 << 20)
 
   /// Writes the files.

@@ -14,7 +14,7 @@ struct CommittedTree {
 
   /// The files that may be there.
   private(set) var entries: [Entry] = []
-  /// What has no place there.
+  /// The files that do not belong in a store.
   private(set) var findings: [Finding] = []
 
   /// Lists the files.

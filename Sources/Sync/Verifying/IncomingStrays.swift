@@ -1,13 +1,13 @@
 internal import Keyring
 internal import Subprocess
 
-/// What some commits bring that has no place in a store, each looked at by itself: what a later one takes away again
-/// stays in the history.
+/// The files of commits that do not belong in a store. Each commit is checked by itself: a file that a later
+/// commit removes stays in the history.
 struct IncomingStrays {
   /// One for each path and commit.
   private(set) var findings: [Finding] = []
 
-  /// How many commits are looked at with one process, unless their lists together are too long.
+  /// The number of commits that one process checks, unless their lists together are too long.
   private static let pieceSize = 256
 
   /// Looks at commits.

@@ -10,28 +10,28 @@ package import KeyringModel
 /// branch that is there; in a history as a whole, not newer than the last policy. Nor may it have taken the right to
 /// sign from anybody who has signed what is preferred to it.
 package struct PolicyHistory {
-  /// Who the first policy may be signed by, and what it does not have to begin with.
+  /// The point where the check of a history begins.
   package struct Start: Sendable {
     /// The first policy of the history has to be signed by one of these; nobody in particular when it is empty.
     package var anchors: [Fingerprint] = []
-    /// What leads to these commits was judged before, and stands.
+    /// Commits whose ancestors were checked before.
     package var trusted: [String] = []
-    /// What this machine has accepted of a keyring, if anything.
+    /// Returns the policy of a keyring that this machine has accepted; nil if there is none.
     package var accepted: @Sendable (KeyringID) throws -> AcceptedPolicy? = {
       (_) in nil
     }
     package init() {}
   }
 
-  /// What is wrong, the oldest first.
+  /// The findings, the oldest first.
   package private(set) var findings: [Finding] = []
-  /// Who has signed the first policy, if that was looked at and is right.
+  /// The signer of the first policy, if that was checked and is valid.
   package private(set) var firstSigner: Fingerprint?
-  /// How many policies the chain has that leads to the last one.
+  /// The number of policies in the chain that leads to the last one.
   package private(set) var count = 0
-  /// Whether the beginning of the history is not there.
+  /// A Boolean value that indicates whether the beginning of the history is missing.
   package private(set) var isCutOff = false
-  /// Whether what this machine has accepted is on the chain.
+  /// A Boolean value that indicates whether the policy that this machine has accepted is on the chain.
   package private(set) var isPinned = false
   /// Policies that were made at the same time as another one, which a merge has taken; the commits of the merges.
   package private(set) var leftBehind: [Finding] = []
@@ -43,7 +43,7 @@ package struct PolicyHistory {
   private let start: Start
   private let shallow: Set<String>
 
-  /// What a commit has, after it was judged.
+  /// The policy of a commit after it was checked.
   private struct Place {
     let commit: String
     let version: PolicyVersions.Version
@@ -54,7 +54,7 @@ package struct PolicyHistory {
   private var places: [String: Place] = [:]
   /// The policies of commits that stand.
   private var published: Set<ContentDigest> = []
-  /// What is believed of policies that were judged, by their digests.
+  /// The policies that were checked and are believed, by their digests.
   private var links: [ContentDigest: PolicyChain.Link] = [:]
   /// The beginnings that are not first policies, and wait for an anchor.
   private var late: [Finding] = []
@@ -151,7 +151,8 @@ package struct PolicyHistory {
     }
   }
 
-  /// Whether every policy that comes together in a commit lies on the chain to the one that it has, or may be left.
+  /// Checks that every policy that meets in a commit is on the chain to the policy of the commit, or may be
+  /// dropped. Returns the problem, if any.
   private mutating func problem(
     of state: PolicyState, beside before: [Place], at commit: String
   ) throws -> ChainProblem? {
@@ -178,8 +179,8 @@ package struct PolicyHistory {
     return nil
   }
 
-  /// Whether one of the policies that a merge prefers is signed by somebody whom the one that it leaves behind has
-  /// removed, or made a member. What stands on a branch stood before the one that is left.
+  /// Checks that no policy that a merge prefers is signed by a user whom the dropped policy has removed or
+  /// made a member. A policy on a branch of the server is older than the dropped one.
   private mutating func takeover(
     by state: PolicyState, of other: Place
   ) throws -> ChainProblem? {
@@ -202,7 +203,7 @@ package struct PolicyHistory {
     return places.max { rank($0) < rank($1) }
   }
 
-  /// What is wrong with a policy that takes the place of another one.
+  /// Checks a policy that replaces another one. Returns the problem, if any.
   private mutating func problem(
     of state: PolicyState, _ keys: KeyFiles, after before: Place
   ) throws -> ChainProblem? {
@@ -224,7 +225,8 @@ package struct PolicyHistory {
     }
   }
 
-  /// What is believed of a policy that stands: what its chain has led to, else what lies beside it.
+  /// Returns the link of a policy that was checked: the one that its chain has led to, otherwise the one
+  /// beside it.
   private mutating func believed(_ place: Place) throws -> PolicyChain.Link {
     if let link = links[place.state.digest] { return link }
     let keys = try versions.keyFiles(of: place.state.policy.people.keys, at: place.commit)
@@ -296,7 +298,7 @@ package struct PolicyHistory {
     note(.notPinned(generation: last.policy.generation, pinned: accepted.generation), at: nil)
   }
 
-  /// Whether a policy is on the chain to the last one, or the last one on the chain to it.
+  /// Returns true if one of the last policies of two histories is on the chain to the other one.
   package func isConnected(to other: PolicyHistory) -> Bool {
     guard let last, let theirs = other.last else { return false }
     return versions.chain(to: last).contains { $0.digest == theirs.digest }
@@ -313,7 +315,7 @@ package struct PolicyHistory {
 }
 
 extension Result where Failure == ChainProblem {
-  /// What is wrong, if anything.
+  /// The problem; nil for a valid policy.
   fileprivate var problem: ChainProblem? {
     guard case .failure(let problem) = self else { return nil }
     return problem

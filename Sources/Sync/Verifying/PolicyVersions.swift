@@ -9,7 +9,7 @@ struct PolicyVersions {
     let signature: String?
   }
 
-  /// What reads the repository; nil for a store without one.
+  /// The reader of the repository; nil for a store without one.
   private let objects: ObjectReader?
   private var contents: PolicyContents?
   private let prefix: String
@@ -65,7 +65,7 @@ struct PolicyVersions {
   /// The policy of a commit that was read; nil when it has none.
   func version(at commit: String) -> Version? { versions[commit] }
 
-  /// What a policy says, or why it cannot be read.
+  /// Returns the parsed policy of a version, or the reason why it cannot be read.
   func state(_ version: Version) -> Result<PolicyState, PolicyError>? { states[version] }
 
   /// The chain that leads to a policy, the last one first, as far as it is known: each names the one before by its

@@ -1,16 +1,16 @@
 package import Keyring
 package import KeyringModel
 
-/// What a push would do to the branches of a repository, looked at before any of them moves.
+/// A check of the changes that a push would make to the branches of a repository, before any of them moves.
 ///
 /// What leads to the branches that are there was judged when it came, and stands. Tags and other references are not
 /// looked at; so what they lead to is new as long as no branch has it.
 package struct PushVerification {
-  /// What was found for one branch.
+  /// The result for one branch.
   package struct Branch: Sendable {
     /// The full name of the branch.
     package let name: String
-    /// What was found.
+    /// The findings and counts.
     package var result: Verification
   }
 

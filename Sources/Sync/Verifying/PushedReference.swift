@@ -7,7 +7,7 @@ package struct PushedReference: Equatable, Sendable {
   /// Its full name; what is not UTF-8 in it is replaced.
   package let name: String
 
-  /// Whether it is a branch.
+  /// A Boolean value that indicates whether the reference is a branch.
   package var isBranch: Bool { name.hasPrefix("refs/heads/") }
 
   /// Reads what a hook is given.

@@ -1,26 +1,27 @@
 package import Keyring
 package import KeyringModel
 
-/// What a look at a store, a commit of it, or a push has found.
+/// The result of a check of a store, a commit, or a push.
 package struct Verification: Sendable {
-  /// What is wrong: the history first.
+  /// The findings: those of the history first.
   package var findings: [Finding] = []
   /// Problems that will occur soon.
   package var warnings: [Finding] = []
-  /// How many items there are.
+  /// The number of items.
   package var items = 0
-  /// How many policies the chain has that leads to the last one.
+  /// The number of policies in the chain that leads to the last one.
   package var policies = 0
-  /// Who has signed the first policy, if that was looked at and is right.
+  /// The signer of the first policy, if that was checked and is valid.
   package var firstSigner: Fingerprint?
-  /// How many policies were left behind by merges, since another one had been made at the same time.
+  /// The number of policies that merges have dropped because another one was made concurrently.
   package var leftBehind = 0
-  /// Whether the beginning of the history is not there.
+  /// A Boolean value that indicates whether the beginning of the history is missing.
   package var isCutOff = false
-  /// Whether what this machine has accepted is on the chain.
+  /// A Boolean value that indicates whether the policy that this machine has accepted is on the chain.
   package var isPinned = false
 
-  /// Whether the policy is not to be trusted, so that everything else means little.
+  /// A Boolean value that indicates whether the policy cannot be trusted, so that all other results mean
+  /// little.
   package var isDistrusted: Bool {
     findings.contains { finding in
       switch finding.kind {

@@ -21,7 +21,7 @@ struct SecretFileTests {
     try manager.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: "file")
     try manager.createSymbolicLink(atPath: folder.path + "/dangling", withDestinationPath: "nowhere")
     for name in ["file", "link", "dangling", "home"] {
-      #expect(throws: CommandError.self) { try write(name) }
+      #expect(throws: UserFileError.self) { try write(name) }
     }
     #expect(manager.contents(atPath: folder.path + "/file") == Data("old".utf8))
     #expect(!manager.fileExists(atPath: folder.path + "/nowhere"))
