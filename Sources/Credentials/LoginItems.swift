@@ -16,7 +16,8 @@ package struct LoginItems {
   struct Found {
     /// The items in the order of creation.
     let records: [ItemRecord]
-    /// These and the items of another spelling of the server, if the keyring has several groups: a program may mean them.
+    /// These and the items of another spelling of the server, if the keyring has several groups: a program may mean
+    /// them.
     let rivals: [ItemRecord]
     /// A Boolean value that indicates whether damaged lines of the index might be another match.
     let isIncomplete: Bool

@@ -17,7 +17,8 @@ package struct PassphraseItems {
   /// Looks for what a prompt asks for.
   ///
   /// - Returns: The secret, and the item that it is of; nil when there is none.
-  /// - Throws: `ambiguous` when several passwords of the server, or passphrases of several groups, are meant; `damagedIndex`, `keyring`.
+  /// - Throws: `ambiguous` when several passwords of the server, or passphrases of several groups, are meant;
+  ///   `damagedIndex`, `KeyringError`.
   package func secret(for prompt: PassphrasePrompt) throws -> (SecretSlice, ItemReference)? {
     switch prompt {
     case .key(let path):

@@ -15,7 +15,7 @@ struct ServiceItem {
 
   /// The first item in the order of creation.
   ///
-  /// - Throws: `ambiguous` for items of several groups; `damagedIndex`, `keyring`.
+  /// - Throws: `ambiguous` for items of several groups; `damagedIndex`, `KeyringError`.
   func find() throws -> ItemRecord? {
     let matches = try keyring.find(query)
     if matches.items.isEmpty, !matches.problems.isEmpty { throw CredentialError.damagedIndex }
@@ -25,7 +25,7 @@ struct ServiceItem {
 
   /// Decrypts the item; that it has this service and account has to hold in the item itself.
   ///
-  /// - Throws: `keyring`.
+  /// - Throws: `KeyringError`.
   func secret(of record: ItemRecord) throws -> SecretSlice {
     SecretSlice(try keyring.secret(for: record, matching: query))
   }

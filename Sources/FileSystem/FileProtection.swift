@@ -68,7 +68,8 @@ package enum FileProtection {
     return nil
   }
 
-  /// Examines a program: nobody but its owner, who is this user or root, can change it or what leads to it. Links on the
+  /// Examines a program: nobody but its owner, who is this user or root, can change it or what leads to it. Links on
+  /// the
   /// way (`/bin` to `/usr/bin`, a version manager) are accepted if what they lead to is safe.
   ///
   /// - Parameter path: An absolute path.

@@ -2,7 +2,8 @@ internal import Glibc
 
 /// The search for programs.
 package enum ProgramSearch {
-  /// Looks for a program as a shell does, but only in absolute folders, because a relative one is another folder in every
+  /// Looks for a program as a shell does, but only in absolute folders, because a relative one is another folder in
+  /// every
   /// place, and passes over programs that somebody else could change (``FileProtection/weakness(ofProgram:)``).
   ///
   /// - Parameters:

@@ -3,7 +3,8 @@ internal import KeyringModel
 
 /// The items of a store with many of them, as people have them.
 ///
-/// An index line has about 410 bytes, so that 100,000 items have an index of 41 MB. The same number gives the same items
+/// An index line has about 410 bytes, so that 100,000 items have an index of 41 MB. The same number gives the same
+/// items
 /// each time.
 struct SampleIndex {
   /// The number of items to write.

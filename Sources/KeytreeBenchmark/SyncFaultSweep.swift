@@ -8,9 +8,11 @@ extension Benchmark {
   ) { bench, report throws(BenchmarkError) in try SyncFaultSweep(bench).run(&report) }
 }
 
-/// Lets the Nth call of a kind fail in `keytree sync`, for every kind and every N, and looks at what the next one makes of it.
+/// Lets the Nth call of a kind fail in `keytree sync`, for every kind and every N, and looks at what the next one
+/// makes of it.
 ///
-/// strace does the failing: the call returns `EIO` and is not made. It counts for each process by itself, so with children the
+/// strace does the failing: the call returns `EIO` and is not made. It counts for each process by itself, so with
+/// children the
 /// Nth call of every git fails, and of what git starts for the remote.
 struct SyncFaultSweep {
   /// A system call, and how many of its points lie between two that are tried: of those that mostly read, a sample. Not

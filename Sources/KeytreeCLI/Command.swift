@@ -99,7 +99,7 @@ package struct CommandCall {
   /// - Parameters:
   ///   - name: the name, if it was given.
   ///   - given: the attributes.
-  /// - Throws: a usage error, or `keyring` for an attribute that the class cannot have.
+  /// - Throws: a usage error, or `KeyringError` for an attribute that the class cannot have.
   package func draft(_ name: ItemName?, _ given: GivenAttributes) throws -> ItemDraft {
     do {
       return try ItemDraft(name, given)
@@ -113,7 +113,7 @@ package struct CommandCall {
   /// - Parameters:
   ///   - login: the login.
   ///   - given: the field and its attributes.
-  /// - Throws: `keyring` for an attribute that the class cannot have.
+  /// - Throws: `KeyringError` for an attribute that the class cannot have.
   package func draft(fieldOf login: ItemRecord, _ given: GivenAttributes) throws -> ItemDraft {
     do {
       return try ItemDraft(fieldOf: login, given)
@@ -127,7 +127,7 @@ package struct CommandCall {
   /// - Parameters:
   ///   - record: the existing item.
   ///   - index: the position of the operand with the new name, or nil if only attributes change.
-  /// - Throws: a usage error, or `keyring` for an attribute that the class cannot have.
+  /// - Throws: a usage error, or `KeyringError` for an attribute that the class cannot have.
   package func draft(renaming record: ItemRecord, to index: Int?) throws -> ItemDraft {
     let name = try index.flatMap { index in try itemName(index) }
     let given = try givenAttributes()

@@ -21,7 +21,7 @@ extension CommandCall {
 
   /// Opens the index with the attributes of all items. A command that receives only the index cannot decrypt.
   ///
-  /// - Throws: `keyring` with the reason why the index cannot be opened.
+  /// - Throws: `KeyringError` with the reason why the index cannot be opened.
   package func openIndex() throws -> Index {
     let (path, host) = (try storePath(), try host())
     return try Index.open(at: path, host: host)
@@ -29,7 +29,7 @@ extension CommandCall {
 
   /// Opens the whole store. If this accepts a newer policy, the changes are reported.
   ///
-  /// - Throws: `keyring` with the reason why the store cannot be opened or trusted.
+  /// - Throws: `KeyringError` with the reason why the store cannot be opened or trusted.
   package func openKeyring() throws -> Keyring {
     let (path, host) = (try storePath(), try host())
     let keyring: Keyring = try Keyring.open(

@@ -33,7 +33,7 @@ struct EditedSecret {
 
   /// Stores the secret.
   ///
-  /// - Throws: `keyring` with the error of storing, once the user gives up.
+  /// - Throws: `KeyringError` with the error of storing, once the user gives up.
   func store(_ secret: consuming SecretBytes) throws -> Outcome {
     let secret = secret
     while true {

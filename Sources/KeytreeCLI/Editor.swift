@@ -35,7 +35,7 @@ package struct Editor {
   ///   - secret: the secret to change.
   ///   - limit: the largest number of bytes.
   ///   - console: a console with a terminal.
-  /// - Throws: `promptImpossible` without a terminal; `editor`.
+  /// - Throws: `promptImpossible` without a terminal; `EditorError`.
   package func edit(
     _ secret: borrowing SecretBytes, limit: Int, console: Console
   ) throws -> SecretBytes? {

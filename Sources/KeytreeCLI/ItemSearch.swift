@@ -44,7 +44,7 @@ struct ItemSearch {
 
   /// Returns the result, in the requested order and cut to the limit. Reports damage in the index, and the cost.
   ///
-  /// - Throws: a usage error if the order does not apply to the items found; `keyring`.
+  /// - Throws: a usage error if the order does not apply to the items found; `KeyringError`.
   func run(in index: Index) throws -> Found {
     // Fields in the same pass, because reading the index is most of the cost of a search.
     var search = query

@@ -6,7 +6,7 @@ internal import Sync
 extension CommandCall {
   /// Returns the repository of the store.
   ///
-  /// - Throws: `git` with `noRepository` if the store uses none.
+  /// - Throws: `GitError` with `noRepository` if the store uses none.
   func requireRepository() throws -> Repository {
     // Report a missing store before a missing repository.
     _ = try openIndex()
@@ -16,7 +16,7 @@ extension CommandCall {
 
   /// Returns the one selected item in the store now, or nil if there is none.
   ///
-  /// - Throws: `ambiguous`, `keyring`.
+  /// - Throws: `ambiguous`, `KeyringError`.
   func find(one selection: ItemSelection, in index: Index) throws -> ItemRecord? {
     do {
       return try findOne(selection, in: index)
@@ -29,7 +29,7 @@ extension CommandCall {
   ///
   /// - Returns: the current item, or the item as it was before the file with this name was removed. It may be in the
   ///   store under another name.
-  /// - Throws: `noMatch`, `ambiguous`, `keyring`, `git`.
+  /// - Throws: `noMatch`, `ambiguous`, `KeyringError`, `GitError`.
   func findInHistory(
     _ selection: ItemSelection, in index: Index, _ repository: Repository
   ) throws -> ItemRecord {

@@ -61,7 +61,7 @@ extension ItemRecord {
 extension CommandCall {
   /// Returns the login of an item. A field has no fields.
   ///
-  /// - Throws: `noMatchButDamage` if a damaged line of the index might be one of its fields; `keyring`.
+  /// - Throws: `noMatchButDamage` if a damaged line of the index might be one of its fields; `KeyringError`.
   func login(of item: ItemRecord, in index: Index) throws -> Login {
     let (login, problems) = try findLogin(of: item, in: index)
     guard problems.isEmpty else { throw CommandError.noMatchButDamage("a field of \(item.reference.text)") }

@@ -20,7 +20,7 @@ struct NewItemStorage {
   ///   - mayReplace: true if the secret of an existing item may be replaced.
   ///   - isLocal: true for an item that stays on this machine.
   ///   - field: the field to store; nil for the one of the command line, if any.
-  /// - Throws: a usage error, or `keyring` with the reason why the item cannot be stored.
+  /// - Throws: a usage error, or `KeyringError` with the reason why the item cannot be stored.
   init(
     _ call: CommandCall, mayReplace: Bool, isLocal: Bool, field: String? = nil
   ) throws {
@@ -70,7 +70,7 @@ struct NewItemStorage {
   /// - Parameters:
   ///   - secret: the bytes.
   ///   - label: the label for an item without one, if it becomes known only now.
-  /// - Throws: `keyring` with the reason why it is not stored.
+  /// - Throws: `KeyringError` with the reason why it is not stored.
   func store(_ secret: borrowing SecretBytes, label: String? = nil) throws {
     defer { call.explain(keyring.engineStatistics) }
     var item = item
@@ -135,7 +135,7 @@ extension CommandCall {
   /// Returns the draft for a name and attributes, which must include something to find the item by: `-rf` is not a
   /// name, but a protocol called `f`.
   ///
-  /// - Throws: a usage error, or `keyring` for an attribute that the class cannot have.
+  /// - Throws: a usage error, or `KeyringError` for an attribute that the class cannot have.
   fileprivate func newItemDraft(_ name: ItemName?, _ given: GivenAttributes) throws -> ItemDraft {
     let draft = try draft(name, given)
     let names = draft.itemClass.containerNames + [draft.itemClass.accountName]

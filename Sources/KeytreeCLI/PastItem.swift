@@ -35,7 +35,7 @@ struct PastItem {
   ///   - selection: the selection of the item.
   ///   - revision: the name of a commit, or the first digits of a revision of the item's secret.
   /// - Throws: `other` with `notFound` if the revision does not exist or the item is not in it; `noMatch`,
-  ///   `ambiguous`, `git`, `sync`.
+  ///   `ambiguous`, `GitError`, `SyncError`.
   init(_ call: CommandCall, _ selection: ItemSelection, at revision: String) throws {
     let repository = try call.requireRepository()
     let index = try call.openIndex()
@@ -59,9 +59,10 @@ struct PastItem {
 
   /// Verifies the item and every record that led to it, and decrypts it.
   ///
-  /// - Throws: `keyring` with `itemDamaged` if the commit lacks a file or no member of today's group signed the record,
+  /// - Throws: `KeyringError` with `itemDamaged` if the commit lacks a file or no member of today's group signed the
+  ///   record,
   ///   with `bindingMismatch` if the name does not lead to the item, and with the other errors of reading an item;
-  ///   `git`.
+  ///   `GitError`.
   func secret(in keyring: Keyring) throws -> SecretBytes {
     let item = try store.item(at: record.path, in: keyring)
     let named: ItemRecord

@@ -15,7 +15,7 @@ struct SecretFile {
 
   /// Fails early, before anything is decrypted, if something exists at the path; `lstat(2)`.
   ///
-  /// - Throws: `file`.
+  /// - Throws: `UserFileError`.
   func requireNothingThere() throws {
     var facts = stat()
     guard unsafe lstat(path, &facts) != 0 else { throw failure(EEXIST) }
@@ -27,7 +27,7 @@ struct SecretFile {
   /// If a file system supports neither files without a name, nor renaming without replacing, nor hard links, the file
   /// has its name from the start, and a killed process can leave an incomplete file.
   ///
-  /// - Throws: `file`; then no file is left.
+  /// - Throws: `UserFileError`; then no file is left.
   func write(_ secret: borrowing SecretBytes) throws {
     removeParts()
     if let file = try writeNameless(secret) {
@@ -48,7 +48,7 @@ struct SecretFile {
   /// Writes the secret and atomically replaces an existing file: a reader finds either the old file or the new one. A
   /// link is replaced, not followed.
   ///
-  /// - Throws: `file`.
+  /// - Throws: `UserFileError`.
   func replace(_ secret: borrowing SecretBytes) throws {
     removeParts()
     // linkat(2) does not replace files, so the file first gets a temporary name.
@@ -121,7 +121,7 @@ struct SecretFile {
   /// Writes the secret to a file without a name, which disappears with the process.
   ///
   /// - Returns: the open file; nil if such files are not supported: network file systems, and kernels before 3.11.
-  /// - Throws: `file` if it cannot be written.
+  /// - Throws: `UserFileError` if it cannot be written.
   private func writeNameless(_ secret: borrowing SecretBytes) throws -> Int32? {
     let file = unsafe keytree_open_nameless(parent, 0o600)
     // Other errors will also occur when the file is created with a name.
@@ -138,7 +138,7 @@ struct SecretFile {
   /// Gives a name to a file without one, if no file has that name; linkat(2).
   ///
   /// - Returns: false if that is not possible: `/proc` is missing, or the file system refuses it.
-  /// - Throws: `file` if the name exists.
+  /// - Throws: `UserFileError` if the name exists.
   private func giveName(_ name: String, to file: Int32) throws -> Bool {
     let origin = "/proc/self/fd/\(file)"
     if unsafe linkat(AT_FDCWD, origin, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 { return true }
@@ -149,7 +149,7 @@ struct SecretFile {
   /// Creates a file under its name and then writes the secret. A signal in between leaves an incomplete file.
   ///
   /// - Returns: the open file, which is locked.
-  /// - Throws: `file`; then no file is left.
+  /// - Throws: `UserFileError`; then no file is left.
   private func writeNamed(_ name: String, _ secret: borrowing SecretBytes) throws -> Int32 {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let file = unsafe keytree_openat(AT_FDCWD, name, flags, 0o600)

@@ -42,7 +42,7 @@ extension CommandCall {
   /// Commits the pending changes of the store, if it uses git.
   ///
   /// - Parameter prepared: the result of ``prepareCommit()``, if it was called.
-  /// - Throws: `notCommitted`; the changes stay pending.
+  /// - Throws: `NotCommittedError`; the changes stay pending.
   package func commitPending(_ prepared: Committer? = nil) throws {
     let found = if let prepared { prepared as Committer? } else { try committer(of: try storePath()) }
     guard let committer = found else { return }
@@ -126,8 +126,8 @@ extension CommandCall {
   /// Restores item files that are missing in the store from the history.
   ///
   /// - Returns: the paths of the restored files in the store.
-  /// - Throws: `git` with `inProgress`, `unmerged` or `locked`, because the files may change while git is at work;
-  ///   `keyring`, `sync`.
+  /// - Throws: `GitError` with `inProgress`, `unmerged` or `locked`, because the files may change while git is at work;
+  ///   `KeyringError`, `SyncError`.
   func restoreMissingFiles(in keyring: Keyring) throws -> [String] {
     guard let repository = try repository() else { return [] }
     try repository.requireQuiet()
@@ -142,7 +142,7 @@ extension CommandCall {
   /// that do not belong to it.
   ///
   /// - Parameter path: the folder of the store, which need not exist.
-  /// - Throws: `sync` with `anotherStore`; `git`.
+  /// - Throws: `SyncError` with `anotherStore`; `GitError`.
   func refuseSecondStore(_ path: String) throws {
     guard git(in: path).program != nil else { return }
     guard let repository = try Repository.around(newStore: path, git: git(in:)) else { return }

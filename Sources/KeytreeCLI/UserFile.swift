@@ -9,7 +9,8 @@ enum UserFile {
   /// - Parameters:
   ///   - path: the path as the user typed it.
   ///   - limit: the largest number of bytes to read.
-  /// - Throws: `file` with the system's error, `EFBIG` for more bytes than the limit, and `EISDIR` for a folder.
+  /// - Throws: `UserFileError` with the system's error, `EFBIG` for more bytes than the limit, and `EISDIR` for a
+  ///   folder.
   static func read(_ path: String, limit: Int) throws -> SecretBytes {
     let file = unsafe keytree_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0)
     guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }
@@ -27,7 +28,7 @@ enum UserFile {
 
   /// Replaces the content of an existing file. The content is not secret.
   ///
-  /// - Throws: `file` with the system's error.
+  /// - Throws: `UserFileError` with the system's error.
   static func overwrite(_ path: String, _ bytes: [UInt8]) throws {
     let file = unsafe keytree_openat(AT_FDCWD, path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0)
     guard file >= 0 else { throw UserFileError(action: "open", path: path, errno: errno) }

@@ -59,7 +59,8 @@ struct Exchange: ~Copyable {
 
   /// The outcome of a child that has ended. To be called once.
   ///
-  /// - Throws: `tooMuchOutput`; `systemCall` when the status is lost, or when not everything could be read from the program
+  /// - Throws: `tooMuchOutput`; `systemCall` when the status is lost, or when not everything could be read from the
+  ///   program
   ///   or written to it.
   func outcome() throws(ProcessError) -> ProcessOutcome {
     let ending = try child.status()

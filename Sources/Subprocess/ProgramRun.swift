@@ -55,7 +55,8 @@ package struct ProgramRun: Sendable {
   package var group = Group.own
   /// The time limit, not counting sleep of the machine; nil for none.
   package var timeout: Duration?
-  /// The most bytes of memory that the program, and each program that it starts, may ask for; nil for no limit of its own.
+  /// The most bytes of memory that the program, and each program that it starts, may ask for; nil for no limit of
+  /// its own.
   /// `RLIMIT_DATA` in `setrlimit(2)`.
   package var memoryLimit: Int?
   /// An open descriptor that becomes readable, or is closed at its other end, when the program shall end.
@@ -94,7 +95,8 @@ package struct ProgramRun: Sendable {
   ///   last one also when it has none.
   /// - Returns: How the program ended, whatever its status, and what it wrote.
   /// - Throws: `notFound`, `notExecutable`, `containsNUL` and `systemCall` when it was not started; `tooMuchOutput`
-  ///   when it was ended for that; `systemCall` when its streams failed, and it was ended for that; `systemCall` with ECHILD when another part of this process has taken its status.
+  ///   when it was ended for that; `systemCall` when its streams failed, and it was ended for that; `systemCall` with
+  ///   ECHILD when another part of this process has taken its status.
   package func run(
     eachLine: (ProcessStream, ArraySlice<UInt8>) -> Void = { _, _ in }
   ) throws(ProcessError) -> ProcessOutcome {

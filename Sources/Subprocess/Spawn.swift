@@ -38,7 +38,8 @@ extension ProgramRun {
     let problem = unsafe posix_spawn(
       &process, program, &actions, &attributes, list.pointers, variables.pointers)
     guard problem == 0 else { throw failure(problem) }
-    // The program has begun, but has hardly asked for memory yet, and what it starts inherits the limit. It fails only for
+    // The program has begun, but has hardly asked for memory yet, and what it starts inherits the limit. It fails
+    // only for
     // a program that has ended.
     if let memoryLimit { _ = keytree_limit_memory(process, memoryLimit) }
     return process

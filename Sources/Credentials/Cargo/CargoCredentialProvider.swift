@@ -17,7 +17,7 @@ package struct CargoCredentialProvider {
 
   /// The answer to `get`: a line of JSON, without its line feed; nil when there is no token.
   ///
-  /// - Throws: `notUTF8`, `ambiguous`, `damagedIndex`, `keyring`.
+  /// - Throws: `notUTF8`, `ambiguous`, `damagedIndex`, `KeyringError`.
   package func token(of indexURL: String) throws -> SecretBytes? {
     let item = item(indexURL)
     guard let record = try item.find() else { return nil }
@@ -35,7 +35,7 @@ package struct CargoCredentialProvider {
   /// Stores a token in place of the one that is there.
   ///
   /// - Returns: Whether anything has changed.
-  /// - Throws: `ambiguous`, `damagedIndex`, `keyring`, `contended`.
+  /// - Throws: `ambiguous`, `damagedIndex`, `KeyringError`, `contended`.
   package func store(_ token: SecretSlice, for request: CargoRequest) throws -> Bool {
     let name =
       request.name ?? String(decoding: Endpoint.publicURL(Array(request.indexURL.utf8)), as: UTF8.self)
@@ -45,7 +45,7 @@ package struct CargoCredentialProvider {
   /// Forgets a token.
   ///
   /// - Returns: Whether there was one.
-  /// - Throws: `ambiguous`, `damagedIndex`, `keyring`.
+  /// - Throws: `ambiguous`, `damagedIndex`, `KeyringError`.
   package func erase(_ indexURL: String) throws -> Bool { try item(indexURL).erase() }
 
   private func item(_ indexURL: String) -> ServiceItem {

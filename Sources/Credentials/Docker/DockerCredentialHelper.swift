@@ -24,7 +24,7 @@ package struct DockerCredentialHelper {
   /// - Parameter serverURL: In any spelling; without a scheme an entry for `https` comes before one for `http`.
   /// - Returns: One JSON object; nil when there is none.
   /// - Throws: `malformed` for a URL without a host; `notUTF8` for what JSON cannot carry; `ambiguous` for entries of
-  ///   several groups; `keyring`.
+  ///   several groups; `KeyringError`.
   package func get(_ serverURL: [UInt8]) throws -> SecretBytes? {
     guard let record = try entries(of: serverURL).first else { return nil }
     let secret = try items.secret(of: record)
@@ -47,7 +47,8 @@ package struct DockerCredentialHelper {
   /// Stores a credential in place of any other of the same registry, and in the group of that one.
   ///
   /// - Returns: Whether anything in the store has changed.
-  /// - Throws: `malformed` for a URL without a host; `ambiguous` for entries of several groups; `taken`; `keyring`.
+  /// - Throws: `malformed` for a URL without a host; `ambiguous` for entries of several groups; `taken`;
+  ///   `KeyringError`.
   package func store(_ credential: DockerCredential) throws -> Bool {
     let endpoint = try endpoints(of: credential.serverURL)[0]
     var attributes = Attributes()
@@ -107,7 +108,7 @@ package struct DockerCredentialHelper {
   /// Erases the credential of a registry.
   ///
   /// - Returns: Whether there was one.
-  /// - Throws: `malformed` for a URL without a host; `ambiguous` for entries of several groups; `keyring`.
+  /// - Throws: `malformed` for a URL without a host; `ambiguous` for entries of several groups; `KeyringError`.
   package func erase(_ serverURL: [UInt8]) throws -> Bool {
     guard let record = try entries(of: serverURL).first else { return false }
     do {
@@ -120,7 +121,7 @@ package struct DockerCredentialHelper {
 
   /// The registries that have a credential, and their accounts, as one JSON object; nothing is decrypted.
   ///
-  /// - Throws: `keyring`.
+  /// - Throws: `KeyringError`.
   package static func list(_ index: Index) throws -> [UInt8] {
     let query = Query(itemClass: .internetPassword, predicates: [.equal(.label, Self.label)])
     let matches = try index.find(query)

@@ -34,10 +34,12 @@ package struct GitCredentialHelper {
   /// Looks for a credential.
   ///
   /// - Parameter question: What git knows. Without protocol or host there is no answer.
-  /// - Returns: What git does not know yet; nil when there is nothing. Of several accounts the one used last. A password
+  /// - Returns: What git does not know yet; nil when there is nothing. Of several accounts the one used last. A
+  ///   password
   ///   that has ended is not handed out, but what a new one can be had with is.
-  /// - Throws: `malformed` for a host that is none; `ambiguous` for an account that several groups have; `damagedIndex`,
-  ///   `keyring`.
+  /// - Throws: `malformed` for a host that is none; `ambiguous` for an account that several groups have;
+  ///   `damagedIndex`,
+  ///   `KeyringError`.
   package func get(_ question: GitCredential) throws -> (
     answer: GitCredential, ItemReference
   )? {
@@ -74,7 +76,7 @@ package struct GitCredentialHelper {
   /// - Parameter credential: Protocol, host, user name and password, or a scheme and what follows it. What is not
   ///   complete, has ended, or is not to be kept, is passed over, as git's own helpers do.
   /// - Returns: Whether anything in the store has changed: the same once more is no change.
-  /// - Throws: `malformed`, `ambiguous`, `keyring`, `contended`.
+  /// - Throws: `malformed`, `ambiguous`, `KeyringError`, `contended`.
   package func store(_ credential: GitCredential) throws -> Bool {
     guard let endpoint = try endpoint(of: credential), !credential.isEphemeral,
       let wanted = WantedLogin(credential, endpoint), credential.passwordExpiry.map(isPast) != true
@@ -124,7 +126,8 @@ package struct GitCredentialHelper {
   /// - Parameter credential: Every item that has all that it names is erased, but none with another password: that was
   ///   changed in the meantime. Without protocol or host nothing is.
   /// - Returns: How many were erased.
-  /// - Throws: `malformed`, `ambiguous`, `damagedIndex`, `keyring`, `contended`. An item that cannot be decrypted stays, and is told
+  /// - Throws: `malformed`, `ambiguous`, `damagedIndex`, `KeyringError`, `contended`. An item that cannot be
+  ///   decrypted stays, and is told
   ///   after the others are gone.
   package func erase(_ credential: GitCredential) throws -> Int {
     guard let endpoint = try endpoint(of: credential) else { return 0 }

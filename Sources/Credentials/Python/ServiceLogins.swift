@@ -4,8 +4,10 @@ package import Secrets
 
 /// Passwords by the name of a service and an account, as Python's `keyring` knows them.
 ///
-/// A service is the name of a generic password; or, for pip and uv, a URL, for which internet passwords of its protocol,
-/// host and port answer. A host alone names no protocol, and pip asks for one after it has asked for a URL in vain, also
+/// A service is the name of a generic password; or, for pip and uv, a URL, for which internet passwords of its
+/// protocol,
+/// host and port answer. A host alone names no protocol, and pip asks for one after it has asked for a URL in vain,
+/// also
 /// one of `http`: it is a service like any other.
 package struct ServiceLogins {
   private let keyring: Keyring
@@ -33,7 +35,7 @@ package struct ServiceLogins {
   ///     for what is below it.
   ///   - account: The account; nil for any, of which the one used last is taken.
   /// - Returns: The account and the password; nil when there is none.
-  /// - Throws: `ambiguous` for items of several groups; `damagedIndex`, `keyring`.
+  /// - Throws: `ambiguous` for items of several groups; `damagedIndex`, `KeyringError`.
   package func find(
     service: [UInt8], account: [UInt8]?
   ) throws -> (account: [UInt8], secret: SecretSlice, ItemReference)? {
@@ -58,7 +60,7 @@ package struct ServiceLogins {
   /// Stores a password as a generic one, in place of the one that is there.
   ///
   /// - Returns: Whether anything has changed.
-  /// - Throws: `ambiguous`, `damagedIndex`, `keyring`, `contended`.
+  /// - Throws: `ambiguous`, `damagedIndex`, `KeyringError`, `contended`.
   package func store(
     _ secret: SecretSlice, service: [UInt8], account: [UInt8]
   ) throws -> Bool {
@@ -68,7 +70,7 @@ package struct ServiceLogins {
   /// Removes a generic password.
   ///
   /// - Returns: Whether there was one.
-  /// - Throws: `ambiguous`, `damagedIndex`, `keyring`.
+  /// - Throws: `ambiguous`, `damagedIndex`, `KeyringError`.
   package func remove(service: [UInt8], account: [UInt8]) throws -> Bool {
     try item(service, account).erase()
   }

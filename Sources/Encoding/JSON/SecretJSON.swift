@@ -34,7 +34,8 @@ package indirect enum SecretJSON: Sendable {
   /// Reads a whole document.
   ///
   /// - Parameter bytes: JSON in UTF-8; a byte order mark in front is passed over.
-  /// - Throws: `SecretJSONError`, `tooMany` beyond 2 million values; no part of the content is in it, but for the number of the line.
+  /// - Throws: `SecretJSONError`, `tooMany` beyond 2 million values; no part of the content is in it, but for the
+  ///   number of the line.
   package init(_ bytes: borrowing SecretBytes) throws(SecretJSONError) {
     var parser = SecretJSONParser(capacity: bytes.count)
     let node = try unsafe bytes.withBytes { text throws(SecretJSONError) in

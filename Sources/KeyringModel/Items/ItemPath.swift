@@ -82,7 +82,8 @@ public struct ItemPath: Hashable, Comparable, Sendable {
     ItemPath(itemClass: itemClass, container: container, name: name, field: field)
   }
 
-  /// The number of the index shard that holds the item: the first hexadecimal digit of the SHA-256 of the container, and
+  /// The number of the index shard that holds the item: the first hexadecimal digit of the SHA-256 of the container,
+  /// and
   /// that of the SHA-256 of the path without the field. So the items of one container are in at most 16 shards, and a
   /// login and its fields are in one.
   public var shard: UInt8 {

@@ -1,6 +1,7 @@
 /// The location of an item: its path, and whether it belongs to the store or to this machine alone.
 ///
-/// What is known of several items is kept by their places. Ids are not unique in a store that somebody has tampered with
+/// What is known of several items is kept by their places. Ids are not unique in a store that somebody has tampered
+/// with
 /// (threat T40); two items at one place cannot be.
 public struct ItemPlace: Hashable, Comparable, Sendable {
   /// The path of the item.

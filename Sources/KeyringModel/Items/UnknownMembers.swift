@@ -1,6 +1,7 @@
 internal import Encoding
 
-/// The members of a line that this version does not know, by name. A line has room for thousands, so that each lookup has
+/// The members of a line that this version does not know, by name. A line has room for thousands, so that each
+/// lookup has
 /// to be cheap (threat T46).
 package struct UnknownMembers {
   /// The members, by the bytes of their names: a dictionary of texts would take some for the same that are not.

@@ -41,7 +41,8 @@ struct ItemMerge {
   private(set) var losesChanges = false
   /// The side whose changes count where both changed the same.
   let later: MergeSide
-  /// The side whose version has the place where only one of the two can be kept as it is: the side that moved the item to
+  /// The side whose version has the place where only one of the two can be kept as it is: the side that moved the
+  /// item to
   /// another group, else the later one. Who is not in that group cannot move the item back.
   let keeper: MergeSide
 
@@ -167,7 +168,8 @@ extension ItemRecord {
     return other.order.lexicographicallyPrecedes(order)
   }
 
-  /// True if this version was made before another one. A version that a merge has chosen is not, although the version that
+  /// True if this version was made before another one. A version that a merge has chosen is not, although the
+  /// version that
   /// gave way can have been modified later: one with a later secret, or one that was moved to another group.
   func isOlder(than other: ItemRecord) -> Bool {
     self != other && group.hasSameBytes(as: other.group) && modified < other.modified

@@ -1,8 +1,10 @@
 internal import Encoding
 
-/// Merges the items of two sides by id (DESIGN section 8). Works on values alone: nothing is decrypted and nothing signed.
+/// Merges the items of two sides by id (DESIGN section 8). Works on values alone: nothing is decrypted and nothing
+/// signed.
 ///
-/// Nothing that a side added or changed since the sides parted disappears: what cannot keep its place is kept as a conflict
+/// Nothing that a side added or changed since the sides parted disappears: what cannot keep its place is kept as a
+/// conflict
 /// copy. The result is the same in both directions, and merging it once more with one of its sides changes nothing.
 package struct StoreMerge {
   /// An item of the result.
@@ -45,7 +47,8 @@ package struct StoreMerge {
   package var canSign: (_ record: ItemRecord, _ source: ItemRecord, _ side: MergeSide) -> Bool = { _, _, _ in
     true
   }
-  /// True if a version of theirs that is older than the common ancestor counts as any other change, because the user has
+  /// True if a version of theirs that is older than the common ancestor counts as any other change, because the user
+  /// has
   /// asked for it.
   package var acceptsOlderTheirs = false
 

@@ -1,6 +1,7 @@
 /// The rule for the names of files that a policy allows beside a store.
 ///
-/// A name is the path of a file from the top of the store, such as `README.md` or `.github/workflows/verify.yml`. A name
+/// A name is the path of a file from the top of the store, such as `README.md` or `.github/workflows/verify.yml`. A
+/// name
 /// that ends with `/` stands for all files below a folder.
 public enum AllowedName {
   /// The most bytes of a name.

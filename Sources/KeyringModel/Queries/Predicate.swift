@@ -9,7 +9,8 @@ public struct Predicate: Sendable {
     /// Any attribute of the item; what every item has without being asked is not among them.
     case any
     /// The attribute that an item's path begins with: the server, the service, the issuer, a key's application tag or,
-    /// without one, its application label. So one condition asks for items of all classes by the first part of their name.
+    /// without one, its application label. So one condition asks for items of all classes by the first part of their
+    /// name.
     case container
     /// The item's id: all or its first hexadecimal digits. The comparison has no part in it.
     case id(prefix: String)

@@ -70,7 +70,8 @@ struct ClipboardTarget {
   /// - Parameters:
   ///   - secret: the bytes.
   ///   - name: a description for the user: `the secret`.
-  /// - Throws: `other` if a program fails; `file`; `exit` with the status of a signal that arrived during the copy.
+  /// - Throws: `other` if a program fails; `UserFileError`; `exit` with the status of a signal that arrived during
+  ///   the copy.
   func deliver(_ secret: borrowing SecretBytes, as name: String) throws {
     if let clipboard {
       try deliver(secret, as: name, to: clipboard)

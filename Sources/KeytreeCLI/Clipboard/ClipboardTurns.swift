@@ -20,7 +20,7 @@ struct ClipboardTurns: ~Copyable {
   /// - Parameters:
   ///   - session: the name that distinguishes clipboards.
   ///   - folder: the folder for data that ends with the session; it is created if it does not exist.
-  /// - Throws: `file`.
+  /// - Throws: `UserFileError`.
   init(session: String, in folder: String) throws {
     path = Self.path(session, folder)
     // If this fails, opening the file fails, too, and reports the error.
@@ -47,7 +47,7 @@ struct ClipboardTurns: ~Copyable {
   ///
   /// - Parameter deadline: the time to clear the clipboard, in seconds since 1970.
   /// - Returns: the previous content, for ``restore(_:)``.
-  /// - Throws: `file`.
+  /// - Throws: `UserFileError`.
   func announce(until deadline: Int64) throws -> [UInt8] {
     let before = content
     let turn = before.count >= 32 ? Array(before.prefix(32)) : Array(repeating: UInt8(ascii: "0"), count: 32)
@@ -57,20 +57,20 @@ struct ClipboardTurns: ~Copyable {
 
   /// Restores the content before an announcement, because nothing was copied.
   ///
-  /// - Throws: `file`.
+  /// - Throws: `UserFileError`.
   func restore(_ before: [UInt8]) throws { try write(before) }
 
   /// Records this turn as the latest one.
   ///
   /// - Parameter deadline: the time to clear the clipboard, in seconds since 1970; nil for never.
-  /// - Throws: `file`; then the clipboard would never be cleared.
+  /// - Throws: `UserFileError`; then the clipboard would never be cleared.
   func take(_ mark: ClipboardMark, until deadline: Int64?) throws {
     try write(Array(mark.turn.hex.utf8) + Array((deadline.map { " \($0)" } ?? "").utf8))
   }
 
   /// Records that the secret of this turn is no longer in the clipboard.
   ///
-  /// - Throws: `file`.
+  /// - Throws: `UserFileError`.
   func finish(_ mark: ClipboardMark) throws {
     let isAnnounced = content.suffix(Self.copying.utf8.count).elementsEqual(Self.copying.utf8)
     if isLast(mark), !isAnnounced { try write([]) }
@@ -81,7 +81,7 @@ struct ClipboardTurns: ~Copyable {
 
   /// Records that the clipboard is clear.
   ///
-  /// - Throws: `file`.
+  /// - Throws: `UserFileError`.
   func finishAll() throws { try write([]) }
 
   /// Returns true if a secret should have been cleared by now and was not.

@@ -35,7 +35,7 @@ final class TerminalClipboard {
 
   /// Copies a secret to the terminal's clipboard.
   ///
-  /// - Throws: `file` if the terminal cannot be written to; `other` for a secret that is too long.
+  /// - Throws: `UserFileError` if the terminal cannot be written to; `other` for a secret that is too long.
   func copy(_ secret: borrowing SecretBytes) throws {
     guard secret.count <= Clipboard.limit else {
       throw ClipboardError(.tooLong(limit: Clipboard.limit))
@@ -51,7 +51,7 @@ final class TerminalClipboard {
 
   /// Empties the clipboard. Some terminals ignore a sequence without content, so a space is copied first.
   ///
-  /// - Throws: `file`.
+  /// - Throws: `UserFileError`.
   func clear() throws {
     var sequence = SecretBytes()
     sequence.append("\u{1B}]52;c;IA==\u{07}\u{1B}]52;c;\u{07}")

@@ -127,7 +127,7 @@ enum UndeleteCommand: Command {
   /// Returns the newest verified versions of a deleted item, one for each of its groups. Anyone who can push can add
   /// and remove a record, so the record that was removed last may not be valid.
   ///
-  /// - Throws: `keyring` or `sync` with the error of the last one, if no version can be verified.
+  /// - Throws: `KeyringError` or `SyncError` with the error of the last one, if no version can be verified.
   private static func lastVersions(
     of id: ItemID, _ removals: [RemovedItems.Removal], _ keyring: Keyring, _ repository: Repository
   ) throws -> [PastItemFiles] {

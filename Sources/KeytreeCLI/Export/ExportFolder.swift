@@ -18,7 +18,7 @@ final class ExportFolder {
   /// Creates the folder under a temporary name.
   ///
   /// - Parameter path: the final path, where nothing or an empty folder may exist.
-  /// - Throws: `file`.
+  /// - Throws: `UserFileError`.
   init(path: String) throws {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -63,7 +63,7 @@ final class ExportFolder {
 
   /// Fails early, before anything is decrypted, if the path is in use.
   ///
-  /// - Throws: `file` if anything but an empty folder exists there.
+  /// - Throws: `UserFileError` if anything but an empty folder exists there.
   static func requireNothingThere(_ path: String) throws {
     var facts = stat()
     guard unsafe lstat(path, &facts) == 0 else {
@@ -83,7 +83,7 @@ final class ExportFolder {
   /// - Parameters:
   ///   - components: the names of the parent folders and of the file.
   ///   - bytes: the content, which must not be secret in plain text.
-  /// - Throws: `file`.
+  /// - Throws: `UserFileError`.
   func write(_ components: [[UInt8]], _ bytes: [UInt8]) throws {
     var folder = unsafe keytree_openat(AT_FDCWD, partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
     guard folder >= 0 else { throw failure(errno) }
@@ -109,7 +109,7 @@ final class ExportFolder {
 
   /// Flushes everything to the disk and renames the folder to its final path.
   ///
-  /// - Throws: `file`.
+  /// - Throws: `UserFileError`.
   func finish() throws {
     let folder = unsafe keytree_openat(AT_FDCWD, partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
     guard folder >= 0 else { throw failure(errno) }

@@ -17,7 +17,7 @@ struct ExportRun {
 
   /// Decrypts items, on several threads.
   ///
-  /// - Throws: `keyring` with the first error of decryption, because an export must not lack an item.
+  /// - Throws: `KeyringError` with the first error of decryption, because an export must not lack an item.
   func items(_ records: [ItemRecord]) throws -> [ExportedItem] {
     let progress = WorkProgress("decrypt", total: records.count, console: call.console)
     defer { progress.finish() }
@@ -37,7 +37,7 @@ struct ExportRun {
 
   /// Writes one file.
   ///
-  /// - Throws: `other` if data would be lost and losses were not accepted; `file`; `keyring`.
+  /// - Throws: `other` if data would be lost and losses were not accepted; `UserFileError`; `KeyringError`.
   func write(_ entries: [ExportEntry], as format: some ExportFile) throws {
     let prepared = PreparedExport(entries, as: format)
     guard try settle(prepared.report) else { return }

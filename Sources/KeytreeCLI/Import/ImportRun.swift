@@ -17,7 +17,7 @@ struct ImportRun {
 
   /// Runs the import.
   ///
-  /// - Throws: `other` if data would be lost and losses were not accepted: then nothing was imported; `keyring`.
+  /// - Throws: `other` if data would be lost and losses were not accepted: then nothing was imported; `KeyringError`.
   func callAsFunction(_ draft: ImportDraft) throws {
     let plan: ImportPlan = try self.plan(draft)
     let isRefused = plan.report.hasLoss && !acceptsLoss

@@ -10,7 +10,7 @@ final class PassReading: Sendable {
 
   /// Opens a password store.
   ///
-  /// - Throws: `other` if it cannot be opened or is not a password store; `keyring` if GnuPG cannot be used.
+  /// - Throws: `other` if it cannot be opened or is not a password store; `KeyringError` if GnuPG cannot be used.
   init(path: String, host: HostContext) throws {
     do {
       tree = try PassTree(path: path)
@@ -35,7 +35,8 @@ final class PassReading: Sendable {
   /// - Parameters:
   ///   - path: the path of the store, for messages.
   ///   - console: the console for the progress bar.
-  /// - Throws: `other` if a folder cannot be read; `keyring` for an error that concerns all items: a cancelled prompt,
+  /// - Throws: `other` if a folder cannot be read; `KeyringError` for an error that concerns all items: a cancelled
+  ///   prompt,
   ///   an unreachable agent. An error of one item is a loss in the draft.
   func draft(path: String, console: Console) throws -> ImportDraft {
     let listing: PassListing

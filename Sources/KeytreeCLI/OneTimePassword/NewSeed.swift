@@ -8,7 +8,7 @@ internal import Secrets
 enum NewSeed {
   /// Reads a seed from the terminal or from standard input, and stores it byte for byte if it is valid.
   ///
-  /// - Throws: a usage error; the errors of a prompt; `other` if it is not a valid seed; `keyring`.
+  /// - Throws: a usage error; the errors of a prompt; `other` if it is not a valid seed; `KeyringError`.
   static func store(_ call: CommandCall) throws {
     let storage = try NewItemStorage(
       call, mayReplace: call.arguments.has(AddCommand.update), isLocal: call.arguments.has(AddCommand.local),

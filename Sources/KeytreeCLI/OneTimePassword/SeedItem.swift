@@ -57,7 +57,7 @@ struct SeedItem {
 
   /// Decrypts the item and reads its seed.
   ///
-  /// - Throws: `keyring`; `other` if it is not a seed.
+  /// - Throws: `KeyringError`; `other` if it is not a seed.
   func seed() throws -> Seed { try seed(in: try secret()) }
 
   /// A one-time password.
@@ -73,7 +73,7 @@ struct SeedItem {
   /// Returns the code for a time. A counter-based code is returned only once: the next counter is on the disk before
   /// the code is returned. The code is computed before that, so that an error does not consume a counter.
   ///
-  /// - Throws: `keyring`; `other` if there is no seed, its counter is used up, or no code can be computed.
+  /// - Throws: `KeyringError`; `other` if there is no seed, its counter is used up, or no code can be computed.
   mutating func code(at time: Timestamp) throws -> Code {
     while true {
       let secret = try secret()

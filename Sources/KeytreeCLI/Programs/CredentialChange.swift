@@ -8,7 +8,7 @@ extension CommandCall {
   /// Makes a change for another program, and commits it.
   ///
   /// - Parameter body: Makes it; false when nothing has changed, so that there is nothing to commit.
-  /// - Throws: what `body` throws; `notCommitted` when the change is stored and git could not commit it.
+  /// - Throws: what `body` throws; `NotCommittedError` when the change is stored and git could not commit it.
   func changing(_ body: (Keyring) throws -> Bool) throws {
     finishMerges()
     let keyring = try openKeyring()

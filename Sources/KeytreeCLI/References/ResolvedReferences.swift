@@ -13,7 +13,7 @@ struct ResolvedReferences {
   /// - Parameters:
   ///   - references: the references, possibly with repetitions.
   ///   - call: the command, which reports the cost of the search and the decryption.
-  /// - Throws: `noMatch` with the first reference that names no item, `noMatchButDamage`, `ambiguous`; `keyring`.
+  /// - Throws: `noMatch` with the first reference that names no item, `noMatchButDamage`, `ambiguous`; `KeyringError`.
   init(_ references: [ItemReference], _ call: CommandCall) throws {
     // Without a reference no store is needed.
     if references.isEmpty { return }

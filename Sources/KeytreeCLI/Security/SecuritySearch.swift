@@ -80,7 +80,7 @@ struct SecuritySearch {
   /// server, are none unless `-t` asks for them: a script that takes or deletes a password must not get anything else.
   /// Fields are never among them.
   ///
-  /// - Throws: `keyring`, and `noMatchButDamage` when lines of the index that may be a match are damaged.
+  /// - Throws: `KeyringError`, and `noMatchButDamage` when lines of the index that may be a match are damaged.
   func run(in index: Index, _ call: CommandCall) throws -> [ItemRecord] {
     let matches = try index.find(Query(itemClass: itemClass, predicates: predicates))
     call.tell(matches.problems)
@@ -118,7 +118,8 @@ struct SecuritySearch {
     return found
   }
 
-  /// The first match, if all are in one group. The letters name no group, and a member of one group could otherwise choose
+  /// The first match, if all are in one group. The letters name no group, and a member of one group could otherwise
+  /// choose
   /// what is read from another group, or to whom a new secret is encrypted.
   ///
   /// - Throws: `ambiguous`; and as `run(in:_:)`.

@@ -35,7 +35,7 @@ struct GroupList {
 
   /// A line for each member of a group.
   ///
-  /// - Throws: `keyring` with `unknownGroup`.
+  /// - Throws: `KeyringError` with `unknownGroup`.
   func printMembers(of group: String, _ call: CommandCall) throws {
     guard let members = keyring.policy.groups[group] else { throw KeyringError.unknownGroup(group) }
     for member in members {

@@ -27,7 +27,7 @@ struct PendingSecret {
 
   /// All of them, the first one first.
   ///
-  /// - Throws: `keyring`.
+  /// - Throws: `KeyringError`.
   static func all(in index: Index) throws -> [PendingSecret] {
     let query = Query(
       itemClass: .genericPassword, predicates: [.equal(.service, .string(service))])

@@ -11,7 +11,7 @@ struct PolicyMerge {
   /// Does it. When it is cut off, doing it again goes on.
   ///
   /// - Returns: Whether the store has changed.
-  /// - Throws: `keyring` with the reason why theirs cannot be taken, or mine cannot be made again.
+  /// - Throws: `KeyringError` with the reason why theirs cannot be taken, or mine cannot be made again.
   func run() throws -> Bool {
     let (path, host) = (try call.storePath(), try call.host())
     let past: PastPolicySteps

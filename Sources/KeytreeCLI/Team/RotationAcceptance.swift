@@ -10,8 +10,9 @@ struct RotationAcceptance {
 
   /// Finds the entry that is meant, and accepts it.
   ///
-  /// - Throws: a usage error; `noMatch`, `ambiguous`; `keyring`, with `team` and `notAnAdmin` for others than admins;
-  ///   `notCommitted`.
+  /// - Throws: a usage error; `noMatch`, `ambiguous`; `KeyringError`, with `team` and `notAnAdmin` for others than
+  ///   admins;
+  ///   `NotCommittedError`.
   func run() throws -> ExitCode {
     let selection = try call.selection(0)
     guard let reason = call.arguments.text(RotateCommand.reason) else {
@@ -48,7 +49,7 @@ struct RotationAcceptance {
 
   /// Writes the decision into the policy and commits it.
   ///
-  /// - Throws: `keyring`, `notCommitted`.
+  /// - Throws: `KeyringError`, `NotCommittedError`.
   static func accept(
     _ record: ItemRecord, because reason: String, in keyring: Keyring, _ call: CommandCall
   ) throws {

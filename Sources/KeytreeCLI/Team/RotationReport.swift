@@ -11,7 +11,7 @@ struct RotationReport {
   /// Prints the list.
   ///
   /// - Returns: `failedChecks` with `--fail-if-open`, for open entries and for a list that may be incomplete.
-  /// - Throws: `keyring`, `git`, `sync`.
+  /// - Throws: `KeyringError`, `GitError`, `SyncError`.
   func show() throws -> ExitCode {
     let keyring = try call.openKeyring()
     let rotations = try Rotations(call, keyring)

@@ -19,7 +19,7 @@ struct RotationSettlement {
   /// - Parameters:
   ///   - pending: The secret.
   ///   - record: The item that it is for.
-  /// - Throws: `keyring`, `notCommitted`; `other` when the item has got yet another secret meanwhile.
+  /// - Throws: `KeyringError`, `NotCommittedError`; `other` when the item has got yet another secret meanwhile.
   func finish(_ pending: PendingSecret, for record: ItemRecord) throws {
     console.complain("It is kept on this machine. Set it where the old one is in use.")
     if try console.confirm("Is it in place") { return try put(pending, into: record) }

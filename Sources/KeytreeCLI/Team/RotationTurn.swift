@@ -20,7 +20,7 @@ struct RotationTurn {
   /// Holds the conversation.
   ///
   /// - Throws: `promptImpossible` without a terminal, before anything is read; `cancelled` when the input ends;
-  ///   `keyring`, `git`, `sync`, `notCommitted`.
+  ///   `KeyringError`, `GitError`, `SyncError`, `NotCommittedError`.
   func run() throws -> ExitCode {
     try requirePerson()
     let keyring = try call.openKeyring()

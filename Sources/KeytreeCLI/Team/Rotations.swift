@@ -11,7 +11,7 @@ struct Rotations {
 
   /// Looks through the store and its history.
   ///
-  /// - Throws: `keyring`, `git`, `sync`.
+  /// - Throws: `KeyringError`, `GitError`, `SyncError`.
   init(_ call: CommandCall, _ keyring: Keyring) throws {
     let repository = try call.repository()
     let past = try PastReaders(of: keyring, in: repository)

@@ -39,7 +39,7 @@ struct TeamPeople {
   /// The key of somebody: from the person's own keyring by fingerprint, or from a file.
   ///
   /// - Parameter word: A fingerprint, or the path of a file.
-  /// - Throws: `keyFile`, `file`, `keyring`.
+  /// - Throws: `keyFile`, `UserFileError`, `KeyringError`.
   func key(_ word: Word) throws -> KeyFile {
     let host = try call.host()
     if let text = word.text, let fingerprint = Self.fingerprint(text) {

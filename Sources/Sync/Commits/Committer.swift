@@ -45,7 +45,8 @@ package struct Committer: Sendable {
 
   /// Commits what waits.
   ///
-  /// - Throws: `git` when git fails; then all that waits goes on waiting. `keyring` with `busy` and file errors.
+  /// - Throws: `GitError` when git fails; then all that waits goes on waiting. `KeyringError` with `busy` and file
+  ///   errors.
   package func commitPending() throws -> Outcome {
     let identity = repository.identity
     if try journal.isSettled(for: identity) { return .nothing }
@@ -77,7 +78,7 @@ package struct Committer: Sendable {
   /// saves much.
   ///
   /// - Parameter willRepack: Called before everything is packed anew, which can take seconds.
-  /// - Throws: `git` if git fails; `keyring` with file errors. The history is as it was then.
+  /// - Throws: `GitError` if git fails; `KeyringError` with file errors. The history is as it was then.
   package func packHistory(willRepack: () -> Void = {}) throws {
     guard try repository.hasManyPacks else { return }
     // Git locks none of its files for this, so there is nothing to note.

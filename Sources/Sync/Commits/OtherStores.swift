@@ -1,7 +1,8 @@
 internal import Keyring
 
 extension Repository {
-  /// Returns the folders of other stores in the index of git, sorted; the folder of a store has a policy and the signature
+  /// Returns the folders of other stores in the index of git, sorted; the folder of a store has a policy and the
+  /// signature
   /// of a policy.
   ///
   /// Each store takes the files of the other one for files that do not belong to it, and merges them as any text.
@@ -47,14 +48,14 @@ extension Repository {
 
   /// Refuses other stores in the index of git.
   ///
-  /// - Throws: `git`, and `anotherStore`.
+  /// - Throws: `GitError`, and `anotherStore`.
   package func refuseOtherStores() throws {
     try refuse { try otherStores() }
   }
 
   /// Refuses other stores in a commit.
   ///
-  /// - Throws: `git`, and `anotherStore`.
+  /// - Throws: `GitError`, and `anotherStore`.
   func refuseOtherStores(in commit: String, since base: String?) throws {
     try refuse { try otherStores(in: commit, since: base) }
   }

@@ -45,7 +45,7 @@ package struct RepositorySetup {
   ///
   /// - Parameter repository: The clone.
   /// - Returns: Whether anything was.
-  /// - Throws: `git`, or `keyring` with `busy` or a file error: `info/attributes` may be a link.
+  /// - Throws: `GitError`, or `KeyringError` with `busy` or a file error: `info/attributes` may be a link.
   @discardableResult
   package func apply(to repository: Repository) throws -> Bool {
     let wroteAttributes = try repository.protectFiles()
@@ -110,7 +110,7 @@ extension Repository {
   /// there whenever it writes its index: it looks again at files that have changed in the same moment.
   ///
   /// - Returns: Whether they were missing.
-  /// - Throws: `keyring` with a file error: `info/attributes` may be a link.
+  /// - Throws: `KeyringError` with a file error: `info/attributes` may be a link.
   func protectFiles() throws -> Bool {
     let path = "info/attributes"
     let tree = try FileTree(at: commonFolder)
@@ -137,7 +137,7 @@ extension Repository {
   ///   - store: The folder, an absolute path without links.
   ///   - setup: What a clone needs.
   ///   - git: Git in a folder.
-  /// - Throws: `git`, or `keyring` with a file error.
+  /// - Throws: `GitError`, or `KeyringError` with a file error.
   package static func make(
     in store: String, _ setup: RepositorySetup, git makeGit: (String) -> Git
   ) throws {
@@ -177,7 +177,7 @@ extension Repository {
   /// - Parameters:
   ///   - store: The folder of the store.
   ///   - timeout: How long to wait for another process, in seconds.
-  /// - Throws: `git`, or `keyring` with `busy` or a file error.
+  /// - Throws: `GitError`, or `KeyringError` with `busy` or a file error.
   package func beginStore(_ store: FileTree, timeout: Double) throws {
     try GitTurn.take(.commits, in: self, store, timeout: timeout) {
       try requireQuiet()

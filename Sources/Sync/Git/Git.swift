@@ -47,7 +47,8 @@ package struct Git: Sendable {
     (self.folder, outerEnvironment) = (folder, environment)
   }
 
-  /// The most memory for receiving objects, in bytes. A pack of a hundred kilobytes can have objects of gigabytes, which
+  /// The most memory for receiving objects, in bytes. A pack of a hundred kilobytes can have objects of gigabytes,
+  /// which
   /// git makes in memory (threat T46); a hundred thousand items with their history take a quarter of this.
   package static let receivingLimit = 512 << 20
 

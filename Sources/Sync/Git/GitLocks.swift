@@ -46,7 +46,8 @@ struct GitLocks {
 
   /// Removes the locks that a git of ours has left.
   ///
-  /// A lock is one of them if it did not exist when the note was left, has come soon after that, and no git is at work in
+  /// A lock is one of them if it did not exist when the note was left, has come soon after that, and no git is at
+  /// work in
   /// the repository. Any other lock stays, and git reports it.
   ///
   /// - Parameter note: What was noted before git was run.

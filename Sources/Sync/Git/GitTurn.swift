@@ -14,7 +14,7 @@ enum GitTurn {
   ///   - store: The folder of the store.
   ///   - timeout: How long to wait for another process, in seconds.
   ///   - body: Runs git.
-  /// - Throws: `keyring` with `busy` or a file error, and what `body` throws.
+  /// - Throws: `KeyringError` with `busy` or a file error, and what `body` throws.
   static func take<R>(
     _ purpose: HistoryLock.Purpose, in repository: Repository, _ store: FileTree, timeout: Double,
     _ body: () throws -> R
@@ -38,7 +38,8 @@ enum GitTurn {
     }
   }
 
-  /// Removes the note, unless there are new locks: one that git could not remove, or that of another program at work. The
+  /// Removes the note, unless there are new locks: one that git could not remove, or that of another program at
+  /// work. The
   /// next holder finds out.
   ///
   /// - Parameter removes: Whether such locks are removed now.

@@ -42,7 +42,8 @@ struct ObjectReader {
     return names
   }
 
-  /// The names of the contents that files have had in a history. Git names a content once, whichever of the files had it.
+  /// The names of the contents that files have had in a history. Git names a content once, whichever of the files
+  /// had it.
   ///
   /// - Parameters:
   ///   - files: Files, or folders with all files below them, by their paths from the top of the work tree; none for no
@@ -73,7 +74,8 @@ struct ObjectReader {
   /// Asks for the sizes of contents.
   ///
   /// - Parameter names: Names of contents, or `<commit>:<path>`; without line feeds.
-  /// - Returns: What is known by name; a name is not there that stands for nothing, for something else than a file, or for
+  /// - Returns: What is known by name; a name is not there that stands for nothing, for something else than a file,
+  ///   or for
   ///   what the repository does not have, as a clone that fetches contents when they are needed.
   /// - Throws: As `Git.run`.
   func infos(of names: some Collection<String>) throws -> [String: Info] {
@@ -110,7 +112,8 @@ struct ObjectReader {
   ///   - names: Names of contents, or `<commit>:<path>`; without line feeds.
   ///   - limit: The most bytes of each.
   ///   - freeSize: The most bytes of all together, whatever they take in the repository.
-  /// - Returns: The bytes by name; a name that stands for nothing, for something else than a file, or for a larger file is
+  /// - Returns: The bytes by name; a name that stands for nothing, for something else than a file, or for a larger
+  ///   file is
   ///   not there.
   /// - Throws: `tooLarge` when all of them together are far larger than what they take in the repository; as `Git.run`.
   func contents(

@@ -171,7 +171,8 @@ extension Repository {
     return found
   }
 
-  /// Files of the work tree with settings that git reads, and waits for, whatever it is asked. It does not follow links.
+  /// Files of the work tree with settings that git reads, and waits for, whatever it is asked. It does not follow
+  /// links.
   private static func specialSettings(in top: String, below prefix: String) -> [String] {
     let folders = [prefix] + StoreLayout.trackedFolders.map { "\(prefix)\($0)/" }
     let names = folders.flatMap { folder in

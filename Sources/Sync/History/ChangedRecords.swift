@@ -19,7 +19,8 @@ struct ChangedRecords {
   ///
   /// - Parameters:
   ///   - kind: Added or removed.
-  ///   - commits: The full names of commits, each alone, which compares it with all of its parents, or with the names of
+  ///   - commits: The full names of commits, each alone, which compares it with all of its parents, or with the names
+  ///     of
   ///     parents behind it.
   ///   - folders: The folders of the store to look in.
   ///   - repository: The repository of the store.

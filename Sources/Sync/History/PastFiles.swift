@@ -24,7 +24,7 @@ package struct PastFiles: Sendable {
   ///   - missing: What is missing, as `Keyring.missingFiles()` has found it.
   ///   - keyring: The store, whose policy decides who is believed.
   /// - Returns: The bytes by paths in the store, for `Keyring.restore(_:)`.
-  /// - Throws: as `Git.run`; `keyring` when GnuPG cannot be used.
+  /// - Throws: as `Git.run`; `KeyringError` when GnuPG cannot be used.
   package func find(_ missing: [MissingFiles], for keyring: Keyring) throws -> [String: [UInt8]] {
     var found: [String: [UInt8]] = [:]
     for start in stride(from: 0, to: missing.count, by: Self.pieceSize) {

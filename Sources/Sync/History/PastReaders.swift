@@ -21,7 +21,7 @@ package struct PastReaders {
   /// - Parameters:
   ///   - keyring: The store.
   ///   - repository: Its repository; nil when it uses none.
-  /// - Throws: as `Git.run`; `keyring` when GnuPG or a file of the store cannot be used.
+  /// - Throws: as `Git.run`; `KeyringError` when GnuPG or a file of the store cannot be used.
   package init(of keyring: Keyring, in repository: Repository?) throws {
     self.keyring = keyring
     let current = try keyring.verifiedRecords()

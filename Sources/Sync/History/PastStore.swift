@@ -38,7 +38,7 @@ package struct PastStore: Sendable {
   /// - Parameters:
   ///   - path: The place.
   ///   - keyring: The store as it is now, whose policy decides who is believed.
-  /// - Throws: as `Git.run`; `keyring` with `itemNotFound` when the commit has no file there, and as
+  /// - Throws: as `Git.run`; `KeyringError` with `itemNotFound` when the commit has no file there, and as
   ///   `Keyring.pastItem(_:message:at:)`.
   package func item(at path: ItemPath, in keyring: Keyring) throws -> PastItemFiles {
     let record = name(of: StoreLayout.recordFile(path, isLocal: false))

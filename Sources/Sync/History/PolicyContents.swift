@@ -47,7 +47,7 @@ package struct PolicyContents {
   /// Returns the key files of some people.
   ///
   /// - Parameter names: The names of the contents by person.
-  /// - Throws: `keyring` with a file error when all of them together are too large; as ``contents(of:limit:)``.
+  /// - Throws: `KeyringError` with a file error when all of them together are too large; as ``contents(of:limit:)``.
   package mutating func keyFiles(_ names: [Fingerprint: String]) throws -> KeyFiles {
     let contents = try contents(of: names.values, limit: StoreLayout.keyFileLimit)
     let keys = names.compactMapValues { contents[$0] }

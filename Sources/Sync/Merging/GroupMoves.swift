@@ -3,7 +3,8 @@ internal import KeyringModel
 
 /// Decides whether a member of an item's old group moved it to its new group.
 ///
-/// A person outside the old group does not know the secret, so their record describes another one, and the next secret would
+/// A person outside the old group does not know the secret, so their record describes another one, and the next
+/// secret would
 /// be encrypted to the wrong group.
 struct GroupMoves {
   /// The most contents that are read at once.
@@ -39,7 +40,8 @@ struct GroupMoves {
   ///   - incoming: Verified versions.
   ///   - known: The versions that are believed; an item without one may be in any group.
   /// - Returns: The versions to refuse, in no order.
-  /// - Throws: `keyring` with `policyNotTrusted` for a move when no policy is accepted, and when GnuPG cannot be used; and
+  /// - Throws: `KeyringError` with `policyNotTrusted` for a move when no policy is accepted, and when GnuPG cannot
+  ///   be used; and
   ///   as `Git.run`.
   func refused(
     among incoming: some Sequence<VerifiedRecord>, comparedWith known: [ItemID: [ItemRecord]]
@@ -85,7 +87,7 @@ struct GroupMoves {
 
   /// The verified versions of some items that the commits of the remote have had since the start.
   ///
-  /// - Throws: `keyring` when GnuPG cannot be used; and as `Git.run`.
+  /// - Throws: `KeyringError` when GnuPG cannot be used; and as `Git.run`.
   private func versions(of ids: Set<ItemID>) throws -> [VerifiedRecord] {
     // All records that are new: an item that was moved twice was at a place that neither side names.
     let names = try objects.pastNames(

@@ -60,7 +60,7 @@ struct IncomingItems {
   /// The items of the store that have the id of one that comes in, at places that neither side has changed: an older
   /// version can be put back beside the newer one.
   ///
-  /// - Throws: `keyring` when the index cannot be read.
+  /// - Throws: `KeyringError` when the index cannot be read.
   func knownElsewhere(in keyring: Keyring) throws -> [ItemRecord] {
     let own = Set(mine.values.map(\.record.id))
     let new = Set(items.values.map(\.record.id)).subtracting(own)

@@ -172,7 +172,8 @@ struct MergeCommit {
     guard changed.isEmpty else { throw SyncError.uncommitted(changed.sorted()) }
   }
 
-  /// True if a file has the remote's content, or if git may have been killed while it wrote the file: git removes the old
+  /// True if a file has the remote's content, or if git may have been killed while it wrote the file: git removes
+  /// the old
   /// file, and writes the new one from its beginning. All that such a file has is in the new one.
   private func isInPlace(_ path: String, of top: FileTree, _ theirs: [UInt8]?, wasThere: Bool) -> Bool {
     do {

@@ -4,7 +4,8 @@ package import KeyringModel
 /// The merge of one file for plain git: `git merge`, `rebase`, `cherry-pick`, `revert` and `stash` call it for files
 /// that both sides have changed; gitattributes(5), "Defining a custom merge driver".
 ///
-/// It sees one file at a time, cannot sign, and never fails for what is in it. What it cannot decide is noted, and done by
+/// It sees one file at a time, cannot sign, and never fails for what is in it. What it cannot decide is noted, and
+/// done by
 /// the next command.
 package struct MergeDriver {
   private let pending: PendingMergeFiles

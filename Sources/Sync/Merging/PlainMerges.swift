@@ -41,7 +41,7 @@ package struct PlainMerges {
   /// Merges the items, and removes the notes that are done, those of merges that were given up, and those that are cut
   /// off: their drivers did not succeed.
   ///
-  /// - Throws: `keyring`, `git`; then the notes stay.
+  /// - Throws: `KeyringError`, `GitError`; then the notes stay.
   package func finish() throws -> FinishedMerges {
     let notes = try pending.notes()
     var heads: [String: Head] = [:]

@@ -1,7 +1,8 @@
 internal import Keyring
 internal import KeyringModel
 
-/// Finds versions of the history that a remote has put back: of an item that has a newer version, or in the place of a newer
+/// Finds versions of the history that a remote has put back: of an item that has a newer version, or in the place of
+/// a newer
 /// item with another id, as after `rm` and `add`.
 ///
 /// A person without a key can put back what others have signed, and nothing else.
@@ -60,7 +61,8 @@ struct RolledBackItems {
 
 extension ItemRecord {
   /// Returns true if this version can have taken the place of another one: a change makes `modified` later, and of two
-  /// versions a merge prefers the one with the later `modified` or `secretModified`. Re-encryption makes no other version.
+  /// versions a merge prefers the one with the later `modified` or `secretModified`. Re-encryption makes no other
+  /// version.
   fileprivate func mayReplace(_ old: ItemRecord) -> Bool {
     !isSameVersion(as: old) && (modified >= old.modified || secretModified > old.secretModified)
   }

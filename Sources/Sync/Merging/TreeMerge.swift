@@ -57,7 +57,8 @@ package struct TreeMerge {
 
   /// The result.
   ///
-  /// - Throws: `bothChanged` for files that are no items and differ in both; `policiesDiverged`; `keyring` when a merged
+  /// - Throws: `bothChanged` for files that are no items and differ in both; `policiesDiverged`; `KeyringError` when
+  ///   a merged
   ///   record cannot be signed; and as `Git.run`.
   package func files() throws -> MergedFiles {
     var result = MergedFiles()

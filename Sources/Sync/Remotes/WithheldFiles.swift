@@ -2,7 +2,8 @@ package import Keyring
 internal import KeyringModel
 
 extension Repository {
-  /// Puts the files of the store that a clone has fetched in place, and withholds all others from the work tree. The index
+  /// Puts the files of the store that a clone has fetched in place, and withholds all others from the work tree. The
+  /// index
   /// of git has them, so that a commit does not remove them.
   ///
   /// - Parameter allowed: What may be in the work tree.
@@ -54,7 +55,7 @@ extension Repository {
   ///   - store: The folder of the store.
   ///   - timeout: How long to wait for another process that changes the repository, in seconds.
   /// - Returns: What is still withheld.
-  /// - Throws: `keyring` with `busy` or a file error, and as `Git.run`.
+  /// - Throws: `KeyringError` with `busy` or a file error, and as `Git.run`.
   package func placeWithheldFiles(
     _ allowed: AllowedFiles, in store: FileTree, timeout: Double
   ) throws -> [TrackedStranger] {

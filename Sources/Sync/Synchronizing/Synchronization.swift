@@ -87,8 +87,10 @@ package struct Synchronization {
   /// Does it.
   ///
   /// - Returns: What was done; nothing more is to be done then.
-  /// - Throws: `keyring` with `busy` if another process synchronizes; `noRemote`; `anotherStore`; `rewritten` if the remote
-  ///   has lost commits; `tooBusy` if others were faster in every attempt; `foreignPolicy`; `policiesDiverged`; and what merging,
+  /// - Throws: `KeyringError` with `busy` if another process synchronizes; `noRemote`; `anotherStore`; `rewritten`
+  ///   if the remote
+  ///   has lost commits; `tooBusy` if others were faster in every attempt; `foreignPolicy`; `policiesDiverged`; and
+  ///   what merging,
   ///   git and the store can throw. What was done before an error stays done.
   package func run() throws -> Report {
     try GitTurn.take(.synchronization, in: repository, tree, timeout: timeout) {
@@ -228,7 +230,8 @@ package struct Synchronization {
     return true
   }
 
-  /// The keyring by whose policy the items of a commit are judged: with its policy, where that follows the accepted one.
+  /// The keyring by whose policy the items of a commit are judged: with its policy, where that follows the accepted
+  /// one.
   private func judge(of commit: String, since base: String?) throws -> Keyring {
     if let base {
       let places = [base, commit].map { "\($0):\(repository.prefix)\(StoreLayout.policy)" }

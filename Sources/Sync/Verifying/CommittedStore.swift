@@ -20,7 +20,7 @@ package struct CommittedStore {
   ///   - repository: Where it is.
   ///   - policy: What it says may be beside the store; nil if there is none that is believed.
   ///   - folder: A folder that does not exist yet, in one of this user's own; whoever names it removes it.
-  /// - Throws: as `Git.run`, and `keyring` with a file error.
+  /// - Throws: as `Git.run`, and `KeyringError` with a file error.
   package init(
     of commit: String, in repository: Repository, policy: Policy?, to folder: String
   ) throws {

@@ -67,7 +67,7 @@ package struct PolicyHistory {
   ///   - start: Where it may begin.
   ///   - repository: Where it is; nil for a store without git.
   ///   - room: Where signatures are verified.
-  /// - Throws: as `Git.run`, and `keyring` when GnuPG or the folder cannot be used.
+  /// - Throws: as `Git.run`, and `KeyringError` when GnuPG or the folder cannot be used.
   package init(
     to tip: String?, then folder: FileTree?, from start: Start, in repository: Repository?,
     room: VerificationRoom
@@ -156,7 +156,8 @@ package struct PolicyHistory {
   private mutating func problem(
     of state: PolicyState, beside before: [Place], at commit: String
   ) throws -> ChainProblem? {
-    // Mostly a commit has the policy of the one before, or the next one. Following the whole chain for each commit would
+    // Mostly a commit has the policy of the one before, or the next one. Following the whole chain for each commit
+    // would
     // cost time that grows with their product.
     let others = before.filter { place in
       place.state.digest != state.digest && place.state.digest != state.policy.previous

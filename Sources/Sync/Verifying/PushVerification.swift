@@ -49,7 +49,7 @@ package struct PushVerification {
   ///   - reference: What git says of it.
   ///   - progress: Told how many of how many items are done.
   /// - Returns: nil when it is no branch.
-  /// - Throws: As `Git.run`, and `keyring` when GnuPG cannot be used.
+  /// - Throws: As `Git.run`, and `KeyringError` when GnuPG cannot be used.
   package mutating func look(
     at reference: PushedReference, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws -> Branch? {

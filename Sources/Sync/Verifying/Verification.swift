@@ -59,7 +59,7 @@ package struct Verification: Sendable {
   ///   - start: What the chain of policies has to begin with.
   ///   - room: Where GnuPG works.
   ///   - progress: Told how many of how many items are done.
-  /// - Throws: As `Git.run`, and `keyring` when the store or GnuPG cannot be used.
+  /// - Throws: As `Git.run`, and `KeyringError` when the store or GnuPG cannot be used.
   package init(
     ofStoreAt path: String, in repository: Repository?, from start: PolicyHistory.Start,
     room: VerificationRoom, progress: @escaping (Int, Int) -> Void = { _, _ in }
@@ -87,7 +87,7 @@ package struct Verification: Sendable {
   ///   - start: What the chain of policies has to begin with.
   ///   - room: Where GnuPG works, and the files go.
   ///   - progress: Told how many of how many items are done.
-  /// - Throws: As `Git.run`, and `keyring` with `noStore`, or when GnuPG cannot be used.
+  /// - Throws: As `Git.run`, and `KeyringError` with `noStore`, or when GnuPG cannot be used.
   package init(
     ofCommit commit: String, in repository: Repository, from start: PolicyHistory.Start,
     room: VerificationRoom, progress: @escaping (Int, Int) -> Void = { _, _ in }

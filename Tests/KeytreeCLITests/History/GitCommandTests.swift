@@ -113,9 +113,8 @@ struct ProcessesHistoryTests {
   static let starts: [([String], [String])] = [
     (["get", "a.example"], ["gpg"]), (["find"], []), (["get", "a.example", "--attributes"], []),
     (["set", "a.example", "-l", "L"], ["git", "gpg", "git", "git", "git"]),
-    // The configuration of the repository is read, and who commits is asked, before it is known that there is nothing
-    // to change.
-    (["set", "a.example", "-l", "A"], ["git", "git"]),
+    // The configuration of the repository is read before it is known that nothing changes.
+    (["set", "a.example", "-l", "A"], ["git"]),
   ]
 
   @Test(
@@ -135,7 +134,12 @@ struct ProcessesHistoryTests {
       .filter { $0.contains("execve(") && ($0.hasSuffix("= 0") || $0.hasSuffix("<unfinished ...>")) }
       .dropFirst()
       .compactMap { $0.split(separator: "\"").dropFirst().first?.split(separator: "/").last.map(String.init) }
-    // gpg and the second git, which asks who commits, start at the same time.
+    if programs == ["git"] {
+      // A second git asks for the name of the committer in the background. The command may end before it starts.
+      #expect([["git"], ["git", "git"]].contains(started))
+      return
+    }
+    // gpg and the second git, which asks for the name of the committer, start at the same time.
     #expect(started.prefix(3).sorted() == programs.prefix(3).sorted())
     #expect(started.dropFirst(3) == programs.dropFirst(3))
   }
