@@ -139,7 +139,7 @@ import Testing
     #expect(
       SecItemCall.update(query, changes: ["accc": try Self.control(.userPresence)]).status == errSecSuccess)
     #expect { try changes.apply(to: found, in: keyring) } throws: { error in
-      (error as? SecItemFailure)?.isOfItemGone == true
+      SecItemFailure(error).isOfItemGone
     }
     #expect(isAsked("plain"))
     #expect(SecItemCall.update(query, changes: ["pdmn": "ck"]).status == errSecSuccess)
