@@ -66,10 +66,39 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "Arguments", swiftSettings: settings),
     .target(
+      name: "Interchange",
+      dependencies: [
+        "CSystem", "CExpat", "CZlib", "Encoding", "FileSystem", "Keyring", "KeyringModel", "OneTimePasswords",
+        "Secrets",
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "Terminal",
+      dependencies: ["CSystem", "CQREncode", "Encoding", "FileSystem", "OpenPGP", "Secrets", "Subprocess"],
+      swiftSettings: settings),
+    .target(
+      name: "CommandSupport",
+      dependencies: [
+        "CSystem", "Arguments", "Credentials", "Encoding", "FileSystem", "Interchange", "Keyring",
+        "KeyringModel",
+        "OneTimePasswords", "OpenPGP", "Secrets", "Subprocess", "Sync", "Terminal",
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "Personalities",
+      dependencies: [
+        "CSystem", "Arguments", "CommandSupport", "Credentials", "Encoding", "FileSystem", "Keyring",
+        "KeyringModel",
+        "OpenPGP", "Secrets", "Subprocess", "Sync", "Terminal",
+      ],
+      swiftSettings: settings),
+    .target(
       name: "KeytreeCLI",
       dependencies: [
-        "CSystem", "CExpat", "CQREncode", "CZlib", "Arguments", "Credentials", "Encoding", "FileSystem",
-        "Keyring", "KeyringModel", "OneTimePasswords", "OpenPGP", "Secrets", "Subprocess", "Sync",
+        "CSystem", "Arguments", "CommandSupport", "Credentials", "Encoding", "FileSystem", "Interchange",
+        "Keyring",
+        "KeyringModel", "OneTimePasswords", "OpenPGP", "Personalities", "Secrets", "Subprocess", "Sync",
+        "Terminal",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -127,7 +156,9 @@ let package = Package(
     .testTarget(
       name: "KeytreeCLITests",
       dependencies: [
-        "Encoding", "FileSystem", "KeytreeCLI", "Keyring", "Sync", "TestSupport", "keytree",
+        "CommandSupport", "Encoding", "FileSystem", "Interchange", "Keyring", "KeytreeCLI", "Personalities",
+        "Sync",
+        "Terminal", "TestSupport", "keytree",
       ],
       swiftSettings: settings),
   ]

@@ -19,6 +19,8 @@ package struct LoginItems {
     /// These and the items of another spelling of the server, if the keyring has several groups: a program may mean
     /// them.
     let rivals: [ItemRecord]
+    /// All items of the place, including tokens and the items of other programs.
+    let all: [ItemRecord]
     /// A Boolean value that indicates whether damaged lines of the index might be another match.
     let isIncomplete: Bool
 
@@ -45,7 +47,8 @@ package struct LoginItems {
     if !exact.records.isEmpty, keyring.policy.groups.count == 1 { return exact }
     let all = try find(at: endpoint, account, ignoringCase: true, isWanted)
     if exact.records.isEmpty { return all }
-    return Found(records: exact.records, rivals: all.records, isIncomplete: exact.isIncomplete)
+    return Found(
+      records: exact.records, rivals: all.records, all: all.all, isIncomplete: exact.isIncomplete)
   }
 
   private func find(
@@ -55,8 +58,9 @@ package struct LoginItems {
     var predicates = [Predicate.equal(.server, server, ignoresCase: ignoringCase)]
     if let account { predicates.append(.equal(.account, AttributeValue(text: account))) }
     let matches = try keyring.find(Query(itemClass: .internetPassword, predicates: predicates))
-    let records = matches.items.filter { endpoint.isServed(by: $0) && isWanted($0) }
-    return Found(records: records, rivals: records, isIncomplete: !matches.problems.isEmpty)
+    let all = matches.items.filter { endpoint.isServed(by: $0) }
+    let records = all.filter(isWanted)
+    return Found(records: records, rivals: records, all: all, isIncomplete: !matches.problems.isEmpty)
   }
 
   /// Returns true if an item is a password that a user could type.

@@ -1,15 +1,15 @@
 package import Arguments
+package import CommandSupport
 internal import FileSystem
 internal import Glibc
 internal import Keyring
+package import Personalities
 internal import Secrets
 internal import Sync
+package import Terminal
 
 /// The program: turns arguments and an environment into an exit code.
 package enum Program {
-  /// The version of this program.
-  package static let version = "0.1.0"
-
   /// All commands, in the order of the help text.
   static let commands: [any (Command & SendableMetatype).Type] = [
     InitCommand.self, AddCommand.self, GetCommand.self, FindCommand.self, SetCommand.self, EditCommand.self,
@@ -42,6 +42,9 @@ package enum Program {
       .init("XDG_RUNTIME_DIR", "the folder for what must not outlive the session"),
       .init("XDG_STATE_HOME", "the folder for what this machine has accepted of a store's policy"),
     ])
+
+  /// The program as its commands see it.
+  private static let entry = ProgramEntry(declaration) { run($0, environment: $1, console: $2) }
 
   /// Runs the program on the arguments, environment and descriptors of this process.
   package static func run() -> Int32 {
@@ -123,20 +126,21 @@ package enum Program {
     console.refusesInput = globals.noInput
     if parsed.endedEarly {
       if parsed.arguments.has(GlobalOptions.version) {
-        console.print(VersionCommand.text)
+        console.print(ProgramVersion.line)
       } else {
-        console.write(HelpText(declaration, width: console.width).command(parsed.path))
+        console.write(
+          TerminalText(composed: HelpText(declaration, width: console.width).command(parsed.path)))
       }
       return .done
     }
     guard let command = commands.first(where: { $0.declaration.name == parsed.path.first?.name }) else {
       // No command was given. That needs no error message, only the help text.
-      console.writeTalk(HelpText(declaration, width: console.talkWidth).short())
+      console.writeTalk(TerminalText(composed: HelpText(declaration, width: console.talkWidth).short()))
       return .usage
     }
     let call = CommandCall(
       path: parsed.path, arguments: parsed.arguments, globals: globals, environment: environment,
-      console: console)
+      console: console, program: entry)
     return try run(command, call)
   }
 

@@ -1,6 +1,7 @@
 import Glibc
 import KeytreeCLI
 import Secrets
+import Terminal
 import Testing
 
 @Suite("The console")

@@ -1,7 +1,7 @@
 import Arguments
 import Foundation
 import Testing
-
+@testable import CommandSupport
 @testable import KeytreeCLI
 
 @Suite("The declarations of all commands")

@@ -3,8 +3,9 @@ import Glibc
 import Secrets
 import TestSupport
 import Testing
-
+@testable import CommandSupport
 @testable import KeytreeCLI
+@testable import Terminal
 
 /// One after the other: signals are a thing of the whole process.
 @Suite("The editor", .serialized)

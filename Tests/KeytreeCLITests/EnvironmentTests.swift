@@ -1,4 +1,6 @@
+import CommandSupport
 import KeytreeCLI
+import Terminal
 import Testing
 
 @Suite("The environment")

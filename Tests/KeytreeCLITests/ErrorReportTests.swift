@@ -1,8 +1,10 @@
 import Arguments
 import Glibc
 import Testing
-
+@testable import CommandSupport
+@testable import Interchange
 @testable import KeytreeCLI
+@testable import Terminal
 
 @Suite("Error reports")
 struct ErrorReportTests {
@@ -48,9 +50,9 @@ struct ErrorReportTests {
     (EditorError.empty, .failure),
     (EditorError.tooLong(limit: 1), .failure),
     (EditorError.systemCall(action: "make", path: evil, errno: 28), .failure),
-    (CommandError.severalKeys([evil, evil].map(ErrorReport.show)), .ambiguous),
+    (CommandError.severalKeys([evil, evil]), .ambiguous),
     (CommandError.noUsableKey(named: evil, [], someAreUsable: false), .recipientUnusable),
-    (CommandError.noUsableKey(named: nil, [ErrorReport.show(evil)], someAreUsable: true), .recipientUnusable),
+    (CommandError.noUsableKey(named: nil, [evil], someAreUsable: true), .recipientUnusable),
     (CommandError.noMatchButDamage(evil), .damaged),
     (CommandError.other(.failedChecks, message: "words", hint: "words"), .failedChecks),
   ]

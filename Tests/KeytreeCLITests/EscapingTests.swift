@@ -1,4 +1,5 @@
 import KeytreeCLI
+import Terminal
 import Testing
 
 @Suite("Escaping")

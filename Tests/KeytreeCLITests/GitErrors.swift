@@ -1,7 +1,7 @@
 import Keyring
 import Subprocess
 import Sync
-
+@testable import CommandSupport
 @testable import KeytreeCLI
 
 /// Every error that git can cause, with texts that would do harm on a terminal.

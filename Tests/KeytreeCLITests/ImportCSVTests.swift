@@ -2,7 +2,7 @@ import Keyring
 import KeyringModel
 import Secrets
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 @Suite("Importing CSV")

@@ -2,7 +2,7 @@ import Foundation
 import Keyring
 import KeyringModel
 import Secrets
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 /// Where the files that importers are tested with are, and how they are read.

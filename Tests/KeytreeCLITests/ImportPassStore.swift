@@ -1,6 +1,6 @@
 import Foundation
 import Secrets
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 /// A password store made by `pass`, with a GnuPG home that has the throw-away key for it.

@@ -3,7 +3,7 @@ import Keyring
 import KeyringModel
 import Secrets
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 @Suite("Importing a store of pass")

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 @Suite("The files of a password store")

@@ -1,8 +1,9 @@
+import CommandSupport
 import Keyring
 import KeyringModel
 import Secrets
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 @Suite("The report of an import")

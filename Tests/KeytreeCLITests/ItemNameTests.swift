@@ -2,7 +2,7 @@ import Arguments
 import Encoding
 import KeyringModel
 import Testing
-
+@testable import CommandSupport
 @testable import KeytreeCLI
 
 @Suite("Names of items")

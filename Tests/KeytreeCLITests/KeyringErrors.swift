@@ -1,7 +1,7 @@
 import KeyringModel
 import OpenPGP
 import TestSupport
-
+@testable import CommandSupport
 @testable import Keyring
 @testable import KeytreeCLI
 

@@ -4,8 +4,8 @@ import KeyringModel
 import Secrets
 import TestSupport
 import Testing
-
 @testable import KeytreeCLI
+@testable import Terminal
 
 /// What a SIGKILL leaves behind, and who removes it.
 @Suite("What a killed command leaves behind")

@@ -1,4 +1,5 @@
 import Arguments
+import CommandSupport
 import Foundation
 import Testing
 
@@ -46,7 +47,7 @@ struct ProgramManualPageTests {
   private func read(_ program: String, _ arguments: [String]) throws -> (status: Int32, text: String) {
     let folder = try TemporaryFolder()
     let file = folder.path + "/keytree.1"
-    try ManualPage(Program.declaration, version: Program.version).text()
+    try ManualPage(Program.declaration, version: ProgramVersion.number).text()
       .write(toFile: file, atomically: true, encoding: .utf8)
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)

@@ -1,6 +1,7 @@
 import Glibc
 import KeytreeCLI
 import Secrets
+import Terminal
 
 /// An output that keeps what is written to it.
 final class MemoryOutput: ConsoleOutput {

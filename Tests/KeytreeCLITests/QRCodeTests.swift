@@ -2,8 +2,8 @@ import Foundation
 import Secrets
 import TestSupport
 import Testing
-
 @testable import KeytreeCLI
+@testable import Terminal
 
 @Suite("QR codes")
 struct QRCodeTests {

@@ -1,5 +1,5 @@
 import Testing
-
+@testable import CommandSupport
 @testable import KeytreeCLI
 
 @Suite("Generated secrets")

@@ -1,4 +1,5 @@
 import KeytreeCLI
+import Terminal
 import Testing
 
 @Suite("Tables")
@@ -19,7 +20,7 @@ struct TableTests {
     table.add(["generic", "日本", ""])
     table.add(["internet", "a\tb", "x\u{202E}"])
     table.add([Array("key".utf8), [0xFF], Array("l".utf8)])
-    return table.lines.joined()
+    return table.lines.map(\.text).joined()
   }
 
   @Test("are aligned under a header on a terminal")
@@ -53,7 +54,7 @@ struct TableTests {
     func lines(isTerminal: Bool, cellWidth: Int?) -> String? {
       var table = Table(["a"], isTerminal: isTerminal, cellWidth: cellWidth)
       table.add([text])
-      return table.lines.last
+      return table.lines.last?.text
     }
     #expect(lines(isTerminal: true, cellWidth: Table.listCellWidth) == shown + "\n")
     #expect(lines(isTerminal: true, cellWidth: nil) == text + "\n")

@@ -168,7 +168,9 @@ package struct DockerCredentialHelper {
       isIncomplete = isIncomplete || entries.isIncomplete
     }
     try rivals.requireOneGroup()
-    return try LoginItems.Found(records: found, rivals: rivals, isIncomplete: isIncomplete).settled()
+    // A damaged line might be an entry: that is not the same as none.
+    if found.isEmpty, isIncomplete { throw CredentialError.damagedIndex }
+    return found
   }
 
   private func entries(at endpoint: Endpoint) throws(KeyringError) -> LoginItems.Found {

@@ -45,7 +45,7 @@ package struct GitCredentialHelper {
   )? {
     guard let endpoint = try endpoint(of: question) else { return nil }
     let takesTokens = question.capabilities.contains(GitCredential.authenticationCapability)
-    let (found, rivals) = try findAll(at: endpoint, question) { record in
+    let (found, rivals, all) = try findAll(at: endpoint, question) { record in
       LoginItems.isPassword(record) || (takesTokens && TokenItems.scheme(of: record) != nil)
     }
     let usable = found.filter { !isExpired($0) }
@@ -56,7 +56,7 @@ package struct GitCredentialHelper {
     guard let record = recent.latest(of: usable.isEmpty ? found : usable, at: endpoint) else { return nil }
     var answer = GitCredential()
     answer.username = record.attributes[.account]?.contentBytes
-    if let token = try refreshToken(beside: record) { answer.refreshToken = try secret(of: token) }
+    if let token = refreshToken(beside: record, among: all) { answer.refreshToken = try secret(of: token) }
     if usable.isEmpty { return answer.refreshToken == nil ? nil : (answer, record.reference) }
     answer.passwordExpiry = LoginItems.expiry(of: record)
     if let scheme = TokenItems.scheme(of: record) {
@@ -97,7 +97,7 @@ package struct GitCredentialHelper {
   private func keep(
     _ wanted: WantedLogin, _ credential: GitCredential, _ endpoint: Endpoint
   ) throws -> (ItemRecord, isChanged: Bool) {
-    let known = try find(at: endpoint, credential) { wanted.isSameKind($0) }
+    let (known, all) = try find(at: endpoint, credential) { wanted.isSameKind($0) }
     // The one with exactly this name; else the one that this machine would have handed out.
     let exact = known.first { $0.primaryKey == wanted.key(group: $0.group) }
     var record = exact ?? known.first { $0.attributes[.path] == nil }
@@ -106,7 +106,7 @@ package struct GitCredentialHelper {
       (record, isSame) = (candidate, true)
       break
     }
-    let token = try record.flatMap { record in try refreshToken(beside: record) }
+    let token = record.flatMap { refreshToken(beside: $0, among: all) }
     // An older git tells neither when a password ends nor its refresh token: with the same password, what is not said
     // stays as it is.
     let setsExpiry = record?.attributes[.passwordExpiry] != wanted.expiry && (wanted.expiry != nil || !isSame)
@@ -152,7 +152,7 @@ package struct GitCredentialHelper {
   ) throws -> ([ItemRecord], (any Error)?) {
     var doomed: [ItemRecord] = []
     var unreadable: (any Error)?
-    let found = try find(at: endpoint, credential) {
+    let (found, all) = try find(at: endpoint, credential) {
       LoginItems.isPassword($0) || TokenItems.scheme(of: $0) != nil
     }
     for record in found {
@@ -162,7 +162,7 @@ package struct GitCredentialHelper {
       do {
         if let rejected, try !secret(of: record).isEqual(to: rejected) { continue }
         doomed.append(record)
-        if let token = try refreshToken(beside: record) { doomed.append(token) }
+        if let token = refreshToken(beside: record, among: all) { doomed.append(token) }
       } catch {
         unreadable = error
       }
@@ -182,19 +182,19 @@ package struct GitCredentialHelper {
 
   private func find(
     at endpoint: Endpoint, _ message: GitCredential, where isWanted: (ItemRecord) -> Bool
-  ) throws -> [ItemRecord] {
-    let (found, rivals) = try findAll(at: endpoint, message, where: isWanted)
+  ) throws -> (records: [ItemRecord], all: [ItemRecord]) {
+    let (found, rivals, all) = try findAll(at: endpoint, message, where: isWanted)
     try rivals.requireOneGroupForEachAccount()
-    return found
+    return (found, all)
   }
 
   private func findAll(
     at endpoint: Endpoint, _ message: GitCredential, where isWanted: (ItemRecord) -> Bool
-  ) throws -> (records: [ItemRecord], rivals: [ItemRecord]) {
+  ) throws -> (records: [ItemRecord], rivals: [ItemRecord], all: [ItemRecord]) {
     let found = try items.find(at: endpoint, account: message.username) { record in
       isWanted(record) && !DockerCredentialHelper.isEntry(record)
     }
-    return (try found.settled(), found.rivals)
+    return (try found.settled(), found.rivals, found.all)
   }
 
   private func secret(of record: ItemRecord) throws -> SecretSlice {
@@ -211,11 +211,13 @@ package struct GitCredentialHelper {
     }
   }
 
-  /// The item with the refresh token of a login: the same name, another kind of authentication.
-  private func refreshToken(beside record: ItemRecord) throws -> ItemRecord? {
+  /// Returns the item with the refresh token of a login: the same name, another kind of authentication.
+  ///
+  /// - Parameter items: The items of the same place, from the search that found the login.
+  private func refreshToken(beside record: ItemRecord, among items: [ItemRecord]) -> ItemRecord? {
     let key = PrimaryKey(
       itemClass: record.itemClass, attributes: TokenItems.refreshToken(beside: record), group: record.group)
-    return try keyring.find(.item(with: key)).items.first
+    return items.first { $0.primaryKey == key }
   }
 
   private func isExpired(_ record: ItemRecord) -> Bool { LoginItems.expiry(of: record).map(isPast) == true }

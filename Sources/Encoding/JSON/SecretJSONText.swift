@@ -78,3 +78,18 @@ extension SecretBytes {
     append(text.copy())
   }
 }
+
+extension SecretBytes {
+  /// Appends a secret as JSON: a string if it is valid UTF-8, else `{"base64":"..."}`.
+  package mutating func append(exact secret: borrowing SecretBytes) {
+    if secret.isUTF8 {
+      unsafe secret.withBytes { unsafe append(jsonString: $0) }
+    } else {
+      append("{\"base64\":\"")
+      unsafe secret.withBytes { bytes in
+        unsafe Base64.encode(bytes, as: .standard) { append($0) }
+      }
+      append("\"}")
+    }
+  }
+}

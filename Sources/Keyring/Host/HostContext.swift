@@ -1,4 +1,4 @@
-internal import KeyringModel
+package import KeyringModel
 public import OpenPGP
 
 /// The facts about the machine that the library needs. It does not read the environment or the home folder itself.
@@ -30,6 +30,8 @@ public struct HostContext: Sendable {
   public var keepsIndex: Bool
   /// The clocks by which the cached index judges stamps.
   package var fileClock = FileClock()
+  /// Creates the OpenPGP engine, for tests; nil for GnuPG.
+  package var engineFactory: EngineFactory?
 
   /// Creates a context.
   public init(
@@ -55,6 +57,11 @@ public struct HostContext: Sendable {
 
   /// Returns the OpenPGP engine for a keyring. It starts no process before its first use.
   func engine(for keyring: KeyringID, keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
-    Engine(locations: engineLocations, keyringID: keyring.hex, keys: keys, interaction: interaction)
+    engineFactory?(keyring, keys)
+      ?? Engine(locations: engineLocations, keyringID: keyring.hex, keys: keys, interaction: interaction)
   }
 }
+
+/// Creates an OpenPGP engine for a keyring and the public keys of its people.
+package typealias EngineFactory =
+  @Sendable (_ keyring: KeyringID, _ keys: [Fingerprint: [UInt8]]) -> any SealingEngine

@@ -28,6 +28,9 @@ public struct Index: Sendable {
     Index(tree: try StoreFolder.open(path), host: host)
   }
 
+  /// Creates the index of a store whose folder was opened and checked.
+  package init(in folder: FileTree, host: HostContext) { self.init(tree: folder, host: host) }
+
   /// Returns the items that match a query, without decrypting anything or starting a process.
   ///
   /// - Throws: `KeyringError.invalidQuery` before any file is read, `.busy` if a transaction is pending or a writer is

@@ -67,16 +67,22 @@ public final class Keyring: Sendable {
     at path: String, host: HostContext, faults: FaultPlan?, engine: (any SealingEngine)?,
     past: () throws(KeyringError) -> PastPolicySteps = { PastPolicySteps([]) }
   ) throws(KeyringError) -> Keyring {
-    let tree = try StoreFolder.open(path, faults: faults)
+    var host = host
+    if let engine { host.engineFactory = { _, keys in engine.with(keys: keys) } }
+    return try open(in: try StoreFolder.open(path, faults: faults), host: host, past: past)
+  }
+
+  /// Opens a store whose folder was opened and checked, as the method above does.
+  package static func open(
+    in tree: FileTree, host: HostContext, past: () throws(KeyringError) -> PastPolicySteps
+  ) throws(KeyringError) -> Keyring {
     let before = try TrustedPolicy.settled(in: tree, host: host)
-    func makeEngine(_ keyring: KeyringID, _ keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
-      engine?.with(keys: keys) ?? host.engine(for: keyring, keys: keys)
-    }
     let trusted = try withoutActuallyEscaping(past) { past throws(KeyringError) in
-      try PolicyAcceptance(tree: tree, host: host, engine: makeEngine, past: past).settle(before)
+      try PolicyAcceptance(tree: tree, host: host, engine: host.engine, past: past).settle(before)
     }
     return Keyring(
-      tree: tree, trusted: trusted, engine: makeEngine(trusted.policy.keyring, trusted.keys), host: host,
+      tree: tree, trusted: trusted, engine: host.engine(for: trusted.policy.keyring, keys: trusted.keys),
+      host: host,
       policyBefore: trusted.policy == before.policy ? nil : before.policy)
   }
 

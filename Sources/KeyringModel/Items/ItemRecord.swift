@@ -105,6 +105,13 @@ extension ItemRecord {
   }
 }
 
+extension ItemRecord {
+  /// The primary key that an item and its fields share, without field and group.
+  package var loginPlace: PrimaryKey {
+    PrimaryKey(itemClass: itemClass, attributes: attributes, group: "").withoutField
+  }
+}
+
 /// The type that ``Revision`` identifies: one state of the secret of an item.
 public enum SecretState {}
 

@@ -1,5 +1,7 @@
+internal import CommandSupport
 internal import Encoding
 internal import KeyringModel
+internal import Terminal
 
 /// One thing that `doctor` looked at, and how it is.
 struct Diagnosis: Equatable {
@@ -16,9 +18,9 @@ struct Diagnosis: Equatable {
   let state: State
   /// The subject of the examination, one or two words.
   let subject: String
-  /// The finding; escaped.
+  /// The finding.
   let text: String
-  /// The advice; escaped.
+  /// The advice.
   let advice: String?
 
   static func ok(_ subject: String, _ text: String) -> Diagnosis {

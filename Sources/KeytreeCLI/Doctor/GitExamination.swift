@@ -1,3 +1,4 @@
+internal import CommandSupport
 internal import Keyring
 internal import Sync
 
@@ -21,13 +22,13 @@ struct GitExamination {
         return [.note("git", "it is not installed, so no store has a history", advice: "`apt install git`")]
       }
       let version = try git.version()
-      let own = Diagnosis.ok("git", "\(ErrorReport.show(program)), version \(ErrorReport.show(version))")
+      let own = Diagnosis.ok("git", "\(program), version \(version)")
       guard let repository else {
         guard keyring != nil else { return [own] }
         return [
           own,
           .note(
-            "history", "the store \(ErrorReport.show(path)) has none", advice: "`keytree git init` begins one"
+            "history", "the store \(path) has none", advice: "`keytree git init` begins one"
           ),
         ]
       }
@@ -41,11 +42,11 @@ struct GitExamination {
     at repository: Repository, _ allowed: AllowedFiles
   ) throws -> [Diagnosis] {
     let branch = try repository.branch()
-    let place = "in \(ErrorReport.show(repository.top))"
+    let place = "in \(repository.top)"
     var list: [Diagnosis] = [
       .ok(
         "history",
-        branch.map { "\(place), on the branch \(ErrorReport.show($0))" } ?? "\(place), on no branch")
+        branch.map { "\(place), on the branch \($0)" } ?? "\(place), on no branch")
     ]
     if let operation = repository.operation {
       list.append(
@@ -64,7 +65,7 @@ struct GitExamination {
     }
     let strangers = try repository.strangers(outside: allowed)
     list += strangers.map { stranger in
-      let path = ErrorReport.show(stranger.path)
+      let path = stranger.path
       return .wrong(
         "tracked", "\(path): \(stranger.reason.words)",
         advice: stranger.reason == .notAllowed

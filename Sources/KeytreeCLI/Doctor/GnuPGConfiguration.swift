@@ -1,3 +1,5 @@
+internal import CommandSupport
+
 /// The effects of the lines of a gpg.conf on Keytree.
 ///
 /// Keytree runs gpg in a home of its own, so the user's file changes nothing that it writes; what people believe
@@ -9,10 +11,10 @@ enum GnuPGConfiguration {
 
   /// Returns the diagnoses of a file.
   static func examine(_ text: String, path: String, owner: Owner) -> [Diagnosis] {
-    let place = ErrorReport.show(path)
+    let place = path
     var list: [Diagnosis] = []
     for (number, option, value) in options(of: text) {
-      let line = "line \(number), `\(ErrorReport.show(option))`"
+      let line = "line \(number), `\(option)`"
       let reason = danger(option, value)
       switch owner {
       case .machine where isHarmful(option):

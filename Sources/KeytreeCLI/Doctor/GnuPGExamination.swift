@@ -1,7 +1,9 @@
+internal import CommandSupport
 internal import Glibc
 internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
+internal import Terminal
 
 /// The GnuPG part of `doctor`: programs, homes, agent, settings.
 struct GnuPGExamination {
@@ -104,5 +106,5 @@ struct GnuPGExamination {
     ]
   }
 
-  private func show(_ text: String?) -> String { text.map { ErrorReport.show($0) } ?? "unknown" }
+  private func show(_ text: String?) -> String { text ?? "unknown" }
 }

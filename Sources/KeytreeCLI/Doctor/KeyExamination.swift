@@ -1,3 +1,4 @@
+internal import CommandSupport
 internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
@@ -21,9 +22,9 @@ struct KeyExamination {
     for (fingerprint, person) in policy.people.sorted(by: { $0.key < $1.key })
     where person.removed == nil {
       let isMe = fingerprint == me
-      let name = "\(fingerprint.text)  \(ErrorReport.show(person.name))\(isMe ? " (you)" : "")"
+      let name = "\(fingerprint.text)  \(person.name)\(isMe ? " (you)" : "")"
       let key = keys.first { $0.fingerprint == fingerprint }
-      let file = ErrorReport.show("\(path)/keys/\(fingerprint.text).asc")
+      let file = "\(path)/keys/\(fingerprint.text).asc"
       if let diagnosis = problem(key, ring[fingerprint], name, isMe: isMe, file: file) {
         list.append(diagnosis)
       } else if isMe, !own.contains(where: { $0.fingerprint == fingerprint }) {
@@ -46,7 +47,7 @@ struct KeyExamination {
       ]
     }
     let list = own.map { key -> Diagnosis in
-      let name = "\(key.fingerprint.text)  \(ErrorReport.show(key.userIDs.first ?? ""))"
+      let name = "\(key.fingerprint.text)  \(key.userIDs.first ?? "")"
       guard let problem = key.problem(for: .encrypt, at: now) ?? key.problem(for: .sign, at: now) else {
         return lifetime(of: key, name)
       }

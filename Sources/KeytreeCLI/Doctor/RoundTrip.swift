@@ -1,3 +1,4 @@
+internal import CommandSupport
 internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
@@ -45,7 +46,7 @@ struct RoundTrip {
     case .unusableKey, .notARecipient: "look at the lines about keys"
     case .agentUnreachable: "`gpgconf --kill gpg-agent`, then run it again"
     case .wrongRecipients(_, _, let setting?):
-      "look for `\(ErrorReport.show(setting))` in /etc/gnupg/gpg.conf"
+      "look for `\(setting)` in /etc/gnupg/gpg.conf"
     default: nil
     }
   }

@@ -1,3 +1,4 @@
+internal import CommandSupport
 internal import Glibc
 internal import Keyring
 internal import KeyringModel
@@ -33,18 +34,18 @@ struct StoreExamination {
 
   /// The diagnoses of the store.
   var diagnoses: [Diagnosis] {
-    let place = ErrorReport.show(path)
+    let place = path
     if isMissing { return [.note("store", "there is none at \(place)", advice: "`keytree init` makes it")] }
     if let failure {
       let report = ErrorReport(failure)
       guard case .policyNotTrusted(let reason) = failure else { return [.failed("store", report)] }
-      return folder + [.wrong("policy", ErrorReport.show(reason.words), advice: reason.hint)]
+      return folder + [.wrong("policy", reason.words, advice: reason.hint)]
     }
     return folder + policy + unfinished
   }
 
   private var folder: [Diagnosis] {
-    let place = ErrorReport.show(path)
+    let place = path
     guard let status = try? FileTree(at: path).rootStatus(), status.mode & 0o055 != 0 else {
       return [.ok("store", "\(place), for you alone")]
     }
@@ -58,7 +59,7 @@ struct StoreExamination {
   private var policy: [Diagnosis] {
     guard let keyring else { return [] }
     if let distrust = keyring.distrust {
-      return [.wrong("policy", ErrorReport.show(distrust.words), advice: distrust.hint)]
+      return [.wrong("policy", distrust.words, advice: distrust.hint)]
     }
     let policy = keyring.policy
     let people = policy.people.values.count { $0.removed == nil }
@@ -76,7 +77,7 @@ struct StoreExamination {
     }
     return [
       .note(
-        "store", "a change was cut off (\(folders.map { ErrorReport.show($0) }.joined(separator: ", ")))",
+        "store", "a change was cut off (\(folders.joined(separator: ", ")))",
         advice: "the next command that writes finishes it or takes it back")
     ]
   }

@@ -4,6 +4,7 @@ internal import Glibc
 internal import KeyringModel
 internal import Secrets
 internal import Subprocess
+internal import Terminal
 
 /// Another program that replaces this one with `execve(2)`, so that its exit status, its signals and its terminal are
 /// its own.

@@ -1,3 +1,4 @@
+internal import CommandSupport
 internal import Keyring
 internal import KeyringModel
 internal import Secrets

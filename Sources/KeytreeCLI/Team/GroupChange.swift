@@ -1,7 +1,9 @@
 internal import Arguments
+internal import CommandSupport
 internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
+internal import Terminal
 
 /// Changes of people and groups as the command line wishes them.
 struct GroupChange {
@@ -38,7 +40,7 @@ struct GroupChange {
         hint: "`keytree group remove default FPR` takes somebody out of it")
     }
     try make([.delete(group: group)], "delete group \(group)")
-    call.console.say("Deleted group \(ErrorReport.show(group)).")
+    call.console.say("Deleted group \(group).")
   }
 
   // MARK: People
@@ -71,7 +73,7 @@ struct GroupChange {
     let isNamed = word.text.flatMap(TeamPeople.fingerprint) != nil
     try confirm(person, name, group, isNamed: isNamed)
     try make(change, "add a person to group \(group)")
-    call.console.say("Added \(ErrorReport.show(name)) to group \(ErrorReport.show(group)).")
+    call.console.say("Added \(name) to group \(group).")
     tellResealed(change)
   }
 
@@ -82,7 +84,7 @@ struct GroupChange {
     let newRole = role.flatMap { $0 == policy.people[person]?.role ? nil : $0 }
     guard !isThere || newRole != nil else {
       throw CommandError.other(
-        .alreadyExists, message: "\(ErrorReport.show(name)) is in group \(ErrorReport.quote(group)) already",
+        .alreadyExists, message: "\(name) is in group \(ErrorReport.quote(group)) already",
         hint: "`keytree group refresh KEYFILE` takes over a key that was renewed")
     }
     var edits: [PolicyEdit] = []
@@ -94,8 +96,8 @@ struct GroupChange {
     try make(change, isThere ? "change a role" : "add a person to group \(group)")
     call.console.say(
       isThere
-        ? "\(ErrorReport.show(name)) is \(newRole == .admin ? "an admin" : "no admin any more")."
-        : "Added \(ErrorReport.show(name)) to group \(ErrorReport.show(group)).")
+        ? "\(name) is \(newRole == .admin ? "an admin" : "no admin any more")."
+        : "Added \(name) to group \(group).")
     tellResealed(change)
   }
 
@@ -107,7 +109,7 @@ struct GroupChange {
     all.includesFields = true
     let count = try keyring.find(all).items.count
     let items = count == 1 ? "1 item" : "\(count) items"
-    call.console.say("\(person.text)  \(ErrorReport.show(name))")
+    call.console.say("\(person.text)  \(name)")
     call.console.say(
       "will be able to read \(items) of group \(ErrorReport.quote(group)), and what is added to it.")
     if isNamed || call.arguments.has(GroupCommand.fingerprint) { return }
@@ -144,7 +146,7 @@ struct GroupChange {
 
   /// Returns the edit that removes a person from a group, or from all groups, and its description.
   private func removal(of person: Fingerprint, _ group: String) throws -> (PolicyEdit, String) {
-    let name = ErrorReport.show(policy.people[person]?.name ?? person.text)
+    let name = policy.people[person]?.name ?? person.text
     let groups = policy.groups(of: person)
     let isLast = call.arguments.has(GroupCommand.all) || groups == [group]
     guard isLast ? policy.isMember(person) : groups.contains(group) else {
@@ -156,7 +158,7 @@ struct GroupChange {
     }
     return isLast
       ? (.remove(person), "Removed \(name) from the keyring.")
-      : (.leave(person, group: group), "Took \(name) out of group \(ErrorReport.show(group)).")
+      : (.leave(person, group: group), "Took \(name) out of group \(group).")
   }
 
   /// The number of secrets that are named after a removal; `rotate status` names all.
@@ -175,7 +177,7 @@ struct GroupChange {
           ? "This secret has to be changed, since it could have been kept:"
           : "These \(open.count) secrets have to be changed, since they could have been kept:")
       for entry in open.prefix(Self.shownSecrets) {
-        call.console.say("  " + ErrorReport.show(entry.record.reference.text))
+        call.console.say("  " + entry.record.reference.text)
       }
       rotations.tellGaps(call.console)
       call.console.say("hint: `keytree rotate status` lists them all; `keytree rotate next` changes one.")
@@ -221,7 +223,7 @@ struct GroupChange {
         .notFound, message: "\(person.text) is the key of nobody in this keyring",
         hint: "`keytree group add GROUP KEYFILE` adds a person")
     }
-    return [(person, file.bytes, ErrorReport.show(word.approximateText))]
+    return [(person, file.bytes, word.approximateText)]
   }
 
   /// Seals again what is not for just the members of its group.

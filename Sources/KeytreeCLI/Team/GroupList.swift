@@ -1,6 +1,8 @@
 internal import Arguments
+internal import CommandSupport
 internal import Keyring
 internal import KeyringModel
+internal import Terminal
 
 /// The groups of a keyring, for people and for programs.
 struct GroupList {

@@ -1,6 +1,8 @@
+internal import CommandSupport
 internal import Keyring
 internal import KeyringModel
 internal import Sync
+internal import Terminal
 
 /// Two policies that were made at once: theirs is taken, and this machine's changes are made again on top.
 struct PolicyMerge {
@@ -20,6 +22,7 @@ struct PolicyMerge {
     } else {
       past = PastPolicySteps([])
     }
+    defer { call.store.closeKeyring() }
     let merge = try Keyring.reapply(at: path, host: host, past: past)
     try tell(merge)
     guard !merge.edits.isEmpty else {

@@ -1,8 +1,10 @@
 internal import Arguments
+internal import CommandSupport
 internal import Keyring
 internal import KeyringModel
 internal import OpenPGP
 internal import Secrets
+internal import Terminal
 
 /// The people that words of a command line stand for, and the key files of new ones.
 struct TeamPeople {
@@ -46,7 +48,7 @@ struct TeamPeople {
       return try read([try exported(fingerprint, host)], fingerprint, fingerprint.text, host)
     }
     let path = word.approximateText
-    return try read([try Self.bytes(path)], nil, ErrorReport.show(path), host)
+    return try read([try Self.bytes(path)], nil, path, host)
   }
 
   /// The key file of somebody who has one, with what a newer one adds.

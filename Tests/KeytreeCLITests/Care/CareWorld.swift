@@ -1,7 +1,9 @@
 import Arguments
+import CommandSupport
 import Foundation
 import KeyringModel
 import KeytreeCLI
+import Terminal
 import TestSupport
 
 /// A person with keys, an environment of her own and the program, run in process.

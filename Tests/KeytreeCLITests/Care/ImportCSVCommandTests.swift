@@ -1,10 +1,11 @@
+import CommandSupport
 import Foundation
 import Keyring
 import KeyringModel
 import Secrets
 import TestSupport
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 /// `import csv` as a person runs it, with real GnuPG; `ImportRunTests` has all 5,000 rows with a stand-in for it.

@@ -1,10 +1,11 @@
+import CommandSupport
 import Foundation
 import Keyring
 import KeyringModel
 import Secrets
 import TestSupport
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 /// `import pass` on stores that `pass` has made, with real GnuPG: every byte arrives.

@@ -3,9 +3,10 @@ import Keyring
 import KeyringModel
 import OpenPGP
 import Secrets
+import Terminal
 import TestSupport
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 /// What an import does to a store, for thousands of rows at once.

@@ -2,7 +2,7 @@ import Encoding
 import KeyringModel
 import TestSupport
 import Testing
-
+@testable import CommandSupport
 @testable import KeytreeCLI
 
 @Suite("The difference of two policies")

@@ -1,7 +1,9 @@
 import Arguments
+import CommandSupport
 import Foundation
 import KeytreeCLI
 import Secrets
+import Terminal
 import TestSupport
 
 /// A person with a GnuPG home and a store, for tests of whole commands in this process.

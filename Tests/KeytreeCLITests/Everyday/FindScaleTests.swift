@@ -1,4 +1,5 @@
 import Arguments
+import CommandSupport
 import Foundation
 import Keyring
 import KeyringModel

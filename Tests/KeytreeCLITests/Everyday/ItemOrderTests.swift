@@ -1,7 +1,7 @@
 import Encoding
 import KeyringModel
 import Testing
-
+@testable import CommandSupport
 @testable import KeytreeCLI
 
 @Suite("The order of items")

@@ -1,10 +1,10 @@
 import Arguments
+import CommandSupport
 import Foundation
 import KeyringModel
 import Synchronization
 import TestSupport
 import Testing
-
 @testable import KeytreeCLI
 
 @Suite("One-time passwords by a counter")

@@ -1,8 +1,8 @@
 import Foundation
 import Secrets
 import Testing
-
 @testable import KeytreeCLI
+@testable import Terminal
 
 @Suite("A file for a secret")
 struct SecretFileTests {

@@ -1,7 +1,9 @@
 import Arguments
+import CommandSupport
 import Foundation
 import KeyringModel
 import KeytreeCLI
+import Personalities
 import TestSupport
 import Testing
 

@@ -1,10 +1,11 @@
+import CommandSupport
 import Foundation
 import KeyringModel
 import OpenPGP
 import Secrets
 import TestSupport
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 /// `keytree export` as a person runs it, with real GnuPG.

@@ -4,7 +4,7 @@ import KeyringModel
 import Secrets
 import TestSupport
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 /// What goes into the store from the file of another program, out again, and in again.

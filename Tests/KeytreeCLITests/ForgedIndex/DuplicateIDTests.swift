@@ -1,3 +1,4 @@
+import CommandSupport
 import Encoding
 import Foundation
 import KeyringModel

@@ -1,5 +1,6 @@
-import KeyringModel
+import CommandSupport
 import Keyring
+import KeyringModel
 import KeytreeCLI
 import TestSupport
 import Testing

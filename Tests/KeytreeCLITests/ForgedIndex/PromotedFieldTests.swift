@@ -1,3 +1,4 @@
+import CommandSupport
 import KeyringModel
 import KeytreeCLI
 import TestSupport

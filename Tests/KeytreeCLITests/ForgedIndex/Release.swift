@@ -1,8 +1,10 @@
 import Arguments
+import CommandSupport
 import Foundation
 import Keyring
 import KeyringModel
 import KeytreeCLI
+import Personalities
 import TestSupport
 import Testing
 

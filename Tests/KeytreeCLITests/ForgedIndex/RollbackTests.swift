@@ -1,4 +1,5 @@
 import Arguments
+import CommandSupport
 import KeyringModel
 import KeytreeCLI
 import TestSupport

@@ -2,6 +2,7 @@ import Arguments
 import Foundation
 import Keyring
 import KeytreeCLI
+import Personalities
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Secrets
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 @Suite("Archives that contradict themselves")

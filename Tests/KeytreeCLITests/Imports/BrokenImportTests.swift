@@ -1,10 +1,11 @@
+import CommandSupport
 import Encoding
 import Foundation
 import KeyringModel
 import Secrets
 import TestSupport
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 /// Every file in `fixtures/imports/broken` has one fault, named by the file.

@@ -1,7 +1,7 @@
 import KeyringModel
 import Secrets
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 @Suite("Names of imported fields")

@@ -1,7 +1,7 @@
 import Foundation
 import KeyringModel
 import Secrets
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 /// A format of `keytree import` with the file in `fixtures` that has everything in it.

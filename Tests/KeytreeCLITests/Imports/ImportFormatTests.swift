@@ -2,7 +2,7 @@ import Foundation
 import KeyringModel
 import Secrets
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 @Suite("What becomes of the entries of other programs")

@@ -1,9 +1,10 @@
+import CommandSupport
 import Foundation
 import KeyringModel
 import Secrets
 import TestSupport
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 @Suite("Nothing of a source disappears")

@@ -1,7 +1,7 @@
 import KeyringModel
 import Secrets
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 /// What must not become public on its way in, and what must not take the place of something else.

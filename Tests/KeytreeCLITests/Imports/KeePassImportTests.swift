@@ -3,7 +3,7 @@ import Foundation
 import KeyringModel
 import Secrets
 import Testing
-
+@testable import Interchange
 @testable import KeytreeCLI
 
 @Suite("KeePass's XML in detail")

@@ -1,5 +1,7 @@
 import Arguments
 import KeytreeCLI
+import Personalities
+import Terminal
 
 /// What came of a program under another name.
 struct ForeignResult {

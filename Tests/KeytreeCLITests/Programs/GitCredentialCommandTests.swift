@@ -1,5 +1,7 @@
 import Arguments
+import CommandSupport
 import KeytreeCLI
+import Personalities
 import TestSupport
 import Testing
 

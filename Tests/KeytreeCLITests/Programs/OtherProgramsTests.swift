@@ -2,8 +2,10 @@ import Arguments
 import Credentials
 import TestSupport
 import Testing
-
+@testable import CommandSupport
 @testable import KeytreeCLI
+@testable import Personalities
+@testable import Terminal
 
 @Suite("The program called by others")
 struct OtherProgramsTests {
@@ -32,8 +34,8 @@ struct OtherProgramsTests {
       (docker("erase", input: "r.example/v1/"), 0, ""), (docker("list"), 0, "{}\n"), (docker(), 1, usage),
       (docker("get", "x"), 1, usage), (docker("--help"), 0, usage), (docker("-h"), 0, usage),
       (docker("push"), 1, "docker-credential-keytree: unknown action: push\n"),
-      (docker("version"), 0, "docker-credential-keytree (keytree) \(Program.version)\n"),
-      (docker("-v"), 0, "docker-credential-keytree (keytree) \(Program.version)\n"),
+      (docker("version"), 0, "docker-credential-keytree (keytree) \(ProgramVersion.number)\n"),
+      (docker("-v"), 0, "docker-credential-keytree (keytree) \(ProgramVersion.number)\n"),
     ] {
       #expect(result.status == Int32(status) && result.text == text && result.talk.isEmpty)
     }

@@ -170,7 +170,8 @@ import Testing
 
   @Test(
     .enabled(
-      if: RealProgram.version(["cargo", "--version"], isAtLeast: (1, 74)), "there is no cargo 1.74 or later"))
+      if: RealProgram.version(["cargo", "--version"], isAtLeast: (1, 74)),
+      "there is no cargo 1.74 or later"))
   func `cargo logs in, shows the token to its registry, and logs out`() throws {
     let token = "-to\"ken'$x"
     let server = try HTTPServer { request in

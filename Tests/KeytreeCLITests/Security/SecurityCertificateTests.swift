@@ -2,8 +2,8 @@ import Foundation
 import KeyringModel
 import TestSupport
 import Testing
-
 @testable import KeytreeCLI
+@testable import Personalities
 
 @Suite("Certificates and keys under the name security")
 struct SecurityCertificateTests {

@@ -1,9 +1,9 @@
 import Arguments
+import CommandSupport
 import Foundation
 import KeyringModel
 import TestSupport
 import Testing
-
 @testable import KeytreeCLI
 
 @Suite("Passwords under the name security")

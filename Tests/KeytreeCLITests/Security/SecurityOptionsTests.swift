@@ -2,8 +2,8 @@ import Arguments
 import Secrets
 import Synchronization
 import Testing
-
 @testable import KeytreeCLI
+@testable import Personalities
 
 @Suite("The letters of security")
 struct SecurityOptionsTests {

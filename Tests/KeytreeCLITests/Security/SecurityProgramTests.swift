@@ -1,10 +1,11 @@
 import Arguments
+import CommandSupport
 import Foundation
 import KeyringModel
 import TestSupport
 import Testing
-
 @testable import KeytreeCLI
+@testable import Personalities
 
 @Suite("The program under the name security")
 struct SecurityProgramTests {
@@ -169,7 +170,7 @@ struct SecurityProgramTests {
     let identities = world.security("find-identity", "-p", "codesigning")
     #expect(identities.text.contains("     0 identities found\n"))
     #expect(world.security("find-identity", "-v").text == "     0 valid identities found\n")
-    #expect(world.security("version").text == "keytree \(Program.version)\n")
+    #expect(world.security("version").text == "keytree \(ProgramVersion.number)\n")
     for words in [["dump-keychain", "-d"], ["dump-keychain", "-r"], ["dump-keychain", "-ad"]] {
       let result = world.run(words.map { Word($0) })
       #expect(result.status == 206)

@@ -1,6 +1,7 @@
 import Testing
-
+@testable import CommandSupport
 @testable import KeytreeCLI
+@testable import Personalities
 
 @Suite("The status of security")
 struct SecurityStatusTests {

@@ -1,7 +1,7 @@
 import Secrets
 import Testing
-
 @testable import KeytreeCLI
+@testable import Personalities
 
 @Suite("What security prints of bytes")
 struct SecurityTextTests {

@@ -1,11 +1,12 @@
 import Arguments
 import Foundation
 import KeyringModel
+import Personalities
 import Secrets
 import TestSupport
-
 @testable import Keyring
 @testable import KeytreeCLI
+@testable import Terminal
 
 /// A person with a store, who runs `security` in this process.
 struct SecurityWorld {

@@ -1,7 +1,9 @@
 import Arguments
+import CommandSupport
 import Foundation
 import Glibc
 import KeytreeCLI
+import Terminal
 import TestSupport
 import Testing
 

@@ -1,7 +1,9 @@
 import Arguments
+import CommandSupport
 import Foundation
 import KeyringModel
 import KeytreeCLI
+import Terminal
 import TestSupport
 
 /// People with a machine each, around a bare repository.

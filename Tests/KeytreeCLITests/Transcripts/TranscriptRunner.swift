@@ -1,8 +1,10 @@
 import Arguments
+import CommandSupport
 import Encoding
 import Foundation
 import KeyringModel
 import KeytreeCLI
+import Terminal
 
 /// Holds a conversation with the program in process and compares it with a transcript.
 struct TranscriptRunner {

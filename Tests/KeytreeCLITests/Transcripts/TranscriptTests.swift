@@ -1,6 +1,8 @@
 import Arguments
+import CommandSupport
 import Foundation
 import KeytreeCLI
+import Terminal
 import Testing
 
 /// Every file in `fixtures/transcripts` is a test. With `UPDATE_TRANSCRIPTS=1` in the environment the files are
@@ -59,7 +61,7 @@ struct TranscriptRunnerTests {
   /// A program that shows what it was given.
   private func echo(_ words: [Word], _ environment: Environment, _ console: Console) -> ExitCode {
     // As it is, with tabs.
-    for word in words { console.write(word.approximateText + "\n") }
+    for word in words { console.write(TerminalText(composed: word.approximateText + "\n")) }
     if let text = environment.text("GREETING") { console.say(text) }
     if words.last == "ask" {
       // The answer does not matter, the question does.

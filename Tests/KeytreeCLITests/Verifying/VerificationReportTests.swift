@@ -4,7 +4,7 @@ import OpenPGP
 import Sync
 import TestSupport
 import Testing
-
+@testable import CommandSupport
 @testable import KeytreeCLI
 
 @Suite("Reports of verify") struct VerificationReportTests {

@@ -1,0 +1,141 @@
+internal import Arguments
+package import Keyring
+package import KeyringModel
+package import OpenPGP
+internal import Sync
+internal import Terminal
+
+/// Methods that lead from a command line to a store. All commands open, find and choose items in the same way.
+extension CommandCall {
+  /// Returns the path of the store.
+  ///
+  /// - Throws: `storeLocationUnknown`.
+  package func storePath() throws -> String { try store.path() }
+
+  /// Returns the facts about this machine that the library needs.
+  ///
+  /// - Throws: `storeLocationUnknown` if neither `HOME` nor the `XDG` variables name the folders.
+  package func host() throws -> HostContext { try store.host() }
+
+  /// Returns the index with the attributes of all items. A command that receives only the index cannot decrypt.
+  ///
+  /// - Throws: `KeyringError` with the reason why the index cannot be opened.
+  package func openIndex() throws -> Index { try store.index() }
+
+  /// Returns the keyring. If opening it accepts a newer policy, the changes are reported.
+  ///
+  /// - Throws: `KeyringError` with the reason why the store cannot be opened or trusted.
+  package func openKeyring() throws -> Keyring {
+    try store.keyring { keyring in
+      tellNewPolicy(of: keyring)
+      if let removed = keyring.policy.people[keyring.ownFingerprint]?.removed {
+        console.complain(
+          "keytree: warning: you were removed from this keyring on \(removed.rfc3339); what was sealed since is for "
+            + "others")
+      }
+    }
+  }
+
+  /// Reports a newly accepted policy, even with `--quiet`: no reader is ever added silently.
+  private func tellNewPolicy(of keyring: Keyring) {
+    guard let before = keyring.policyBefore else { return }
+    let policy = keyring.policy
+    console.complain(
+      "keytree: people or groups have changed (generation \(policy.generation)), signed by an admin:")
+    let lines = PolicyDifference(from: before, to: policy).lines
+    for line in lines.isEmpty ? ["  no person and no group"] : lines { console.complain("  " + line) }
+  }
+
+  /// Returns the selected items in the order of their creation, and reports damage in the index.
+  package func find(_ selection: ItemSelection, in index: Index) throws -> Matches {
+    var matches = try index.find(selection.query)
+    matches.items.removeAll { !selection.accepts($0) }
+    tell(matches.problems)
+    return matches
+  }
+
+  /// Warns of damage in the index, even with `--quiet`, because the result may lack items.
+  package func tell(_ problems: [IndexProblem]) {
+    for problem in problems.prefix(Self.problemLimit) {
+      console.complain(
+        "keytree: warning: \(problem.file): \(problem.problem.words)")
+    }
+    if let rest = Self.words(forRestOf: problems) { console.complain("keytree: warning: \(rest)") }
+  }
+
+  /// The number of index problems that are listed individually. `check` lists all.
+  package static let problemLimit = 10
+
+  /// Returns a message with the number of problems that are not listed individually, or nil if all are listed.
+  package static func words(forRestOf problems: [IndexProblem]) -> String? {
+    let rest = problems.count - problemLimit
+    return rest > 0 ? "\(rest) more problems in the index; `keytree check` names all of them" : nil
+  }
+
+  /// Returns the one selected item.
+  ///
+  /// - Parameters:
+  ///   - selection: the selection.
+  ///   - operand: the position of the operand with the name, for messages.
+  ///   - index: the index to search.
+  /// - Throws: `noMatch`, or `noMatchButDamage` if lines in the shards that were read are damaged and might be the
+  ///   item; `ambiguous` with the candidates.
+  package func findOne(
+    _ selection: ItemSelection, operand: Int = 0, in index: Index
+  ) throws -> ItemRecord {
+    let name = nameForMessages(operand)
+    let matches = try find(selection, in: index)
+    explain(matches.statistics)
+    guard let first = matches.items.first else {
+      guard matches.problems.isEmpty else { throw CommandError.noMatchButDamage(name) }
+      throw CommandError.noMatch(name, fields: try fieldNames(selection, in: index))
+    }
+    guard matches.items.count == 1 else {
+      throw CommandError.ambiguous(name, candidates: matches.items.map(\.reference.text))
+    }
+    return first
+  }
+
+  /// Returns the names of the fields that remain of selected items which no longer exist.
+  private func fieldNames(_ selection: ItemSelection, in index: Index) throws -> [String] {
+    let names = try index.find(selection.ofFields.query).items
+      .filter(selection.ofFields.accepts).compactMap(\.field)
+    return Set(names).sorted()
+  }
+
+  /// Returns the item name as the user typed it, for messages. It is escaped; a second escaping does not change it.
+  package func nameForMessages(_ index: Int) -> String {
+    let name = arguments.operand(index).map { Escaping.terminal.show($0.bytes) } ?? "these attributes"
+    let field = arguments.text(AttributeOptions.field)
+    return field.map { "\(name) --field \(Escaping.terminal.show(Array($0.utf8)))" } ?? name
+  }
+
+  /// Reports the cost of a search, if `--explain` was given.
+  package func explain(_ statistics: SearchStatistics) {
+    guard globals.explain else { return }
+    console.complain("explain: shards read: \(statistics.shardsRead)")
+    console.complain("explain: lines parsed: \(statistics.linesParsed)")
+  }
+
+  /// Reports the cost of cryptography, if `--explain` was given.
+  package func explain(_ statistics: EngineStatistics) {
+    guard globals.explain else { return }
+    console.complain("explain: items decrypted: \(statistics.decryptions)")
+    console.complain("explain: signatures made: \(statistics.signatures)")
+    console.complain("explain: processes started: \(statistics.processes)")
+  }
+}
+
+extension EngineStatistics {
+  /// Returns the sum of the work of two engines.
+  package static func + (left: EngineStatistics, right: EngineStatistics) -> EngineStatistics {
+    EngineStatistics(
+      decryptions: left.decryptions + right.decryptions, encryptions: left.encryptions + right.encryptions,
+      signatures: left.signatures + right.signatures, processes: left.processes + right.processes)
+  }
+}
+
+/// Calls the library and converts its error to a failure of the command.
+package func keyringCall<R: ~Copyable>(_ body: @autoclosure () throws -> R) throws -> R {
+  return try body()
+}

@@ -1,0 +1,41 @@
+package import Arguments
+
+/// The options that every command has, before or after its name.
+package struct GlobalOptions: Equatable, Sendable {
+  package static let store = OptionDeclaration(
+    "store", .required(ValueDeclaration("DIR", .text, completion: .folder)),
+    help: "the folder of the store, in place of `KEYTREE_STORE` and the usual place", isRepeatable: true)
+  package static let json = OptionDeclaration("json", help: "print one JSON object per line")
+  package static let noInput = OptionDeclaration(
+    "no-input", help: "ask nothing: what would need an answer fails at once with exit code 3")
+  package static let quiet = OptionDeclaration("quiet", help: "say nothing on standard error but errors")
+  package static let explain = OptionDeclaration(
+    "explain",
+    help: "tell on standard error what was read, parsed, decrypted and started")
+  package static let help = OptionDeclaration(
+    "help", short: "h", help: "explain the command", endsParsing: true)
+  package static let version = OptionDeclaration("version", help: "print the version", endsParsing: true)
+
+  /// All of them, in the order of the help text.
+  package static let all = [store, json, noInput, quiet, explain, help, version]
+
+  /// The folder of the store, if one is given. The last of several wins, so that an alias can be overridden.
+  package let store: String?
+  /// True if data is printed as JSON.
+  package let json: Bool
+  /// True if questions are refused.
+  package let noInput: Bool
+  /// True if diagnostics are left out.
+  package let quiet: Bool
+  /// True if the cost of the work is reported.
+  package let explain: Bool
+
+  /// Creates the shared options from a command line.
+  package init(_ arguments: ParsedArguments) {
+    store = arguments.text(Self.store)
+    json = arguments.has(Self.json)
+    noInput = arguments.has(Self.noInput)
+    quiet = arguments.has(Self.quiet)
+    explain = arguments.has(Self.explain)
+  }
+}

@@ -1,0 +1,30 @@
+package import Arguments
+package import Keyring
+package import Terminal
+
+/// The program as its own commands see it: `help`, `completions` and `demo` need all of its commands.
+package struct ProgramEntry: Sendable {
+  /// The declaration of all commands.
+  package let declaration: ProgramDeclaration
+  /// Runs a command line and returns the exit code.
+  package let run: @Sendable (_ words: [Word], Environment, Console) -> ExitCode
+
+  /// Creates the OpenPGP engine, for tests; nil for GnuPG.
+  package let engine: EngineFactory?
+
+  /// Creates the entry from a declaration and the function that runs a command line.
+  package init(
+    _ declaration: ProgramDeclaration, engine: EngineFactory? = nil,
+    run: @escaping @Sendable ([Word], Environment, Console) -> ExitCode
+  ) {
+    self.declaration = declaration
+    self.engine = engine
+    self.run = run
+  }
+
+  /// The entry for programs that Keytree replaces, whose calls have none of its commands.
+  package static let withoutCommands = ProgramEntry(
+    ProgramDeclaration(
+      name: "keytree", summary: "", globals: [], commands: [], exitCodes: ExitCode.meanings, variables: [])
+  ) { _, _, _ in .usage }
+}

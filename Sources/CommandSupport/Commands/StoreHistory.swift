@@ -1,0 +1,189 @@
+package import Keyring
+package import Sync
+internal import Terminal
+
+/// Methods for the history of a store.
+extension CommandCall {
+  /// Returns git for a folder.
+  package func git(in folder: String) -> Git { store.git(in: folder) }
+
+  /// Returns the repository of the store, or nil if it uses none.
+  ///
+  /// - Throws: The errors of `Repository.find`.
+  package func repository() throws -> Repository? { try store.repository() }
+
+  /// Configures what a clone needs: attributes, and keytree itself for merging and showing.
+  ///
+  /// - Returns: true if anything was missing.
+  @discardableResult
+  package func setUp(_ repository: Repository) throws -> Bool {
+    let setup = try repositorySetup()
+    return try setup.apply(to: repository)
+  }
+
+  private func repositorySetup() throws -> RepositorySetup {
+    RepositorySetup(
+      program: ownProgram, searchPath: environment.searchPath, timeout: try host().lockTimeout)
+  }
+
+  /// Finds the committer while the command is still working, so that git has answered when the change is made.
+  ///
+  /// - Returns: nil if the store does not exist yet, if it does not use git, or if it cannot be opened. The command
+  ///   itself then reports the reason.
+  package func prepareCommit() -> Committer? {
+    try? committer(asksEarly: true)
+  }
+
+  /// Commits the pending changes of the store, if it uses git.
+  ///
+  /// - Parameter prepared: the result of ``prepareCommit()``, if it was called.
+  /// - Throws: `NotCommittedError`; the changes stay pending.
+  package func commitPending(_ prepared: Committer? = nil) throws {
+    guard let committer = try prepared ?? committer() else { return }
+    do {
+      if case .nothing = try committer.commitPending() { return }
+    } catch {
+      throw NotCommittedError(error)
+    }
+    do {
+      try committer.packHistory {
+        if console.talkIsTerminal { console.say("keytree: packing the history, which takes some seconds") }
+      }
+    } catch {
+      // The change is committed, and the next command tries again.
+      console.complain(
+        "keytree: warning: cannot pack the history: \(ErrorReport(describing: error).message ?? "it failed")")
+    }
+  }
+
+  private func committer(asksEarly: Bool = false) throws -> Committer? {
+    let host = try host()
+    // There is no store, or it cannot be opened. The command reports that itself.
+    guard let folder = try? store.folder() else { return nil }
+    do {
+      guard let repository = try repository() else { return nil }
+      return Committer(
+        repository: repository, tree: folder, timeout: host.lockTimeout, asksEarly: asksEarly
+      ) { Keyring.ownName(in: folder, host: host) }
+    } catch {
+      throw NotCommittedError(error)
+    }
+  }
+
+  /// Finishes merges by plain git, unless git is still at work. Commands do not depend on it: a failure is reported,
+  /// and the next command tries again.
+  package func finishMerges() {
+    do {
+      // Without a store there is nothing to finish, and the command itself reports why it cannot open one.
+      guard let tree = try? store.folder() else { return }
+      // The command itself reports a folder that cannot be read.
+      guard (try? PendingMergeFiles(of: tree).isEmpty) == false else { return }
+      guard let repository = try repository(), !repository.isBusy else { return }
+      // `git stash pop` leaves no other sign of a conflict.
+      guard (try? repository.requireMerged()) != nil else { return }
+      let keyring = try openKeyring()
+      let finished = try PlainMerges(in: tree, of: keyring, repository).finish()
+      for path in finished.refused {
+        let name = ItemReference.path(path).text
+        console.complain(
+          "keytree: warning: undid a change of \(name) that a merge by git has brought: no member of its group signed it"
+        )
+      }
+      if finished.copies > 0 {
+        let copies = finished.copies == 1 ? "1 conflict copy" : "\(finished.copies) conflict copies"
+        console.say("A merge by git has left \(copies); `keytree resolve` lists what is in conflict.")
+      }
+    } catch {
+      for line in ErrorReport(describing: error).lines { console.complain(line) }
+    }
+  }
+
+  /// Adds files to the work tree that a clone has withheld and that are now allowed.
+  ///
+  /// - Parameters:
+  ///   - repository: the repository of the clone.
+  ///   - folder: the folder of the store.
+  ///   - allowed: the files that the store may contain.
+  ///   - isTold: true if the files that stay withheld are reported.
+  package func placeWithheldFiles(
+    in repository: Repository, of folder: FileTree, _ allowed: AllowedFiles, isTold: Bool
+  ) throws {
+    let withheld = try repository.placeWithheldFiles(
+      allowed, in: folder, timeout: try host().lockTimeout)
+    for file in withheld where isTold {
+      console.complain(
+        "keytree: warning: \(file.path) is in the history and not put in place: "
+          + file.reason.words)
+    }
+  }
+
+  /// Restores item files that are missing in the store from the history.
+  ///
+  /// - Returns: the paths of the restored files in the store.
+  /// - Throws: `GitError` with `inProgress`, `unmerged` or `locked`, because the files may change while git is at work;
+  ///   `KeyringError`, `SyncError`.
+  package func restoreMissingFiles(in keyring: Keyring) throws -> [String] {
+    guard let repository = try repository() else { return [] }
+    try repository.requireQuiet()
+    try repository.requireMerged()
+    let missing = try keyring.missingFiles()
+    if missing.isEmpty { return [] }
+    let found = try PastFiles(in: repository).find(missing, for: keyring)
+    return try keyring.restore(found)
+  }
+
+  /// Refuses to create a store in a repository that already has one: each would treat the files of the other as files
+  /// that do not belong to it.
+  ///
+  /// - Parameter path: the folder of the store, which need not exist.
+  /// - Throws: `SyncError` with `anotherStore`; `GitError`.
+  package func refuseSecondStore(_ path: String) throws {
+    guard git(in: path).program != nil else { return }
+    guard let repository = try Repository.around(newStore: path, git: git(in:)) else { return }
+    if !repository.prefix.isEmpty, try repository.ignoresStore() { return }
+    try repository.refuseOtherStores()
+  }
+
+  /// Creates a repository for the store, or uses the one that contains it. The store may not have its policy yet.
+  ///
+  /// - Returns: the messages about it, one line each.
+  package func makeHistory(_ path: String) throws -> [String] {
+    defer { store.forgetRepository() }
+    var program = git(in: path)
+    program.isInWorkTree = false
+    _ = try program.version()
+    var around = try Repository.around(store: path, git: git(in:))
+    if let found = around, !found.prefix.isEmpty, try found.ignoresStore() { around = nil }
+    if around == nil {
+      let setup = try repositorySetup()
+      try Repository.make(in: Repository.realPath(path) ?? path, setup, git: git(in:))
+    }
+    let repository = try Repository.around(store: path, git: git(in:))
+    guard let repository else { throw GitError.notARepository(path: path) }
+    try repository.refuseOtherStores()
+    try setUp(repository)
+    if !repository.prefix.isEmpty {
+      // From now on it counts as the store's own repository.
+      let timeout = try host().lockTimeout
+      let tree = try FileTree(at: path)
+      try repository.beginStore(tree, timeout: timeout)
+      return ["Its history is kept in the repository \(repository.top)."]
+    }
+    let branch = try repository.branch()
+    return ["Its history is kept by git, on the branch \(branch ?? "HEAD")."]
+  }
+
+  /// The path of this program, for git to call.
+  private var ownProgram: String { Repository.ownProgram ?? "/usr/bin/keytree" }
+
+}
+
+/// The time at which the history of a store is brought up to date for a command.
+package enum HistoryUse: Sendable {
+  /// Never: the command only reads.
+  case none
+  /// Before the command, which shows or uses the history. A failure is reported, and the command still runs.
+  case before
+  /// After the command, even if it failed, because it may have changed something.
+  case after
+}

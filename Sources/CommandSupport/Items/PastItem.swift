@@ -1,0 +1,146 @@
+package import Keyring
+package import KeyringModel
+internal import Secrets
+internal import Sync
+internal import Terminal
+
+/// An item as it was in the past: `keytree get ITEM --at REV`.
+///
+/// The name leads to an id, and the id to the item in the commit, which may have had another name. Both steps start
+/// from the index or from unverified records; ``secret(in:)`` verifies each of them.
+package struct PastItem {
+  /// The item in the commit; not verified.
+  package let record: ItemRecord
+  private let store: PastStore
+  private let selection: ItemSelection
+  private let repository: Repository
+  private let source: Source
+
+  /// The source that leads from the name to the id of the item.
+  private enum Source {
+    /// The item had the name in the commit.
+    case name
+    /// An item of the store has the name now.
+    case present(ItemRecord)
+    /// An item had the name before it was removed.
+    case removed(RemovedItems.Removal)
+  }
+
+  /// Finds an item in the history.
+  ///
+  /// The item that has the name now is followed by its id. If it does not exist in the commit, or no longer exists, the
+  /// name refers to the item that had it in that commit.
+  ///
+  /// - Parameters:
+  ///   - call: the command line.
+  ///   - selection: the selection of the item.
+  ///   - revision: the name of a commit, or the first digits of a revision of the item's secret.
+  /// - Throws: `other` with `notFound` if the revision does not exist or the item is not in it; `noMatch`,
+  ///   `ambiguous`, `GitError`, `SyncError`.
+  package init(_ call: CommandCall, _ selection: ItemSelection, at revision: String) throws {
+    let repository = try call.requireRepository()
+    let index = try call.openIndex()
+    (self.selection, self.repository) = (selection, repository)
+    if let store = try PastStore(at: revision, in: repository) {
+      self.store = store
+      (record, source) = try Self.record(call, selection, index, store, repository)
+      return
+    }
+    guard let found = try Self.version(call, selection, index, revision, repository),
+      let store = try PastStore(at: found.commit, in: repository)
+    else {
+      throw CommandError.other(
+        .notFound,
+        message: "there is neither a commit nor a revision of this item at \(ErrorReport.quote(revision))",
+        hint: "`keytree history ITEM` shows the revisions of an item")
+    }
+    self.store = store
+    (record, source) = (found.record, found.source)
+  }
+
+  /// Verifies the item and every record that led to it, and decrypts it.
+  ///
+  /// - Throws: `KeyringError` with `itemDamaged` if the commit lacks a file or no member of today's group signed the
+  ///   record,
+  ///   with `bindingMismatch` if the name does not lead to the item, and with the other errors of reading an item;
+  ///   `GitError`.
+  package func secret(in keyring: Keyring) throws -> SecretBytes {
+    let item = try store.item(at: record.path, in: keyring)
+    let named: ItemRecord
+    switch source {
+    case .name:
+      return try keyring.secret(of: item, matching: selection.query(for: record))
+    case .present(let present):
+      named = try keyring.verifiedRecord(of: present, matching: selection.query(for: present))
+    case .removed(let removal):
+      let last = try PastStore(at: removal.parent, in: repository)?.item(at: removal.record.path, in: keyring)
+      // The selection was compared with the first line of this same record.
+      guard let last else { throw KeyringError.itemNotFound }
+      named = last.record
+    }
+    guard named.id == item.record.id else {
+      throw KeyringError.bindingMismatch(record.reference, .condition(.id))
+    }
+    return try keyring.secret(of: item)
+  }
+
+  private static func record(
+    _ call: CommandCall, _ selection: ItemSelection, _ index: Index, _ store: PastStore,
+    _ repository: Repository
+  ) throws -> (ItemRecord, Source) {
+    let present = try call.find(one: selection, in: index)
+    let records = try store.records()
+    if let present, let then = records.first(where: { $0.id == present.id }) {
+      return (then, .present(present))
+    }
+    let named = try call.settleOne(records.filter(selection.accepts))
+    if let named {
+      if present != nil { call.console.say("Another item had the name then: #\(named.id.hex).") }
+      return (named, .name)
+    }
+    if present == nil {
+      let removed = try call.removed(selection, repository)
+      if let item = try call.settleOne(removed.map(\.record)),
+        let removal = removed.first(where: { $0.record.id == item.id }),
+        let then = records.first(where: { $0.id == item.id })
+      {
+        return (then, .removed(removal))
+      }
+      if removed.isEmpty { throw CommandError.noMatch(call.nameForMessages(0)) }
+    }
+    throw CommandError.other(
+      .notFound,
+      message: "\(call.nameForMessages(0)) was not in the store in the commit \(store.commit.prefix(12))",
+      hint: "`keytree history ITEM` shows since when the store has it")
+  }
+
+  /// Returns the latest version whose revision begins with the given digits.
+  private static func version(
+    _ call: CommandCall, _ selection: ItemSelection, _ index: Index, _ digits: String,
+    _ repository: Repository
+  ) throws -> (commit: String, record: ItemRecord, source: Source)? {
+    let isHexadecimal = digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+    guard isHexadecimal, (8...32).contains(digits.utf8.count) else { return nil }
+    let (item, source) = try named(call, selection, index, repository)
+    let history = try ItemHistory(of: item.id, from: item.path, in: repository)
+    let versions = history.versions.compactMap { version in
+      version.record.map { (commit: version.commit.name, record: $0) }
+    }
+    .filter { $0.record.revision.hex.hasPrefix(digits) }
+    let revisions = Set(versions.map(\.record.revision.hex))
+    guard revisions.count < 2 else { throw CommandError.ambiguous(digits, candidates: revisions.sorted()) }
+    return versions.first.map { ($0.commit, $0.record, source) }
+  }
+
+  /// Returns the one item with the name, from the store or, if it is not there, from its history.
+  private static func named(
+    _ call: CommandCall, _ selection: ItemSelection, _ index: Index, _ repository: Repository
+  ) throws -> (ItemRecord, Source) {
+    if let present = try call.find(one: selection, in: index) { return (present, .present(present)) }
+    let removed = try call.removed(selection, repository)
+    guard let item = try call.settleOne(removed.map(\.record)),
+      let removal = removed.first(where: { $0.record.id == item.id })
+    else { throw CommandError.noMatch(call.nameForMessages(0)) }
+    return (item, .removed(removal))
+  }
+}

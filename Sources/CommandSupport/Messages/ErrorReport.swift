@@ -1,0 +1,98 @@
+internal import Arguments
+internal import Glibc
+internal import KeyringModel
+internal import Terminal
+
+/// The one place that turns failures into a message, a hint and an exit code.
+///
+/// A report reads `keytree: what failed, on which item, why` and `hint:` with the next step. Names and paths in it are
+/// as they are; `lines` escapes them.
+package struct ErrorReport: Equatable, Sendable {
+  /// The exit code of the program.
+  package let exitCode: ExitCode
+  /// The message, without the name of the program; nil if nothing is reported.
+  package let message: String?
+  /// The next step for the user; nil only if nothing is reported.
+  package let hint: String?
+  /// Further details, one line each: the candidates of an ambiguous name.
+  package let details: [String]
+
+  package init(_ exitCode: ExitCode, _ message: String, hint: String, details: [String] = []) {
+    self.exitCode = exitCode
+    self.message = message
+    self.hint = hint
+    self.details = details
+  }
+
+  /// Makes a report that prints nothing.
+  package init(silent exitCode: ExitCode) {
+    self.exitCode = exitCode
+    message = nil
+    hint = nil
+    details = []
+  }
+
+  /// Describes any error.
+  package init(describing error: any Error) {
+    self =
+      (error as? any ReportableError)?.report
+      ?? ErrorReport(
+        .failure, "an unexpected error: \(String(describing: error))",
+        hint: "`keytree doctor` tries everything that keytree depends on")
+  }
+
+  /// The lines for standard error, escaped, because some programs send them elsewhere.
+  package var lines: [String] {
+    guard let message else { return [] }
+    let lines = ["keytree: " + message] + details + (hint.map { ["hint: " + $0] } ?? [])
+    return lines.map(Escaping.terminal.show)
+  }
+
+  /// The hint for a secret that is too large.
+  static var largeSecretHint: String {
+    "encrypt the data with a key of its own, and store that key here"
+  }
+
+  /// The rule for the names of fields, as text for messages.
+  static let fieldRule =
+    "the name of a field is 1 to \(FieldName.maximumSize) of `a` to `z`, `0` to `9` and `-`"
+
+  /// Returns text between quotation marks.
+  package static func quote(_ text: String) -> String { "\"\(text)\"" }
+
+  /// Returns the hint for an error number of the system.
+  package static func hint(_ number: Int32) -> String {
+    switch number {
+    case ENOENT, ENOTDIR: "look at the path with `ls`: every folder in it has to exist"
+    case EEXIST: "nothing is overwritten: give another name, or remove it first"
+    case EISDIR: "give the name of a file in that folder"
+    case EACCES, EPERM: "`ls -ld` shows whose it is and what you may do with it"
+    case ELOOP: "give the path without links"
+    case EFBIG: "make sure that it is the right file"
+    case ENOSPC, EDQUOT: "make room on the disk (`df` shows how much there is), then run it again"
+    case EROFS: "give a place on a disk that is not mounted read-only"
+    default: "`keytree doctor` tries everything that keytree depends on"
+    }
+  }
+
+  /// Returns the exit code for an error with a file of the user.
+  package static func exitCode(_ number: Int32) -> ExitCode {
+    switch number {
+    case ENOENT: .notFound
+    case EEXIST: .alreadyExists
+    default: .failure
+    }
+  }
+
+  /// Returns the system's message for an error number; `strerror(3)`.
+  package static func words(_ number: Int32) -> String {
+    guard let text = unsafe strerror(number) else { return "error \(number)" }
+    return unsafe String(cString: text)
+  }
+}
+
+/// An error that can be reported to the user.
+package protocol ReportableError: Error {
+  /// The message, the hint and the exit code.
+  var report: ErrorReport { get }
+}

@@ -1,0 +1,159 @@
+package import Keyring
+internal import KeyringModel
+internal import OpenPGP
+
+// The findings and repairs of `check`, as messages for people and as single words for programs.
+
+extension Finding.Kind {
+  /// The description of the problem, as the end of a line that begins with the path. Escaped.
+  package var words: String {
+    switch self {
+    case .shard(let problem): problem.words
+    case .stray(let reason): reason.words
+    case .fileMissing: "the encrypted file of this item is missing"
+    case .itemMissing: "the index has this item, but its files are missing"
+    case .notAdopted: "this file has no record: another program has made it, or the record was lost"
+    case .notInIndex: "the index does not have this item"
+    case .damaged(let damage): damage.words
+    case .bindingMismatch(let mismatch): "binding mismatch: \(mismatch.words)"
+    case .passRecipients: "the recipients that other programs read are not the members of the group `default`"
+    case .undecryptable(let error):
+      error.wordsForOneFile ?? ErrorReport(error, item: nil).message ?? "it cannot be decrypted"
+    case .wrongRecipients(let found, let expected):
+      "it is encrypted to \(Self.list(found)), its group has \(Self.list(expected))"
+    case .recipientsUnknown(.unknownGroup(let group)):
+      "its recipients cannot be checked: the policy has no group \(ErrorReport.quote(group))"
+    case .recipientsUnknown(.unusableKey(let person, let problem)):
+      "its recipients cannot be checked: the key \(person.text) cannot be used: \(problem.words)"
+    case .unsafe(.ownedBy(let user)): "it belongs to user \(user), who can change it"
+    case .unsafe(.writableByOthers): "others can write to it (`chmod go-w` takes the permission away)"
+    case .policy(let distrust): "the policy is not trusted: \(distrust.words)"
+    case .key(_, let problem): "this key cannot be used: \(problem.words)"
+    case .keyEnds(_, let end): "this key ends soon (\(end.rfc3339))"
+    case .keyFile(_, let fault): fault.words
+    case .chain(let problem): "the policy is not trusted: \(problem.words)"
+    case .branch(let loss): loss.words
+    case .transaction: "the record of a change that was cut off cannot be read"
+    case .unfinished: "a change was cut off after it was decided; the next command that writes finishes it"
+    }
+  }
+
+  /// The kind as one word, for programs.
+  package var word: String {
+    switch self {
+    case .shard: "index"
+    case .stray: "stray"
+    case .fileMissing, .itemMissing: "missing"
+    case .notAdopted: "not-adopted"
+    case .notInIndex: "not-in-index"
+    case .damaged: "damaged"
+    case .bindingMismatch: "binding-mismatch"
+    case .passRecipients: "pass-recipients"
+    case .undecryptable: "undecryptable"
+    case .wrongRecipients, .recipientsUnknown: "recipients"
+    case .unsafe: "permissions"
+    case .policy: "policy"
+    case .key, .keyEnds: "key"
+    case .keyFile: "key-file"
+    case .chain: "chain"
+    case .branch: "branch"
+    case .transaction: "transaction"
+    case .unfinished: "unfinished"
+    }
+  }
+
+  /// True if `check --repair` can repair it.
+  package var isForRepair: Bool {
+    switch self {
+    case .shard, .stray, .fileMissing, .itemMissing, .notInIndex, .passRecipients, .bindingMismatch,
+      .transaction, .unfinished:
+      true
+    case .damaged(let damage): damage.isForRepair
+    case .notAdopted, .undecryptable, .wrongRecipients, .recipientsUnknown, .unsafe, .policy, .key: false
+    case .keyEnds, .keyFile, .chain, .branch: false
+    }
+  }
+
+  private static func list(_ keys: [KeyID]) -> String { keys.map(\.text).joined(separator: " ") }
+}
+
+extension StrayReason {
+  /// The reason why something is not part of a store.
+  package var words: String {
+    switch self {
+    case .link: "a symbolic link, which is never followed"
+    case .special: "a pipe, a socket or a device"
+    case .folder: "a folder where a file belongs"
+    case .file: "a file where a folder belongs"
+    case .hardLink: "a file that has other names (hard links)"
+    case .name: "this name does not belong in a store"
+    case .repository: "another repository (a module of git)"
+    case .store: "another store, and a repository can have only one"
+    case .own: "what lies below `.keytree` or `local` stays on each machine"
+    case .executable: "a file that can be executed"
+    case .tooLarge: "it is larger than files of its kind can be"
+    case .obstructed: "another file is in its place"
+    case .notAllowed: "it is no part of a store, and the policy does not allow it"
+    }
+  }
+}
+
+extension Finding {
+  /// One line for people.
+  package var line: String {
+    let place = commit.map { " in commit \(String($0.prefix(12)))" } ?? ""
+    return "\(path)\(place): \(kind.words)"
+  }
+
+  /// The finding as JSON, for programs.
+  package var json: JSONValue { .object(members) }
+
+  /// The members of the JSON object.
+  package var members: [JSONMember] {
+    [
+      JSONMember("path", .string(path)), JSONMember("problem", .string(kind.word)),
+      JSONMember("text", .string(kind.words)), JSONMember("repairable", .bool(kind.isForRepair)),
+    ] + (commit.map { [JSONMember("commit", .string($0))] } ?? [])
+  }
+}
+
+extension Repair {
+  /// The repair, as one line for people.
+  package var line: String {
+    switch self {
+    case .rebuiltLine(let reference): "rebuilt the line of \(reference.text)"
+    case .restoredFile(let file): "brought \(file) back from the history"
+    case .movedItem(let from, let to): "moved \(from) back to \(to)"
+    case .keptAsConflictCopy(let path):
+      "kept \(path) as a conflict copy: the item is at another place as well"
+    case .quarantined(let path, let to): "quarantined \(path) as \(to)"
+    case .removedLine(let file, let number): "quarantined line \(number) of \(file)"
+    case .rewroteShard(let file): "rewrote \(file)"
+    case .rewrotePassRecipients: "rewrote \(StoreLayout.passRecipients)"
+    }
+  }
+
+  /// The repair as JSON, for programs.
+  package var json: JSONValue {
+    let members: [(String, JSONValue)] =
+      switch self {
+      case .rebuiltLine(let reference):
+        [("repair", .string("rebuilt-line")), ("reference", .string(reference.text))]
+      case .restoredFile(let file): [("repair", .string("restored")), ("path", .string(file))]
+      case .movedItem(let from, let to):
+        [("repair", .string("moved")), ("path", .string(from)), ("to", .string(to))]
+      case .keptAsConflictCopy(let path):
+        [("repair", .string("kept-as-conflict-copy")), ("path", .string(path))]
+      case .quarantined(let path, let to):
+        [("repair", .string("quarantined")), ("path", .string(path)), ("to", .string(to))]
+      case .removedLine(let file, let number):
+        [
+          ("repair", .string("removed-line")), ("path", .string(file)), ("line", .integer(Int64(number))),
+        ]
+      case .rewrotePassRecipients:
+        [("repair", .string("rewrote")), ("path", .string(StoreLayout.passRecipients))]
+      case .rewroteShard(let file): [("repair", .string("rewrote")), ("path", .string(file))]
+      }
+    return .object(members.map { JSONMember($0.0, $0.1) })
+  }
+}

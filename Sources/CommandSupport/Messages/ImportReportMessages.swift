@@ -1,0 +1,128 @@
+package import Encoding
+internal import Interchange
+internal import KeyringModel
+
+extension ImportReport.Entry {
+  /// The entry as one line for people, for example `row 17, note: added as generic-password/github.com/alice.note`.
+  ///
+  /// It may contain any character of the source, so the caller must escape it for a terminal.
+  package var line: String { line(isPlan: false) }
+
+  /// Returns the line for a completed import, or for a plan.
+  fileprivate func line(isPlan: Bool) -> String {
+    var where_ = source.text
+    if part != .secret { where_ += ", \(part.text)" }
+    let notes = remarks.map { "; \($0.text)" }.joined()
+    return "\(where_): \(outcome.text(path: path, isPlan: isPlan))\(notes)"
+  }
+
+  /// The entry for programs, without any secret.
+  package var json: JSONValue {
+    var members = [JSONMember("outcome", .string(outcome.word)), JSONMember("part", .string(part.text))]
+    switch source {
+    case .row(let number): members.append(JSONMember("row", .integer(Int64(number))))
+    case .file(let path): members.append(JSONMember("file", JSONValue(AttributeValue(text: path))))
+    case .line(let number): members.append(JSONMember("line", .integer(Int64(number))))
+    case .entry(let number, let title):
+      members.append(JSONMember("entry", .integer(Int64(number))))
+      members.append(JSONMember("title", JSONValue(AttributeValue(text: title))))
+    }
+    if let path { members.append(JSONMember("path", .string(path.text))) }
+    members += outcome.details
+    if !remarks.isEmpty {
+      members.append(JSONMember("remarks", .array(remarks.map { .string($0.text) })))
+    }
+    return .object(members)
+  }
+}
+
+extension ImportReport {
+  /// Returns the lines for people: every entry that needs attention, then the counts.
+  ///
+  /// - Parameters:
+  ///   - all: true if the entries that were simply added or already exist are listed, too.
+  ///   - isPlan: true if nothing was done yet.
+  /// - Returns: the lines, without line ends.
+  package func lines(all: Bool, isPlan: Bool = false) -> [String] {
+    let lines = entries.filter { all || $0.needsAttention }.map { $0.line(isPlan: isPlan) }
+    return lines + [isPlan ? "would be: \(summary)" : summary]
+  }
+
+  /// The entries that would not be in the store, one line each.
+  package var losses: [String] { entries.filter { $0.outcome.isLoss }.map(\.line) }
+
+  /// The counts in one line. Zeros are left out, except the number of added items.
+  package var summary: String {
+    let counts = counts
+    let parts = [
+      (counts.added, "added"), (counts.beside, "of them beside another secret of the same name"),
+      (counts.joined, "joined with an equal one"), (counts.completed, "completed"),
+      (counts.duplicates, "duplicates"), (counts.alreadyThere, "already there"),
+      (counts.skipped, "skipped"), (counts.lost, "NOT imported"),
+    ]
+    return parts.enumerated().filter { $0.offset == 0 || $0.element.0 > 0 }
+      .map { "\($0.element.0) \($0.element.1)" }.joined(separator: ", ")
+  }
+
+  /// Returns the counts, for programs.
+  ///
+  /// - Parameter isApplied: true if the import was done, false if the counts are those of a plan.
+  package func summaryJSON(isApplied: Bool) -> JSONValue {
+    let counts = counts
+    return .object([
+      JSONMember("added", .integer(Int64(counts.added))),
+      JSONMember("applied", .bool(isApplied)),
+      JSONMember("alreadyThere", .integer(Int64(counts.alreadyThere))),
+      JSONMember("beside", .integer(Int64(counts.beside))),
+      JSONMember("completed", .integer(Int64(counts.completed))),
+      JSONMember("duplicates", .integer(Int64(counts.duplicates))),
+      JSONMember("joined", .integer(Int64(counts.joined))),
+      JSONMember("lost", .integer(Int64(counts.lost))),
+      JSONMember("skipped", .integer(Int64(counts.skipped))),
+    ])
+  }
+}
+
+extension ImportReport.Entry {
+  fileprivate var needsAttention: Bool {
+    switch outcome {
+    case .added, .alreadyThere: !remarks.isEmpty
+    case .skipped(.housekeeping): false
+    default: true
+    }
+  }
+}
+
+extension ImportOutcome {
+  fileprivate func text(path: ItemPath?, isPlan: Bool) -> String {
+    let (added, has) = isPlan ? ("will be added as", "will have") : ("added as", "now has")
+    let item = path?.text ?? "no item"
+    switch self {
+    case .added: return "\(added) \(item)"
+    case .addedBeside: return "\(added) \(item), because another item has its name"
+    case .joined(let earlier, let names):
+      return "same secret as \(earlier.text) (\(item)), which \(has) \(list(names)) as well"
+    case .completed(let names): return "already there as \(item), which \(has) \(list(names)) as well"
+    case .duplicate(let earlier): return "same as \(earlier.text) (\(item))"
+    case .alreadyThere: return "already there as \(item)"
+    case .skipped(let reason): return "skipped: \(reason.text)"
+    case .lost(let reason): return "NOT imported: \(reason.text)"
+    }
+  }
+
+  fileprivate var details: [JSONMember] {
+    switch self {
+    case .added, .addedBeside, .alreadyThere: []
+    case .joined(let earlier, let names):
+      [JSONMember("sameAs", .string(earlier.text)), JSONMember("attributes", array(names))]
+    case .completed(let names): [JSONMember("attributes", array(names))]
+    case .duplicate(let earlier): [JSONMember("sameAs", .string(earlier.text))]
+    case .skipped(let reason): [JSONMember("reason", .string(reason.text))]
+    case .lost(let reason): [JSONMember("reason", .string(reason.text))]
+    }
+  }
+
+  private func list(_ names: [AttributeName]) -> String { names.map(\.text).joined(separator: ", ") }
+
+  private func array(_ names: [AttributeName]) -> JSONValue { .array(names.map { .string($0.text) }) }
+}

@@ -1,0 +1,66 @@
+package import Encoding
+internal import KeyringModel
+internal import Sync
+
+extension ItemVersion {
+  /// The changes, for people; not escaped.
+  package var words: String { changes.map(\.words).joined(separator: "; ") }
+
+  /// The version for programs.
+  package var members: [JSONMember] {
+    var members = [
+      JSONMember("author", .string(commit.author)),
+      JSONMember("change", .array(changes.map { .string($0.name) })),
+      JSONMember("commit", .string(commit.name)), JSONMember("mail", .string(commit.mail)),
+      JSONMember("time", .string(commit.time.rfc3339)),
+    ]
+    if let record = lastRecord {
+      members += [
+        JSONMember("id", .string(record.id.hex)), JSONMember("reference", .string(record.reference.text)),
+        JSONMember("revision", .string(record.revision.hex)),
+      ]
+    }
+    for change in changes {
+      switch change {
+      case .attributes(let names):
+        members.append(JSONMember("attributes", .array(names.map { .string($0.text) })))
+      case .renamed(let path):
+        members.append(JSONMember("from", .string(ItemReference.path(path).text)))
+      case .moved(let group): members.append(JSONMember("fromGroup", .string(group)))
+      case .added, .alreadyThere, .deleted, .broughtBack, .secret, .resealed: continue
+      }
+    }
+    return members
+  }
+}
+
+extension ItemVersion.Change {
+  /// The kind of the change, for programs.
+  fileprivate var name: String {
+    switch self {
+    case .added: "added"
+    case .alreadyThere: "alreadyThere"
+    case .deleted: "deleted"
+    case .broughtBack: "broughtBack"
+    case .secret: "secret"
+    case .resealed: "resealed"
+    case .attributes: "attributes"
+    case .renamed: "renamed"
+    case .moved: "moved"
+    }
+  }
+
+  fileprivate var words: String {
+    switch self {
+    case .added: "added"
+    case .alreadyThere: "was there already; this clone has no older history"
+    case .deleted: "deleted"
+    case .broughtBack: "brought back"
+    case .secret: "new secret"
+    case .resealed: "same secret, encrypted again"
+    case .attributes(let names): "changed \(names.map(\.text).joined(separator: ", "))"
+    case .renamed(let path): "renamed from \(path.text)"
+    case .moved(let group): "moved from the group \(group)"
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package import Encoding
+package import KeyringModel
+package import Terminal
+
+// A policy as shown to people and programs.
+
+extension Policy {
+  /// Adds the people, the groups with their members, and the allowed files to a list of facts.
+  ///
+  /// - Parameter me: the key of this user.
+  package func addFacts(to list: inout FactList, me: Fingerprint?) {
+    for (fingerprint, person) in people.sorted(by: { $0.key < $1.key }) {
+      list.add("person", person.line(fingerprint, isMe: fingerprint == me))
+    }
+    for (name, members) in groups.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      list.add("group", "\(name): \(members.map { self.name(of: $0) }.joined(separator: ", "))")
+    }
+    for file in files.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      list.add("file", file)
+    }
+  }
+
+  /// Returns the name of a person, escaped, or the fingerprint if there is none.
+  package func name(of fingerprint: Fingerprint) -> String {
+    people[fingerprint].map { $0.name } ?? fingerprint.text
+  }
+
+  /// The people, for programs.
+  package var peopleJSON: JSONValue {
+    .array(
+      people.sorted { $0.key < $1.key }.map { fingerprint, person in
+        var members = [
+          JSONMember("fingerprint", .string(fingerprint.text)), JSONMember("name", .string(person.name)),
+          JSONMember("role", .string(person.role.rawValue)),
+        ]
+        if let removed = person.removed { members.append(JSONMember("removed", .string(removed.rfc3339))) }
+        return .object(members)
+      })
+  }
+
+  /// The allowed files, for programs.
+  package var filesJSON: JSONValue {
+    .array(files.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { .string($0) })
+  }
+
+  /// The groups, for programs.
+  package var groupsJSON: JSONValue {
+    .object(groups.map { JSONMember($0.key, .array($0.value.map { .string($0.text) })) })
+  }
+}
+
+extension Person {
+  /// Returns fingerprint, name and role in one line, escaped.
+  package func line(_ fingerprint: Fingerprint, isMe: Bool = false) -> String {
+    let end = removed.map { ", removed \($0.rfc3339)" } ?? ""
+    return "\(fingerprint.text)  \(name) (\(role.rawValue)\(isMe ? ", you" : "")\(end))"
+  }
+}

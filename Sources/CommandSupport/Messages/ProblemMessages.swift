@@ -1,0 +1,249 @@
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+
+// Descriptions of problems that can end a sentence; shared by errors, `check`, `status` and `doctor`.
+
+extension ItemDamage {
+  /// The description of the damage to an item's files.
+  package var words: String {
+    switch self {
+    case .missing: "its encrypted file is missing"
+    case .noRecord: "its record is missing, so that nobody has signed it"
+    case .badRecord(let error): error.words
+    case .badSignature: "its record is not signed by a member of its group"
+    case .notInIndex: "the index does not have it"
+    case .notAsRecorded: "its encrypted file is not the one that its record describes"
+    case .notAFile: "a link, a folder or a device is in the place of its file"
+    case .tooLarge(let limit): "its file is larger than \(limit) bytes"
+    case .contentsTooLarge(let limit): "its contents are larger than \(limit) bytes, although its file is not"
+    case .notAMessage(let error): error.words
+    case .corrupt: "its file is damaged"
+    }
+  }
+
+  /// True if `check --repair` can repair it.
+  package var isForRepair: Bool {
+    switch self {
+    case .missing, .noRecord, .badRecord, .notInIndex, .notAsRecorded, .notAFile: true
+    case .tooLarge, .contentsTooLarge, .notAMessage, .corrupt, .badSignature: false
+    }
+  }
+}
+
+extension RecordError {
+  /// The reason why a file is not the record of an item.
+  package var words: String {
+    switch self {
+    case .notARecord: "its record cannot be read: it does not have two lines"
+    case .line(let error): "its record cannot be read: \(error.words)"
+    case .noProof: "its record has no proof that can be read"
+    case .notProven: "its record was changed after it was signed"
+    case .noStatement: "the signature of its record is missing or has an unknown format"
+    }
+  }
+}
+
+extension RecordFault {
+  /// The reason why a record is not accepted.
+  package var words: String {
+    switch self {
+    case .damage(let damage): damage.words
+    case .mismatch(let mismatch): mismatch.words
+    }
+  }
+}
+
+extension BindingMismatch {
+  /// The difference between the item and the requested one.
+  package var words: String {
+    switch self {
+    case .keyring: "its record was signed for another keyring"
+    case .place: "its record is that of another item"
+    case .index(let name): "`\(name.text)` in the index differs from the signed record"
+    case .condition(let name):
+      "`\(name.text)` in the signed record is not what was asked for"
+    case .readers: "the person who signed its record cannot read its encrypted file"
+    case .unauthorizedMove:
+      "its record is in another group, and no member of its previous group signed the move"
+    case .recipients: "its encrypted file was made for other recipients, or by another program"
+    }
+  }
+}
+
+extension PolicyDistrust {
+  /// The reason why the policy is not trusted.
+  package var words: String {
+    switch self {
+    case .notPinned: "this machine has not accepted it yet"
+    case .changed(let generation, let pinned):
+      if generation == pinned {
+        "it is not the one of generation \(generation) that this machine has accepted"
+      } else if generation < pinned {
+        "it is an old one (generation \(generation)) that somebody has put back; this machine has accepted "
+          + "generation \(pinned)"
+      } else {
+        "it has generation \(generation), this machine has accepted generation \(pinned)"
+      }
+    case .notSuccessor(let generation):
+      "generation \(generation) does not follow the one that this machine has accepted"
+    case .stepsMissing(let generation, let pinned):
+      "it has generation \(generation), this machine has accepted generation \(pinned), and those between are not known"
+    case .unsigned: "it has no signature"
+    case .badSignature: "it is not signed by an admin"
+    case .unreadable(let error): error.words
+    case .pinUnreadable: "what this machine has accepted cannot be read"
+    case .keyMissing(let fingerprint): "the key file of \(fingerprint.text) is missing"
+    case .keyChanged(let fingerprint, let name):
+      "the key file of \(name) (\(fingerprint.text)) is not the one that this machine has accepted"
+    case .keyExchanged(let fingerprint, let name):
+      "the key file of \(name) (\(fingerprint.text)) is not the one that the policy names"
+    }
+  }
+
+  /// The hint for the user.
+  package var hint: String {
+    switch self {
+    case .keyMissing, .keyExchanged: "restore the file in `keys` from git or a backup"
+    case .unreadable, .unsigned: "restore `policy.json` and `policy.json.asc` from git or a backup"
+    default: "`keytree trust` shows who can read the store and asks you to compare the fingerprints"
+    }
+  }
+}
+
+extension PolicyError {
+  /// The reason why a policy cannot be read.
+  package var words: String {
+    switch self {
+    case .unknownFormat(let format): "it has format \(format), which a newer keytree wrote"
+    case .malformed(let error): "it cannot be read: \(error.words)"
+    case .missing(let field): "`\(field)` is missing in it"
+    case .invalid(let field): "`\(field)` has a wrong value in it"
+    case .unexpected(let field): "`\(field)` has no place in it"
+    case .notCanonical: "it is not in canonical form, so it was edited by something else"
+    case .unnamedPerson(let person): "\(person.text) has no name in it"
+    case .noAdmin: "it names no admin"
+    case .noDefaultGroup: "it has no group `default`"
+    case .emptyDefaultGroup: "its group `default` is empty"
+    case .badGroupName(let name): "\(ErrorReport.quote(name)) is no name of a group"
+    case .badFileName(let name): "\(ErrorReport.quote(name)) is no name that a file beside the store can have"
+    case .unknownPerson(let person, let group):
+      "\(person.text) is in group \(group), but not among the people"
+    case .removedPerson(let person, let group): "\(person.text) was removed, but is in group \(group)"
+    case .tooMany(.people, let limit): "it has more than \(limit) people"
+    case .tooMany(.groups, let limit): "it has more than \(limit) groups"
+    case .tooMany(.members(let group), let limit):
+      "its group \(ErrorReport.quote(group)) has more than \(limit) members"
+    case .nameTooLong(let person, let limit): "the name of \(person.text) is longer than \(limit) bytes"
+    }
+  }
+}
+
+extension QueryError {
+  /// The description of the problem with a query.
+  package var words: String {
+    switch self {
+    case .secretOfAllMatches: "the secrets of all matches are never given out"
+    case .limitNotPositive(let number): "the limit \(number) is not positive"
+    case .wrongClass(let name, let itemClass):
+      "items of class \(itemClass.rawValue) do not have `\(name.text)`"
+    case .noSuchAttribute(let name): "`\(name.text)` cannot be searched for"
+    case .notADate(let name): "`\(name.text)` is not a date"
+    case .badIDPrefix(let text): "\(ErrorReport.quote(text)) is not the beginning of an id"
+    }
+  }
+}
+
+extension JSONError {
+  /// The reason why a text is not valid JSON of a store.
+  package var words: String {
+    switch self {
+    case .tooLarge(let limit): "longer than \(limit) bytes"
+    case .tooDeep(let limit): "nested deeper than \(limit)"
+    case .byteOrderMark: "it begins with a byte order mark"
+    case .invalidUTF8(let offset): "no UTF-8 at byte \(offset)"
+    case .unexpectedEnd: "it ends too early"
+    case .unexpectedByte(_, let offset): "an unexpected character at byte \(offset)"
+    case .controlCharacter(let offset): "a raw control character at byte \(offset)"
+    case .invalidEscape(let offset): "an unknown escape at byte \(offset)"
+    case .loneSurrogate(let offset): "half of a surrogate pair at byte \(offset)"
+    case .notAnInteger(let offset): "a number that is no integer at byte \(offset)"
+    case .integerOutOfRange(let offset): "a number out of range at byte \(offset)"
+    case .duplicateKey(let name): "the name \(ErrorReport.quote(name)) twice"
+    case .trailingData(let offset): "something after its end at byte \(offset)"
+    case .unexpectedType(let offset): "a value of the wrong type at byte \(offset)"
+    }
+  }
+}
+
+extension MessageError {
+  /// The reason why a file is not an encrypted message.
+  package var words: String {
+    switch self {
+    case .empty: "the file is empty"
+    case .tooLarge(let limit): "the file is larger than \(limit) bytes"
+    case .notBinary: "the file is not a binary OpenPGP message"
+    case .notEncrypted(let tag): "the file is not encrypted (OpenPGP packet \(tag))"
+    case .passphrase: "the file can be decrypted with a passphrase, which an item must not allow"
+    case .noIntegrityProtection: "the message has no protection against changes"
+    case .noRecipients: "the message names no recipient"
+    case .tooManyRecipients(let limit): "the message has more than \(limit) recipients"
+    case .tooManyParts(let limit): "the message is cut into more than \(limit) parts"
+    case .truncated: "the file ends too early"
+    case .trailingData: "something follows the message in its file"
+    case .malformed: "the message is malformed"
+    }
+  }
+}
+
+extension KeyProblem {
+  /// The description of the problem with a key.
+  package var words: String {
+    switch self {
+    case .missing: "there is no such key"
+    case .expired(let time): "it has expired (\(time.rfc3339))"
+    case .revoked: "its owner has revoked it"
+    case .disabled: "it is disabled in your keyring"
+    case .cannotEncrypt: "it has no subkey for encryption"
+    case .cannotSign: "it has no subkey for signing"
+    case .noSecretKey: "its secret half is not with your agent"
+    case .noPassphrase: "it has no passphrase that could be asked for"
+    case .onCard: "it is on a card, which may not ask again"
+    case .sharedSubkey: "its encryption subkey is also in the key of another person of the store"
+    case .tooLarge(let limit): "its public key is larger than \(limit) bytes"
+    case .invalid: "GnuPG calls it invalid"
+    }
+  }
+}
+
+extension ShardProblem {
+  /// The description of the problem with a shard.
+  package var words: String {
+    func list(_ lines: [Int]) -> String { lines.map(String.init).joined(separator: ", ") }
+    return switch self {
+    case .badLine(let number, let error): "line \(number) cannot be read: \(error.words)"
+    case .duplicatePath(let path, let lines): "lines \(list(lines)) have the same path \(path.text)"
+    case .duplicateID(let id, let lines): "lines \(list(lines)) have the same id \(id.hex)"
+    case .notCanonical(let line): "line \(line) is not in canonical form"
+    case .notSorted(let line): "line \(line) is not in its order"
+    case .wrongShard(let line, let path): "line \(line) belongs to another shard (\(path.text))"
+    case .missingFinalLineFeed: "the last line has no line feed"
+    case .tooLarge(let size, let limit): "the file has \(size) bytes, more than \(limit)"
+    }
+  }
+}
+
+extension IndexLineError {
+  /// The reason why a line cannot be read or written.
+  package var words: String {
+    switch self {
+    case .empty: "it is empty"
+    case .tooLong(let limit): "it is longer than \(limit) bytes"
+    case .json(let error): "it is not the JSON of an index: \(error.words)"
+    case .missing(let name): "`\(name.text)` is missing"
+    case .invalid(let name): "`\(name.text)` has a wrong value"
+    case .misplaced(let name): "`\(name.text)` has no place there"
+    case .attribute(let error): ErrorReport(error).message ?? "an attribute is wrong"
+    }
+  }
+}

@@ -1,0 +1,68 @@
+package import Arguments
+
+extension ErrorReport {
+  /// Creates the report for a command line that does not follow its declaration.
+  ///
+  /// Arguments are repeated only if they were taken for the name of a command or an option: any other may be a secret
+  /// typed in the wrong place.
+  package init(_ error: UsageError) {
+    let prefix = error.command.isEmpty ? "" : error.command.joined(separator: " ") + ": "
+    let help = (["keytree", "help"] + error.command).joined(separator: " ")
+    var hint = "`\(help)` shows how"
+    let message: String
+    switch error.problem {
+    case .unknownCommand(let word, let suggestion):
+      message = "\(prefix)there is no command \(Self.quote(word.approximateText))"
+      hint = Self.meant(suggestion) ?? "`\(help)` lists the commands"
+    case .missingCommand(let choices):
+      message = "\(prefix)one of these commands is needed: \(Self.list(choices))"
+    case .unknownOption(let written, let suggestion):
+      message = "\(prefix)there is no option \(written)"
+      hint = Self.meant(suggestion) ?? "an operand that begins with `-` is given after `--`; \(hint)"
+    case .missingValue(let option, let value):
+      message = "\(prefix)\(option) needs a value: \(value)"
+    case .unexpectedValue(let option):
+      message = "\(prefix)\(option) takes no value"
+    case .repeated(let option):
+      message = "\(prefix)\(option) is given more than once"
+    case .missingOperand(let name):
+      message = "\(prefix)\(name) is missing"
+    case .tooManyOperands(let allowed):
+      message = "\(prefix)more operands than \(allowed)"
+      hint = "a secret is never an operand: it is asked for, or read from standard input; \(hint)"
+    case .notText(let name):
+      message = "\(prefix)\(name) is not UTF-8"
+    case .notInteger(let name, let range, let words):
+      message = "\(prefix)\(name) is \(Self.describe(range, or: words))"
+    case .notAChoice(let name, let choices, let suggestion):
+      message = "\(prefix)\(name) is one of \(Self.list(choices))"
+      hint = Self.meant(suggestion) ?? hint
+    case .conflict(let one, let other):
+      message = "\(prefix)\(one) and \(other) exclude each other"
+    case .other(let words):
+      message = "\(prefix)\(words)"
+    case .advised(let words, let advice):
+      message = "\(prefix)\(words)"
+      hint = advice
+    }
+    self.init(.usage, message, hint: hint)
+  }
+
+  private static func meant(_ suggestion: String?) -> String? {
+    suggestion.map { "did you mean `\($0)`?" }
+  }
+
+  private static func list(_ words: [String]) -> String {
+    words.map { "`" + $0 + "`" }.joined(separator: ", ")
+  }
+
+  private static func describe(_ range: ClosedRange<Int>, or words: [String]) -> String {
+    let number =
+      switch (range.lowerBound, range.upperBound) {
+      case (.min, .max): "a number"
+      case (let low, .max): "a number from \(low) up"
+      case (let low, let high): "a number from \(low) to \(high)"
+      }
+    return words.isEmpty ? number : number + " or " + list(words)
+  }
+}

@@ -1,0 +1,109 @@
+package import Keyring
+internal import Subprocess
+package import Sync
+internal import Terminal
+
+/// The store of one command. Its folder, keyring and repository are opened when they are first needed, and only once.
+///
+/// A failure is not remembered, because a command may create what was missing.
+package final class OpenedStore {
+  private let environment: Environment
+  private let globals: GlobalOptions
+  private let engine: EngineFactory?
+  private var openFolder: FileTree?
+  private var openKeyring: Keyring?
+  /// The repository, or nil in it if the store uses none.
+  private var foundRepository: Repository??
+
+  /// Names a store without opening it.
+  ///
+  /// - Parameter engine: Creates the OpenPGP engine, for tests; nil for GnuPG.
+  init(_ environment: Environment, _ globals: GlobalOptions, engine: EngineFactory?) {
+    self.environment = environment
+    self.globals = globals
+    self.engine = engine
+  }
+
+  /// Returns the path of the store.
+  ///
+  /// - Throws: `storeLocationUnknown`.
+  func path() throws -> String { try environment.storePath(option: globals.store) }
+
+  /// Returns the facts about this machine that the library needs.
+  ///
+  /// - Throws: `storeLocationUnknown` if neither `HOME` nor the `XDG` variables name the folders.
+  func host() throws -> HostContext {
+    guard let engineBase = environment.runtimeBase, let state = environment.stateHome else {
+      throw CommandError.storeLocationUnknown(reason: "`HOME` is not set")
+    }
+    var host = HostContext(
+      gnupgHome: environment.gnupgHome, engineBase: engineBase, stateBase: "\(state)/keytree",
+      searchPath: environment.searchPath, interaction: globals.noInput ? .never : .pinentry,
+      workers: environment.workers, clock: environment.clock)
+    host.engineFactory = engine
+    return host
+  }
+
+  /// Returns the folder, after checking that only the user can change it.
+  ///
+  /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, or a file error.
+  package func folder() throws -> FileTree {
+    if let openFolder { return openFolder }
+    let folder = try StoreFolder.open(try path())
+    openFolder = folder
+    return folder
+  }
+
+  /// Returns the index of the store.
+  func index() throws -> Index {
+    if let openKeyring { return openKeyring.index }
+    let host = try host()
+    return Index(in: try folder(), host: host)
+  }
+
+  /// Returns the keyring.
+  ///
+  /// - Parameters:
+  ///   - willUse: Called once for each keyring, before it is returned for the first time.
+  /// - Throws: `KeyringError` with the reason why the store cannot be opened or trusted.
+  func keyring(willUse: (Keyring) -> Void) throws -> Keyring {
+    if let openKeyring { return openKeyring }
+    let host = try host()
+    let keyring = try Keyring.open(in: try folder(), host: host, past: pastPolicies)
+    openKeyring = keyring
+    willUse(keyring)
+    return keyring
+  }
+
+  /// Closes the keyring, because the command has changed the policy. The next use opens it with the new policy.
+  package func closeKeyring() { openKeyring = nil }
+
+  /// Returns the policies in the history, or none if git cannot read it. The store then stays untrusted.
+  private func pastPolicies() -> PastPolicySteps {
+    guard let repository = try? repository(), let steps = try? PastPolicies(in: repository).steps() else {
+      return PastPolicySteps([])
+    }
+    return steps
+  }
+
+  /// Returns git for a folder.
+  func git(in folder: String) -> Git {
+    Git(
+      in: folder, searchPath: environment.searchPath,
+      environment: ProcessEnvironment(entries: environment.entries, locale: nil))
+  }
+
+  /// Returns the repository of the store, or nil if it uses none.
+  ///
+  /// - Throws: The errors of `Repository.find`.
+  package func repository() throws -> Repository? {
+    if let foundRepository { return foundRepository }
+    let repository = try Repository.find(store: try path(), git: git(in:))
+    foundRepository = .some(repository)
+    return repository
+  }
+
+  /// Forgets the repository, because the user has run git in it and may have changed its configuration, or because the
+  /// command has created one. The next use examines it again.
+  package func forgetRepository() { foundRepository = nil }
+}

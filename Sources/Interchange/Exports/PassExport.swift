@@ -1,0 +1,178 @@
+internal import Encoding
+internal import KeyringModel
+package import Secrets
+
+/// A store in the format of `pass`: a file for each entry, whose first line is the password.
+///
+/// - The path is the attribute `pass` if an item has it, else `server/account` or `service/account`. A part of a path
+///   that is not a valid file name, or that would lead out of the folder, is changed.
+/// - The note follows the first line, and then a line `otpauth://...` for each seed that the note does not contain.
+///   An encrypted field is a file of its own: `github.com/alice.PIN`.
+package struct PassExport {
+  /// A file of the tree, before it is encrypted.
+  package struct File: Sendable {
+    /// The names of the folders and of the file, without `.gpg`.
+    package let components: [[UInt8]]
+    /// The content in plain text.
+    package let content: SecretSlice
+  }
+
+  /// The files.
+  package private(set) var files: [File] = []
+  /// The report of losses.
+  package private(set) var report = ExportReport(entries: [])
+  // The names on the disk: files with their suffix, which no folder may have, and folders.
+  private var taken: Set<[[UInt8]]> = []
+  private var folders: Set<[[UInt8]]> = []
+
+  private static let slash = UInt8(ascii: "/")
+  // The limit of 255 bytes, less `.gpg` and a number.
+  private static let nameLimit = 240
+
+  /// Creates the files for entries.
+  package init(_ entries: [ExportEntry]) {
+    for entry in entries { add(entry) }
+  }
+
+  private mutating func add(_ entry: ExportEntry) {
+    var entry = entry
+    for item in entry.items {
+      let reason: String
+      switch item.record.itemClass {
+      case .certificate: reason = "a certificate has no place in this format"
+      case .key: reason = "a key has no place in this format"
+      default: continue
+      }
+      report.entries.append(ExportReport.Entry(path: item.record.path, losses: [.item(reason)]))
+      // A certificate and a key have no fields.
+      entry.main = nil
+    }
+    guard let head = entry.head else { return }
+    let path = free(Self.path(of: head))
+    var imported = write(path, Self.content(of: entry))
+    for (name, item) in entry.fields {
+      var parts = path
+      let last = parts.removeLast()
+      imported += write(free(parts + [Self.component(last + ".\(name)".utf8)]), item.secret)
+    }
+    let losses = PreparedExport.losses([entry], [imported])[0]
+    for (item, losses) in zip(entry.items, losses) {
+      report.entries.append(ExportReport.Entry(path: item.record.path, losses: losses))
+    }
+  }
+
+  /// Adds a file, and returns the items that an import reads from it.
+  private mutating func write(_ path: [[UInt8]], _ content: SecretSlice) -> [PlannedItem] {
+    files.append(File(components: path, content: content))
+    let copy = content.copy()
+    return PassImport.plan(PassEntry(components: path), plaintext: copy).items
+  }
+
+  private static func content(of entry: ExportEntry) -> SecretSlice {
+    var content = SecretBytes()
+    var seeds = entry.seeds
+    if let main = entry.main {
+      content.append(main.secret)
+    } else if !seeds.isEmpty {
+      content.append(uri(seeds.removeFirst()))
+    }
+    if let note = entry.note {
+      content.append("\n")
+      content.append(note.secret)
+    }
+    for seed in seeds where entry.note?.secret.contains(seed.secret) != true {
+      content.append("\n")
+      content.append(uri(seed))
+    }
+    // Ended with a line feed as by `pass insert`. Content with several lines stays unchanged, byte for byte.
+    let isLine = unsafe content.withBytes { bytes in
+      unsafe SecretText.isUTF8(bytes) && !bytes.contains(0x0A) && bytes.last != 0x0D
+    }
+    if isLine { content.append("\n") }
+    return SecretSlice(content)
+  }
+
+  // pass-otp reads only URIs.
+  private static func uri(_ seed: ExportedItem) -> SecretSlice {
+    if PassLines.isSeed(seed.secret) { return seed.secret }
+    let isBase32 = unsafe seed.secret.withBytes { bytes in
+      unsafe !bytes.isEmpty
+        && bytes.allSatisfy {
+          (0x32...0x37).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+        }
+    }
+    guard isBase32 else { return seed.secret }
+    var uri = SecretBytes()
+    uri.append("otpauth://totp/?secret=")
+    uri.append(seed.secret)
+    return SecretSlice(uri)
+  }
+}
+
+// The names of files.
+extension PassExport {
+  private static func path(of item: ExportedItem) -> [[UInt8]] {
+    if let path = item.record.attributes[.passPath]?.contentBytes {
+      let parts = path.split(separator: slash, omittingEmptySubsequences: false).map(Array.init)
+      // The path from an import of a pass store.
+      if parts.allSatisfy({ component($0) == $0 }) { return parts }
+    }
+    let account = item.record.attributes[.account]?.contentBytes ?? []
+    var folders: [[UInt8]]
+    if let server = item.record.attributes[.server]?.contentBytes {
+      var host = server
+      if case .integer(let port)? = item.record.attributes[.port] {
+        let isAddress = server.contains(UInt8(ascii: ":"))
+        host = isAddress ? Array("[".utf8) + server + "]".utf8 : server
+        host += ":\(port)".utf8
+      }
+      folders = [host]
+    } else {
+      let service = item.record.attributes[.service]?.contentBytes ?? []
+      folders = service.split(separator: slash).map(Array.init)
+    }
+    if !account.isEmpty { folders.append(account) }
+    let parts = folders.isEmpty ? [item.record.attributes[.label]?.contentBytes ?? []] : folders
+    return parts.map(component)
+  }
+
+  // Returns a valid file name: no slash, no NUL, not a name that pass reserves, not `.` or `..`.
+  private static func component(_ name: [UInt8]) -> [UInt8] {
+    var name = name.prefix(nameLimit).map { $0 == slash || $0 == 0 ? UInt8(ascii: "_") : $0 }
+    let isTaken =
+      PassScan.isHousekeeping(name) || name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)
+    if name.isEmpty || isTaken { name.insert(UInt8(ascii: "_"), at: 0) }
+    return name
+  }
+
+  private mutating func free(_ path: [[UInt8]]) -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    for component in path.dropLast() {
+      found = numbered(found + [component], suffix: []) { !taken.contains($0) }
+      folders.insert(found)
+    }
+    found = numbered(found + [path[path.count - 1]], suffix: PassScan.suffix) {
+      !taken.contains($0) && !folders.contains($0)
+    }
+    var file = found
+    file[file.count - 1] += PassScan.suffix
+    taken.insert(file)
+    return found
+  }
+
+  /// Returns the path, with a number added if its name on the disk is taken.
+  private func numbered(
+    _ path: [[UInt8]], suffix: [UInt8], isFree: ([[UInt8]]) -> Bool
+  ) -> [[UInt8]] {
+    let last = path.count - 1
+    var found = path
+    var number = 2
+    while true {
+      var onDisk = found
+      onDisk[last] += suffix
+      if isFree(onDisk) { return found }
+      found[last] = path[last] + "-\(number)".utf8
+      number += 1
+    }
+  }
+}

@@ -1,0 +1,192 @@
+internal import Arguments
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+internal import Terminal
+
+/// `keytree doctor`: checks everything the program depends on.
+enum DoctorCommand: Command {
+  static let history = HistoryUse.before
+  static let declaration = CommandDeclaration(
+    name: "doctor", summary: "try everything keytree depends on",
+    details: [
+      "Names GnuPG, its agent and the socket, the keys and what is wrong with them, and makes a round trip: "
+        + "encrypts and decrypts a few bytes. Without a store it looks at GnuPG alone.",
+      "Each line begins with `ok`, with `note` for what is worth knowing, or with `wrong`; what to do stands "
+        + "below it.",
+      "Of git it names the program and the repository, and puts in place what a clone needs: attributes that nothing "
+        + "pushed can overrule, and keytree itself for merging and showing. What was done is said.",
+    ],
+    examples: [Example("keytree doctor", "says what works and what does not")],
+    exitCodes: [11, 13])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    var spent = EngineStatistics()
+    let list = try examine(call, &spent)
+    defer { call.explain(spent) }
+    if call.globals.json {
+      for diagnosis in list { call.console.print(json: diagnosis.json) }
+    } else {
+      for line in Diagnosis.lines(list) { call.console.print(line) }
+    }
+    let count = list.count { $0.state == .wrong }
+    if !call.globals.json, count > 0 {
+      call.console.say("\(count) \(count == 1 ? "thing is" : "things are") wrong.")
+    }
+    return count == 0 ? .done : .failedChecks
+  }
+
+  private static func examine(
+    _ call: CommandCall, _ spent: inout EngineStatistics
+  ) throws -> [Diagnosis] {
+    let path = try call.storePath()
+    var host = try call.host()
+    // All checks run without a prompt; only the round trip may ask.
+    host.interaction = .never
+    let store = StoreExamination(at: path, host: host)
+    let list = examine(store, host, call, &spent)
+    if let keyring = store.keyring { spent = spent + keyring.engineStatistics }
+    let history = GitExamination(call).diagnoses(of: store.keyring)
+    return [.ok("keytree", "version \(ProgramVersion.number)")] + list + history + leftovers(call, path)
+  }
+
+  /// Returns notes about folders of killed edits, clipboards that were not cleared, and pending merge files.
+  private static func leftovers(_ call: CommandCall, _ path: String) -> [Diagnosis] {
+    let environment = call.environment
+    var list = EditorFolder.leftBehind(below: Editor.folders(environment)).map { path in
+      let place = path
+      return Diagnosis.note(
+        "editor", "\(place) was left behind when an edit was killed, and may hold a secret",
+        advice: "`rm -r \(place)`")
+    }
+    let now = environment.clock().microseconds / 1_000_000
+    if let base = environment.runtimeBase,
+      Clipboard.all(environment).contains(where: {
+        ClipboardTurns.isOverdue(session: $0.turnSession, in: base, now: now)
+      })
+    {
+      list.append(
+        .note(
+          "clipboard", "it was not cleared in time, and may still hold a secret",
+          advice: "`keytree \(ClipboardTarget.clearCommand)` clears it"))
+    }
+    // Without a store nothing is pending.
+    let pending = (try? call.store.folder()).flatMap { try? PendingMergeFiles(of: $0).paths() } ?? []
+    if !pending.isEmpty {
+      let names = pending.joined(separator: ", ")
+      list.append(
+        .note(
+          "merging", "notes of merges by git are pending: \(names)",
+          advice:
+            "finish the merge or check out its branch, and the next command removes them; `rm` gives them up")
+      )
+    }
+    return list
+  }
+
+  private static func examine(
+    _ store: StoreExamination, _ host: HostContext, _ call: CommandCall, _ spent: inout EngineStatistics
+  ) -> [Diagnosis] {
+    let user = UserKeyring(locations: host.engineLocations)
+    // This comes first, because listing secret keys already starts an agent.
+    let before = store.keyring?.engineReport()
+    let own: [PublicKey]
+    do {
+      own = try user.secretKeys()
+    } catch {
+      let report = ErrorReport(error, item: nil)
+      return [.failed("gpg", report, advice: GnuPGExamination.advice(error))] + store.diagnoses
+    }
+    let keys = KeyExamination(own: own, now: host.clock())
+    let mayAsk = !call.globals.noInput && call.console.inputIsTerminal
+    if let keyring = store.keyring, let before {
+      var tried = EngineStatistics()
+      let (result, failure) = RoundTrip(mayAsk: mayAsk) { interaction in
+        roundTrip(at: store.path, host, interaction, &tried)
+      }.run()
+      spent = spent + tried
+      let gnupg = GnuPGExamination(
+        environment: call.environment, before: before, after: keyring.engineReport() ?? before,
+        agentFailed: failure?.isForWantOfAnAgent ?? false)
+      let people = keys.people(
+        of: keyring.policy, me: keyring.ownFingerprint, keys: before.keys,
+        ring: known(keyring.policy, user), path: store.path)
+      return gnupg.diagnoses + store.diagnoses + people + [result]
+    }
+    return withoutStore(keys, user, host, call, mayAsk: mayAsk, store, &spent)
+  }
+
+  private static func withoutStore(
+    _ keys: KeyExamination, _ user: UserKeyring, _ host: HostContext, _ call: CommandCall, mayAsk: Bool,
+    _ store: StoreExamination, _ spent: inout EngineStatistics
+  ) -> [Diagnosis] {
+    var files: [Fingerprint: [UInt8]] = [:]
+    let usable = keys.own.first(where: keys.isUsable)
+    // A key that cannot be exported is missing from the engine, which the round trip reports.
+    if let usable { files[usable.fingerprint] = try? user.exportMinimal(usable.fingerprint) }
+    let engine = Engine(
+      locations: host.engineLocations, keyringID: "doctor", keys: files, interaction: .never)
+    let before = engine.report()
+    var results: [Diagnosis] = []
+    var (tried, failure) = (EngineStatistics(), nil as EngineError?)
+    if let usable {
+      let trip = RoundTrip(mayAsk: mayAsk) { interaction in
+        let engine = Engine(
+          locations: host.engineLocations, keyringID: "doctor", keys: files, interaction: interaction)
+        defer { tried = tried + engine.statistics }
+        do throws(EngineError) {
+          try engine.roundTrip(recipients: [usable.fingerprint], signer: usable.fingerprint)
+          return nil
+        } catch {
+          return error
+        }
+      }
+      let (result, problem) = trip.run()
+      (results, failure) = ([result], problem)
+    }
+    let gnupg = GnuPGExamination(
+      environment: call.environment, before: before, after: engine.report(),
+      agentFailed: failure?.isForWantOfAnAgent ?? false)
+    spent = spent + tried + engine.statistics
+    return gnupg.diagnoses + store.diagnoses + keys.ownKeys + results
+  }
+
+  private static func roundTrip(
+    at path: String, _ host: HostContext, _ interaction: Interaction, _ spent: inout EngineStatistics
+  ) -> EngineError? {
+    var host = host
+    host.interaction = interaction
+    do {
+      let keyring = try Keyring.open(at: path, host: host)
+      defer { spent = spent + keyring.engineStatistics }
+      try keyring.roundTrip()
+      return nil
+    } catch {
+      guard case .engine(let error, _) = error else {
+        return .other(code: 0, source: "keytree", text: ErrorReport(error).message ?? "")
+      }
+      return error
+    }
+  }
+
+  /// Returns the keys of a policy's people in the user's own keyring.
+  private static func known(_ policy: Policy, _ user: UserKeyring) -> [Fingerprint: PublicKey] {
+    var found: [Fingerprint: PublicKey] = [:]
+    for fingerprint in policy.people.keys {
+      // The diagnoses of the user's home report a keyring that cannot be read.
+      found[fingerprint] = try? user.publicKey(fingerprint)
+    }
+    return found
+  }
+}
+
+extension EngineError {
+  /// True if an unreachable agent could explain the error.
+  fileprivate var isForWantOfAnAgent: Bool {
+    switch self {
+    case .agentUnreachable, .other, .notARecipient, .unusableKey(_, .noSecretKey): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,32 @@
+internal import Arguments
+internal import CommandSupport
+internal import Terminal
+
+/// `keytree help`: explains the program or one command.
+enum HelpCommand: Command {
+  static let manual = OptionDeclaration("man", help: "print the manual page in roff")
+
+  static let declaration = CommandDeclaration(
+    name: "help", summary: "explain keytree, or one command",
+    operands: [
+      OperandDeclaration("COMMAND", .bytes, count: .any, completion: .command, help: "the command to explain")
+    ],
+    options: [manual],
+    examples: [
+      Example("keytree help", "lists the commands"),
+      Example("keytree help import csv", "explains one"),
+      Example("keytree help --man", "prints the manual page; `man -l -` shows it"),
+    ])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    if call.arguments.has(manual) {
+      let page = ManualPage(call.program.declaration, version: ProgramVersion.number).text()
+      call.console.write(TerminalText(composed: page))
+      return .done
+    }
+    let help = HelpText(call.program.declaration, width: call.console.width)
+    let path = try call.program.declaration.path(to: call.arguments.operands)
+    call.console.write(TerminalText(composed: path.isEmpty ? help.overview() : help.command(path)))
+    return .done
+  }
+}

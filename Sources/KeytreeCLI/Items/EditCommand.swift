@@ -1,0 +1,54 @@
+internal import Arguments
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import Secrets
+internal import Terminal
+
+/// `keytree edit`: opens a secret in an editor.
+enum EditCommand: Command {
+  static let history = HistoryUse.after
+  static let declaration = CommandDeclaration(
+    name: "edit", summary: "change the secret of an item in your editor",
+    details: [
+      "The file is in memory (tmpfs) and is wiped when the editor ends, in whatever way; without a folder in "
+        + "memory nothing is edited. vim, neovim, nano and Emacs are told to keep no copies. The editor is "
+        + "`$VISUAL`, else `$EDITOR`, else vi; no shell is started.",
+      "When the item was changed while it was open in the editor, nothing is overwritten: what was edited is "
+        + "kept as a conflict copy, which `keytree resolve` shows and settles.",
+      "When the secret had no line feed at its end, one that the editor added is taken off again.",
+    ],
+    operands: [
+      OperandDeclaration(
+        "ITEM", .bytes, count: .optional, completion: .item, help: "the item; options can stand for it")
+    ],
+    options: [AttributeOptions.field] + AttributeOptions.all,
+    examples: [Example("keytree edit generic:notes/router", "opens the secret in your editor")],
+    exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    let selection = try call.selection(0)
+    try Editor.requirePerson(at: call.console)
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    keyring.warmUp()
+    let record = try call.findOne(selection, in: keyring.index)
+    try call.requireWritable(keyring, group: record.group)
+    let secret = try keyring.secret(for: record, matching: selection.query(for: record))
+    let editor = Editor(environment: call.environment)
+    guard let edited = try editor.edit(secret, limit: StoreLayout.secretLimit, console: call.console) else {
+      call.report("Nothing was changed in", record)
+      return .done
+    }
+    switch try EditedSecret(of: record, keyring: keyring, console: call.console).store(edited) {
+    case .replaced(let result):
+      call.report("Changed the secret of", result)
+    case .restored(let result):
+      call.report("It was removed meanwhile; stored it again as", result)
+    case .kept(let copy):
+      if call.globals.json { call.console.write(RecordMembers.of(copy)) }
+      throw CommandError.editedMeanwhile(record.reference, keptAs: copy.reference)
+    }
+    return .done
+  }
+}

@@ -1,0 +1,72 @@
+internal import Arguments
+internal import CommandSupport
+
+/// `keytree generate`: stores a generated secret.
+enum GenerateCommand: Command {
+  static let history = HistoryUse.after
+  static let item = OperandDeclaration(
+    "ITEM", .bytes, completion: .item, help: "the item: a new one, or with `--update` one that exists")
+  static let count = OperandDeclaration(
+    "N", .integer(SecretGenerator.lengths), count: .optional,
+    help: "how many characters or words: \(SecretGenerator.defaultLength) characters or "
+      + "\(SecretGenerator.defaultWords) words when not given")
+  static let words = OptionDeclaration(
+    "words", help: "words with hyphens between them, out of a list of \(WordList.count)")
+  static let charset = OptionDeclaration(
+    "charset", .required(ValueDeclaration("SET", .text, completion: .words(GeneratorCharset.names))),
+    help: "the characters: names out of \(GeneratorCharset.names.joined(separator: ", ")), joined by commas, "
+      + "and after `=` characters themselves; all is the default")
+
+  static let declaration = CommandDeclaration(
+    name: "generate", summary: "store a secret made by chance",
+    details: [
+      "Every character or word is chosen with the same probability by the random source of the system. How "
+        + "strong the secret is, is said on standard error; the secret itself is not printed: `keytree get` "
+        + "does that, and `--clip` puts it into the clipboard as `keytree get --clip` does.",
+      "Without `--update` an item that exists is left as it is (exit code 5).",
+    ],
+    operands: [item, count],
+    options: [words, charset, AddCommand.update, AddCommand.local] + ClipboardTarget.options
+      + AttributeOptions.all,
+    examples: [
+      Example("keytree generate github.com/alice", "24 characters, 157 bits"),
+      Example("keytree generate github.com/alice --update --clip", "a new one, to be pasted"),
+      Example("keytree generate wifi/home 6 --words", "six words, 62 bits"),
+      Example("keytree generate bank.example/4711 12 --charset letters,digits,=-_", "what the bank allows"),
+    ],
+    exitCodes: [3, 5, 9, 10, 11, 12])
+
+  /// Returns the generator for the operands and options.
+  ///
+  /// - Parameter position: the position of the operand with the number.
+  /// - Throws: a usage error for an invalid set, and for words together with a set.
+  static func generator(_ call: CommandCall, count position: Int = 1) throws -> SecretGenerator {
+    let number = call.arguments.operand(position)?.text.flatMap { Int($0) }
+    guard let description = call.arguments.text(charset) else {
+      return call.arguments.has(words)
+        ? SecretGenerator(.words(number ?? SecretGenerator.defaultWords))
+        : SecretGenerator(.characters(.standard, length: number ?? SecretGenerator.defaultLength))
+    }
+    if call.arguments.has(words) { throw call.misuse(.conflict(words.display, charset.display)) }
+    do {
+      let set = try GeneratorCharset(description)
+      return SecretGenerator(.characters(set, length: number ?? SecretGenerator.defaultLength))
+    } catch {
+      switch error {
+      case .unknownName:
+        throw call.misuse(.notAChoice(charset.display, choices: GeneratorCharset.names, suggestion: nil))
+      case .notPrintable: throw call.misuse(.other("--charset takes printable ASCII characters after `=`"))
+      case .tooFew: throw call.misuse(.other("--charset needs at least two different characters"))
+      }
+    }
+  }
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    let generator = try generator(call)
+    let clipboard = try ClipboardTarget(call)
+    let storage = try NewItemStorage(
+      call, mayReplace: call.arguments.has(AddCommand.update), isLocal: call.arguments.has(AddCommand.local))
+    try storage.storeGenerated(by: generator, call, clipboard: clipboard)
+    return .done
+  }
+}

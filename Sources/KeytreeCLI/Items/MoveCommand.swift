@@ -1,0 +1,41 @@
+internal import Arguments
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+
+/// `keytree mv`: renames an item.
+enum MoveCommand: Command {
+  static let history = HistoryUse.after
+  static let declaration = CommandDeclaration(
+    name: "mv", summary: "rename an item",
+    details: [
+      "What the new name does not say stays as it is: without an account in it, the account stays. The class "
+        + "stays in any case. The attribute options are new values, too. Id, revision and persistent "
+        + "references stay. The fields of the item go with it."
+    ],
+    operands: [
+      OperandDeclaration("ITEM", .bytes, completion: .item, help: "the item"),
+      OperandDeclaration("NEW", .bytes, help: "its new name"),
+    ],
+    options: [Widening.option] + AttributeOptions.forChange,
+    examples: [Example("keytree mv github.com/alice github.com/alice-work", "changes the account")],
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    let selection = try call.selection(try call.itemName(0), of: GivenAttributes())
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    // GnuPG starts while the index is searched, because the renamed item needs a new signature.
+    keyring.warmUp()
+    let record = try call.findOne(selection, in: keyring.index)
+    let login = try call.login(of: record, in: keyring.index)
+    let change = ItemChange(login, to: try call.draft(renaming: record, to: 1))
+    try call.requireWritable(keyring, group: change.changes.group ?? record.group)
+    try change.requireFreePaths(call, in: keyring.index)
+    try call.confirmWidening(record, to: change.changes.group, in: keyring)
+    let result = try change.apply(to: keyring)
+    let old = record.reference.text
+    call.report(change.isEmpty ? "Nothing to change in" : "Renamed \(old) to", result)
+    return .done
+  }
+}

@@ -1,0 +1,149 @@
+internal import Arguments
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import OneTimePasswords
+internal import Secrets
+internal import Terminal
+
+/// `keytree otp`: generates one-time passwords.
+enum OtpCommand: Command {
+  static let item = OperandDeclaration(
+    "ITEM", .bytes, count: .optional, completion: .item, help: "the item that the code is for")
+  static let qr = OptionDeclaration(
+    "qr", help: "show the seed as a QR code for an authenticator app; no code is made")
+  static let reveal = OptionDeclaration("reveal", help: "put the code into the output of `--json`")
+
+  private static let add = CommandDeclaration(
+    name: "add", summary: "store a seed of one-time passwords",
+    details: [
+      "The seed is an `otpauth://` URI, or base32 alone. On a terminal it is asked for, otherwise it is all of standard "
+        + "input; it is never an argument. What is no seed is not stored.",
+      "It becomes the field `otp` of the item, which need not be there. Issuer and account of the URI become its label, "
+        + "when none is given; a label is public.",
+    ],
+    operands: [
+      OperandDeclaration(
+        "ITEM", .bytes, count: .optional, completion: .item,
+        help: "`server/account` or `server`; options can stand for it")
+    ],
+    options: [AddCommand.update, AddCommand.local],
+    examples: [
+      Example("keytree otp add github.com/alice", "asks for the seed"),
+      Example("zbarimg -q --raw code.png | keytree otp add github.com/alice", "reads it out of a picture"),
+    ],
+    exitCodes: [3, 5, 9, 10, 11, 12])
+
+  static let declaration = CommandDeclaration(
+    name: "otp", summary: "print a one-time password",
+    details: [
+      "The code is made as RFC 6238 says, by time, or as RFC 4226 says, by a counter: SHA-1, SHA-256 or SHA-512, six to "
+        + "eight digits. How long it stays good is said on standard error.",
+      "The seed is the field `otp` of the item. Where there is none, the item itself may hold an `otpauth` URI; base32 alone is taken from an item that is named by a reference, an id, or with its class.",
+      "With a counter, the next value is in the store before the code is shown, so that no code is shown twice. It is a "
+        + "change like any other, with a commit.",
+      "`--json` prints the attributes, and with `--reveal` the code and the `seconds` it stays good among "
+        + "them. Without `--reveal` nothing is decrypted, and no counter moves.",
+    ] + ClipboardTarget.details,
+    operands: [item], options: ClipboardTarget.options + [qr, reveal] + AttributeOptions.all,
+    subcommands: [add],
+    examples: [
+      Example("keytree otp github.com/alice", "prints the code"),
+      Example("keytree otp github.com/alice --clip=20", "puts it into the clipboard for 20 seconds"),
+      Example("keytree otp github.com/alice --qr", "shows the seed to another device"),
+    ],
+    exitCodes: [3, 4, 6, 7, 8, 9, 10, 11, 12])
+
+  static func history(of call: CommandCall) -> HistoryUse { isAdding(call) ? .after : .none }
+
+  private static func isAdding(_ call: CommandCall) -> Bool { call.path.last?.name == add.name }
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    if isAdding(call) {
+      if let option = (ClipboardTarget.options + [qr, reveal]).first(where: call.arguments.has) {
+        throw call.misuse(.other("\(option.display) is for a code, not for a new seed"))
+      }
+      try NewSeed.store(call)
+      return .done
+    }
+    try refuseContradictions(call)
+    if call.globals.json, !call.arguments.has(reveal), !call.arguments.has(ClipboardTarget.clip) {
+      let (record, _) = try SeedItem.record(call, in: try call.openIndex())
+      call.console.write(RecordMembers.of(record))
+      return .done
+    }
+    let clipboard = try ClipboardTarget(call)
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    keyring.warmUp()
+    var item = try SeedItem(call, in: keyring)
+    if call.arguments.has(qr) {
+      let attributes = item.record.attributes
+      let seed = try item.seed()
+      let address = seed.address(
+        issuer: text(attributes[.server] ?? attributes[.service]), account: text(attributes[.account]))
+      try call.console.draw(address, isPlain: call.environment.terminalKind == "dumb")
+      return .done
+    }
+    let code = try item.code(at: call.environment.clock())
+    try show(code, of: item, call, clipboard)
+    return .done
+  }
+
+  /// Shows a code. A counter-based code has changed the store, even if showing it fails.
+  private static func show(
+    _ code: borrowing SeedItem.Code, of item: SeedItem, _ call: CommandCall, _ clipboard: ClipboardTarget?
+  ) throws {
+    do {
+      try deliver(code, of: item, call, clipboard)
+    } catch {
+      // Report the error of showing the code. The next command commits the pending change if this fails.
+      if code.counter != nil { try? call.commitPending() }
+      throw error
+    }
+    guard code.counter != nil else { return }
+    // Print the code before git runs.
+    call.console.flush()
+    try call.commitPending()
+  }
+
+  private static func deliver(
+    _ code: borrowing SeedItem.Code, of item: SeedItem, _ call: CommandCall, _ clipboard: ClipboardTarget?
+  ) throws {
+    let console = call.console
+    if call.globals.json {
+      var members = RecordMembers.of(item.record).filter { $0.name != "code" && $0.name != "seconds" }
+      if call.arguments.has(reveal) {
+        if let seconds = code.seconds { members.append(JSONMember("seconds", .integer(seconds))) }
+        console.write(members, secret: code.digits, named: "code")
+      } else {
+        console.write(members)
+      }
+    } else if clipboard == nil {
+      console.write(secret: code.digits)
+    }
+    if let counter = code.counter {
+      console.say("Made with counter \(counter), which is used up now.")
+    } else if let seconds = code.seconds {
+      console.say("Good for \(seconds) \(seconds == 1 ? "second" : "seconds").")
+    }
+    try clipboard?.deliver(code.digits, as: "the code of \(item.name)")
+  }
+
+  private static func refuseContradictions(_ call: CommandCall) throws {
+    if call.arguments.has(reveal), !call.globals.json {
+      throw call.misuse(.other("--reveal is for the output of --json"))
+    }
+    try ClipboardTarget.refuseContradictions(call)
+    if call.arguments.has(qr), call.globals.json {
+      throw call.misuse(.conflict(qr.display, GlobalOptions.json.display))
+    }
+    let exclusive = [ClipboardTarget.clip, qr, reveal].filter(call.arguments.has)
+    if exclusive.count > 1 { throw call.misuse(.conflict(exclusive[0].display, exclusive[1].display)) }
+  }
+
+  /// Returns the text of an attribute, for a label.
+  private static func text(_ value: AttributeValue?) -> String {
+    value.map { String(decoding: $0.shownBytes, as: UTF8.self) } ?? ""
+  }
+}

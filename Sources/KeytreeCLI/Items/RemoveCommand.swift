@@ -1,0 +1,46 @@
+internal import Arguments
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+
+/// `keytree rm`: removes items.
+enum RemoveCommand: Command {
+  static let history = HistoryUse.after
+  static let declaration = CommandDeclaration(
+    name: "rm", summary: "remove items",
+    details: [
+      "Each name has to match exactly one item: of several the candidates are listed, and nothing is removed. "
+        + "All items are removed in one step with their fields, or none, and nothing is asked. With `--field` only that "
+        + "field is removed.",
+      "The sealed files are deleted. What git has of them stays in the history, and `keytree undelete` brings it "
+        + "back; without git, or another copy of the store, there is no way back.",
+    ],
+    operands: [
+      OperandDeclaration(
+        "ITEM", .bytes, count: .any, completion: .item, help: "the items; options can stand for one")
+    ],
+    options: [AttributeOptions.field] + AttributeOptions.all,
+    examples: [Example("keytree rm github.com/alice github.com/bob", "removes both, or none")],
+    exitCodes: [4, 6, 8, 9, 11, 12])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    let given = try call.givenAttributes()
+    var selections: [ItemSelection] = []
+    for operand in call.arguments.operands.indices {
+      selections.append(try call.selection(try call.itemName(operand), of: given))
+    }
+    if selections.isEmpty { selections = [try call.selection(of: given)] }
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    var records: [ItemRecord] = []
+    for (operand, selection) in selections.enumerated() {
+      let record = try call.findOne(selection, operand: operand, in: keyring.index)
+      // Two names of one item are not an error; the item is removed once.
+      for record in try call.login(of: record, in: keyring.index).records
+      where !records.contains(where: { $0.place == record.place }) { records.append(record) }
+    }
+    try keyring.delete(records)
+    for record in records { call.report("Removed", record) }
+    return .done
+  }
+}

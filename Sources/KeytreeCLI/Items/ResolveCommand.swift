@@ -1,0 +1,144 @@
+internal import Arguments
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import Terminal
+
+/// `keytree resolve`: resolves the conflicts that a merge has left.
+enum ResolveCommand: Command {
+  static let history = HistoryUse.after
+
+  static let keep = OptionDeclaration(
+    "keep", .required(ValueDeclaration("WHICH", .choice(ConflictChoice.allCases.map(\.rawValue)))),
+    help: "`ours`: the item as it is; `theirs`: the conflict copy in its place; `both`: an item for each")
+  static let declaration = CommandDeclaration(
+    name: "resolve", summary: "resolve the conflicts that a merge has left",
+    details: [
+      "Without `--keep` it lists the items that have conflict copies, or the copies of one item: who has signed each "
+        + "copy and when, and in what it differs from the item. Nothing is decrypted.",
+      "A conflict copy that is not signed by a member of its group can be discarded with `--keep ours`, and nothing else.",
+    ],
+    operands: [
+      OperandDeclaration(
+        "ITEM", .bytes, count: .optional, completion: .item, help: "the item that the copies are versions of")
+    ],
+    options: [AttributeOptions.field, keep, ConflictSelection.option, Widening.option] + AttributeOptions.all,
+    examples: [
+      Example("keytree resolve", "lists what is in conflict"),
+      Example("keytree resolve github.com/alice --keep theirs", "takes the version of the conflict copy"),
+      Example("keytree get github.com/alice --copy 5394d489", "prints the secret of a conflict copy"),
+    ],
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    guard let word = call.arguments.text(keep), let choice = ConflictChoice(rawValue: word) else {
+      return try list(call, keyring)
+    }
+    let copy = try ConflictSelection(call: call, keyring: keyring).one(of: call.selection(0))
+    if choice == .theirs, let holder = try keyring.holder(of: copy) {
+      try call.confirmWidening(holder, to: copy.record.group, in: keyring)
+    }
+    let kept = try keyring.resolve(copy, keeping: choice)
+    call.console.say(message(choice))
+    for record in kept { call.report("Kept", record) }
+    return .done
+  }
+
+  private static func message(_ choice: ConflictChoice) -> String {
+    switch choice {
+    case .ours: "Resolved: the conflict copy is removed."
+    case .theirs: "Resolved: the conflict copy is the item now."
+    case .both: "Resolved: the conflict copy is an item of its own now."
+    }
+  }
+
+  private static func list(_ call: CommandCall, _ keyring: Keyring) throws -> ExitCode {
+    let given = try call.givenAttributes()
+    let isNamed = call.arguments.operand(0) != nil || !given.isEmpty
+    let conflicts = ConflictSelection(call: call, keyring: keyring)
+    let copies = try isNamed ? conflicts.copies(of: call.selection(0)) : conflicts.all()
+    if copies.isEmpty, isNamed { throw conflicts.none }
+    for copy in copies {
+      let holder = try keyring.holder(of: copy)
+      let conflict = Conflict(copy: copy, holder: holder, policy: keyring.policy)
+      if call.globals.json {
+        call.console.write(conflict.json)
+      } else {
+        for line in conflict.lines { call.console.print(line) }
+      }
+    }
+    if copies.isEmpty {
+      call.console.say("Nothing is in conflict.")
+    } else if !call.globals.json {
+      call.console.say(
+        "hint: `keytree get ITEM --copy DIGITS` prints the secret of a copy; "
+          + "`keytree resolve ITEM --keep ours`, `theirs` or `both` resolves the conflict.")
+    }
+    return .done
+  }
+}
+
+/// A conflict copy and the item that it conflicts with.
+private struct Conflict {
+  let copy: ConflictCopy
+  let holder: ItemRecord?
+  let policy: Policy
+
+  /// The differences, for people: the item's value first, then the copy's; escaped.
+  var lines: [String] {
+    let record = copy.record
+    let name = (holder?.reference ?? record.reference).text
+    var facts = FactList()
+    facts.add("copy", copy.shortName)
+    facts.add("signed", signed)
+    if let holder {
+      let times = [holder, record].map(\.secretModified.rfc3339)
+      facts.add(
+        "secret",
+        holder.revision == record.revision
+          ? "the same in both" : "differs: of \(times[0]), in the copy of \(times[1])")
+      for name in differing(from: holder) {
+        facts.add(name.text, "\(shown(name, holder)), in the copy \(shown(name, record))")
+      }
+      if holder.group != record.group {
+        facts.add("group", "\(holder.group), in the copy \(record.group)")
+      }
+    } else {
+      facts.add("item", "no longer in the store")
+    }
+    return [name] + facts.lines.map { "  \($0)" }
+  }
+
+  private var signed: String {
+    guard let signer = copy.signer else { return "not by a member of its group" }
+    let name = policy.people[signer]?.name ?? signer.text
+    return copy.signed.map { "by \(name), \($0.rfc3339)" } ?? "by \(name)"
+  }
+
+  private func shown(_ name: AttributeName, _ record: ItemRecord) -> String {
+    guard let value = record.attributes[name] else { return "none" }
+    return String(decoding: value.shownBytes, as: UTF8.self)
+  }
+
+  private func differing(from holder: ItemRecord) -> [AttributeName] {
+    Set(holder.attributes.names + copy.record.attributes.names).sorted()
+      .filter { holder.attributes[$0] != copy.record.attributes[$0] }
+  }
+
+  /// The differences, for programs.
+  var json: [JSONMember] {
+    [
+      JSONMember("copy", .string(copy.name)),
+      JSONMember(
+        "differs",
+        .array(holder.map { holder in differing(from: holder).map { .string($0.text) } } ?? [])),
+      JSONMember("id", .string(copy.record.id.hex)),
+      JSONMember("item", holder.map { .string($0.reference.text) } ?? .null),
+      JSONMember("sameSecret", .bool(holder?.revision == copy.record.revision)),
+      JSONMember("signed", copy.signed.map { .string($0.rfc3339) } ?? .null),
+      JSONMember("signer", copy.signer.map { .string($0.text) } ?? .null),
+    ]
+  }
+}

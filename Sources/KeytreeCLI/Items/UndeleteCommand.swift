@@ -1,0 +1,160 @@
+internal import Arguments
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import Sync
+internal import Terminal
+
+/// `keytree undelete`: restores an item that was deleted.
+enum UndeleteCommand: Command {
+  static let history = HistoryUse.after
+  static let item = OperandDeclaration(
+    "ITEM", .bytes, count: .optional, help: "the item, by the name that it had or by its id")
+
+  static let declaration = CommandDeclaration(
+    name: "undelete", summary: "bring back an item that was deleted",
+    details: [
+      "The last version comes back as it was: id, attributes, times, and the encrypted file, byte for byte. The fields "
+        + "that were deleted together with a login come back with it. If several deleted items had the name, the "
+        + "candidates are listed by their ids. If the item was in several groups, its group has to be named as well.",
+      "Only versions that a member of the item's group has signed come back. If the group has other members now, the "
+        + "secret is encrypted again for them, which needs your key.",
+      "`keytree get ITEM --at REV` prints the secret of a deleted item and brings nothing back.",
+    ],
+    operands: [item], options: [AttributeOptions.field] + AttributeOptions.all,
+    examples: [Example("keytree undelete github.com/alice", "brings it back")],
+    exitCodes: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    let selection = try call.selection(0)
+    let repository = try call.requireRepository()
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    try call.requireWritable(keyring)
+    // A deletion that is not committed yet would not be found.
+    try call.commitPending()
+    let items = try deletedItems(call, selection, keyring, repository)
+    if let item = items.first, try call.find(item.record.path, in: keyring.index) != nil {
+      throw isTaken(item.record)
+    }
+    let restored: [ItemRecord]
+    do {
+      restored = try keyring.bringBack(items)
+    } catch {
+      if case .itemExists = error, let item = items.first { throw isTaken(item.record) }
+      throw error
+    }
+    for record in restored { call.report("Brought back", record) }
+    return .done
+  }
+
+  /// Returns the one selected deleted item, and the fields that were deleted together with it.
+  private static func deletedItems(
+    _ call: CommandCall, _ selection: ItemSelection, _ keyring: Keyring, _ repository: Repository
+  ) throws -> [PastItemFiles] {
+    let removals = try call.removals(selection, repository)
+    var deleted: [ItemRecord] = []
+    var ids: Set<ItemID> = []
+    for record in removals.map(\.record) where selection.accepts(record) && ids.insert(record.id).inserted {
+      // An item that was renamed, or that stays on this machine, is not deleted.
+      if try isGone(record, keyring.index) { deleted.append(record) }
+    }
+    guard let record = try call.settleOne(deleted) else {
+      let isThere = try !call.find(selection, in: keyring.index).items.isEmpty
+      throw CommandError.other(
+        .notFound, message: "no deleted item matches \(call.nameForMessages(0))",
+        hint: isThere
+          ? "it is in the store; `keytree history ITEM` shows its older versions"
+          : "`keytree git log --diff-filter=D --name-only -- items` lists the files that were removed")
+    }
+    // A verified version must have had the name, although the last one may have had another.
+    let named = removals.filter { selection.accepts($0.record) }
+    _ = try lastVersions(of: record.id, named, keyring, repository)
+    let everywhere = try RemovedItems(below: [StoreLayout.items], in: repository).removals
+    let versions = everywhere.filter { $0.record.id == record.id }
+    let login = try chosen(of: lastVersions(of: record.id, versions, keyring, repository), call)
+    if login.record.field != nil { return [login] }
+    // A merge may have removed the same version again on the other branch.
+    let steps = Set(versions.filter { $0.record == login.record }.map(Step.init))
+    let query = Query.fields(of: login.record)
+    let fields = everywhere.filter { steps.contains(Step($0)) && query.matches($0.record) }
+    var items = [login]
+    let byField = Dictionary(grouping: fields, by: \.record.id).values
+      .sorted { $0[0].record.path.text < $1[0].record.path.text }
+    for versions in byField where try isGone(versions[0].record, keyring.index) {
+      do {
+        let last = try lastVersions(of: versions[0].record.id, versions, keyring, repository)
+        if let field = last.first(where: { $0.record.group == login.record.group }) { items.append(field) }
+      } catch {
+        // The login is restored without a field that cannot be verified.
+        let name = versions[0].record.reference.text
+        call.console.complain("keytree: warning: did not bring back \(name)")
+        for line in ErrorReport(describing: error).lines { call.console.complain(line) }
+      }
+    }
+    return items
+  }
+
+  /// A commit that has removed records, and its parent.
+  private struct Step: Hashable {
+    let commit: String
+    let parent: String
+
+    init(_ removal: RemovedItems.Removal) { (commit, parent) = (removal.commit, removal.parent) }
+  }
+
+  private static func isGone(_ record: ItemRecord, _ index: Index) throws -> Bool {
+    try index.find(Query(predicates: [.id(record.id)], limit: .one)).items.isEmpty
+  }
+
+  /// Returns the one selected version. A member of another group may have signed and removed a version with the id of
+  /// an item of this group. The group is therefore not taken from the last version: the user must name it.
+  ///
+  /// - Throws: `ambiguous` with the last version of each group; a usage error.
+  private static func chosen(
+    of versions: [PastItemFiles], _ call: CommandCall
+  ) throws -> PastItemFiles {
+    if versions.count == 1 { return versions[0] }
+    let group = try call.givenAttributes().group
+    let name = try call.itemName(0)
+    let wanted = versions.filter { version in
+      if let group { return version.record.group == group }
+      if case .reference(.path(let path)) = name { return version.record.path == path }
+      return false
+    }
+    if wanted.count == 1 { return wanted[0] }
+    throw CommandError.ambiguous(call.nameForMessages(0), candidates: versions.map(\.record.reference.text))
+  }
+
+  /// Returns the newest verified versions of a deleted item, one for each of its groups. Anyone who can push can add
+  /// and remove a record, so the record that was removed last may not be valid.
+  ///
+  /// - Throws: `KeyringError` or `SyncError` with the error of the last one, if no version can be verified.
+  private static func lastVersions(
+    of id: ItemID, _ removals: [RemovedItems.Removal], _ keyring: Keyring, _ repository: Repository
+  ) throws -> [PastItemFiles] {
+    var last: [String: PastItemFiles] = [:]
+    var failure: KeyringError?
+    for removal in removals where removal.record.id == id {
+      do {
+        guard let store = try PastStore(at: removal.parent, in: repository) else { continue }
+        let files = try store.item(at: removal.record.path, in: keyring)
+        let group = files.record.group
+        if last[group].map({ $0.record.modified < files.record.modified }) ?? true { last[group] = files }
+      } catch let error as KeyringError {
+        failure = failure ?? error
+      }
+    }
+    if last.isEmpty { throw failure ?? KeyringError.itemNotFound }
+    return last.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  private static func isTaken(_ record: ItemRecord) -> CommandError {
+    .other(
+      .alreadyExists,
+      message: "cannot bring back \(record.reference.text): another item has its place",
+      hint:
+        "rename that one with `keytree mv`; `keytree history \(ItemReference.id(record.id).text)` shows the versions "
+        + "of the old one")
+  }
+}

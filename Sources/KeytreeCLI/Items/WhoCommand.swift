@@ -1,0 +1,65 @@
+internal import Arguments
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+internal import Terminal
+
+/// `keytree who`: shows who can decrypt an item.
+enum WhoCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "who", summary: "say who can decrypt an item",
+    details: [
+      "Read from the packets of the item's file, so it is what GnuPG will do, whatever the policy says; then held "
+        + "against the policy. Nothing is decrypted. A line for each recipient: the subkey, and whose it is.",
+      "Ends with 13 when the item is not for exactly the members of its group.",
+    ],
+    operands: [OperandDeclaration("ITEM", .bytes, completion: .item, help: "the item")],
+    options: AttributeOptions.all,
+    examples: [Example("keytree who github.com/alice", "a line for each reader")],
+    exitCodes: [4, 6, 8, 9, 13])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    let selection = try call.selection(0)
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    let record = try call.findOne(selection, in: keyring.index)
+    let readers = try keyring.readers(of: record)
+    if call.globals.json {
+      call.console.print(json: json(readers, record))
+    } else {
+      for reader in readers.readers { call.console.print(line(reader, keyring.policy)) }
+      for member in readers.missing {
+        call.console.print(
+          "-                 \(member.text)  \(keyring.policy.name(of: member)), CANNOT READ IT")
+      }
+    }
+    if readers.isRight { return .done }
+    call.console.say(
+      "hint: it is not for just the members of group \(ErrorReport.quote(record.group)); `keytree group reseal` "
+        + "seals it again.")
+    return .failedChecks
+  }
+
+  private static func line(_ reader: ItemReaders.Reader, _ policy: Policy) -> String {
+    let names = reader.people.map { "\($0.text)  \(policy.name(of: $0))" }
+    let words = names.isEmpty ? "of nobody in this keyring" : names.joined(separator: " or ")
+    return "\(reader.id.text)  \(words)\(reader.isExpected ? "" : ", NOT IN THE GROUP OR AN OLD SUBKEY")"
+  }
+
+  private static func json(_ readers: ItemReaders, _ record: ItemRecord) -> JSONValue {
+    .object([
+      JSONMember("group", .string(record.group)), JSONMember("item", .string(record.reference.text)),
+      JSONMember("missing", .array(readers.missing.map { .string($0.text) })),
+      JSONMember(
+        "readers",
+        .array(
+          readers.readers.map { reader in
+            .object([
+              JSONMember("expected", .bool(reader.isExpected)), JSONMember("keyID", .string(reader.id.text)),
+              JSONMember("people", .array(reader.people.map { .string($0.text) })),
+            ])
+          })),
+    ])
+  }
+}

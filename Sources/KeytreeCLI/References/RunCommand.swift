@@ -1,0 +1,163 @@
+internal import Arguments
+internal import CommandSupport
+internal import Glibc
+internal import Keyring
+internal import KeyringModel
+internal import Secrets
+internal import Terminal
+
+/// `keytree run`: runs a program with secrets in its environment.
+enum RunCommand: Command {
+  static let variable = OptionDeclaration(
+    "env", short: "e", .required(ValueDeclaration("NAME=REF", .bytes)),
+    help: "a variable that gets the secret of a reference", isRepeatable: true)
+  static let file = OptionDeclaration(
+    "env-file", .required(ValueDeclaration("FILE", .text, completion: .file)),
+    help: "a file of lines `NAME=VALUE`; values that are references are replaced", isRepeatable: true)
+
+  static let declaration = CommandDeclaration(
+    name: "run", summary: "run a program with secrets in its environment",
+    details: [
+      "Variables whose value is a reference, `keytree://...`, get the secret in its place: those of the environment, of "
+        + "`--env-file` and of `--env`, of which the later ones win. All references are resolved first; when one leads "
+        + "nowhere, nothing is started. Each item is decrypted once.",
+      "The program takes the place of keytree: no shell, its own exit status, its own signals, its own terminal. Its "
+        + "options follow `--`. When it cannot be started, the status is 127 if there is none, else 126.",
+      "The environment of a process can be read by other programs of the same user, and is handed on to what it starts. "
+        + "A program that can read a secret from a file or a pipe is better off with `keytree read`.",
+    ],
+    operands: [
+      OperandDeclaration("COMMAND", .bytes, count: .oneOrMore, help: "the program and its arguments")
+    ],
+    options: [variable, file],
+    examples: [
+      Example(
+        "keytree run --env TOKEN=keytree://generic-password/ci/deploy -- ./deploy --all", "one variable"),
+      Example("keytree run --env-file app.env -- node server.js", "those of a file"),
+    ],
+    exitCodes: [3, 4, 7, 8, 9])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    let words = call.arguments.operands.map(\.bytes)
+    let inherited = call.environment.launch?.variables ?? call.environment.entries
+    var program = ProgramReplacement(words, variables: inherited)
+    var references: [(name: String, reference: ItemReference)] = []
+    for (name, value) in try variables(inherited, call) {
+      if let reference = try reference(value, name) {
+        references.removeAll { $0.name == name }
+        references.append((name, reference))
+      } else {
+        references.removeAll { $0.name == name }
+        program.set(name, to: value)
+      }
+    }
+    let secrets = try ResolvedReferences(references.map(\.reference), call)
+    for (name, reference) in references {
+      let secret = secrets[reference]
+      guard unsafe !secret.withBytes({ unsafe $0.contains(0) }) else {
+        throw CommandError.other(
+          .failure, message: "cannot put \(reference.text) into \(name): it holds a NUL",
+          hint: "hand it over in a file: `keytree get ITEM --out FILE`")
+      }
+      program.set(name, to: secret)
+    }
+    call.console.flush()
+    guard let path = program.file else {
+      return try cannotStart(
+        words, "there is no such program in `PATH`",
+        hint:
+          "a name without `/` is looked for in the absolute folders of `PATH` that nobody else can change",
+        127, call)
+    }
+    let problem = program.run(path, as: call.environment.launch)
+    return try cannotStart(
+      words, ErrorReport.words(problem), hint: hint(problem), problem == ENOENT ? 127 : 126, call)
+  }
+
+  /// Returns the variables to set, in order. A variable of the environment is included only if its value is a
+  /// reference.
+  private static func variables(
+    _ inherited: [[UInt8]], _ call: CommandCall
+  ) throws -> [(name: String, value: [UInt8])] {
+    var result: [(name: String, value: [UInt8])] = []
+    for entry in inherited {
+      guard let equals = entry.firstIndex(of: UInt8(ascii: "=")),
+        entry[(equals + 1)...].starts(with: ItemReference.scheme.utf8)
+      else { continue }
+      guard let name = String(validating: entry[..<equals], as: UTF8.self) else {
+        // Otherwise the program would receive the reference and use it as the secret.
+        let shown = Escaping.terminal.show(Array(entry[..<equals]))
+        throw CommandError.other(
+          .usage, message: "a variable whose value is a reference has a name that is not UTF-8: \(shown)",
+          hint: "give the secret another name with `--env NAME=REF`, and unset this one")
+      }
+      result.append((name, Array(entry[(equals + 1)...])))
+    }
+    for word in call.arguments.values(file) {
+      guard let path = word.text else { throw call.misuse(.notText(file.display)) }
+      result += try variables(ofFile: path)
+    }
+    for word in call.arguments.values(variable) {
+      let equals = word.bytes.firstIndex(of: UInt8(ascii: "=")) ?? 0
+      let value = word.bytes.dropFirst(equals + 1)
+      guard equals > 0, VariableFile.isName(word.bytes[..<equals]),
+        value.starts(with: ItemReference.scheme.utf8)
+      else {
+        throw call.misuse(.other("`--env` takes NAME=REF, where REF is a reference: `keytree://...`"))
+      }
+      result.append((String(decoding: word.bytes[..<equals], as: UTF8.self), Array(value)))
+    }
+    return result
+  }
+
+  private static func variables(ofFile path: String) throws -> [(name: String, value: [UInt8])] {
+    let content = try UserFile.read(path, limit: 1 << 20)
+    do {
+      return try VariableFile(unsafe content.withBytes { unsafe Array($0) }).variables
+    } catch {
+      let reason =
+        switch error {
+        case .notVariable(let line): "line \(line) is not `NAME=VALUE`"
+        case .badQuotes(let line): "the quotes of line \(line) do not close it"
+        case .containsNUL(let line): "line \(line) holds a NUL"
+        }
+      throw CommandError.other(
+        .failure, message: "cannot read \(path): \(reason)",
+        hint: "a line is `NAME=VALUE`; `#` begins a comment, quotes keep spaces")
+    }
+  }
+
+  /// Returns the reference in a value, or nil if the value is anything else.
+  ///
+  /// - Throws: `other` if it begins like a reference but is invalid, because the program would use it as the secret.
+  private static func reference(_ value: [UInt8], _ name: String) throws -> ItemReference? {
+    guard value.starts(with: ItemReference.scheme.utf8) else { return nil }
+    guard let reference = ItemReference(String(decoding: value, as: UTF8.self)) else {
+      throw CommandError.other(
+        .usage, message: "the value of \(name) begins as a reference and is none",
+        hint: "a reference is `keytree://CLASS/CONTAINER/NAME`, as `keytree get ITEM --attributes` shows it")
+    }
+    return reference
+  }
+
+  /// Returns the hint for an error of `execve(2)`.
+  private static func hint(_ problem: Int32) -> String {
+    switch problem {
+    case E2BIG:
+      "its words and variables are too large: hand the secret over in a pipe (`keytree read`) or a file "
+        + "(`keytree inject`)"
+    case EACCES: "it is a folder, or a file that you may not execute: `ls -ld` shows which"
+    case ENOEXEC: "it is neither a program for this machine nor a script that begins with `#!`"
+    default: ErrorReport.hint(problem)
+    }
+  }
+
+  private static func cannotStart(
+    _ words: [[UInt8]], _ reason: String, hint: String, _ status: Int32, _ call: CommandCall
+  ) throws -> ExitCode {
+    let name = Escaping.terminal.show(words.first ?? [])
+    call.console.complain("keytree: cannot run \(name): \(reason)")
+    call.console.complain("hint: \(hint)")
+    throw CommandError.exit(status: status)
+  }
+}

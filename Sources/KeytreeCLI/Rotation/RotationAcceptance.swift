@@ -1,0 +1,67 @@
+internal import Arguments
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import Terminal
+
+/// `keytree rotate accept`: an admin's decision that a secret stays.
+struct RotationAcceptance {
+  private let call: CommandCall
+
+  init(_ call: CommandCall) { self.call = call }
+
+  /// Finds the entry that is meant, and accepts it.
+  ///
+  /// - Throws: a usage error; `noMatch`, `ambiguous`; `KeyringError`, with `team` and `notAnAdmin` for others than
+  ///   admins;
+  ///   `NotCommittedError`.
+  func run() throws -> ExitCode {
+    let selection = try call.selection(0)
+    guard let reason = call.arguments.text(RotateCommand.reason) else {
+      throw call.misuse(.missingOperand("--reason"))
+    }
+    try Self.check(reason, call)
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    try Self.requireAdmin(keyring)
+    let list = try Rotations(call, keyring).list
+    let meant = list.entries.filter { selection.accepts($0.record) }
+    guard let record = try call.settleOne(meant.map(\.record)) else {
+      let item = try call.findOne(selection, in: keyring.index)
+      throw CommandError.other(
+        .notFound, message: "\(item.reference.text) is not on the rotation list",
+        hint: "`keytree rotate status` shows what is")
+    }
+    try Self.accept(record, because: reason, in: keyring, call)
+    return .done
+  }
+
+  /// Refuses what cannot be a reason.
+  static func check(_ reason: String, _ call: CommandCall) throws {
+    guard !reason.isEmpty, reason.utf8.count <= AcceptedRisk.maximumReason else {
+      throw call.misuse(.other("a reason has 1 to \(AcceptedRisk.maximumReason) bytes"))
+    }
+  }
+
+  /// Refuses others than admins before anything is asked or read.
+  static func requireAdmin(_ keyring: Keyring) throws {
+    if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
+    guard keyring.policy.admins.contains(keyring.ownFingerprint) else { throw KeyringError.team(.notAnAdmin) }
+  }
+
+  /// Writes the decision into the policy and commits it.
+  ///
+  /// - Throws: `KeyringError`, `NotCommittedError`.
+  static func accept(
+    _ record: ItemRecord, because reason: String, in keyring: Keyring, _ call: CommandCall
+  ) throws {
+    let risk = AcceptedRisk(
+      revision: record.revision, reason: reason, by: keyring.ownFingerprint, at: try call.host().clock())
+    let change = try keyring.plan([.accept(record.id, risk)])
+    let progress = WorkProgress("seal", console: call.console)
+    defer { progress.finish() }
+    _ = try keyring.make(change, subject: "accept that a secret stays") { progress.advance(to: $0, of: $1) }
+    try call.commitPending()
+    call.console.say("Accepted: the secret of \(record.reference.text) stays as it is.")
+  }
+}

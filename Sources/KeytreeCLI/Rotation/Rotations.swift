@@ -1,0 +1,153 @@
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+internal import Sync
+internal import Terminal
+
+/// The rotation list of a store, and what may be missing in it.
+struct Rotations {
+  let list: RotationList
+  /// The number of encrypted files in the history that belong to no record.
+  let strays: Int
+
+  /// Looks through the store and its history.
+  ///
+  /// - Throws: `KeyringError`, `GitError`, `SyncError`.
+  init(_ call: CommandCall, _ keyring: Keyring) throws {
+    let repository = try call.repository()
+    let past = try PastReaders(of: keyring, in: repository)
+    strays = past.readers.strays.count
+    list = try keyring.rotationList(of: past.items, past.readers)
+  }
+
+  /// The reasons why there may be more entries, always in the same order.
+  var sortedGaps: [SecretReaders.Gap] { list.gaps.sorted { $0.place < $1.place } }
+
+  /// Warns of each reason why there may be more entries.
+  func tellGaps(_ console: Console) {
+    for gap in sortedGaps {
+      console.complain("keytree: warning: the list may not be complete: \(gap.words)")
+      console.complain("hint: \(gap.hint)")
+    }
+    // Those that only the current members could read hide nothing.
+    if strays > 0, !list.gaps.contains(.strays(strays)) {
+      console.say("\(SecretReaders.Gap.strays(strays).words).")
+    }
+  }
+}
+
+extension SecretReaders.Gap {
+  fileprivate var place: Int {
+    switch self {
+    case .noHistory: 0
+    case .cutOff: 1
+    case .missing: 2
+    case .unreadable: 3
+    case .unverified: 4
+    case .strays: 5
+    case .tooLarge: 6
+    case .badRecords: 7
+    }
+  }
+
+  fileprivate var words: String {
+    switch self {
+    case .noHistory: "the store has no history, so who could read a secret before is not known"
+    case .cutOff: "this clone has only the later part of the history"
+    case .missing(let count): "\(count) contents of the history are missing in this clone"
+    case .unreadable(let count):
+      count == 1
+        ? "the encrypted file of an item is missing or damaged"
+        : "the encrypted files of \(count) items are missing or damaged"
+    case .unverified(let count):
+      count == 1
+        ? "the record of an item is missing or not signed by a member of its group"
+        : "the records of \(count) items are missing or not signed by members of their groups"
+    case .strays(let count):
+      count == 1
+        ? "1 encrypted file of the history belongs to no record"
+        : "\(count) encrypted files of the history belong to no record"
+    case .tooLarge(let count):
+      count == 1
+        ? "1 file of the history is too large to be read"
+        : "\(count) files of the history are too large to be read"
+    case .badRecords(let count):
+      count == 1 ? "1 record of the history cannot be read" : "\(count) records of the history cannot be read"
+    }
+  }
+
+  fileprivate var hint: String {
+    switch self {
+    case .noHistory: "create one with `keytree git init`"
+    case .cutOff: "get the rest with `keytree git fetch --unshallow`"
+    case .missing: "make a complete clone with `keytree clone`"
+    case .unreadable, .unverified: "list what is damaged with `keytree check`"
+    case .strays:
+      "others than the current members could read some of them: change the secrets that they may know"
+    case .tooLarge, .badRecords: "see who has added it with `keytree git log --stat -- items conflicts`"
+    }
+  }
+
+  /// The facts for programs.
+  private var name: String {
+    switch self {
+    case .noHistory: "noHistory"
+    case .cutOff: "shallow"
+    case .missing: "missing"
+    case .unreadable: "unreadable"
+    case .unverified: "unverified"
+    case .strays: "strays"
+    case .tooLarge: "tooLarge"
+    case .badRecords: "badRecords"
+    }
+  }
+
+  /// The number of open rotations, if they can be counted.
+  private var count: Int? {
+    switch self {
+    case .noHistory, .cutOff: nil
+    case .missing(let count), .unreadable(let count), .unverified(let count), .strays(let count),
+      .tooLarge(let count), .badRecords(let count):
+      count
+    }
+  }
+
+  /// A line for programs.
+  var members: [JSONMember] {
+    (count.map { [JSONMember("count", .integer(Int64($0)))] } ?? []) + [JSONMember("gap", .string(name))]
+  }
+}
+
+extension RotationList.Reader {
+  /// The reader, and the reason why they may not read the secret, for people; not escaped.
+  func words(_ policy: Policy, group: String) -> String {
+    guard let person else {
+      let key = keys.map(\.text).sorted().joined(separator: ", ")
+      return keys == [.hidden] ? "a hidden recipient" : "key \(key), which no member has"
+    }
+    let name = policy.people[person]?.name ?? person.text
+    switch reason {
+    case .left(let time): return "\(name), who left on \(time.rfc3339.prefix(10))"
+    case .notInGroup: return "\(name), who is not in group \(group)"
+    case .unknownKey: return name
+    }
+  }
+
+  /// The facts for programs.
+  func json(_ policy: Policy) -> JSONValue {
+    var members = [JSONMember("keys", .array(keys.sorted().map { .string($0.text) }))]
+    if let person {
+      members.append(JSONMember("fingerprint", .string(person.text)))
+      if let name = policy.people[person]?.name { members.append(JSONMember("name", .string(name))) }
+    }
+    switch reason {
+    case .left(let time):
+      members.append(JSONMember("left", .string(time.rfc3339)))
+      members.append(JSONMember("reason", .string("left")))
+    case .notInGroup: members.append(JSONMember("reason", .string("notInGroup")))
+    case .unknownKey: members.append(JSONMember("reason", .string("unknownKey")))
+    }
+    return .object(members)
+  }
+}

@@ -1,0 +1,87 @@
+internal import Arguments
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import Terminal
+
+/// `keytree check`: compares index, files and policy.
+enum CheckCommand: Command {
+  static let history = HistoryUse.after
+  static let repair = OptionDeclaration(
+    "repair", help: "rebuild the index, restore missing files, and quarantine strays; nothing is deleted")
+  static let decrypt = OptionDeclaration("decrypt", help: "decrypt every item and look inside")
+
+  static let declaration = CommandDeclaration(
+    name: "check", summary: "compare index, files and policy",
+    details: [
+      "Every line of the index, every file, every recipient. Without `--decrypt` no secret key is needed. "
+        + "Each finding is a line: the path in the store, and what is wrong there.",
+      "`--repair` prints what it does, line by line, and checks again. It restores missing files from the history. "
+        + "What belongs nowhere goes into a folder `.keytree/quarantine-TIME`, which you may remove.",
+    ],
+    options: [repair, decrypt],
+    examples: [
+      Example("keytree check", "looks, changes nothing"),
+      Example("keytree check --repair", "settles what can be settled without losing anything"),
+    ],
+    exitCodes: [3, 4, 7, 8, 9, 11, 12, 13])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    let keyring = try call.openKeyring()
+    defer { call.explain(keyring.engineStatistics) }
+    let (repairs, decrypts) = (call.arguments.has(repair), call.arguments.has(decrypt))
+    let progress = WorkProgress(repairs ? "repair" : "check", console: call.console)
+    var done: [Repair] = []
+    if repairs {
+      done = try keyring.finishChanges()
+      // Before the index is rebuilt, because the index may name an item whose files are only in the history.
+      done += try call.restoreMissingFiles(in: keyring).map(Repair.restoredFile)
+    }
+    var report: CheckReport
+    defer { progress.finish() }
+    report =
+      repairs
+      ? try keyring.repair(decrypts: decrypts) { progress.advance(to: $0, of: $1) }
+      : try keyring.check(decrypts: decrypts) { progress.advance(to: $0, of: $1) }
+    report.repairs = done + report.repairs
+    if call.globals.json {
+      printJSON(report, call.console)
+    } else {
+      print(report, isRepaired: repairs, call.console)
+    }
+    return report.isClean ? .done : .failedChecks
+  }
+
+  private static func print(_ report: CheckReport, isRepaired: Bool, _ console: Console) {
+    for repair in report.repairs { console.print(repair.line) }
+    for finding in report.findings { console.print(finding.line) }
+    var items = report.items == 1 ? "1 item" : "\(report.items) items"
+    let copies = report.conflictCopies
+    if copies > 0 { items += copies == 1 ? ", 1 conflict copy" : ", \(copies) conflict copies" }
+    let looked = report.decrypted > 0 ? ", \(report.decrypted) decrypted" : ""
+    guard !report.isClean else {
+      console.say("\(items)\(looked), nothing is wrong.")
+      return
+    }
+    let count = report.findings.count
+    console.say("\(items)\(looked), \(count) \(count == 1 ? "finding" : "findings").")
+    if isRepaired {
+      console.say("hint: restore what is left from git or a backup; `keytree rm` quarantines a damaged item.")
+    } else if report.findings.contains(where: \.kind.isForRepair) {
+      console.say("hint: `keytree check --repair` settles what it can; nothing is deleted.")
+    }
+  }
+
+  private static func printJSON(_ report: CheckReport, _ console: Console) {
+    for repair in report.repairs { console.print(json: repair.json) }
+    for finding in report.findings { console.print(json: finding.json) }
+    console.print(
+      json: .object([
+        JSONMember("conflictCopies", .integer(Int64(report.conflictCopies))),
+        JSONMember("decrypted", .integer(Int64(report.decrypted))),
+        JSONMember("findings", .integer(Int64(report.findings.count))),
+        JSONMember("items", .integer(Int64(report.items))),
+        JSONMember("repairs", .integer(Int64(report.repairs.count))),
+      ]))
+  }
+}

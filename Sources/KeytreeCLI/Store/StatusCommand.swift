@@ -1,0 +1,31 @@
+internal import Arguments
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import Terminal
+
+/// `keytree status`: shows the contents of the store and the pending work.
+enum StatusCommand: Command {
+  static let history = HistoryUse.before
+  static let declaration = CommandDeclaration(
+    name: "status", summary: "say what the store holds and what waits to be done",
+    details: [
+      "Counts items by class, names people and groups, and lists what is damaged, unfinished or about to "
+        + "expire, as far as it can be seen without starting GnuPG. `keytree check` looks closer."
+    ],
+    examples: [Example("keytree status", "one look at the store")],
+    exitCodes: [4, 8, 9, 11, 12])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    let status = try StoreStatus(call)
+    if call.globals.json {
+      call.console.print(json: status.json)
+    } else {
+      for line in status.lines { call.console.print(line) }
+    }
+    call.explain(status.statistics)
+    guard let distrust = status.distrust else { return .done }
+    call.console.complain("hint: \(distrust.hint)")
+    return .policyNotTrusted
+  }
+}

@@ -1,0 +1,135 @@
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+internal import Terminal
+
+/// The facts about a store for `status`.
+struct StoreStatus {
+  private let path: String
+  private var keyring: Keyring?
+  private(set) var distrust: PolicyDistrust?
+  private let unfinished: [String]
+  private let quarantines: [String]
+  private let counts: [ItemClass: Int]
+  private let localCount: Int
+  private let conflictCopies: Int
+  private let damage: [IndexProblem]
+  private let expiring: [(fingerprint: Fingerprint, expires: Timestamp)]
+  private let history: HistoryFacts
+  let statistics: SearchStatistics
+
+  init(_ call: CommandCall) throws {
+    path = try call.storePath()
+    let host = try call.host()
+    let index = try call.openIndex()
+    // Before the search, which completes unfinished changes.
+    unfinished = try index.unfinishedChanges()
+    quarantines = try index.quarantines()
+    let matches = try index.find(Query())
+    counts = matches.items.reduce(into: [:]) { $0[$1.itemClass, default: 0] += 1 }
+    localCount = matches.items.count(where: \.isLocal)
+    conflictCopies = try index.conflictCopyCount()
+    damage = matches.problems
+    statistics = matches.statistics
+    history = HistoryFacts(call)
+    do {
+      let keyring = try call.openKeyring()
+      distrust = keyring.distrust
+      self.keyring = keyring
+    } catch KeyringError.policyNotTrusted(let reason) {
+      distrust = reason
+    }
+    let soon = Timestamp(microseconds: host.clock().microseconds + StoreVerification.notice)
+    expiring = (keyring?.rememberedKeys() ?? []).compactMap { key in
+      guard let expires = key.lastDay, expires <= soon else { return nil }
+      return (key.fingerprint, expires)
+    }
+  }
+
+  /// The lines for people, aligned.
+  var lines: [String] {
+    var list = FactList()
+    list.add("store", path)
+    if let keyring { list.add("keyring", keyring.policy.keyring.hex) }
+    list.add("items", countWords)
+    list.add("git", history.words)
+    if conflictCopies > 0 {
+      let copies = conflictCopies == 1 ? "1 conflict copy" : "\(conflictCopies) conflict copies"
+      list.add("conflicts", "\(copies); `keytree resolve` lists them")
+    }
+    list.add("policy", policyWords)
+    keyring?.policy.addFacts(to: &list, me: keyring?.ownFingerprint)
+    for (fingerprint, expires) in expiring {
+      list.add("expires", "\(fingerprint.text)  \(name(fingerprint)), \(expires.rfc3339)")
+    }
+    for problem in damage.prefix(CommandCall.problemLimit) {
+      list.add("damage", "\(problem.file): \(problem.problem.words)")
+    }
+    if let rest = CommandCall.words(forRestOf: damage) { list.add("damage", rest) }
+    for folder in unfinished { list.add("unfinished", folder) }
+    for folder in quarantines { list.add("quarantine", folder) }
+    return list.lines
+  }
+
+  private var countWords: String {
+    let parts = ItemClass.allCases.compactMap { itemClass in
+      counts[itemClass].map { "\($0) \(itemClass.rawValue)" }
+    }
+    guard !parts.isEmpty else { return "none" }
+    return parts.joined(separator: ", ") + (localCount > 0 ? "; \(localCount) on this machine only" : "")
+  }
+
+  private var policyWords: String {
+    if let distrust { return "NOT TRUSTED: \(distrust.words)" }
+    guard let policy = keyring?.policy else { return "" }
+    return "generation \(policy.generation), accepted"
+  }
+
+  private func name(_ fingerprint: Fingerprint) -> String {
+    keyring?.policy.name(of: fingerprint) ?? fingerprint.text
+  }
+
+  /// The facts for programs.
+  var json: JSONValue {
+    var members = [
+      JSONMember("store", .string(path)),
+      JSONMember(
+        "items",
+        .object(
+          ItemClass.allCases.map { JSONMember($0.rawValue, .integer(Int64(counts[$0] ?? 0))) }
+            + [JSONMember("local", .integer(Int64(localCount)))])),
+      JSONMember("conflictCopies", .integer(Int64(conflictCopies))),
+      JSONMember("git", history.json), JSONMember("trusted", .bool(distrust == nil)),
+      JSONMember("unfinished", .array(unfinished.map { .string($0) })),
+      JSONMember("quarantines", .array(quarantines.map { .string($0) })),
+      JSONMember(
+        "damage",
+        .array(
+          damage.map { problem in
+            .object([
+              JSONMember("path", .string(problem.file)),
+              JSONMember("text", .string(problem.problem.words)),
+            ])
+          })),
+      JSONMember(
+        "expiring",
+        .array(
+          expiring.map { key in
+            .object([
+              JSONMember("fingerprint", .string(key.fingerprint.text)),
+              JSONMember("expires", .string(key.expires.rfc3339)),
+            ])
+          })),
+    ]
+    if let distrust { members.append(JSONMember("distrust", .string(distrust.words))) }
+    if let policy = keyring?.policy {
+      members += [
+        JSONMember("keyring", .string(policy.keyring.hex)),
+        JSONMember("generation", .integer(Int64(policy.generation))),
+        JSONMember("people", policy.peopleJSON), JSONMember("groups", policy.groupsJSON),
+      ]
+    }
+    return .object(members)
+  }
+}

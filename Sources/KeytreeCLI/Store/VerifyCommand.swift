@@ -1,0 +1,196 @@
+internal import Arguments
+internal import CommandSupport
+internal import Glibc
+internal import Keyring
+internal import KeyringModel
+internal import Sync
+internal import Terminal
+
+/// `keytree verify`: verifies a store, a commit or a push without any secret key.
+enum VerifyCommand: Command {
+  static let fingerprint = OptionDeclaration(
+    "fingerprint", .required(ValueDeclaration("FPR", .text)),
+    help: "the admin who has to have signed the first policy; may be given for several, one of whom has to",
+    isRepeatable: true)
+  static let at = OptionDeclaration(
+    "at", .required(ValueDeclaration("REV", .text)),
+    help: "look at a commit and what leads to it, not at the folder")
+  static let preReceive = OptionDeclaration(
+    "pre-receive", help: "be the hook of a bare repository: read what is pushed, and refuse it")
+  static let folder = OptionDeclaration(
+    "folder", .required(ValueDeclaration("PATH", .text)),
+    help: "the folder of the store in a bare repository, where it is not the top")
+  static let strict = OptionDeclaration("strict", help: "fail also when a key ends within 60 days")
+
+  static let declaration = CommandDeclaration(
+    name: "verify", summary: "look at policies, recipients, keys and files without a secret key",
+    details: [
+      "For continuous integration and for the server: no secret key, no agent, no question, nothing is changed. Each "
+        + "finding is a line: the path in the store, and what is wrong there.",
+      "It follows the policies of the whole history: each is signed by an admin of the one before, and none "
+        + "is put back. Whether it begins with the right people is known only with `--fingerprint`, or where this machine "
+        + "has accepted the store. Then come the recipients of every item, the keys (named from 60 days before their "
+        + "end), the index against the files, names, links, and what is no part of a store.",
+      "`--at` takes the files out of the repository itself, so that no attribute or setting can hide any. The store "
+        + "may be a bare repository then.",
+      "`--pre-receive` belongs into the hook `pre-receive` of a bare repository. It looks at every branch that is "
+        + "pushed and every commit that comes, refuses to delete branches and to take commits back, and holds "
+        + "policies against those that the branch has. Tags and other references are not looked at.",
+      "A bare repository does not say where the store is in it. Where it is in a folder, `--folder` names that, as a path "
+        + "from the top: the same for `--at` and for the hook. What lies outside of the folder is not looked at, except "
+        + "that another store there is refused.",
+    ],
+    options: [fingerprint, at, preReceive, folder, strict],
+    examples: [
+      Example("keytree verify", "looks at the store and its history"),
+      Example(
+        "keytree verify --at HEAD --fingerprint C86E40475C0FBD627777428CC11945FA7D8856D8",
+        "for continuous integration"),
+      Example("keytree verify --pre-receive", "all of the hook `pre-receive`, after `#!/bin/sh`"),
+      Example("keytree verify --pre-receive --folder team/keys", "the hook for a store in a folder"),
+    ],
+    exitCodes: [3, 4, 9, 11, 13])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    if call.arguments.has(at), call.arguments.has(preReceive) {
+      throw call.misuse(.conflict(at.display, preReceive.display))
+    }
+    let anchors = try anchors(call)
+    // First and last: in between, no signal can end this process and leave its folder.
+    let interruption = Interruption()
+    defer { interruption?.stop() }
+    let host = host(call)
+    let room = try VerificationRoom(host: host)
+    defer { room.remove() }
+    defer { call.explain(room.statistics) }
+    let code =
+      call.arguments.has(preReceive)
+      ? try judgePush(call, anchors, room) : try judgeStore(call, anchors, host, room)
+    if interruption?.takeSignal() != nil {
+      throw TerminalError.cancelled(action: "not everything was looked at")
+    }
+    return code
+  }
+
+  /// Returns the people given with `--fingerprint`.
+  private static func anchors(_ call: CommandCall) throws -> [Fingerprint] {
+    var anchors: [Fingerprint] = []
+    for word in call.arguments.values(fingerprint) {
+      guard let anchor = Fingerprint((word.text ?? "").filter { $0 != " " }.uppercased()) else {
+        throw call.misuse(.other("`--fingerprint` takes all 40 or 64 digits of a fingerprint"))
+      }
+      anchors.append(anchor)
+    }
+    return anchors
+  }
+
+  /// Returns the folder of the store in a bare repository; empty for the top.
+  private static func folder(_ call: CommandCall) throws -> String {
+    guard let text = call.arguments.text(folder) else { return "" }
+    let path = text.hasSuffix("/") ? String(text.dropLast()) : text
+    guard RelativePath.isPlain(path) else {
+      throw call.misuse(.other("`--folder` takes a path from the top of the repository, such as `team/keys`"))
+    }
+    return path
+  }
+
+  /// Returns the facts about this machine. They have fallbacks, because a hook may run without a home folder.
+  private static func host(_ call: CommandCall) -> HostContext {
+    HostContext(
+      engineBase: call.environment.runtimeBase ?? "/tmp/keytree-\(geteuid())",
+      stateBase: "\(call.environment.stateHome ?? "/nonexistent")/keytree",
+      searchPath: call.environment.searchPath, interaction: .never, clock: SystemClock.now)
+  }
+
+  // MARK: A store
+
+  private static func judgeStore(
+    _ call: CommandCall, _ anchors: [Fingerprint], _ host: HostContext, _ room: VerificationRoom
+  ) throws -> ExitCode {
+    let path = try call.storePath()
+    var start = PolicyHistory.Start()
+    start.anchors = anchors
+    start.accepted = { (keyring) in
+      try AcceptedPolicy(of: keyring, stateBase: host.stateBase)
+    }
+    let progress = WorkProgress("verify", console: call.console)
+    let result: Verification
+    do {
+      result = try verification(call, path, start, room, progress)
+      progress.finish()
+    } catch {
+      progress.finish()
+      throw error
+    }
+    let report = VerificationReport(result, branch: nil)
+    report.print(to: call)
+    report.say(to: call, isAnchored: !anchors.isEmpty)
+    return report.exitCode(isStrict: call.arguments.has(strict))
+  }
+
+  private static func verification(
+    _ call: CommandCall, _ path: String, _ start: PolicyHistory.Start, _ room: VerificationRoom,
+    _ progress: WorkProgress
+  ) throws -> Verification {
+    guard let revision = call.arguments.text(at) else {
+      if call.arguments.has(folder) { throw misplacedFolder(call) }
+      let repository = try call.repository()
+      return try Verification(ofStoreAt: path, in: repository, from: start, room: room) {
+        progress.advance(to: $0, of: $1)
+      }
+    }
+    let bare = Repository.bare(path, store: try folder(call), git: call.git(in:))
+    if bare == nil, call.arguments.has(folder) { throw misplacedFolder(call) }
+    let around = bare == nil ? try call.repository() : bare
+    guard let repository = around else { throw GitError.noRepository(store: path) }
+    let commit = try repository.commitForVerification(revision)
+    guard let commit else { throw noCommit(revision) }
+    return try Verification(ofCommit: commit, in: repository, from: start, room: room) {
+      progress.advance(to: $0, of: $1)
+    }
+  }
+
+  private static func misplacedFolder(_ call: CommandCall) -> UsageError {
+    call.misuse(
+      .other("`--folder` is for a bare repository; elsewhere `--store` names the folder of the store"))
+  }
+
+  private static func noCommit(_ name: String) -> CommandError {
+    .other(
+      .notFound, message: "no commit is called \(ErrorReport.quote(name))",
+      hint: "`keytree git log --oneline` names them")
+  }
+
+  // MARK: A push
+
+  private static func judgePush(
+    _ call: CommandCall, _ anchors: [Fingerprint], _ room: VerificationRoom
+  ) throws -> ExitCode {
+    let path = call.environment.text("GIT_DIR") ?? "."
+    let store = try folder(call)
+    guard let repository = Repository.bare(path, store: store, seesQuarantine: true, git: call.git(in:))
+    else {
+      throw GitError.notARepository(path: path)
+    }
+    let input = try call.console.readAll(limit: 16 << 20)
+    let lines = unsafe input.withBytes { unsafe Array($0) }
+    guard let references = PushedReference.list(lines) else {
+      throw CommandError.other(
+        .usage, message: "standard input is not what git gives a hook `pre-receive`",
+        hint: "git calls the hook itself; `keytree verify --at REV` looks at a commit")
+    }
+    var push = try PushVerification(in: repository, anchors: anchors, room: room)
+    var code = ExitCode.done
+    for reference in references {
+      let branch = try push.look(at: reference)
+      guard let branch else { continue }
+      let report = VerificationReport(branch.result, branch: branch.name)
+      report.print(to: call)
+      // A push without a first policy adds to an existing chain.
+      report.say(to: call, isAnchored: !anchors.isEmpty || branch.result.firstSigner == nil)
+      let one = report.exitCode(isStrict: call.arguments.has(strict))
+      if one != .done, code != .policyNotTrusted { code = one }
+    }
+    return code
+  }
+}

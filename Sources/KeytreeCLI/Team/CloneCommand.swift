@@ -1,0 +1,108 @@
+internal import Arguments
+internal import CommandSupport
+internal import Glibc
+internal import Keyring
+internal import KeyringModel
+internal import OpenPGP
+internal import Sync
+internal import Terminal
+
+/// `keytree clone`: copies a store from another repository, and asks whether to trust it.
+enum CloneCommand: Command {
+  static let declaration = CommandDeclaration(
+    name: "clone", summary: "copy a store from another repository",
+    details: [
+      "Fetches the history, sees to it that git merges and shows items by keytree and runs nothing that came "
+        + "with the store, puts the files in place, and shows who can read it: compare the fingerprints with "
+        + "those that you know from elsewhere.",
+      "DIR is the folder of the store, else the one that `--store`, `KEYTREE_STORE` or the usual place name. It "
+        + "must be empty, or not be there yet.",
+    ],
+    operands: [
+      OperandDeclaration("URL", .bytes, help: "where the repository is, as for `git clone`"),
+      OperandDeclaration(
+        "DIR", .bytes, count: .optional, completion: .folder, help: "the folder of the store"),
+    ],
+    options: [TrustCommand.fingerprint],
+    examples: [
+      Example("keytree clone git@example.org:team/keys.git", "to the usual place"),
+      Example("keytree clone https://example.org/keys.git ~/work.keytree", "to another one"),
+    ],
+    exitCodes: [3, 4, 5, 7, 8, 9, 11])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    let expected = try TrustCommand.expectedAdmin(call)
+    let url = try text(0, call) ?? ""
+    let folder = try text(1, call)
+    let path = if let folder { folder } else { try call.storePath() }
+    let host = try call.host()
+    try requireFree(path)
+    let isNew = Repository.realPath(path) == nil
+    try StoreFolder.makeFolder(path)
+    guard let real = Repository.realPath(path) else { throw KeyringError.noStore(path: path) }
+    do {
+      try clone(address(url), to: real, call)
+    } catch {
+      // The folder was empty or did not exist before, so its whole content comes from this command.
+      FolderRemoval.removeContent(of: real)
+      if isNew { _ = unsafe rmdir(real) }
+      throw error
+    }
+    call.console.say("Cloned the store to \(path).")
+    let trust: Trust
+    do {
+      trust = try Trust(at: path, host: host)
+    } catch {
+      if case .policyNotTrusted(let reason) = error { throw TrustCommand.refusal(reason) }
+      throw error
+    }
+    defer { call.explain(trust.engineStatistics) }
+    do {
+      return try TrustCommand.decide(trust, at: path, expected: expected, call)
+    } catch TerminalError.cancelled, TerminalError.promptImpossible {
+      throw notAccepted(folder)
+    }
+  }
+
+  /// Returns the failure if the user does not accept the people. The usual hint, to clone again, does not apply,
+  /// because the store exists.
+  private static func notAccepted(_ folder: String?) -> CommandError {
+    let command = folder.map { "keytree --store \($0) trust" } ?? "keytree trust"
+    return .other(
+      .cancelled, message: "the store is there, but nobody has accepted its people on this machine",
+      hint: "`\(command)` asks again; nothing can be decrypted or changed before")
+  }
+
+  private static func clone(_ url: String, to path: String, _ call: CommandCall) throws {
+    let clone = StoreClone(url, to: path, git: call.git(in:))
+    try clone.fetch(asksPerson: call.mayAsk)
+    let found = try Repository.around(store: path, git: call.git(in:))
+    guard let repository = found, repository.prefix.isEmpty else { throw GitError.notARepository(path: path) }
+    try call.setUp(repository)
+    try clone.checkOut(repository)
+  }
+
+  private static func text(_ index: Int, _ call: CommandCall) throws -> String? {
+    guard let word = call.arguments.operand(index) else { return nil }
+    guard let text = word.text, !text.isEmpty else {
+      throw call.misuse(.other("an operand is empty or not UTF-8"))
+    }
+    return text
+  }
+
+  /// Returns a path as an absolute path, because git runs in another folder. Any other address is returned unchanged.
+  private static func address(_ url: String) -> String {
+    Remote.isPath(url) ? Repository.realPath(url) ?? url : url
+  }
+
+  /// Refuses a folder that is not empty.
+  private static func requireFree(_ path: String) throws {
+    var facts = stat()
+    guard unsafe stat(path, &facts) == 0 else { return }
+    guard facts.st_mode & S_IFMT == S_IFDIR else {
+      throw UserFileError(action: "make the folder", path: path, errno: EEXIST)
+    }
+    let names = try FileTree(at: path).list("")
+    guard names.isEmpty else { throw KeyringError.folderNotEmpty(path: path) }
+  }
+}

@@ -1,0 +1,172 @@
+internal import Arguments
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import Sync
+internal import Terminal
+
+/// `keytree trust`: accepts the policy of a store on this machine.
+enum TrustCommand: Command {
+  static let fingerprint = OptionDeclaration(
+    "fingerprint", .required(ValueDeclaration("FPR", .text)),
+    help: "accept without a question when this admin has signed the policy")
+
+  static let declaration = CommandDeclaration(
+    name: "trust", summary: "accept the people of a store on this machine",
+    details: [
+      "A store is copied easily, and so is one with another reader in it. Therefore each machine accepts the "
+        + "people of a store once: compare the fingerprints with those you know from elsewhere, such as "
+        + "`gpg --list-keys` on your other machine. What changed since the last time is shown.",
+      "Scripts give the full fingerprint of the admin who has to have signed. A policy that is not newer than "
+        + "the accepted one is never accepted in this way.",
+    ],
+    options: [fingerprint],
+    examples: [
+      Example("keytree trust", "shows who can read the store, and asks"),
+      Example("keytree trust --fingerprint C86E40475C0FBD627777428CC11945FA7D8856D8", "for scripts"),
+    ],
+    exitCodes: [3, 4, 7, 9])
+
+  static func run(_ call: CommandCall) throws -> ExitCode {
+    let expected = try expectedAdmin(call)
+    let (path, host) = (try call.storePath(), try call.host())
+    let trust: Trust
+    do {
+      trust = try Trust(at: path, host: host)
+    } catch {
+      if case .policyNotTrusted(let reason) = error { throw refusal(reason) }
+      throw error
+    }
+    defer { call.explain(trust.engineStatistics) }
+    return try decide(trust, at: path, expected: expected, call)
+  }
+
+  /// Shows the policy, asks the user unless a fingerprint is given, and accepts the policy.
+  ///
+  /// - Parameter path: the folder of the store.
+  static func decide(
+    _ trust: Trust, at path: String, expected: Fingerprint?, _ call: CommandCall
+  ) throws -> ExitCode {
+    let isAccepted = trust.standing == .accepted
+    if !call.globals.json { show(trust, call.console) }
+    if let obstacle = trust.obstacle { throw refusal(obstacle) }
+    guard trust.signer != nil else { throw noOwnKey }
+    if let expected { try check(trust, signedBy: expected) }
+    if !isAccepted {
+      if expected == nil, try !call.console.confirm("Accept these people on this machine") {
+        throw TerminalError.cancelled(action: "nothing was accepted")
+      }
+      try trust.accept()
+    }
+    try placeFiles(of: path, AllowedFiles(beside: trust.policy), call)
+    if call.globals.json {
+      call.console.print(json: json(trust))
+    } else {
+      call.console.say(isAccepted ? "Accepted before, nothing changes." : "Accepted.")
+    }
+    return .done
+  }
+
+  /// Adds files to the work tree that a clone has withheld until the policy was accepted.
+  private static func placeFiles(
+    of path: String, _ allowed: AllowedFiles, _ call: CommandCall
+  ) throws {
+    let found = try Repository.find(store: path, git: call.git(in:))
+    guard let repository = found else { return }
+    try call.placeWithheldFiles(
+      in: repository, of: try StoreFolder.open(path), allowed, isTold: true)
+  }
+
+  /// Returns the admin given with `--fingerprint`.
+  static func expectedAdmin(_ call: CommandCall) throws -> Fingerprint? {
+    guard let text = call.arguments.text(fingerprint) else { return nil }
+    let compact = text.filter { $0 != " " }.uppercased()
+    guard let expected = Fingerprint(compact) else {
+      throw call.misuse(.other("`--fingerprint` takes all 40 or 64 digits of a fingerprint"))
+    }
+    return expected
+  }
+
+  /// Returns the failure for a policy that cannot be accepted. The usual hint, to run `trust`, would not help here.
+  static func refusal(_ reason: PolicyDistrust) -> CommandError {
+    let isAboutKey = if case .keyExchanged = reason { true } else { false }
+    return .other(
+      .policyNotTrusted,
+      message: "the policy of the store is not trusted: \(reason.words)",
+      hint: isAboutKey
+        ? "restore the file in `keys` from git; `keytree group refresh KEYFILE` takes over a newer key"
+        : "restore `policy.json`, its signature and `keys` from git or a backup, or ask an admin you know")
+  }
+
+  private static var noOwnKey: CommandError {
+    .other(
+      .cannotDecrypt, message: "cannot accept the policy: none of your secret keys is of a person in it",
+      hint: "bring the secret key over from your other machine (`gpg --export-secret-keys`), or ask an admin")
+  }
+
+  private static func check(_ trust: Trust, signedBy expected: Fingerprint) throws {
+    guard trust.signedBy == expected else {
+      throw CommandError.other(
+        .policyNotTrusted,
+        message: "the policy of the store is not trusted: it is signed by "
+          + "\(trust.signedBy?.text ?? "nobody"), not by \(expected.text)",
+        hint: "compare the fingerprints, and run it without `--fingerprint` to be asked")
+    }
+    let reason: String
+    switch trust.standing {
+    case .first, .accepted, .newer:
+      guard let person = trust.changedKeys.first else { return }
+      reason = PolicyDistrust.keyChanged(person, name: trust.policy.people[person]?.name ?? "").words
+    case .forgotten, .keysChanged, .forked, .older: reason = words(trust.standing)
+    }
+    throw CommandError.other(
+      .policyNotTrusted, message: "the policy of the store is not trusted: \(reason)",
+      hint: "run it without `--fingerprint`, look at what changes, and answer the question")
+  }
+
+  private static func words(_ standing: Trust.Standing) -> String {
+    switch standing {
+    case .first: "this machine has not accepted any policy of this keyring"
+    case .forgotten: "what this machine has accepted cannot be read"
+    case .accepted: "accepted on this machine"
+    case .keysChanged: "accepted on this machine, but not with these key files"
+    case .newer: "newer than the one this machine has accepted"
+    case .forked: "another one of the same generation was accepted on this machine"
+    case .older: "OLDER than the one this machine has accepted: somebody may have put it back"
+    }
+  }
+
+  private static func show(_ trust: Trust, _ console: Console) {
+    var list = FactList()
+    list.add("keyring", trust.policy.keyring.hex)
+    list.add("policy", "generation \(trust.policy.generation), \(words(trust.standing))")
+    if let signer = trust.signedBy {
+      list.add("signed by", "\(signer.text)  \(trust.policy.name(of: signer))")
+    }
+    trust.policy.addFacts(to: &list, me: trust.signer)
+    for person in trust.changedKeys {
+      list.add("key file", "\(person.text)  \(trust.policy.name(of: person)), CHANGED since it was accepted")
+    }
+    for line in list.lines { console.print(line) }
+    if !trust.changedKeys.isEmpty {
+      console.say(
+        "hint: an older key file may lack a revocation; `gpg --show-keys FILE` shows what is in `keys/`.")
+    }
+    guard let accepted = trust.accepted, trust.standing != .accepted, trust.standing != .keysChanged
+    else { return }
+    console.print("")
+    let changes = PolicyDifference(from: accepted, to: trust.policy).lines
+    console.print(changes.isEmpty ? "No person, group or file changes." : "What changes:")
+    for line in changes { console.print(line) }
+  }
+
+  private static func json(_ trust: Trust) -> JSONValue {
+    .object([
+      JSONMember("accepted", .bool(true)), JSONMember("keyring", .string(trust.policy.keyring.hex)),
+      JSONMember("generation", .integer(Int64(trust.policy.generation))),
+      JSONMember("signedBy", trust.signedBy.map { .string($0.text) } ?? .null),
+      JSONMember("people", trust.policy.peopleJSON), JSONMember("groups", trust.policy.groupsJSON),
+      JSONMember("files", trust.policy.filesJSON),
+    ])
+  }
+}

@@ -1,0 +1,72 @@
+package import Arguments
+package import CommandSupport
+package import Credentials
+internal import Keyring
+internal import Secrets
+package import Terminal
+
+/// The program that `ssh` and `ssh-add` run if `SSH_ASKPASS` names it. It gets a question and prints the
+/// answer.
+///
+/// Only questions that these programs word themselves are answered (threat T48).
+package struct AskPassProgram {
+  private let call: CommandCall
+  private let caller: (Environment) -> PromptCaller?
+
+  /// - Parameters:
+  ///   - call: The call.
+  ///   - caller: Identifies the program that asks.
+  package init(_ call: CommandCall, caller: @escaping (Environment) -> PromptCaller? = PromptCaller.parent) {
+    (self.call, self.caller) = (call, caller)
+  }
+
+  /// Answers a question.
+  ///
+  /// - Returns: 0 with the secret and a line feed on standard output, or after `--help`; 1 with nothing there.
+  package func status(of words: [Word]) -> Int32 {
+    ForeignProgram.run(call.console) {
+      // No question that ssh asks is one of these words.
+      if words.count == 1, ["--help", "-h"].contains(words[0].text) {
+        call.console.print("Usage: SSH_ASKPASS=keytree-askpass SSH_ASKPASS_REQUIRE=force ssh HOST")
+        return 0
+      }
+      // A question whose answer is yes or no is never answered by a program that keeps secrets.
+      let isQuestion = call.environment.text("SSH_ASKPASS_PROMPT") != nil
+      guard words.count == 1, !isQuestion else { throw Self.unanswerable }
+      guard let caller = caller(call.environment) else {
+        throw CommandError.other(
+          .usage,
+          message: "keytree-askpass answers only ssh of OpenSSH 8.5 or later, ssh-add and ssh-keygen",
+          hint:
+            "older versions of ssh pass on the words of a server: load the key with `ssh-add` before, and let a "
+            + "script around keytree-askpass end with `exec`")
+      }
+      guard let prompt = PassphrasePrompt(words[0].bytes, from: caller) else { throw Self.unanswerable }
+      let keyring = try call.openKeyring()
+      keyring.warmUp()
+      guard let (secret, item) = try PassphraseItems(keyring).secret(for: prompt) else {
+        throw CommandError.noMatch(Self.name(prompt))
+      }
+      guard unsafe !secret.withBytes({ unsafe $0.contains { $0 == 0 || $0 == 0x0A || $0 == 0x0D } }) else {
+        throw CredentialError.cannotCarry(item)
+      }
+      call.console.writeExactly(secret.copy())
+      call.console.write("\n")
+      return 0
+    }
+  }
+
+  private static var unanswerable: CommandError {
+    .other(
+      .usage, message: "keytree-askpass knows no answer to this question",
+      hint: "it answers for `Enter passphrase for KEY: ` and `USER@HOST's password: `")
+  }
+
+  private static func name(_ prompt: PassphrasePrompt) -> String {
+    switch prompt {
+    case .key(let path): "generic:ssh/\(String(decoding: path, as: UTF8.self))"
+    case .login(let account, let host):
+      "\(String(decoding: host, as: UTF8.self))/\(String(decoding: account, as: UTF8.self)) -r ssh"
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package import Arguments
+package import CommandSupport
+internal import Credentials
+internal import Keyring
+internal import KeyringModel
+internal import Secrets
+internal import Terminal
+
+/// A credential provider of cargo: `cargo-credential-keytree --cargo-plugin`.
+///
+/// It answers line by line for as long as cargo asks. What goes wrong is an answer, too.
+package struct CargoProgram {
+  private let call: CommandCall
+
+  package init(_ call: CommandCall) { self.call = call }
+
+  /// Answers all requests.
+  ///
+  /// - Returns: 0 at the end of the requests; 2 when it was not called as a provider is.
+  package func status(of words: [Word]) -> Int32 {
+    guard words.count == 1, words[0].text == "--cargo-plugin" else {
+      call.console.complain("keytree: cargo-credential-keytree is called by cargo, with `--cargo-plugin`")
+      call.console.complain(
+        "hint: `credential-provider = \"cargo-credential-keytree\"` in `~/.cargo/config.toml`")
+      return 2
+    }
+    return ForeignProgram.run(call.console) {
+      call.console.print(CargoCredentialProvider.greeting)
+      call.console.flush()
+      while let line = try call.console.readProgramLine(limit: CredentialLimits.message) {
+        answer(line)
+        call.console.flush()
+        if call.console.outputIsClosed { break }
+      }
+      return 0
+    }
+  }
+
+  private func answer(_ line: borrowing SecretBytes) {
+    do {
+      let request = try CargoRequest(line)
+      switch request.kind {
+      case .get: try get(request)
+      case .login(let token, let page): try login(request, token, page)
+      case .logout: try logout(request)
+      case .unknown: refuse("operation-not-supported")
+      }
+    } catch {
+      tell(error)
+    }
+  }
+
+  private func get(_ request: CargoRequest) throws {
+    let keyring = try call.openKeyring()
+    keyring.warmUp()
+    guard let answer = try CargoCredentialProvider(keyring).token(of: request.indexURL)
+    else {
+      return refuse("not-found")
+    }
+    call.console.print(json: answer)
+  }
+
+  private func login(_ request: CargoRequest, _ given: SecretSlice?, _ page: String?) throws {
+    let token: SecretSlice
+    if let given {
+      token = given
+    } else {
+      if let page { call.console.say("Get a token at \(Escaping.terminal.show(page))") }
+      let name = Escaping.terminal.show(request.name ?? request.indexURL)
+      token = SecretSlice(
+        try call.console.askSecretBesideProgram("Token for \(name): ", limit: StoreLayout.secretLimit))
+    }
+    guard !token.isEmpty else { throw TerminalError.emptySecret }
+    try call.changing { keyring in
+      try CargoCredentialProvider(keyring).store(token, for: request)
+    }
+    call.console.print("{\"Ok\":{\"kind\":\"login\"}}")
+  }
+
+  private func logout(_ request: CargoRequest) throws {
+    var isFound = false
+    try call.changing { keyring in
+      isFound = try CargoCredentialProvider(keyring).erase(request.indexURL)
+      return isFound
+    }
+    if isFound { call.console.print("{\"Ok\":{\"kind\":\"logout\"}}") } else { refuse("not-found") }
+  }
+
+  private func refuse(_ kind: String) {
+    call.console.print("{\"Err\":{\"kind\":\"\(kind)\"}}")
+  }
+
+  private func tell(_ failure: any Error) {
+    let report = ErrorReport(describing: failure)
+    let error = JSONValue.object([
+      JSONMember("caused-by", .array((report.details + [report.hint].compactMap { $0 }).map { .string($0) })),
+      JSONMember("kind", .string("other")), JSONMember("message", .string(report.message ?? "")),
+    ])
+    call.console.write([JSONMember("Err", error)])
+  }
+}

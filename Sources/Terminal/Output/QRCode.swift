@@ -1,0 +1,103 @@
+internal import CQREncode
+internal import CSystem
+internal import Encoding
+internal import Glibc
+package import Secrets
+
+/// A QR code (ISO/IEC 18004) of a secret, drawn in characters.
+///
+/// libqrencode creates it. The result of the library is wiped here; the working copies that the library frees are not.
+package struct QRCode: ~Copyable {
+  /// The reason why there is no code.
+  package enum Problem: Error, Equatable {
+    /// The secret has more bytes than fit in the largest code.
+    case tooLong(limit: Int)
+    /// The drawing needs more columns than the terminal has.
+    case tooWide(columns: Int, terminal: Int)
+    /// Memory ran out.
+    case failed(errno: Int32)
+  }
+
+  /// The number of bytes in the largest code with the least redundancy: version 40, level L.
+  package static let limit = 2953
+  /// The width of the light border that a scanner needs around a code, in modules.
+  static let quietZone = 4
+
+  /// The number of modules on a side, without the quiet zone.
+  let side: Int
+  /// One byte for each module, row by row; 1 for a dark one.
+  private let modules: SecretBytes
+
+  /// Creates the code of a secret, byte for byte.
+  ///
+  /// - Throws: `tooLong`; `failed`.
+  package init(_ secret: borrowing SecretBytes) throws {
+    guard secret.count <= Self.limit else { throw Problem.tooLong(limit: Self.limit) }
+    let found = unsafe secret.withBytes { bytes in
+      unsafe QRcode_encodeData(
+        CInt(bytes.count), bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), 0, QR_ECLEVEL_L)
+    }
+    guard let code = unsafe found else {
+      throw errno == ERANGE ? Problem.tooLong(limit: Self.limit) : .failed(errno: errno)
+    }
+    side = unsafe Int(code.pointee.width)
+    var modules = SecretBytes(capacity: side * side)
+    // The lowest bit is the colour, the others are the purpose of the module.
+    for index in 0..<(side * side) { modules.append(unsafe code.pointee.data[index] & 1) }
+    self.modules = modules
+    unsafe keytree_wipe(code.pointee.data, side * side)
+    unsafe QRcode_free(code)
+  }
+
+  /// The number of columns of the drawing.
+  package var columns: Int { side + 2 * Self.quietZone }
+
+  /// Returns true if a module is dark. Modules outside the code are light.
+  func isDark(row: Int, column: Int) -> Bool {
+    guard (0..<side).contains(row), (0..<side).contains(column) else { return false }
+    return unsafe modules.withBytes { unsafe $0[row * side + column] } == 1
+  }
+
+  /// Returns the code in half blocks, two rows of modules to a line, with its quiet zone.
+  ///
+  /// - Parameter coloured: true for a terminal: black on white, regardless of its own colours. Both are taken from the
+  ///   fixed part of the 256 colours, which no theme changes. Otherwise blocks are the dark modules.
+  /// - Returns: the lines, with a line feed between them.
+  func drawing(coloured: Bool) -> SecretBytes {
+    var text = SecretBytes(capacity: columns * (columns / 2 + 1) * 3 + columns * 16)
+    let range = -Self.quietZone..<(side + Self.quietZone)
+    for row in stride(from: range.lowerBound, to: range.upperBound, by: 2) {
+      if row != range.lowerBound { text.append("\n") }
+      if coloured { text.append("\u{1B}[38;5;16;48;5;231m") }
+      for column in range {
+        switch (isDark(row: row, column: column), isDark(row: row + 1, column: column)) {
+        case (true, true): text.append("█")
+        case (true, false): text.append("▀")
+        case (false, true): text.append("▄")
+        case (false, false): text.append(" ")
+        }
+      }
+      if coloured { text.append("\u{1B}[0m") }
+    }
+    return text
+  }
+}
+
+extension Console {
+  /// Draws a secret as a QR code.
+  ///
+  /// - Parameters:
+  ///   - secret: the content of the code.
+  ///   - isPlain: true for a terminal without colours.
+  /// - Throws: `other` if the secret is too long for a code, or the terminal is too narrow to show it.
+  package func draw(_ secret: borrowing SecretBytes, isPlain: Bool) throws {
+    let code = try QRCode(secret)
+    if outputIsTerminal, width < code.columns {
+      throw QRCode.Problem.tooWide(columns: code.columns, terminal: width)
+    }
+    let drawing = code.drawing(coloured: outputIsTerminal && !isPlain)
+    write(secret: drawing)
+    // On a terminal, `write(secret:)` has already added a line feed.
+    if !outputIsTerminal { write("\n") }
+  }
+}
