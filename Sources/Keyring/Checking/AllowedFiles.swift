@@ -9,10 +9,10 @@ package struct AllowedFiles: Sendable {
 
   /// Creates the set for one policy.
   ///
-  /// - Parameter policy: The policy. If no policy is trusted, nil: only files of a store are allowed.
+  /// - Parameter policy: The policy; nil if no policy is trusted. Then only files of a store are allowed.
   package init(beside policy: Policy?) { self.init(beside: policy.map { [$0] } ?? []) }
 
-  /// Creates the set for several policies. A file is allowed if one of them allows it.
+  /// Creates the set for several policies. A file is allowed if any of them allows it.
   package init(beside policies: [Policy]) {
     let names = policies.reduce(into: Set()) { $0.formUnion($1.files) }
     files = names.filter { !$0.hasSuffix("/") }

@@ -6,7 +6,7 @@ public import OpenPGP
 public struct Finding: Sendable, Equatable {
   /// The kind of problem.
   public enum Kind: Sendable, Equatable {
-    /// Damage in a shard: a bad line, a duplicate line, lines out of order.
+    /// Damage in a shard, such as a bad line, a duplicate line, or lines out of order.
     case shard(ShardProblem)
     /// A file or folder does not belong to a store.
     case stray(StrayReason)
@@ -40,7 +40,7 @@ public struct Finding: Sendable, Equatable {
     case keyEnds(Fingerprint, Timestamp)
     /// A person's key file does not have the expected content; found by `verify` only.
     case keyFile(Fingerprint, KeyFileFault)
-    /// A policy does not follow from the one before it; found by `verify` only.
+    /// A policy is not a valid successor of the one before it; found by `verify` only.
     case chain(ChainProblem)
     /// A branch would lose commits; found by `verify` only.
     case branch(BranchLoss)
@@ -67,15 +67,16 @@ public struct Finding: Sendable, Equatable {
 
 /// A fault of a person's key file.
 public enum KeyFileFault: Sendable, Equatable {
-  /// The policy names a file with another digest.
+  /// The digest of the file differs from the one in the policy.
   case notInPolicy
-  /// GnuPG finds no key in it.
+  /// GnuPG finds no key in the file.
   case empty
-  /// It has other keys as well, or instead. The value has their fingerprints.
+  /// The file contains other keys, in addition to the person's key or instead of it. The value lists their
+  /// fingerprints.
   case others([Fingerprint])
-  /// It has a secret key.
+  /// The file contains a secret key.
   case secret
-  /// It was not checked, because too many other files are faulty.
+  /// The file was not checked, because too many other files are faulty.
   case notListed
 }
 
@@ -91,7 +92,7 @@ public enum BranchLoss: Sendable, Equatable {
 public enum RecipientDoubt: Sendable, Equatable {
   /// The policy has no such group.
   case unknownGroup(String)
-  /// This member of the group has a key that cannot be encrypted to.
+  /// The key of this member of the group cannot be used for encryption.
   case unusableKey(Fingerprint, KeyProblem)
 }
 

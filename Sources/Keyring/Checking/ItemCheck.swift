@@ -3,7 +3,7 @@ internal import OpenPGP
 internal import Secrets
 internal import Synchronization
 
-/// Compares the files of one item with its index line and the policy. Can be used from any thread.
+/// Compares the files of one item with its index line and the policy. It can be used from any thread.
 struct ItemCheck: Sendable {
   let keyring: Keyring
   /// True if the item is decrypted.

@@ -1,8 +1,8 @@
 internal import KeyringModel
 
 extension Keyring {
-  /// Compares index, records, encrypted files, policy and keys with each other. It changes nothing and takes no lock
-  /// at first, so a read-only store can be checked. A change that was interrupted is reported.
+  /// Compares the index, the records, the encrypted files, the policy and the keys with each other. It changes nothing
+  /// and takes no lock at first, so a read-only store can be checked. Interrupted changes are reported.
   ///
   /// If there are findings while another process writes, the check is repeated, the last time under the lock.
   ///
@@ -48,17 +48,17 @@ extension Keyring {
   }
 
   /// Repairs a store without deleting anything and without a secret key. It finishes interrupted changes, rebuilds the
-  /// index from the records, moves items to the path that their records name, and quarantines what does not belong to
-  /// a store. It holds the store's lock until the end.
+  /// index from the records, moves items to the paths that their records name, and quarantines files that do not belong
+  /// to a store. It holds the store's lock until the end.
   ///
   /// - Parameters:
   ///   - decrypts: True if the check that follows decrypts every item.
   ///   - progress: Receives the number of finished items and of all items, in each of two passes.
   /// - Returns: The repairs, and the findings that remain.
   /// - Throws: `KeyringError.policyNotTrusted`; `.busy`; `.shardRefused` when the lines of the items do not fit into a
-  ///   shard; `.unsafeFolder` when others can write to a folder that is needed; and the errors of
-  ///   `check(decrypts:progress:)`. After any error except a file error the store is unchanged, except that
-  ///   interrupted changes are finished.
+  ///   shard; `.unsafeFolder` when other users can write to a required folder; and the errors of
+  ///   `check(decrypts:progress:)`. After any error except a file error the store is unchanged, except that interrupted
+  ///   changes are finished.
   public func repair(
     decrypts: Bool = false, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> CheckReport {
@@ -73,8 +73,8 @@ extension Keyring {
     return report
   }
 
-  /// Finishes interrupted changes. A change goes into a quarantine folder if its record cannot be read, or if the
-  /// store was changed since.
+  /// Finishes interrupted changes. A change is moved to a quarantine folder if its record cannot be read, or if the
+  /// store has changed since.
   ///
   /// - Returns: The repairs.
   /// - Throws: The errors of `repair(decrypts:progress:)`.

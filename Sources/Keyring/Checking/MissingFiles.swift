@@ -17,10 +17,10 @@ package struct MissingFiles: Sendable, Equatable {
 }
 
 extension Keyring {
-  /// Lists the items that have missing files, according to their records and the index. Nothing is verified: the
-  /// result says what to look for, and ``restore(_:)`` verifies each file before it writes it.
+  /// Lists the items that have missing files, according to their records and the index. Nothing is verified here: the
+  /// result only says which files to look for, and ``restore(_:)`` verifies each file before it writes it.
   ///
-  /// Items that exist on this machine only are left out, because they are in no history.
+  /// Items that exist on this machine only are left out, because they are not in the history.
   ///
   /// - Returns: The missing files, sorted by path.
   /// - Throws: `KeyringError.policyNotTrusted` when the policy in the store cannot be read; a file error.
@@ -33,7 +33,7 @@ extension Keyring {
       places[item.path] = item
       guard item.hasRecord, !item.hasSecret, !(try Keyring.isThere(item.file, in: tree)),
         let bytes = try reader.recordBytes(at: item.path, isLocal: false),
-        // A record that cannot be read does not say what is missing.
+        // An unreadable record does not identify the encrypted file.
         let file = try? RecordFile(parsing: bytes), file.record.path == item.path
       else { continue }
       missing.append(MissingFiles(path: item.path, line: nil, sealed: file.record.sealed))
@@ -55,8 +55,8 @@ extension Keyring {
 
   /// Restores missing files of items in one transaction.
   ///
-  /// A record is written if a member of its group has signed it, an encrypted file if it has the digest in such a
-  /// record. Existing files are never overwritten.
+  /// A record is written if a member of its group has signed it. An encrypted file is written if such a record contains
+  /// its digest. Existing files are never overwritten.
   ///
   /// - Parameter found: The bytes of records and encrypted files by their paths in the store.
   /// - Returns: The sorted paths of the files that were written.
@@ -113,8 +113,8 @@ extension Keyring {
     }
   }
 
-  /// Returns the bytes of a record; nil if there is none; empty if the path holds something that is not a record and
-  /// must not be overwritten.
+  /// Returns the bytes of a record; nil if there is none; empty if the path contains something other than a record,
+  /// which must not be overwritten.
   private func currentBytes(_ file: String) throws(KeyringError) -> [UInt8]? {
     do throws(FileError) {
       return try tree.read(file, limit: StoreLayout.recordFileLimit)

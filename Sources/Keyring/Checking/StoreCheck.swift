@@ -38,8 +38,8 @@ struct StoreCheck {
 
   /// Checks every item, on several threads.
   ///
-  /// A key with a passphrase is unlocked by the first item that can be decrypted. Until then items are decrypted one
-  /// at a time: several threads would prompt several times, and again after a refusal (threat T36).
+  /// A key with a passphrase is unlocked by the first item that can be decrypted. Until then items are decrypted one at
+  /// a time: several threads would show several prompts, and more after the user cancels one (threat T36).
   func looks(
     at items: [StoreSurvey.ItemFiles], _ lines: LineTable
   ) throws(KeyringError) -> [ItemCheck.Look] {
@@ -52,7 +52,7 @@ struct StoreCheck {
       progress(looks.count, items.count)
       let some = Array(items[looks.count...].prefix(isUnlocked ? portion : 1))
       let results = try results(of: some)
-      // In portions, so that one thread can report progress.
+      // The items are checked in batches, so that one thread can report progress.
       looks += try pool.map(some.count) { (number) throws(KeyringError) in
         try check.look(at: some[number], results[number])
       }
@@ -80,7 +80,7 @@ struct StoreCheck {
     return bytes.map { $0 == nil ? nil : verified.next() }
   }
 
-  /// Checks the files of conflict copies: each copy has two files, and its record has the signature of a member.
+  /// Checks the files of conflict copies: each copy must have two files and a record that a member has signed.
   private func conflictLooks(_ files: [String]) throws(KeyringError) -> [ItemCheck.Look] {
     let check = ItemCheck(keyring: keyring, decrypts: decrypts, lines: LineTable([]))
     var rest = Set(files)
@@ -103,7 +103,7 @@ struct StoreCheck {
     return looks
   }
 
-  /// The number of items that the threads get at once: some tenths of a second of work.
+  /// The number of items in a batch: a few tenths of a second of work.
   private static let portion = 64
 
   /// Returns findings for transactions that were committed but not applied, or whose record cannot be read. A
@@ -218,7 +218,7 @@ struct LineTable: Sendable {
 extension SealingEngine {
   /// Reads the ids of the keys that can decrypt a message, from its packets alone.
   func recipients(of message: [UInt8]) throws(MessageError) -> [KeyID] {
-    // `withUnsafeBytes` of an array does not carry typed errors.
+    // `Array.withUnsafeBytes` does not preserve the type of the error.
     let result: Result<[KeyID], MessageError> = unsafe message.withUnsafeBytes { bytes in
       do throws(MessageError) {
         return .success(try unsafe recipients(of: bytes))

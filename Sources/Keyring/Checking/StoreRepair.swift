@@ -1,21 +1,21 @@
 internal import KeyringModel
 internal import OpenPGP
 
-/// Repairs a store in one transaction. It quarantines what does not belong to a store, moves items to the path that
-/// their records name, keeps one version of an item that is at several paths, and rebuilds the index from the records.
-/// Needs no secret key.
+/// Repairs a store in one transaction. It quarantines files that do not belong to a store, moves items to the paths
+/// that their records name, keeps one version of an item that exists at several paths, and rebuilds the index from the
+/// records. Needs no secret key.
 struct StoreRepair {
   private let keyring: Keyring
   private let quarantine: String
   private var repairs: [Repair] = []
   /// The removed lines by shard file. Their bytes are kept in the quarantine folder.
   private var removedLines: [String: [[UInt8]]] = [:]
-  /// The records that the index is made from.
+  /// The records from which the index is rebuilt.
   private var records: [ItemRecord] = []
   /// The paths of versions that became conflict copies. Their removed lines are not quarantined.
   private var resolved: Set<ItemPath> = []
 
-  /// The two files of an item that are moved to the path that the record names.
+  /// A move of an item's two files to the path that the record names.
   private struct Move {
     let from: StoreSurvey.ItemFiles
     let record: ItemRecord
@@ -43,7 +43,7 @@ struct StoreRepair {
       case .stray, .shard(.tooLarge): break
       default: continue
       }
-      // A name that is not UTF-8 cannot be passed back to the system. The file stays, and is reported again.
+      // A name that is not UTF-8 cannot be passed back to the system, so the file stays in place and is reported again.
       guard try Keyring.isThere(stray.path, in: keyring.tree) else { continue }
       moves.append((stray.path, "\(quarantine)/\(stray.path)"))
     }
@@ -147,7 +147,7 @@ struct StoreRepair {
     }
   }
 
-  // MARK: Doubles
+  // MARK: Duplicates
 
   /// One of several versions of an item, as it was signed.
   private struct DoubleVersion {
@@ -155,11 +155,11 @@ struct StoreRepair {
     let message: [UInt8]
   }
 
-  /// Resolves items that are at several paths. This happens when git merges by files and both sides have renamed an
-  /// item. One version keeps its path, by the rules of a merge without a known common ancestor. Versions that are not
-  /// verified stay.
+  /// Resolves items that exist at several paths, which happens when git merges file by file and both sides have renamed
+  /// an item. The rules for a merge without a common ancestor determine which version keeps its path. Unverified
+  /// versions stay where they are.
   ///
-  /// - Parameter moves: Items that are being moved to another path. They stay, too.
+  /// - Parameter moves: Items that are being moved to another path. Their versions are not resolved here.
   /// - Returns: The versions to keep as conflict copies.
   private mutating func resolveDoubles(but moves: [Move]) throws(KeyringError) -> [DoubleVersion] {
     let moving = Set(moves.map(\.record.path))
@@ -173,7 +173,7 @@ struct StoreRepair {
       guard var winner = sorted.first else { continue }
       for other in sorted.dropFirst() {
         var merge = StoreMerge()
-        // A repair needs no key.
+        // A repair must not need a secret key, so the merge must not create a record to sign.
         merge.canSign = { _, _, _ in false }
         winner = merge.merge(base: [], ours: [winner], theirs: [other]).items.first?.record ?? winner
       }

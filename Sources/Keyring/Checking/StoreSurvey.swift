@@ -1,6 +1,6 @@
 internal import KeyringModel
 
-/// A list of everything in a store's folders, divided into what belongs there and what does not.
+/// A list of everything in a store's folders, divided into files that belong there and findings for everything else.
 struct StoreSurvey {
   /// The item paths that have at least one file.
   var items: [ItemFiles] = []
@@ -8,7 +8,7 @@ struct StoreSurvey {
   var conflictFiles: [String] = []
   /// The shards.
   var shards: [SurveyedShard] = []
-  /// Findings for what does not belong to a store, and for what others can change.
+  /// Findings for entries that do not belong to a store, and for entries that other users can change.
   var findings: [Finding] = []
   /// True if other users can enter the store's folder. If they cannot, permissions inside it do not matter.
   private let isOpenToOthers: Bool
@@ -43,7 +43,7 @@ struct StoreSurvey {
     isOpenToOthers = try !files(tree.rootStatus()).isClosedToOthers
     do throws(FileError) {
       try surveyTop(tree, AllowedFiles(beside: keyring.policy))
-      // People who are in a policy that is not accepted yet, or who were removed from it, may have a key file.
+      // People who were removed, or who are only in a policy that is not accepted yet, may also have a key file.
       try surveyKeys(tree, of: Set(keyring.policy.people.keys).union(stored.people.keys))
       for isLocal in [false, true] {
         try surveyIndex(tree, isLocal: isLocal)
@@ -55,7 +55,7 @@ struct StoreSurvey {
     }
   }
 
-  /// Checks the top folder and the folder of the items of this machine. Other methods check the folders in them.
+  /// Checks the top-level folder and the folder `local`. Other methods check their subfolders.
   private mutating func surveyTop(_ tree: FileTree, _ allowed: AllowedFiles) throws(FileError) {
     let known: Set<String> = [
       StoreLayout.policy, StoreLayout.policySignature, StoreLayout.keys, StoreLayout.index, StoreLayout.items,
@@ -76,8 +76,8 @@ struct StoreSurvey {
     }
   }
 
-  /// Returns true if an entry at the top is a file of the user, git or the hosting service. Links and `.gitmodules`
-  /// are not, because they lead elsewhere.
+  /// Returns true if a top-level entry belongs to the user, to git or to the hosting service. Links and `.gitmodules`
+  /// are excluded, because they refer to files elsewhere.
   private func isOwn(_ name: String, in tree: FileTree) throws(FileError) -> Bool {
     guard name.hasPrefix(".") || name.hasPrefix("README"), name != ".gitmodules" else { return false }
     return try tree.status(name)?.kind != .link
@@ -144,7 +144,7 @@ struct StoreSurvey {
   ) throws(FileError) {
     let root = StoreLayout.itemsFolder(isLocal: isLocal)
     var found: [ItemPath: ItemFiles] = [:]
-    // The folder is opened once: there are many files, and each path would be resolved again.
+    // The folder is opened only once, so that the paths of its many files do not have to be resolved one by one.
     guard let folder = try tree.folder("\(root)/\(container)") else { return }
     for name in try folder.names() {
       let path = "\(container)/\(name)"

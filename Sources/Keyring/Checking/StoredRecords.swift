@@ -10,14 +10,14 @@ struct StoredRecords: Sendable {
     let result: Result<VerifiedRecord, RecordFault>
   }
 
-  /// The number of records that are read and verified at once.
+  /// The number of records in a batch, which are read and verified together.
   private static let portion = 4096
 
   /// Reads and verifies all records of a store.
   ///
   /// - Parameters:
   ///   - keyring: The store.
-  ///   - body: Receives a portion of the records at a time, in the order of their paths.
+  ///   - body: Receives one batch of records at a time, in the order of their paths.
   /// - Throws: `KeyringError.engine`, a file error, or the error of `body`.
   static func forEachPortion(
     of keyring: Keyring, _ body: ([Entry]) throws(KeyringError) -> Void

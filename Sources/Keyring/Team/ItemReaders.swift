@@ -10,7 +10,7 @@ package struct ItemReaders: Sendable, Equatable {
     /// The owners of the subkey, including removed people. Usually one; empty if the key is unknown; several if a
     /// person has bound another person's subkey to their own key.
     package let people: [Fingerprint]
-    /// True if it is the subkey that items of the group are encrypted to for one of its members.
+    /// True if this is the subkey that the group's items are encrypted to for one of its members.
     package let isExpected: Bool
   }
 
@@ -56,8 +56,8 @@ extension Keyring {
     return ItemReaders(readers: readers, missing: missing)
   }
 
-  /// Returns the subkey that new messages for a person are encrypted to; nil if the key can no longer be used.
-  /// Existing messages to that key remain correct.
+  /// Returns the subkey that new messages for a person are encrypted to; nil if the key can no longer be used. Existing
+  /// messages to that key remain valid.
   private func expectedID(of person: Fingerprint) throws(KeyringError) -> KeyID? {
     do throws(EngineError) {
       return try engine.expectedRecipients([person]).first

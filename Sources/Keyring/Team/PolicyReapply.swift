@@ -1,8 +1,8 @@
 package import KeyringModel
 internal import OpenPGP
 
-/// Changes of people and groups that this machine has made, to be applied on top of changes that someone else made
-/// concurrently.
+/// Changes to people and groups that were made on this machine, to be applied on top of changes that were made
+/// elsewhere concurrently.
 package struct PolicyReapply: Sendable {
   /// The policy that this machine has accepted.
   package let accepted: Policy
@@ -15,7 +15,7 @@ package struct PolicyReapply: Sendable {
 }
 
 extension Keyring {
-  /// Finds the edits to apply on top of the store's policy if that differs from the accepted policy and both have a
+  /// Finds the edits to apply on top of the store's policy, if that differs from the accepted policy and both have a
   /// common ancestor. The new policy is accepted only by ``make(_:subject:progress:)`` with the edits, or by
   /// ``accept()`` if there are none. Until then only the accepted policy contains the edits.
   ///

@@ -5,13 +5,13 @@ internal import Synchronization
 /// A cache of re-encrypted messages that are not in the store yet: `<state>/<keyring>/resealed`. It is outside of the
 /// store, so write access to the store is not enough to add a message.
 ///
-/// Re-encrypting thousands of items takes long, and happens before the store's lock is taken. If it is interrupted,
-/// the next run continues with the messages in the cache.
+/// Re-encrypting thousands of items takes a long time, and happens before the store's lock is taken. If it is
+/// interrupted, the next run continues with the messages in the cache.
 final class ResealedMessages: Sendable {
   private struct State: Sendable {
     /// The messages of earlier runs, by their names.
     var found: [String: [UInt8]] = [:]
-    /// Entries that are not written to a file yet.
+    /// The entries that have not been written to a file yet.
     var waiting: [UInt8] = []
     var lastWrite: timespec
     var files = 0
@@ -19,7 +19,7 @@ final class ResealedMessages: Sendable {
 
   /// The seconds between two writes. If the run is interrupted, the messages since the last write are lost.
   private static let writeInterval = 1
-  /// The most bytes of earlier runs to read. Messages beyond it are encrypted again.
+  /// The maximum number of bytes to read from earlier runs. Messages beyond this limit are re-encrypted.
   private static let readLimit = 1 << 28
 
   private let base: String
@@ -28,7 +28,7 @@ final class ResealedMessages: Sendable {
   private let run: String
   private let state: Mutex<State>
 
-  /// Reads the messages of earlier runs. A message that cannot be read is encrypted again.
+  /// Reads the messages of earlier runs. A message that cannot be read is re-encrypted.
   init(_ keyring: Keyring) {
     base = keyring.host.stateBase
     folder = Self.folder(of: keyring)
@@ -57,7 +57,7 @@ final class ResealedMessages: Sendable {
   /// Returns the message of an earlier run; nil if there is none.
   func message(_ name: String) -> [UInt8]? { state.withLock { $0.found[name] } }
 
-  /// Adds a message. It is not flushed to disk. A failure only costs time if the run is interrupted.
+  /// Adds a message. It is not flushed to disk. If it is lost, an interrupted run only takes longer to repeat.
   func keep(_ message: [UInt8], _ name: String) {
     state.withLock { state in
       Self.append(message, name, to: &state.waiting)

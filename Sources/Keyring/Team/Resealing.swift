@@ -3,8 +3,8 @@ internal import OpenPGP
 internal import Secrets
 internal import Synchronization
 
-/// Updates items for the current members of their groups. Re-encrypts an item whose recipients differ from the
-/// members, and signs an item anew if its signer is no longer a member.
+/// Updates items for the current members of their groups. Re-encrypts an item whose recipients differ from the members,
+/// and re-signs an item whose signer is no longer a member.
 struct Resealing: Sendable {
   /// The current keyring: verifies and decrypts.
   let keyring: Keyring
@@ -41,7 +41,7 @@ struct Resealing: Sendable {
     case failed(ItemReference, KeyringError)
   }
 
-  /// The number of items that the threads get at once.
+  /// The number of items in a batch.
   private static let portion = 256
 
   /// The groups whose items may be outdated: those with changed members or keys, or all groups if the policy does not
@@ -63,9 +63,9 @@ struct Resealing: Sendable {
   /// - Parameters:
   ///   - wanted: The groups to check; nil for those that the change affects.
   ///   - records: All records of the store; nil to read them.
-  /// - Throws: `KeyringError.team` with `unusableKey` when a member of a group that has items cannot be encrypted to;
-  ///   `.itemDamaged` or `.bindingMismatch` for an item that is not verified, since it may belong to any group;
-  ///   `.engine`, or a file error.
+  /// - Throws: `KeyringError.team` with `unusableKey` when the key of a member cannot be used for encryption and the
+  ///   group has items; `.itemDamaged` or `.bindingMismatch` for an item that is not verified, since it may belong to
+  ///   any group; `.engine`, or a file error.
   func outdated(
     in wanted: Set<String>? = nil, among records: VerifiedRecords? = nil
   ) throws(KeyringError) -> [Outdated] {
@@ -112,7 +112,8 @@ struct Resealing: Sendable {
   /// possible to tell which of the two people can read an item.
   private func requireOwnSubkeys(in groups: Set<String>) throws(KeyringError) {
     for group in groups.sorted() {
-      // One person at a time, so that another problem of one does not hide this problem of the next.
+      // Each person is checked separately, so that a different problem with one key does not hide this problem with the
+      // next one.
       for person in successor.policy.groups[group] ?? [] {
         do throws(EngineError) {
           _ = try successor.engine.expectedRecipients([person])
@@ -139,14 +140,14 @@ struct Resealing: Sendable {
     return expected
   }
 
-  /// Prepares new versions of items. Uses several threads only after one item was decrypted: several would prompt for
-  /// a passphrase several times, and again after a refusal (threat T36).
+  /// Prepares new versions of items. Uses several threads only after one item was decrypted: otherwise there would be
+  /// several passphrase prompts, and more after the user cancels one (threat T36).
   ///
   /// - Parameters:
   ///   - items: The items.
   ///   - keepsMessages: True to keep finished work in case the operation is interrupted.
   ///   - progress: Receives the number of finished items and of all items, on any thread.
-  /// - Returns: The new versions, without those of items that have changed since.
+  /// - Returns: The new versions; items that have changed concurrently are left out.
   /// - Throws: `KeyringError.team` with `cannotReseal` when some items cannot be decrypted, after all were tried. An
   ///   error that would occur for every item is thrown at once.
   func prepare(
@@ -211,7 +212,7 @@ struct Resealing: Sendable {
     }
   }
 
-  /// Writes new versions to the store. Prepares items here that were changed or added since.
+  /// Writes new versions to the store. Items that were changed or added since are prepared here.
   ///
   /// - Parameter addsReaders: True to include items that a member of their group cannot decrypt yet.
   /// - Returns: The number of updated items.

@@ -1,14 +1,14 @@
 package import KeyringModel
 package import OpenPGP
 
-/// The current secrets that people could read who may not read them today.
+/// The current secrets that could be read by people who are no longer allowed to read them.
 ///
 /// The list is not stored. An entry exists for as long as the revision is current, and closes when a verified record
 /// has another revision.
 package struct RotationList: Equatable, Sendable {
-  /// A person who could read a secret and may not read it today.
+  /// A person who could read a secret and is not allowed to read it today.
   package struct Reader: Hashable, Sendable {
-    /// The reason why a person may not read the secret today.
+    /// The reason why a person is not allowed to read the secret today.
     package enum Reason: Hashable, Sendable {
       /// The person was removed from the keyring at that time.
       case left(Timestamp)
@@ -35,9 +35,9 @@ package struct RotationList: Equatable, Sendable {
   package enum State: String, Sendable, CaseIterable {
     /// The secret has to be changed.
     case open
-    /// An admin has decided that it stays.
+    /// An admin has decided to keep the secret.
     case accepted
-    /// The item is gone; its secret may still be in use elsewhere.
+    /// The item no longer exists; its secret may still be in use elsewhere.
     case deleted
   }
 
@@ -45,7 +45,7 @@ package struct RotationList: Equatable, Sendable {
   package struct Entry: Equatable, Sendable {
     /// The current record of the item, or its last one.
     package let record: ItemRecord
-    /// The path of the item, stored because a record computes it each time.
+    /// The path of the item, cached because the record computes it on each access.
     fileprivate let path: ItemPath
     /// The state of the entry.
     package let state: State
@@ -102,8 +102,8 @@ package struct RotationList: Equatable, Sendable {
   private static func former(
     _ items: [ItemRecord], _ readers: SecretReaders, _ judge: inout Judge, _ policy: Policy
   ) -> [Entry] {
-    // A secret that a current item has is not lost. Joins are not used here: anyone can write a record that joins two
-    // secrets, and one must not hide the other.
+    // A former item whose secret a current item still has needs no entry. Joins are not used here: anyone can write a
+    // record that joins two secrets, and the entry of one must not hide the entry of the other.
     let current = Set(items.map(\.revision))
     let lost = readers.former.filter { item in
       !current.contains(item.record.revision)
@@ -135,7 +135,7 @@ package struct RotationList: Equatable, Sendable {
     return entries
   }
 
-  /// The key that makes two entries of former items duplicates.
+  /// The properties in which duplicate entries of former items agree.
   private struct Listed: Hashable {
     let revision: Revision
     let id: ItemID?
@@ -173,11 +173,11 @@ extension RotationList.State {
   }
 }
 
-/// Finds the readers of a secret who may not read it today.
+/// Finds the readers of a secret who are not allowed to read it today.
 private struct Judge {
   let owners: [KeyID: [Fingerprint]]
   let policy: Policy
-  /// The results so far. Most items have the same readers.
+  /// A cache of the results, because most items have the same readers.
   private var known: [Question: [RotationList.Reader]] = [:]
 
   private struct Question: Hashable {
@@ -187,7 +187,7 @@ private struct Judge {
 
   init(owners: [KeyID: [Fingerprint]], policy: Policy) { (self.owners, self.policy) = (owners, policy) }
 
-  /// Returns the readers who may not read a secret today.
+  /// Returns the readers who are not allowed to read a secret today.
   ///
   /// - Parameter group: The group whose members may read it; nil for all people of the keyring.
   mutating func strangers(among ids: Set<KeyID>, to group: String?) -> [RotationList.Reader] {

@@ -1,35 +1,35 @@
 package import KeyringModel
 package import OpenPGP
 
-/// The keys that every secret was ever encrypted to, found without a secret key: the recipients of all encrypted files
-/// in the store and its history, by the revision of the secret.
+/// The keys that each secret was ever encrypted to, determined without a secret key: the recipients of all encrypted
+/// files in the store and its history, by the revision of the secret.
 ///
 /// A revision changes only when the secret changes. Renames, moves to other groups and re-encryption keep it, so a
 /// person who could decrypt one file of a revision knows the secret for as long as the revision is current.
 ///
 /// Files are joined by the digest of their encrypted container: files that differ only in their recipients or in their
-/// packet format hold one secret. A record joins its revision to the container of its file, even if the record is not
-/// verified: a join can only add readers.
+/// packet format contain the same secret. A record joins its revision to the container of its file, even if the record
+/// is not verified: a join can only add readers.
 package struct SecretReaders: Sendable {
   /// A reason why the list of readers may be incomplete.
   package enum Gap: Hashable, Sendable {
     /// The store uses no git, so only its current state is known.
     case noHistory
-    /// The clone has only the later part of the history.
+    /// The clone is shallow: it has only the later part of the history.
     case cutOff
-    /// Contents that the clone has not fetched; their number.
+    /// The number of blobs that the clone has not fetched.
     case missing(Int)
-    /// Encrypted files of current items that are neither in the store nor in the history, or that cannot be read;
-    /// their number.
+    /// The number of encrypted files of current items that cannot be read, or that are neither in the store nor in the
+    /// history.
     case unreadable(Int)
-    /// Current items whose records are missing or not verified, so their revisions are not known; their number.
+    /// The number of current items whose records are missing or not verified, so that their revisions are not known.
     case unverified(Int)
-    /// Encrypted files in the history that belong to no record, some of them readable by people other than the current
-    /// members; the number of all these files.
+    /// The number of encrypted files in the history that belong to no record. Some of them are readable by people other
+    /// than the current members.
     case strays(Int)
-    /// Contents of the history that are too large to read; their number.
+    /// The number of blobs in the history that are too large to read.
     case tooLarge(Int)
-    /// Records of the history that cannot be read; their number.
+    /// The number of records in the history that cannot be read.
     case badRecords(Int)
   }
 
@@ -48,7 +48,7 @@ package struct SecretReaders: Sendable {
     }
   }
 
-  /// An element of a join.
+  /// An element of the union-find structure.
   private enum Node: Hashable {
     case revision(Revision)
     case container(ContentDigest)
@@ -69,7 +69,7 @@ package struct SecretReaders: Sendable {
   package var currentContainers: Set<ContentDigest> = []
   /// The reasons why the list may be incomplete.
   package var gaps: Set<Gap> = []
-  /// The number of contents that were skipped because no file of a store may be that large.
+  /// The number of blobs that were skipped because they exceed the size limit of every file of a store.
   package var skipped = 0
   /// The number of records in the history that cannot be read.
   package var badRecords = 0
@@ -79,7 +79,7 @@ package struct SecretReaders: Sendable {
 
   /// Adds the recipients of a container.
   package mutating func add(_ recipients: Set<KeyID>, to container: ContentDigest) {
-    // Two statements, because a call on `self` reads `self` before its arguments are evaluated.
+    // These are two statements, because a call on `self` reads `self` before its arguments are evaluated.
     let number = number(of: .container(container))
     let root = root(of: number)
     if keys[root].isEmpty { keys[root] = recipients } else { keys[root].formUnion(recipients) }
@@ -102,7 +102,7 @@ package struct SecretReaders: Sendable {
     numbers[.revision(revision)].map { keys[root(of: $0)] } ?? []
   }
 
-  /// The recipients of each container that belongs to no record. The secret in it is not known here.
+  /// The recipients of each container that belongs to no record. The revision of the secret in it is not known.
   package var strays: [Set<KeyID>] {
     numbers.compactMap { node, number in
       // Containers are joined to revisions only.
@@ -111,7 +111,7 @@ package struct SecretReaders: Sendable {
     }
   }
 
-  /// All keys that anything was ever encrypted to.
+  /// All keys that any message was ever encrypted to.
   package var allKeys: Set<KeyID> { keys.reduce(into: []) { $0.formUnion($1) } }
 
   private mutating func number(of node: Node) -> Int {
@@ -149,11 +149,11 @@ extension Keyring {
     unsafe try? engine.containerDigest(of: message)
   }
 
-  /// Returns the current encrypted files of items; nil if the file is missing or has another digest than in the
+  /// Returns the current encrypted files of items; nil for a file that is missing or has a different digest than the
   /// record.
   ///
   /// - Parameter records: Items of the store.
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   package func messages(of records: [ItemRecord]) throws(KeyringError) -> [[UInt8]?] {
     try WorkerPool(workers: host.workers).map(records.count) { number throws(KeyringError) in
       let record = records[number]

@@ -1,7 +1,7 @@
 public import KeyringModel
 internal import OpenPGP
 
-/// A planned change of the people of a keyring.
+/// A planned change to the people and groups of a keyring.
 public struct TeamChange: Sendable {
   /// The current policy.
   public let before: Policy
@@ -14,7 +14,7 @@ public struct TeamChange: Sendable {
 }
 
 extension Keyring {
-  /// Plans a change of the people. Writes nothing.
+  /// Plans a change to the people and groups, without writing anything.
   ///
   /// - Parameters:
   ///   - edits: The edits of the policy.
@@ -43,8 +43,8 @@ extension Keyring {
     return TeamChange(before: policy, after: next, outdated: outdated, newKeys: newKeys)
   }
 
-  /// Applies a change of the people. It re-encrypts the affected items with new session keys and writes them, the
-  /// policy and the key files in one transaction.
+  /// Applies a change to the people and groups. It re-encrypts the affected items with new session keys, and writes
+  /// them, the policy and the key files in one transaction.
   ///
   /// The store is changed only after all items are re-encrypted. If the change is interrupted before that, a second
   /// call continues the work.
@@ -66,13 +66,13 @@ extension Keyring {
     let bytes = change.after.encode()
     let signature: [UInt8]
     do {
-      // With the new keys, since the signer may have renewed an expired key.
+      // The new keys are used, because the signer may have renewed an expired key.
       signature = try successor.engine.signDetached(bytes, signer: trusted.signer)
     } catch {
       throw .engine(error, nil)
     }
     let step = PolicyStep(bytes: bytes, signature: signature, keys: change.newKeys)
-    // Every other machine must accept the policy that is written.
+    // Checks that every other machine will accept the policy.
     let start = PolicyChain.Link(
       policy: policy, digest: ContentDigest(of: policy.encode()), keys: trusted.keys)
     let link = try PolicyChain(engine: engine).follow([step], from: start)
@@ -83,8 +83,8 @@ extension Keyring {
       _ = try resealing.place(pieces, in: &changes)
       changes.place(step, change.after, newKeys: Array(change.newKeys.keys))
     }
-    // The store is no longer locked. A pin that another process wrote since is kept: usually it is for a change on top
-    // of this one.
+    // The store is no longer locked, so another process may have written a pin. That pin is kept: usually it is for a
+    // change on top of this one.
     _ = try PinStore(base: host.stateBase, keyring: policy.keyring).write(
       policy: change.after, bytes: bytes, keys: successor.trusted.keys, signer: trusted.signer,
       replacing: trusted.pin)
@@ -135,13 +135,13 @@ extension Keyring {
   ) throws(KeyringError) -> (count: Int, waiting: [ItemRecord]) {
     try requireTrust()
     let resealing = Resealing(keyring: self, successor: self)
-    // Items that only need a new signature are left alone here.
+    // Items that only need a new signature are not changed here.
     let outdated = try resealing.outdated(in: groups).filter(\.needsEncryption)
     let items = outdated.filter { addsReaders || !$0.lacksReaders }
     let waiting = addsReaders ? [] : outdated.filter(\.lacksReaders).map(\.record)
     if items.isEmpty { return (0, waiting) }
     let pieces = try resealing.prepare(items, progress: progress)
-    let subject = items.count == 1 ? "encrypt 1 item again" : "encrypt \(items.count) items again"
+    let subject = items.count == 1 ? "re-encrypt 1 item" : "re-encrypt \(items.count) items"
     let count = try transaction(subject: subject) { changes throws(KeyringError) in
       try resealing.place(pieces, of: groups, addsReaders: addsReaders, in: &changes)
     }
@@ -149,7 +149,7 @@ extension Keyring {
     return (count, waiting)
   }
 
-  /// Returns the keyring of the same store with other people.
+  /// Returns a keyring for the same store with another policy.
   func successor(with next: Policy, newKeys: [Fingerprint: [UInt8]]) throws(KeyringError) -> Keyring {
     var keys: [Fingerprint: [UInt8]] = [:]
     for (fingerprint, person) in next.people where person.removed == nil {
@@ -167,7 +167,7 @@ extension Keyring {
   }
 }
 
-/// The restrictions on changes of people and groups.
+/// The rules for changes to people and groups.
 struct TeamRules {
   let keyring: Keyring
   let successor: Keyring

@@ -1,15 +1,14 @@
 package import KeyringModel
 package import OpenPGP
 
-/// The faults of key files, found with few listings by GnuPG: two for each portion of files without a fault.
+/// The faults of key files. GnuPG needs only two listings for each batch of files without a fault.
 package struct KeyFileFaults {
   /// The faults by person, in the order of the files.
   package private(set) var list: [(person: Fingerprint, fault: KeyFileFault)] = []
 
   /// The number of files that are listed together.
   private static let portion = 64
-  /// The number of faulty files after which the other files of a faulty portion are not listed separately (threat
-  /// T46).
+  /// The number of faulty files after which the other files of a faulty batch are not listed separately (threat T46).
   package static let limit = 64
 
   private var faulty = 0
@@ -18,8 +17,8 @@ package struct KeyFileFaults {
   ///
   /// - Parameters:
   ///   - files: The files and their owners; each person once.
-  ///   - keys: Lists the keys in some bytes.
-  /// - Throws: What `keys` throws.
+  ///   - keys: Returns the keys in the given bytes.
+  /// - Throws: The error of `keys`.
   package init(
     of files: [(person: Fingerprint, bytes: [UInt8])],
     keys: ([UInt8]) throws(EngineError) -> [PublicKey]

@@ -1,14 +1,14 @@
 package import KeyringModel
 internal import OpenPGP
 
-/// The rule by which one policy follows another, as in ``PolicyChain``, with an exact report of each fault.
+/// The rule that decides whether one policy follows another, as in ``PolicyChain``, with an exact report of each fault.
 package struct PolicyRule {
   private let room: VerificationRoom
 
   /// Creates a rule that verifies signatures in a workspace.
   package init(in room: VerificationRoom) { self.room = room }
 
-  /// Returns a link for a policy that is not verified, with the key files beside it that it names.
+  /// Returns a link for an unverified policy, with those of the key files beside it that the policy names.
   package static func link(_ state: PolicyState, keys: KeyFiles) -> PolicyChain.Link {
     let keys = keys.filter { state.policy.isMember($0.key) && state.policy.covers($0.value, of: $0.key) }
     return PolicyChain.Link(policy: state.policy, digest: state.digest, keys: keys)
@@ -67,7 +67,7 @@ package struct PolicyRule {
   ///
   /// - Parameters:
   ///   - state: The preferred policy.
-  ///   - keys: The key files that were trusted where it was signed.
+  ///   - keys: The key files that were trusted when it was signed.
   ///   - left: The policy that is replaced.
   /// - Throws: `KeyringError.engine` when GnuPG cannot be used.
   package func mayReplace(

@@ -6,19 +6,19 @@ internal import OpenPGP
 package struct StoreVerification: Sendable {
   /// The problems, sorted by path.
   package var findings: [Finding] = []
-  /// Problems that will occur soon.
+  /// Problems that will occur soon, such as a key that is about to expire.
   package var warnings: [Finding] = []
   /// The number of items in the store.
   package var items = 0
 
-  /// The time before the expiry of a key when warnings start: 60 days, in microseconds.
+  /// The time before a key's expiry at which warnings start: 60 days, in microseconds.
   package static let notice: Int64 = 60 * 86_400 * 1_000_000
 }
 
 extension Keyring {
   /// Opens a store read-only with its own policy, whether this machine has accepted the policy or not.
   ///
-  /// Nothing can be written, nothing is decrypted, no pin is read or made. A missing key file is not an error here:
+  /// Nothing can be written or decrypted, and no pin is read or created. A missing key file is not an error here:
   /// `verify` reports it.
   ///
   /// - Parameters:
@@ -50,7 +50,7 @@ extension Keyring {
     var check = StoreCheck(keyring: self, decrypts: false, progress: progress)
     check.comparesPolicy = false
     var report = CheckReport()
-    // A finding about a state that never existed disappears when no other process writes.
+    // While another process writes, a finding may describe a state that never existed. Repeating the check removes it.
     for _ in 0..<3 {
       let before = try ReaderSnapshot(of: tree)
       report = try check.run()
@@ -65,7 +65,7 @@ extension Keyring {
     return result
   }
 
-  /// Prepares what an audit needs, independent of the number of items.
+  /// Prepares the engine for an audit, at a cost that does not depend on the number of items.
   ///
   /// - Throws: An engine error.
   package func prepareAudit() throws(KeyringError) {
@@ -153,7 +153,7 @@ package struct AcceptedPolicy: Sendable {
   /// The digest of that policy.
   package let digest: ContentDigest
 
-  /// Reads the pin; nil when this machine has accepted nothing.
+  /// Reads the pin; nil when this machine has accepted no policy.
   ///
   /// - Throws: `KeyringError.policyNotTrusted(.pinUnreadable)`, `.unsafeFolder`, or a file error.
   package init?(of keyring: KeyringID, stateBase: String) throws(KeyringError) {

@@ -19,12 +19,12 @@ package final class VerificationRoom: Sendable {
     let digests: [Fingerprint: ContentDigest]
   }
 
-  /// Makes the folder.
+  /// Creates the folder.
   ///
   /// - Parameters:
   ///   - host: The properties of this machine. The user's GnuPG home and agent are not used.
   ///   - standIn: A replacement for GnuPG, for tests.
-  /// - Throws: `KeyringError.engine` when no private folder can be made.
+  /// - Throws: `KeyringError.engine` when no private folder can be created.
   package init(host: HostContext, engine standIn: (any SealingEngine)? = nil) throws(KeyringError) {
     do {
       home = try ThrowAwayHome(withoutKeyIn: host.engineBase, name: "verify", searchPath: host.searchPath)
@@ -54,8 +54,8 @@ package final class VerificationRoom: Sendable {
     return "\(home.folder)/files-\(number)"
   }
 
-  /// Removes a folder in here, because the folders of many branches could fill the memory. What cannot be removed now
-  /// is removed with the workspace.
+  /// Removes a folder of this workspace early, because the folders of many branches could fill the memory. Files that
+  /// cannot be removed now are removed with the workspace.
   ///
   /// - Parameter path: A path from ``newPath()``.
   package func removeFolder(at path: String) {
@@ -75,7 +75,7 @@ package final class VerificationRoom: Sendable {
     }
   }
 
-  /// Returns the keys in a file, as GnuPG lists them; none if it finds none.
+  /// Returns the keys in a file, as GnuPG lists them; an empty array if it finds none.
   func keys(in file: [UInt8]) throws(EngineError) -> [PublicKey] {
     try home.keys(in: file) { listings.withLock { $0 += 1 } }
   }
