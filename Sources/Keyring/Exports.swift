@@ -1,4 +1,4 @@
-// What the library's own declarations speak of, so that one import is enough.
+// The modules whose types appear in the library's declarations, re-exported so that one import is enough.
 @_exported public import Encoding
 @_exported public import FileSystem
 @_exported public import KeyringModel

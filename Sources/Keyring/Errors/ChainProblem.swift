@@ -1,6 +1,6 @@
 public import KeyringModel
 
-/// The reason why a policy in a history does not follow from the one before it.
+/// The reason why a policy in a history is not a valid successor of the one before it.
 public enum ChainProblem: Error, Sendable, Equatable {
   /// The policy is missing.
   case missing
@@ -24,15 +24,15 @@ public enum ChainProblem: Error, Sendable, Equatable {
   case signerUnknown([Fingerprint])
   /// The key file of this person is missing or differs from the digest in the policy.
   case keyExchanged(Fingerprint)
-  /// It is older than the one before.
+  /// It is older than the one before it.
   case older(generation: Int, before: Int)
-  /// It has the generation of another policy but a different content.
+  /// It has the generation of another policy but different content.
   case forked(generation: Int)
-  /// A merge had two concurrent policies and took one whose signer the other policy has removed or made a member.
+  /// A merge of two concurrent policies chose one whose signer the other policy has removed or demoted to a member.
   case takenOver(generation: Int)
-  /// Policies between it and the one before are missing.
+  /// Policies between it and the one before it are missing.
   case skipped(generation: Int, before: Int)
-  /// It names another policy than the previous one.
+  /// It names a policy other than the one before it as its predecessor.
   case notNext(generation: Int)
   /// The history begins with a policy that is not the first one.
   case beginsLate(generation: Int)

@@ -2,7 +2,7 @@ public import KeyringModel
 public import FileSystem
 public import OpenPGP
 
-/// Everything that can go wrong with a keyring: the kind of failure and the object that it concerns, without advice.
+/// An error of a keyring: its kind and the object that it concerns, without advice.
 public enum KeyringError: Error, Equatable, Sendable {
   // MARK: The store
 
@@ -42,15 +42,15 @@ public enum KeyringError: Error, Equatable, Sendable {
   case bindingMismatch(ItemReference, BindingMismatch)
   /// A line or a shard of the index is damaged, so nothing is written to it.
   case shardDamaged(file: String, [ShardProblem])
-  /// A shard cannot take a line.
+  /// A line cannot be added to a shard.
   case shardRefused(file: String, ShardError)
   /// A transaction's record cannot be read. Nothing is written until the user has examined it.
   case transactionDamaged(folder: String)
   /// The store has changed since a transaction was interrupted, so it is not finished. The record may be from another
   /// machine.
   case transactionOutdated(folder: String)
-  /// A newer version of Keytree was interrupted while it changed the store. Only that version or a newer one can
-  /// finish.
+  /// A newer version of Keytree was interrupted while it changed the store. Only that version or a newer one can finish
+  /// the change.
   case transactionUnknown(folder: String)
 
   // MARK: Keys and policy
@@ -73,7 +73,7 @@ public enum ItemDamage: Error, Sendable, Equatable {
   case noRecord
   /// The record cannot be read, or its proof is invalid.
   case badRecord(RecordError)
-  /// The record has no good signature by a member of the item's group.
+  /// The record has no valid signature by a member of the item's group.
   case badSignature
   /// The index does not contain the item.
   case notInIndex
@@ -81,9 +81,9 @@ public enum ItemDamage: Error, Sendable, Equatable {
   case notAsRecorded
   /// The file is not a regular file with a single name, but for example a link, a folder or a pipe.
   case notAFile
-  /// The file is larger than the file of any item.
+  /// The file exceeds the size limit for files of items.
   case tooLarge(limit: Int)
-  /// The plaintext is larger than any secret. A small message can decompress to a large plaintext.
+  /// The plaintext exceeds the size limit for secrets. A small message can decompress to a large plaintext.
   case contentsTooLarge(limit: Int)
   /// The file is not a message that is encrypted only to public keys.
   case notAMessage(MessageError)
@@ -95,7 +95,7 @@ public enum ItemDamage: Error, Sendable, Equatable {
 public enum BindingMismatch: Error, Sendable, Equatable {
   /// The record belongs to another keyring.
   case keyring
-  /// The record is that of another item, which belongs to another path.
+  /// The record describes another item, which belongs to another path.
   case place
   /// The index and the signed record differ in this attribute.
   case index(AttributeName)
@@ -121,7 +121,7 @@ public enum PolicyDistrust: Sendable, Equatable {
   case stepsMissing(generation: Int, pinned: Int)
   /// The policy has no signature file.
   case unsigned
-  /// The signature of the policy is bad, or not by an admin.
+  /// The signature of the policy is invalid, or was not made by an admin.
   case badSignature
   /// The policy cannot be read.
   case unreadable(PolicyError)
@@ -129,7 +129,7 @@ public enum PolicyDistrust: Sendable, Equatable {
   case pinUnreadable
   /// A member's key file is missing.
   case keyMissing(Fingerprint)
-  /// A member's key file differs from the accepted one. It may be an older version that was put back, without a
+  /// A member's key file differs from the accepted one. It may be an older version that was restored, without a
   /// revocation or with a retired subkey. The values are the member's fingerprint and their name in the accepted
   /// policy.
   case keyChanged(Fingerprint, name: String)

@@ -7,9 +7,9 @@ public enum TeamError: Error, Equatable, Sendable {
   case notAnAdmin
   /// This user was removed from the keyring at that time.
   case removed(Timestamp)
-  /// This user is not in the group, so they could neither sign for it nor read what they wrote.
+  /// This user is not in the group, so they could neither sign items for it nor read the items that they write.
   case notInGroup(String)
-  /// This member of the group has a key that cannot be encrypted to.
+  /// The key of this member of the group cannot be used for encryption.
   case unusableKey(Fingerprint, name: String, group: String, KeyProblem)
   /// Items that have to be re-encrypted cannot be decrypted here, or are damaged: some of the items, their number, and
   /// the reason for the first one.

@@ -2,7 +2,7 @@ internal import KeyringModel
 package import OpenPGP
 package import Secrets
 
-/// Decrypts messages that other programs made for this user, such as a store of pass.
+/// Decrypts messages that other programs have encrypted for this user, for example in a pass store.
 package struct ForeignReader: Sendable {
   private let engine: any SealingEngine
   private let pool: WorkerPool
@@ -42,7 +42,8 @@ package struct ForeignReader: Sendable {
   /// Calls `body` for every number below `count`, on several threads once decryption is known to work.
   ///
   /// The first message that can be decrypted unlocks a key with a passphrase. Until then the messages are tried one
-  /// after the other: several threads would cause several passphrase prompts, and more after a refusal (threat T36).
+  /// after the other: several threads would show several passphrase prompts, and more after the user cancels one
+  /// (threat T36).
   ///
   /// - Parameters:
   ///   - count: The number of tasks.

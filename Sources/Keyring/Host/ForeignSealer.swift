@@ -2,13 +2,13 @@ package import KeyringModel
 package import OpenPGP
 package import Secrets
 
-/// Encrypts messages to keys that are not the members of a group, for files outside of any store.
+/// Encrypts messages to given keys instead of the members of a group, for files outside of any store.
 package struct ForeignSealer: Sendable {
   private let engine: any SealingEngine
   /// The primary fingerprints of the recipients.
   package let recipients: [Fingerprint]
 
-  /// Prepares an engine that knows only these keys. No process is started yet.
+  /// Prepares an engine that knows only the given keys. No process is started yet.
   ///
   /// - Parameters:
   ///   - keys: The key files of the recipients by primary fingerprint; not empty.
@@ -25,7 +25,7 @@ package struct ForeignSealer: Sendable {
   /// Checks that every recipient has a key that can be encrypted to.
   ///
   /// - Throws: `KeyringError.engine` with `unusableKey` for the first recipient without such a key, or with another
-  ///   failure of GnuPG.
+  ///   error of GnuPG.
   package func check() throws(KeyringError) {
     do {
       _ = try engine.expectedRecipients(recipients)

@@ -10,25 +10,25 @@ public struct HostContext: Sendable {
   public var engineBase: String
   /// The folder for the policies that this machine has accepted, such as `$XDG_STATE_HOME/keytree`.
   public var stateBase: String
-  /// The value of `$PATH`, in which `gpg` is searched.
+  /// The value of `$PATH`, which is searched for `gpg`.
   public var searchPath: String
-  /// The way in which the user may be asked for a passphrase, if at all.
+  /// The permitted way to ask the user for a passphrase.
   public var interaction: Interaction
-  /// The longest time to wait for the store's lock, in seconds, before the error `busy`.
+  /// The longest time to wait for the store's lock, in seconds. After that, operations fail with the error `busy`.
   public var lockTimeout: Double
   /// The current time.
   public var clock: @Sendable () -> Timestamp
-  /// The number of threads for encrypting many items; 0 for one for each processor.
+  /// The number of threads for encrypting many items; 0 for one per processor.
   public var workers: Int
   /// True if an open store caches its index in memory, for a process that makes many queries. The default is false.
   ///
   /// After a few queries the whole index is read; 20,000 items take about 15 MB. From then on each query checks for
-  /// changes, which takes some microseconds, and reads only the changed files. It sees all changes that other
-  /// processes made before it began, with one exception: a file that is overwritten in place, instead of being
-  /// replaced as this library, git and most editors do, is noticed within a second. On a network file system, changes
-  /// by other machines are seen once this machine's kernel sees them.
+  /// changes, which takes some microseconds, and reads only the changed files. It sees all changes that other processes
+  /// made before it began, with one exception: a file that is overwritten in place, instead of being replaced as this
+  /// library, git and most editors do, is noticed within a second. On a network file system, changes by other machines
+  /// become visible when this machine's kernel sees them.
   public var keepsIndex: Bool
-  /// The clocks by which the cached index judges stamps.
+  /// The clocks that determine whether the stamp of a file is recent.
   package var fileClock = FileClock()
   /// Creates the OpenPGP engine, for tests; nil for GnuPG.
   package var engineFactory: EngineFactory?

@@ -1,7 +1,7 @@
 public import KeyringModel
 public import OpenPGP
 
-/// The secret keys in the user's own GnuPG home, from which a store's owner is chosen.
+/// The secret keys in the user's own GnuPG home, from which the owner of a new store is chosen.
 public struct OwnKeys: Sendable {
   /// A key that may be able to own a store.
   public struct Candidate: Sendable, Equatable {
@@ -37,7 +37,7 @@ public struct OwnKeys: Sendable {
     }
   }
 
-  /// Returns the candidates with a fingerprint, or with a mail address in a user id.
+  /// Returns the candidates with the given fingerprint, or with the given mail address in a user id.
   ///
   /// - Parameter text: A full fingerprint, with or without spaces, in any case; or a mail address, which must be equal
   ///   to the address in angle brackets, or to a whole user id without brackets.

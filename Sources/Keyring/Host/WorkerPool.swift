@@ -9,7 +9,7 @@ package struct WorkerPool: Sendable {
   /// Creates a pool.
   ///
   /// - Parameters:
-  ///   - workers: The number of threads; 0 for one for each online processor.
+  ///   - workers: The number of threads; 0 for one per online processor.
   ///   - startsPrograms: True if most of the work is done by other programs. Then one more thread keeps the processors
   ///     busy while the others wait for gpg-agent.
   package init(workers: Int, startsPrograms: Bool = false) {

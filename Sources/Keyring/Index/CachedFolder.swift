@@ -38,7 +38,7 @@ struct CachedFolder: Sendable {
     if isEmpty { return }
     let numbers = filter.shards(having: keys).filter { plan.shards.contains(UInt8($0)) }
     let found = numbers.compactMap { shards[$0] }
-    // Threads pay off only if all of many records have to be compared.
+    // Threads pay off only if a large number of records has to be compared one by one.
     guard keys.isEmpty, recordCount > 2000 else {
       for shard in found { shard.scan(keys, into: &collector) }
       return
@@ -55,7 +55,7 @@ struct CachedFolder: Sendable {
 
   // MARK: Reading
 
-  /// Returns true if the folder has another stamp now.
+  /// Returns true if the stamp of the folder has changed.
   func hasChanged(in tree: FileTree, clock: FileClock) throws(KeyringError) -> Bool {
     try files(tree.status(path))?.stamp.rounded(to: clock.tick) != stamp
   }

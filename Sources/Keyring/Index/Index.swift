@@ -4,7 +4,8 @@ public import KeyringModel
 ///
 /// An index cannot decrypt anything, so code that receives only an index can show attributes only.
 public struct Index: Sendable {
-  /// The number of queries answered from the files before the index is cached in memory, if the host enables that.
+  /// The number of queries that are answered from the files before the index is cached in memory, if the host enables
+  /// the cache.
   package static let patience = 16
 
   let tree: FileTree
@@ -67,13 +68,13 @@ public struct Index: Sendable {
 
   /// Searches without the lock. Returns nil if a writer was active.
   private func findWithoutLock(_ queries: [Query], in cache: IndexCache?) throws(KeyringError) -> [Matches]? {
-    // An active writer finishes soon, but a killed one leaves its transaction pending.
+    // An active writer finishes soon, but a writer that was killed leaves its transaction pending.
     for _ in 0..<3 {
       let before = try ReaderSnapshot(of: tree)
       if before.isPending { break }
       if let cache {
         guard let matches = try cache.find(queries, since: before) else { continue }
-        // A writer that was active after the search of the cache can also make the index appear lost for a moment.
+        // A writer that becomes active after the cache was searched can also make the index appear lost for a moment.
         if matches.contains(where: \.isIndexLost) { break }
         return matches
       }

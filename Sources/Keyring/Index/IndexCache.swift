@@ -10,12 +10,12 @@ internal import Synchronization
 /// compared, and files with another stamp are read again.
 ///
 /// A stamp is not trusted while it is so recent that another change could have the same stamp. Until it is old enough,
-/// the stamps in a folder are compared again and a file is read again.
+/// each query compares the stamps in the folder again and reads the file again.
 ///
-/// Reading everything takes as long as about 40 queries to the files, so a process with only a few queries does not do
-/// it.
+/// Reading the whole index takes as long as about 40 queries to the files, so it is not done for a process that makes
+/// only a few queries.
 final class IndexCache: Sendable {
-  /// The longest time, in nanoseconds, for which a file that is overwritten in place can stay unnoticed.
+  /// The longest time, in nanoseconds, for which a change to a file that is overwritten in place can go unnoticed.
   static let sweepInterval: Int64 = 1_000_000_000
 
   private let tree: FileTree
@@ -32,7 +32,7 @@ final class IndexCache: Sendable {
     self.clock = clock
   }
 
-  /// Counts a query and returns true if there were enough queries to cache the index.
+  /// Counts a query, and returns true if there were enough queries to make caching the index worthwhile.
   func isWorthKeeping() -> Bool { asked.add(1, ordering: .relaxed).newValue > Index.patience }
 
   /// Returns true if a query is answered faster from memory than from the files.
@@ -50,7 +50,7 @@ final class IndexCache: Sendable {
   /// - Throws: A file error.
   func find(_ queries: [Query], since snapshot: ReaderSnapshot) throws(KeyringError) -> [Matches]? {
     if let index = try current(at: snapshot) { return try index.find(queries, in: tree) }
-    // Mutex.withLock does not preserve the type of the error.
+    // `Mutex.withLock` does not preserve the type of the error.
     let result = reading.withLock { _ in
       Result { () throws(KeyringError) in try update() }
     }

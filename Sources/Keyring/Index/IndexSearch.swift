@@ -110,7 +110,7 @@ extension IndexSearch {
   }
 
   /// Returns true if there is a file in the folders for items. Empty folders do not count, because a writer creates
-  /// them before it decides a transaction.
+  /// them before it commits a transaction.
   private static func hasItems(_ tree: FileTree) throws(KeyringError) -> Bool {
     for itemClass in try files(tree.list(StoreLayout.items)) {
       let folder = "\(StoreLayout.items)/\(itemClass)"

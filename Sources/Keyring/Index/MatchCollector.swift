@@ -59,7 +59,7 @@ struct MatchCollector: Sendable {
     statistics.linesParsed += other.statistics.linesParsed
   }
 
-  /// Returns the result: one record for each place, in the order of creation, up to the query's limit.
+  /// Returns the result: one record for each path, in the order of creation, up to the query's limit.
   func finish() -> Matches {
     var items = Self.withoutDoubles(found)
     items.sort { left, right in
@@ -73,8 +73,8 @@ struct MatchCollector: Sendable {
     return Matches(items: items, problems: problems, statistics: statistics)
   }
 
-  /// Removes duplicate records for a place, which plain git may leave. The record that was modified last is kept,
-  /// until the index is rebuilt.
+  /// Removes duplicate records for a path, which a merge by plain git may leave. Until the index is rebuilt, the record
+  /// that was modified last is used.
   private static func withoutDoubles(_ records: [ItemRecord]) -> [ItemRecord] {
     var positions: [String: Int] = [:]
     var result: [ItemRecord] = []

@@ -10,7 +10,8 @@ package struct PendingMergeFiles: Sendable {
   package struct Note: Equatable, Sendable {
     /// The change that a driver found.
     package enum Change: Equatable, Sendable {
-      /// Both sides changed or added the record: the files of the common ancestor and of both sides, empty for none.
+      /// Both sides changed or added the record: the files of the common ancestor and of both sides. An empty array
+      /// means that there is no file.
       case edited(base: [UInt8], ours: [UInt8], theirs: [UInt8])
       /// One side deleted or renamed the item, and the other side changed, renamed or deleted it as well: the index
       /// line of the common ancestor.
@@ -46,16 +47,16 @@ package struct PendingMergeFiles: Sendable {
     get throws(KeyringError) { try files(tree.list(Self.folder)).isEmpty }
   }
 
-  /// Stores an encrypted file.
+  /// Stores an encrypted file that a note refers to.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   package func keep(_ message: [UInt8]) throws(KeyringError) {
     try write("\(ContentDigest(of: message).base64url)\(StoreLayout.secretExtension)", message)
   }
 
   /// Writes a note.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   package func write(_ note: Note) throws(KeyringError) {
     let bytes = note.json.canonicalBytes
     try write("\(ContentDigest(of: bytes).base64url)\(Self.ending)", bytes)
@@ -72,8 +73,8 @@ package struct PendingMergeFiles: Sendable {
     return notes.sorted { ($0.note.time, $0.name) > ($1.note.time, $1.name) }
   }
 
-  /// Returns the file names of notes that a crash truncated. They are not JSON. A note of another version is JSON, so
-  /// it is not included.
+  /// Returns the file names of notes that a crash truncated. They are not JSON. A note that another version of Keytree
+  /// wrote is JSON, so it is not included.
   package func cutOffNotes() throws(KeyringError) -> [String] {
     var names: [String] = []
     for name in try files(tree.list(Self.folder)) where name.hasSuffix(Self.ending) {
@@ -84,7 +85,7 @@ package struct PendingMergeFiles: Sendable {
     return names
   }
 
-  /// Returns the paths in the store of everything that is pending.
+  /// Returns the paths of all pending files in the store.
   package func paths() throws(KeyringError) -> [String] {
     try files(tree.list(Self.folder)).sorted().map { "\(Self.folder)/\($0)" }
   }
@@ -96,8 +97,8 @@ package struct PendingMergeFiles: Sendable {
     return bytes.flatMap { ContentDigest(of: $0) == digest ? $0 : nil }
   }
 
-  /// Removes notes. Removes the encrypted files only if no note is left, because another merge may have written notes
-  /// concurrently.
+  /// Removes notes. The encrypted files are removed only if no note is left, because another merge may have written
+  /// notes concurrently.
   ///
   /// - Parameter names: The names of the files of the notes.
   package func remove(_ names: [String]) throws(KeyringError) {

@@ -20,25 +20,25 @@ package struct PlainMerge: Sendable {
   package init(_ note: PendingMergeFiles.Note, _ end: End) { (self.note, self.end) = (note, end) }
 }
 
-/// Versions of items that are in the history but not in the store. They are not verified yet.
+/// The versions of items that are in the history but not in the store. They are not verified yet.
 package struct HistoricalVersions: Sendable {
   /// The record files by the digests of their first lines.
   package var records: [ContentDigest: [UInt8]] = [:]
   /// The encrypted files by their digests.
   package var messages: [ContentDigest: [UInt8]] = [:]
 
-  /// Makes an empty set.
+  /// Creates an empty set.
   package init() {}
 }
 
 /// The versions of items that a merge by plain git needs.
 package struct WantedVersions: Sendable {
-  /// The digests of the first lines of records, by the item paths where they were.
+  /// The digests of the first lines of records, by the item paths at which they were stored.
   package var records: [ItemPath: Set<ContentDigest>] = [:]
-  /// The item paths where encrypted files were, by their digests.
+  /// The item paths at which encrypted files were stored, by their digests.
   package var messages: [ContentDigest: Set<ItemPath>] = [:]
 
-  /// Makes an empty set.
+  /// Creates an empty set.
   package init() {}
 
   /// True if nothing is missing.
@@ -49,32 +49,32 @@ package struct WantedVersions: Sendable {
 package struct FinishedMerges: Sendable, Equatable {
   /// The number of item paths that were written or freed.
   package var items = 0
-  /// The number of conflict copies that were made.
+  /// The number of conflict copies that were created.
   package var copies = 0
   /// The paths of changes that were undone because no member of the item's group signed them.
   package var refused: [ItemPath] = []
 
-  /// Makes an empty result.
+  /// Creates an empty result.
   package init() {}
 }
 
 extension Keyring {
   /// Returns the bytes of the record at a path; empty if it is not a readable record, nil if there is none.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   package func recordBytes(at path: ItemPath) throws(KeyringError) -> [UInt8]? {
     try ItemReader(keyring: self).readableRecord(at: path, isLocal: false)
   }
 
   /// Lists the versions that finishing merges needs and that are neither in the store nor in the notes.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   package func wantedVersions(for merges: [PlainMerge]) throws(KeyringError) -> WantedVersions {
     let resolution = try PlainMergeResolution(of: merges, HistoricalVersions(), in: self)
     return try resolution.wantedVersions(for: merges)
   }
 
-  /// Merges the items that merge drivers have noted, in one transaction.
+  /// Merges, in one transaction, the items for which merge drivers have written notes.
   ///
   /// - Parameters:
   ///   - merges: The merges, the latest first.
@@ -91,7 +91,7 @@ extension Keyring {
       for merge in merges { try resolution.apply(merge) }
       return try resolution.write(to: &changes)
     }
-    // The files that git has merged do not come from our last transaction.
+    // Git has merged files outside of our transactions, so the next commit must compare the whole store.
     try CommitJournal(of: tree).forget()
     return finished
   }

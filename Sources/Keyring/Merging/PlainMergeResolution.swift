@@ -1,9 +1,9 @@
 internal import KeyringModel
 
-/// Merges items that plain git has merged by files, by the rules of ``StoreMerge``.
+/// Merges items that plain git has merged file by file, using the rules of ``StoreMerge``.
 ///
 /// The merges are applied from the latest to the first. The version in the store is the result of the latest merge.
-/// Each merge adds the version of its own side that was replaced.
+/// Each merge adds the version on our side that it replaced.
 struct PlainMergeResolution {
   /// A version as it was signed.
   private struct Source {
@@ -37,9 +37,9 @@ struct PlainMergeResolution {
   private enum Content {
     case nothing
     case version(Version)
-    /// Files that are not verified, with the bytes of the record.
+    /// Files that are not verified; the value is the bytes of the record.
     case distrusted([UInt8])
-    /// An encrypted file without a record, with its digest.
+    /// An encrypted file without a record; the value is its digest.
     case orphan(ContentDigest)
 
     var version: Version? {
@@ -48,7 +48,7 @@ struct PlainMergeResolution {
     }
   }
 
-  /// One side of a merge: versions with their current paths, nil for a version that is not in the store.
+  /// One side of a merge: versions with their current paths. The path is nil for a version that is not in the store.
   private typealias Side = [(place: ItemPath?, version: Version)]
 
   private let keyring: Keyring
@@ -66,7 +66,7 @@ struct PlainMergeResolution {
 
   /// Prepares merges.
   ///
-  /// - Throws: a file error.
+  /// - Throws: A file error.
   init(of merges: [PlainMerge], _ past: HistoricalVersions, in keyring: Keyring) throws(KeyringError) {
     (self.keyring, self.past) = (keyring, past)
     reader = ItemReader(keyring: keyring)
@@ -136,11 +136,11 @@ struct PlainMergeResolution {
         try verified(bytes, at: path)?.record
       }
       var found = try versions(of: old.id)
-      // Even a single version may lack files that are in the history.
+      // The files of even a single version may be missing from the store although they are in the history.
       touched.formUnion(found.compactMap(\.place))
       try removeOrphan(at: path, of: [old] + found.map(\.version.record))
       while found.count > 1 {
-        // It is not known which version comes from this machine.
+        // It is unknown which version comes from this machine.
         let known = [base].compactMap { $0 }
         let one = refuseForeignMoves(in: [found[0]], from: known, or: [found[1]])
         let other = refuseForeignMoves(in: [found[1]], from: known, or: [found[0]])
@@ -166,7 +166,7 @@ struct PlainMergeResolution {
     // signs.
     guard let mine = try version(ours, at: path) else { return }
     let old = try verified(base, at: path)?.record
-    // The reason why a record cannot be read does not matter: it names no encrypted file then.
+    // An unreadable record names no encrypted file, so the reason does not matter.
     let records = [base, ours, theirs].compactMap { try? RecordFile(parsing: $0).record }
     try removeOrphan(at: path, of: records)
     var other: Side = []
@@ -181,7 +181,7 @@ struct PlainMergeResolution {
         copies += mine.sources
         return
       }
-      // A change that is not verified is ignored.
+      // A change that is not verified is undone.
       refused.append(path)
       contents[path] = .nothing
       touched.insert(path)
@@ -189,7 +189,7 @@ struct PlainMergeResolution {
       return
     }
     var own: Side = [(nil, mine)]
-    // A side without a version of an item at this path may have renamed it.
+    // A side that has no version of an item at this path may have renamed it.
     for id in Set([old?.id, mine.record.id, other.first?.version.record.id].compactMap { $0 }) {
       for found in try versions(of: id) where found.place != path {
         if mine.record.id == id { other.append(found) } else { own.append(found) }
@@ -200,7 +200,7 @@ struct PlainMergeResolution {
     try run(known, own, other, acceptsOlderTheirs: acceptsOlderTheirs)
   }
 
-  /// Removes an encrypted file that git left without its record, if it belongs to one of some versions.
+  /// Removes an encrypted file that git left without its record, if it belongs to one of the given versions.
   private mutating func removeOrphan(at path: ItemPath, of versions: [ItemRecord]) throws(KeyringError) {
     guard case .orphan(let digest) = try content(at: path), versions.contains(where: { $0.sealed == digest })
     else { return }
@@ -250,8 +250,8 @@ struct PlainMergeResolution {
     }
   }
 
-  /// Refuses versions that have another group than the item, unless a member of the item's group signed them: a person
-  /// who is not a member does not know the secret. The refused versions become conflict copies.
+  /// Refuses versions that have a different group than the item, unless a member of the item's group signed them: a
+  /// person who is not a member does not know the secret. The refused versions become conflict copies.
   ///
   /// - Parameters:
   ///   - side: The versions.
@@ -319,7 +319,7 @@ struct PlainMergeResolution {
   private func storedContent(at path: ItemPath) throws(KeyringError) -> Content {
     var bytes = try reader.readableRecord(at: path, isLocal: false)
     if bytes == nil, let line = lines[path].flatMap({ try? IndexLine.encode($0) }) {
-      // Git has removed the record, and the index still has the item.
+      // Git has removed the record, but the index still has the item.
       bytes = past.records[ContentDigest(of: line)]
     }
     if let bytes {
@@ -328,7 +328,7 @@ struct PlainMergeResolution {
     do throws(KeyringError) {
       return try reader.message(at: path, isLocal: false).map { .orphan(ContentDigest(of: $0)) } ?? .nothing
     } catch {
-      // A path that is not a file, or is too large, is left alone.
+      // A path that is not a regular file, or a file that is too large, is left unchanged.
       guard case .itemDamaged = error else { throw error }
       return .distrusted([])
     }
@@ -359,7 +359,7 @@ struct PlainMergeResolution {
       let bytes = try reader.message(at: path, isLocal: false)
       return bytes.flatMap { ContentDigest(of: $0) == digest ? $0 : nil }
     } catch {
-      // A path that is not a file, or is too large, is not the encrypted file.
+      // A path that is not a regular file, or a file that is too large, is not the encrypted file.
       guard case .itemDamaged = error else { throw error }
       return nil
     }

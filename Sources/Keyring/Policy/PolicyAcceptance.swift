@@ -1,8 +1,8 @@
 internal import KeyringModel
 internal import OpenPGP
 
-/// Decides about a policy that differs from the accepted one. A policy is accepted automatically only if accepted
-/// admins have signed it.
+/// Decides whether to accept a policy that differs from the accepted one. A policy is accepted automatically only if
+/// accepted admins have signed it.
 struct PolicyAcceptance {
   let tree: FileTree
   let host: HostContext
@@ -26,7 +26,7 @@ struct PolicyAcceptance {
       let isWritten = try PinStore(base: host.stateBase, keyring: link.policy.keyring).write(
         policy: link.policy, bytes: link.policy.encode(), keys: link.keys, signer: trusted.signer,
         replacing: trusted.pin)
-      // Another process has accepted a policy. Start again from that one.
+      // Another process has accepted a policy concurrently, so the comparison starts again from that one.
       guard isWritten else { return try settle(try TrustedPolicy(in: tree, stateBase: host.stateBase)) }
       return TrustedPolicy(policy: link.policy, signer: trusted.signer, keys: link.keys)
     } catch {

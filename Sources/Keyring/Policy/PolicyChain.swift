@@ -32,13 +32,13 @@ package struct PolicyChain {
     }
   }
 
-  /// Creates an engine for some key files.
+  /// Returns an engine that uses the given key files.
   private let engine: (KeyFiles) -> any SealingEngine
 
-  /// Creates a chain that verifies signatures with engines like this one.
+  /// Creates a chain that verifies signatures with copies of an engine that have other key files.
   init(engine: any SealingEngine) { self.engine = { engine.with(keys: $0) } }
 
-  /// Creates a chain that verifies signatures with engines of the caller.
+  /// Creates a chain that verifies signatures with engines that the caller creates.
   init(engines: @escaping (KeyFiles) -> any SealingEngine) { engine = engines }
 
   /// Follows steps from a verified policy.
@@ -46,7 +46,8 @@ package struct PolicyChain {
   /// - Parameters:
   ///   - steps: The policies that follow it, in order.
   ///   - start: The verified policy.
-  ///   - judge: A second policy: each step must also be signed by one of its admins, with the key in it. Nil for none.
+  ///   - judge: A second policy; nil for none. Each step must also be signed by one of its admins, with the key from
+  ///     that policy.
   /// - Returns: The last policy.
   /// - Throws: `KeyringError.policyNotTrusted` with the fault of the first step that cannot be verified, or `.engine`.
   func follow(
@@ -78,7 +79,7 @@ package struct PolicyChain {
       policy.previous == link.digest
     else { throw .policyNotTrusted(.notSuccessor(generation: policy.generation)) }
     guard let signature = step.signature else { throw .policyNotTrusted(.unsigned) }
-    // With the keys from before the step: new key files in the step must not decide who may sign it.
+    // The keys from before the step are used, because new key files in the step must not determine who may sign it.
     let verification = PolicyVerification(engine: engine(link.keys))
     try verification.verify(step.bytes, signature: signature, admins: link.policy.admins)
     return Link(policy: policy, digest: step.digest, keys: try keys(of: policy, in: step, after: link))
@@ -113,7 +114,7 @@ package struct PastPolicySteps: Sendable {
 
   /// Creates the set.
   ///
-  /// - Parameter steps: The steps in any order. The first of several with the same policy is used.
+  /// - Parameter steps: The steps in any order. If several have the same policy, the first one is used.
   package init(_ steps: [PolicyStep]) {
     self.steps = Dictionary(steps.map { ($0.digest, $0) }) { first, _ in first }
   }

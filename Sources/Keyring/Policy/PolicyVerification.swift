@@ -1,7 +1,7 @@
 internal import KeyringModel
 internal import OpenPGP
 
-/// Verifies that the detached signature of a policy is by a person who may sign it.
+/// Verifies that the detached signature of a policy was made by a person who may sign it.
 struct PolicyVerification {
   let engine: any SealingEngine
 
@@ -17,7 +17,8 @@ struct PolicyVerification {
     }
   }
 
-  /// Returns the person who has signed a policy. The signature is verified once, for any number of admins.
+  /// Returns the person who has signed a policy. The signature is verified only once, regardless of the number of
+  /// admins.
   ///
   /// - Parameter admins: The people who may have signed, the preferred ones first.
   /// - Returns: nil if none of them has signed.

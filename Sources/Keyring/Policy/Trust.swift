@@ -19,25 +19,25 @@ public struct Trust: Sendable {
     case newer
     /// The policy has the same generation as the accepted one but different content.
     case forked
-    /// The policy has a lower generation: an old policy was put back (threat T2).
+    /// The policy has a lower generation: an old policy was restored (threat T2).
     case older
   }
 
   /// The policy of the store.
   public let policy: Policy
-  /// The policy that this machine has accepted before; nil if there is none or it cannot be read.
+  /// The policy that this machine has accepted so far; nil if there is none or it cannot be read.
   public let accepted: Policy?
   /// The relation of the two policies.
   public let standing: Standing
-  /// The admin who made the good signature on the policy: an admin of the accepted policy, or of the policy itself if
+  /// The admin who made the valid signature of the policy: an admin of the accepted policy, or of the policy itself if
   /// none was accepted.
   public let signedBy: Fingerprint?
   /// The person in the policy whose secret key this user has, and who will sign new records.
   public let signer: Fingerprint?
   /// The people whose key file differs from the one that this machine has accepted, sorted.
   ///
-  /// A key file is signed only by the key itself, so an older file that was put back looks as valid as a newer one.
-  /// The user has to compare the output of `gpg --show-keys` with information from another source.
+  /// A key file is signed only by the key itself, so an older file that was restored looks as valid as a newer one. The
+  /// user has to compare the output of `gpg --show-keys` with information from another source.
   public let changedKeys: [Fingerprint]
   /// The reason why the policy cannot be accepted, such as a missing signature or one by another person; nil if it can.
   public let obstacle: PolicyDistrust?
@@ -57,8 +57,8 @@ public struct Trust: Sendable {
     try self.init(at: path, host: host, engine: nil)
   }
 
-  /// Does the same with an engine that may be a test double for GnuPG, the user's keys, and faults to inject into
-  /// `accept()`.
+  /// Reads and verifies the store's policy like `init(at:host:)`, with an engine that may be a test double for GnuPG,
+  /// the user's keys, and faults to inject into `accept()`.
   package init(
     at path: String, host: HostContext, engine standIn: (any SealingEngine)?, own: [Fingerprint]? = nil,
     faults: FaultPlan? = nil

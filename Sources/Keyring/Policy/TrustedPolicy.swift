@@ -11,16 +11,16 @@ struct TrustedPolicy: Sendable {
   /// The reason why nothing may be written: the store's policy or a key file differs from the accepted one. Otherwise
   /// nil.
   let distrust: PolicyDistrust?
-  /// True if the pin has no digests of key files because an older version made it. The key files in the store are used
-  /// then.
+  /// True if the pin has no digests of key files because an older version of Keytree created it. The key files in the
+  /// store are used then.
   let isPinWithoutKeys: Bool
   /// The pin of this machine; nil if no policy was accepted.
   let pin: Pin?
   /// A Boolean value that indicates whether this policy is trusted but will be accepted only together with a change
-  /// that follows it. The pin is that of another policy.
+  /// that follows it. ``pin`` then belongs to the policy that is replaced.
   let isReplacing: Bool
 
-  /// Creates a trusted policy for a new store, or for a policy that a chain of signatures proves.
+  /// Creates a trusted policy for a new store, or for a policy that a chain of signatures verifies.
   ///
   /// - Parameters:
   ///   - policy: The policy.
@@ -74,7 +74,7 @@ struct TrustedPolicy: Sendable {
 
   /// Reads a store's policy and key files once and compares their bytes with the pin (threats T1 and T2).
   ///
-  /// The signature was verified when the pin was made, so equal bytes are not verified again.
+  /// The signature was verified when the pin was created, so equal bytes are not verified again.
   ///
   /// - Throws: `KeyringError.policyNotTrusted` if there is no readable pin, the policy cannot be read, a key file is
   ///   missing, or a key file was changed and the accepted copy is lost; or a file error.
@@ -90,7 +90,7 @@ struct TrustedPolicy: Sendable {
     let changed = accepted.pin.changedKeys(keys)
     for fingerprint in changed {
       let reason = PolicyDistrust.keyChanged(fingerprint, name: policy.people[fingerprint]?.name ?? "")
-      // Key files determine which signatures are good, so reading also uses the accepted ones.
+      // Key files determine which signatures are valid, so only accepted key files are used, even for reading.
       guard let digest = accepted.pin.keys?[fingerprint], let copy = try pins.readKey(digest) else {
         throw .policyNotTrusted(reason)
       }
@@ -113,7 +113,7 @@ struct TrustedPolicy: Sendable {
       let before = try ReaderSnapshot(of: tree)
       if before.isPending, isPolicyPending(in: tree) { break }
       let trusted = try TrustedPolicy(in: tree, stateBase: host.stateBase)
-      // A reader finishes a transaction only if that is necessary.
+      // A reader finishes a transaction only if it has to.
       if trusted.distrust == nil { return trusted }
       // A writer may have replaced only some of the files when they were read.
       if try ReaderSnapshot(of: tree) == before { return trusted }
@@ -131,7 +131,7 @@ struct TrustedPolicy: Sendable {
     return try TrustedPolicy(in: tree, stateBase: host.stateBase)
   }
 
-  /// Returns true if a decided but interrupted transaction replaces the policy.
+  /// Returns true if a committed but interrupted transaction replaces the policy.
   private static func isPolicyPending(in tree: FileTree) -> Bool {
     // A folder or record that cannot be read is reported when the transaction is finished.
     guard let folders = try? Transaction.pending(in: tree) else { return false }

@@ -24,7 +24,7 @@ package struct RecordClaim: Sendable {
   package let bytes: [UInt8]
   /// The path of the file; nil to accept any path. A record of an item with another path is refused.
   package let path: ItemPath?
-  /// True if the path is that of an item on this machine only.
+  /// True if the path belongs to an item that never leaves this machine.
   package let isLocal: Bool
 
   /// Creates a claim.
@@ -37,7 +37,7 @@ package struct RecordClaim: Sendable {
 package enum RecordFault: Error, Equatable, Sendable {
   /// The file is damaged, or not properly signed.
   case damage(ItemDamage)
-  /// The record is that of another item or keyring.
+  /// The record belongs to another item or keyring.
   case mismatch(BindingMismatch)
 
   /// Returns the keyring's error for an item.
@@ -55,7 +55,7 @@ struct RecordVerifier: Sendable {
   let policy: Policy
   let engine: any SealingEngine
   let roots: VerifiedRoots
-  /// The number of threads for verification; 0 for one for each processor.
+  /// The number of threads for verification; 0 for one per processor.
   let workers: Int
 
   /// Verifies one record.
