@@ -13,9 +13,9 @@ public struct Changes: ~Copyable {
   private var entries: [ItemPlace: Entry] = [:]
   /// The shards that were read. The shards to write are prepared again under the lock.
   private var shards: [ShardKey: Shard] = [:]
-  /// Files that are not items: a policy, key files, removed conflict copies.
+  /// Files that are not items, such as a policy, key files, and removed conflict copies.
   private var files: [(path: String, bytes: [UInt8]?)] = []
-  /// Conflict copies that get another encrypted file or another signature.
+  /// Conflict copies that get a new encrypted file or a new signature.
   private var copies: [(old: ConflictCopy?, item: PreparedItem, file: RecordFile?)] = []
   private var subject = ChangeSubject()
   /// True if the changes depend on the result of a search.
@@ -169,7 +169,7 @@ public struct Changes: ~Copyable {
     return try replace(old, at: place, with: item)
   }
 
-  /// Writes the result of a merge to its place, replacing the files that plain git has left there.
+  /// Stages the result of a merge at its place, replacing the files that plain git has left there.
   mutating func settle(_ item: PreparedItem, _ file: RecordFile?) throws(KeyringError) {
     try put(item, file)
     subject.note(item.record, item.record)
@@ -220,7 +220,7 @@ public struct Changes: ~Copyable {
     return nil
   }
 
-  /// Returns an item as this transaction sees it, also if it has moved.
+  /// Returns an item as this transaction sees it, even if it has moved.
   ///
   /// - Throws: `KeyringError.itemNotFound` if it no longer exists.
   package mutating func latest(_ record: ItemRecord) throws(KeyringError) -> ItemRecord {
@@ -247,7 +247,7 @@ public struct Changes: ~Copyable {
 
   /// Stages a new policy with its signature, the new key files, and the recipients file for other programs.
   mutating func place(_ step: PolicyStep, _ policy: Policy, newKeys: [Fingerprint]) {
-    // The policy comes last, so that the files it depends on exist before it does.
+    // The policy comes last, so that the files it depends on exist first.
     for fingerprint in newKeys.sorted() {
       if let bytes = step.keys[fingerprint] { files.append((StoreLayout.keyFile(fingerprint), bytes)) }
     }
@@ -268,7 +268,7 @@ public struct Changes: ~Copyable {
 
   /// Signs all new records with one signature.
   ///
-  /// - Parameter keyring: The keyring as whose member this user signs.
+  /// - Parameter keyring: The keyring under whose policy the records are signed.
   /// - Throws: The errors of `Keyring.sign(_:)`, and those of an item that this user cannot read.
   mutating func sign(as keyring: Keyring) throws(KeyringError) {
     var places: [ItemPlace] = []
@@ -290,10 +290,10 @@ public struct Changes: ~Copyable {
   }
 
   /// Makes the changes depend on every item of the store: if anything changes before they are committed, they are
-  /// prepared again. For changes that depend on the result of a search.
+  /// prepared again. Used for changes that depend on the result of a search.
   package mutating func dependOnSearch() { dependsOnSearch = true }
 
-  /// Returns true if everything that will be replaced is still as it was read.
+  /// Returns true if no file that will be replaced has changed since it was read.
   borrowing func stillApplies() throws(KeyringError) -> Bool {
     for (place, entry) in entries where entry.isChanged {
       if try base(at: place).base != entry.base { return false }
@@ -301,7 +301,8 @@ public struct Changes: ~Copyable {
     return true
   }
 
-  /// Writes and decides the transaction. Requires the lock, a call of ``sign(as:)``, and that it ``stillApplies()``.
+  /// Writes and commits the transaction. The caller must hold the lock and must have called ``sign(as:)``, and
+  /// ``stillApplies()`` must be true.
   ///
   /// - Parameter words: The subject for the history; nil for a subject that is derived from the changes.
   consuming func commit(under lock: borrowing StoreLock, subject words: String?) throws(KeyringError) {
@@ -353,8 +354,8 @@ public struct Changes: ~Copyable {
       if let bytes { try transaction.place(bytes, at: path) } else { transaction.remove(path) }
     }
     for (key, shard) in shards.sorted(by: { $0.key < $1.key }) {
-      // A shard without items is kept as an empty file. Git would report a conflict for a file that only one side has
-      // removed.
+      // A shard without items is kept as an empty file, because git would report a conflict for a file that only one
+      // side has removed.
       try transaction.place(shard.encode(), at: key.file)
     }
   }
@@ -373,7 +374,7 @@ public struct Changes: ~Copyable {
     } catch {
       switch error {
       case .damaged: throw .shardDamaged(file: key.file, shard.problems)
-      // A line that is too long is a fault of the item, not of the shard.
+      // A line that is too long is an error of the item, not of the shard.
       case .line(let error): throw .attributesTooLarge(error)
       case .wrongShard, .full: throw .shardRefused(file: key.file, error)
       }
@@ -390,7 +391,7 @@ public struct Changes: ~Copyable {
 
   /// Returns the current version of an item, at the caller's place or at the place that it has moved to.
   ///
-  /// Its record is verified and agrees with the index, so the caller's decision is based on signed attributes.
+  /// Its record is verified and matches the index, so the caller's decision is based on signed attributes.
   private mutating func current(
     _ record: ItemRecord
   ) throws(KeyringError) -> (place: ItemPlace, record: ItemRecord) {
@@ -400,10 +401,11 @@ public struct Changes: ~Copyable {
     for (place, entry) in entries {
       if case .new(let item, _) = entry.content, item.record.id == record.id { return (place, item.record) }
     }
-    // Another process may have renamed it. The search reads the disk; this transaction may have removed the item since.
+    // Another process may have renamed it. The search reads the store on disk, so this transaction may have removed the
+    // item that it finds.
     let lines = try IndexSearch.run(Query(predicates: [.id(record.id)]), in: keyring.tree).items
-    // An item whose line is still there was not renamed: its files are missing. Another line with the same id is
-    // another item, perhaps for other readers.
+    // An item whose line still exists was not renamed: its files are missing. Another line with the same id is another
+    // item, possibly with other readers.
     if lines.contains(where: { $0.place == place }), entries[place]?.isChanged != true {
       throw .itemDamaged(record.reference, .missing)
     }
@@ -482,7 +484,7 @@ public struct Changes: ~Copyable {
       case .distrusted(let error): throw error
       case .nothing:
         if entries[place]?.isChanged ?? false { continue }
-        // The missing files may be restored from the history. A new item would take their place.
+        // The item's missing files may be restored from the history, so a new item must not occupy their paths.
         if try shard(ShardKey(place)).record(path: record.path) != nil {
           throw .itemDamaged(record.reference, .missing)
         }
@@ -510,7 +512,7 @@ public struct Changes: ~Copyable {
       guard let item = try reader.stored(record, message, at: place.path, isLocal: place.isLocal) else {
         return (base, .nothing)
       }
-      // A record that this user signs will be trusted, so the item must be trustworthy before.
+      // A record that this user signs will be trusted, so the existing item must be trustworthy.
       try reader.requireSignerAmongReaders(of: item)
       return (base, .stored(item))
     } catch {
@@ -522,8 +524,8 @@ public struct Changes: ~Copyable {
 
   /// Returns the encrypted file of an existing item, for a version that this user signs.
   ///
-  /// The signer of the existing record must be among the readers of the file. Otherwise this user's signature would
-  /// turn a file of another group into an item of a member who cannot read it.
+  /// The signer of the existing record must be among the readers of the file. Otherwise this user's signature would let
+  /// a member turn a file of another group, which they cannot read, into an item of this group.
   private mutating func readableMessage(at place: ItemPlace) throws(KeyringError) -> [UInt8] {
     switch try content(at: place) {
     case .stored(let item):
@@ -535,7 +537,7 @@ public struct Changes: ~Copyable {
     }
   }
 
-  /// Decrypts the secret of an existing item, for a version with other readers or for a second item.
+  /// Decrypts the secret of an existing item, for a version with different readers or for a second item.
   private mutating func secret(at place: ItemPlace) throws(KeyringError) -> SecretBytes {
     switch try content(at: place) {
     case .stored(let item): return try reader.secret(of: item)
@@ -552,7 +554,7 @@ public struct Changes: ~Copyable {
 }
 
 extension ItemRecord {
-  /// Returns the record as that of an item on this machine only, or of the store.
+  /// Returns the record of the same item, either on this machine only or in the store.
   func located(_ isLocal: Bool) -> ItemRecord {
     var record = self
     record.isLocal = isLocal

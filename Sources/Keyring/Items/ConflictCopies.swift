@@ -8,7 +8,7 @@ package import Secrets
 public struct ConflictCopy: Sendable, Equatable {
   /// The record of this version.
   public let record: ItemRecord
-  /// The signer of this version; nil if the record could not be verified, so that the copy cannot be used.
+  /// The signer of this version; nil if the record could not be verified. The copy cannot be used then.
   public let signer: Fingerprint?
   /// The time of its signature; nil if that cannot be read.
   public let signed: Timestamp?
@@ -48,7 +48,7 @@ extension StoreLayout {
 }
 
 extension Keyring {
-  /// Returns the conflict copies in the store, the least recently modified first.
+  /// Returns the conflict copies in the store, least recently modified first.
   ///
   /// - Parameter item: The item with the same id or path; nil for the copies of all items.
   /// - Throws: `KeyringError.engine`, or a file error. Files that are not conflict copies are left out; `check`
@@ -106,7 +106,7 @@ extension Keyring {
     try ItemReader(keyring: self).secret(of: try storedItem(of: copy))
   }
 
-  /// Returns the names in a folder; none if it is not a folder, which `check` reports.
+  /// Returns the names in a folder; an empty array if it is not a folder, which `check` reports.
   private func names(in folder: String) throws(KeyringError) -> [String] {
     try files { () throws(FileError) in
       try tree.status(folder)?.kind == .directory ? try tree.list(folder) : []

@@ -54,10 +54,10 @@ extension Keyring {
     }
   }
 
-  /// Stores a secret as a conflict copy, because the item that the secret was made for has been changed concurrently.
+  /// Stores a secret as a conflict copy, because the item that it was meant for has changed concurrently.
   ///
   /// - Parameters:
-  ///   - record: The item, with the revision that the secret was made from.
+  ///   - record: The item, with the revision on which the secret is based.
   ///   - secret: The secret.
   /// - Returns: The record of the conflict copy.
   /// - Throws: The errors of `update(_:_:secret:)`.
@@ -83,7 +83,7 @@ extension Keyring {
   package func holder(of copy: ConflictCopy) throws(KeyringError) -> ItemRecord? {
     for predicate in [Predicate.id(copy.record.id), .path(copy.record.path)] {
       guard let line = try find(Query(predicates: [predicate], limit: .one)).items.first else { continue }
-      // The index is not signed, so the record must be verified, too.
+      // The index is not signed, so the record must be verified as well.
       if try verifiedRecords(of: [line]).first?.record == line { return line }
     }
     return nil

@@ -16,7 +16,7 @@ struct StoredItem: Sendable {
 /// Reads items, and decrypts only those that match what was requested.
 struct ItemReader {
   let keyring: Keyring
-  /// Returns true if the user must be asked for the passphrase of an item even if the agent caches it.
+  /// Returns true if the user must enter the passphrase for an item even if the agent has cached it.
   var asksAgain: (ItemRecord) -> Bool = { _ in false }
 
   // MARK: Reading
@@ -24,8 +24,8 @@ struct ItemReader {
   /// Returns the item that an index line refers to.
   ///
   /// The index is only a hint: the item's own record must be equal to the line and fulfil the caller's conditions. A
-  /// writer may have replaced only one of the item's files so far, so a mismatch is checked again while no writer is
-  /// active.
+  /// concurrent writer may have replaced only one of the item's files so far, so a mismatch is checked again while no
+  /// writer is active.
   ///
   /// - Parameters:
   ///   - record: The item, as in the index.

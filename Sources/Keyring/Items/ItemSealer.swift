@@ -15,7 +15,7 @@ struct PreparedItem: Sendable {
 }
 
 extension ItemRecord {
-  /// Returns the record with another encrypted file of the same version.
+  /// Returns the record with the digest of another encrypted file of the same version.
   package func sealed(as digest: ContentDigest) -> ItemRecord {
     var record = self
     record.sealed = digest
@@ -50,7 +50,7 @@ struct ItemSealer: Sendable {
 
   /// Encrypts a secret for a record. The caller chooses its revision and times.
   func prepare(_ record: ItemRecord, secret: borrowing SecretBytes) throws(KeyringError) -> PreparedItem {
-    // Fails before encryption if the record cannot be written.
+    // Throws before encryption if the record cannot be written.
     do throws(IndexLineError) {
       _ = try IndexLine.encode(record)
     } catch {
@@ -88,8 +88,8 @@ struct ItemSealer: Sendable {
 }
 
 extension HostContext {
-  /// Returns the current time, or a later one if an item's last change is not before it, for example because the clock
-  /// was set back.
+  /// Returns the current time, or a later one if an item was last changed at that time or later, for example because
+  /// the clock was set back.
   func time(after record: ItemRecord) -> Timestamp {
     max(clock(), Timestamp(microseconds: record.modified.microseconds + 1))
   }

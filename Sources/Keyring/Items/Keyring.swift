@@ -21,7 +21,7 @@ public final class Keyring: Sendable {
   /// The policy that this machine has accepted: the members and groups of the keyring.
   public var policy: Policy { trusted.policy }
 
-  /// The reason why nothing can be written, because the store's policy is not the accepted one; `nil` if it is.
+  /// The reason why nothing can be written; `nil` if the store's policy is the accepted one.
   public var distrust: PolicyDistrust? { trusted.distrust }
 
   init(
@@ -105,13 +105,13 @@ public final class Keyring: Sendable {
   ///   - record: The item, as `find` returned it.
   ///   - query: The query that found it. The signed record must fulfil its conditions, because the index may be wrong.
   ///   - asksAgain: True if the agent must forget all cached passphrases, so that the user is asked before this secret
-  ///     is released. A program of the user that stores passphrases elsewhere, such as a pinentry with its own
-  ///     password manager, can still answer instead of the user.
+  ///     is released. A program that stores passphrases elsewhere, such as a pinentry with its own password manager,
+  ///     can still answer instead of the user.
   /// - Returns: The exact bytes of the secret.
   /// - Throws: `KeyringError.itemDamaged`, `.bindingMismatch`, `.engine` with the reason why GnuPG could not decrypt,
-  ///   or a file error. Errors never contain any of the content. With `asksAgain` also `.engine` with
+  ///   or a file error. Errors never contain any part of the secret. With `asksAgain`, also `.engine` with
   ///   `noPromptPossible` if prompts are not allowed, and with `unusableKey` for a key without a passphrase or on a
-  ///   card. In these two cases the agent forgets nothing.
+  ///   card. In these two cases the agent keeps its cached passphrases.
   public func secret(
     for record: ItemRecord, matching query: Query? = nil, asksAgain: Bool = false
   ) throws(KeyringError) -> SecretBytes {
@@ -120,7 +120,7 @@ public final class Keyring: Sendable {
 
   /// Decrypts the secret of one item, where the item determines whether the user is asked for the passphrase.
   ///
-  /// - Parameter asksAgain: Receives the item as it is when it is decrypted, which may differ from when it was found.
+  /// - Parameter asksAgain: Receives the item just before it is decrypted. It may have changed since it was found.
   package func secret(
     for record: ItemRecord, matching query: Query?, asksAgain: (ItemRecord) -> Bool
   ) throws(KeyringError) -> SecretBytes {
@@ -149,9 +149,9 @@ public final class Keyring: Sendable {
   /// - Returns: The new item's record.
   /// - Throws: `KeyringError.itemExists` if an item already has this primary key, `.invalidAttribute`,
   ///   `.attributesTooLarge`, `.secretTooLarge`, `.unknownGroup`, `.unsafeFolder` if other users can write to the
-  ///   item's folder, `.shardDamaged`, `.policyNotTrusted`, `.engine`, `.busy`, or a file error. After any error
-  ///   except a file error the store is unchanged. A file error, for example on a full disk, may also occur after the
-  ///   transaction was decided. The change is valid then, and the next process that takes the lock completes it.
+  ///   item's folder, `.shardDamaged`, `.policyNotTrusted`, `.engine`, `.busy`, or a file error. After any error except
+  ///   a file error the store is unchanged. A file error, for example on a full disk, may also occur after the
+  ///   transaction was committed. The change is valid then, and the next process that takes the lock completes it.
   @discardableResult
   public func add(_ item: NewItem, secret: borrowing SecretBytes) throws(KeyringError) -> ItemRecord {
     try requireTrust()
@@ -161,7 +161,7 @@ public final class Keyring: Sendable {
 
   /// Adds a second item with the same secret and other attributes.
   ///
-  /// It has the revision of the original, because a person who could read that secret could read this one, too.
+  /// It has the revision of the original, because a person who could read that secret can also read this one.
   ///
   /// - Returns: The new item's record.
   /// - Throws: The errors of `secret(for:matching:)` and `add`.
@@ -197,10 +197,11 @@ public final class Keyring: Sendable {
     }
   }
 
-  /// Replaces the secret of an item unless the secret was replaced or the item moved to another group concurrently.
+  /// Replaces the secret of an item, unless the secret was replaced or the item was moved to another group
+  /// concurrently.
   ///
   /// - Parameters:
-  ///   - record: The item, with the revision that the new secret is made from.
+  ///   - record: The item, with the revision on which the new secret is based.
   ///   - secret: The new secret.
   /// - Returns: The new record; nil if nothing was changed because the item has another revision or group, or no
   ///   longer exists.
@@ -234,8 +235,8 @@ public final class Keyring: Sendable {
   /// Removes all of the given items or none, optionally only if their secrets have not been replaced concurrently.
   ///
   /// - Parameters:
-  ///   - records: The items, with the revisions of the secrets that the caller means.
-  ///   - ifUnchanged: True if nothing must be removed when one of the items has another revision.
+  ///   - records: The items, with the revisions that the caller expects.
+  ///   - ifUnchanged: True to remove nothing if one of the items has a different revision.
   /// - Returns: True if the items were removed.
   /// - Throws: The errors of `delete(_:)`.
   package func delete(_ records: [ItemRecord], ifUnchanged: Bool) throws(KeyringError) -> Bool {
@@ -252,10 +253,10 @@ public final class Keyring: Sendable {
   ///
   /// Each change sees the changes before it. `find` and `secret(for:matching:)` see only the store on disk.
   ///
-  /// - Parameter body: Makes the changes. If it throws, nothing is changed. It runs without the store's lock, because
-  ///   a passphrase dialog may stay open for a long time. If another process has changed an item that `body` has read,
-  ///   it runs again, up to three times in total. After that it runs under the lock, when the passphrase has already
-  ///   been entered.
+  /// - Parameter body: Makes the changes. If it throws, nothing is changed. It runs without the store's lock, because a
+  ///   passphrase dialog may stay open for a long time. If another process has changed an item that `body` has read, it
+  ///   runs again, up to three times in total. After that it runs under the lock, since the passphrase has already been
+  ///   entered by then.
   /// - Throws: The errors of `body` and of `add`.
   public func transaction<R>(
     _ body: (inout Changes) throws(KeyringError) -> R
@@ -263,12 +264,12 @@ public final class Keyring: Sendable {
     try transaction(subject: nil, body)
   }
 
-  /// Does the same, with the caller's own subject for the history.
+  /// Makes several changes in one transaction like `transaction(_:)`, with the caller's own commit subject.
   ///
   /// - Parameters:
   ///   - subject: One line of printable ASCII without a secret; nil for a subject that is derived from the changes.
-  ///   - successor: The keyring with the policy that the change installs, under which the records are signed; nil for
-  ///     this keyring.
+  ///   - successor: The keyring with the policy that the change installs, under which the records are signed; nil to
+  ///     sign under this keyring's policy.
   ///   - body: Makes the changes.
   package func transaction<R>(
     subject: String?, signingAs successor: Keyring? = nil, _ body: (inout Changes) throws(KeyringError) -> R
@@ -302,7 +303,8 @@ public final class Keyring: Sendable {
 
   private static let attempts = 3
 
-  /// Takes the lock and commits changes. Returns false without committing if what the changes are based on has changed.
+  /// Takes the lock and commits changes. Returns false without committing if the files or the search results that the
+  /// changes depend on have changed.
   private func commit(
     _ changes: consuming Changes, _ subject: String?, since before: ReaderSnapshot
   ) throws(KeyringError) -> Bool {
@@ -321,7 +323,8 @@ public final class Keyring: Sendable {
     return lock
   }
 
-  /// Checks that the policy has not changed since the store was opened, since its recipients must not be used then.
+  /// Checks that the policy has not changed since the store was opened. Otherwise the recipients of an old policy could
+  /// be used.
   private func checkPolicy() throws(KeyringError) {
     if trusted.isReplacing {
       let stored = try TrustedPolicy.read(in: tree).policy
@@ -338,10 +341,10 @@ public final class Keyring: Sendable {
     for (fingerprint, bytes) in current.keys where trusted.keys[fingerprint] != bytes {
       throw .policyNotTrusted(.keyChanged(fingerprint, name: policy.people[fingerprint]?.name ?? ""))
     }
-    // If the state folder is not writable, the old pin stays, which remains as valid as before.
+    // If the state folder is not writable, the old pin stays in place and remains as valid as before.
     try? current.adoptKeys(stateBase: host.stateBase)
   }
 
-  /// Refuses a change before anything is encrypted or the user is asked for a passphrase.
+  /// Checks that this user may write, before anything is encrypted or the user is asked for a passphrase.
   func requireTrust() throws(KeyringError) { try trusted.requireMembership() }
 }

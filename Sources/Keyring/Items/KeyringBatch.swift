@@ -32,7 +32,7 @@ extension Keyring {
   ///   - secret: Returns the secret of the item with this index. Called once for each item to be added, from several
   ///     threads.
   ///   - progress: Called once for each encrypted item, with its number among the added items counted from 1. The calls
-  ///     come in no particular order and from several threads.
+  ///     are made in no particular order and from several threads.
   /// - Returns: The result for each item, in the same order.
   /// - Throws: The errors of `add`. After any error except a file error no item is added.
   public func addAll(
@@ -43,7 +43,7 @@ extension Keyring {
     try addAll(items, updating: updates, subject: nil, secret: secret, progress: progress)
   }
 
-  /// Does the same, with the caller's own subject for the history.
+  /// Adds several items like `addAll(_:updating:secret:progress:)`, with the caller's own commit subject.
   package func addAll(
     _ items: [NewItem], updating updates: [PlannedUpdate], subject: String?,
     secret: @escaping @Sendable (Int) -> SecretBytes, progress: @escaping @Sendable (Int) -> Void
@@ -77,8 +77,8 @@ extension Keyring {
     }
   }
 
-  /// Returns increasing creation times for items that are added together, so that queries return the items in the
-  /// given order, whatever thread finishes first.
+  /// Returns increasing creation times for items that are added together, so that queries return the items in the given
+  /// order, regardless of which thread finishes first.
   private func times(_ count: Int) -> [Timestamp] {
     let start = host.clock().microseconds
     return (0..<Int64(count)).map { Timestamp(microseconds: start + $0) }
@@ -93,10 +93,10 @@ extension Keyring {
 }
 
 extension Query {
-  /// Returns the query for the only item with a primary key.
+  /// Returns the query for the item with a primary key.
   ///
-  /// The path alone would identify the item, but gives no bytes to search for, so every line of a shard would be
-  /// parsed. Numbers are left out because a line may contain them in another notation.
+  /// The path alone would identify the item, but provides no bytes to search for, so every line of a shard would have
+  /// to be parsed. Numbers are left out because a line may contain them in another notation.
   package static func item(with key: PrimaryKey) -> Query {
     let values = key.values.filter { $0.value.contentBytes != nil }
       .map { Predicate(subject: .attribute($0.name), comparison: .equal($0.value)) }

@@ -5,7 +5,7 @@ extension Keyring {
   /// Creates a store with one member, and accepts its policy on this machine.
   ///
   /// The folder may be missing, empty, or a git repository without files. Files that an earlier, interrupted attempt
-  /// left behind are reused. The policy is written last: the store exists only once it is there.
+  /// left behind are reused. The policy is written last, so the store exists only once it is complete.
   ///
   /// - Parameters:
   ///   - path: The store's folder. It and its missing parent folders are created.
@@ -90,7 +90,7 @@ extension Keyring {
     let engine = makeEngine(keyring)
     let signature: [UInt8]
     do {
-      // Fails before anything is written if it will not be possible to encrypt to this key.
+      // Throws before anything is written if this key cannot be used for encryption.
       _ = try engine.expectedRecipients([owner])
       signature = try engine.signDetached(policyBytes, signer: owner)
     } catch {
@@ -99,7 +99,7 @@ extension Keyring {
     try PolicyVerification(engine: engine).verify(policyBytes, signature: signature, admins: [owner])
 
     let lock = try StoreLock(tree, timeout: host.lockTimeout)
-    // Another process may have created the store in the meantime.
+    // Another process may have created the store concurrently.
     guard try files(tree.status(StoreLayout.policy)) == nil else { throw .storeExists(path: path) }
     try write(
       [
@@ -151,20 +151,22 @@ extension Keyring {
     }
   }
 
-  /// The attributes for clones that git uses without Keytree: no line-ending conversion, no textual merges.
+  /// The `.gitattributes` for clones in which git is used without Keytree: no line-ending conversion and no textual
+  /// merges.
   private static var gitAttributes: [UInt8] {
     Array(
       "* -text\n/items/**/*.gpg binary\n/conflicts/** binary\n/index/** -text\n/policy.json* -text -merge\n"
         .utf8)
   }
 
-  /// The `.gitignore` for files that never leave this machine.
+  /// The `.gitignore`, which excludes files that never leave this machine.
   private static var gitIgnore: [UInt8] { Array("/\(StoreLayout.work)/\n/\(StoreLayout.local)/\n".utf8) }
 }
 
 /// A locked store that is complete except for its policy.
 ///
-/// The caller creates what else the store needs, such as a repository, before the policy completes the store.
+/// The caller creates everything else that the store needs, such as a repository, before the policy completes the
+/// store.
 package struct NewStore: ~Copyable {
   private let lock: StoreLock
   private let policy: [UInt8]

@@ -3,7 +3,8 @@ package import OpenPGP
 internal import Secrets
 
 extension Keyring {
-  /// Encrypts random bytes to the default group and decrypts them, then signs and verifies a line, as for every item.
+  /// Encrypts random bytes to the default group and decrypts them, then signs and verifies a line, as is done for every
+  /// item.
   ///
   /// - Throws: The error that would prevent an item from being written or read; `.engine(.corrupt)` if the decrypted
   ///   bytes or the signature differ.
@@ -52,7 +53,7 @@ extension Index {
   /// - Throws: A file error.
   package func unfinishedChanges() throws(KeyringError) -> [String] { try Transaction.pending(in: tree) }
 
-  /// Returns the quarantine folders, into which `check --repair` moves files instead of deleting them.
+  /// Returns the quarantine folders, to which `check --repair` moves files instead of deleting them.
   ///
   /// - Throws: A file error.
   package func quarantines() throws(KeyringError) -> [String] {

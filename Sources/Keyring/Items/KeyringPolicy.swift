@@ -2,13 +2,13 @@ internal import FileSystem
 internal import KeyringModel
 
 extension Keyring {
-  /// Returns the keyring to verify the items of a remote with: this keyring, or one with the remote's policy.
+  /// Returns the keyring with which to verify the items of a remote: this keyring, or one with the remote's policy.
   ///
   /// - Parameters:
   ///   - last: The policy of the remote, with its signature and key files.
   ///   - past: Returns the policies in the history.
-  /// - Returns: The keyring. If the remote's policy does not follow the accepted one, the keyring trusts nothing: its
-  ///   items are received, but cannot be used before the user accepts that policy.
+  /// - Returns: The keyring. If the remote's policy does not follow the accepted one, nothing is trusted: the items are
+  ///   received, but cannot be used until the user accepts that policy.
   /// - Throws: `KeyringError.policyNotTrusted` when the policy cannot be read; `.engine`, or a file error.
   package func judge(
     of last: PolicyStep, past: () throws(KeyringError) -> PastPolicySteps

@@ -1,6 +1,6 @@
 public import KeyringModel
 
-/// The public part of an item that will be added.
+/// The public part of an item to be added.
 public struct NewItem: Sendable {
   /// The item's class.
   public var itemClass: ItemClass

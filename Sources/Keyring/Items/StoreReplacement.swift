@@ -8,7 +8,7 @@ extension Keyring {
     case removed
   }
 
-  /// Returns the number of transactions applied to the store. If it is the same at two times, the store has not
+  /// Returns the number of transactions applied to the store. If two calls return the same number, the store has not
   /// changed in between.
   ///
   /// - Throws: A file error.
@@ -18,15 +18,15 @@ extension Keyring {
 
   /// Replaces files of the store with the results of a merge: all of them or none.
   ///
-  /// Nothing is encrypted or verified. This also installs a policy that this machine has not accepted yet, which then
+  /// Nothing is encrypted or verified. The files may include a policy that this machine has not accepted yet, which
   /// blocks every change until the user accepts it.
   ///
   /// - Parameters:
-  ///   - newFiles: The new content of each file, by its path in the store. Only files whose history is kept.
+  ///   - newFiles: The new content of each file, by its path in the store. Only tracked files are allowed.
   ///   - count: The transaction count that the merge started from.
-  ///   - subject: The subject for the history, without a secret.
-  ///   - isExpected: Returns true if a file is as the merge has read it. Receives its path, and its bytes or nil if it
-  ///     does not exist.
+  ///   - subject: The commit subject, without a secret.
+  ///   - isExpected: Returns true if a file still has the content that the merge has read. Receives its path, and its
+  ///     bytes or nil if it does not exist.
   /// - Returns: The new transaction count; nil if nothing was replaced because the store has changed since.
   /// - Throws: `KeyringError.busy`, `.unsafeFolder`, or a file error.
   package func replace(
@@ -44,7 +44,7 @@ extension Keyring {
     var transaction = Transaction(in: tree)
     do {
       for (path, file) in newFiles.sorted(by: { $0.key < $1.key }) {
-        precondition(StoreLayout.isTracked(path), "only what is in the history comes from a merge")
+        precondition(StoreLayout.isTracked(path), "a merge can only replace tracked files")
         switch file {
         case .bytes(let bytes): try transaction.place(bytes, at: path)
         case .removed: transaction.remove(path)

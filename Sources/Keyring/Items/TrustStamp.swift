@@ -18,8 +18,8 @@ package struct TrustStamp: Equatable, Sendable {
 extension Keyring {
   /// Returns the stamp of the policy, the key files and the pin, for a process that keeps a keyring open.
   ///
-  /// As for a cached index, a file that is overwritten in place can go unnoticed: for key files, only the stamp of
-  /// their folder is compared.
+  /// As with a cached index, a file that is overwritten in place can go unnoticed, because for key files only the stamp
+  /// of their folder is compared.
   ///
   /// - Throws: `KeyringError.noStore` if the policy no longer exists, or a file error.
   package func trustStamp() throws(KeyringError) -> TrustStamp {
@@ -37,7 +37,7 @@ extension Keyring {
   /// Returns true if another keyring was opened on the same folder with the same policy, key files, signer and
   /// distrust.
   package func hasSameTrust(as other: Keyring) -> Bool {
-    // A folder that is not accessible any more does not count as the same.
+    // A folder that is no longer accessible does not count as the same.
     guard let root = try? tree.rootStatus(), root.identity == (try? other.tree.rootStatus())?.identity else {
       return false
     }

@@ -1,7 +1,7 @@
 internal import KeyringModel
 
-/// The description of a transaction for the history: a verb and paths of items. It contains nothing that is not in the
-/// index, and does not mention items that stay on this machine.
+/// The commit subject of a transaction: a verb and the paths of items. It contains nothing that is not in the index,
+/// and does not mention items that never leave this machine.
 struct ChangeSubject {
   /// The change of one item.
   private struct Step: Equatable {
@@ -23,7 +23,7 @@ struct ChangeSubject {
 
   /// The description of all recorded changes.
   var text: String {
-    guard let first = steps.first else { return "change items of one machine" }
+    guard let first = steps.first else { return "change local items" }
     if steps.count == 1, let text = Self.text(first) { return text }
     let verbs = Set(steps.map(Self.verb))
     return "\(verbs.count == 1 ? verbs.first ?? "change" : "change") \(steps.count) items"

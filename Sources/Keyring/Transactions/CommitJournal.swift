@@ -1,6 +1,6 @@
 internal import KeyringModel
 
-/// The changes of a store that are not in its history yet.
+/// The changes to a store that are not in its history yet.
 ///
 /// A transaction appends a line to `.keytree/uncommitted` when it is applied; `.keytree/committed` contains the number
 /// of transactions in the history. Neither file is flushed to disk, but the number of the last transaction is
@@ -11,9 +11,9 @@ package struct CommitJournal: Sendable {
   package struct Entry: Equatable, Sendable {
     /// The transaction count of the store after this transaction.
     package var count: UInt64
-    /// The files that it placed or removed, except those that stay on this machine.
+    /// The files that it placed or removed, except those that never leave this machine.
     package var paths: [String]
-    /// Its description for the history, in one line without a secret.
+    /// Its commit subject: one line without a secret.
     package var subject: String
   }
 
@@ -25,7 +25,7 @@ package struct CommitJournal: Sendable {
     package var repository: String
     /// The hash algorithm of the repository.
     package var hash: GitHash
-    /// True if a commit was started and it is unknown whether it was made.
+    /// True if a commit was started and it is unknown whether it was completed.
     package var isTrying: Bool
 
     package init(count: UInt64, repository: String, hash: GitHash, isTrying: Bool = false) {
@@ -63,7 +63,7 @@ package struct CommitJournal: Sendable {
   /// - Parameters:
   ///   - count: The transaction count of the store after it.
   ///   - paths: All paths that it placed or removed.
-  ///   - subject: Its description.
+  ///   - subject: Its commit subject.
   func append(count: UInt64, paths: [String], subject: String) {
     do throws(FileError) {
       guard try isKept else { return }

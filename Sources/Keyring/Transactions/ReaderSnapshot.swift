@@ -3,7 +3,7 @@
 /// Readers take no lock (DESIGN section 7). They take a snapshot before and after reading. If a transaction is half
 /// applied, or one was applied in between, they read again under the lock.
 struct ReaderSnapshot: Equatable {
-  /// True if a transaction is decided but not completely applied.
+  /// True if a transaction is committed but not completely applied.
   let isPending: Bool
   /// The number of transactions applied so far.
   let count: UInt64

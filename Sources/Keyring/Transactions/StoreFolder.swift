@@ -21,7 +21,8 @@ package enum StoreFolder {
     return tree
   }
 
-  /// Refuses a store whose subfolders or policy other users can change. They can if they may enter the store's folder.
+  /// Refuses a store whose subfolders or policy other users can change. They can do so only if they may enter the
+  /// store's folder.
   private static func checkContent(_ path: String, _ tree: FileTree) throws(KeyringError) {
     if try files(tree.rootStatus()).isClosedToOthers { return }
     let names = [

@@ -38,7 +38,7 @@ package enum StoreLayout {
   package static let signatureLimit = 16 << 10
   /// The largest key file that is read, in bytes.
   package static let keyFileLimit = KeyFile.sizeLimit
-  /// The maximum total size of the key files of a policy, in bytes: those of more than a thousand people. GnuPG
+  /// The maximum total size of the key files of a policy, in bytes: enough for more than a thousand people. GnuPG
   /// verifies every signature in them when it imports them.
   package static let keyFilesLimit = 4 << 20
 
@@ -115,9 +115,9 @@ package enum StoreLayout {
 
   /// Returns true if a path has the form of a file whose history is kept.
   ///
-  /// An encrypted file may have any name, since programs that read pass stores choose their own names. Not allowed are
-  /// a folder that looks like a file of an item, and a list of recipients in a folder below `items`, since they could
-  /// mislead those programs.
+  /// An encrypted file may have any name, since programs that read pass stores choose their own names. A folder that
+  /// looks like a file of an item and a list of recipients in a folder below `items` are not allowed, because they
+  /// could mislead those programs.
   package static func isStoreFile(_ path: String) -> Bool {
     if trackedFiles.contains(path) || path == passRecipients { return true }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -130,7 +130,7 @@ package enum StoreLayout {
     case conflicts: return isConflictFile(path)
     case items:
       if itemPath(ofFile: path) != nil { return true }
-      // At this level there are only folders, whose names can have any ending.
+      // At this level there are only folders, whose names can have any extension.
       if parts.count == 3, ItemClass(rawValue: String(parts[1])) != nil { return false }
       let names = parts.dropFirst()
       return parts[parts.count - 1].hasSuffix(secretExtension)

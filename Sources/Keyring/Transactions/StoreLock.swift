@@ -51,14 +51,14 @@ struct StoreLock: ~Copyable {
   }
 
   /// Returns the number of the next transaction and, in a store with a history, creates the file with that number. The
-  /// caller flushes the folder before it decides the transaction.
+  /// caller flushes the folder before it commits the transaction.
   func numberTransaction() throws(FileError) -> UInt64 {
     let number = max(count, try TransactionCount.noted(in: tree)) &+ 1
     if try CommitJournal(of: tree).isKept { try TransactionCount.note(number, in: tree) }
     return number
   }
 
-  /// Returns the number of an interrupted transaction that was already decided.
+  /// Returns the number of an interrupted transaction that was already committed.
   func numberOfFoundTransaction() throws(FileError) -> UInt64 {
     max(count &+ 1, try TransactionCount.noted(in: tree))
   }

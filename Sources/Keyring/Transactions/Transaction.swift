@@ -1,21 +1,21 @@
 internal import Glibc
 internal import KeyringModel
 
-/// A set of file changes that are staged beside the store, decided by one rename, and then applied.
+/// A set of file changes that are staged beside the store, committed by one rename, and then applied.
 ///
-/// The rename of `commit.json` decides the transaction (DESIGN section 7). Before it, nothing has changed and the
+/// The rename of `commit.json` commits the transaction (DESIGN section 7). Before it, nothing has changed and the
 /// folder can be deleted. After it, the next process that opens the store for writing completes the transaction. So
 /// after a kill, a full disk or a power cut, every file has its old or its new version.
 struct Transaction: ~Copyable {
   private let tree: FileTree
   private let folder: String
-  /// The steps. The contents that they replace are filled in when the transaction is decided.
+  /// The steps. The contents that they replace are added when the transaction is committed.
   private var steps: [TransactionRecord.Step] = []
   private var staged = 0
   /// The paths that have a step.
   private var named: Set<String> = []
 
-  /// The number of files or folders above which the whole file system is flushed at once instead of each of them.
+  /// The number of files or folders above which the whole file system is flushed instead of each of them separately.
   private static let crowd = 32
 
   /// Begins a transaction. Nothing is written before the first file is staged.
@@ -45,7 +45,7 @@ struct Transaction: ~Copyable {
     return nil
   }
 
-  /// Stages the removal of a file. Replaces an earlier step for the path, so that each path has one step and every
+  /// Stages the removal of a file. Replaces an earlier step for the path, so that each path has only one step and every
   /// step can be repeated.
   mutating func remove(_ path: String) {
     forget(path)
@@ -64,18 +64,18 @@ struct Transaction: ~Copyable {
   /// Stages the move of a file or folder to another path.
   mutating func move(_ from: String, to: String) { steps.append(.move(from: from, to: to, old: .missing)) }
 
-  /// Decides and applies the transaction. On success all of it is on disk.
+  /// Commits and applies the transaction. On success all of it is on disk.
   ///
-  /// The folders of all targets are created before the decision, so that a full disk is mostly detected before
-  /// anything has changed. A rename may still need space in a folder. After such an error the change is valid, and is
-  /// completed by the next process that takes the lock while there is space again.
+  /// The folders of all targets are created before the commit, so that a full disk is usually detected before anything
+  /// has changed. A rename may still need space in a folder. After such an error the change is valid. The next process
+  /// that takes the lock when there is space again completes it.
   ///
   /// - Parameters:
   ///   - lock: The store's lock.
-  ///   - subject: The description of the transaction for the history, without a secret.
-  /// - Throws: `KeyringError.unsafeFolder` if other users can write to the folder of a file to be placed, and nothing
-  ///   has changed; or a file error. After a file error the change exists if it was already decided. In both cases
-  ///   every file has its old or its new version after the next `recover`.
+  ///   - subject: The commit subject of the transaction, without a secret.
+  /// - Throws: `KeyringError.unsafeFolder` if other users can write to the folder of a file to be placed, in which case
+  ///   nothing has changed; or a file error. After a file error the change exists if it was already committed. In both
+  ///   cases every file has its old or its new version after the next `recover`.
   consuming func commit(under lock: borrowing StoreLock, subject: String) throws(KeyringError) {
     guard !steps.isEmpty else { return }
     do {
@@ -104,14 +104,14 @@ struct Transaction: ~Copyable {
       try? tree.remove("\(folder)/\(StoreLayout.commit)")
       try? tree.synchronizeDirectory(folder)
       try? Self.discard(folder, in: tree)
-      // A number that remains unused makes the next commit compare the whole store.
+      // A number that remains unused would make the next git commit compare the whole store.
       if let number { try? TransactionCount.forget(number, in: tree) }
       throw .file(error)
     }
     try Self.apply(record, folder: folder, in: tree, under: lock, number: number, subject: subject)
   }
 
-  /// Discards a transaction that was not decided.
+  /// Discards a transaction that was not committed.
   consuming func abandon() {
     // The next writer removes the files that cannot be removed here.
     try? Self.discard(folder, in: tree)
@@ -129,8 +129,8 @@ struct Transaction: ~Copyable {
     }
   }
 
-  /// Checks, before the decision, that every step can be applied: its source exists, its target can be replaced, and
-  /// its folder exists or can be created.
+  /// Checks, before the commit, that every step can be applied: its source exists, its target can be replaced, and its
+  /// folder exists or can be created.
   private func checkSteps() throws(FileError) {
     var leaving: Set<String> = []
     for case .move(let from, _, _) in steps {
@@ -188,13 +188,13 @@ struct Transaction: ~Copyable {
 
   // MARK: Recovery
 
-  /// Returns the folders of interrupted transactions, decided or not.
+  /// Returns the folders of interrupted transactions, committed or not.
   static func pending(in tree: FileTree) throws(KeyringError) -> [String] {
     try files(tree.list(StoreLayout.work))
       .filter { $0.hasPrefix(StoreLayout.transactionPrefix) }.map { "\(StoreLayout.work)/\($0)" }
   }
 
-  /// Completes interrupted transactions that were decided, and removes the others.
+  /// Completes interrupted transactions that were committed, and removes the others.
   ///
   /// - Throws: `KeyringError.transactionDamaged` if a record cannot be read, `.transactionOutdated` if the store has
   ///   changed since the record was written, `.transactionUnknown` if a newer version wrote it, or a file error.
@@ -209,11 +209,11 @@ struct Transaction: ~Copyable {
       }
       try apply(
         record, folder: folder, in: tree, under: lock, number: nil,
-        subject: "finish a change that was cut off")
+        subject: "finish an interrupted change")
     }
   }
 
-  /// Returns true if each file is as the record found it, or as the record leaves it.
+  /// Returns true if each file has either the content that the record replaces or the content that it places.
   ///
   /// The folder may have been copied to a store with other files, or git or a backup may have changed files since the
   /// transaction was interrupted. The newer files are then kept.
@@ -230,7 +230,7 @@ struct Transaction: ~Copyable {
       case .remove(let path, let old):
         if ![.missing, old].contains(try content(path, in: tree)) { return false }
       case .place(let staged, let path, let old):
-        // The step that moves the old file away has its content.
+        // The step that moves the old file away compares the content.
         if isMovedAway(path, with: leaving) { continue }
         guard let new = try tree.status("\(folder)/\(staged)") else { continue }
         // Already placed: both paths are names of one file.
@@ -242,7 +242,7 @@ struct Transaction: ~Copyable {
     return true
   }
 
-  /// Returns the record of an interrupted transaction; `nil` if it was not decided.
+  /// Returns the record of an interrupted transaction; `nil` if it was not committed.
   ///
   /// - Throws: The errors of `recover(in:under:)`.
   static func record(of folder: String, in tree: FileTree) throws(KeyringError) -> TransactionRecord? {
@@ -298,8 +298,8 @@ struct Transaction: ~Copyable {
 
   /// Moves files and folders to the quarantine.
   ///
-  /// A file gets its new name first, and loses the old one when the new one is on disk. Folders, and all files on a
-  /// file system without hard links, are renamed.
+  /// A file is first linked to its new name, and loses the old one once the new one is on disk. Folders, and all files
+  /// on a file system without hard links, are renamed.
   private static func move(_ record: TransactionRecord, in tree: FileTree) throws(FileError) {
     var new: Set<String> = []
     var old: Set<String> = []
@@ -311,7 +311,7 @@ struct Transaction: ~Copyable {
       guard let status = try tree.status(from) else { continue }
       if let moved = try tree.status(to) {
         // The move was done before. The file at `from` may be another file, which a later step has placed there. In a
-        // store that was copied, the two names of one file have become two files.
+        // copied store, the two names of one file have become two files.
         let found = try Self.content(from, in: tree)
         let there = try Self.content(to, in: tree)
         let isCopy = content != .other && content == found && content == there
@@ -334,7 +334,7 @@ struct Transaction: ~Copyable {
     }
   }
 
-  /// Installs a staged file. If it is missing and the target exists, the step was done before.
+  /// Installs a staged file. If it is missing and the target exists, the step was already done.
   ///
   /// The staged file keeps its own name until the folder of the target is on disk, because a file system that does not
   /// order the two directory updates of a rename could lose the file in a power cut. On a file system without hard

@@ -2,8 +2,8 @@
 ///
 /// The lock file counts the applied transactions, but it is not flushed to disk. A store with a history therefore also
 /// has an empty file whose name contains the number of the last transaction. It is created before that transaction is
-/// decided, in a folder that is flushed then. So a change is detected after a power cut even if the lock file and the
-/// list of uncommitted changes were lost.
+/// committed, in a folder that is flushed at that point. So a change is detected after a power cut even if the lock
+/// file and the list of uncommitted changes were lost.
 enum TransactionCount {
   private static let prefix = "count-"
 
@@ -26,7 +26,7 @@ enum TransactionCount {
     try tree.createFile(path(number), [], isSynchronized: false)
   }
 
-  /// Removes the file of a transaction that was not decided.
+  /// Removes the file of a transaction that was not committed.
   static func forget(_ number: UInt64, in tree: FileTree) throws(FileError) { try tree.remove(path(number)) }
 
   /// Removes the files of earlier transactions.

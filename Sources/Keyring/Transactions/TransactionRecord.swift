@@ -1,10 +1,9 @@
 internal import KeyringModel
 
-/// The changes that a decided transaction makes to the store: the content of its `commit.json`.
+/// The changes that a committed transaction makes to the store: the content of its `commit.json`.
 ///
-/// Each step can be repeated without harm, so an interrupted transaction is applied again from its beginning. Each
-/// step names the content that it replaces, removes or moves, so that a record is not applied to a store that has
-/// changed since.
+/// Each step is idempotent, so an interrupted transaction is applied again from its beginning. Each step names the
+/// content that it replaces, removes or moves, so that a record is not applied to a store that has changed since.
 struct TransactionRecord: Equatable, Sendable {
   /// One step.
   enum Step: Equatable, Sendable {
@@ -118,7 +117,7 @@ extension TransactionRecord.Content {
 
 extension TransactionRecord.Step {
   /// True if this program could have written the step. The folder of a record may have been copied or pushed from
-  /// elsewhere, and the record must not reach beyond the files of transactions (threat T20).
+  /// elsewhere, so the record must only affect files that a transaction can write (threat T20).
   fileprivate var isOurs: Bool {
     switch self {
     case .place(let staged, let path, _):
@@ -129,8 +128,8 @@ extension TransactionRecord.Step {
     }
   }
 
-  /// Returns true for items and shards, including those of this machine only, and for other tracked files that a merge
-  /// places.
+  /// Returns true for items and shards, including those that never leave this machine, and for other tracked files that
+  /// a merge places.
   private static func isContent(_ path: String) -> Bool {
     let folders = [StoreLayout.itemsFolder(isLocal: true), StoreLayout.indexFolder(isLocal: true)]
     return StoreLayout.isTracked(path) || isPlain(path) && folders.contains { path.hasPrefix("\($0)/") }
