@@ -6,7 +6,7 @@ public enum AttributeError: Error, Hashable, Sendable {
   case wrongKind(AttributeName, expected: AttributeKind, ItemClass)
   /// The value has more bytes than an attribute may have.
   case valueTooLong(AttributeName, limit: Int)
-  /// The number lies outside ±2^53, what every JSON reader keeps exactly (RFC 8259 section 6).
+  /// The number is outside ±2^53, the range that every JSON reader represents exactly (RFC 8259 section 6).
   case integerOutOfRange(AttributeName)
   /// A custom attribute has no name.
   case emptyName
@@ -14,9 +14,9 @@ public enum AttributeError: Error, Hashable, Sendable {
   case nameTooLong(AttributeName, limit: Int)
   /// The name contains a control character.
   case controlCharacterInName(AttributeName)
-  /// The name belongs to something that the keyring itself keeps about each item (`id`, `created`, ...).
+  /// The name is reserved for a member that the keyring itself sets on each item (`id`, `created`, ...).
   case reservedName(AttributeName)
-  /// The name of a field breaks the rule of ``FieldName``.
+  /// The name of a field is not valid; see ``FieldName``.
   case invalidFieldName
   /// The item has more attributes than an item may have.
   case tooMany(limit: Int)
@@ -24,14 +24,14 @@ public enum AttributeError: Error, Hashable, Sendable {
 
 /// The type of an attribute's values.
 public enum AttributeKind: String, Hashable, Sendable {
-  /// Text; bytes are accepted in its place.
+  /// Text. Bytes are accepted, too.
   case string
-  /// A whole number; text that is not a number is accepted in its place (`https` as a protocol).
+  /// An integer. Text that is not a number is accepted, too (for example `https` as a protocol).
   case integer
   /// True or false.
   case boolean
-  /// A moment in UTC.
+  /// A date and time in UTC.
   case date
-  /// Bytes; text is accepted in their place.
+  /// Bytes. Text is accepted, too.
   case bytes
 }

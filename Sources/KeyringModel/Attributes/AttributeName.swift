@@ -1,13 +1,13 @@
 internal import Encoding
 
-/// The name of an attribute as the store spells it: a word such as `server`, or any custom name.
+/// The name of an attribute in the store: a word such as `server`, or any custom name.
 ///
 /// Names are compared and ordered by their UTF-8 bytes.
 public struct AttributeName: Hashable, Comparable, Sendable {
   /// The name itself.
   public let text: String
 
-  /// Takes any text; ``AttributeSchema`` says which names an item may use.
+  /// Makes a name from any text. ``AttributeSchema`` defines the names that an item may use.
   ///
   /// - Parameter text: The name, case-sensitive.
   public init(_ text: String) {
@@ -26,13 +26,13 @@ public struct AttributeName: Hashable, Comparable, Sendable {
 
   /// Feeds the name to a hasher.
   public func hash(into hasher: inout Hasher) {
-    // The hash of a string is that of its canonical form: coarser than `==` here, never finer.
+    // `String` hashes its canonical form, so two names that are equal by `==` always have the same hash.
     hasher.combine(text)
   }
 }
 
 extension AttributeName: ExpressibleByStringLiteral, CustomStringConvertible {
-  /// Makes a name from a literal, so that `"server"` can stand where a name is wanted.
+  /// Makes a name from a literal, so that `"server"` can be used as a name.
   public init(stringLiteral value: String) {
     self.init(value)
   }
@@ -41,13 +41,13 @@ extension AttributeName: ExpressibleByStringLiteral, CustomStringConvertible {
   public var description: String { text }
 }
 
-// What an item of any class has without being asked; set by the keyring, never through attributes.
+// Members that every item has. The keyring sets them; they are never set as attributes.
 extension AttributeName {
   /// The class of the item, JSON name `class`.
   public static let itemClass: AttributeName = "class"
-  /// The identity of the item.
+  /// The id of the item.
   public static let id: AttributeName = "id"
-  /// The state of the secret.
+  /// The revision of the secret.
   public static let revision: AttributeName = "revision"
   /// The time when the item was added.
   public static let created: AttributeName = "created"
@@ -94,15 +94,15 @@ extension AttributeName {
   public static let alias: AttributeName = "alias"
   /// The flag that hides the password from lists.
   public static let invisible: AttributeName = "invisible"
-  /// The flag of an item that records that no password is to be stored.
+  /// The flag of an item that records that no password should be stored.
   public static let negative: AttributeName = "negative"
-  /// The flag that a program has an icon of its own for the item.
+  /// The flag that indicates that a program has its own icon for the item.
   public static let customIcon: AttributeName = "customIcon"
   /// Protected data of a password.
   public static let protected: AttributeName = "protected"
-  /// Bytes of the application's own, on generic passwords; not part of the primary key.
+  /// Application-defined bytes of a generic password; not part of the primary key.
   public static let generic: AttributeName = "generic"
-  /// The protection class of the secret, such as `ak`: the time when it is accessible.
+  /// The protection class of the secret, such as `ak`, which defines when the secret is accessible.
   public static let accessible: AttributeName = "accessible"
   /// A serialised access control.
   public static let accessControl: AttributeName = "accessControl"

@@ -1,19 +1,20 @@
 internal import Encoding
 
-/// The facts about known attributes: their types, the classes that have them, and what makes items unique.
+/// The known attributes: their types, the classes that have them, and the primary key of each class.
 ///
-/// The tables follow Apple's SecItem (classes and primary keys of `kSecClass...`), in words.
+/// The tables follow Apple's SecItem (classes and primary keys of `kSecClass...`), with words as names.
 public enum AttributeSchema {
-  /// The most bytes that a value may have.
+  /// The maximum size of a value, in bytes.
   public static let maximumValueSize = 4096
-  /// The most bytes that a custom name may have.
+  /// The maximum size of a custom name, in bytes.
   public static let maximumNameSize = 128
-  /// The most attributes that an item may have.
+  /// The maximum number of attributes of an item.
   public static let maximumCount = 64
-  /// The largest integer that a value may be, and the smallest with the sign reversed.
+  /// The largest integer that a value may have. The smallest is its negative.
   public static let maximumInteger = JSONValue.maximumInteger
 
-  /// The type of a known attribute or of what every item has (`class`, `created`, ...); nil for a custom name.
+  /// Returns the type of a known attribute or of a member that every item has (`class`, `created`, ...); nil for a
+  /// custom name.
   ///
   /// - Parameter name: Any name.
   public static func kind(of name: AttributeName) -> AttributeKind? {
@@ -45,7 +46,7 @@ public enum AttributeSchema {
     KnownNames.role(of: name) == nil
   }
 
-  /// The known attributes of a class, sorted.
+  /// Returns the known attributes of a class, sorted.
   ///
   /// - Parameter itemClass: Any class.
   public static func names(of itemClass: ItemClass) -> [AttributeName] {
@@ -57,7 +58,7 @@ public enum AttributeSchema {
     }
   }
 
-  /// The attributes that, with group and `synchronizable`, make an item unique within its class.
+  /// Returns the attributes that, with group and `synchronizable`, make an item unique within its class.
   ///
   /// - Parameter itemClass: Any class.
   public static func primaryKey(of itemClass: ItemClass) -> [AttributeName] {
@@ -81,11 +82,11 @@ public enum AttributeSchema {
 }
 
 extension AttributeSchema {
-  /// Brings a value to the type of its attribute where that loses nothing.
+  /// Converts a value to the type of its attribute if the conversion is lossless.
   ///
-  /// A canonical decimal string (no sign but `-`, no leading zero) becomes the integer that it spells, for an
-  /// integer attribute; 0 and 1 become booleans for a boolean attribute and the other way round; RFC 3339
-  /// text becomes a date. Everything else stays as it is.
+  /// For an integer attribute, a canonical decimal string (no sign except `-`, no leading zero) becomes an integer, and
+  /// a Boolean becomes 0 or 1. For a Boolean attribute, 0 and 1 become Booleans. For a date attribute, RFC 3339 text
+  /// becomes a date. All other values are unchanged.
   ///
   /// - Parameters:
   ///   - name: The attribute.
@@ -108,13 +109,13 @@ extension AttributeSchema {
     }
   }
 
-  /// Reads a value that a person typed for an attribute: a number, `true` or `false`, RFC 3339, or text.
+  /// Parses a value that the user typed for an attribute: a number, `true` or `false`, an RFC 3339 date, or text.
   ///
   /// - Parameters:
-  ///   - text: The bytes as typed; for text attributes none is changed.
-  ///   - name: The attribute that they are for.
-  /// - Returns: A value of the attribute's type where the text spells one, else the text itself, so that
-  ///   ``check(name:value:class:)`` names what is wrong.
+  ///   - text: The bytes as typed. They are not changed for text attributes.
+  ///   - name: The attribute.
+  /// - Returns: A value of the attribute's type if the text represents one, otherwise the text itself, so that
+  ///   ``check(name:value:class:)`` reports the error.
   public static func value(ofText text: [UInt8], for name: AttributeName) -> AttributeValue {
     let value = AttributeValue(text: text)
     if kind(of: name) == .boolean {
@@ -124,7 +125,8 @@ extension AttributeSchema {
     return normalized(name: name, value: value)
   }
 
-  /// The integer that the bytes spell in the one form that integers are written in, within the limits.
+  /// Returns the integer that the bytes represent in canonical decimal form; nil for any other form and for an integer
+  /// outside the limits.
   private static func canonicalInteger(_ digits: [UInt8]) -> Int64? {
     // 17 bytes hold a sign and the 16 digits of 2^53.
     guard digits.count <= 17, let number = Int64(String(decoding: digits, as: UTF8.self)),
@@ -141,7 +143,7 @@ extension AttributeSchema {
   ///   - name: A known or custom name.
   ///   - value: The value, after ``normalized(name:value:)``.
   ///   - itemClass: The class of the item.
-  /// - Throws: The first thing that is wrong; ``AttributeError`` describes each case.
+  /// - Throws: ``AttributeError`` for the first violated rule.
   public static func check(
     name: AttributeName, value: AttributeValue, class itemClass: ItemClass
   ) throws(AttributeError) {
@@ -166,7 +168,7 @@ extension AttributeSchema {
   /// - Parameters:
   ///   - attributes: The attributes, after ``normalized(name:value:)``.
   ///   - itemClass: The class of the item.
-  /// - Throws: The first thing that is wrong.
+  /// - Throws: ``AttributeError`` for the first violated rule.
   public static func check(
     _ attributes: Attributes, class itemClass: ItemClass
   ) throws(AttributeError) {
@@ -184,7 +186,7 @@ extension AttributeSchema {
     }
   }
 
-  /// The value that a missing attribute of a primary key counts as.
+  /// Returns the default value of a missing primary-key attribute.
   static func emptyValue(of name: AttributeName) -> AttributeValue {
     switch kind(of: name) {
     case .integer: .integer(0)
@@ -199,7 +201,8 @@ extension AttributeSchema {
     guard name.text.utf8.count <= maximumNameSize else {
       throw .nameTooLong(name, limit: maximumNameSize)
     }
-    // Names, unlike values, are typed in commands and shown as column heads: no escape sequences there.
+    // Names, unlike values, are typed in commands and printed as column headers, so they must not contain escape
+    // sequences.
     let hasControl = name.text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     guard !hasControl else { throw .controlCharacterInName(name) }
   }

@@ -6,18 +6,18 @@ public import Encoding
 public enum AttributeValue: Sendable {
   /// Text; any characters, stored exactly.
   case string(String)
-  /// A whole number; the store holds those within ±2^53.
+  /// An integer; the store accepts integers within ±2^53.
   case integer(Int64)
-  /// A yes or no.
+  /// A Boolean.
   case boolean(Bool)
-  /// A moment in UTC.
+  /// A date and time in UTC.
   case date(Timestamp)
   /// Bytes that need not be text.
   case bytes([UInt8])
 
-  /// Makes a string of bytes that are valid UTF-8 and keeps all others as bytes.
+  /// Makes a string value if the bytes are valid UTF-8, otherwise a bytes value.
   ///
-  /// - Parameter bytes: Any bytes, NUL and line ends included; none is changed.
+  /// - Parameter bytes: Any bytes, including NUL and line ends. None is changed.
   public init(text bytes: [UInt8]) {
     if let text = String(validating: bytes, as: UTF8.self) {
       self = .string(text)
@@ -35,7 +35,7 @@ public enum AttributeValue: Sendable {
     }
   }
 
-  /// Returns true if both values are equivalent: a string and bytes are if their bytes are equal.
+  /// Returns true if both values are equivalent. A string and bytes are equivalent if their bytes are equal.
   ///
   /// - Parameter other: The value to compare with.
   public func isSame(as other: AttributeValue) -> Bool {
@@ -102,8 +102,8 @@ extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLitera
 }
 
 extension AttributeValue {
-  /// A Boolean value that indicates whether this is the value of a primary-key attribute that is missing:
-  /// empty text, zero or false.
+  /// A Boolean value that indicates whether this is the default value of a missing primary-key attribute: empty text,
+  /// zero or false.
   package var isDefault: Bool {
     switch self {
     case .string(let text): text.isEmpty

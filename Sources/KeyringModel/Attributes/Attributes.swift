@@ -1,4 +1,4 @@
-/// The attributes of one item, known and custom ones in one map, in the order of their names' bytes.
+/// The attributes of one item: a map of known and custom attributes, sorted by the bytes of their names.
 public struct Attributes: Sendable {
   /// All names and values, sorted by the bytes of the names; each name occurs once.
   public private(set) var entries: [(name: AttributeName, value: AttributeValue)] = []
@@ -6,7 +6,7 @@ public struct Attributes: Sendable {
   /// Makes an empty map.
   public init() {}
 
-  /// Takes entries in any order; of entries with the same name the last one stays.
+  /// Makes a map from entries in any order. If several entries have the same name, the last one is kept.
   init(unsorted: [(name: AttributeName, value: AttributeValue)]) {
     let isSorted = zip(unsorted, unsorted.dropFirst()).allSatisfy { $0.name < $1.name }
     if isSorted {
@@ -21,7 +21,8 @@ public struct Attributes: Sendable {
   /// - Parameter name: A known or custom name.
   public subscript(name: AttributeName) -> AttributeValue? {
     get {
-      // Names of few entries mostly differ in length already, which is seen faster than their order.
+      // For few entries a linear search is faster: most names differ in length, so testing equality is cheaper than
+      // ordering.
       if entries.count <= 8 { return entries.first { $0.name == name }?.value }
       let index = position(of: name)
       return index < entries.count && entries[index].name == name ? entries[index].value : nil
@@ -47,14 +48,14 @@ public struct Attributes: Sendable {
   /// The names of all attributes, sorted.
   public var names: [AttributeName] { entries.map(\.name) }
 
-  /// Sets every attribute of `other` here; its values win.
+  /// Sets every attribute of `other`, replacing existing values.
   ///
-  /// - Parameter other: The attributes to take over.
+  /// - Parameter other: The attributes to set.
   public mutating func merge(_ other: Attributes) {
     for entry in other.entries { self[entry.name] = entry.value }
   }
 
-  /// The first index whose name is not before `name`.
+  /// Returns the index of the first entry whose name is not before `name`.
   private func position(of name: AttributeName) -> Int {
     var low = 0
     var high = entries.count
@@ -74,7 +75,7 @@ extension Attributes: Equatable {
 }
 
 extension Attributes: ExpressibleByDictionaryLiteral {
-  /// Makes attributes from a literal; of entries with the same name the last one stays.
+  /// Makes attributes from a literal. If several entries have the same name, the last one is kept.
   public init(dictionaryLiteral elements: (AttributeName, AttributeValue)...) {
     for (name, value) in elements { self[name] = value }
   }

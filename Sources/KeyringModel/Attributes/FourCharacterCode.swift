@@ -1,7 +1,7 @@
-/// Apple's four-character codes, and the words that the store has for some of them.
+/// Apple's four-character codes, and the words that the store uses for some of them.
 ///
-/// The store keeps words. Who speaks Apple's language, `KeychainServices` and the command under the name `security`,
-/// translates with this table (`kSecAttrProtocol...` and `kSecAttrAuthenticationType...` of SecItem).
+/// The store keeps the words. `KeychainServices` and the command under the name `security` convert between words and
+/// codes with this table (`kSecAttrProtocol...` and `kSecAttrAuthenticationType...` of SecItem).
 package enum FourCharacterCode {
   private static let words: [AttributeName: [(code: String, word: String)]] = [
     .protocol: [
@@ -19,22 +19,22 @@ package enum FourCharacterCode {
     ],
   ]
 
-  /// The word that the store keeps for a code.
+  /// Returns the word that the store keeps for a code.
   ///
   /// - Parameters:
-  ///   - code: Apple's code, its trailing spaces included.
-  ///   - name: The attribute that it is a value of.
-  /// - Returns: The word; the code itself where there is none.
+  ///   - code: Apple's code, including its trailing spaces.
+  ///   - name: The attribute that has the value.
+  /// - Returns: The word, or the code itself if it has no word.
   package static func word(for code: String, of name: AttributeName) -> String {
     words[name]?.first { $0.code == code }?.word ?? code
   }
 
-  /// The code that Apple has for a word.
+  /// Returns Apple's code for a word.
   ///
   /// - Parameters:
-  ///   - word: The word, as the store keeps it.
-  ///   - name: The attribute that it is a value of.
-  /// - Returns: The code; the word itself where there is none, which need not have four characters.
+  ///   - word: The word in the store.
+  ///   - name: The attribute that has the value.
+  /// - Returns: The code, or the word itself if it has no code. The word may have any number of characters.
   package static func code(for word: String, of name: AttributeName) -> String {
     words[name]?.first { $0.word == word }?.code ?? word
   }

@@ -1,6 +1,6 @@
 /// The class of an item, which determines the attributes that it may have.
 ///
-/// An identity is not among them: it is the join of a certificate and a private key.
+/// An identity is not a class: it is the join of a certificate and a private key.
 public enum ItemClass: String, CaseIterable, Sendable {
   /// A secret for a service that is not a network server; unique by account and service.
   case genericPassword = "generic-password"
@@ -13,7 +13,8 @@ public enum ItemClass: String, CaseIterable, Sendable {
 }
 
 extension ItemClass {
-  /// The attributes of which the first that an item has is its container, the first part of its path.
+  /// The attributes that can be an item's container, in order of precedence. The first one that the item has becomes
+  /// the container in its path.
   package var containerNames: [AttributeName] {
     switch self {
     case .genericPassword: [.service]
@@ -25,7 +26,7 @@ extension ItemClass {
 }
 
 extension ItemClass {
-  /// A set of classes as bits, so that a line of the index can be checked without look-ups.
+  /// A set of classes as bits, so that a line of the index can be checked without lookups.
   struct Members: OptionSet {
     let rawValue: UInt8
     static let generic = Members(rawValue: 1)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The table of all names that mean something at the top level of an index line.
+/// The table of all names that are defined at the top level of an index line.
 enum KnownNames {
   /// The meaning of a name.
   enum Role: Equatable {
@@ -8,7 +8,7 @@ enum KnownNames {
     case record(RecordField)
   }
 
-  /// The members of a line besides the attributes.
+  /// The members of a line that are not attributes.
   enum RecordField {
     case itemClass, id, revision, created, modified, secretModified, group, sealed, custom
   }
@@ -29,7 +29,7 @@ enum KnownNames {
     return text.withUTF8 { unsafe entry(for: UnsafeRawBufferPointer($0))?.role }
   }
 
-  /// The entry whose name has exactly these bytes.
+  /// Returns the entry whose name has exactly these bytes.
   static func entry(for name: UnsafeRawBufferPointer) -> Entry? {
     var low = 0
     var high = all.count

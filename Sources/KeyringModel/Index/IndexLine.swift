@@ -2,9 +2,9 @@ internal import Encoding
 
 /// The form of a record in the index: one line of canonical JSON.
 package enum IndexLine {
-  /// The most bytes of a line, without its line feed.
+  /// The maximum size of a line in bytes, without its line feed.
   package static let maximumSize = 16 * 1024
-  /// The most objects and arrays within each other in a line.
+  /// The maximum nesting depth of objects and arrays in a line.
   package static let maximumDepth = 4
 
   /// Writes a record as the canonical line.
@@ -12,7 +12,7 @@ package enum IndexLine {
   /// - Parameter record: The record; values are normalised (``AttributeSchema/normalized(name:value:)``).
   /// - Returns: The line without a line feed; equal records give equal bytes.
   /// - Throws: ``IndexLineError/attribute(_:)``, ``IndexLineError/invalid(_:)`` for a bad group name, and
-  ///   ``IndexLineError/tooLong(limit:)``: what ``parse(_:)`` would not accept is not written either.
+  ///   ``IndexLineError/tooLong(limit:)``. A line that ``parse(_:)`` would not accept is never written.
   package static func encode(_ record: ItemRecord) throws(IndexLineError) -> [UInt8] {
     let line = JSONValue.object(try LineMembers.all(of: record)).canonicalBytes
     guard line.count <= maximumSize else { throw .tooLong(limit: maximumSize) }
@@ -21,9 +21,9 @@ package enum IndexLine {
 
   /// Reads a line.
   ///
-  /// - Parameter line: The bytes of the line without its line feed; need not be canonical.
+  /// - Parameter line: The bytes of the line without its line feed. They need not be canonical.
   /// - Returns: The record, with ``ItemRecord/isLocal`` false.
-  /// - Throws: ``IndexLineError`` for anything but a complete, valid record.
+  /// - Throws: ``IndexLineError`` if the line is not a complete, valid record.
   package static func parse(_ line: UnsafeRawBufferPointer) throws(IndexLineError) -> ItemRecord {
     let limits = JSONLimits(size: maximumSize, depth: maximumDepth)
     let fields = unsafe try LineFields(line, limits: limits)
@@ -31,7 +31,7 @@ package enum IndexLine {
     return try fields.record(sealed: sealed)
   }
 
-  /// Reads a line; see the other function.
+  /// Reads a line; see the overload for raw buffers.
   package static func parse(_ line: [UInt8]) throws(IndexLineError) -> ItemRecord {
     unsafe try line.span.withUnsafeBytes { buffer throws(IndexLineError) in
       unsafe try parse(buffer)
@@ -40,7 +40,7 @@ package enum IndexLine {
 }
 
 extension LineFields {
-  /// The record, once all that every item has was there.
+  /// Returns the record if every required member was read.
   func record(sealed: ContentDigest) throws(IndexLineError) -> ItemRecord {
     guard let itemClass else { throw .missing(.itemClass) }
     guard let id else { throw .missing(.id) }

@@ -2,18 +2,18 @@ public import Encoding
 
 /// The reasons why a line of the index cannot be read, or a record cannot be written as a line.
 public enum IndexLineError: Error, Hashable, Sendable {
-  /// There is nothing on the line.
+  /// The line is empty.
   case empty
-  /// The text is longer than a line may be.
+  /// The line is longer than the limit.
   case tooLong(limit: Int)
-  /// The text is not JSON as the store allows it.
+  /// The line is not JSON in the strict form that the store accepts.
   case json(JSONError)
-  /// Something that every item has is not there.
+  /// A member that every item has is missing.
   case missing(AttributeName)
   /// A member has a value of the wrong type or form.
   case invalid(AttributeName)
-  /// A known attribute stands among the custom ones.
+  /// A known attribute is among the custom attributes.
   case misplaced(AttributeName)
-  /// An attribute does not fit the item.
+  /// An attribute is not valid for the item.
   case attribute(AttributeError)
 }

@@ -12,7 +12,8 @@ struct LineFields {
   private(set) var sealed: ContentDigest?
   private(set) var unknown: [JSONMember] = []
   private var entries: [(name: AttributeName, value: AttributeValue)] = []
-  /// The classes that may have all attributes so far; `class` itself comes in the middle of a line.
+  /// The classes that may have all attributes read so far. They are checked later, because `class` comes after some of
+  /// the attributes.
   private var classes: ItemClass.Members = .all
 
   init(_ line: UnsafeRawBufferPointer, limits: JSONLimits) throws(IndexLineError) {
@@ -36,7 +37,7 @@ struct LineFields {
     try json(try cursor.finish())
   }
 
-  /// All attributes, once it is known that items of the class may have them.
+  /// Returns all attributes, after checking that items of the class may have them.
   func attributes(of itemClass: ItemClass) throws(IndexLineError) -> Attributes {
     if !classes.contains(itemClass.member) {
       let stranger = entries.first { !AttributeSchema.applies($0.name, to: itemClass) }
@@ -131,7 +132,7 @@ struct LineFields {
     entries.append((name, value))
   }
 
-  /// Takes the form of bytes, an object with the one member `base64`.
+  /// Reads a bytes value: an object with the single member `base64`.
   private func takeBytes(
     _ name: AttributeName, from cursor: inout JSONCursor
   ) throws(IndexLineError) -> [UInt8] {

@@ -2,10 +2,10 @@ internal import Encoding
 
 /// The JSON members of an index line, ready for the canonical writer.
 enum LineMembers {
-  /// The members of a record.
+  /// Returns the members of a record.
   ///
-  /// - Throws: ``IndexLineError/attribute(_:)`` and ``IndexLineError/invalid(_:)``, when the record has
-  ///   attributes or a group that no reader would accept.
+  /// - Throws: ``IndexLineError/attribute(_:)`` and ``IndexLineError/invalid(_:)`` if the record has attributes or a
+  ///   group that no reader would accept.
   static func all(of record: ItemRecord) throws(IndexLineError) -> [JSONMember] {
     guard GroupName.isValid(record.group) else { throw .invalid(.group) }
     var members = [

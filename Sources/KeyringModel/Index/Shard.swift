@@ -1,22 +1,22 @@
-/// The value of one index file: the lines of all items whose paths lead to it.
+/// The content of one index file: the lines of all items whose paths belong to the shard.
 ///
-/// A line that cannot be read is kept as bytes. Lines that nobody touched are written byte for byte.
+/// A line that cannot be parsed is kept as bytes. Unchanged lines are written byte for byte.
 package struct Shard: Sendable {
-  /// The most bytes of a shard file.
+  /// The maximum size of a shard file, in bytes.
   package static let maximumSize = 4 * 1024 * 1024
 
-  /// One line and what it says.
+  /// One line and its parsed content.
   package struct Line: Sendable {
     /// The bytes of the line without its line feed.
     package let bytes: [UInt8]
-    /// The number of the line in the file that was read, from 1; 0 for a line put since.
+    /// The number of the line in the file that was read, from 1; 0 for a line that was added later.
     package let number: Int
-    /// The parsed line, or the reason why it cannot be read.
+    /// The parsed line, or the error if it cannot be parsed.
     package let content: Result<ItemRecord, IndexLineError>
-    /// The path of the item; nil for a line that cannot be read.
+    /// The path of the item; nil for a line that cannot be parsed.
     package let path: ItemPath?
 
-    /// The record, or nil for a line that cannot be read.
+    /// The record; nil for a line that cannot be parsed.
     package var record: ItemRecord? {
       guard case .success(let record) = content else { return nil }
       return record
@@ -29,11 +29,11 @@ package struct Shard: Sendable {
       if case .success(let record) = content { path = record.path } else { path = nil }
     }
 
-    /// The line for a record that is put into a shard.
+    /// Makes the line for a record that is added to a shard.
     fileprivate init(writing record: ItemRecord) throws(ShardError) {
       do throws(IndexLineError) {
         let bytes = try IndexLine.encode(record)
-        // What the index will say is what was written, not what was given: values are normalised.
+        // The written bytes are parsed again, because writing normalises the values of `record`.
         self.init(bytes: bytes, number: 0, content: .success(try IndexLine.parse(bytes)))
       } catch {
         throw .line(error)
@@ -41,9 +41,9 @@ package struct Shard: Sendable {
     }
   }
 
-  /// The number of the shard, the first byte of the SHA-256 of its items' paths.
+  /// The number of the shard; see ``ItemPath/shard``.
   package let number: UInt8
-  /// All lines, in the order of the file; lines put since are at the end.
+  /// All lines, in file order; lines that were added later are at the end.
   package private(set) var lines: [Line] = []
   private let fileSize: Int
   private let isCutOff: Bool
@@ -74,8 +74,8 @@ package struct Shard: Sendable {
   /// All records, in the order of the lines.
   package var records: [ItemRecord] { lines.compactMap(\.record) }
 
-  /// A Boolean value that indicates whether the shard can be changed: every line can be read, no path occurs
-  /// twice, and the size is within the limit.
+  /// A Boolean value that indicates whether the shard can be changed: every line can be parsed, no path occurs twice,
+  /// and the size is within the limit.
   package var isWritable: Bool {
     guard fileSize <= Shard.maximumSize else { return false }
     var paths: Set<ItemPath> = []
@@ -85,11 +85,11 @@ package struct Shard: Sendable {
     return true
   }
 
-  /// Puts a record into the shard; it replaces the line of its path.
+  /// Adds a record to the shard, replacing the line with the same path.
   ///
-  /// - Parameter record: The record; its path must lead to this shard.
-  /// - Throws: ``ShardError`` when the shard is damaged, the record is not of this shard, cannot be written
-  ///   as a line, or does not fit any more. The shard is unchanged then.
+  /// - Parameter record: The record. Its path must belong to this shard.
+  /// - Throws: ``ShardError`` if the shard is damaged, or if the record belongs to another shard, cannot be written as
+  ///   a line, or does not fit. The shard is not changed in these cases.
   package mutating func put(_ record: ItemRecord) throws(ShardError) {
     guard isWritable else { throw .damaged }
     let line = try Line(writing: record)
@@ -101,11 +101,11 @@ package struct Shard: Sendable {
     lines = changed
   }
 
-  /// Takes the line of a path out of the shard.
+  /// Removes the line of a path.
   ///
   /// - Parameter path: The path of the item.
-  /// - Returns: Whether there was such a line.
-  /// - Throws: ``ShardError/damaged``; the shard is unchanged then.
+  /// - Returns: True if there was such a line.
+  /// - Throws: ``ShardError/damaged``. The shard is not changed in this case.
   @discardableResult
   package mutating func remove(at path: ItemPath) throws(ShardError) -> Bool {
     guard isWritable else { throw .damaged }
@@ -114,12 +114,12 @@ package struct Shard: Sendable {
     return lines.count < count
   }
 
-  /// Returns the bytes of the file with other lines for some paths, also of a shard that is damaged: what else is in it
-  /// stays as it is.
+  /// Returns the bytes of the file with the lines of some paths replaced. The shard may be damaged: all other lines are
+  /// unchanged.
   ///
   /// - Parameters:
-  ///   - paths: The paths whose lines go.
-  ///   - lines: The lines that come, without line feeds, each as ``IndexLine/encode(_:)`` writes it.
+  ///   - paths: The paths whose lines are removed.
+  ///   - lines: The lines to add, without line feeds, each as written by ``IndexLine/encode(_:)``.
   package func replacingLines(of paths: Set<ItemPath>, by lines: [[UInt8]]) -> [UInt8] {
     var shard = self
     shard.lines.removeAll { $0.path.map(paths.contains) ?? false }
@@ -133,7 +133,8 @@ package struct Shard: Sendable {
     return shard.encode()
   }
 
-  /// The bytes of the file: lines sorted by path, those that cannot be read behind them in their order.
+  /// Returns the bytes of the file: the lines sorted by path, then the lines that cannot be parsed in their existing
+  /// order.
   package func encode() -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(lines.reduce(0) { $0 + $1.bytes.count + 1 })
@@ -159,7 +160,7 @@ package struct Shard: Sendable {
 // MARK: Checking
 
 extension Shard {
-  /// Everything about the shard that `check` reports, in the order of the lines.
+  /// The findings about the shard that `check` reports: those of single lines in file order, then duplicates.
   package var problems: [ShardProblem] {
     var problems: [ShardProblem] = []
     if fileSize > Shard.maximumSize {
@@ -194,7 +195,7 @@ extension Shard {
     do throws(IndexLineError) {
       return try IndexLine.encode(record) == bytes
     } catch {
-      // A line within the limits whose canonical form is not: certainly another form.
+      // The line is within the limits and its canonical form is not, so the two differ.
       return false
     }
   }

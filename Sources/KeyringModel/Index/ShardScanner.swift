@@ -2,23 +2,23 @@ internal import Encoding
 
 /// Finds the lines of a shard that may match a query without parsing the others.
 package enum ShardScanner {
-  /// Hands every candidate line to `body`, in the order of the file.
+  /// Calls `body` with every candidate line, in file order.
   ///
-  /// A line is a candidate when one alternative of every needle occurs in it, or when it holds a backslash:
-  /// then the text that is sought may be written with escapes. So is a last line without a line feed: what was
-  /// cut off may have held what is sought.
+  /// A line is a candidate if one alternative of every needle occurs in it. A line with a backslash is also a
+  /// candidate, because the text may be written with escapes. A last line without a line feed is also a candidate,
+  /// because the text may be in the missing part.
   ///
   /// - Parameters:
   ///   - shard: The bytes of the shard file.
-  ///   - needles: What has to occur; with no needle every line is a candidate. The first
+  ///   - needles: The byte strings that have to occur. Without needles every line is a candidate. The first needle
   ///     should be the rarest.
-  ///   - body: Takes a line without its line feed, valid only during the call, and where it starts.
-  /// - Throws: What `body` throws.
+  ///   - body: Takes a line without its line feed, valid only during the call, and the offset of its start.
+  /// - Throws: The errors of `body`.
   package static func candidates<E: Error>(
     in shard: UnsafeRawBufferPointer, needles: [Needle],
     body: (UnsafeRawBufferPointer, _ offset: Int) throws(E) -> Void
   ) throws(E) {
-    // The first needle goes over the whole shard, the others only over the lines that it finds.
+    // The first needle is searched for in the whole shard, the others only in the lines that contain it.
     var hits = needles.first.map { unsafe Hits(of: $0, in: shard) }
     let others = needles.dropFirst()
     let cutOff = unsafe startOfCutOffLine(in: shard) ?? .max
@@ -42,7 +42,7 @@ package enum ShardScanner {
     return unsafe ByteSearch.last(newline, in: shard, from: 0, before: shard.count).map { $0 + 1 } ?? 0
   }
 
-  /// Numbers the lines of a shard in the order in which they come. All numbers together cost one pass over the shard,
+  /// Returns the numbers of lines in a shard, in ascending order. All calls together take one pass over the shard,
   /// however many there are (threat T46).
   package struct LineCounter {
     private var offset = 0
@@ -53,7 +53,7 @@ package enum ShardScanner {
     /// Returns the number of the line that starts at an offset, from 1.
     ///
     /// - Parameters:
-    ///   - offset: Where the line starts; not before the line that was asked for last.
+    ///   - offset: The offset of the line's start; not less than in the previous call.
     ///   - shard: The bytes of the shard file, the same each time.
     package mutating func number(at offset: Int, in shard: UnsafeRawBufferPointer) -> Int {
       precondition(offset >= self.offset)
@@ -74,7 +74,7 @@ package enum ShardScanner {
     return unsafe hasAll || ByteSearch.first(backslash, in: line, from: 0) != nil
   }
 
-  /// The next place of each alternative and of the next backslash; each is searched for once.
+  /// The next occurrence of each alternative and of a backslash. Each occurrence is searched for only once.
   private struct Hits {
     private let needle: Needle
     private var places: [Int]
@@ -88,7 +88,7 @@ package enum ShardScanner {
       escape = unsafe ByteSearch.first(backslash, in: shard, from: 0) ?? .max
     }
 
-    /// The first place at or after `start`, or nil.
+    /// Returns the first occurrence at or after `start`, or nil.
     mutating func next(from start: Int, in shard: UnsafeRawBufferPointer) -> Int? {
       if escape < start { escape = unsafe ByteSearch.first(backslash, in: shard, from: start) ?? .max }
       if bytes < start { bytes = unsafe placeOfBytes(of: needle, in: shard, from: start) ?? .max }
@@ -103,10 +103,10 @@ package enum ShardScanner {
     }
   }
 
-  /// The place of the next object that starts with the key `base64` and holds what the needle accepts.
+  /// Returns the offset of the next object that starts with the key `base64` and has a value that the needle accepts.
   ///
-  /// Few braces open in a shard, and jumping from one to the next takes a third of the time of searching for
-  /// the key, or for a long value.
+  /// A shard has few opening braces. Searching for braces takes a third of the time of searching for the key, or for a
+  /// long value.
   private static func placeOfBytes(
     of needle: Needle, in shard: UnsafeRawBufferPointer, from start: Int
   ) -> Int? {

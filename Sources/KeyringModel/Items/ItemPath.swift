@@ -1,27 +1,27 @@
 internal import Encoding
 
-/// The path of an item: `<class>/<container>/<account>`, and `/<field>` for a field of a login. A pure
-/// function of class and primary key.
+/// The path of an item: `<class>/<container>/<account>`, and `/<field>` for a field of a login. It is a pure function
+/// of class and primary key.
 ///
-/// Paths are ASCII, safe on file systems that fold case or normalise text, and as readable as that allows;
-/// what readability loses is made up by a digest (``ItemPath/init(_:)``).
+/// Paths are ASCII, readable, and safe on file systems that fold case or normalise text. If the readable form is
+/// ambiguous, a digest makes the path unique (``ItemPath/init(_:)``).
 public struct ItemPath: Hashable, Comparable, Sendable {
   /// The path below `items/`, without the extension of the file: `internet-password/github.com/alice`.
   public let text: String
-  /// The class, first part of the path.
+  /// The class, the first part of the path.
   public let itemClass: ItemClass
   /// The readable form of server, service, issuer or key name.
   public let container: String
-  /// The readable form of the rest, with a digest where something is not shown.
+  /// The readable form of the rest of the primary key, with a digest if some part of the key is not visible.
   public let name: String
   /// The name of the field; nil for the path of an item that is not a field.
   public let field: String?
 
   /// Derives the path of the item that has this primary key.
   ///
-  /// The name ends with `~` and ten digits of the SHA-256 of the key's canonical JSON when a component does
-  /// not show its attribute exactly or when an attribute, group or flag of the key is not shown at all. So
-  /// different keys have different paths.
+  /// The name ends with `~` and ten digits of the SHA-256 of the key's canonical JSON when a component does not show
+  /// its attribute exactly or when an attribute, group or flag of the key is not shown. Different keys therefore have
+  /// different paths.
   ///
   /// - Parameter key: The primary key of the item.
   public init(_ key: PrimaryKey) {
@@ -39,11 +39,11 @@ public struct ItemPath: Hashable, Comparable, Sendable {
       name: String(decoding: name, as: UTF8.self), field: key.field)
   }
 
-  /// Accepts a path that ``init(_:)`` could have made, and nothing else.
+  /// Parses a path. Only paths that ``init(_:)`` could have made are accepted.
   ///
-  /// - Parameter text: A path as in ``text``; nil for a bad class, a part that is missing, too long, empty or
-  ///   has other characters than `[a-z0-9._@-]` (and `+`, `~` in names), or is not safe as a file name, and for a field
-  ///   of a class that has none.
+  /// - Parameter text: A path in the form of ``text``. The result is nil for an unknown class, for a part that is
+  ///   missing, empty, too long, not safe as a file name or has characters other than `[a-z0-9._@-]` (and `+`, `~` in
+  ///   names), and for a field in a class without fields.
   public init?(validating text: String) {
     let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     guard parts.count == 3 || parts.count == 4,
@@ -70,12 +70,13 @@ public struct ItemPath: Hashable, Comparable, Sendable {
     self.field = field
   }
 
-  /// The path of the login that a field belongs to, in the group of the field; any other path as it is.
+  /// The path of the login that this field belongs to, in the group of the field; the path itself if it is not that of
+  /// a field.
   public var login: ItemPath {
     field == nil ? self : ItemPath(itemClass: itemClass, container: container, name: name)
   }
 
-  /// The path of a field beside this login.
+  /// Returns the path of a field of this login.
   ///
   /// - Parameter field: A valid name of a field (``FieldName``).
   public func appending(field: String) -> ItemPath {
@@ -83,19 +84,18 @@ public struct ItemPath: Hashable, Comparable, Sendable {
   }
 
   /// The number of the index shard that holds the item: the first hexadecimal digit of the SHA-256 of the container,
-  /// and
-  /// that of the SHA-256 of the path without the field. So the items of one container are in at most 16 shards, and a
-  /// login and its fields are in one.
+  /// and that of the SHA-256 of the path without the field. The items of one container are therefore in at most 16
+  /// shards, and a login and its fields are in one.
   public var shard: UInt8 {
     ItemPath.shardRow(of: container.utf8) | ContentDigest(of: Array(login.text.utf8)).bytes[0] >> 4
   }
 
-  /// The first digit of the numbers of the shards that hold the items of a container, times 16.
+  /// Returns the number of the first of the 16 shards that hold the items of a container.
   static func shardRow(of container: some Sequence<UInt8>) -> UInt8 {
     ContentDigest(of: Array(container)).bytes[0] & 0xf0
   }
 
-  /// The first part of the paths of a class's items with a server, service, issuer, or key's tag or label.
+  /// Returns the container in the paths of items with a given server, service, issuer, or key tag or label.
   ///
   /// - Parameters:
   ///   - content: The bytes of the attribute.
@@ -105,8 +105,8 @@ public struct ItemPath: Hashable, Comparable, Sendable {
     return String(decoding: ReadableComponent(shown?.contentBytes ?? []).bytes, as: UTF8.self)
   }
 
-  /// Returns true if the folder of the fields of such an account could be confused with the file of another
-  /// item: `x.gpg/otp.gpg` and `x.gpg`.
+  /// Returns true if the folder with the fields of an account could be confused with the file of another item:
+  /// `x.gpg/otp.gpg` and `x.gpg`.
   static func looksLikeFile(_ name: some BidirectionalCollection<UInt8>) -> Bool {
     [".gpg", ".json"].contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
   }
@@ -115,7 +115,7 @@ public struct ItemPath: Hashable, Comparable, Sendable {
   /// digest.
   var isExact: Bool { !name.utf8.contains(UInt8(ascii: "~")) }
 
-  /// Returns true if both are the same path. Paths are ASCII, so that bytes and characters agree.
+  /// Returns true if both are the same path. Paths are ASCII, so their bytes are compared.
   public static func == (left: ItemPath, right: ItemPath) -> Bool {
     left.text.hasSameBytes(as: right.text)
   }

@@ -1,6 +1,7 @@
 internal import Encoding
 
-/// Container and name of an item path before the digest, and whether they show the whole primary key.
+/// The container and name of an item path without the digest, and a flag that is true if they do not show the whole
+/// primary key.
 struct ItemPathParts {
   private(set) var container: [UInt8] = []
   private(set) var name: [UInt8] = []
@@ -18,8 +19,8 @@ struct ItemPathParts {
     case .internetPassword:
       name = show(key[.account])
       shown = [.server, .account]
-      // A protocol is shown when it starts with a letter and a port when it is a number: then nobody can
-      // take one for the other.
+      // A protocol is shown only if it starts with a letter, and a port only if it is a number, so the two cannot be
+      // confused.
       if let word = ItemPathParts.shownProtocol(key[.protocol]) {
         name += [UInt8(ascii: "+")] + word
         shown.insert(.protocol)
@@ -30,7 +31,7 @@ struct ItemPathParts {
       }
     case .certificate:
       name = show(ItemPathParts.legible(key[.serialNumber]))
-      // Digits of bytes look like digits of text, so a shown serial number is exact only if it is text.
+      // The hexadecimal digits of bytes look like text, so the path shows a serial number exactly only if it is text.
       shown = [.issuer, .serialNumber]
       if key[.issuer].map(ItemPathParts.isLegible) == false { isLossy = true }
       if key[.serialNumber].map(ItemPathParts.isLegible) == false { isLossy = true }
@@ -46,10 +47,11 @@ struct ItemPathParts {
     }
   }
 
-  /// The value that a container shows for the one of its attribute.
+  /// Returns the value that is shown as the container of a path.
   ///
   /// - Parameters:
-  ///   - value: The value of one of the class's ``ItemClass/containerNames``, bytes that are text as text.
+  ///   - value: The value of one of the class's ``ItemClass/containerNames``. Bytes that are valid UTF-8 must be given
+  ///     as text.
   ///   - itemClass: The class of the item.
   static func container(_ value: AttributeValue?, of itemClass: ItemClass) -> AttributeValue? {
     switch itemClass {
@@ -61,7 +63,7 @@ struct ItemPathParts {
   private mutating func show(_ value: AttributeValue?) -> [UInt8] {
     let component = ReadableComponent(value?.contentBytes ?? [])
     if component.isLossy { isLossy = true }
-    // A number where text belongs has no bytes to show.
+    // A value that is neither text nor bytes, such as a number, cannot be shown.
     if let value, value.contentBytes == nil { isLossy = true }
     return component.bytes
   }
@@ -74,7 +76,8 @@ struct ItemPathParts {
     return component.isLossy ? nil : component.bytes
   }
 
-  /// Binary content (a serial number, a hash) as hexadecimal digits instead of a row of underscores.
+  /// Returns binary content (a serial number, a hash) as hexadecimal digits, which would otherwise be a row of
+  /// underscores.
   private static func legible(_ value: AttributeValue?) -> AttributeValue? {
     guard let value, !isLegible(value), let bytes = value.contentBytes else { return value }
     return .bytes(Hexadecimal.encode(bytes))
@@ -85,7 +88,7 @@ struct ItemPathParts {
     return text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
   }
 
-  /// The word for a key's class; the numbers are those of Apple's `kSecAttrKeyClass...`.
+  /// Returns the word for a key's class. The numbers are those of Apple's `kSecAttrKeyClass...`.
   private static func keyWord(_ value: AttributeValue?) -> String {
     switch value {
     case nil: "public"

@@ -1,15 +1,14 @@
 /// The location of an item: its path, and whether it belongs to the store or to this machine alone.
 ///
-/// What is known of several items is kept by their places. Ids are not unique in a store that somebody has tampered
-/// with
-/// (threat T40); two items at one place cannot be.
+/// Collections of items are keyed by place, because a place has at most one item. Ids are not unique in a store that
+/// was tampered with (threat T40).
 public struct ItemPlace: Hashable, Comparable, Sendable {
   /// The path of the item.
   public let path: ItemPath
   /// A Boolean value that indicates whether the item never leaves this machine.
   public let isLocal: Bool
 
-  /// Names a place.
+  /// Makes a place.
   public init(_ path: ItemPath, isLocal: Bool) { (self.path, self.isLocal) = (path, isLocal) }
 
   /// Orders places by their paths, those of the store before those of this machine.
@@ -19,6 +18,6 @@ public struct ItemPlace: Hashable, Comparable, Sendable {
 }
 
 extension ItemRecord {
-  /// The location of the item; derived anew on each call.
+  /// The location of the item, computed on each access.
   public var place: ItemPlace { ItemPlace(path, isLocal: isLocal) }
 }

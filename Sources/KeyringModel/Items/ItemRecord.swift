@@ -1,12 +1,12 @@
 public import Encoding
 
-/// Everything the index says about one item: all of it public, none of it the secret.
+/// The index entry of one item. It contains only public data, never the secret.
 public struct ItemRecord: Sendable {
   /// The class of the item.
   public var itemClass: ItemClass
-  /// The identity of the item, the same for all its life.
+  /// The id of the item, which never changes.
   public var id: ItemID
-  /// The state of the secret.
+  /// The revision of the secret.
   public var revision: Revision
   /// The time when the item was added.
   public var created: Timestamp
@@ -16,17 +16,18 @@ public struct ItemRecord: Sendable {
   public var secretModified: Timestamp
   /// The group of people who can read the secret.
   public var group: String
-  /// The digest of the sealed item's bytes.
+  /// The digest of the item's OpenPGP file.
   public var sealed: ContentDigest
   /// All attributes, known and custom.
   public var attributes: Attributes
   /// A Boolean value that indicates whether the item never leaves this machine. It follows from the file's
   /// location and is not written into the line.
   public var isLocal: Bool
-  /// The members at the top level of the line that a newer version wrote; they survive edits.
+  /// The top-level members of the line that this version does not know. Edits keep them, because a newer version may
+  /// have written them.
   package var unknown: [JSONMember]
 
-  /// Brings all parts of a record together; ``IndexLine/encode(_:)`` checks them.
+  /// Makes a record from its parts. ``IndexLine/encode(_:)`` checks them.
   package init(
     itemClass: ItemClass, id: ItemID, revision: Revision, created: Timestamp, modified: Timestamp,
     secretModified: Timestamp, group: String, sealed: ContentDigest, attributes: Attributes,
@@ -50,19 +51,19 @@ public struct ItemRecord: Sendable {
     PrimaryKey(itemClass: itemClass, attributes: attributes, group: group)
   }
 
-  /// The path of the item; derived anew on each call.
+  /// The path of the item, computed on each access.
   public var path: ItemPath { ItemPath(primaryKey) }
 
   /// The reference that names this item by its path.
   public var reference: ItemReference { .path(path) }
 
-  /// The value of an attribute or of what every item has (`class`, `id`, `revision`, `created`, `modified`,
-  /// `secretModified`, `group`).
+  /// Returns the value of an attribute or of a member that every item has (`class`, `id`, `revision`, `created`,
+  /// `modified`, `secretModified`, `group`).
   ///
   /// - Parameter name: Any name.
-  /// - Returns: The value as stored, or nil when the item has none.
+  /// - Returns: The value as stored, or nil if the item has none.
   public func value(of name: AttributeName) -> AttributeValue? {
-    // What every item has is never among the attributes, so the shorter search goes first.
+    // No attribute has the name of a member that every item has, so the faster search can come first.
     if let value = attributes[name] { return value }
     guard case .record(let field) = KnownNames.role(of: name) else { return nil }
     return switch field {
@@ -90,7 +91,8 @@ extension ItemRecord: Equatable {
 }
 
 extension ItemRecord {
-  /// The attribute that the item's path begins with: the first of its class's ``ItemClass/containerNames`` that it has.
+  /// The attribute that is the container in the item's path: the first of its class's ``ItemClass/containerNames`` that
+  /// it has.
   package var containerName: AttributeName {
     let names = itemClass.containerNames
     return names.first { attributes[$0]?.isDefault == false } ?? names[0]
@@ -98,7 +100,7 @@ extension ItemRecord {
 }
 
 extension ItemRecord {
-  /// The name of the field of a login that this item is; nil for an item that is not a field.
+  /// The name of the field; nil if the item is not a field of a login.
   public var field: String? {
     guard let bytes = attributes[.field]?.contentBytes, !bytes.isEmpty else { return nil }
     return String(decoding: bytes, as: UTF8.self)
@@ -115,8 +117,8 @@ extension ItemRecord {
 /// The type that ``Revision`` identifies: one state of the secret of an item.
 public enum SecretState {}
 
-/// The identity of an item: drawn once, it survives renames and edits.
+/// The id of an item. It is generated once and survives renames and edits.
 public typealias ItemID = Identifier<ItemRecord>
 
-/// The state of an item's secret: a new one with every new secret, the same after a re-encryption.
+/// The id of one state of an item's secret. It changes with every new secret, but not on re-encryption.
 public typealias Revision = Identifier<SecretState>

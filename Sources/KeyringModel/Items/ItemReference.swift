@@ -3,9 +3,9 @@
 /// A reference by path follows the primary key; a reference by id (`keytree://id/<32 digits>`) follows the
 /// item through renames.
 public enum ItemReference: Hashable, Sendable {
-  /// Names whatever item is at a path.
+  /// The item that is currently at a path.
   case path(ItemPath)
-  /// Names one item for good.
+  /// The item with an id, even after a rename.
   case id(ItemID)
 
   /// The scheme that every reference starts with.
@@ -13,9 +13,9 @@ public enum ItemReference: Hashable, Sendable {
 
   private static let idPrefix = "id/"
 
-  /// Reads a reference in the one form that ``text`` writes.
+  /// Parses a reference in the only form that ``text`` writes.
   ///
-  /// - Parameter text: A reference; anything else (other letter case, a query, a trailing slash) gives nil.
+  /// - Parameter text: A reference. Any other form (other letter case, a query, a trailing slash) gives nil.
   public init?(_ text: String) {
     guard text.utf8.starts(with: Self.scheme.utf8) else { return nil }
     let rest = text.utf8.dropFirst(Self.scheme.utf8.count)

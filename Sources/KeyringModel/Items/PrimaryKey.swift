@@ -3,8 +3,8 @@ internal import Encoding
 /// The attributes that make an item unique within its class: its primary-key attributes, its group and
 /// `synchronizable`.
 ///
-/// Values that a missing attribute stands for (empty, zero, false) are left out, and bytes that are text
-/// count as text, so two spellings of the same key are equal.
+/// Default values (empty, zero, false) are omitted, and bytes that are valid UTF-8 are kept as text, so two
+/// representations of the same key are equal.
 public struct PrimaryKey: Hashable, Sendable {
   /// The class of the item.
   public let itemClass: ItemClass
@@ -15,11 +15,11 @@ public struct PrimaryKey: Hashable, Sendable {
   /// A Boolean value that indicates whether the item is marked as synchronised.
   public let isSynchronizable: Bool
 
-  /// Takes the primary key out of an item's attributes.
+  /// Extracts the primary key from an item's attributes.
   ///
   /// - Parameters:
   ///   - itemClass: The class of the item.
-  ///   - attributes: All of its attributes; those outside the primary key have no effect.
+  ///   - attributes: All of its attributes. Those outside the primary key are ignored.
   ///   - group: Its group.
   public init(itemClass: ItemClass, attributes: Attributes, group: String) {
     self.itemClass = itemClass
@@ -35,14 +35,14 @@ public struct PrimaryKey: Hashable, Sendable {
       } ?? false
   }
 
-  /// The value of one attribute of the key, or nil where it has its default.
+  /// The value of one attribute of the key; nil if it has its default value.
   ///
   /// - Parameter name: An attribute of the primary key.
   public subscript(name: AttributeName) -> AttributeValue? {
     values.first { $0.name == name }?.value
   }
 
-  /// The name of the field, for the key of a field of a login.
+  /// The name of the field; nil if this is not the key of a field.
   public var field: String? {
     guard case .string(let text)? = self[.field] else { return nil }
     return text

@@ -2,26 +2,26 @@ internal import Encoding
 
 /// One of two sides of a merge.
 package enum MergeSide: Sendable, Equatable {
-  /// The side that is merged into.
+  /// The side that receives the merge.
   case ours
   /// The side that is merged.
   case theirs
 
-  /// The other one of the two.
+  /// The opposite side.
   package var other: MergeSide { self == .ours ? .theirs : .ours }
 }
 
 /// Two versions of one item, merged three-way by member.
 ///
-/// The decisions do not depend on which side is ours: both clones, merging in either direction, come to the same.
+/// The merge is symmetric: two clones that merge in opposite directions get the same result.
 struct ItemMerge {
-  /// The change of one member on one side.
+  /// The result of comparing one member of both sides with the base.
   private enum Change {
-    /// Both sides have the same.
+    /// Both sides have the same value.
     case same
-    /// One side alone changed it.
+    /// Only one side changed it.
     case by(MergeSide)
-    /// Both changed it, to different values.
+    /// Both sides changed it, to different values.
     case contested
 
     var isContested: Bool {
@@ -30,20 +30,19 @@ struct ItemMerge {
     }
   }
 
-  /// The item as it is to be; its `sealed` is that of ``secretSide``.
+  /// The merged item. Its `sealed` is that of ``secretSide``.
   private(set) var merged: ItemRecord
-  /// The side whose encrypted file it has.
+  /// The side whose encrypted file the merged item has.
   private(set) var secretSide: MergeSide = .ours
-  /// A Boolean value that indicates whether both sides have a new secret, or new readers of it, so that one
-  /// version is dropped as a whole.
+  /// A Boolean value that indicates whether both sides changed the secret or its group, so that only one version can be
+  /// kept, as a whole.
   private(set) var isSecretContested = false
   /// A Boolean value that indicates whether a side loses a change.
   private(set) var losesChanges = false
-  /// The side whose changes count where both changed the same.
+  /// The side that wins where both sides changed the same member.
   let later: MergeSide
-  /// The side whose version has the place where only one of the two can be kept as it is: the side that moved the
-  /// item to
-  /// another group, else the later one. Who is not in that group cannot move the item back.
+  /// The side whose version is kept if only one of the two can be: the side that moved the item to another group,
+  /// otherwise the later one. A user who is not in that group cannot move the item back.
   let keeper: MergeSide
 
   private let base: ItemRecord?
@@ -53,16 +52,17 @@ struct ItemMerge {
   /// Merges an item that both sides have changed.
   ///
   /// - Parameters:
-  ///   - base: The item where the sides parted; nil when it did not exist.
-  ///   - ours: The item on one side.
-  ///   - theirs: The item on the other side.
-  ///   - prefer: Decides between two encrypted files with the same secret for the same group, both made since.
+  ///   - base: The item in the common ancestor; nil if it did not exist there.
+  ///   - ours: The item on our side.
+  ///   - theirs: The item on their side.
+  ///   - prefer: Chooses between two encrypted files with the same secret for the same group, both newer than the
+  ///     common ancestor.
   init(
     base: ItemRecord?, ours: ItemRecord, theirs: ItemRecord, prefer: (ItemRecord, ItemRecord) -> MergeSide
   ) {
     (self.base, self.ours, self.theirs) = (base, ours, theirs)
     merged = ours
-    // Who can read a secret belongs to it: an encrypted file is for one group.
+    // The group is part of the secret's state, because a file is encrypted to one group.
     let secret = Self.change(base, ours, theirs) { SecretState(revision: $0.revision, group: $0.group) }
     later = theirs.isLater(than: ours, bySecret: secret.isContested) ? .theirs : .ours
     isSecretContested = secret.isContested
@@ -81,7 +81,7 @@ struct ItemMerge {
     losesChanges = losesChanges || isSecretContested
   }
 
-  /// The item of a side.
+  /// Returns the item of a side.
   func record(of side: MergeSide) -> ItemRecord { side == .ours ? ours : theirs }
 
   private struct SecretState: Equatable {
@@ -152,12 +152,11 @@ struct ItemMerge {
 }
 
 extension ItemRecord {
-  /// Returns true if this version counts as the later one of two. The order is total, and the same on every
-  /// clone.
+  /// Returns true if this version is ordered after another one. The order is total, and the same on every clone.
   ///
   /// - Parameters:
-  ///   - other: The other one.
-  ///   - bySecret: Whether the time of the secret decides, or that of the last change.
+  ///   - other: The other version.
+  ///   - bySecret: True to compare the times of the secrets first, false to compare only the times of the last changes.
   package func isLater(than other: ItemRecord, bySecret: Bool) -> Bool {
     if bySecret {
       if secretModified != other.secretModified { return secretModified > other.secretModified }
@@ -168,21 +167,20 @@ extension ItemRecord {
     return other.order.lexicographicallyPrecedes(order)
   }
 
-  /// True if this version was made before another one. A version that a merge has chosen is not, although the
-  /// version that
-  /// gave way can have been modified later: one with a later secret, or one that was moved to another group.
+  /// Returns true if this version was made before another one. A version that a merge has chosen is not older, although
+  /// the version that lost may have been modified later: the chosen one may have a later secret or another group.
   func isOlder(than other: ItemRecord) -> Bool {
     self != other && group.hasSameBytes(as: other.group) && modified < other.modified
       && !isLater(than: other, bySecret: true)
   }
 
-  /// Bytes that put versions in order which say the same of their times.
+  /// The bytes that order versions with equal times and ids.
   var order: [UInt8] {
-    // What cannot be written as a line never came from one.
+    // The error does not matter: a record that was read from a line can be written as one.
     (try? IndexLine.encode(self)) ?? []
   }
 
-  /// Returns true if two versions differ in nothing but the encrypted file.
+  /// Returns true if two versions differ at most in the encrypted file.
   package func isSameVersion(as other: ItemRecord) -> Bool {
     var plain = self
     plain.sealed = other.sealed

@@ -1,55 +1,54 @@
 internal import Encoding
 
-/// Merges the items of two sides by id (DESIGN section 8). Works on values alone: nothing is decrypted and nothing
-/// signed.
+/// A merge of the items of two sides, by id (DESIGN section 8). It works on values alone: it decrypts nothing and signs
+/// nothing.
 ///
-/// Nothing that a side added or changed since the sides parted disappears: what cannot keep its place is kept as a
-/// conflict
-/// copy. The result is the same in both directions, and merging it once more with one of its sides changes nothing.
+/// Nothing that a side added or changed after the common ancestor is lost: a version that cannot keep its path becomes
+/// a conflict copy. The result is the same in both directions, and merging it again with one of its sides changes
+/// nothing.
 package struct StoreMerge {
   /// An item of the result.
   package struct Item: Sendable, Equatable {
-    /// The record as it is to be.
+    /// The merged record.
     package var record: ItemRecord
-    /// The side whose record it is as a whole, proof included; nil for a record that has to be signed.
+    /// The side whose record is used as a whole, including its proof; nil if the record has to be signed.
     package var recordSide: MergeSide?
-    /// The side whose encrypted file it has.
+    /// The side whose encrypted file the item has.
     package var secretSide: MergeSide
     /// The path of the encrypted file on that side.
     package var secretPath: ItemPath
   }
 
-  /// A version that gave way: the record of a side as it was signed.
+  /// A conflict copy: the record of a side as it was signed, which another version replaces.
   package struct Copy: Sendable, Equatable {
     /// The record.
     package var record: ItemRecord
-    /// The side that has it.
+    /// The side that has the record.
     package var side: MergeSide
   }
 
   /// The result of a merge.
   package struct Result: Sendable, Equatable {
-    /// The items that have a place, in the order of their paths.
+    /// The merged items, sorted by path.
     package var items: [Item] = []
-    /// The versions that gave way, in the order of their paths and times.
+    /// The conflict copies, sorted by path and time.
     package var copies: [Copy] = []
-    /// The versions among them that are older than what both sides had before: somebody has put them back.
+    /// The conflict copies that are older than the common ancestor, because a side went back to an older version.
     package var olderVersions: [ItemRecord] = []
   }
 
-  /// Decides between two encrypted files with the same secret, both made since the sides parted.
+  /// Chooses between two encrypted files with the same secret, both newer than the common ancestor.
   package var prefer: (ItemRecord, ItemRecord) -> MergeSide = { ours, theirs in
-    // Without knowing more, at least the same one on every clone.
+    // The default has no reason to prefer one, but makes the same choice on every clone.
     ours.sealed.base64url.precedesInBytes(theirs.sealed.base64url) ? .ours : .theirs
   }
-  /// Returns whether a record that is signed now would be believed: `source` is the version whose encrypted file it
-  /// describes, and `side` has that version.
+  /// Returns true if a record that the user signs now would be accepted. `source` is the version whose encrypted file
+  /// the record describes, and `side` is the side with that version.
   package var canSign: (_ record: ItemRecord, _ source: ItemRecord, _ side: MergeSide) -> Bool = { _, _, _ in
     true
   }
-  /// True if a version of theirs that is older than the common ancestor counts as any other change, because the user
-  /// has
-  /// asked for it.
+  /// True if a version of theirs that is older than the common ancestor is merged like any other change, because the
+  /// user has requested it.
   package var acceptsOlderTheirs = false
 
   /// Makes a merge.
@@ -58,9 +57,9 @@ package struct StoreMerge {
   /// Merges two sides.
   ///
   /// - Parameters:
-  ///   - base: The verified records that both sides come from; empty when they have nothing in common.
-  ///   - ours: Those of one side.
-  ///   - theirs: Those of the other side.
+  ///   - base: The verified records of the common ancestor; empty if there is none.
+  ///   - ours: The verified records of our side.
+  ///   - theirs: The verified records of their side.
   package func merge(base: [ItemRecord], ours: [ItemRecord], theirs: [ItemRecord]) -> Result {
     let bases = Dictionary(base.map { ($0.id, $0) }) { first, second in
       second.isLater(than: first, bySecret: false) ? second : first
@@ -87,7 +86,8 @@ package struct StoreMerge {
     return result
   }
 
-  /// One version for each id: of several the one that was changed last, and the others give way.
+  /// Returns one version for each id. If a side has several, the one that was changed last is returned, and the others
+  /// become conflict copies.
   private static func latest(
     _ records: [ItemRecord], _ side: MergeSide, _ bases: [ItemID: ItemRecord], _ result: inout Result
   ) -> [ItemID: ItemRecord] {
@@ -107,19 +107,18 @@ package struct StoreMerge {
     Item(record: record, recordSide: side, secretSide: side, secretPath: record.path)
   }
 
-  /// Returns true if the other side has deleted an item that this side has not changed. An item that was
-  /// changed since outlives its deletion.
+  /// Returns true if the other side has deleted an item that this side has not changed. A change wins over a deletion.
   private static func isDeleted(_ record: ItemRecord, _ base: ItemRecord?) -> Bool {
     base.map { record.isSameVersion(as: $0) } ?? false
   }
 
-  /// An item that both sides have.
+  /// Merges an item that both sides have.
   private func both(
     _ base: ItemRecord?, _ ours: ItemRecord, _ theirs: ItemRecord, _ result: inout Result
   ) -> Item {
     if ours == theirs { return Self.whole(ours, .ours) }
     if let base {
-      // An older version that came back is a copy, and the newer one stays: an item never goes back in time silently.
+      // An older version that comes back becomes a conflict copy, so that no item goes back in time silently.
       for (version, side) in [(theirs, MergeSide.theirs), (ours, .ours)] {
         let other = side == .ours ? theirs : ours
         if side == .theirs, acceptsOlderTheirs { continue }
@@ -147,7 +146,7 @@ package struct StoreMerge {
       secretPath: merge.record(of: merge.secretSide).path)
   }
 
-  /// One version as a whole, the other one as a copy.
+  /// Keeps one version as a whole and makes the other one a conflict copy.
   private func winner(_ merge: ItemMerge, _ result: inout Result) -> Item {
     copy(merge.keeper.other, of: merge, &result)
     return Self.whole(merge.record(of: merge.keeper), merge.keeper)
@@ -157,7 +156,8 @@ package struct StoreMerge {
     result.copies.append(Copy(record: merge.record(of: side), side: side))
   }
 
-  /// Gives each place to one item: of several the one with the latest secret, and the others give way.
+  /// Assigns each path to one item. If several items have the same path, the one with the latest secret keeps it, and
+  /// the others become conflict copies.
   private func assignPlaces(
     _ items: [Item], _ result: inout Result, _ versions: (ItemID) -> [Copy]
   ) -> [Item] {
@@ -166,7 +166,7 @@ package struct StoreMerge {
       let sorted = rivals.sorted { $0.record.isLater(than: $1.record, bySecret: true) }
       placed.append(sorted[0])
       for rival in sorted.dropFirst() {
-        // A record that would have been signed now is not: the versions that it would have come from give way.
+        // A merged record is not signed yet, so the versions that it was merged from become the conflict copies.
         result.copies +=
           rival.recordSide.map { [Copy(record: rival.record, side: $0)] } ?? versions(rival.record.id)
       }
@@ -176,7 +176,7 @@ package struct StoreMerge {
 
   private static func unique(_ copies: [Copy]) -> [Copy] {
     var unique: [Copy] = []
-    // Only copies with the same line can be the same, of which there are few.
+    // Only copies with the same line can be equal. Grouping by line keeps the number of comparisons small.
     for alike in Dictionary(grouping: copies, by: \.record.order).values {
       var some: [Copy] = []
       for copy in alike where !some.contains(where: { $0.record == copy.record }) { some.append(copy) }

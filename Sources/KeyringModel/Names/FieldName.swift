@@ -1,14 +1,14 @@
-/// The rule for names of fields: the further secrets of a login, such as its one-time-password seed.
+/// The rules for the names of fields, the additional secrets of a login such as its one-time-password seed.
 public enum FieldName {
-  /// The field that holds a seed of one-time passwords, as an `otpauth://` URI or base32.
+  /// The field for the seed of one-time passwords, as an `otpauth://` URI or base32.
   public static let oneTimePassword = "otp"
-  /// The field that holds a note.
+  /// The field for a note.
   public static let note = "note"
 
-  /// The most bytes of a name.
+  /// The maximum size of a name, in bytes.
   public static let maximumSize = 40
 
-  /// Returns whether a field can have this name: 1 to 40 of `[a-z0-9-]`, not starting with `-`, and not the name of a
+  /// Returns true if a field can have this name: 1 to 40 of `[a-z0-9-]`, not starting with `-`, and not the name of a
   /// DOS device, because the name is also the name of a file.
   ///
   /// - Parameter name: A proposed name.
@@ -23,6 +23,6 @@ public enum FieldName {
     }
   }
 
-  /// Returns whether a field can have this name; see the other function.
+  /// Returns true if a field can have this name; see the overload for bytes.
   public static func isValid(_ name: String) -> Bool { isValid(name.utf8) }
 }

@@ -2,14 +2,14 @@ internal import Encoding
 
 /// The full fingerprint of an OpenPGP primary key: 40 hexadecimal digits (version 4) or 64 (version 5, 6).
 ///
-/// Short key ids can be forged and mail addresses can be shared, so nothing else names a person.
+/// Only the full fingerprint identifies a person, because short key ids can be forged and mail addresses can be shared.
 public struct Fingerprint: Hashable, Comparable, Sendable {
   /// The digits, upper case, without spaces.
   public let text: String
 
-  /// Takes a fingerprint in the one accepted spelling.
+  /// Parses a fingerprint in the only accepted form.
   ///
-  /// - Parameter text: 40 or 64 digits of `0-9A-F`; anything else, lower case included, gives nil.
+  /// - Parameter text: 40 or 64 digits of `0-9A-F`. Anything else, including lower case, gives nil.
   public init?(_ text: String) {
     guard text.utf8.count == 40 || text.utf8.count == 64 else { return nil }
     for byte in text.utf8 {

@@ -1,9 +1,9 @@
-/// The rule for names of groups: ASCII, as a command and a path can carry it.
+/// The rules for the names of groups: ASCII characters that are safe in commands and paths.
 public enum GroupName {
-  /// The group that every keyring has and that items get when nothing else is said.
+  /// The group that every keyring has. Items are in this group unless another one is given.
   public static let `default` = "default"
 
-  /// The most bytes of a name.
+  /// The maximum size of a name, in bytes.
   public static let maximumSize = 100
 
   /// Returns true if a group can have this name: letters, digits, `.`, `_` and `-`, starting with a letter or

@@ -1,17 +1,17 @@
-/// A host, with a port when one is given, as it stands in a URL or as the name of a folder.
+/// A host with an optional port, from a URL or from the name of a folder.
 ///
-/// The host is kept as given but for ASCII letters, which become lower-case; an IPv6 address loses its
-/// brackets. Nothing is decoded: `xn--` names and percent signs stay.
+/// ASCII letters become lower case, and an IPv6 address loses its brackets. Everything else is kept: `xn--` names and
+/// percent escapes are not decoded.
 package struct HostName: Equatable, Sendable {
   /// The name or address.
   package var host: [UInt8]
-  /// The port, when one is given.
+  /// The port; nil if none is given.
   package var port: Int64?
 
-  /// Reads what stands between `//` and the path of a URL, after any `user@`.
+  /// Parses the host and port of a URL: the text between `//` and the path, without any `user@`.
   ///
-  /// - Parameter text: For example `example.com:8443` or `[2001:db8::1]`. Nil for an empty host, a port that
-  ///   is none, and characters that no host has.
+  /// - Parameter text: For example `example.com:8443` or `[2001:db8::1]`. The result is nil for an empty host, an
+  ///   invalid port, and characters that no host has.
   package init?(authority text: some Collection<UInt8>) {
     guard let (name, digits) = HostName.split(Array(text)) else { return nil }
     if let digits {
@@ -25,10 +25,10 @@ package struct HostName: Equatable, Sendable {
     host = name.map(HostName.lowerCase)
   }
 
-  /// Reads text that may be anything, and is a host only when it looks like one.
+  /// Parses any text as a host, if it looks like one.
   ///
-  /// - Parameter text: The text. Nil unless it is `localhost`, an IP address, or labels with dots between
-  ///   them of which the last has a letter; a port may follow, but not without digits.
+  /// - Parameter text: The text. The result is nil unless the text is `localhost`, an IP address, or labels separated
+  ///   by dots of which the last has a letter. A port may follow, but a colon without digits may not.
   package init?(lookingLike text: some BidirectionalCollection<UInt8>) {
     if HostName.isIPv6(text) {
       host = text.map(HostName.lowerCase)
@@ -43,7 +43,7 @@ package struct HostName: Equatable, Sendable {
     self = parsed
   }
 
-  // Name and port of `name`, `name:port`, `[address]` and `[address]:port`.
+  // Splits `name`, `name:port`, `[address]` and `[address]:port` into name and port.
   private static func split(_ text: [UInt8]) -> (name: [UInt8], digits: ArraySlice<UInt8>?)? {
     if text.first == UInt8(ascii: "[") {
       guard let close = text.firstIndex(of: UInt8(ascii: "]")), isIPv6(text[1..<close]) else { return nil }
@@ -78,13 +78,14 @@ package struct HostName: Equatable, Sendable {
       }
   }
 
-  // Close enough to tell an address from a name: what it lets through is stored as text, never dialled.
+  // This approximation is enough to tell an address from a name, because the host is only stored as text and never
+  // connected to.
   private static func isIPv6(_ host: some Collection<UInt8>) -> Bool {
     host.count { $0 == UInt8(ascii: ":") } >= 2
       && host.allSatisfy { isHexDigit($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
   }
 
-  /// A host as it is compared: with small ASCII letters (RFC 4343).
+  /// Returns a host with lower-case ASCII letters, as used in comparisons (RFC 4343).
   package static func lowerCase(_ host: [UInt8]) -> [UInt8] { host.map(lowerCase) }
 
   private static func lowerCase(_ byte: UInt8) -> UInt8 {
@@ -104,7 +105,7 @@ package struct HostName: Equatable, Sendable {
       || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte >= 0x80
   }
 
-  // RFC 3986, 3.2.2: what delimits the parts of a URL, and what no URL holds, is in no host.
+  // A host has no characters that delimit the parts of a URL or that are not allowed in a URL (RFC 3986, 3.2.2).
   private static func mayStandInHost(_ byte: UInt8) -> Bool {
     byte > 0x20 && byte != 0x7F && !"/?#@\\<>\"[]{}|^`".utf8.contains(byte)
   }

@@ -1,21 +1,21 @@
 internal import Encoding
 
-/// A random 128-bit number that names one thing for good.
+/// A random 128-bit number that permanently identifies one thing.
 ///
 /// The type parameter keeps identifiers of different things apart; it holds no data.
 public struct Identifier<Subject>: Hashable, Sendable {
   private let high: UInt64
   private let low: UInt64
 
-  /// Draws a new identifier; collisions are out of reach for any number of items.
+  /// Generates a new identifier. Collisions are practically impossible for any number of items.
   ///
-  /// - Parameter generator: The source of randomness; tests hand in one that repeats.
+  /// - Parameter generator: The source of randomness. Tests pass a reproducible one.
   public init(using generator: inout some RandomNumberGenerator) {
     high = generator.next()
     low = generator.next()
   }
 
-  /// Reads the form that ``hex`` writes.
+  /// Parses the form that ``hex`` writes.
   ///
   /// - Parameter hex: Exactly 32 lower-case hexadecimal digits; anything else gives nil.
   public init?(hex: String) {

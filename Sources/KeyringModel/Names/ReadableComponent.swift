@@ -1,24 +1,25 @@
 internal import Encoding
 
-/// One part of an item path: what is left of a text when only `[a-z0-9._@-]` may appear.
+/// One component of an item path: a text reduced to the characters `[a-z0-9._@-]`.
 package struct ReadableComponent {
   /// The component as ASCII bytes; never empty.
   private(set) var bytes: [UInt8] = []
   /// A Boolean value that indicates whether another text could have the same component.
   private(set) var isLossy = false
 
-  /// The most bytes of a component.
+  /// The maximum size of a component, in bytes.
   package static let maximumSize = 100
-  /// Hexadecimal digits of the digest at the end of a name.
+  /// The number of hexadecimal digits of the digest at the end of a name.
   static let digestSize = 10
 
   private static let filler = UInt8(ascii: "_")
 
-  /// Makes a component of any bytes.
+  /// Makes a component from any bytes.
   ///
-  /// ASCII letters become lower case and all other foreign bytes `_`. A leading `.` or `-` and a trailing
-  /// `.` become `_`, so that no component is hidden, an option or trimmed by a file system. An empty
-  /// component is `_`, a DOS device gets `_` in front, an over-long one is cut.
+  /// ASCII letters become lower case and all other bytes that are not allowed become `_`. A leading `.` or `-` and a
+  /// trailing `.` become `_`, so that no component is a hidden file, is parsed as an option, or is trimmed by a file
+  /// system. An empty component becomes `_`, the name of a DOS device gets the prefix `_`, and a component that is too
+  /// long is truncated.
   init(_ text: some Collection<UInt8>) {
     bytes.reserveCapacity(min(text.count, Self.maximumSize))
     for byte in text.prefix(Self.maximumSize) {
@@ -36,7 +37,7 @@ package struct ReadableComponent {
       bytes = Array(bytes.prefix(Self.maximumSize))
       isLossy = true
     }
-    // Last, because a cut may have brought a dot to the end.
+    // This check comes last, because truncation may leave a dot at the end.
     if bytes.last == UInt8(ascii: ".") {
       bytes[bytes.count - 1] = Self.filler
       isLossy = true
@@ -70,7 +71,7 @@ package struct ReadableComponent {
     }
   }
 
-  /// Returns true if a part of a given path is a valid component, or a name made of one.
+  /// Returns true if a part of a path is a valid component, or a valid name if `isName` is true.
   static func isValid(_ component: some BidirectionalCollection<UInt8>, isName: Bool) -> Bool {
     guard !component.isEmpty, component.count <= Self.maximumSize,
       let first = component.first, isReadable(first), first != UInt8(ascii: "."), first != UInt8(ascii: "-"),

@@ -1,10 +1,10 @@
 public import Encoding
 
-/// Somebody's decision that a secret need not be changed although a person who left could have read it.
+/// An admin's decision that a secret need not be changed, although a person who was removed could have read it.
 ///
-/// It holds for one revision of the secret: with the next one there is nothing left to be accepted.
+/// It applies to one revision of the secret and has no effect after the secret changes.
 public struct AcceptedRisk: Equatable, Sendable {
-  /// The state of the secret that was judged.
+  /// The revision of the secret that the decision applies to.
   public var revision: Revision
   /// The reason for accepting the risk; not empty.
   public var reason: String
@@ -13,10 +13,10 @@ public struct AcceptedRisk: Equatable, Sendable {
   /// The time when the risk was accepted.
   public var at: Timestamp
 
-  /// The most bytes of a reason.
+  /// The maximum size of a reason, in bytes.
   public static let maximumReason = 1024
 
-  /// Brings all parts together.
+  /// Makes a decision from its parts.
   public init(revision: Revision, reason: String, by: Fingerprint, at: Timestamp) {
     (self.revision, self.reason, self.by, self.at) = (revision, reason, by, at)
   }

@@ -1,13 +1,12 @@
-/// The rule for the names of files that a policy allows beside a store.
+/// The rules for the names of files that a policy allows beside a store.
 ///
 /// A name is the path of a file from the top of the store, such as `README.md` or `.github/workflows/verify.yml`. A
-/// name
-/// that ends with `/` stands for all files below a folder.
+/// name that ends with `/` allows all files below a folder.
 public enum AllowedName {
-  /// The most bytes of a name.
+  /// The maximum size of a name, in bytes.
   public static let maximumSize = 1000
 
-  /// The most names in a policy.
+  /// The maximum number of names in a policy.
   public static let maximumCount = 1000
 
   /// Returns true if a policy can allow a name.
@@ -24,12 +23,12 @@ public enum AllowedName {
   public static func isSafePath(_ path: String) -> Bool {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard let last = parts.last.map(folded), parts.allSatisfy({ isSafe($0) }) else { return false }
-    // A folder with a file `HEAD` can be a repository. Within a folder git would take attributes from there instead of
-    // those of the store.
+    // Git may treat a folder with a file `HEAD` as a repository. In a subfolder, git would use that folder's
+    // `.gitattributes` instead of the store's.
     return last != "head" && (parts.count == 1 || last != ".gitattributes")
   }
 
-  /// The most bytes of a component; `NAME_MAX` of Linux.
+  /// The maximum size of a component, in bytes: `NAME_MAX` of Linux.
   private static let maximumComponentSize = 255
 
   private static func isSafe(_ name: Substring) -> Bool {
@@ -40,14 +39,15 @@ public enum AllowedName {
     return ![".git", "git~1", ".gitmodules"].contains(folded(name))
   }
 
-  /// A component as file systems compare it that ignore case, and what stands at its end on Windows.
+  /// Returns the component as a case-insensitive file system compares it, without the trailing dots and spaces and the
+  /// stream name that Windows ignores.
   private static func folded(_ name: Substring) -> String {
     var name = name.prefix { $0 != ":" }
     while name.last == "." || name.last == " " { name = name.dropLast() }
     return name.lowercased()
   }
 
-  /// Returns true if a scalar is visible and is no separator. macOS ignores some format characters in names.
+  /// Returns true if a scalar is visible and not a separator. macOS ignores some format characters in names.
   private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
     if scalar == "\\" { return false }
     switch scalar.properties.generalCategory {

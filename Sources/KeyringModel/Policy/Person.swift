@@ -10,7 +10,7 @@ public struct Person: Sendable {
     case member
   }
 
-  /// The name shown to others; any text but none at all.
+  /// The name shown to others; not empty.
   public var name: String
   /// The role of the person.
   public var role: Role
@@ -18,11 +18,11 @@ public struct Person: Sendable {
   public var added: Timestamp
   /// The time when the person was removed; nil for a member.
   public var removed: Timestamp?
-  /// The digest of the person's key file, which the signature of the policy covers with it; nil in a policy that was
-  /// made before it was kept.
+  /// The digest of the person's key file. With it, the signature of the policy also covers the key file. Nil in a
+  /// policy from before digests were stored.
   public var key: ContentDigest?
 
-  /// Brings all parts together.
+  /// Makes an entry from its parts.
   public init(
     name: String, role: Role, added: Timestamp, removed: Timestamp? = nil, key: ContentDigest? = nil
   ) {

@@ -6,26 +6,26 @@ public struct Pin: Equatable, Sendable {
   public var generation: Int
   /// The digest of the accepted policy's exact bytes.
   public var digest: ContentDigest
-  /// The people whose signature the next policy needs one of.
+  /// The admins of the accepted policy. One of them must have signed the next policy.
   public var admins: [Fingerprint]
-  /// The digest of each person's key file as it was accepted; nil in a pin that was made before they were kept.
+  /// The digest of each person's key file as it was accepted; nil in a pin from before digests were stored.
   ///
-  /// The signature of a policy does not cover key files, and an older file of the same key is a good one: without
-  /// its revocation, or with an encryption subkey that was retired.
+  /// The signature of a policy does not cover the key files themselves. An older file of the same key is valid, but may
+  /// lack a revocation or contain a retired encryption subkey.
   public var keys: [Fingerprint: ContentDigest]?
 
   /// The format that this version writes.
   package static let format: Int64 = 1
-  /// The most bytes of a pin: as many people as a policy can have.
+  /// The maximum size of a pin in bytes, enough for as many people as a policy can have.
   package static let maximumSize = Policy.maximumSize
 
-  /// Brings all parts together.
+  /// Makes a pin from its parts.
   ///
   /// - Parameters:
   ///   - generation: The generation of the accepted policy, from 1.
   ///   - digest: The digest of its bytes.
-  ///   - admins: Its admins; the pin keeps them sorted and each once.
-  ///   - keys: The digest of each person's key file, or nil when they are not known.
+  ///   - admins: Its admins. The pin sorts them and removes duplicates.
+  ///   - keys: The digest of each person's key file, or nil if they are not known.
   public init(
     generation: Int, digest: ContentDigest, admins: [Fingerprint], keys: [Fingerprint: ContentDigest]?
   ) {
@@ -35,12 +35,12 @@ public struct Pin: Equatable, Sendable {
     self.keys = keys
   }
 
-  /// Pins a policy.
+  /// Makes the pin of a policy.
   ///
   /// - Parameters:
   ///   - policy: The policy that was accepted.
-  ///   - bytes: The exact bytes that it was read from or is written as.
-  ///   - keys: The key file of each of its people.
+  ///   - bytes: The exact bytes of the policy's file.
+  ///   - keys: The key file of each person in the policy.
   public init(policy: Policy, bytes: [UInt8], keys: [Fingerprint: [UInt8]]) {
     self.init(
       generation: policy.generation, digest: ContentDigest(of: bytes), admins: policy.admins,
@@ -65,7 +65,7 @@ public struct Pin: Equatable, Sendable {
   /// Reads a pin from the exact bytes of its file.
   ///
   /// - Parameter bytes: The whole file.
-  /// - Throws: ``PolicyError``, as ``Policy/parse(_:)`` does; ``PolicyError/noAdmin`` when nobody is named.
+  /// - Throws: ``PolicyError``, as ``Policy/parse(_:)`` does; ``PolicyError/noAdmin`` if the list of admins is empty.
   public static func parse(_ bytes: [UInt8]) throws(PolicyError) -> Pin {
     var fields = try PolicyFields(parsing: bytes, size: maximumSize, format: format)
     let generation = try fields.takeInteger("generation")

@@ -2,30 +2,30 @@ public import Encoding
 
 /// The people, groups and rules of a keyring: the signed file `policy.json` as a value.
 ///
-/// The file is canonical JSON and a line feed, and is read strictly: a signature covers its exact bytes, and
-/// nothing in it may mean different things to different readers.
+/// The file is canonical JSON and a line feed. The reader is strict, because a signature covers the exact bytes and two
+/// readers must never interpret them differently.
 public struct Policy: Equatable, Sendable {
   /// The keyring that the policy is for.
   public var keyring: KeyringID
-  /// 1 for the first policy of a keyring, one more for each that follows.
+  /// The number of the policy: 1 for the first policy of a keyring, one more for each that follows.
   public var generation: Int
-  /// The digest of the policy before; nil in the first.
+  /// The digest of the previous policy; nil in the first one.
   public var previous: ContentDigest?
-  /// Everyone who is or was a member, by the fingerprint of the person's primary key.
+  /// The current and former members, by the fingerprint of the person's primary key.
   public var people: [Fingerprint: Person]
   /// The people of each group; `default` always exists.
   public var groups: [String: [Fingerprint]]
-  /// The secrets that stay although somebody who left could have read them, by item.
+  /// The decisions not to change secrets that a removed person could have read, by item.
   public var accepted: [ItemID: AcceptedRisk]
-  /// The files that the history may have beside the store, as ``AllowedName`` has them.
+  /// The names of files that the history may have beside the store; see ``AllowedName``.
   public var files: Set<String>
 
   /// The format that this version writes.
   package static let format: Int64 = 1
-  /// The most bytes of a policy: some thousand people.
+  /// The maximum size of a policy in bytes, enough for some thousand people.
   package static let maximumSize = 1024 * 1024
 
-  /// Brings all parts together; ``validate()`` checks them.
+  /// Makes a policy from its parts. ``validate()`` checks them.
   public init(
     keyring: KeyringID, generation: Int, previous: ContentDigest?,
     people: [Fingerprint: Person], groups: [String: [Fingerprint]], accepted: [ItemID: AcceptedRisk] = [:],
@@ -40,14 +40,14 @@ public struct Policy: Equatable, Sendable {
     self.files = files
   }
 
-  /// The people who are admins now, sorted.
+  /// The current admins, sorted.
   public var admins: [Fingerprint] {
     people.filter { $0.value.role == .admin && $0.value.removed == nil }.map(\.key).sorted()
   }
 
-  /// Checks what the form of the file cannot express.
+  /// Checks the rules that the format of the file cannot express.
   ///
-  /// - Throws: The first rule that is broken; ``PolicyError`` describes each case.
+  /// - Throws: ``PolicyError`` for the first violated rule.
   public func validate() throws(PolicyError) {
     guard generation >= 1, Int64(generation) <= AttributeSchema.maximumInteger else {
       throw .invalid("generation")
@@ -94,7 +94,7 @@ public struct Policy: Equatable, Sendable {
     return JSONValue.object(members).canonicalBytes + [UInt8(ascii: "\n")]
   }
 
-  /// The members of a group as a set has them: sorted, each once.
+  /// Returns the members of a group, sorted and without duplicates.
   private static func json(of members: [Fingerprint]) -> [JSONValue] {
     Set(members).sorted().map { .string($0.text) }
   }
@@ -102,8 +102,8 @@ public struct Policy: Equatable, Sendable {
   /// Reads a policy from the exact bytes of its file.
   ///
   /// - Parameter bytes: The whole file.
-  /// - Throws: ``PolicyError``; ``PolicyError/unknownFormat(_:)`` when a newer version wrote it,
-  ///   ``PolicyError/notCanonical`` when the bytes are not what ``encode()`` gives.
+  /// - Throws: ``PolicyError``; ``PolicyError/unknownFormat(_:)`` if a newer version wrote the file,
+  ///   ``PolicyError/notCanonical`` if the bytes differ from the result of ``encode()``.
   public static func parse(_ bytes: [UInt8]) throws(PolicyError) -> Policy {
     var fields = try PolicyFields(parsing: bytes, size: maximumSize, format: format)
     let previous: ContentDigest?
@@ -141,5 +141,5 @@ public struct Policy: Equatable, Sendable {
   }
 }
 
-/// The identity of a keyring, written into its policy and into every signed root.
+/// The id of a keyring, written into its policy and into every signed root.
 public typealias KeyringID = Identifier<Policy>

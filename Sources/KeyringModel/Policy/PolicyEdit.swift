@@ -1,43 +1,43 @@
 public import Encoding
 
-/// One wish about a policy, small enough to be made again on top of somebody else's.
+/// One change to a policy, small enough to be reapplied to another person's version of the policy.
 ///
-/// An edit that is fulfilled already changes nothing, so that edits may be applied twice.
+/// An edit whose result already exists changes nothing, so edits may be applied twice.
 public enum PolicyEdit: Equatable, Sendable {
-  /// Somebody belongs to the keyring; also somebody who was removed before.
+  /// Adds a person to the keyring, or adds a removed person again.
   case add(Fingerprint, name: String, role: Person.Role, key: ContentDigest)
-  /// Somebody belongs to it no more, and to none of its groups.
+  /// Removes a person from the keyring and from all of its groups.
   case remove(Fingerprint)
-  /// Somebody may do more, or less.
+  /// Changes a person's role.
   case role(Fingerprint, Person.Role)
-  /// Somebody's key file is another one, of the same key.
+  /// Replaces a person's key file with another one of the same key.
   case key(Fingerprint, ContentDigest)
-  /// There is a group.
+  /// Creates a group.
   case create(group: String)
-  /// There is no such group; `default` stays.
+  /// Deletes a group. The group `default` is never deleted.
   case delete(group: String)
-  /// Somebody is in a group.
+  /// Adds a person to a group.
   case join(Fingerprint, group: String)
-  /// Somebody is in a group no more.
+  /// Removes a person from a group.
   case leave(Fingerprint, group: String)
-  /// A secret stays although somebody who left could have read it.
+  /// Records the decision not to change a secret that a removed person could have read.
   case accept(ItemID, AcceptedRisk)
-  /// The history may have a file beside the store.
+  /// Allows a file beside the store in the history.
   case allow(file: String)
-  /// The history may have it no more.
+  /// Disallows such a file.
   case disallow(file: String)
 }
 
 extension Policy {
-  /// The policy that follows this one.
+  /// Returns the policy that follows this one.
   ///
   /// - Parameters:
-  ///   - edits: What is different, in this order.
+  ///   - edits: The edits, in the order in which they are applied.
   ///   - digest: The digest of this policy's exact bytes.
-  ///   - now: When people who come were added, and those who go were removed.
-  /// - Returns: The next generation; equal to this one but for the generation when nothing was to be done.
-  /// - Throws: What makes the result no policy: ``PolicyError/noAdmin``, ``PolicyError/emptyDefaultGroup``,
-  ///   ``PolicyError/unknownPerson(_:group:)`` and others.
+  ///   - now: The time that is recorded for people who are added or removed.
+  /// - Returns: The next generation. If the edits change nothing, it differs only in `generation` and `previous`.
+  /// - Throws: ``PolicyError`` if the result is not a valid policy: ``PolicyError/noAdmin``,
+  ///   ``PolicyError/emptyDefaultGroup``, ``PolicyError/unknownPerson(_:group:)`` and others.
   public func successor(
     by edits: [PolicyEdit], previous digest: ContentDigest, at now: Timestamp
   ) throws(PolicyError) -> Policy {
@@ -54,7 +54,7 @@ extension Policy {
     case .add(let fingerprint, let name, let role, let key):
       let known = people[fingerprint]
       if let known, known.removed == nil { return }
-      // Whoever was here before keeps the day of the first time.
+      // A person who was a member before keeps the time when they were first added.
       people[fingerprint] = Person(name: name, role: role, added: known?.added ?? now, key: key)
     case .remove(let fingerprint):
       guard let person = people[fingerprint], person.removed == nil else { return }
@@ -74,10 +74,10 @@ extension Policy {
     }
   }
 
-  /// The edits that make this policy out of an older one, for making them again on top of another one.
+  /// Returns the edits that turn an older policy into this one, so that they can be reapplied to another policy.
   ///
   /// - Parameter base: The older policy.
-  /// - Returns: The edits in an order in which each finds what it needs.
+  /// - Returns: The edits, in an order that satisfies their dependencies.
   public func edits(since base: Policy) -> [PolicyEdit] {
     var edits: [PolicyEdit] = []
     for (fingerprint, person) in people.sorted(by: { $0.key < $1.key }) {
@@ -121,17 +121,17 @@ extension Policy {
     return edits
   }
 
-  /// Returns true if a person is a member of the keyring now.
+  /// Returns true if a person is a current member of the keyring.
   public func isMember(_ fingerprint: Fingerprint) -> Bool {
     people[fingerprint].map { $0.removed == nil } ?? false
   }
 
-  /// Returns true if a person is in one of some groups.
+  /// Returns true if a person is in at least one of the groups.
   package func isMember(_ fingerprint: Fingerprint, ofAny names: some Sequence<String>) -> Bool {
     names.contains { groups[$0]?.contains(fingerprint) ?? false }
   }
 
-  /// The groups that a person is in, sorted.
+  /// Returns the groups of a person, sorted.
   public func groups(of fingerprint: Fingerprint) -> [String] {
     groups.filter { $0.value.contains(fingerprint) }.map(\.key).sorted { $0.precedesInBytes($1) }
   }

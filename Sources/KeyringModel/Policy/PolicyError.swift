@@ -2,21 +2,21 @@ public import Encoding
 
 /// The reasons why a policy or a pin cannot be read or accepted.
 public enum PolicyError: Error, Hashable, Sendable {
-  /// The bytes are not JSON as the store allows it.
+  /// The bytes are not JSON in the strict form that the store accepts.
   case malformed(JSONError)
-  /// A newer version wrote the file; this one cannot know what it means.
+  /// The file has an unknown format, which a newer version wrote.
   case unknownFormat(Int64)
   /// A member is missing.
   case missing(String)
   /// A member has a value of the wrong type or form.
   case invalid(String)
-  /// A member that format 1 does not have.
+  /// The file has a member that format 1 does not have.
   case unexpected(String)
-  /// The content is valid, but the bytes are not the ones that the writer gives for it.
+  /// The content is valid, but the bytes are not in canonical form.
   case notCanonical
-  /// A person has no name to show.
+  /// A person has no name.
   case unnamedPerson(Fingerprint)
-  /// Nobody could change the policy.
+  /// The policy has no admin, so it could never be changed.
   case noAdmin
   /// The group `default` is missing.
   case noDefaultGroup
@@ -26,12 +26,12 @@ public enum PolicyError: Error, Hashable, Sendable {
   case badGroupName(String)
   /// A file has a name that cannot be allowed.
   case badFileName(String)
-  /// A group names somebody who is not among the people.
+  /// A group has a member who is not among the people.
   case unknownPerson(Fingerprint, group: String)
-  /// A group names somebody who was removed.
+  /// A group has a member who was removed.
   case removedPerson(Fingerprint, group: String)
-  /// A list has more entries than are accepted.
+  /// A list has more entries than the limit.
   case tooMany(PolicyList, limit: Int)
-  /// The name of a person has more bytes than are accepted.
+  /// The name of a person has more bytes than the limit.
   case nameTooLong(Fingerprint, limit: Int)
 }

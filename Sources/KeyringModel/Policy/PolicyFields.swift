@@ -1,6 +1,6 @@
 internal import Encoding
 
-/// The members of a JSON object that must all be accounted for.
+/// The members of a JSON object, all of which must be read.
 struct PolicyFields {
   private var members: [JSONMember]
 
@@ -8,8 +8,7 @@ struct PolicyFields {
     self.members = members
   }
 
-  /// Reads a whole file and checks its format before anything else: what a newer version wrote may differ
-  /// in everything but that.
+  /// Parses a whole file and checks its format first, because everything else may differ in a file of a newer version.
   init(parsing bytes: [UInt8], size: Int, format: Int64) throws(PolicyError) {
     let json: JSONValue
     do throws(JSONError) {
@@ -73,7 +72,7 @@ struct PolicyFields {
     return members
   }
 
-  /// The fingerprints in an array; `name` is for the error.
+  /// Returns the fingerprints in an array; `name` is for the error.
   static func fingerprints(_ json: JSONValue, of name: String) throws(PolicyError) -> [Fingerprint] {
     guard case .array(let elements) = json else { throw .invalid(name) }
     var fingerprints: [Fingerprint] = []
@@ -91,7 +90,7 @@ struct PolicyFields {
     return try PolicyFields.fingerprints(json, of: name)
   }
 
-  /// Fails when a member was not taken.
+  /// Throws if a member was not read.
   func finish() throws(PolicyError) {
     if let rest = members.first { throw .unexpected(rest.name) }
   }

@@ -1,13 +1,13 @@
-/// The limits of the lists in a policy. Reading, comparing and encrypting cost time for each entry, and anyone who can
-/// hand over a folder can write them.
+/// The limits of the lists in a policy. Reading, comparing and encrypting take time for each entry, and the author of
+/// an untrusted store can write any number of entries.
 package enum PolicyLimits {
-  /// The most people, those included who were removed.
+  /// The maximum number of people, including those who were removed.
   package static let people = 4096
-  /// The most groups.
+  /// The maximum number of groups.
   package static let groups = 1024
-  /// The most members of a group, which is the most recipients of a message.
+  /// The maximum number of members of a group, which is the maximum number of recipients of a message.
   package static let members = 1024
-  /// The most bytes of a person's name: those of a user id of GnuPG.
+  /// The maximum size of a person's name in bytes: that of a user id in GnuPG.
   package static let name = 2048
 }
 
@@ -22,7 +22,7 @@ public enum PolicyList: Hashable, Sendable {
 }
 
 extension Policy {
-  /// Refuses lists and names that are longer than their limits.
+  /// Rejects lists and names that are longer than their limits.
   ///
   /// - Throws: ``PolicyError/tooMany(_:limit:)`` and ``PolicyError/nameTooLong(_:limit:)``.
   func checkLimits() throws(PolicyError) {

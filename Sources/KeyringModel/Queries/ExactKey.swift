@@ -1,9 +1,10 @@
-/// Hashes under which a record can be looked up by what it equals: its texts and bytes, its id, its path.
+/// Hashes for looking up records by exact values: text and bytes, the id, and the path.
 ///
-/// Sound, never exact, as a ``QueryPlan``: a record that matches a condition with a key has that key; one that has
-/// it is still asked. It follows the rules of `Predicate.matches`: whoever changes one looks at the other.
+/// As with a ``QueryPlan``, a lookup finds every match but may find more: a record that matches a condition has the
+/// condition's key, and a record with the key must still be checked with `Predicate.matches`. The keys follow the rules
+/// of `Predicate.matches`, so a change to one needs a change to the other.
 package enum ExactKey {
-  /// The key of a condition; nil when equality of texts does not decide about it.
+  /// Returns the key of a condition; nil if the condition does not require an exact value.
   ///
   /// - Parameter predicate: Any condition.
   package static func of(_ predicate: Predicate) -> UInt32? {
@@ -15,13 +16,13 @@ package enum ExactKey {
       guard !predicate.ignoresCase, case .equal(let value) = predicate.comparison else { return nil }
       switch KnownNames.role(of: name) {
       case .attribute(.string, _), .attribute(.bytes, _), nil: return hash(.attribute(name), value)
-      // Values of other types are the same in several forms; those of the record itself are known by other means.
+      // Values of other types can be equal in several forms. The members of the record itself have no keys.
       case .attribute, .record: return nil
       }
     }
   }
 
-  /// The keys of a record; one can be there twice.
+  /// Returns the keys of a record, which may include duplicates.
   ///
   /// - Parameter record: Any record.
   package static func all(of record: ItemRecord) -> [UInt32] {
@@ -52,7 +53,7 @@ package enum ExactKey {
     return UInt32(truncatingIfNeeded: hasher.finalize())
   }
 
-  /// The hash of a text or of bytes; nil for other types, and for an empty one, which equals what is not there.
+  /// Returns the hash of text or bytes; nil for other types and for an empty value, which equals a missing one.
   private static func hash(_ subject: Subject, _ value: AttributeValue) -> UInt32? {
     var hasher = Hasher()
     hasher.combine(subject)

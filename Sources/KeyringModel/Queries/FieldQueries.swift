@@ -19,7 +19,7 @@ extension Query {
 }
 
 extension ItemRecord {
-  /// Conditions that the login and its fields fulfil: the same primary key but for the field and the group.
+  /// The conditions that the login and its fields fulfil: the same primary key except for the field and the group.
   fileprivate var loginPredicates: [Predicate] {
     (AttributeSchema.primaryKey(of: itemClass) + [.synchronizable]).filter { $0 != .field }.map { name in
       let value = primaryKey[name] ?? attributes[name] ?? AttributeSchema.emptyValue(of: name)

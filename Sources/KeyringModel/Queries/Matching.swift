@@ -1,7 +1,7 @@
 internal import Encoding
 
-// How a predicate is decided on a record. QueryPlan derives its byte strings from these rules, ExactKey its
-// hashes: whoever changes one looks at the others.
+// The rules that decide if a record matches a predicate. QueryPlan derives its byte strings from these rules and
+// ExactKey its hashes, so a change here needs a change there.
 
 extension Predicate {
   /// Returns true if the condition holds for an item.
@@ -22,11 +22,11 @@ extension Predicate {
   private func matches(_ name: AttributeName, of record: ItemRecord) -> Bool {
     guard let value = record.value(of: name) else { return matchesAbsent(name, in: record.itemClass) }
     if matches(value, of: name) { return true }
-    // A stored default is the same as nothing stored, whatever its type.
+    // A stored default value is the same as a missing value, whatever its type.
     return value.isDefault && matchesAbsent(name, in: record.itemClass)
   }
 
-  /// A missing primary-key attribute counts as empty, zero or false.
+  /// Returns true if a missing attribute matches. A missing primary-key attribute counts as empty, zero or false.
   private func matchesAbsent(_ name: AttributeName, in itemClass: ItemClass) -> Bool {
     guard case .equal(let wanted) = comparison, wanted.isDefault else { return false }
     return name == .synchronizable || AttributeSchema.primaryKey(of: itemClass).contains(name)
@@ -44,7 +44,7 @@ extension Predicate {
     case .equal(let wanted):
       return isEqual(value, wanted, of: name)
     case .prefix(let part):
-      // The usual case, without making two arrays.
+      // The usual case does not need two arrays.
       if !ignoresCase, case .string(let value) = value, case .string(let part) = part {
         return value.utf8.starts(with: part.utf8)
       }
@@ -65,7 +65,7 @@ extension Predicate {
     {
       return true
     }
-    // `443` as text is the port 443, and 1 is true: what would be stored for the value wanted.
+    // Compare the values as they would be stored: the text `443` equals the port 443, and 1 equals true.
     let stored = AttributeSchema.normalized(name: name, value: value)
     return stored.isSame(as: AttributeSchema.normalized(name: name, value: wanted))
   }
@@ -79,7 +79,7 @@ extension Predicate {
     return compare(value, part)
   }
 
-  /// The bytes that comparisons about text see: content of strings and bytes, digits of integers.
+  /// Returns the bytes for text comparisons: the content of strings and bytes, and the digits of integers.
   private static func text(of value: AttributeValue, ignoringCase: Bool) -> [UInt8]? {
     switch value {
     case .integer(let number): return Array(String(number).utf8)
@@ -87,7 +87,7 @@ extension Predicate {
     case .string(let text): return Array((ignoringCase ? text.lowercased() : text).utf8)
     case .bytes(let bytes):
       guard ignoringCase else { return bytes }
-      // Bytes that are text follow the rule of text, because the two are equal.
+      // Bytes that are valid UTF-8 follow the rule of text, because the two are equal.
       if case .string(let text) = AttributeValue(text: bytes) { return Array(text.lowercased().utf8) }
       return bytes.map(lowerASCII)
     }

@@ -1,21 +1,20 @@
 internal import Encoding
 
-/// One thing that must occur in a line for it to match: any of several byte strings.
+/// A set of byte strings, one of which must occur in a line for it to match.
 ///
-/// There are several because a value can be stored in several forms (as text, as a number, or as bytes in
+/// There are several byte strings because a value can be stored in several forms (as text, as a number, or as bytes in
 /// base-64).
 package struct Needle: Equatable, Sendable {
   /// The byte strings, one of which must occur; none is empty.
   package let alternatives: [[UInt8]]
-  /// The values in the form of bytes that are alternatives too: what follows the key `base64`.
+  /// Further alternatives: values in base-64, as they follow the key `base64`.
   package let bytesForms: [[UInt8]]
-  /// A Boolean value that indicates whether any value in the form of bytes is an alternative too.
+  /// A Boolean value that indicates whether any value in base-64 is also an alternative.
   package let acceptsBytes: Bool
-  /// A Boolean value that indicates whether most lines contain it, so that searching for it does not save
-  /// time.
+  /// A Boolean value that indicates whether most lines contain the needle, so that searching for it does not save time.
   let isCommon: Bool
 
-  /// Makes a needle of its alternatives.
+  /// Makes a needle from its alternatives.
   package init(_ alternatives: [[UInt8]], acceptsBytes: Bool = false) {
     self.init(alternatives, acceptsBytes: acceptsBytes, isCommon: false)
   }
@@ -29,10 +28,10 @@ package struct Needle: Equatable, Sendable {
     self.isCommon = isCommon
   }
 
-  /// The length of the shortest alternative; longer needles are found faster and more rarely.
+  /// The length of the shortest alternative. Longer needles are faster to search for and match fewer lines.
   var shortest: Int { alternatives.map(\.count).min() ?? 0 }
 
-  /// A text as the writer writes it, with quotes.
+  /// Returns a text as the writer writes it, with quotes.
   static func quoted(_ text: some Sequence<UInt8>) -> [UInt8] {
     var writer = JSONWriter()
     writer.write(quoting: text)
@@ -41,18 +40,18 @@ package struct Needle: Equatable, Sendable {
 
 }
 
-// Soundness: whenever `Predicate.matches` holds for the record of a line without a backslash, one of the
-// alternatives occurs in that line. Only values are sought, never `"name":value`, because a valid line may
-// have white space between the two.
+// Invariant: if `Predicate.matches` is true for the record of a line without a backslash, one of the alternatives
+// occurs in that line. Only values are searched for, never `"name":value`, because a valid line may have white space
+// between the two.
 
 extension Needle {
-  /// The needle of a condition, or nil when nothing in particular has to occur.
+  /// Makes the needle of a condition; nil if no particular bytes have to occur.
   init?(_ predicate: Predicate) {
     switch predicate.subject {
     case .id(let prefix):
       self.init([[UInt8(ascii: "\"")] + prefix.utf8.map(Predicate.lowerASCII)])
     case .path(let path):
-      // Without a digest the container is the attribute, exactly.
+      // Without a digest the container equals the attribute exactly.
       guard path.isExact else { return nil }
       self.init(equalToText: Array(path.container.utf8))
     case .any:
@@ -76,12 +75,12 @@ extension Needle {
   }
 
   private init?(_ comparison: Predicate.Comparison, kind: AttributeKind?, isCommon: Bool) {
-    // Integers are written without quotes; a custom attribute is never one.
+    // Integers are written without quotes. A custom attribute is never an integer.
     let quote: [UInt8] = kind == .integer ? [] : [UInt8(ascii: "\"")]
     switch comparison {
     case .equal(let value):
       let stored = kind.map { AttributeSchema.normalized(value, as: $0) } ?? value
-      // What equals a default need not be in the line at all.
+      // A default value may be missing from the line.
       if stored.isDefault { return nil }
       if let content = stored.contentBytes {
         let bytesForms = isCommon ? [] : [Needle.bytesForm(of: content)]
@@ -100,10 +99,10 @@ extension Needle {
     switch comparison {
     case .equal(let value):
       guard !value.isDefault, let content = value.contentBytes else {
-        // A number may stand for a boolean and the other way round; such queries are rare.
+        // A number may match a Boolean and vice versa. Such queries are rare.
         return nil
       }
-      // Digits may be stored as an integer and RFC 3339 as a date.
+      // Digits may be stored as an integer, and RFC 3339 text as a date.
       let others = [AttributeKind.integer, .date].map { AttributeSchema.normalized(value, as: $0) }
         .filter { $0.contentBytes == nil }
       if others.contains(where: \.isDefault) { return nil }
@@ -120,8 +119,8 @@ extension Needle {
     self.init([Needle.quoted(content)], bytesForms: [Needle.bytesForm(of: content)], isCommon: false)
   }
 
-  /// Part of a text or of an integer's digits. Bytes hold parts in base-64 in three alignments; any line
-  /// with bytes is a candidate instead.
+  /// Makes a needle for part of a text or of an integer's digits. In base-64 a part has three possible alignments, so
+  /// any line with bytes is a candidate instead.
   private init?(part: AttributeValue, isCommon: Bool, _ wrap: ([UInt8]) -> [UInt8]) {
     var content = part.contentBytes ?? []
     if case .integer(let number) = part { content = Array(String(number).utf8) }
@@ -131,12 +130,12 @@ extension Needle {
     self.init([wrap(escaped)], acceptsBytes: true, isCommon: isCommon)
   }
 
-  /// Returns the form of bytes in a line, as it follows the key.
+  /// Returns the base-64 form of bytes, as it follows the key in a line.
   private static func bytesForm(of content: [UInt8]) -> [UInt8] {
     quoted(Base64.encode(content, as: .standard))
   }
 
-  /// Returns the form in a line of a value that is neither text nor bytes.
+  /// Returns a value that is neither text nor bytes, in the form that a line has.
   private static func literal(_ value: AttributeValue) -> [UInt8] {
     switch value {
     case .integer(let number): Array(String(number).utf8)

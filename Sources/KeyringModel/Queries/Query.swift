@@ -1,6 +1,6 @@
 internal import Encoding
 
-/// A question to the index: which items, how many of them, and what to return.
+/// A query for items in the index: the conditions, the limit, and the parts to return.
 public struct Query: Sendable {
   /// The number of items to return, in the order of creation.
   public enum Limit: Hashable, Sendable {
@@ -8,7 +8,7 @@ public struct Query: Sendable {
     case one
     /// At most this many.
     case count(Int)
-    /// Every match; not together with secrets.
+    /// Every match. Cannot be combined with secrets.
     case all
   }
 
@@ -16,7 +16,7 @@ public struct Query: Sendable {
   public struct Returns: OptionSet, Hashable, Sendable {
     /// The bits of the set.
     public let rawValue: Int
-    /// Makes a set of bits.
+    /// Makes a set from bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
     /// The attributes.
     public static let attributes = Returns(rawValue: 1)
@@ -34,11 +34,10 @@ public struct Query: Sendable {
   public var predicates: [Predicate]
   /// The number of items to return.
   public var limit: Limit
-  /// The parts to return of each item.
+  /// The parts of each item to return.
   public var returns: Returns
-  /// A Boolean value that indicates whether fields of logins are among the matches. They always are if a
-  /// condition names a field by id or path, or is about the attribute `field`. The name of a login never
-  /// means one of its fields.
+  /// A Boolean value that indicates whether fields of logins are among the matches. They always are if a condition is
+  /// about the id, the path or the attribute `field`. The name of a login never means one of its fields.
   public var includesFields = false
 
   /// Makes a query.
@@ -46,8 +45,8 @@ public struct Query: Sendable {
   /// - Parameters:
   ///   - itemClass: The class of the items, or nil for any.
   ///   - predicates: Conditions, all of which must hold.
-  ///   - limit: How many items to return.
-  ///   - returns: What to return of each.
+  ///   - limit: The number of items to return.
+  ///   - returns: The parts of each item to return.
   public init(
     itemClass: ItemClass? = nil, predicates: [Predicate] = [], limit: Limit = .all,
     returns: Returns = .attributes
@@ -58,9 +57,9 @@ public struct Query: Sendable {
     self.returns = returns
   }
 
-  /// Checks that the query makes sense, before anything is read.
+  /// Checks that the query is valid, before anything is read.
   ///
-  /// - Throws: The first thing that is wrong; ``QueryError`` describes each case.
+  /// - Throws: ``QueryError`` for the first violated rule.
   public func validate() throws(QueryError) {
     if limit == .all, returns.contains(.secret) { throw .secretOfAllMatches }
     if case .count(let number) = limit, number < 1 { throw .limitNotPositive(number) }
@@ -79,13 +78,13 @@ public struct Query: Sendable {
 
 /// The reasons why a query cannot be answered.
 public enum QueryError: Error, Hashable, Sendable {
-  /// Secrets of all matches at once are never handed out.
+  /// The secrets of all matches cannot be returned at once.
   case secretOfAllMatches
   /// The limit is zero or negative.
   case limitNotPositive(Int)
   /// Items of the class never have this attribute.
   case wrongClass(AttributeName, ItemClass)
-  /// An attribute without a name, or a name that the index does not show (`sealed`, `custom`, ...).
+  /// The attribute has no name, or a name that cannot be queried (`sealed`, `custom`, ...).
   case noSuchAttribute(AttributeName)
   /// The attribute is not a date, so nothing is before or after it.
   case notADate(AttributeName)
@@ -94,7 +93,7 @@ public enum QueryError: Error, Hashable, Sendable {
 }
 
 extension Predicate {
-  /// A Boolean value that indicates whether the condition is about fields, so that the caller knows of them.
+  /// A Boolean value that indicates whether the condition can explicitly refer to a field.
   fileprivate var namesFields: Bool {
     switch subject {
     case .id, .path, .attribute(.field): true

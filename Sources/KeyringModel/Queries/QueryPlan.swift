@@ -1,16 +1,17 @@
 /// A plan for reading the index: the shards to read, and the byte strings to search for before a line is
 /// parsed.
 ///
-/// The plan is sound, never exact: every line that matches is a candidate, and every candidate is still
-/// asked with ``Query/matches(_:)``.
+/// The plan finds every match but may find more: every line that matches is a candidate, and every candidate must still
+/// be checked with ``Query/matches(_:)``.
 package struct QueryPlan: Sendable {
   /// The shards that can contain a match.
   package enum Shards: Equatable, Sendable {
-    /// Only this one, because the query fixes the path.
+    /// Only this shard, because the query determines the path.
     case one(UInt8)
-    /// The 16 shards whose numbers begin with the digit of one of these, because the query fixes the container.
+    /// The 16 shards whose numbers begin with the same digit as one of these, because the query determines the
+    /// container.
     case rows([UInt8])
-    /// Any of them.
+    /// Any shard.
     case all
 
     /// Returns true if the shard with this number can contain a match.
@@ -32,13 +33,14 @@ package struct QueryPlan: Sendable {
   /// lines is faster than comparing their values.
   package var isSelective: Bool { needles.first.map { !$0.isCommon } ?? false }
 
-  /// Plans a query.
+  /// Makes the plan of a query.
   package init(_ query: Query) {
     var needles = query.predicates.compactMap(Needle.init)
     if let itemClass = query.itemClass {
       needles.append(Needle([Needle.quoted(itemClass.rawValue.utf8)], isCommon: true))
     }
-    // The first needle goes over whole shards: rare before common, long before short.
+    // The first needle is searched for in whole shards, so rare needles come before common ones and long ones before
+    // short ones.
     self.needles = needles.sorted { left, right in
       left.isCommon == right.isCommon ? left.shortest > right.shortest : right.isCommon
     }
@@ -46,7 +48,8 @@ package struct QueryPlan: Sendable {
     shards = path.map { .one($0.shard) } ?? QueryPlan.rows(fixedBy: query).map { .rows($0) } ?? .all
   }
 
-  /// The first shard number of each row that can hold a match; nil if the query does not fix the container.
+  /// Returns the first shard number of each row that can contain a match; nil if the query does not determine the
+  /// container.
   private static func rows(fixedBy query: Query) -> [UInt8]? {
     if let content = query.value(equalTo: .container)?.contentBytes {
       let classes = query.itemClass.map { [$0] } ?? ItemClass.allCases
@@ -55,7 +58,7 @@ package struct QueryPlan: Sendable {
     for (name, itemClass) in [
       (AttributeName.server, ItemClass.internetPassword), (.service, .genericPassword),
     ] {
-      // Without a class an empty value is that of every item that has no such attribute.
+      // Without a class, an empty value also matches every item that has no such attribute.
       guard let bytes = query.value(equalTo: .attribute(name))?.contentBytes,
         !bytes.isEmpty || query.itemClass == itemClass
       else { continue }
@@ -68,7 +71,8 @@ package struct QueryPlan: Sendable {
     ItemPath.shardRow(of: ItemPath.container(showing: content, in: itemClass).utf8)
   }
 
-  /// The path that the class and all primary-key attributes lead to, where a query has them all.
+  /// Returns the path that follows from the class and all primary-key attributes; nil if the query does not have all of
+  /// them.
   private static func path(fixedBy query: Query) -> ItemPath? {
     guard let itemClass = query.itemClass, let group = query.value(equalTo: .attribute(.group))?.contentBytes
     else {
@@ -86,7 +90,7 @@ package struct QueryPlan: Sendable {
 }
 
 extension Query {
-  /// The value that a subject must have, as the query says exactly.
+  /// Returns the exact value that the query requires of a subject; nil if there is none.
   fileprivate func value(equalTo subject: Predicate.Subject) -> AttributeValue? {
     for predicate in predicates where predicate.subject == subject && !predicate.ignoresCase {
       if case .equal(let value) = predicate.comparison { return value }

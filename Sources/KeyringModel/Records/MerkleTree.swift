@@ -12,7 +12,7 @@ package struct MerkleTree: Sendable {
     precondition(!leaves.isEmpty, "a tree has a leaf")
     var levels = [leaves]
     while let level = levels.last, level.count > 1 {
-      // An odd node goes up as it is, which is the tree of RFC 9162 built from below.
+      // An odd node moves up unchanged. The result is the tree of RFC 9162, built from the bottom up.
       levels.append(
         stride(from: 0, to: level.count, by: 2).map { index in
           index + 1 < level.count ? Self.node(level[index], level[index + 1]) : level[index]
@@ -21,10 +21,10 @@ package struct MerkleTree: Sendable {
     self.levels = levels
   }
 
-  /// The root, which is what gets signed.
+  /// The root, which is signed.
   package var root: ContentDigest { levels[levels.count - 1][0] }
 
-  /// The inclusion proof of a leaf: the siblings on the way to the root.
+  /// Returns the inclusion proof of a leaf: the siblings on the path to the root.
   ///
   /// - Parameter index: The number of the leaf, from 0.
   package func path(of index: Int) -> [ContentDigest] {
@@ -46,9 +46,9 @@ package struct MerkleTree: Sendable {
   /// - Parameters:
   ///   - leaf: The hash of the leaf.
   ///   - index: Its number, from 0.
-  ///   - count: How many leaves the tree has.
-  ///   - path: The siblings on the way to the root.
-  /// - Returns: nil when the path does not fit a tree of that size.
+  ///   - count: The number of leaves of the tree.
+  ///   - path: The siblings on the path to the root.
+  /// - Returns: The root; nil if the path does not fit a tree of that size.
   package static func root(
     of leaf: ContentDigest, at index: Int, of count: Int, path: [ContentDigest]
   ) -> ContentDigest? {

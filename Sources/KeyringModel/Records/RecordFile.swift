@@ -3,10 +3,10 @@ package import Encoding
 /// The record of an item: the JSON file beside the encrypted one. Its first line is the index line, its second line the
 /// proof that a member signed it.
 package struct RecordFile: Equatable, Sendable {
-  /// The most bytes of a file: an index line and a proof.
+  /// The maximum size of a file in bytes: an index line and a proof.
   package static let maximumSize = IndexLine.maximumSize + RecordProof.maximumSize + 2
 
-  /// The verified record.
+  /// The record in the first line.
   package let record: ItemRecord
   /// The first line, byte for byte, without its line feed.
   package let line: [UInt8]
@@ -15,21 +15,21 @@ package struct RecordFile: Equatable, Sendable {
   /// The bytes of the file.
   package let bytes: [UInt8]
 
-  /// Puts a line and its proof together.
+  /// Makes a file from a line and its proof.
   ///
   /// - Parameters:
   ///   - line: The line of a record, as ``IndexLine/encode(_:)`` writes it.
-  ///   - record: What the line says.
+  ///   - record: The parsed line.
   ///   - proof: The proof for exactly this line.
   package init(line: [UInt8], record: ItemRecord, proof: RecordProof) {
     (self.line, self.record, self.proof) = (line, record, proof)
     bytes = line + [Self.newline] + proof.encode() + [Self.newline]
   }
 
-  /// Reads a file. Whether the proof holds is another question; see ``SignedRoot`` and ``MerkleTree``.
+  /// Parses a file without checking the proof; see ``SignedRoot`` and ``MerkleTree``.
   ///
   /// - Parameter bytes: The whole file.
-  /// - Throws: ``RecordError`` for anything but two lines in the one form that they have.
+  /// - Throws: ``RecordError`` if the file does not consist of an index line and a proof in their only form.
   package init(parsing bytes: [UInt8]) throws(RecordError) {
     guard bytes.count <= Self.maximumSize else { throw .notARecord }
     let lines = bytes.split(separator: Self.newline, omittingEmptySubsequences: false)
@@ -48,9 +48,9 @@ package struct RecordFile: Equatable, Sendable {
   private static let newline = UInt8(ascii: "\n")
 }
 
-/// The reason why a file is not the record of an item.
+/// The reasons why a file is not the record of an item.
 public enum RecordError: Error, Hashable, Sendable {
-  /// It does not have two lines, or is larger than any record.
+  /// The file does not have two lines, or is larger than any record.
   case notARecord
   /// The first line cannot be read.
   case line(IndexLineError)
@@ -62,23 +62,23 @@ public enum RecordError: Error, Hashable, Sendable {
   case noStatement
 }
 
-/// The second line of a record: how the line above leads to a signed root.
+/// The second line of a record: the path from the first line to a signed root.
 package struct RecordProof: Equatable, Sendable {
-  /// The most bytes of a proof, without its line feed.
+  /// The maximum size of a proof in bytes, without its line feed.
   package static let maximumSize = 32 << 10
-  /// The most nodes of a path: a tree of 2^32 leaves.
+  /// The maximum number of nodes of a path: that of a tree of 2^32 leaves.
   private static let maximumPath = 32
 
   /// The number of the leaf in the tree, from 0.
   package let leaf: Int
-  /// The siblings on the way to the root.
+  /// The siblings on the path to the root.
   package let path: [ContentDigest]
   /// The root.
   package let root: ContentDigest
   /// The OpenPGP signed message over a ``SignedRoot``.
   package let signature: [UInt8]
 
-  /// Brings all parts together.
+  /// Makes a proof from its parts.
   package init(leaf: Int, path: [ContentDigest], root: ContentDigest, signature: [UInt8]) {
     (self.leaf, self.path, self.root, self.signature) = (leaf, path, root, signature)
   }
@@ -94,12 +94,12 @@ package struct RecordProof: Equatable, Sendable {
     ]).canonicalBytes
   }
 
-  /// Reads a proof; nil when the bytes are not what ``encode()`` gives.
+  /// Parses a proof; nil if the bytes differ from the result of ``encode()``.
   ///
   /// - Parameter bytes: The line without its line feed.
   package init?(parsing bytes: [UInt8]) {
     let limits = JSONLimits(size: Self.maximumSize, depth: 2)
-    // Why it cannot be read does not matter: nothing is believed then.
+    // The reason for an error does not matter, because the proof is then not accepted.
     guard let value = try? JSONValue(parsing: bytes, limits: limits),
       case .object(let members) = value, members.map(\.name) == ["leaf", "path", "root", "signature"],
       case .integer(let leaf) = members[0].value, case .array(let path) = members[1].value,
@@ -119,11 +119,11 @@ package struct RecordProof: Equatable, Sendable {
     guard encode() == bytes else { return nil }
   }
 
-  /// Returns the proofs for some lines, given the signature over their root.
+  /// Returns the proofs for all lines, given the signature over their root.
   ///
   /// - Parameters:
   ///   - tree: The tree over the lines.
-  ///   - count: How many lines there are.
+  ///   - count: The number of lines.
   ///   - signature: The signed message over the statement about the tree.
   package static func all(of tree: MerkleTree, count: Int, signature: [UInt8]) -> [RecordProof] {
     (0..<count).map {
@@ -136,9 +136,10 @@ extension RecordFile {
   /// Checks the proof against the statement that was signed, without looking at the signature.
   ///
   /// - Parameters:
-  ///   - content: What the signed message of the proof says; nil when it cannot be read.
+  ///   - content: The content of the proof's signed message; nil if it cannot be read.
   /// - Returns: The statement.
-  /// - Throws: ``RecordError/noStatement``, or ``RecordError/notProven`` when the line does not lead to its root.
+  /// - Throws: ``RecordError/noStatement``, or ``RecordError/notProven`` if the path does not lead from the line to the
+  ///   signed root.
   package func statement(in content: [UInt8]?) throws(RecordError) -> SignedRoot {
     guard let content, let statement = SignedRoot(parsing: content) else { throw .noStatement }
     let root = MerkleTree.root(

@@ -4,7 +4,7 @@ package import Encoding
 package struct SignedRoot: Equatable, Sendable {
   /// The format that this version writes.
   package static let format: Int64 = 1
-  /// The most bytes of a statement.
+  /// The maximum size of a statement, in bytes.
   package static let maximumSize = 1024
 
   /// The keyring that the records belong to.
@@ -16,7 +16,7 @@ package struct SignedRoot: Equatable, Sendable {
   /// The time of the signature, by the signer's clock.
   package let time: Timestamp
 
-  /// Brings all parts together.
+  /// Makes a statement from its parts.
   package init(keyring: KeyringID, root: ContentDigest, leaves: Int, time: Timestamp) {
     (self.keyring, self.root, self.leaves, self.time) = (keyring, root, leaves, time)
   }
@@ -30,11 +30,11 @@ package struct SignedRoot: Equatable, Sendable {
     ]).canonicalBytes
   }
 
-  /// Reads a statement; nil when the bytes are not what ``encode()`` gives.
+  /// Parses a statement; nil if the bytes differ from the result of ``encode()``.
   ///
-  /// - Parameter bytes: What was signed.
+  /// - Parameter bytes: The signed bytes.
   package init?(parsing bytes: [UInt8]) {
-    // Why it cannot be read does not matter: nothing is believed then.
+    // The reason for an error does not matter, because the statement is then not accepted.
     guard
       let fields = try? PolicyFields(parsing: bytes, size: Self.maximumSize, format: Self.format),
       let statement = try? Self.read(fields), statement.encode() == bytes
