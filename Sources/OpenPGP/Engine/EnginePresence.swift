@@ -89,7 +89,7 @@ extension Engine {
 
   private func connection(_ session: Session) throws(EngineError) -> AgentConnection {
     guard let socket = session.home.redirect.socket else {
-      throw .agentUnreachable(detail: "the way to the agent is not known")
+      throw .agentUnreachable(detail: "the path of the agent's socket is not known")
     }
     return try AgentConnection(socket: socket)
   }

@@ -132,7 +132,7 @@ final class SignerKey: @unchecked Sendable {
 
   /// Adds the key to the signers of a context.
   ///
-  /// - Throws: When memory runs out.
+  /// - Throws: The error of libgpgme when memory runs out.
   func name(to context: borrowing Context) throws(EngineError) {
     let code = unsafe gpgme_signers_add(context.pointer, key.pointer)
     if code != 0 { throw EngineError(code) }
@@ -143,7 +143,7 @@ extension Context {
   /// Adds the key that signs.
   ///
   /// - Parameter key: A key object of the same home.
-  /// - Throws: When memory runs out.
+  /// - Throws: The error of libgpgme when memory runs out.
   func addSigner(_ key: SignerKey) throws(EngineError) { try key.name(to: self) }
 
   /// Returns true if the last operation made exactly one signature, by a key of the signer.

@@ -42,8 +42,8 @@ struct EngineHomeMaker: Sendable {
   /// The path of the home.
   var path: String { "\(locations.runtimeBase)/\(name)" }
 
-  /// Loads the home, and makes it if necessary. If several processes need it at once, one makes it and the others
-  /// wait. If its disk is full, it is made in memory.
+  /// Loads the home, and makes it if necessary. If several processes need it at once, one makes it and the others wait.
+  /// If the disk is full, the home is made in memory.
   ///
   /// - Parameter tools: Returns the tools that run GnuPG. Called only if the home has to be made.
   /// - Returns: The home, locked against removal.
@@ -110,7 +110,7 @@ struct EngineHomeMaker: Sendable {
     try SmallFile.write(EngineConfiguration.bytes(signer: nil), to: path + "/gpg.conf")
     // Without this file GnuPG 2.4 may write `use-keyboxd` here for a new home, and a daemon would then hold the keys.
     try SmallFile.write([], to: path + "/common.conf")
-    // Before the redirect exists, so that a secret key in a key file cannot get into the user's agent.
+    // This comes before the redirect exists, so that a secret key in a key file cannot get into the user's agent.
     let keys = try importKeys(tools)
     let socket = try tools.gpgconf.places(home: locations.userHome).agentSocket
     let redirect = AgentRedirect(path: try tools.gpgconf.places(home: path).agentSocket)
@@ -139,7 +139,7 @@ struct EngineHomeMaker: Sendable {
       try tools.delete(strangers, home: path)
       listed = try tools.keys(home: path)
       guard listed.allSatisfy({ keys[$0.fingerprint] != nil }) else {
-        throw .unsafeEngine(path: path, reason: "keys of others in it cannot be deleted")
+        throw .unsafeEngine(path: path, reason: "keys of other people in it cannot be deleted")
       }
     }
     return listed

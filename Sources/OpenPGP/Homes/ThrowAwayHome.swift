@@ -89,11 +89,11 @@ package struct ThrowAwayHome: Sendable {
     if code != 0 { throw EngineError(code) }
     guard let text = unsafe gpgme_op_genkey_result(context.pointer)?.pointee.fpr,
       let fingerprint = unsafe Fingerprint(String(cString: text))
-    else { throw .engineMissing(detail: "gpg does not tell which key it has made") }
+    else { throw .engineMissing(detail: "gpg does not report the new key") }
     return fingerprint
   }
 
-  /// Returns a context in the home that never prompts.
+  /// Returns a context for the home. It never prompts.
   func context(_ processStarted: () -> Void) throws(EngineError) -> Context {
     let found = try EngineProgram.find(searchPath: searchPath)
     let program = try Library.program(

@@ -17,7 +17,7 @@ struct EngineTools {
   /// - Parameters:
   ///   - bytes: Armored keys, any number.
   ///   - home: The GnuPG home.
-  /// - Throws: The error of libgpgme. A key that cannot be read is no error: it is missing from the listing.
+  /// - Throws: The error of libgpgme. A key that cannot be read causes no error, but is missing from the listing.
   func importKeys(_ bytes: [UInt8], home: String) throws(EngineError) {
     let context = try Context(program: program, home: home, interaction: .never)
     try unsafe bytes.span.bytes.withUnsafeBytes { buffer throws(EngineError) in
@@ -66,7 +66,7 @@ struct EngineTools {
   /// - Parameters:
   ///   - fingerprints: Their primary fingerprints.
   ///   - home: The GnuPG home.
-  /// - Throws: The error of libgpgme. A key that cannot be deleted is no error: it stays in the listing.
+  /// - Throws: The error of libgpgme. A key that cannot be deleted causes no error, but stays in the listing.
   func delete(_ fingerprints: [Fingerprint], home: String) throws(EngineError) {
     let arguments = ["--yes", "--delete-keys", "--"]
     try forEachPortion(of: fingerprints) { portion throws(EngineError) in
@@ -74,13 +74,13 @@ struct EngineTools {
     }
   }
 
-  /// Imports key files separately: a damaged one does not keep gpg from reading the others. One process reads several
-  /// hundred of them.
+  /// Imports key files separately, so that a damaged one does not keep gpg from reading the others. One process reads
+  /// several hundred of them.
   ///
   /// - Parameters:
   ///   - files: Armored keys.
   ///   - home: The GnuPG home.
-  /// - Throws: The error of libgpgme. A key that cannot be read is no error: it is missing from the listing.
+  /// - Throws: The error of libgpgme. A key that cannot be read causes no error, but is missing from the listing.
   func importKeys(eachOf files: [[UInt8]], home: String) throws(EngineError) {
     let folder = "\(home)/import"
     try PrivateFolder.make(folder)

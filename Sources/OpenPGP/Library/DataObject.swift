@@ -12,7 +12,7 @@ struct DataObject: ~Copyable {
 
   /// Creates an object that collects output in memory. Not for plaintext: libgpgme does not wipe it.
   ///
-  /// - Throws: When memory runs out.
+  /// - Throws: The error of libgpgme when memory runs out.
   init() throws(EngineError) {
     var created: gpgme_data_t?
     let code = unsafe gpgme_data_new(&created)
@@ -27,7 +27,7 @@ struct DataObject: ~Copyable {
   /// - Parameters:
   ///   - bytes: The memory, which must stay valid until the operation ends.
   ///   - isSensitive: True if libgpgme has to wipe its read buffers.
-  /// - Throws: When memory runs out.
+  /// - Throws: The error of libgpgme when memory runs out.
   init(reading bytes: UnsafeRawBufferPointer, isSensitive: Bool) throws(EngineError) {
     var created: gpgme_data_t?
     let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
@@ -48,7 +48,7 @@ struct DataObject: ~Copyable {
   /// Creates an object that writes plaintext into a sink, and retains the sink.
   ///
   /// - Parameter sink: Receives the bytes.
-  /// - Throws: When memory runs out.
+  /// - Throws: The error of libgpgme when memory runs out.
   init(writingTo sink: SecretSink) throws(EngineError) {
     let callbacks = UnsafeMutablePointer<gpgme_data_cbs>.allocate(capacity: 1)
     unsafe callbacks.initialize(

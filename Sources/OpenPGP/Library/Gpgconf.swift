@@ -33,7 +33,7 @@ struct Gpgconf {
     }
     guard let home = values["homedir"], let socket = values["agent-socket"],
       home.hasPrefix("/"), socket.hasPrefix("/")
-    else { throw .agentUnreachable(detail: "\(program) does not tell where the agent listens") }
+    else { throw .agentUnreachable(detail: "\(program) does not report the agent's socket") }
     return Places(home: home, agentSocket: socket)
   }
 

@@ -61,15 +61,15 @@ enum Library {
     processStarted()
     let code = unsafe gpgme_ctx_set_engine_info(context, GPGME_PROTOCOL_OpenPGP, path, nil)
     guard code == 0, let version = unsafe engine.pointee.version, unsafe version[0] != 0 else {
-      throw .engineMissing(detail: "\(path) does not tell its version")
+      throw .engineMissing(detail: "\(path) does not report its version")
     }
     let text = unsafe String(cString: version)
     // libgpgme sets this version if the program does not answer.
-    guard text != "1.0.0" else { throw .engineMissing(detail: "\(path) does not tell its version") }
+    guard text != "1.0.0" else { throw .engineMissing(detail: "\(path) does not report its version") }
     return text
   }
 
-  static let noEngine = "libgpgme has no place for an engine"
+  static let noEngine = "libgpgme has no list of engines"
 
   /// Returns the description of an engine in a context, and adds it if it is missing.
   ///

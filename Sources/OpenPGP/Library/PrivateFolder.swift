@@ -30,7 +30,7 @@ enum PrivateFolder {
       throw .unsafeEngine(path: path, reason: "it is not a folder")
     }
     guard status.st_uid == geteuid() else {
-      throw .unsafeEngine(path: path, reason: "it belongs to someone else")
+      throw .unsafeEngine(path: path, reason: "it belongs to another user")
     }
     guard status.st_mode & 0o077 == 0 else {
       throw .unsafeEngine(path: path, reason: "others have access to it")
@@ -61,7 +61,7 @@ extension EngineError {
   init(_ weakness: FileProtection.Weakness) {
     let reason =
       switch weakness.reason {
-      case .unsafe(.ownedBy): "it belongs to someone else"
+      case .unsafe(.ownedBy): "it belongs to another user"
       case .unsafe(.writableByOthers): "others can write to it"
       case .system(let code): PrivateFolder.reason(code)
       }

@@ -1,6 +1,6 @@
 /// The 64-bit id of a key or subkey, as it is written before an encrypted message (RFC 9580, 5.1).
 ///
-/// Different keys can have the same id, by accident or on purpose: an id helps to find a fingerprint, but never proves
+/// Different keys can have the same id, by accident or on purpose. An id helps to find a fingerprint, but never proves
 /// one.
 public struct KeyID: Hashable, Sendable, Comparable {
   /// The id as a big-endian number.

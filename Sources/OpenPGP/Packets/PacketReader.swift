@@ -4,7 +4,7 @@
 /// takes more than linear time. A reader must not outlive its bytes: `MessageHeader.parse` keeps it local.
 @safe
 struct PacketReader: ~Copyable {
-  /// A packet's tag, and the position of its body. The reader is behind the packet when it is returned.
+  /// A packet's tag, and the position of its body. When a packet is returned, the reader is positioned after it.
   struct Packet {
     var tag: UInt8
     /// The first part of the body. It is the whole body unless the packet has partial lengths.
@@ -106,8 +106,8 @@ struct PacketReader: ~Copyable {
     }
   }
 
-  /// Reads a length. Refuses a longer form than necessary: with one spelling for each length, the same packets cannot
-  /// be written as a different file.
+  /// Reads a length. Rejects a longer form than necessary. Each length has only one form, so the same packets cannot be
+  /// written as a different file.
   private mutating func bigEndian(_ count: Int, notBelow least: Int) throws(MessageError) -> Int {
     var value = 0
     for _ in 0..<count { value = value << 8 | Int(try byte()) }

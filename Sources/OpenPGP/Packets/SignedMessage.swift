@@ -13,7 +13,7 @@ package struct SignedMessage: Equatable, Sendable {
   /// Reads a message.
   ///
   /// - Parameter bytes: The whole message.
-  /// - Returns: nil if it has any other form. The signature is not verified.
+  /// - Returns: nil if the message has any other form. The signature is not verified.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count <= Self.maximumSize else { return nil }
     let body: Range<Int>?
