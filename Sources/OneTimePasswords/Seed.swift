@@ -1,8 +1,8 @@
 internal import Encoding
 package import Secrets
 
-/// The seed of one-time passwords: the key and how codes are made from it, by time (RFC 6238) or by a counter
-/// (RFC 4226).
+/// The seed of one-time passwords: the key and the parameters for generating codes from it, by time (RFC 6238) or by a
+/// counter (RFC 4226).
 package struct Seed: ~Copyable {
   /// The hash function of the HMAC.
   package enum Hash: Equatable, Sendable, CaseIterable {
@@ -11,15 +11,15 @@ package struct Seed: ~Copyable {
 
   /// The moving factor of the codes.
   package enum Factor: Equatable, Sendable {
-    /// The time; a code is good for so many seconds.
+    /// The time. A code is valid for `period` seconds.
     case time(period: Int64)
     /// A counter, and its value for the next code.
     case counter(UInt64)
   }
 
-  /// The largest number of bytes that a seed may have as text.
+  /// The maximum size of a seed as text, in bytes.
   package static let limit = 8192
-  /// The seconds that a code may be good for.
+  /// The periods for which a code may be valid, in seconds.
   package static let periods: ClosedRange<Int64> = 1...(1 << 31)
 
   /// The hash function.
@@ -28,20 +28,20 @@ package struct Seed: ~Copyable {
   package let digits: Int
   /// The moving factor.
   package let factor: Factor
-  /// The issuer of the account, if the URI names it.
+  /// The issuer of the account, if the URI has one.
   package let issuer: String?
-  /// The name of the account, where the URI has one.
+  /// The name of the account, if the URI has one.
   package let account: String?
-  /// A Boolean value that indicates whether the seed was a URI, not just Base32.
+  /// A Boolean value that indicates whether the seed was a URI, not only Base32.
   package let isURI: Bool
 
   let key: SecretBytes
 
-  /// Reads a seed: an `otpauth` URI, or base32 alone, which means SHA-1, six digits and thirty seconds.
+  /// Parses a seed: an `otpauth` URI, or only Base32, which means SHA-1, six digits and thirty seconds.
   ///
-  /// White space around it does not count. Parameters that are not known do not count either.
+  /// Surrounding white space and unknown parameters are ignored.
   ///
-  /// - Parameter secret: the text.
+  /// - Parameter secret: The text.
   /// - Throws: `SeedError`.
   package init(_ secret: borrowing SecretBytes) throws(SeedError) {
     guard secret.count <= Self.limit else { throw .tooLong(limit: Self.limit) }
@@ -109,9 +109,9 @@ package struct Seed: ~Copyable {
   }
 }
 
-/// Looking at a seed as text.
+/// Functions for the text of a seed.
 enum SeedText {
-  /// Text without white space around it.
+  /// Returns the text without surrounding white space.
   static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }
     guard let first = unsafe text.firstIndex(where: { !isSpace($0) }),

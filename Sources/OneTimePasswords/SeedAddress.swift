@@ -1,9 +1,9 @@
 internal import Secrets
 
-/// The parts of an `otpauth` URI, as ranges of its bytes: nothing of it is copied before it is known what it is.
+/// The parts of an `otpauth` URI, as ranges of its bytes, so that no bytes are copied before their meaning is known.
 ///
-/// The form is that of Google Authenticator's "Key URI Format": `otpauth://TYPE/LABEL?NAME=VALUE&...`. Other
-/// parameters than `SeedError.Parameter` are passed over.
+/// The form is that of Google Authenticator's "Key URI Format": `otpauth://TYPE/LABEL?NAME=VALUE&...`. Parameters other
+/// than `SeedError.Parameter` are ignored.
 struct SeedAddress {
   static let scheme = "otpauth://"
 
@@ -11,16 +11,16 @@ struct SeedAddress {
   let type: Range<Int>
   /// The label: the part up to the parameters, still encoded.
   let label: Range<Int>
-  /// The values of the parameters that count, still encoded.
+  /// The values of the known parameters, still encoded.
   let values: [SeedError.Parameter: Range<Int>]
   /// A Boolean value that indicates whether there are parameters.
   let hasQuery: Bool
   /// The position where another parameter could be added.
   let end: Int
-  /// A Boolean value that indicates whether the URI asks for codes of Steam.
+  /// A Boolean value that indicates whether the URI is for Steam codes.
   let isOfSteam: Bool
 
-  /// The parts of a URI that begins with the scheme.
+  /// Parses a URI that begins with the scheme.
   ///
   /// - Throws: `repeated`.
   init(_ text: UnsafeRawBufferPointer) throws(SeedError) {
@@ -63,13 +63,13 @@ struct SeedAddress {
     }
   }
 
-  /// A part without its percent signs (RFC 3986, section 2.1).
+  /// Returns a part with its percent-encoding decoded (RFC 3986, section 2.1).
   ///
   /// - Parameters:
-  ///   - text: the URI.
-  ///   - range: the part.
-  ///   - plusIsSpace: true for the value of a parameter, where web pages write a space as `+`.
-  /// - Returns: the bytes; nil where a percent sign has no two digits behind it.
+  ///   - text: The URI.
+  ///   - range: The part.
+  ///   - plusIsSpace: True for the value of a parameter, where web pages write a space as `+`.
+  /// - Returns: The bytes; nil if a percent sign is not followed by two digits.
   static func decoded(
     _ text: UnsafeRawBufferPointer, _ range: Range<Int>, plusIsSpace: Bool
   ) -> SecretSlice? {

@@ -2,12 +2,13 @@ internal import CGcrypt
 package import Secrets
 
 extension Seed {
-  /// The code for a counter (RFC 4226, section 5.3), with the hash function of the seed (RFC 6238, section 1.2).
+  /// Returns the code for a counter (RFC 4226, section 5.3), with the hash function of the seed (RFC 6238, section
+  /// 1.2).
   ///
-  /// libgcrypt keeps the key in its own locked memory while it works, and wipes it.
+  /// libgcrypt keeps the key in its own locked memory during the call, and wipes it afterwards.
   ///
-  /// - Parameter counter: for codes by time the number of periods since 1970.
-  /// - Throws: `CodeError` when libgcrypt does not make the HMAC, as where a policy of the system forbids the hash
+  /// - Parameter counter: The counter. For codes by time, the number of periods since 1970.
+  /// - Throws: `CodeError` when libgcrypt cannot compute the HMAC, for example because a system policy forbids the hash
   ///   function.
   package func code(counter: UInt64) throws(CodeError) -> SecretBytes {
     var digest = SecretBytes(capacity: 64)
@@ -17,7 +18,7 @@ extension Seed {
       return hash.size
     }
     guard problem == 0 else { throw CodeError(problem) }
-    // Dynamic truncation: the last four bits say where to take 31 bits from.
+    // Dynamic truncation: the last four bits are the offset of the 31 bits to use.
     let number = unsafe digest.withBytes { bytes -> UInt32 in
       let start = Int(unsafe bytes[bytes.count - 1] & 0xF)
       let value = unsafe bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self)
@@ -32,10 +33,10 @@ extension Seed {
     return code
   }
 
-  /// The key with zeros behind it up to the block size of the hash function.
+  /// The key, padded with zeros to the block size of the hash function.
   ///
-  /// That is what HMAC does with a short key anyway (RFC 2104, section 2), so the codes are the same. In the FIPS mode
-  /// of the system libgcrypt refuses keys below 112 bits, and many seeds have 80. A longer key stays as it is.
+  /// HMAC pads a short key in the same way (RFC 2104, section 2), so the codes are the same. In FIPS mode libgcrypt
+  /// refuses keys below 112 bits, and many seeds have 80. A longer key is not changed.
   var paddedKey: SecretBytes {
     var padded = SecretBytes(capacity: max(key.count, hash.blockSize))
     padded.append(key)
@@ -63,7 +64,7 @@ extension Seed {
     return problem
   }
 
-  // libgcrypt wants this call before any other (its manual, "Initializing the library").
+  // libgcrypt requires this call before any other (its manual, "Initializing the library").
   private static let libraryIsReady: Bool = {
     keytree_gcrypt_quiet()
     return unsafe gcry_check_version(nil) != nil
@@ -79,7 +80,7 @@ extension Seed.Hash {
     }
   }
 
-  /// The bytes of a digest.
+  /// The size of a digest, in bytes.
   var size: Int {
     switch self {
     case .sha1: 20
@@ -88,7 +89,7 @@ extension Seed.Hash {
     }
   }
 
-  /// The bytes that the hash function takes at once.
+  /// The block size of the hash function, in bytes.
   var blockSize: Int { self == .sha512 ? 128 : 64 }
 
   /// The name in an `otpauth` URI.

@@ -1,29 +1,29 @@
 package import Encoding
 
-/// The reasons why bytes are not a seed of one-time passwords. They contain nothing of the seed.
+/// The reasons why bytes are not a seed of one-time passwords. They contain no part of the key.
 package enum SeedError: Error, Equatable, Sendable {
-  /// There is nothing but white space.
+  /// The text is empty or only white space.
   case empty
-  /// There are more bytes than a seed may have.
+  /// The text has more bytes than the limit.
   case tooLong(limit: Int)
-  /// The bytes are no UTF-8.
+  /// The bytes are not UTF-8.
   case notText
   /// The key is not valid Base32.
   case base32(Base32Error)
-  /// An `otpauth` URI without a secret.
+  /// The `otpauth` URI has no secret.
   case noSecret
-  /// An `otpauth` URI of another type than `totp` and `hotp`; its name, when it is a word.
+  /// The `otpauth` URI has another type than `totp` and `hotp`. The value is the name of the type, if it is a word.
   case unknownType(String?)
-  /// A parameter that counts is there twice.
+  /// A known parameter occurs twice.
   case repeated(Parameter)
-  /// A parameter that counts has a value that it cannot have.
+  /// A known parameter has an invalid value.
   case badValue(Parameter)
-  /// A code of Steam, which is made in another way.
+  /// The seed is for Steam codes, which are generated in another way.
   case steam
-  /// An export of Google Authenticator, which holds many seeds.
+  /// The text is an export of Google Authenticator, which contains many seeds.
   case migration
 
-  /// The parameters of an `otpauth` URI that count.
+  /// The known parameters of an `otpauth` URI. Others are ignored.
   package enum Parameter: String, CaseIterable, Sendable {
     case secret, algorithm, digits, period, counter, issuer
   }

@@ -1,18 +1,18 @@
 internal import Encoding
 package import Secrets
 
-/// The part of time in which a code is good.
+/// The period of time in which a code is valid.
 package struct Turn: Equatable, Sendable {
   /// The number of periods since 1970.
   package let counter: UInt64
-  /// The number of seconds for which the code is valid, at least one.
+  /// The number of seconds for which the code is still valid, at least one.
   package let seconds: Int64
 
-  /// The turn of a moment; a moment before 1970 counts as 1970 (RFC 6238, section 4.2).
+  /// Makes the turn that contains a time. A time before 1970 counts as 1970 (RFC 6238, section 4.2).
   ///
   /// - Parameters:
-  ///   - time: seconds since 1970.
-  ///   - period: seconds.
+  ///   - time: The time, in seconds since 1970.
+  ///   - period: The period of the codes, in seconds.
   package init(time: Int64, period: Int64) {
     let time = max(time, 0)
     counter = UInt64(time / period)
@@ -21,15 +21,16 @@ package struct Turn: Equatable, Sendable {
 }
 
 extension Seed {
-  /// The text of a seed with a counter after a code was taken from it; every other byte stays.
+  /// Returns the text of a seed with its counter incremented. All other bytes are unchanged.
   ///
-  /// - Parameter secret: the text that this seed was read from.
-  /// - Returns: the text with the next counter; nil for a seed without a counter, or with one that is used up.
+  /// - Parameter secret: The text that this seed was parsed from.
+  /// - Returns: The text with the next counter; nil if the seed has no counter, or if the counter has its maximum
+  ///   value.
   package func advanced(_ secret: borrowing SecretBytes) -> SecretBytes? {
     guard case .counter(let counter) = factor, counter < .max else { return nil }
     return unsafe secret.withBytes { all -> SecretBytes? in
       let text = unsafe SeedText.trimmed(all)
-      // The text was read before, so it can be read now.
+      // The text was parsed before, so parsing it again does not fail.
       guard let start = text.baseAddress, let first = all.baseAddress,
         let parts = try? unsafe SeedAddress(text)
       else { return nil }
@@ -44,11 +45,11 @@ extension Seed {
     }
   }
 
-  /// The seed as an `otpauth` URI, for another device.
+  /// Returns the seed as an `otpauth` URI, for another device.
   ///
   /// - Parameters:
-  ///   - issuer: who issues the account, where the seed does not say it.
-  ///   - account: the name of the account, where the seed does not say it.
+  ///   - issuer: The issuer of the account, if the seed does not have one.
+  ///   - account: The name of the account, if the seed does not have one.
   package func address(issuer: String, account: String) -> SecretBytes {
     var address = SecretBytes(capacity: 512)
     let issuer = self.issuer ?? issuer
@@ -68,7 +69,7 @@ extension Seed {
     return address
   }
 
-  /// A name with everything but the unreserved characters of RFC 3986 encoded.
+  /// Returns a name with everything except the unreserved characters of RFC 3986 percent-encoded.
   private static func encoded(_ name: String) -> String {
     let digits = Array("0123456789ABCDEF")
     return name.utf8.reduce(into: "") { text, byte in

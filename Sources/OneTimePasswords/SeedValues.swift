@@ -7,21 +7,21 @@ struct SeedValues {
   private let parts: SeedAddress
 
   /// - Parameters:
-  ///   - text: the URI; it has to outlive this value.
-  ///   - parts: its parts.
+  ///   - text: The URI. It must outlive this value.
+  ///   - parts: Its parts.
   @unsafe init(text: UnsafeRawBufferPointer, parts: SeedAddress) {
     unsafe self.text = unsafe text
     self.parts = parts
   }
 
-  /// The type for a message: only when it is a word that can be no part of a key.
+  /// The type, for error messages; nil unless it is a short word, which cannot be part of a key.
   var typeName: String? {
     let word = unsafe Array(text[parts.type])
     let isShort = (1...12).contains(word.count) && word.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
     return isShort ? String(decoding: word, as: UTF8.self) : nil
   }
 
-  /// The hash function: SHA-1 unless something else is said.
+  /// Returns the hash function, SHA-1 by default.
   ///
   /// - Throws: `badValue`.
   func hash() throws(SeedError) -> Seed.Hash {
@@ -36,9 +36,9 @@ struct SeedValues {
     return known.1
   }
 
-  /// The number that a parameter is, in decimal; nil when it is not there.
+  /// Returns the value of a parameter as a decimal number; nil if the parameter is missing.
   ///
-  /// - Throws: `badValue` for anything else and for a number that is out of range.
+  /// - Throws: `badValue` for a value that is not a number or is out of range.
   func number(_ parameter: SeedError.Parameter, in range: ClosedRange<UInt64>) throws(SeedError) -> UInt64? {
     guard let place = parts.values[parameter] else { return nil }
     guard !place.isEmpty else { throw .badValue(parameter) }
@@ -57,7 +57,7 @@ struct SeedValues {
 
   /// Returns the issuer and the name of the account. A value that is not text is treated as missing.
   ///
-  /// The label is `account` or `issuer:account`; the parameter `issuer` counts more than the label.
+  /// The label is `account` or `issuer:account`. The parameter `issuer` takes precedence over the label.
   func names() -> (issuer: String?, account: String?) {
     var issuer = parts.values[.issuer].flatMap { name($0, plusIsSpace: true) }
     guard let label = name(parts.label, plusIsSpace: false) else { return (issuer, nil) }
@@ -66,7 +66,7 @@ struct SeedValues {
     return (issuer, Self.trimmed(label[label.index(after: colon)...]))
   }
 
-  /// Names are public: they become attributes.
+  /// Returns a decoded name. Names become attributes, so they are public.
   private func name(_ range: Range<Int>, plusIsSpace: Bool) -> String? {
     guard let bytes = unsafe SeedAddress.decoded(text, range, plusIsSpace: plusIsSpace) else { return nil }
     return String(validating: bytes.publicBytes(), as: UTF8.self).flatMap { Self.trimmed($0[...]) }
