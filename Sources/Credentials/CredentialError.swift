@@ -4,21 +4,22 @@ internal import Secrets
 
 /// The reasons why a credential cannot be returned or stored for another program.
 package enum CredentialError: Error, Equatable {
-  /// Another program wrote something that its protocol does not allow; the text says what, without its content.
+  /// Another program wrote something that its protocol does not allow. The text describes the error without the
+  /// content.
   case malformed(String)
-  /// Another program wrote JSON that is none.
+  /// Another program wrote invalid JSON.
   case notJSON(SecretJSONError)
-  /// A value of an item, or its secret, has a line end or a NUL in it, which the protocol cannot carry.
+  /// An attribute or the secret of an item contains a line end or a NUL, which the protocol cannot represent.
   case cannotCarry(ItemReference)
-  /// A secret is not UTF-8, which JSON cannot carry.
+  /// A secret is not UTF-8, so JSON cannot represent it.
   case notUTF8(ItemReference)
-  /// Nothing was found, and damaged lines of the index might be it.
+  /// Nothing was found, but damaged lines of the index might be a match.
   case damagedIndex
-  /// Several items are meant equally well.
+  /// Several items match equally well.
   case ambiguous([ItemReference])
-  /// An item of this name is there that belongs to somebody else.
+  /// An item with this name exists, but belongs to another program.
   case taken(ItemReference)
-  /// The item was changed by others again and again while this change was worked out.
+  /// Other processes changed the item concurrently at every attempt.
   case contended
 }
 

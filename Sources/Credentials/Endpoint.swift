@@ -1,32 +1,32 @@
 package import KeyringModel
 
-/// A place on a server that asks for a password: protocol, host with port, and path.
+/// A location on a server that requires a password: protocol, host with port, and path.
 package struct Endpoint: Equatable, Sendable {
-  /// The protocol in small letters, such as `https`.
+  /// The protocol in lower case, such as `https`.
   package let scheme: String
-  /// The host, and the port where one is said.
+  /// The host, and the port if one is given.
   package let host: HostName
-  /// The path without `/` in front; nil where none is said.
+  /// The path without the leading `/`; nil if none is given.
   package let path: [UInt8]?
 
-  /// A place.
+  /// Makes an endpoint from its parts.
   ///
   /// - Parameters:
-  ///   - scheme: The protocol; letter case does not matter.
+  ///   - scheme: The protocol, in any case.
   ///   - host: The host with its port.
-  ///   - path: The path, with or without `/` in front; nil where it does not matter.
+  ///   - path: The path, with or without a leading `/`; nil for any path.
   package init(scheme: String, host: HostName, path: [UInt8]? = nil) {
     self.scheme = scheme.lowercased()
     self.host = host
     self.path = path.map(Self.withoutSlash)
   }
 
-  /// The place that a URL names; what stands before `@`, after `?` and after `#` is passed over.
+  /// Parses a URL. User information before `@`, the query and the fragment are ignored.
   ///
   /// - Parameters:
   ///   - url: A URL, or host and path without a scheme.
-  ///   - scheme: The protocol of a URL without one.
-  /// - Returns: Nil when it names no host.
+  ///   - scheme: The protocol for a URL without a scheme.
+  /// - Returns: Nil if the URL has no host.
   package init?(url: [UInt8], scheme assumed: String) {
     var rest = url[...]
     var scheme = assumed
@@ -43,14 +43,14 @@ package struct Endpoint: Equatable, Sendable {
     self.init(scheme: scheme, host: host, path: path.isEmpty ? nil : path)
   }
 
-  /// The port as items have it; 0 stands for none.
+  /// The port as it is stored in items; 0 for none.
   var port: Int64 { host.port ?? 0 }
 
   /// Returns true if an item has this server, protocol, port and path.
   ///
-  /// An item without a protocol was made by somebody who did not think of one: it answers where passwords go over an
-  /// encrypted connection to a web server, and nowhere else. An item with a path answers a question without one, not
-  /// the other way round. A port that is said is another server.
+  /// An item without a protocol matches `https` only, because the password is then sent over an encrypted connection.
+  /// An item with a path matches an endpoint without one, but not vice versa. Items with different ports belong to
+  /// different servers.
   func isServed(by record: ItemRecord) -> Bool {
     let attributes = record.attributes
     let server = attributes[.server]?.contentBytes ?? []
@@ -69,7 +69,7 @@ package struct Endpoint: Equatable, Sendable {
     return (self.path ?? []).split(separator: slash).starts(with: above)
   }
 
-  /// A URL without what may be secret in it: user and password, query and fragment. Attributes are public.
+  /// Returns a URL without the parts that may be secret: user and password, query and fragment. Attributes are public.
   static func publicURL(_ url: [UInt8]) -> [UInt8] {
     var url = Array(url.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
     let colon = url.firstIndex(of: UInt8(ascii: ":")) ?? 0
@@ -83,7 +83,7 @@ package struct Endpoint: Equatable, Sendable {
     switch value {
     case nil: 0
     case .integer(let number): number
-    // Anything else is no port that a question could name.
+    // A value of another type does not match any port.
     case .string, .bytes, .boolean, .date: nil
     }
   }

@@ -2,7 +2,7 @@ internal import Keyring
 package import KeyringModel
 internal import Secrets
 
-/// The internet passwords of a keyring, as programs ask for them.
+/// Finds the internet passwords of a keyring for other programs.
 package struct LoginItems {
   /// The authentication types of passwords in the index. An item of another type, such as a token, is not a
   /// password.
@@ -16,34 +16,35 @@ package struct LoginItems {
   struct Found {
     /// The items in the order of creation.
     let records: [ItemRecord]
-    /// These and the items of another spelling of the server, if the keyring has several groups: a program may mean
-    /// them.
+    /// The items. If the keyring has several groups, this includes items whose server differs only in case, because a
+    /// program may mean them.
     let rivals: [ItemRecord]
     /// All items of the place, including tokens and the items of other programs.
     let all: [ItemRecord]
     /// A Boolean value that indicates whether damaged lines of the index might be another match.
     let isIncomplete: Bool
 
-    /// The items.
+    /// Returns the items.
     ///
-    /// - Throws: `damagedIndex` when there is none, and a damaged line might be it: that is not the same as nothing.
+    /// - Throws: `damagedIndex` if there are none, but a damaged line might be a match.
     func settled() throws -> [ItemRecord] {
       if records.isEmpty, isIncomplete { throw CredentialError.damagedIndex }
       return records
     }
   }
 
-  /// The items of a place.
+  /// Finds the items of an endpoint.
   ///
   /// - Parameters:
-  ///   - endpoint: The place.
+  ///   - endpoint: The endpoint.
   ///   - account: The account; nil for any.
-  ///   - isWanted: What else has to hold.
+  ///   - isWanted: A further condition.
   func find(
     at endpoint: Endpoint, account: [UInt8]?, where isWanted: (ItemRecord) -> Bool
   ) throws(KeyringError) -> Found {
     let exact = try find(at: endpoint, account, ignoringCase: false, isWanted)
-    // A host has no case (RFC 4343), but what a person typed has one. Looking for it takes longer, so it comes last.
+    // Host names are case-insensitive (RFC 4343), but the user may have typed upper-case letters. This search takes
+    // longer, so it comes last.
     if !exact.records.isEmpty, keyring.policy.groups.count == 1 { return exact }
     let all = try find(at: endpoint, account, ignoringCase: true, isWanted)
     if exact.records.isEmpty { return all }
@@ -68,7 +69,7 @@ package struct LoginItems {
     passwordTypes.contains(type(of: record))
   }
 
-  /// The kind of authentication of an item, in the words of the index.
+  /// Returns the authentication type of an item, as stored in the index.
   static func type(of record: ItemRecord) -> String {
     String(decoding: record.attributes[.authenticationType]?.contentBytes ?? [], as: UTF8.self)
   }
@@ -80,8 +81,8 @@ package struct LoginItems {
 
   /// Decrypts an item.
   ///
-  /// What the index says of server, port, protocol, path and account has to hold in the item itself: the index is a
-  /// hint, and a password must not go to a host that only the index names (threat T10).
+  /// Server, port, protocol, path and account are checked against the verified record. The index is only a hint, and a
+  /// password must not be sent to a host that only the index names (threat T10).
   func secret(of record: ItemRecord) throws(KeyringError) -> SecretSlice {
     let names: [AttributeName] = [.server, .port, .protocol, .path, .account, .authenticationType]
     let predicates = names.map { name in

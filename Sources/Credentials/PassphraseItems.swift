@@ -2,7 +2,7 @@ package import Keyring
 package import KeyringModel
 package import Secrets
 
-/// Passphrases of keys and passwords of servers, as `ssh` asks for them.
+/// Finds passphrases of keys and passwords of servers for `ssh`.
 ///
 /// The passphrase of a key is a generic password of the service `ssh` whose account is the path of the key's file, or
 /// the last part of that path. The password of a server is an internet password.
@@ -11,14 +11,14 @@ package struct PassphraseItems {
 
   private let keyring: Keyring
 
-  /// The passphrases of a keyring.
+  /// Makes a lookup in a keyring.
   package init(_ keyring: Keyring) { self.keyring = keyring }
 
-  /// Looks for what a prompt asks for.
+  /// Finds the secret that a prompt asks for.
   ///
-  /// - Returns: The secret, and the item that it is of; nil when there is none.
-  /// - Throws: `ambiguous` when several passwords of the server, or passphrases of several groups, are meant;
-  ///   `damagedIndex`, `KeyringError`.
+  /// - Returns: The secret and its item; nil if there is none.
+  /// - Throws: `ambiguous` if several passwords of the server, or passphrases of several groups, match; `damagedIndex`,
+  ///   `KeyringError`.
   package func secret(for prompt: PassphrasePrompt) throws -> (SecretSlice, ItemReference)? {
     switch prompt {
     case .key(let path):

@@ -3,17 +3,17 @@ internal import Secrets
 
 /// The program that asks for a passphrase: the parent of the process that answers.
 package enum PromptCaller: Equatable, Sendable {
-  /// `ssh` of OpenSSH 8.5 or later. It puts `(user@host) ` in front of every prompt that a server has worded
-  /// (`input_userauth_info_req` in `sshconnect2.c`); older versions and other clients pass it on as it is.
+  /// `ssh` of OpenSSH 8.5 or later. It adds the prefix `(user@host) ` to every prompt whose text comes from a server
+  /// (`input_userauth_info_req` in `sshconnect2.c`). Older versions and other clients print such a prompt unchanged.
   case ssh
-  /// `ssh-add` or `ssh-keygen`, which know no server.
+  /// `ssh-add` or `ssh-keygen`, which do not connect to a server.
   case keyProgram
 
   /// Identifies a program.
   ///
   /// - Parameters:
   ///   - name: The name of its executable file.
-  ///   - version: Returns what it prints about its version; called for `ssh` alone.
+  ///   - version: Returns the version that the program prints. Called only for `ssh`.
   package init?(name: String, version: () -> String?) {
     switch name {
     case "ssh-add", "ssh-keygen": self = .keyProgram
@@ -37,13 +37,13 @@ package enum PassphrasePrompt: Equatable, Sendable {
   /// The password of an account on a server.
   case login(account: [UInt8], host: [UInt8])
 
-  /// Reads a prompt that the program itself has worded, as OpenSSH 6.4 to 9.9 do (`sshconnect2.c`, `ssh-add.c`).
+  /// Parses a prompt with a text of the program itself, as in OpenSSH 6.4 to 9.9 (`sshconnect2.c`, `ssh-add.c`).
   ///
-  /// Nil for every other prompt: one that a server has worded, one with an unsafe character, and one that reports a
-  /// wrong answer, because the answer would be the same again.
+  /// The result is nil for every other prompt: one with a text of the server, one with an unsafe character, and one
+  /// that reports a wrong answer, because the answer would be the same again.
   ///
   /// - Parameters:
-  ///   - prompt: The words.
+  ///   - prompt: The text of the prompt.
   ///   - caller: The program that asks.
   package init?(_ prompt: [UInt8], from caller: PromptCaller) {
     guard !String(decoding: prompt, as: UTF8.self).unicodeScalars.contains(where: \.isUnsafeInOutput) else {
@@ -56,14 +56,14 @@ package enum PassphrasePrompt: Equatable, Sendable {
     switch caller {
     case .keyProgram:
       guard let path = Self.between("Enter passphrase for ", ": ", prompt) else { return nil }
-      // `ssh-add -c` says so in front of the colon.
+      // `ssh-add -c` prints this before the colon.
       let confirmed = Array(" (will confirm each use)".utf8)
       self = .key(
         path: path.suffix(confirmed.count) == confirmed[...] ? path.dropLast(confirmed.count) : path)
     case .ssh:
       guard let login = Self.between("", "'s password: ", prompt),
         let at = login.lastIndex(of: UInt8(ascii: "@")), at > 0,
-        // No account begins with a parenthesis or has a space in it, and a prompt of a server does both.
+        // A prompt of a server begins with a parenthesis and contains a space. An account does neither.
         login[0] != UInt8(ascii: "("), !login.contains(UInt8(ascii: " "))
       else { return nil }
       self = .login(account: Array(login[..<at]), host: Array(login[(at + 1)...]))

@@ -3,33 +3,33 @@ package import KeyringModel
 
 /// The account that was last used at each endpoint, on this machine.
 ///
-/// It is kept beside what the machine has accepted of the store, not in the store: using a password is no change to
-/// it. A file for each place is named after a digest and holds the id of an item. When it cannot be read or written,
-/// the age of the passwords decides: nothing is lost by it.
+/// It is stored beside the pin and not in the store, because using a password does not change the store. There is one
+/// file for each combination of protocol, host and port. Its name is a digest, and its content is the id of an item. If
+/// the file cannot be read or written, the newest password is used instead.
 package struct RecentLogins: Sendable {
   private let base: String
   private let folder: String
 
-  /// The memory of a keyring.
+  /// Makes the list for a keyring.
   ///
   /// - Parameters:
-  ///   - base: The folder for what this machine has accepted, `HostContext.stateBase`.
-  ///   - keyring: Which keyring.
+  ///   - base: The folder for the state of this machine, `HostContext.stateBase`.
+  ///   - keyring: The id of the keyring.
   package init(base: String, keyring: KeyringID) {
     self.base = base
     folder = "\(keyring.hex)/recent"
   }
 
-  /// The item that was used last; nil when nobody knows.
+  /// Returns the item that was used last; nil if it is not known.
   func item(at endpoint: Endpoint) -> ItemID? {
-    // Whatever the reason is, nobody knows.
+    // The error does not matter: the item is then not known.
     guard let tree = try? FileTree(at: base), let bytes = try? tree.read(file(endpoint), limit: 64) else {
       return nil
     }
     return ItemID(hex: String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
   }
 
-  /// Remembers an item as the one used last.
+  /// Records that an item was used last.
   func remember(_ id: ItemID, at endpoint: Endpoint) {
     guard item(at: endpoint) != id, let tree = try? FileTree(at: base) else { return }
     do {
@@ -38,7 +38,7 @@ package struct RecentLogins: Sendable {
       let temporary = "\(folder)/.new-\(ItemID(using: &random).hex)"
       try tree.replaceFile(file(endpoint), with: Array("\(id.hex)\n".utf8), temporary: temporary)
     } catch {
-      // A memory only: a machine on which nothing can be written to can still hand out passwords.
+      // The error does not matter: passwords can still be read on a machine with a read-only disk.
     }
   }
 
@@ -50,7 +50,8 @@ package struct RecentLogins: Sendable {
     try records.requireOneGroup()
   }
 
-  /// Of several items the one used last; else the one whose secret is the newest, and of equal ones the first by path.
+  /// Returns the item that was used last, otherwise the one with the newest secret, and of equal ones the first by
+  /// path.
   func latest(of records: [ItemRecord], at endpoint: Endpoint) -> ItemRecord? {
     guard records.count > 1 else { return records.first }
     if let id = item(at: endpoint), let known = records.first(where: { $0.id == id }) { return known }
@@ -61,7 +62,7 @@ package struct RecentLogins: Sendable {
   }
 
   private func file(_ endpoint: Endpoint) -> String {
-    // Without the path: the same account is most often for all of a server.
+    // The path is left out, because an account usually applies to the whole server.
     let place = Array(endpoint.scheme.utf8) + [0] + endpoint.host.host + [0] + String(endpoint.port).utf8
     return "\(folder)/\(ContentDigest(of: place).base64url)"
   }

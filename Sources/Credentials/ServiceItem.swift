@@ -2,18 +2,18 @@ internal import Keyring
 internal import KeyringModel
 internal import Secrets
 
-/// A generic password that a program knows by service and account.
+/// A generic password that is identified by service and account.
 struct ServiceItem {
   /// The number of attempts if other processes make the same change.
   private static let attempts = 5
 
   let keyring: Keyring
-  /// The service, compared as it is.
+  /// The service, compared exactly.
   let service: AttributeValue
   /// The account; nil for any, empty for none.
   let account: AttributeValue?
 
-  /// The first item in the order of creation.
+  /// Returns the first item in the order of creation.
   ///
   /// - Throws: `ambiguous` for items of several groups; `damagedIndex`, `KeyringError`.
   func find() throws -> ItemRecord? {
@@ -23,20 +23,20 @@ struct ServiceItem {
     return matches.items.first
   }
 
-  /// Decrypts the item; that it has this service and account has to hold in the item itself.
+  /// Decrypts the item. The verified record must have this service and account, too.
   ///
   /// - Throws: `KeyringError`.
   func secret(of record: ItemRecord) throws -> SecretSlice {
     SecretSlice(try keyring.secret(for: record, matching: query))
   }
 
-  /// Stores a secret, in place of the one that is there.
+  /// Stores a secret, replacing an existing one.
   ///
   /// - Parameters:
   ///   - secret: The secret.
-  ///   - attributes: What a new item has besides service and account.
-  /// - Returns: Whether anything in the store has changed.
-  /// - Throws: as `find()`; `contended`.
+  ///   - attributes: The attributes of a new item, in addition to service and account.
+  /// - Returns: True if anything in the store has changed.
+  /// - Throws: The errors of `find()`; `contended`.
   func store(_ secret: SecretSlice, _ attributes: Attributes = Attributes()) throws -> Bool {
     for _ in 0..<Self.attempts {
       do {
@@ -52,7 +52,7 @@ struct ServiceItem {
         _ = try keyring.add(item, secret: secret.copy())
         return true
       } catch let error as KeyringError where error.isAboutConcurrentChange {
-        // Another process has stored, removed or moved it in the meantime: look again.
+        // Another process has stored, removed or moved the item concurrently. Try again.
         continue
       }
     }
@@ -61,8 +61,8 @@ struct ServiceItem {
 
   /// Removes the item.
   ///
-  /// - Returns: Whether there was one.
-  /// - Throws: as `find()`.
+  /// - Returns: True if there was one.
+  /// - Throws: The errors of `find()`.
   func erase() throws -> Bool {
     guard let record = try find() else { return false }
     do {

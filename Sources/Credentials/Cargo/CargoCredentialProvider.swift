@@ -2,20 +2,20 @@ package import Keyring
 internal import KeyringModel
 package import Secrets
 
-/// Keeps cargo's tokens in a keyring (The Cargo Book, credential provider protocol).
+/// Stores cargo's tokens in a keyring (The Cargo Book, credential provider protocol).
 ///
 /// A token is a generic password whose service is `cargo-registry:` and the URL of the registry's index, without an
-/// account, as cargo's own provider for Apple's keychain has it.
+/// account. Cargo's own provider for Apple's keychain uses the same form.
 package struct CargoCredentialProvider {
   /// The greeting of a provider: the versions of the protocol that it supports.
   package static let greeting = "{\"v\":[1]}"
 
   private let keyring: Keyring
 
-  /// A provider over a keyring.
+  /// Makes a provider for a keyring.
   package init(_ keyring: Keyring) { self.keyring = keyring }
 
-  /// The answer to `get`: a line of JSON, without its line feed; nil when there is no token.
+  /// Returns the response to `get`: a line of JSON, without its line feed; nil if there is no token.
   ///
   /// - Throws: `notUTF8`, `ambiguous`, `damagedIndex`, `KeyringError`.
   package func token(of indexURL: String) throws -> SecretBytes? {
@@ -32,9 +32,9 @@ package struct CargoCredentialProvider {
     return line
   }
 
-  /// Stores a token in place of the one that is there.
+  /// Stores a token, replacing an existing one.
   ///
-  /// - Returns: Whether anything has changed.
+  /// - Returns: True if anything has changed.
   /// - Throws: `ambiguous`, `damagedIndex`, `KeyringError`, `contended`.
   package func store(_ token: SecretSlice, for request: CargoRequest) throws -> Bool {
     let name =
@@ -42,9 +42,9 @@ package struct CargoCredentialProvider {
     return try item(request.indexURL).store(token, [.label: .string("Cargo registry \(name)")])
   }
 
-  /// Forgets a token.
+  /// Erases a token.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was one.
   /// - Throws: `ambiguous`, `damagedIndex`, `KeyringError`.
   package func erase(_ indexURL: String) throws -> Bool { try item(indexURL).erase() }
 

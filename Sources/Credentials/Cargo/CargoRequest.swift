@@ -1,31 +1,31 @@
 internal import Encoding
 package import Secrets
 
-/// One request of cargo to a credential provider: a line of JSON.
+/// A request from cargo to a credential provider: one line of JSON.
 package struct CargoRequest: Sendable {
-  /// The requests of cargo.
+  /// The kinds of requests.
   package enum Kind: Sendable {
-    /// The token of a registry.
+    /// Returns the token of a registry.
     case get
-    /// To store a token; nil when the person is to be asked for it.
+    /// Stores a token. If the token is nil, the user has to be asked for it.
     case login(token: SecretSlice?, page: String?)
-    /// To forget the token.
+    /// Erases the token.
     case logout
-    /// Something that a later version of cargo knows.
+    /// A request of a later version of cargo.
     case unknown
   }
 
-  /// The request.
+  /// The kind of request.
   package let kind: Kind
-  /// `registry.index-url`: which registry.
+  /// `registry.index-url`: the URL of the registry's index.
   package let indexURL: String
-  /// `registry.name`: what the person calls it.
+  /// `registry.name`: the user's name for the registry.
   package let name: String?
 
-  /// Reads a request.
+  /// Parses a request.
   ///
   /// - Parameter line: A line, without its line feed.
-  /// - Throws: `notJSON`; `malformed` for another version, and without a kind or a registry.
+  /// - Throws: `notJSON`; `malformed` if the request has another version, or no kind or registry.
   package init(_ line: borrowing SecretBytes) throws {
     let object: SecretJSON
     do {
@@ -34,11 +34,11 @@ package struct CargoRequest: Sendable {
       throw CredentialError.notJSON(error)
     }
     guard object["v"]?.integer == 1 else {
-      throw CredentialError.malformed("the request is not of version 1")
+      throw CredentialError.malformed("the request does not have version 1")
     }
     guard let registry = object["registry"], let url = Self.text(registry["index-url"]), !url.isEmpty,
       let kind = Self.text(object["kind"])
-    else { throw CredentialError.malformed("the request has no kind or no registry") }
+    else { throw CredentialError.malformed("the request has no kind or registry") }
     indexURL = url
     name = Self.text(registry["name"])
     switch kind {

@@ -1,19 +1,19 @@
 internal import Encoding
 package import Secrets
 
-/// A credential as docker hands it to a helper: one JSON object.
+/// A credential that docker passes to a helper: one JSON object.
 package struct DockerCredential: Sendable {
-  /// `ServerURL`: which registry, with or without a scheme.
+  /// `ServerURL`: the URL of the registry, with or without a scheme.
   package let serverURL: [UInt8]
   /// `Username`: the account, or `<token>` for an identity token.
   package let username: [UInt8]
   /// `Secret`: the password or token.
   package let secret: SecretSlice
 
-  /// Reads an object; members that are missing are empty, as docker's own helpers have it.
+  /// Parses an object. Missing members are empty, as in docker's own helpers.
   ///
-  /// - Parameter message: What docker wrote.
-  /// - Throws: `notJSON`; `malformed` when it is no object or a member is no text.
+  /// - Parameter message: The bytes from docker.
+  /// - Throws: `notJSON`; `malformed` when it is not an object or a member is not a string.
   package init(_ message: borrowing SecretBytes) throws {
     let object: SecretJSON
     do {
@@ -21,7 +21,7 @@ package struct DockerCredential: Sendable {
     } catch {
       throw CredentialError.notJSON(error)
     }
-    guard case .object = object else { throw CredentialError.malformed("the message is no JSON object") }
+    guard case .object = object else { throw CredentialError.malformed("the message is not a JSON object") }
     serverURL = try Self.text("ServerURL", of: object).publicBytes()
     username = try Self.text("Username", of: object).publicBytes()
     secret = try Self.text("Secret", of: object)
@@ -31,7 +31,7 @@ package struct DockerCredential: Sendable {
     switch object[name] {
     case nil, .null: return SecretSlice(SecretBytes())
     case .string(let text): return text
-    default: throw CredentialError.malformed("`\(name)` is no text")
+    default: throw CredentialError.malformed("`\(name)` is not a string")
     }
   }
 }

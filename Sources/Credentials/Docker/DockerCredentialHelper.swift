@@ -2,29 +2,29 @@ package import Keyring
 internal import KeyringModel
 package import Secrets
 
-/// Keeps docker's credentials in a keyring, as the helper for Apple's keychain does.
+/// Stores docker's credentials in a keyring, as the helper for Apple's keychain does.
 ///
-/// An entry is an internet password with the label `Docker Credentials` and the authentication type `default`: the
-/// protocol is `https` unless the URL says `http`, server, port and path are those of the URL, a query is dropped.
-/// The spelling of the URL is kept in the attribute `url`, which `list` shows.
+/// An entry is an internet password with the label `Docker Credentials` and the authentication type `default`. The
+/// protocol is `https` unless the URL has `http`. Server, port and path are those of the URL, without a query. The
+/// attribute `url` has the original form of the URL, which `list` prints.
 package struct DockerCredentialHelper {
   private static let label: AttributeValue = "Docker Credentials"
 
   private let keyring: Keyring
   private let items: LoginItems
 
-  /// A helper over a keyring.
+  /// Makes a helper for a keyring.
   package init(_ keyring: Keyring) {
     self.keyring = keyring
     items = LoginItems(keyring: keyring)
   }
 
-  /// Looks for the credential of a registry.
+  /// Finds the credential of a registry.
   ///
-  /// - Parameter serverURL: In any spelling; without a scheme an entry for `https` comes before one for `http`.
-  /// - Returns: One JSON object; nil when there is none.
-  /// - Throws: `malformed` for a URL without a host; `notUTF8` for what JSON cannot carry; `ambiguous` for entries of
-  ///   several groups; `KeyringError`.
+  /// - Parameter serverURL: The URL in any form. Without a scheme an entry for `https` is preferred to one for `http`.
+  /// - Returns: One JSON object; nil if there is no credential.
+  /// - Throws: `malformed` for a URL without a host; `notUTF8` for bytes that JSON cannot represent; `ambiguous` for
+  ///   entries of several groups; `KeyringError`.
   package func get(_ serverURL: [UInt8]) throws -> SecretBytes? {
     guard let record = try entries(of: serverURL).first else { return nil }
     let secret = try items.secret(of: record)
@@ -44,9 +44,9 @@ package struct DockerCredentialHelper {
     return object
   }
 
-  /// Stores a credential in place of any other of the same registry, and in the group of that one.
+  /// Stores a credential, replacing any other credential of the same registry and keeping its group.
   ///
-  /// - Returns: Whether anything in the store has changed.
+  /// - Returns: True if anything in the store has changed.
   /// - Throws: `malformed` for a URL without a host; `ambiguous` for entries of several groups; `taken`;
   ///   `KeyringError`.
   package func store(_ credential: DockerCredential) throws -> Bool {
@@ -76,8 +76,8 @@ package struct DockerCredentialHelper {
     let item = NewItem(itemClass: .internetPassword, attributes: attributes, group: group)
     do {
       try keyring.transaction { changes throws(KeyringError) in
-        // Of several processes that store one for the same registry at the same time, each has to replace what the one
-        // before it has stored, whatever account that was for.
+        // If several processes store a credential for the same registry concurrently, each must replace that of the
+        // previous one, whatever its account is.
         changes.dependOnSearch()
         let found = try entries(at: endpoint)
         if let other = found.rivals.first(where: { $0.group != group }) {
@@ -95,9 +95,9 @@ package struct DockerCredentialHelper {
       }
     } catch {
       switch error {
-      // A password of another program for the same account: it is not docker's to replace.
+      // Another program has a password for the same account, which docker must not replace.
       case .itemExists(let reference): throw CredentialError.taken(reference)
-      // Another process has stored an entry of another group, or moved the entry to one.
+      // Another process has stored an entry in another group, or moved the entry to another group.
       case .bindingMismatch(_, .condition(.group)): throw CredentialError.contended
       default: throw error
       }
@@ -107,7 +107,7 @@ package struct DockerCredentialHelper {
 
   /// Erases the credential of a registry.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was one.
   /// - Throws: `malformed` for a URL without a host; `ambiguous` for entries of several groups; `KeyringError`.
   package func erase(_ serverURL: [UInt8]) throws -> Bool {
     guard let record = try entries(of: serverURL).first else { return false }
@@ -119,13 +119,13 @@ package struct DockerCredentialHelper {
     }
   }
 
-  /// The registries that have a credential, and their accounts, as one JSON object; nothing is decrypted.
+  /// Returns the registries that have a credential, and their accounts, as one JSON object. Decrypts nothing.
   ///
   /// - Throws: `KeyringError`.
   package static func list(_ index: Index) throws -> [UInt8] {
     let query = Query(itemClass: .internetPassword, predicates: [.equal(.label, Self.label)])
     let matches = try index.find(query)
-    // A list that may lack one is no list: whoever reads it takes it for all there is.
+    // An incomplete list is an error, because the caller would take it for the complete list.
     guard matches.problems.isEmpty else { throw CredentialError.damagedIndex }
     var accounts: [String: String] = [:]
     for record in matches.items where LoginItems.isPassword(record) {
@@ -138,7 +138,7 @@ package struct DockerCredentialHelper {
     return JSONValue.object(members).canonicalBytes
   }
 
-  /// The URL of an entry that does not say how it was spelled.
+  /// Returns the URL of an entry without the attribute `url`.
   private static func url(of record: ItemRecord) -> String {
     func text(_ name: AttributeName) -> String {
       String(decoding: record.attributes[name]?.contentBytes ?? [], as: UTF8.self)
@@ -156,7 +156,7 @@ package struct DockerCredentialHelper {
     LoginItems.isPassword(record) && record.attributes[.label] == Self.label
   }
 
-  /// The entries of a URL, best first.
+  /// Returns the entries for a URL, best first.
   private func entries(of serverURL: [UInt8]) throws -> [ItemRecord] {
     var found: [ItemRecord] = []
     var rivals: [ItemRecord] = []
@@ -180,18 +180,19 @@ package struct DockerCredentialHelper {
     }
   }
 
-  /// The places that a URL can mean: without a scheme `https` first, since that is what docker means by it.
+  /// Returns the endpoints that a URL can mean. Without a scheme `https` comes first, because docker uses it by
+  /// default.
   private func endpoints(of serverURL: [UInt8]) throws -> [Endpoint] {
     let hasScheme = String(decoding: serverURL, as: UTF8.self).contains("://")
     let found = (hasScheme ? ["https"] : ["https", "http"]).compactMap { scheme in
       Endpoint(url: serverURL, scheme: scheme)
     }
-    guard !found.isEmpty else { throw CredentialError.malformed("the server URL names no host") }
+    guard !found.isEmpty else { throw CredentialError.malformed("the server URL has no host") }
     return found
   }
 }
 
 extension AttributeName {
-  /// The URL of a password as it was given, as far as it may be public; a custom attribute.
+  /// The original form of a password's URL, without the parts that may be secret; a custom attribute.
   static let url: AttributeName = "url"
 }

@@ -3,44 +3,44 @@ package import Secrets
 
 /// One message of git's credential protocol (git-credential(1), input/output format).
 ///
-/// What may be secret stays in wiped memory. Members that are not known here are passed over, as the protocol wants.
+/// Values that may be secret stay in wiped memory. Unknown keys are ignored, as the protocol requires.
 package struct GitCredential: Sendable {
   /// `protocol`: the protocol, such as `https`.
   package var scheme: [UInt8]?
-  /// `host`: the host, with a port where one is said.
+  /// `host`: the host, with a port if one is given.
   package var host: [UInt8]?
-  /// `path`: the path, where git is told to tell it (`credential.useHttpPath`).
+  /// `path`: the path, if git is configured to send it (`credential.useHttpPath`).
   package var path: [UInt8]?
   /// `username`: the account.
   package var username: [UInt8]?
   /// `password`: the password.
   package var password: SecretSlice?
-  /// `password_expiry_utc`: when the password ends, in seconds since 1970.
+  /// `password_expiry_utc`: the time when the password expires, in seconds since 1970.
   package var passwordExpiry: Int64?
-  /// `oauth_refresh_token`: what a new password can be had with.
+  /// `oauth_refresh_token`: the token for requesting a new password.
   package var refreshToken: SecretSlice?
-  /// `authtype`: the scheme of the header `Authorization`, in place of user name and password.
+  /// `authtype`: the scheme of the header `Authorization`, instead of user name and password.
   package var authenticationType: [UInt8]?
-  /// `credential`: what follows that scheme in the header.
+  /// `credential`: the value after that scheme in the header.
   package var credential: SecretSlice?
-  /// `ephemeral`: whether the credential must not be stored.
+  /// `ephemeral`: true if the credential must not be stored.
   package var isEphemeral = false
-  /// `capability[]`: what the other side understands beyond the first form of the protocol.
+  /// `capability[]`: the extensions of the protocol that the sender supports.
   package var capabilities: Set<String> = []
 
-  /// A message that says nothing.
+  /// Makes an empty message.
   package init() {}
 }
 
 extension GitCredential {
-  /// The capability that `authtype`, `credential` and `ephemeral` need.
+  /// The capability that `authtype`, `credential` and `ephemeral` require.
   package static let authenticationCapability = "authtype"
 
-  /// Reads a message up to a blank line or its end.
+  /// Parses a message up to a blank line or its end.
   ///
-  /// - Parameter message: What git wrote.
-  /// - Throws: `malformed` for a line without `=`, for a carriage return or NUL anywhere (git takes them out of
-  ///   addresses that somebody else may have written, CVE-2024-52006).
+  /// - Parameter message: The bytes from git.
+  /// - Throws: `malformed` for a line without `=`, and for a carriage return or NUL anywhere (git removes them from
+  ///   URLs that an attacker may have written, CVE-2024-52006).
   package init(_ message: SecretSlice) throws {
     var start = 0
     while start < message.count {
@@ -54,9 +54,9 @@ extension GitCredential {
 
   private mutating func read(_ line: SecretSlice) throws {
     let equals = try unsafe line.withBytes { bytes in
-      if unsafe bytes.contains(0) { throw CredentialError.malformed("a line holds a NUL") }
+      if unsafe bytes.contains(0) { throw CredentialError.malformed("a line contains a NUL character") }
       if unsafe bytes.contains(UInt8(ascii: "\r")) {
-        throw CredentialError.malformed("a line holds a carriage return")
+        throw CredentialError.malformed("a line contains a carriage return")
       }
       guard let equals = unsafe bytes.firstIndex(of: UInt8(ascii: "=")), equals > 0 else {
         throw CredentialError.malformed("a line is not `key=value`")
@@ -76,7 +76,7 @@ extension GitCredential {
     case "credential": credential = value
     case "ephemeral": isEphemeral = Self.truth(value)
     case "capability[]":
-      // An empty value takes back what was said before.
+      // An empty value clears the list.
       if value.isEmpty {
         capabilities = []
       } else {
@@ -86,7 +86,7 @@ extension GitCredential {
     }
   }
 
-  /// A time; nil for what is none, as in git itself: then it does not end.
+  /// Returns a time; nil if the value is not a time. As in git, the password then never expires.
   private static func seconds(_ value: SecretSlice) -> Int64? {
     Int64(String(decoding: value.publicBytes(), as: UTF8.self)).flatMap { $0 < 0 ? nil : $0 }
   }
@@ -97,9 +97,9 @@ extension GitCredential {
     return ["1", "true", "yes", "on"].contains(word)
   }
 
-  /// The message as git reads it; without a blank line at its end.
+  /// Returns the message in git's format, without a blank line at its end.
   ///
-  /// - Returns: Nil when a value holds a line feed, a carriage return or a NUL, which would be read as something else.
+  /// - Returns: Nil if a value contains a line feed, a carriage return or a NUL, which git would misinterpret.
   package func encoded() -> SecretBytes? {
     var lines = GitCredentialLines()
     for capability in capabilities.sorted() { lines.add("capability[]", Array(capability.utf8)) }
@@ -135,7 +135,7 @@ private struct GitCredentialLines: ~Copyable {
     if let value { add(name, SecretSlice(SecretBytes(copying: value))) }
   }
 
-  /// All lines; nil when one would be read as more than one.
+  /// Returns all lines; nil if a value contains a line feed, a carriage return or a NUL.
   consuming func text() -> SecretBytes? {
     guard isClean else { return nil }
     return content

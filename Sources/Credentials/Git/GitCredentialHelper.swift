@@ -2,13 +2,13 @@ package import Keyring
 package import KeyringModel
 internal import Secrets
 
-/// Answers git's questions for credentials out of a keyring; gitcredentials(7).
+/// Answers git's credential requests from a keyring; see gitcredentials(7).
 ///
-/// A credential is an internet password: server, port and protocol are those of the message, the account is its user
-/// name. A refresh token is an item beside it, as is what goes into the header `Authorization` itself (``TokenItems``).
-/// What docker has stored is docker's.
+/// A credential is an internet password. Server, port and protocol are those of the message, and the account is its
+/// user name. Refresh tokens and the credentials for the header `Authorization` are separate items (``TokenItems``).
+/// Items that docker has stored are ignored.
 package struct GitCredentialHelper {
-  /// The number of attempts if others change the same items.
+  /// The number of attempts if other processes change the same items.
   private static let attempts = 5
 
   private let keyring: Keyring
@@ -16,12 +16,12 @@ package struct GitCredentialHelper {
   private let recent: RecentLogins
   private let now: Timestamp
 
-  /// A helper over a keyring.
+  /// Makes a helper for a keyring.
   ///
   /// - Parameters:
-  ///   - keyring: Where credentials are.
-  ///   - recent: Which account was used last.
-  ///   - now: The current time: a password that has ended is not handed out.
+  ///   - keyring: The keyring with the credentials.
+  ///   - recent: The accounts that were used last.
+  ///   - now: The current time. An expired password is not returned.
   package init(_ keyring: Keyring, recent: RecentLogins, now: Timestamp) {
     self.keyring = keyring
     items = LoginItems(keyring: keyring)
@@ -31,14 +31,12 @@ package struct GitCredentialHelper {
 
   // MARK: get
 
-  /// Looks for a credential.
+  /// Finds a credential.
   ///
-  /// - Parameter question: What git knows. Without protocol or host there is no answer.
-  /// - Returns: What git does not know yet; nil when there is nothing. Of several accounts the one used last. A
-  ///   password
-  ///   that has ended is not handed out, but what a new one can be had with is.
-  /// - Throws: `malformed` for a host that is none; `ambiguous` for an account that several groups have;
-  ///   `damagedIndex`,
+  /// - Parameter question: The request of git. Without protocol or host there is no answer.
+  /// - Returns: The missing parts of the credential; nil if there is none. If there are several accounts, the last one
+  ///   used is returned. An expired password is not returned, but its refresh token is.
+  /// - Throws: `malformed` for an invalid host; `ambiguous` for an account that several groups have; `damagedIndex`,
   ///   `KeyringError`.
   package func get(_ question: GitCredential) throws -> (
     answer: GitCredential, ItemReference
@@ -49,7 +47,7 @@ package struct GitCredentialHelper {
       LoginItems.isPassword(record) || (takesTokens && TokenItems.scheme(of: record) != nil)
     }
     let usable = found.filter { !isExpired($0) }
-    // A password that has ended is no rival of one that has not.
+    // An expired password does not make a valid one ambiguous.
     let usableRivals = rivals.filter { usable.isEmpty || !isExpired($0) }
     try usableRivals.requireOneGroupForEachAccount()
     try recent.requireOneGroup(of: usableRivals, at: endpoint)
@@ -71,11 +69,11 @@ package struct GitCredentialHelper {
 
   // MARK: store
 
-  /// Stores a credential that has worked, or that somebody wants to keep.
+  /// Stores a credential that the server has accepted, or that the user wants to keep.
   ///
-  /// - Parameter credential: Protocol, host, user name and password, or a scheme and what follows it. What is not
-  ///   complete, has ended, or is not to be kept, is passed over, as git's own helpers do.
-  /// - Returns: Whether anything in the store has changed: the same once more is no change.
+  /// - Parameter credential: Protocol, host, user name and password, or an authentication scheme and its value. A
+  ///   credential that is incomplete, expired or ephemeral is ignored, as in git's own helpers.
+  /// - Returns: True if anything in the store has changed. Storing the same credential again is not a change.
   /// - Throws: `malformed`, `ambiguous`, `KeyringError`, `contended`.
   package func store(_ credential: GitCredential) throws -> Bool {
     guard let endpoint = try endpoint(of: credential), !credential.isEphemeral,
@@ -87,7 +85,7 @@ package struct GitCredentialHelper {
         recent.remember(record.id, at: endpoint)
         return isChanged
       } catch let error as KeyringError where error.isAboutConcurrentChange {
-        // Somebody stored, erased or moved it in the meantime: look again.
+        // Another process has stored, erased or moved the item concurrently. Try again.
         continue
       }
     }
@@ -98,7 +96,7 @@ package struct GitCredentialHelper {
     _ wanted: WantedLogin, _ credential: GitCredential, _ endpoint: Endpoint
   ) throws -> (ItemRecord, isChanged: Bool) {
     let (known, all) = try find(at: endpoint, credential) { wanted.isSameKind($0) }
-    // The one with exactly this name; else the one that this machine would have handed out.
+    // Prefer the item with exactly this primary key, otherwise the first one without a path.
     let exact = known.first { $0.primaryKey == wanted.key(group: $0.group) }
     var record = exact ?? known.first { $0.attributes[.path] == nil }
     var isSame = false
@@ -107,8 +105,8 @@ package struct GitCredentialHelper {
       break
     }
     let token = record.flatMap { refreshToken(beside: $0, among: all) }
-    // An older git tells neither when a password ends nor its refresh token: with the same password, what is not said
-    // stays as it is.
+    // An older git sends neither the expiry of a password nor its refresh token. If the password is the same, missing
+    // values stay unchanged.
     let setsExpiry = record?.attributes[.passwordExpiry] != wanted.expiry && (wanted.expiry != nil || !isSame)
     var newToken = credential.refreshToken
     if let token, let new = newToken, try holds(token, new) == true { newToken = nil }
@@ -123,12 +121,11 @@ package struct GitCredentialHelper {
 
   /// Erases credentials that were rejected.
   ///
-  /// - Parameter credential: Every item that has all that it names is erased, but none with another password: that was
-  ///   changed in the meantime. Without protocol or host nothing is.
-  /// - Returns: How many were erased.
-  /// - Throws: `malformed`, `ambiguous`, `damagedIndex`, `KeyringError`, `contended`. An item that cannot be
-  ///   decrypted stays, and is told
-  ///   after the others are gone.
+  /// - Parameter credential: Every item that matches all of its values is erased. An item with another password is
+  ///   kept, because its password was changed since. Without protocol or host nothing is erased.
+  /// - Returns: The number of items that were erased.
+  /// - Throws: `malformed`, `ambiguous`, `damagedIndex`, `KeyringError`, `contended`. An item that cannot be decrypted
+  ///   is kept, and its error is thrown after the others are erased.
   package func erase(_ credential: GitCredential) throws -> Int {
     guard let endpoint = try endpoint(of: credential) else { return 0 }
     for _ in 0..<Self.attempts {
@@ -136,7 +133,7 @@ package struct GitCredentialHelper {
       do {
         if !doomed.isEmpty, try !keyring.delete(doomed, ifUnchanged: true) { continue }
       } catch KeyringError.itemNotFound {
-        // Another process erased one of them: look what is left.
+        // Another process has erased one of them. Find the remaining ones.
         continue
       }
       if let unreadable { throw unreadable }
@@ -157,7 +154,7 @@ package struct GitCredentialHelper {
     }
     for record in found {
       let rejected = LoginItems.isPassword(record) ? credential.password : credential.credential
-      // A rejection of one kind says nothing of the other.
+      // The rejection of a password does not affect tokens, and vice versa.
       if rejected == nil, credential.password != nil || credential.credential != nil { continue }
       do {
         if let rejected, try !secret(of: record).isEqual(to: rejected) { continue }
@@ -176,7 +173,7 @@ package struct GitCredentialHelper {
     guard let scheme = message.scheme, let host = message.host, !scheme.isEmpty, !host.isEmpty else {
       return nil
     }
-    guard let host = HostName(authority: host) else { throw CredentialError.malformed("`host` is no host") }
+    guard let host = HostName(authority: host) else { throw CredentialError.malformed("`host` is invalid") }
     return Endpoint(scheme: String(decoding: scheme, as: UTF8.self), host: host, path: message.path)
   }
 
@@ -211,9 +208,7 @@ package struct GitCredentialHelper {
     }
   }
 
-  /// Returns the item with the refresh token of a login: the same name, another kind of authentication.
-  ///
-  /// - Parameter items: The items of the same place, from the search that found the login.
+  /// Returns the item with the refresh token of a login, which differs only in its authentication type.
   private func refreshToken(beside record: ItemRecord, among items: [ItemRecord]) -> ItemRecord? {
     let key = PrimaryKey(
       itemClass: record.itemClass, attributes: TokenItems.refreshToken(beside: record), group: record.group)

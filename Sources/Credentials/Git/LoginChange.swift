@@ -2,21 +2,21 @@ internal import Keyring
 internal import KeyringModel
 internal import Secrets
 
-/// A login as somebody wants it to be stored.
+/// A login to be stored.
 struct WantedLogin {
   /// The attributes of its primary key, and its label.
   let attributes: Attributes
-  /// The password, or what follows the scheme.
+  /// The password, or the value after the scheme.
   let secret: SecretSlice
 
-  /// The login of a message; nil when it has no user name and password, and no scheme with what follows it.
+  /// Makes the login of a message; nil if the message has neither a user name and password nor a scheme and its value.
   init?(_ credential: GitCredential, _ endpoint: Endpoint) {
     var attributes = Attributes()
     attributes[.server] = AttributeValue(text: endpoint.host.host)
     attributes[.protocol] = .string(endpoint.scheme)
     attributes[.port] = endpoint.host.port.map { .integer($0) }
     attributes[.path] = endpoint.path.flatMap { $0.isEmpty ? nil : AttributeValue(text: $0) }
-    // An empty user name is one, too: some servers let people in by other means, and git need not ask for it.
+    // An empty user name is valid: some servers authenticate by other means, and git then does not ask for a name.
     attributes[.account] = credential.username.map { AttributeValue(text: $0) }
     attributes[.passwordExpiry] = credential.passwordExpiry.map { .string(String($0)) }
     if let scheme = credential.authenticationType, let token = credential.credential, !scheme.isEmpty {
@@ -45,26 +45,27 @@ struct WantedLogin {
   }
 }
 
-/// The changes that store a login, made in one transaction.
+/// The changes that store a login in one transaction.
 struct LoginChange {
   let wanted: WantedLogin
-  /// The item that gets it; nil for a new one.
+  /// The item to update; nil for a new one.
   let record: ItemRecord?
   let replacesSecret: Bool
-  /// A Boolean value that indicates whether the time of expiry changes.
+  /// A Boolean value that indicates whether the expiry time changes.
   let setsExpiry: Bool
-  /// The item of its refresh token.
+  /// The item with its refresh token.
   let token: ItemRecord?
-  /// The new refresh token, where it changes.
+  /// The new refresh token, if it changes.
   let newToken: SecretSlice?
   let removesToken: Bool
 
   /// Makes the change.
   ///
   /// - Returns: The item with the login.
-  /// - Throws: as `Keyring.add` and `Keyring.update`.
+  /// - Throws: The errors of `Keyring.add` and `Keyring.update`.
   func apply(to keyring: Keyring) throws -> ItemRecord {
-    // The usual case is sealed before the lock is taken, so that twelve programs at once do not wait for each other.
+    // In the usual case encryption happens before the lock is taken, so that concurrent programs do not wait for each
+    // other.
     if newToken == nil, !removesToken {
       guard let record else { return try keyring.add(item(wanted.attributes), secret: wanted.secret.copy()) }
       return replacesSecret
@@ -92,7 +93,7 @@ struct LoginChange {
       : try changes.update(record, attributeChanges)
   }
 
-  /// Only what can change about a login that is known: its end.
+  /// The attribute changes of an existing login. Only its expiry time can change.
   private var attributeChanges: AttributeChanges {
     guard setsExpiry else { return AttributeChanges() }
     guard let expiry = wanted.expiry else { return AttributeChanges(clear: [.passwordExpiry]) }

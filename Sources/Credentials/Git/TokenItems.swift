@@ -1,21 +1,22 @@
 internal import KeyringModel
 
-/// Items that are kept beside the password of an account, or in its place, and are never handed out as one.
+/// Items that are stored beside the password of an account, or instead of it, and are never returned as a password.
 ///
-/// What an item is follows from its kind of authentication alone, which names it and stands in its sealed header. A
-/// custom attribute would be a word of the index, which whoever can push may change (threat T10).
+/// Only the authentication type determines the kind of an item. It is part of the primary key and is checked against
+/// the verified record. A custom attribute would be read from the index, which anyone who can push may change (threat
+/// T10).
 enum TokenItems {
-  /// In front of the scheme of the header `Authorization`, for what follows it there.
+  /// The prefix of the authentication type of an access token. The scheme of the header `Authorization` follows.
   private static let headerPrefix = "http-token:"
-  /// The authentication type of a refresh token; for an access token, the scheme follows.
+  /// The authentication type of a refresh token. If it belongs to an access token, the scheme follows.
   private static let refreshType = "oauth-refresh-token"
 
-  /// The kind of authentication of a token of a scheme.
+  /// Returns the authentication type of a token with a scheme.
   static func type(ofScheme scheme: [UInt8]) -> AttributeValue {
     .string(headerPrefix + String(decoding: scheme, as: UTF8.self).lowercased())
   }
 
-  /// The scheme of the header that an item belongs into, as it was spelled; nil for any other item.
+  /// Returns the scheme of the header that an item is for, in its original case; nil for any other item.
   static func scheme(of record: ItemRecord) -> [UInt8]? {
     let type = LoginItems.type(of: record)
     guard type.hasPrefix(headerPrefix) else { return nil }
@@ -24,7 +25,7 @@ enum TokenItems {
     return String(decoding: spelled, as: UTF8.self).lowercased() == scheme ? spelled : Array(scheme.utf8)
   }
 
-  /// The attributes of the item with the refresh token of a login.
+  /// Returns the attributes of the item with the refresh token of a login.
   static func refreshToken(beside record: ItemRecord) -> Attributes {
     var attributes = record.attributes
     let scheme = scheme(of: record).map { ":" + String(decoding: $0, as: UTF8.self).lowercased() } ?? ""
@@ -36,6 +37,6 @@ enum TokenItems {
 }
 
 extension AttributeName {
-  /// The spelling of the scheme of a token; a custom attribute, for display only.
+  /// The scheme of a token in its original case; a custom attribute, for display only.
   static let authorizationScheme: AttributeName = "authorizationScheme"
 }

@@ -2,25 +2,23 @@ package import Keyring
 package import KeyringModel
 package import Secrets
 
-/// Passwords by the name of a service and an account, as Python's `keyring` knows them.
+/// Passwords by service and account, as in Python's `keyring`.
 ///
-/// A service is the name of a generic password; or, for pip and uv, a URL, for which internet passwords of its
-/// protocol,
-/// host and port answer. A host alone names no protocol, and pip asks for one after it has asked for a URL in vain,
-/// also
-/// one of `http`: it is a service like any other.
+/// A service is the name of a generic password. For pip and uv it can be a URL, which also matches internet passwords
+/// with its protocol, host and port. A host without a protocol matches generic passwords only, because pip asks for it
+/// after any URL that was not found, including `http` URLs.
 package struct ServiceLogins {
   private let keyring: Keyring
   private let items: LoginItems
   private let recent: RecentLogins
   private let now: Timestamp
 
-  /// The passwords of a keyring.
+  /// Makes a lookup in a keyring.
   ///
   /// - Parameters:
-  ///   - keyring: Where they are.
-  ///   - recent: Which account was used last.
-  ///   - now: The current time: a password that has ended is not handed out.
+  ///   - keyring: The keyring.
+  ///   - recent: The accounts that were used last.
+  ///   - now: The current time. An expired password is not returned.
   package init(_ keyring: Keyring, recent: RecentLogins, now: Timestamp) {
     self.keyring = keyring
     items = LoginItems(keyring: keyring)
@@ -28,13 +26,13 @@ package struct ServiceLogins {
     self.now = now
   }
 
-  /// Looks for a password.
+  /// Finds a password.
   ///
   /// - Parameters:
-  ///   - service: A generic password's service, compared as it is; else a URL. An internet password with a path answers
-  ///     for what is below it.
-  ///   - account: The account; nil for any, of which the one used last is taken.
-  /// - Returns: The account and the password; nil when there is none.
+  ///   - service: A generic password's service, compared exactly, or else a URL. An internet password with a path
+  ///     matches all URLs below that path.
+  ///   - account: The account; nil for the one used last.
+  /// - Returns: The account, the password and its item; nil if there is none.
   /// - Throws: `ambiguous` for items of several groups; `damagedIndex`, `KeyringError`.
   package func find(
     service: [UInt8], account: [UInt8]?
@@ -57,9 +55,9 @@ package struct ServiceLogins {
     return (record.attributes[.account]?.contentBytes ?? [], secret, record.reference)
   }
 
-  /// Stores a password as a generic one, in place of the one that is there.
+  /// Stores a generic password, replacing an existing one.
   ///
-  /// - Returns: Whether anything has changed.
+  /// - Returns: True if anything has changed.
   /// - Throws: `ambiguous`, `damagedIndex`, `KeyringError`, `contended`.
   package func store(
     _ secret: SecretSlice, service: [UInt8], account: [UInt8]
@@ -69,13 +67,13 @@ package struct ServiceLogins {
 
   /// Removes a generic password.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was one.
   /// - Throws: `ambiguous`, `damagedIndex`, `KeyringError`.
   package func remove(service: [UInt8], account: [UInt8]) throws -> Bool {
     try item(service, account).erase()
   }
 
-  /// The generic password of a service; of a URL what may be public.
+  /// Returns the generic password of a service. The parts of a URL that may be secret are removed.
   private func item(_ service: [UInt8], _ account: [UInt8]?) -> ServiceItem {
     let isURL = String(decoding: service, as: UTF8.self).contains("://")
     return ServiceItem(
