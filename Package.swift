@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// One list for every target, so that no file plays by other rules than its neighbour.
+// One list of settings for all targets.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -11,7 +11,7 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-// Leaves first: a target imports only from what stands above it in this list.
+// Leaves first: a target imports only targets above it in this list.
 let package = Package(
   name: "keytree",
   products: [
@@ -59,7 +59,7 @@ let package = Package(
       name: "KeychainServices",
       dependencies: ["CSystem", "CKsba", "Encoding", "Keyring", "KeyringModel", "OpenPGP", "Secrets"],
       swiftSettings: settings),
-    // Written against Apple's functions alone, which are the system's own elsewhere.
+    // Uses only Apple's functions. On other platforms the system provides them.
     .target(
       name: "KeychainPasswords",
       dependencies: [.target(name: "KeychainServices", condition: .when(platforms: [.linux]))],
@@ -103,13 +103,13 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "keytree", dependencies: ["KeytreeCLI"], exclude: ["Linking"], swiftSettings: settings),
-    // Not a product: it measures the command that stands beside it, and the library in a process that goes on.
+    // Not a product. Measures the `keytree` command beside it, and the library in a long-running process.
     .executableTarget(
       name: "keytree-benchmark",
       dependencies: ["CSystem", "Encoding", "FileSystem", "Keyring", "KeyringModel"],
       path: "Sources/KeytreeBenchmark", swiftSettings: settings),
 
-    // Not a product either: what `keytree-benchmark` runs to measure Apple's functions, which need Foundation.
+    // Not a product. `keytree-benchmark` runs it to measure Apple's functions, which need Foundation.
     .executableTarget(
       name: "secitem-benchmark", dependencies: ["OpenPGP", "KeychainServices"],
       path: "Sources/SecItemBenchmark", swiftSettings: settings),
@@ -165,8 +165,9 @@ let package = Package(
 )
 
 #if os(Linux)
-  // Apple's names for the same thing. A module called `Security` that was built makes `canImport(Security)` true for
-  // all that is built with it, so a package asks for these one by one; on Apple's systems they do not exist.
+  // Modules with Apple's names that re-export `KeychainServices`. Each is a separate product, because a `Security`
+  // module in a build makes `canImport(Security)` true for every package in that build. They do not exist on Apple's
+  // systems.
   for name in ["Security", "LocalAuthentication", "AuthenticationServices"] {
     package.products.append(.library(name: name, targets: [name]))
     package.targets.append(.target(name: name, dependencies: ["KeychainServices"], swiftSettings: settings))
@@ -191,7 +192,7 @@ let package = Package(
         "KeychainPasswords", "KeychainServices", "Keyring", "TestSupport", "KeychainTestSupport",
       ],
       swiftSettings: settings))
-  // As most code for Apple's keychain is compiled: an older mode of the language and none of the settings above.
+  // Compiled like most code for Apple's keychain: in Swift 5 mode and without the settings above.
   package.targets.append(
     .testTarget(
       name: "KeychainServicesSwift5Tests", dependencies: ["AuthenticationServices", "KeychainTestSupport"],
