@@ -42,8 +42,8 @@ package enum ShardScanner {
     return unsafe ByteSearch.last(newline, in: shard, from: 0, before: shard.count).map { $0 + 1 } ?? 0
   }
 
-  /// Returns the numbers of lines in a shard, in ascending order. All calls together take one pass over the shard,
-  /// however many there are (threat T46).
+  /// A counter that returns the numbers of lines in a shard, in ascending order. All calls together take one pass over
+  /// the shard, however many there are (threat T46).
   package struct LineCounter {
     private var offset = 0
     private var number = 1

@@ -22,7 +22,7 @@ public struct Policy: Equatable, Sendable {
 
   /// The format that this version writes.
   package static let format: Int64 = 1
-  /// The maximum size of a policy in bytes, enough for some thousand people.
+  /// The maximum size of a policy in bytes, enough for several thousand people.
   package static let maximumSize = 1024 * 1024
 
   /// Makes a policy from its parts. ``validate()`` checks them.
