@@ -1,16 +1,15 @@
 /// A pull parser for the words of a command line.
 ///
-/// The caller pulls one token after the other and, after an option that takes a value, the value. What
-/// is accepted:
-/// - `-a`, and clusters of them, `-abc`
-/// - `-ovalue`, `-o value` and `-o=value`: the first `=` after the letter is a separator, so a value that
-///   itself begins with `=` is given as a word of its own
+/// The caller pulls one token after another and, after an option that takes a value, its value. The accepted forms are:
+/// - `-a`, and clusters such as `-abc`
+/// - `-ovalue`, `-o value` and `-o=value`: the first `=` after the letter is a separator, so a value that itself begins
+///   with `=` has to be a separate word
 /// - `--name value` and `--name=value`
 /// - an optional value only in the attached form, `--name=value` or `-nvalue`
-/// - `--`: every later word is an operand, whatever it begins with
+/// - `--`: every later word is an operand, even one that begins with a hyphen
 /// - `-` alone is an operand
 ///
-/// Names are not abbreviated and not looked up here: what exists is the caller's business.
+/// Names cannot be abbreviated. The reader does not look them up; the caller knows which options exist.
 package struct ArgumentReader: Sendable {
   /// The elements of a command line.
   package enum Token: Equatable, Sendable {
@@ -22,11 +21,11 @@ package struct ArgumentReader: Sendable {
     case operand(Word)
   }
 
-  /// The reasons why the reader stops.
+  /// The errors that the reader detects.
   package enum Problem: Error, Equatable {
-    /// The option before, as written, was given a value with `=` that nobody asked for.
+    /// The preceding option, as written, has a value attached with `=` but takes none.
     case unexpectedValue(option: String)
-    /// The option before, as written, needs a value and no word is left.
+    /// The preceding option, as written, needs a value, but no word is left.
     case missingValue(option: String)
   }
 
@@ -34,28 +33,28 @@ package struct ArgumentReader: Sendable {
   private var position = 0
   /// The rest of a cluster of one-letter options.
   private var cluster: ArraySlice<UInt8> = []
-  /// The value attached to the long option returned last.
+  /// The value attached to the long option that was returned last.
   private var attached: Word?
   private var onlyOperands = false
-  /// The option returned last as the user would write it.
+  /// The option that was returned last, as the user would write it.
   private var current = ""
 
-  /// A reader at the first of the words.
+  /// Creates a reader at the first word.
   ///
   /// - Parameter words: the arguments without the name of the program.
   package init(_ words: [Word]) {
     self.words = words
   }
 
-  /// All words that were not read yet, as they stand.
+  /// Returns all unread words unchanged and moves to the end.
   package mutating func rest() -> ArraySlice<Word> {
     defer { position = words.count }
     return words[position...]
   }
 
-  /// The next token, or nil at the end.
+  /// Returns the next token, or nil at the end.
   ///
-  /// - Throws: `unexpectedValue` when the option before has an attached value that was not taken.
+  /// - Throws: `unexpectedValue` if the preceding option has an attached value that the caller did not take.
   package mutating func next() throws(Problem) -> Token? {
     if attached != nil || cluster.first == UInt8(ascii: "=") {
       throw .unexpectedValue(option: current)
@@ -85,9 +84,9 @@ package struct ArgumentReader: Sendable {
     return .long(name)
   }
 
-  /// The value of the option returned last: attached, or else the next word, even one with a hyphen.
+  /// Returns the value of the last option: the attached value, or else the next word, even if it begins with a hyphen.
   ///
-  /// - Throws: `missingValue` when there is neither.
+  /// - Throws: `missingValue` if there is neither.
   package mutating func value() throws(Problem) -> Word {
     if let word = optionalValue() { return word }
     guard position < words.count else { throw .missingValue(option: current) }
@@ -95,7 +94,7 @@ package struct ArgumentReader: Sendable {
     return words[position]
   }
 
-  /// The attached value of the option returned last, or nil; never the next word.
+  /// Returns the attached value of the last option, or nil. Never takes the next word.
   package mutating func optionalValue() -> Word? {
     if let word = attached {
       attached = nil
@@ -110,7 +109,7 @@ package struct ArgumentReader: Sendable {
   private mutating func takeLetter() -> Token {
     let scalar = String(decoding: cluster.prefix(4), as: UTF8.self).unicodeScalars.first ?? "\u{FFFD}"
     let length = String(scalar).utf8
-    // A byte that is not UTF-8 also decodes to U+FFFD, but is one byte long and not these three.
+    // An invalid byte also decodes to U+FFFD, but it is one byte long and not the three bytes of U+FFFD in UTF-8.
     let isWhole = cluster.starts(with: length)
     cluster = cluster.dropFirst(isWhole ? length.count : 1)
     current = "-" + String(scalar)

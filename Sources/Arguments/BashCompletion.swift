@@ -11,10 +11,10 @@ struct BashCompletion {
   func text() -> String {
     let name = program.name
     return """
-      # bash completion for \(name): source it, or put it into ~/.local/share/bash-completion/completions/\(name)
+      # bash completion for \(name): source it, or put it in ~/.local/share/bash-completion/completions/\(name)
 
-      # Offers the items that the word $1 begins, quoted. What stands before its last colon is a word of its own to
-      # bash, and is not repeated.
+      # Offers the items that begin with the word $1, quoted. bash treats the text before the last colon as a separate
+      # word, so it is not repeated.
       _\(name)_items() {
         local line quoted before=''
         [[ $1 == *:* && $COMP_WORDBREAKS == *:* ]] && before=${1%"${1##*:}"}
@@ -31,7 +31,7 @@ struct BashCompletion {
         done
       }
 
-      # Offers what stands for kind $1 in place of the word $2.
+      # Offers the completions of kind $1 for the word $2.
       _\(name)_kind() {
         case $1 in
           item) _\(name)_items "$2" ;;
@@ -41,7 +41,7 @@ struct BashCompletion {
         esac
       }
 
-      # The kind of the value that option $2 of command $1 takes; nothing when it takes none.
+      # The kind of the value that option $2 of command $1 takes; empty if it takes none.
       _\(name)_value() {
         case "$1 $2" in
       \(valueCases())
@@ -55,7 +55,7 @@ struct BashCompletion {
         esac
       }
 
-      # The commands below $1, or its options with $2 = options.
+      # The subcommands of $1, or its options if $2 is "options".
       _\(name)_words() {
         case "$2 $1" in
       \(wordCases())
@@ -67,7 +67,7 @@ struct BashCompletion {
         local rest=$COMP_LINE isJoined=0 last=-1
         local -a words=()
         COMPREPLY=()
-        # Words that bash has taken apart at a colon belong together.
+        # Join the words that bash split at a colon.
         for ((index = 0; index <= COMP_CWORD; index++)); do
           word=${COMP_WORDS[index]}
           if ((isJoined)) && [[ $word == :* || ${words[last]} == *: ]]; then

@@ -1,6 +1,6 @@
 /// One operand: a word of a command line that is not an option.
 package struct OperandDeclaration: Equatable, Sendable {
-  /// The numbers of words of an operand.
+  /// The number of words that an operand takes.
   package enum Count: Equatable, Sendable {
     case one
     case optional
@@ -8,14 +8,14 @@ package struct OperandDeclaration: Equatable, Sendable {
     case any
   }
 
-  /// Its name, what is accepted and what a shell offers.
+  /// The name, the accepted values and the shell completion.
   package let value: ValueDeclaration
   /// The number of words; only the last operand may have more than one.
   package let count: Count
   /// The description: one sentence without a full stop.
   package let help: String
 
-  /// An operand with its name in capital letters.
+  /// Creates an operand; its name is in capital letters.
   package init(
     _ name: String, _ kind: ValueDeclaration.Kind = .text, count: Count = .one,
     completion: CompletionKind = .none, help: String
@@ -36,14 +36,14 @@ package struct OperandDeclaration: Equatable, Sendable {
   }
 }
 
-/// A command line to copy, and what it does.
+/// A sample command line and its explanation.
 package struct Example: Equatable, Sendable {
-  /// The line without the prompt of the shell.
+  /// The line without the shell prompt.
   package let line: String
   /// The effect: one sentence without a full stop.
   package let explanation: String
 
-  /// An example of a line and its explanation.
+  /// Creates an example from a line and its explanation.
   package init(_ line: String, _ explanation: String) {
     self.line = line
     self.explanation = explanation
@@ -52,30 +52,31 @@ package struct Example: Equatable, Sendable {
 
 /// One command: the single source of its parsing, usage errors, help, completions and manual section.
 package struct CommandDeclaration: Equatable, Sendable {
-  /// The word that calls it.
+  /// The word that invokes the command.
   package let name: String
-  /// Other words that call it.
+  /// Other words that invoke the command.
   package let aliases: [String]
   /// The summary: a few words, lower case, without a full stop.
   package let summary: String
   /// The details beyond the summary: paragraphs of whole sentences.
   package let details: [String]
-  /// Its operands in order.
+  /// The operands in order.
   package let operands: [OperandDeclaration]
-  /// Its own options, without those that every command has.
+  /// The command's own options, without the global options.
   package let options: [OptionDeclaration]
-  /// Commands below it; the first operand chooses one.
+  /// The subcommands; the first operand selects one.
   package let subcommands: [CommandDeclaration]
-  /// Lines to copy.
+  /// The examples that help shows.
   package let examples: [Example]
-  /// The exit codes it can end with besides success and the usual failures; words come from the program.
+  /// The exit codes besides success and the usual failures; their meanings come from the program.
   package let exitCodes: [Int32]
-  /// True when help and completions do not show it.
+  /// True if help and completions do not show the command.
   package let isHidden: Bool
-  /// True when every word after the name is an operand, whatever it begins with: they are another program's.
+  /// True if every word after the name is an operand, even one that begins with a hyphen, because the words are for
+  /// another program.
   package let takesRest: Bool
 
-  /// A command; everything but its name and summary has an empty default.
+  /// Creates a command. Everything except the name and the summary is empty by default.
   package init(
     name: String, aliases: [String] = [], summary: String, details: [String] = [],
     operands: [OperandDeclaration] = [], options: [OptionDeclaration] = [],
@@ -95,7 +96,7 @@ package struct CommandDeclaration: Equatable, Sendable {
     self.takesRest = takesRest
   }
 
-  /// True when a word calls this command.
+  /// Returns true if a word invokes this command.
   package func answers(to word: String) -> Bool {
     name == word || aliases.contains(word)
   }
@@ -105,12 +106,12 @@ package struct CommandDeclaration: Equatable, Sendable {
     operands.count { $0.count == .one || $0.count == .oneOrMore }
   }
 
-  /// The largest number of operands, or nil when there is none.
+  /// The largest number of operands, or nil if there is no limit.
   package var mostOperands: Int? {
     operands.contains { $0.count == .oneOrMore || $0.count == .any } ? nil : operands.count
   }
 
-  /// The declaration of the operand at a position.
+  /// Returns the declaration of the operand at a position; nil if the command takes fewer operands.
   package func operand(at index: Int) -> OperandDeclaration? {
     if index < operands.count { return operands[index] }
     guard mostOperands == nil else { return nil }

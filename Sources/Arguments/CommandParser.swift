@@ -1,7 +1,7 @@
 extension ProgramDeclaration {
   /// A parsed command line.
   package struct Call: Equatable, Sendable {
-    /// The command and those above it, outermost first; empty when none was named.
+    /// The command and its parent commands, outermost first; empty if no command was named.
     package let path: [CommandDeclaration]
     /// The options and operands.
     package let arguments: ParsedArguments
@@ -11,18 +11,18 @@ extension ProgramDeclaration {
 
   /// Parses a command line.
   ///
-  /// Shared options are accepted anywhere; a command's own options after its name. The first operand
-  /// names the command, and so on while there are commands below.
+  /// Global options are accepted anywhere, a command's own options only after its name. The first operand names the
+  /// command, and the next ones name its subcommands, if it has any.
   ///
   /// - Parameter words: the arguments without the name of the program.
-  /// - Throws: the first thing that is wrong, with the command it was meant for.
+  /// - Throws: the first error, with the command that it belongs to.
   package func parse(_ words: [Word]) throws(UsageError) -> Call {
     var parser = CommandParser(program: self, words: words)
     return try parser.parse()
   }
 }
 
-/// One run over a command line; see `ProgramDeclaration.parse`.
+/// A single parse of a command line; see `ProgramDeclaration.parse`.
 private struct CommandParser {
   let program: ProgramDeclaration
   var reader: ArgumentReader
@@ -70,7 +70,7 @@ private struct CommandParser {
     }
   }
 
-  /// Takes a word that is no option: the name of a command, or an operand of the one found.
+  /// Takes a word that is not an option: the name of a command, or an operand of the current command.
   private mutating func take(_ word: Word) throws(UsageError) {
     guard let command = path.last else {
       let command = try program.command(word, below: path)
@@ -79,7 +79,8 @@ private struct CommandParser {
       return
     }
     if !command.subcommands.isEmpty, arguments.operands.isEmpty {
-      // A command may have both: `otp ITEM` and `otp add ITEM`. A name below it comes first.
+      // A command may have both operands and subcommands: `otp ITEM` and `otp add ITEM`. The name of a subcommand takes
+      // precedence.
       let isNamed = command.subcommands.contains { $0.answers(to: word.approximateText) }
       if isNamed || command.operands.isEmpty {
         path.append(try program.command(word, below: path))
@@ -93,7 +94,7 @@ private struct CommandParser {
     arguments.add(operand: word)
   }
 
-  /// Takes an option and its value; true when it ends the parsing.
+  /// Takes an option and its value. Returns true if the option ends the parsing.
   private mutating func take(_ option: OptionDeclaration) throws(UsageError) -> Bool {
     var value: Word?
     switch option.argument {
@@ -111,7 +112,7 @@ private struct CommandParser {
     if let value, let declaration = option.argument.value {
       try check(value, declaration, of: option.display)
     }
-    // Two different values for one option are a contradiction, not a choice; a flag given twice is not.
+    // Two values for one option may contradict each other, so neither is chosen. A repeated flag is harmless.
     if option.argument != .none, !option.isRepeatable, arguments.has(option) {
       throw error(.repeated(option: option.display))
     }

@@ -1,20 +1,20 @@
-/// A completion script for a shell, made from the declaration of a program.
+/// A completion script for a shell, generated from the declaration of a program.
 ///
-/// Names of items come from the program's own `find`, read line by line: a name is data to the script and
-/// is never expanded, whatever `$(...)` it holds.
+/// Item names come from the program's own `find` command and are read line by line. The script treats a name as data
+/// and never expands it, even if it contains `$(...)`.
 package enum CompletionScript {
-  /// A shell that has completions.
+  /// A shell for which completions are available.
   package enum Shell: String, CaseIterable, Sendable {
     case bash
     case zsh
     case fish
   }
 
-  /// The script to be sourced by a shell.
+  /// Returns the script that a shell sources.
   ///
   /// - Parameters:
   ///   - shell: the shell that reads it.
-  ///   - program: what it completes.
+  ///   - program: the program that it completes.
   package static func text(for shell: Shell, _ program: ProgramDeclaration) -> String {
     switch shell {
     case .bash: BashCompletion(program).text()
@@ -23,19 +23,19 @@ package enum CompletionScript {
     }
   }
 
-  /// The shell words that print `container/account` of every item, one per line. Names with a backslash
-  /// are escaped in the output of `find` and left out.
+  /// Returns the shell pipeline that prints `container/account` of every item, one per line. Leaves out names that
+  /// `find` escapes with a backslash.
   static func itemLister(_ program: ProgramDeclaration) -> String {
     "command \(program.name) --no-input --quiet find 2>/dev/null | "
       + #"cut -f2,3 | tr '\t' / | grep -Fv "\\""#
   }
 
-  /// A text in single quotes for a shell of the Bourne family.
+  /// Returns a text in single quotes for a Bourne-style shell.
   static func quote(_ text: String) -> String {
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
   }
 
-  /// Every command with the path that leads to it, those above before those below, without hidden ones.
+  /// Returns the paths of all visible commands, each parent before its subcommands.
   static func allPaths(_ commands: [CommandDeclaration], below: [CommandDeclaration] = [])
     -> [[CommandDeclaration]]
   {

@@ -9,7 +9,7 @@ struct FishCompletion {
   func text() -> String {
     let name = program.name
     var lines = [
-      "# fish completion for \(name): put it into ~/.config/fish/completions/\(name).fish, or source it",
+      "# fish completion for \(name): put it in ~/.config/fish/completions/\(name).fish, or source it",
       "",
       "function __\(name)_items",
       "    \(CompletionScript.itemLister(program))",
@@ -75,7 +75,7 @@ struct FishCompletion {
     }
   }
 
-  /// In fish a backslash escapes within single quotes, too.
+  /// Returns a text in single quotes. In fish, a backslash escapes even within single quotes.
   private func quote(_ text: String) -> String {
     var quoted = "'"
     for character in text {

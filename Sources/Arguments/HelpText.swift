@@ -1,19 +1,19 @@
-/// Help texts, made from declarations alone, so they cannot fail and cannot disagree with the parser.
+/// Help texts, generated only from the declarations, so they cannot fail and always agree with the parser.
 package struct HelpText: Sendable {
   private let program: ProgramDeclaration
   private let width: Int
 
-  /// Help for a program, wrapped to a width.
+  /// Creates the help for a program, wrapped to a width.
   ///
   /// - Parameters:
-  ///   - program: what to describe.
-  ///   - width: columns to fill; held between 40 and 100, beyond which text is hard to read.
+  ///   - program: the program to describe.
+  ///   - width: the number of columns, limited to 40 to 100, because longer lines are hard to read.
   package init(_ program: ProgramDeclaration, width: Int) {
     self.program = program
     self.width = min(max(width, 40), 100)
   }
 
-  /// The few lines shown when no command was named.
+  /// Returns the short text that is shown if no command was named.
   package func short() -> String {
     """
     \(program.name): \(program.summary)
@@ -25,7 +25,7 @@ package struct HelpText: Sendable {
     """
   }
 
-  /// The list of commands, the shared options, the variables of the environment and the exit codes.
+  /// Returns the list of commands, the global options, the environment variables and the exit codes.
   package func overview() -> String {
     var text = program.name + ": " + program.summary + "\n\n"
     text += "Usage: \(program.name) COMMAND [OPTIONS] [OPERANDS]\n\nCommands:\n"
@@ -39,9 +39,9 @@ package struct HelpText: Sendable {
     return text
   }
 
-  /// Synopsis, explanation, operands, options, examples and exit codes of one command.
+  /// Returns the synopsis, explanation, operands, options, examples and exit codes of one command.
   ///
-  /// - Parameter path: the command and those above it, outermost first.
+  /// - Parameter path: the command and its parent commands, outermost first.
   package func command(_ path: [CommandDeclaration]) -> String {
     guard let command = path.last else { return overview() }
     let names = ([program.name] + path.map(\.name)).joined(separator: " ")
@@ -69,7 +69,7 @@ package struct HelpText: Sendable {
     return text + section("Exit codes", exitRows(command))
   }
 
-  /// One line for every way to call a command.
+  /// Returns one line for every way to invoke a command.
   package func synopsis(_ path: [CommandDeclaration]) -> [String] {
     guard let command = path.last else { return [] }
     let names = ([program.name] + path.map(\.name)).joined(separator: " ")
@@ -82,7 +82,7 @@ package struct HelpText: Sendable {
     return lines
   }
 
-  /// The options of a command by heading, in the order of their first appearance.
+  /// Returns the options of a command by heading, in the order in which the headings first appear.
   func optionSections(_ path: [CommandDeclaration]) -> [(heading: String, options: [OptionDeclaration])] {
     var sections: [(heading: String, options: [OptionDeclaration])] = []
     for option in path.flatMap(\.options) {
@@ -96,7 +96,7 @@ package struct HelpText: Sendable {
     return sections
   }
 
-  /// The exit codes of a command with their meaning.
+  /// Returns the exit codes of a command with their meanings.
   func exitRows(_ command: CommandDeclaration) -> [(String, String)] {
     let codes = Set(program.usualExitCodes + command.exitCodes)
     return program.exitCodes.filter { codes.contains($0.code) }.map { (String($0.code), $0.meaning) }
@@ -123,7 +123,8 @@ package struct HelpText: Sendable {
     return names + option.valueNotation
   }
 
-  /// Two columns: terms, and what they mean, wrapped beside them, or below a term too long for that.
+  /// Returns two columns: the terms and their meanings. A meaning is wrapped beside its term, or below it if the term
+  /// is too long.
   private func rows(_ content: [(term: String, text: String)]) -> String {
     let column = min(28, (content.map(\.term.count).max() ?? 0) + 4)
     var text = ""
@@ -139,7 +140,7 @@ package struct HelpText: Sendable {
     return text
   }
 
-  /// A paragraph in lines of a width, each indented and ended by a line feed.
+  /// Wraps a paragraph to a width. Each line is indented and ends with a line feed.
   static func wrap(_ text: String, width: Int, indent: Int) -> String {
     let margin = String(repeating: " ", count: indent)
     var lines: [String] = []

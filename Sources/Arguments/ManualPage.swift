@@ -1,4 +1,4 @@
-/// The manual page of a program in section 1, made from its declaration.
+/// The manual page of a program in section 1, generated from its declaration.
 ///
 /// The text uses the macros of man(7): `.TH`, `.SH`, `.SS`, `.TP`, `.PP`, `.EX`.
 package struct ManualPage: Sendable {
@@ -6,14 +6,14 @@ package struct ManualPage: Sendable {
   private let version: String
   private let help: HelpText
 
-  /// A page of a program in a version, shown in the footer.
+  /// Creates the page of a program; the footer shows the version.
   package init(_ program: ProgramDeclaration, version: String) {
     self.program = program
     self.version = version
     help = HelpText(program, width: 100)
   }
 
-  /// The page in roff, ended by a line feed.
+  /// Returns the page in roff, which ends with a line feed.
   package func text() -> String {
     var page = ".TH \(program.name.uppercased()) 1 \"\" \"\(Self.escape(program.name + " " + version))\"\n"
     page += ".SH NAME\n\(Self.escape(program.name)) \\- \(Self.escape(program.summary))\n"
@@ -40,7 +40,7 @@ package struct ManualPage: Sendable {
     guard let command = path.last else { return "" }
     var page = ".SS \(Self.escape(path.map(\.name).joined(separator: " ")))\n"
     page += Self.line(command.summary)
-    // Commands below it have sections of their own.
+    // Subcommands have their own sections.
     if command.subcommands.isEmpty || !command.operands.isEmpty {
       for line in help.synopsis(path).prefix(1) {
         page += ".PP\n.B " + Self.escape(line) + "\n"
@@ -73,14 +73,16 @@ package struct ManualPage: Sendable {
     return page
   }
 
-  /// A line of text: escaped, and never taken for a request because it begins with a dot or a quote.
+  /// Returns an escaped line of text that roff does not interpret as a request, even if it begins with a dot or a
+  /// quote.
   private static func line(_ text: String) -> String {
     let escaped = escape(text)
     let isRequest = escaped.hasPrefix(".") || escaped.hasPrefix("'")
     return (isRequest ? "\\&" : "") + escaped + "\n"
   }
 
-  /// Text with roff's own characters escaped: backslash, hyphen (else a dash that cannot be copied), quotes.
+  /// Escapes the characters that are special in roff: backslashes, quotes, and hyphens, which would otherwise become
+  /// dashes that cannot be copied.
   static func escape(_ text: String) -> String {
     var escaped = ""
     for character in text {

@@ -14,7 +14,7 @@ package enum CompletionKind: Equatable, Sendable {
   case words([String])
 }
 
-/// The value of an option or an operand: what it is called, what it may be, what a shell offers for it.
+/// The value of an option or an operand: its name, the accepted values and the shell completion.
 package struct ValueDeclaration: Equatable, Sendable {
   /// The kinds of values that the parser accepts.
   package enum Kind: Equatable, Sendable {
@@ -22,20 +22,20 @@ package struct ValueDeclaration: Equatable, Sendable {
     case bytes
     /// UTF-8 text.
     case text
-    /// A decimal number in a range, or one of a few words in its place.
+    /// A decimal number in a range, or one of a few words instead.
     case integer(ClosedRange<Int>, or: [String] = [])
     /// One of a few words.
     case choice([String])
   }
 
-  /// The name in help texts: capital letters, `FILE`.
+  /// The name in help texts, in capital letters, such as `FILE`.
   package let name: String
   /// The kind of value that the parser accepts.
   package let kind: Kind
   /// The completion that a shell offers.
   package let completion: CompletionKind
 
-  /// A value with its name in help texts, what is accepted, and what a shell offers.
+  /// Creates a value from its name in help texts, the accepted values and the shell completion.
   package init(_ name: String, _ kind: Kind = .text, completion: CompletionKind = .none) {
     self.name = name
     self.kind = kind
@@ -46,18 +46,18 @@ package struct ValueDeclaration: Equatable, Sendable {
   }
 }
 
-/// One option: the source of its parsing, its help, its completion and its place in the manual.
+/// One option: the single source of its parsing, help, completions and manual entry.
 package struct OptionDeclaration: Equatable, Sendable {
   /// The argument of an option.
   package enum Argument: Equatable, Sendable {
-    /// No value; one given with `=` is an error.
+    /// No value; a value given with `=` is an error.
     case none
     /// A value in the same word or the next one.
     case required(ValueDeclaration)
     /// A value in the same word only.
     case optional(ValueDeclaration)
 
-    /// The declaration of the value, where there is one.
+    /// The declaration of the value; nil if the option takes none.
     package var value: ValueDeclaration? {
       switch self {
       case .none: nil
@@ -70,18 +70,18 @@ package struct OptionDeclaration: Equatable, Sendable {
   package let long: String?
   /// The letter after `-`, if it has one.
   package let short: Unicode.Scalar?
-  /// Its value.
+  /// The argument that the option takes.
   package let argument: Argument
   /// The effect: one sentence without a full stop.
   package let help: String
-  /// The heading it stands under in help texts; nil is `Options`.
+  /// The heading in help texts; nil means `Options`.
   package let heading: String?
-  /// True when it may be given more than once with different values.
+  /// True if the option may be given more than once with different values.
   package let isRepeatable: Bool
-  /// True when nothing after it is looked at, as with `--help`.
+  /// True if the parser ignores everything after the option, as with `--help`.
   package let endsParsing: Bool
 
-  /// An option; it needs a long name, a letter, or both.
+  /// Creates an option, which needs a long name, a letter, or both.
   package init(
     _ long: String?, short: Unicode.Scalar? = nil, _ argument: Argument = .none, help: String,
     heading: String? = nil, isRepeatable: Bool = false, endsParsing: Bool = false
@@ -96,12 +96,12 @@ package struct OptionDeclaration: Equatable, Sendable {
     self.endsParsing = endsParsing
   }
 
-  /// The name by which a command asks for it: the long one, else the letter.
+  /// The name that a command uses to look up the option: the long name, or else the letter.
   package var name: String {
     long ?? short.map { String($0) } ?? ""
   }
 
-  /// The option as messages show it: `--name`, or `-n` when it has no long name.
+  /// The option as messages show it: `--name`, or `-n` if it has no long name.
   package var display: String {
     long.map { "--" + $0 } ?? "-" + name
   }

@@ -4,7 +4,7 @@ package struct ParsedArguments: Equatable, Sendable {
   package struct Given: Equatable, Sendable {
     /// The option.
     package let option: OptionDeclaration
-    /// Its value, where one was given.
+    /// Its value, if one was given.
     package let value: Word?
   }
 
@@ -13,7 +13,7 @@ package struct ParsedArguments: Equatable, Sendable {
   /// The operands in order.
   package private(set) var operands: [Word] = []
 
-  /// Nothing given.
+  /// Creates a value without options and operands.
   package init() {}
 
   mutating func add(_ option: OptionDeclaration, _ value: Word?) {
@@ -24,32 +24,32 @@ package struct ParsedArguments: Equatable, Sendable {
     operands.append(operand)
   }
 
-  /// True when an option was given.
+  /// Returns true if an option was given.
   package func has(_ option: OptionDeclaration) -> Bool {
     options.contains { $0.option.name == option.name }
   }
 
-  /// The value an option was given last, or nil when it was not given or has none.
+  /// Returns the last value given for an option; nil if the option was not given or has no value.
   package func value(_ option: OptionDeclaration) -> Word? {
     options.last { $0.option.name == option.name }?.value
   }
 
-  /// All values an option was given, in order.
+  /// Returns all values given for an option, in order.
   package func values(_ option: OptionDeclaration) -> [Word] {
     options.compactMap { $0.option.name == option.name ? $0.value : nil }
   }
 
-  /// The value of an option as text; nil when not given. The parser has seen to it that it is UTF-8.
+  /// Returns the value of an option as text; nil if it was not given. The parser has checked that it is UTF-8.
   package func text(_ option: OptionDeclaration) -> String? {
     value(option)?.text
   }
 
-  /// The value of an option as a number; nil when not given or when it is a word in a number's place.
+  /// Returns the value of an option as a number; nil if it was not given, or if it is a word instead of a number.
   package func integer(_ option: OptionDeclaration) -> Int? {
     text(option).flatMap { Int($0) }
   }
 
-  /// The operand at a position, or nil when there are fewer.
+  /// Returns the operand at a position; nil if there are fewer operands.
   package func operand(_ index: Int) -> Word? {
     index < operands.count ? operands[index] : nil
   }

@@ -1,49 +1,49 @@
-/// A whole program: its commands, the options all of them share, and the meaning of its exit codes.
+/// A program: its commands, its global options and the meanings of its exit codes.
 package struct ProgramDeclaration: Sendable {
-  /// An exit code and what it says.
+  /// An exit code and its meaning.
   package struct ExitMeaning: Equatable, Sendable {
     /// The number.
     package let code: Int32
     /// The meaning: a few words.
     package let meaning: String
 
-    /// A number and its meaning.
+    /// Creates an exit code from its number and meaning.
     package init(_ code: Int32, _ meaning: String) {
       self.code = code
       self.meaning = meaning
     }
   }
 
-  /// A variable of the environment and what it does.
+  /// An environment variable and its effect.
   package struct Variable: Equatable, Sendable {
     /// The name without `$`.
     package let name: String
     /// The effect: one sentence without a full stop.
     package let help: String
 
-    /// A name and what it does.
+    /// Creates a variable from its name and effect.
     package init(_ name: String, _ help: String) {
       self.name = name
       self.help = help
     }
   }
 
-  /// The word that calls it.
+  /// The word that invokes the program.
   package let name: String
   /// The summary: one sentence without a full stop.
   package let summary: String
-  /// Options that every command has, usable before and after the name of the command.
+  /// The options of every command, accepted before and after the command's name.
   package let globals: [OptionDeclaration]
-  /// Its commands in the order of the help text.
+  /// The commands in the order of the help text.
   package let commands: [CommandDeclaration]
-  /// All its exit codes in ascending order.
+  /// All exit codes in ascending order.
   package let exitCodes: [ExitMeaning]
   /// The exit codes that every command can end with.
   package let usualExitCodes: [Int32]
-  /// The variables it looks at.
+  /// The environment variables that the program reads.
   package let variables: [Variable]
 
-  /// A program.
+  /// Creates a program.
   package init(
     name: String, summary: String, globals: [OptionDeclaration], commands: [CommandDeclaration],
     exitCodes: [ExitMeaning], usualExitCodes: [Int32] = [0, 1, 2], variables: [Variable] = []
@@ -62,10 +62,10 @@ package struct ProgramDeclaration: Sendable {
     commands.filter { !$0.isHidden }
   }
 
-  /// The command a path of names leads to, with every command on the way.
+  /// Returns the commands along a path of names, outermost first.
   ///
-  /// - Parameter names: names or aliases, `["import", "pass"]`.
-  /// - Throws: `unknownCommand` for the first name that leads nowhere.
+  /// - Parameter names: names or aliases, such as `["import", "pass"]`.
+  /// - Throws: `unknownCommand` for the first name that does not exist.
   package func path(to names: [Word]) throws(UsageError) -> [CommandDeclaration] {
     var path: [CommandDeclaration] = []
     for name in names {
@@ -74,7 +74,7 @@ package struct ProgramDeclaration: Sendable {
     return path
   }
 
-  /// The command of a name below a path.
+  /// Returns the command with a name below a path.
   func command(
     _ word: Word, below path: [CommandDeclaration]
   ) throws(UsageError) -> CommandDeclaration {

@@ -1,14 +1,14 @@
-/// The known name a mistyped one was probably meant to be.
+/// Suggestions for mistyped names.
 package enum Suggestion {
-  /// The nearest of the known names, or nil when none is near.
+  /// Returns the nearest of the known names, or nil if none is near.
   ///
-  /// Near is: one edit for every three letters, at least one; or the beginning of a name, two letters or
-  /// more. An edit is a letter too many, too few, another, or two in the wrong order (optimal string
-  /// alignment). Case does not count. Of equally near names the first one wins.
+  /// A name is near if it differs by at most one edit for every three letters (at least one edit), or if the typed text
+  /// has two letters or more and is the beginning of the name. An edit is an extra, missing or different letter, or two
+  /// swapped letters (optimal string alignment). Case is ignored. Of equally near names, the first one is returned.
   ///
   /// - Parameters:
-  ///   - typed: what was written.
-  ///   - known: what exists.
+  ///   - typed: the mistyped name.
+  ///   - known: the names that exist.
   package static func nearest(to typed: String, among known: [String]) -> String? {
     let lowered = typed.lowercased()
     let allowed = max(1, lowered.count / 3)
@@ -22,7 +22,7 @@ package enum Suggestion {
     return known.first { $0.lowercased().hasPrefix(lowered) }
   }
 
-  /// The number of edits between two texts.
+  /// Returns the number of edits between two texts.
   static func distance(_ first: String, _ second: String) -> Int {
     let left = Array(first)
     let right = Array(second)

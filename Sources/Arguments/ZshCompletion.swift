@@ -11,7 +11,7 @@ struct ZshCompletion {
     let functions = CompletionScript.allPaths(program.commands).map(function).joined(separator: "\n")
     return """
       #compdef \(name)
-      # zsh completion for \(name): put it as _\(name) into a folder of $fpath, or source it
+      # zsh completion for \(name): put it in a folder of $fpath as _\(name), or source it
 
       _\(name)_items() {
         local -a items
@@ -24,7 +24,7 @@ struct ZshCompletion {
       if [[ $funcstack[1] == _\(name) ]]; then
         _\(name) "$@"
       else
-        # Without its completion system zsh would do nothing here but complain.
+        # Load zsh's completion system first if it is not loaded yet.
         (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
         compdef _\(name) \(name)
       fi
@@ -65,7 +65,7 @@ struct ZshCompletion {
       """
   }
 
-  /// The way to the commands below one that takes operands, too.
+  /// Returns the dispatch to the subcommands of a command that also takes operands.
   private func turnings(_ path: [CommandDeclaration], _ below: [CommandDeclaration]) -> String {
     guard !below.isEmpty else { return "" }
     let cases = below.map { command in
@@ -147,7 +147,7 @@ struct ZshCompletion {
     }
   }
 
-  /// Text within a specification: brackets, colons and backslashes have a meaning there.
+  /// Escapes a text for a specification, in which brackets, colons and backslashes are special.
   private func escape(_ text: String) -> String {
     var escaped = ""
     for character in text {
