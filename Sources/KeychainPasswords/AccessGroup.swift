@@ -1,12 +1,12 @@
-/// The name of those who share an item: a group of the store's policy on Linux, an access group of the program on
+/// The name of the group that shares an item: a group in the store's policy on Linux, an access group of the program on
 /// Apple's systems.
 public struct AccessGroup: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral {
   /// The name.
   public var rawValue: String
 
-  /// Takes any name; whether the program may use the group shows when it does.
+  /// Creates a group with any name. The right to use the group is checked only when it is used.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Takes a name that is written in the program.
+  /// Creates a group from a string literal.
   public init(stringLiteral name: String) { rawValue = name }
 }

@@ -1,12 +1,13 @@
 internal import Foundation
 internal import Synchronization
 
-/// Runs calls that block on threads of its own, so that they hold none of Swift's.
+/// A queue that runs blocking calls on its own threads, so that they do not block the threads of Swift's concurrency.
 ///
-/// A queue of Dispatch would not do: on Linux it shares its threads with the tasks of Swift. A thread is made when
-/// there is work for it and ends when there is none.
+/// A dispatch queue would not help: on Linux it shares its threads with Swift's tasks. A thread is created when there
+/// is work for it and ends when there is none.
 final class CallQueue: Sendable {
-  /// Four at once are as many as make a keychain of files faster, and leave room while one asks a person.
+  /// More than four calls at once do not make a file-based keychain faster. With four, others can run while one waits
+  /// for the user.
   static let shared = CallQueue(width: 4)
 
   private struct State {
@@ -17,10 +18,10 @@ final class CallQueue: Sendable {
   private let width: Int
   private let state = Mutex(State())
 
-  /// - Parameter width: How many calls run at once.
+  /// - Parameter width: The number of calls that run at once.
   init(width: Int) { self.width = width }
 
-  /// Runs a body on one of the threads, after those that were handed in before.
+  /// Runs a body on one of the threads, after the bodies that were added earlier.
   func run(_ body: @escaping @Sendable () -> Void) {
     let isThreadNeeded = state.withLock { state in
       state.waiting.append(body)
@@ -31,7 +32,7 @@ final class CallQueue: Sendable {
     if isThreadNeeded { Thread.detachNewThread { while let body = self.next() { body() } } }
   }
 
-  /// The next body; nil ends the thread that asks.
+  /// Returns the next body; nil ends the calling thread.
   private func next() -> (@Sendable () -> Void)? {
     state.withLock { state in
       guard !state.waiting.isEmpty else {
@@ -55,7 +56,7 @@ final class WaitingCall<Value: Sendable>: Sendable {
 
   private let state = Mutex(State.new)
 
-  /// Waits from now on; answers at once when the task was cancelled.
+  /// Starts to wait; resumes immediately if the task was cancelled.
   func wait(_ answer: Answer) {
     let isCancelled = state.withLock { state in
       guard case .new = state else { return true }
@@ -65,7 +66,7 @@ final class WaitingCall<Value: Sendable>: Sendable {
     if isCancelled { answer.resume(returning: .failure(.taskCancelled)) }
   }
 
-  /// Begins; nil when there is nobody to answer any more.
+  /// Marks the call as begun and returns its continuation; nil if the continuation was already resumed.
   func begin() -> Answer? {
     state.withLock { state in
       guard case .waiting(let answer) = state else { return nil }
@@ -74,7 +75,7 @@ final class WaitingCall<Value: Sendable>: Sendable {
     }
   }
 
-  /// Answers that the task was cancelled, unless the call has begun.
+  /// Resumes with `taskCancelled`, unless the call has begun.
   func cancel() {
     let answer: Answer? = state.withLock { state in
       defer { state = .over }
@@ -86,9 +87,9 @@ final class WaitingCall<Value: Sendable>: Sendable {
 }
 
 extension CallQueue {
-  /// Runs a body on one of the threads and waits for it without holding a thread.
+  /// Runs a body on one of the threads and waits for it without blocking a thread.
   ///
-  /// - Throws: What `body` throws; `taskCancelled` when the task was cancelled before the body began.
+  /// - Throws: The error of `body`; `taskCancelled` if the task was cancelled before the body began.
   func call<Value: Sendable>(
     _ body: @escaping @Sendable () throws(KeychainError) -> Value
   ) async throws(KeychainError) -> Value {

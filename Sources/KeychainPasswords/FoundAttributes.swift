@@ -14,7 +14,7 @@ struct FoundAttributes {
 
   subscript(key: CFString) -> Any? { entries[key as String] }
 
-  /// A text, which another program may have stored as bytes; nil for what is no text.
+  /// Returns a text, which another program may have stored as bytes; nil if the value is not text.
   func text(_ key: CFString) -> String? {
     switch self[key] {
     case let text as String: text
@@ -23,10 +23,10 @@ struct FoundAttributes {
     }
   }
 
-  /// A text of the primary key: empty where there is none, nil where there is something else.
+  /// Returns a text of the primary key: empty if it is missing, nil if the value is not text.
   func keyText(_ key: CFString) -> String? { self[key] == nil ? "" : text(key) }
 
-  /// A text of the primary key that stands for a code: nil where there is none.
+  /// Returns a code of the primary key; nil if it is missing or empty.
   func code(_ key: CFString) -> String? { text(key).flatMap { $0.isEmpty ? nil : $0 } }
 
   func number(_ key: CFString) -> Int? { (self[key] as? NSNumber)?.intValue }
@@ -35,7 +35,7 @@ struct FoundAttributes {
 
   func date(_ key: CFString) -> Date? { self[key] as? Date }
 
-  /// Every keychain says it; what an item has that was given nothing, should one not.
+  /// The accessibility. Every keychain should return it; the fallback is the default of new items.
   var accessibility: Accessibility {
     text(kSecAttrAccessible).map { Accessibility(rawValue: $0) } ?? .whenUnlocked
   }

@@ -4,30 +4,30 @@
   internal import Security
 #endif
 
-/// Names a secret of a service, such as a token, and describes it.
+/// The name and the description of a secret for a service, such as a token.
 ///
-/// Service, account, access group and synchronization are its primary key: they find the item. The details do not.
+/// Service, account, access group and synchronization form the primary key, which finds the item. The details are not
+/// part of it.
 public struct GenericPassword: PasswordItem {
   /// The service that the secret is for; part of the primary key.
   public var service: String
   /// The account at the service, or empty; part of the primary key.
   public var account: String
-  /// The group that shares the item, part of the primary key; nil for that of ``Passwords``.
+  /// The group that shares the item, part of the primary key; nil for the group of ``Passwords``.
   public var accessGroup: AccessGroup?
-  /// A Boolean value that indicates whether the item is shared between a user's devices; part of the primary
-  /// key.
+  /// A Boolean value that indicates whether the item is shared between a user's devices; part of the primary key.
   public var isSynchronizable: Bool
   /// The attributes that are not part of the primary key.
   public var details: PasswordDetails
 
-  /// Names an item.
+  /// Creates the name and the description of an item.
   ///
   /// - Parameters:
-  ///   - service: What the secret is for.
+  ///   - service: The service that the secret is for.
   ///   - account: The account at the service.
-  ///   - accessGroup: The group that shares the item; nil for that of ``Passwords``.
-  ///   - isSynchronizable: Whether the item is shared between a person's devices.
-  ///   - details: What describes it; counts where the item is saved or changed.
+  ///   - accessGroup: The group that shares the item; nil for the group of ``Passwords``.
+  ///   - isSynchronizable: True if the item is shared between the user's devices.
+  ///   - details: The description, which is used only when the item is saved or changed.
   public init(
     service: String, account: String = "", accessGroup: AccessGroup? = nil, isSynchronizable: Bool = false,
     details: PasswordDetails = PasswordDetails()

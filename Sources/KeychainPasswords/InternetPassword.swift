@@ -4,11 +4,10 @@
   internal import Security
 #endif
 
-/// Names a password for a server, and describes it.
+/// The name and the description of a password for a server.
 ///
-/// All but the details is its primary key: the item with exactly these attributes is meant, so that a password
-/// without a protocol is another one than that for HTTPS. ``Passwords/list(_:_:)`` finds those that have some in
-/// common.
+/// All attributes except the details form the primary key, which must match exactly: a password without a protocol is a
+/// different item from the one for HTTPS. ``Passwords/list(_:_:)`` finds the items that have some attributes in common.
 public struct InternetPassword: PasswordItem {
   /// The server's name or address; part of the primary key.
   public var server: String
@@ -24,27 +23,26 @@ public struct InternetPassword: PasswordItem {
   public var authenticationType: AuthenticationType?
   /// The realm of the authentication, or empty; part of the primary key.
   public var securityDomain: String
-  /// The group that shares the item, part of the primary key; nil for that of ``Passwords``.
+  /// The group that shares the item, part of the primary key; nil for the group of ``Passwords``.
   public var accessGroup: AccessGroup?
-  /// A Boolean value that indicates whether the item is shared between a user's devices; part of the primary
-  /// key.
+  /// A Boolean value that indicates whether the item is shared between a user's devices; part of the primary key.
   public var isSynchronizable: Bool
   /// The attributes that are not part of the primary key.
   public var details: PasswordDetails
 
-  /// Names an item.
+  /// Creates the name and the description of an item.
   ///
   /// - Parameters:
   ///   - server: The server's name or address.
   ///   - account: The account at the server.
-  ///   - protocol: How the server is talked to.
-  ///   - port: The port, if the item is for one alone.
-  ///   - path: The path of the URL, if the item is for one alone.
-  ///   - authenticationType: How the server is shown who is there.
+  ///   - protocol: The protocol of the server.
+  ///   - port: The port, if the item is only for this port.
+  ///   - path: The path of the URL, if the item is only for this path.
+  ///   - authenticationType: The authentication method.
   ///   - securityDomain: The realm of the authentication.
-  ///   - accessGroup: The group that shares the item; nil for that of ``Passwords``.
-  ///   - isSynchronizable: Whether the item is shared between a person's devices.
-  ///   - details: What describes it; counts where the item is saved or changed.
+  ///   - accessGroup: The group that shares the item; nil for the group of ``Passwords``.
+  ///   - isSynchronizable: True if the item is shared between the user's devices.
+  ///   - details: The description, which is used only when the item is saved or changed.
   public init(
     server: String, account: String = "", protocol: NetworkProtocol? = nil, port: Int? = nil,
     path: String = "",

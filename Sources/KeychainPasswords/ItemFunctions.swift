@@ -6,7 +6,7 @@ internal import Foundation
   internal import Security
 #endif
 
-/// Apple's four functions as values, so that a test can put others in their place.
+/// Apple's four functions as values, so that a test can replace them.
 struct ItemFunctions: Sendable {
   var add: @Sendable (_ attributes: [String: Any]) -> OSStatus
   var find: @Sendable (_ query: [String: Any]) -> (status: OSStatus, result: Any?)
@@ -25,7 +25,7 @@ struct ItemFunctions: Sendable {
     delete: { SecItemDelete($0 as CFDictionary) })
 }
 
-/// Takes the status of a call for an error, unless the call succeeded.
+/// Throws the error for the status of a call, unless the call succeeded.
 func check(_ status: OSStatus) throws(KeychainError) {
   guard status == errSecSuccess else { throw KeychainError(status: status) }
 }

@@ -6,53 +6,53 @@ public import Foundation
   public import Security
 #endif
 
-/// The errors of the keychain, by what a program does about them.
+/// The errors of the keychain, grouped by how a program handles them.
 ///
-/// Nothing of a secret is ever part of an error.
+/// An error never contains any part of a secret.
 public enum KeychainError: Error, Sendable, Hashable {
   /// No item has this primary key.
   case itemNotFound
-  /// An item with this primary key is there already.
+  /// An item with this primary key already exists.
   case duplicateItem
-  /// Several access groups have an item with this primary key, and nothing said which one is meant.
+  /// Several access groups contain an item with this primary key, and no group was named.
   case ambiguousItem
-  /// The person who was asked cancelled.
+  /// The user cancelled.
   case userCanceled
-  /// Somebody would have to be asked, and that was not allowed.
+  /// The user would have to be asked, which was not allowed.
   case interactionNotAllowed
-  /// The passphrase or another proof was wrong.
+  /// The passphrase or another credential was wrong.
   case authenticationFailed
-  /// There is no keychain that can be used.
+  /// No usable keychain is available.
   case notAvailable
-  /// The keychain can only be read.
+  /// The keychain is read-only.
   case readOnly
-  /// An attribute has a value that it cannot have, or two values at once.
+  /// An attribute has an invalid value, or two different values.
   case invalidParameter
-  /// The program has no right to the access group.
+  /// The program has no right to use the access group.
   case missingEntitlement
-  /// The item is damaged, or encrypted to nobody whose key is here.
+  /// The item is damaged, or it is not encrypted to any key on this machine.
   case damaged
   /// The secret or the attributes are larger than an item can be.
   case dataTooLarge
-  /// The keychain of this system does not do that.
+  /// The keychain of this system does not support the operation.
   case unimplemented
-  /// The value has no JSON. What it holds is no part of the error.
+  /// The value cannot be encoded as JSON. The error does not contain the value.
   case valueNotEncodable
-  /// The secret is no JSON of such a value. What it holds is no part of the error.
+  /// The secret is not JSON of the requested type. The error does not contain the secret.
   case valueNotDecodable
   /// The task was cancelled before the call began; nothing was done.
   case taskCancelled
   /// Any other status.
   case other(OSStatus)
 
-  /// Makes the error of a status.
+  /// Creates the error for a status.
   ///
   /// - Parameter status: The status of a call that failed.
   public init(status: OSStatus) {
     self = Self.statuses.first { $0.status == status }?.error ?? .other(status)
   }
 
-  /// The status of the call, or the one that comes nearest where no call was made.
+  /// The status of the call, or the nearest status if no call was made.
   public var status: OSStatus {
     switch self {
     case .ambiguousItem: errSecBadReq
@@ -64,7 +64,7 @@ public enum KeychainError: Error, Sendable, Hashable {
     }
   }
 
-  /// The errors that stand for one status each.
+  /// The errors that correspond to exactly one status.
   private static let statuses: [(error: KeychainError, status: OSStatus)] = [
     (.itemNotFound, errSecItemNotFound), (.duplicateItem, errSecDuplicateItem),
     (.userCanceled, errSecUserCanceled), (.interactionNotAllowed, errSecInteractionNotAllowed),
@@ -76,17 +76,17 @@ public enum KeychainError: Error, Sendable, Hashable {
 }
 
 extension KeychainError: CustomStringConvertible, LocalizedError {
-  /// One sentence: that of `SecCopyErrorMessageString`, or one of its own where no call was made.
+  /// A sentence: the message of `SecCopyErrorMessageString`, or a message of this type if no call was made.
   public var description: String {
     switch self {
-    case .ambiguousItem: "Several access groups have such an item; name the group."
-    case .valueNotEncodable: "The value cannot be written as JSON."
-    case .valueNotDecodable: "The secret is not the JSON of such a value."
+    case .ambiguousItem: "Several access groups contain this item; name the group."
+    case .valueNotEncodable: "The value cannot be encoded as JSON."
+    case .valueNotDecodable: "The secret is not JSON of the requested type."
     case .taskCancelled: "The task was cancelled before the call began."
     default: SecCopyErrorMessageString(status, nil).map { $0 as String } ?? "OSStatus \(status)"
     }
   }
 
-  /// The same sentence.
+  /// The same sentence as ``description``.
   public var errorDescription: String? { description }
 }

@@ -7,10 +7,10 @@
 extension InternetPassword {
   /// The protocol of a server; the value of `kSecAttrProtocol`.
   public struct NetworkProtocol: RawRepresentable, Sendable, Hashable {
-    /// Apple's code, four characters as a rule.
+    /// Apple's code, usually four characters.
     public let rawValue: String
 
-    /// Takes any code.
+    /// Creates a value from any code.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// FTP.
@@ -51,10 +51,10 @@ extension InternetPassword {
 
   /// The authentication method of a server; the value of `kSecAttrAuthenticationType`.
   public struct AuthenticationType: RawRepresentable, Sendable, Hashable {
-    /// Apple's code, or any other word.
+    /// Apple's code, or any other text.
     public let rawValue: String
 
-    /// Takes any code.
+    /// Creates a value from any code.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// HTTP Basic.
@@ -63,9 +63,9 @@ extension InternetPassword {
     public static let httpDigest = Self(rawValue: kSecAttrAuthenticationTypeHTTPDigest as String)
     /// A form on a web page.
     public static let htmlForm = Self(rawValue: kSecAttrAuthenticationTypeHTMLForm as String)
-    /// NTLM of Windows.
+    /// NTLM (Windows).
     public static let ntlm = Self(rawValue: kSecAttrAuthenticationTypeNTLM as String)
-    /// Whatever is usual for the protocol.
+    /// The default of the protocol.
     public static let usual = Self(rawValue: kSecAttrAuthenticationTypeDefault as String)
   }
 }

@@ -8,8 +8,7 @@ internal import Foundation
 
 /// An attribute and its value, as a condition on passwords of one class.
 ///
-/// Only attributes that the class has can be written: `.server("example.org")` is none of a ``GenericPassword``, and
-/// does not compile there.
+/// Only the attributes of the class compile: `.server("example.org")` does not compile for a ``GenericPassword``.
 public struct PasswordAttribute<Password: PasswordItem>: Sendable, Hashable {
   let key: String
   let value: PasswordAttributeValue
@@ -20,7 +19,7 @@ public struct PasswordAttribute<Password: PasswordItem>: Sendable, Hashable {
   }
 }
 
-/// The values that attributes have. Texts are equal when their bytes are, as the keychain compares them.
+/// The value of an attribute. Texts are equal if their bytes are equal, as in the keychain.
 enum PasswordAttributeValue: Sendable, Hashable {
   case text(String)
   case number(Int)
@@ -35,7 +34,7 @@ enum PasswordAttributeValue: Sendable, Hashable {
     }
   }
 
-  /// The value as a dictionary of Apple's functions has it.
+  /// The value as it appears in a dictionary for Apple's functions.
   var object: Any {
     switch self {
     case .text(let text): text
@@ -62,19 +61,18 @@ enum PasswordAttributeValue: Sendable, Hashable {
   }
 }
 
-// MARK: What identifies
+// MARK: Identifying attributes
 
 extension PasswordAttribute {
-  /// The account or user name.
+  /// Selects items with this account or user name.
   public static func account(_ account: String) -> Self { Self(kSecAttrAccount, .text(account)) }
 
-  /// The group that shares the item.
+  /// Selects items that this group shares.
   public static func accessGroup(_ group: AccessGroup) -> Self {
     Self(kSecAttrAccessGroup, .text(group.rawValue))
   }
 
-  /// Selects items that are shared between a user's devices, or those that are not. Without this condition,
-  /// both match.
+  /// Selects items that are shared between a user's devices, or those that are not. Without this condition, both match.
   public static func synchronizable(_ isSynchronizable: Bool) -> Self {
     Self(kSecAttrSynchronizable, .flag(isSynchronizable))
   }
@@ -86,13 +84,13 @@ extension PasswordAttribute where Password == GenericPassword {
 }
 
 extension PasswordAttribute where Password == InternetPassword {
-  /// The server's name or address.
+  /// Selects items with this server name or address.
   public static func server(_ server: String) -> Self { Self(kSecAttrServer, .text(server)) }
 
-  /// The port; 0 for none.
+  /// Selects items with this port; 0 for items without one.
   public static func port(_ port: Int) -> Self { Self(kSecAttrPort, .number(port)) }
 
-  /// The path of the URL.
+  /// Selects items with this URL path.
   public static func path(_ path: String) -> Self { Self(kSecAttrPath, .text(path)) }
 
   /// Selects items of a protocol; nil for passwords without one.
@@ -100,7 +98,7 @@ extension PasswordAttribute where Password == InternetPassword {
     #if os(Linux)
       let none = PasswordAttributeValue.text("")
     #else
-      // The one attribute that Apple keeps as a number where it is missing, and as text elsewhere.
+      // This is the only attribute that Apple stores as a number if it is missing, and as text otherwise.
       let none = PasswordAttributeValue.number(0)
     #endif
     return Self(kSecAttrProtocol, name.map { .text($0.rawValue) } ?? none)
@@ -111,20 +109,20 @@ extension PasswordAttribute where Password == InternetPassword {
     Self(kSecAttrAuthenticationType, .text(type?.rawValue ?? ""))
   }
 
-  /// The realm of the authentication.
+  /// Selects items with this authentication realm.
   public static func securityDomain(_ domain: String) -> Self { Self(kSecAttrSecurityDomain, .text(domain)) }
 }
 
-// MARK: What describes
+// MARK: Descriptive attributes
 
 extension PasswordAttribute {
-  /// The displayed name.
+  /// Selects items with this displayed name.
   public static func label(_ label: String) -> Self { Self(kSecAttrLabel, .text(label)) }
 
-  /// The kind of secret in words.
+  /// Selects items with this kind of secret, given as text.
   public static func kind(_ kind: String) -> Self { Self(kSecAttrDescription, .text(kind)) }
 
-  /// A remark for people.
+  /// Selects items with this comment.
   public static func comment(_ comment: String) -> Self { Self(kSecAttrComment, .text(comment)) }
 
   /// Selects items of an accessibility.

@@ -6,17 +6,16 @@ public import Foundation
   internal import Security
 #endif
 
-/// A value that names one password, and describes it.
+/// A value that names and describes one password.
 ///
-/// ``GenericPassword`` and ``InternetPassword`` are all there are: the schema cannot be made elsewhere. Two are equal
-/// when all of their attributes are, byte for byte.
+/// Only ``GenericPassword`` and ``InternetPassword`` conform to it, because a schema cannot be created outside of this
+/// module. Two values are equal if all of their attributes are equal, byte for byte.
 public protocol PasswordItem: Sendable, Hashable {
   /// The account or user name; part of the primary key.
   var account: String { get set }
-  /// The group that shares the item, part of the primary key; nil for that of ``Passwords``.
+  /// The group that shares the item, part of the primary key; nil for the group of ``Passwords``.
   var accessGroup: AccessGroup? { get set }
-  /// A Boolean value that indicates whether the item is shared between a user's devices; part of the primary
-  /// key.
+  /// A Boolean value that indicates whether the item is shared between a user's devices; part of the primary key.
   var isSynchronizable: Bool { get set }
   /// The attributes that are not part of the primary key.
   var details: PasswordDetails { get set }
@@ -28,9 +27,10 @@ public protocol PasswordItem: Sendable, Hashable {
 public struct PasswordSchema<Password: PasswordItem>: Sendable {
   /// The value of `kSecClass`.
   let itemClass: String
-  /// The primary key but for group and synchronization, in full: a missing attribute is its default.
+  /// Returns the complete primary key except for account, group and synchronization; a missing attribute has its
+  /// default value.
   let primaryKey: @Sendable (Password) -> [PasswordAttribute<Password>]
-  /// An item as the keychain returned it; nil when its primary key is no text.
+  /// Returns the item for attributes that the keychain returned; nil if its primary key is not text.
   let read: @Sendable (FoundAttributes) -> Password?
 
   init(
@@ -44,7 +44,7 @@ public struct PasswordSchema<Password: PasswordItem>: Sendable {
 }
 
 extension PasswordItem {
-  /// The primary key but for the group, which may be left open.
+  /// The primary key except for the group, which may be unspecified.
   var primaryKey: [PasswordAttribute<Self>] {
     Self.schema.primaryKey(self) + [.account(account), .synchronizable(isSynchronizable)]
   }
@@ -52,7 +52,7 @@ extension PasswordItem {
   /// Returns true if both have the same name and the same description, byte for byte.
   public static func == (first: Self, second: Self) -> Bool { first.everything == second.everything }
 
-  /// Takes in what `==` compares.
+  /// Hashes the attributes that `==` compares.
   public func hash(into hasher: inout Hasher) { hasher.combine(everything) }
 
   private var everything: [PasswordAttribute<Self>] {
@@ -64,7 +64,7 @@ extension PasswordItem {
   }
 }
 
-/// A password as the keychain has it, without its secret.
+/// A password in the keychain, without its secret.
 public struct StoredPassword<Password: PasswordItem>: Sendable, Hashable {
   /// The name and the description of the item, including the access group.
   public let password: Password

@@ -1,36 +1,37 @@
 /// The passwords of the keychain that this process uses.
 ///
 /// Saves, reads, lists and removes secrets by typed names. On Linux the keychain is a Keytree store, and
-/// `KeychainSettings` of `KeychainServices` says which. Each function exists twice: one blocks its thread until the
-/// work is done, the other is `async` and never blocks a thread of Swift's concurrency. Any thread may call.
+/// `KeychainSettings` of `KeychainServices` selects it. Each function has two variants: one blocks its thread until the
+/// work is done, the other is `async` and never blocks a thread of Swift's concurrency. The functions may be called
+/// from any thread.
 ///
-/// Secrets are bytes: a text is given as its `utf8`. There is no way to hand over or take a `String`, because Swift
-/// cannot wipe one.
+/// Secrets are bytes; pass a text as its `utf8` view. No function takes or returns a secret as a `String`, because
+/// Swift cannot wipe one.
 ///
-/// A name without an access group means the item of ``accessGroup``. Where that is nil, too, all groups that the
-/// program can use are looked at, a new item goes into the keychain's default group, and
-/// ``KeychainError/ambiguousItem`` is thrown when several groups have the item.
+/// A name without an access group refers to the item in ``accessGroup``. If that is nil, too, all groups that the
+/// program can use are searched, a new item is added to the keychain's default group, and
+/// ``KeychainError/ambiguousItem`` is thrown if several groups contain the item.
 public struct Passwords: Sendable {
-  /// The permission to ask the user, above all for a passphrase.
+  /// The permission to ask the user, usually for a passphrase.
   public enum Interaction: Sendable, Hashable {
-    /// The call waits while somebody is asked.
+    /// The call waits while the user is asked.
     case allowed
-    /// A call that would have to ask throws ``KeychainError/interactionNotAllowed``.
+    /// A call that would have to ask the user throws ``KeychainError/interactionNotAllowed``.
     case notAllowed
   }
 
-  /// The group of what names none; nil leaves it open.
+  /// The group for names without one; nil leaves it unspecified.
   public var accessGroup: AccessGroup?
   /// The permission to ask the user.
   public var interaction: Interaction
   let functions: ItemFunctions
   let queue: CallQueue
 
-  /// Looks nothing up: the first call does.
+  /// Creates an instance. The keychain is not accessed before the first call.
   ///
   /// - Parameters:
-  ///   - accessGroup: The group of what names none.
-  ///   - interaction: Whether a person may be asked.
+  ///   - accessGroup: The group for names without one.
+  ///   - interaction: The permission to ask the user.
   public init(accessGroup: AccessGroup? = nil, interaction: Interaction = .allowed) {
     self.init(accessGroup: accessGroup, interaction: interaction, functions: .system, queue: .shared)
   }

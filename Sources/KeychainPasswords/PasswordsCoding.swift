@@ -1,17 +1,17 @@
 internal import Foundation
 
-// Values as JSON. What a value or a secret holds never gets into an error: those of the coders quote it.
+// Values as JSON. The errors of Foundation's coders quote the data, so they are replaced by errors without any content.
 
 extension Passwords {
-  /// Stores a value as JSON, with sorted keys, whether or not the item is there.
+  /// Stores a value as JSON, with sorted keys, whether or not the item exists.
   ///
-  /// The bytes in between are not wiped: what needs that is stored with ``save(_:for:)-swift.method``.
+  /// The intermediate bytes are not wiped. Use ``save(_:for:)-swift.method`` for a secret that must be wiped.
   ///
   /// - Parameters:
   ///   - value: Any value that can be encoded.
-  ///   - item: Names the item, and describes it.
-  /// - Returns: Whether the item is new.
-  /// - Throws: ``KeychainError/valueNotEncodable``, and as for bytes.
+  ///   - item: The name and the description of the item.
+  /// - Returns: ``SaveOutcome/added`` if the item is new, otherwise ``SaveOutcome/updated``.
+  /// - Throws: ``KeychainError/valueNotEncodable``, and the errors of ``save(_:for:)-swift.method``.
   @discardableResult
   public func save<P: PasswordItem>(
     encoding value: some Encodable, for item: P
@@ -19,13 +19,13 @@ extension Passwords {
     try save(try Self.encode(value), for: item)
   }
 
-  /// Decrypts the secret of an item, which is JSON, and makes a value of it.
+  /// Decrypts the secret of an item and decodes a value from its JSON.
   ///
   /// - Parameters:
   ///   - type: The type of the value.
-  ///   - item: Names the item; its details do not count.
-  /// - Returns: The value; nil when there is no such item.
-  /// - Throws: ``KeychainError/valueNotDecodable``, and as ``secret(for:)``.
+  ///   - item: The name of the item; its details are ignored.
+  /// - Returns: The value; nil if the item does not exist.
+  /// - Throws: ``KeychainError/valueNotDecodable``, and the errors of ``secret(for:)``.
   public func value<P: PasswordItem, Value: Decodable>(
     _ type: Value.Type, for item: P
   ) throws(KeychainError) -> Value? {

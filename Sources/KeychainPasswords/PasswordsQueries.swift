@@ -6,14 +6,14 @@ internal import Foundation
   internal import Security
 #endif
 
-// Names as the dictionaries of Apple's functions. A dictionary asks for the data of one item at most.
+// Converts names to the dictionaries of Apple's functions. A dictionary requests the data of at most one item.
 
 extension Passwords {
-  /// Returns the members of every dictionary.
+  /// Returns the entries that every dictionary has.
   private func dictionary<P: PasswordItem>(for itemClass: P.Type) -> [String: Any] {
     var dictionary: [String: Any] = [
       kSecClass as String: P.schema.itemClass,
-      // macOS has two keychains; this is the one that behaves as all others do.
+      // macOS has two keychains. The data protection keychain behaves like the keychains of Apple's other systems.
       kSecUseDataProtectionKeychain as String: true,
     ]
     if interaction == .notAllowed {
@@ -24,10 +24,10 @@ extension Passwords {
 
   private func group(of item: some PasswordItem) -> AccessGroup? { item.accessGroup ?? accessGroup }
 
-  /// A new item without its secret.
+  /// Returns the dictionary for a new item without its secret.
   func newItem<P: PasswordItem>(_ item: P) throws(KeychainError) -> [String: Any] {
     var dictionary = dictionary(for: P.self)
-    // What a missing attribute stands for is not written down.
+    // An attribute with its default value is left out.
     let key = item.primaryKey.filter { !$0.value.isDefault }
     for attribute in key + item.details.texts() { dictionary[attribute.key] = attribute.value.object }
     if let group = group(of: item) { dictionary[kSecAttrAccessGroup as String] = group.rawValue }
@@ -35,12 +35,12 @@ extension Passwords {
     return dictionary.merging(try item.details.protection(fallback: .whenUnlocked)) { $1 }
   }
 
-  /// Returns the attributes that a save of an existing item changes besides its secret: those given in the
-  /// details.
+  /// Returns the attributes that a save of an existing item changes in addition to its secret: those that the details
+  /// specify.
   ///
   /// - Parameters:
-  ///   - item: Names the item, and describes it.
-  ///   - found: What is known of the item.
+  ///   - item: The name and the description of the item.
+  ///   - found: The current attributes of the item.
   func description(
     of item: some PasswordItem, over found: FoundAttributes
   ) throws(KeychainError) -> [String: Any] {
@@ -54,7 +54,7 @@ extension Passwords {
     return changes
   }
 
-  /// The query for the item with exactly this primary key, in all groups when none is named.
+  /// Returns the query for the item with exactly this primary key, in all groups if none is named.
   func query<P: PasswordItem>(for item: P) -> [String: Any] {
     var query = dictionary(for: P.self)
     for attribute in item.primaryKey { query[attribute.key] = attribute.value.object }
@@ -62,9 +62,9 @@ extension Passwords {
     return query
   }
 
-  /// The query for all items that fulfil conditions.
+  /// Returns the query for all items that meet the conditions.
   ///
-  /// - Throws: `invalidParameter` when two conditions contradict each other.
+  /// - Throws: `invalidParameter` if two conditions contradict each other.
   func query<P: PasswordItem>(
     for itemClass: P.Type, _ conditions: [PasswordAttribute<P>]
   ) throws(KeychainError) -> [String: Any] {
@@ -80,12 +80,12 @@ extension Passwords {
     return query
   }
 
-  /// Returns the attributes that differ between two items, except for those that the new one leaves open.
+  /// Returns the attributes that differ between two items, except for those that the new one does not specify.
   ///
   /// - Parameters:
-  ///   - old: What the item is taken for.
-  ///   - new: What it shall be.
-  ///   - found: What is known of the item.
+  ///   - old: The attributes that the caller assumes.
+  ///   - new: The new attributes.
+  ///   - found: The current attributes of the item.
   func changes<P: PasswordItem>(
     from old: P, to new: P, over found: FoundAttributes
   ) throws(KeychainError) -> [String: Any] {
@@ -110,9 +110,9 @@ extension Passwords {
     return accessibility.map { [kSecAttrAccessible as String: $0.rawValue] } ?? [:]
   }
 
-  /// The query for the one item that a name means, and what is known of it; nil when there is none.
+  /// Returns the query for the item that a name refers to, and its current attributes; nil if there is no such item.
   ///
-  /// - Throws: `ambiguousItem` when several groups have one.
+  /// - Throws: `ambiguousItem` if several groups contain such an item.
   func locate(
     _ item: some PasswordItem
   ) throws(KeychainError) -> (query: [String: Any], found: FoundAttributes)? {
@@ -124,7 +124,7 @@ extension Passwords {
     return (query, match)
   }
 
-  /// The attributes of everything that a query matches.
+  /// Returns the attributes of all items that a query matches.
   func attributes(_ query: [String: Any]) throws(KeychainError) -> [FoundAttributes] {
     var query = query
     query[kSecReturnAttributes as String] = true

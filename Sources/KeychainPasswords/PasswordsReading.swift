@@ -6,25 +6,25 @@ public import Foundation
   internal import Security
 #endif
 
-// One way for what is not there: nil, false or an empty list. Only a change of an item that is not there throws.
+// A missing item is reported as nil, false or an empty list. Only a change of a missing item throws.
 
 extension Passwords {
   /// Decrypts the secret of an item.
   ///
-  /// - Parameter item: Names the item; its details do not count.
-  /// - Returns: The exact bytes, none for an item without content; nil when there is no such item.
-  /// - Throws: ``KeychainError/ambiguousItem``; ``KeychainError/userCanceled``,
-  ///   ``KeychainError/interactionNotAllowed`` or ``KeychainError/authenticationFailed`` when somebody had to be
-  ///   asked; ``KeychainError/damaged``; and whatever the keychain says.
+  /// - Parameter item: The name of the item; its details are ignored.
+  /// - Returns: The exact bytes, empty for an item without content; nil if the item does not exist.
+  /// - Throws: ``KeychainError/ambiguousItem``; ``KeychainError/userCanceled``, ``KeychainError/interactionNotAllowed``
+  ///   or ``KeychainError/authenticationFailed`` if the user had to be asked; ``KeychainError/damaged``; and any other
+  ///   error of the keychain.
   public func secret<P: PasswordItem>(for item: P) throws(KeychainError) -> Data? {
     try secretWithAttributes(for: item)?.secret
   }
 
-  /// Decrypts the secret of an item, and tells what else the keychain knows of it.
+  /// Decrypts the secret of an item and returns it with the item's attributes.
   ///
-  /// - Parameter item: Names the item; its details do not count.
-  /// - Returns: Secret and attributes of one moment; nil when there is no such item.
-  /// - Throws: As ``secret(for:)``.
+  /// - Parameter item: The name of the item; its details are ignored.
+  /// - Returns: The secret and the attributes at one point in time; nil if the item does not exist.
+  /// - Throws: The errors of ``secret(for:)``.
   public func secretWithAttributes<P: PasswordItem>(
     for item: P
   ) throws(KeychainError) -> (secret: Data, attributes: StoredPassword<P>)? {
@@ -33,7 +33,7 @@ extension Passwords {
     query[kSecReturnAttributes as String] = true
     query[kSecMatchLimit as String] = kSecMatchLimitOne as String
     let (status, result) = functions.find(query)
-    // Removed since it was looked up.
+    // The item was removed after the lookup.
     if status == errSecItemNotFound { return nil }
     try check(status)
     guard let entries = result as? [String: Any], let stored = StoredPassword<P>(FoundAttributes(entries))
@@ -45,26 +45,26 @@ extension Passwords {
 
   /// Returns the attributes of an item without its secret. Decrypts nothing.
   ///
-  /// - Parameter item: Names the item; its details do not count.
-  /// - Returns: The attributes; nil when there is no such item.
-  /// - Throws: ``KeychainError/ambiguousItem``, and whatever the keychain says.
+  /// - Parameter item: The name of the item; its details are ignored.
+  /// - Returns: The attributes; nil if the item does not exist.
+  /// - Throws: ``KeychainError/ambiguousItem``, and any other error of the keychain.
   public func attributes<P: PasswordItem>(of item: P) throws(KeychainError) -> StoredPassword<P>? {
     guard let found = try locate(item)?.found else { return nil }
     guard let stored = StoredPassword<P>(found) else { throw .other(errSecInternalComponent) }
     return stored
   }
 
-  /// The items of a class that fulfil all conditions, in the keychain's order. Decrypts nothing.
+  /// Returns the items of a class that meet all conditions, in the keychain's order. Decrypts nothing.
   ///
-  /// An item whose primary key is not text is left out, because no name means it.
+  /// An item whose primary key is not text is left out, because no name can refer to it.
   ///
   /// - Parameters:
   ///   - itemClass: `GenericPassword.self` or `InternetPassword.self`.
-  ///   - conditions: Attributes that must be equal; none for all items of the class. Where none is about the group,
-  ///     that of ``accessGroup`` is meant.
-  /// - Returns: Their attributes; an empty list when there is none.
-  /// - Throws: ``KeychainError/invalidParameter`` when two conditions contradict each other, and whatever the
-  ///   keychain says.
+  ///   - conditions: Attributes that must be equal; none for all items of the class. Without a condition on the group,
+  ///     ``accessGroup`` applies.
+  /// - Returns: Their attributes; an empty list if there is none.
+  /// - Throws: ``KeychainError/invalidParameter`` if two conditions contradict each other, and any other error of the
+  ///   keychain.
   public func list<P: PasswordItem>(
     _ itemClass: P.Type, _ conditions: PasswordAttribute<P>...
   ) throws(KeychainError) -> [StoredPassword<P>] {

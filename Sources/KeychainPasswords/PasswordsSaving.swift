@@ -8,34 +8,34 @@ internal import Foundation
 
 /// The result of a save.
 public enum SaveOutcome: Sendable, Hashable {
-  /// There was no such item before.
+  /// The item did not exist before.
   case added
-  /// The item was there, and has the new secret now.
+  /// The item existed and now has the new secret.
   case updated
 }
 
 extension Passwords {
-  /// The number of attempts of a save if others add or remove the item at the same time.
+  /// The number of attempts to save an item that other threads or processes add or remove at the same time.
   static let saveAttempts = 16
 
-  /// Stores a secret, whether or not the item is there.
+  /// Stores a secret, whether or not the item exists.
   ///
-  /// Threads and processes that save one item at once leave one item with the secret of one of them, and none of
-  /// them fails. An item that is there keeps each detail about which `item` says nothing.
+  /// If threads and processes save the same item at the same time, the result is one item with the secret of one of
+  /// them, and no call fails. An existing item keeps each detail that `item` does not specify.
   ///
   /// - Parameters:
-  ///   - secret: The bytes, such as `"open sesame".utf8`. The caller's copy is the caller's to wipe.
-  ///   - item: Names the item, and describes it.
-  /// - Returns: Whether the item is new.
-  /// - Throws: ``KeychainError/ambiguousItem``; ``KeychainError/itemNotFound`` when the item came and went as often
-  ///   as the save was tried; and whatever the keychain says.
+  ///   - secret: The bytes, such as `"open sesame".utf8`. The caller has to wipe its own copy.
+  ///   - item: The name and the description of the item.
+  /// - Returns: ``SaveOutcome/added`` if the item is new, otherwise ``SaveOutcome/updated``.
+  /// - Throws: ``KeychainError/ambiguousItem``; ``KeychainError/itemNotFound`` if other processes added and removed the
+  ///   item during every attempt; and any other error of the keychain.
   @discardableResult
   public func save<P: PasswordItem>(
     _ secret: some Sequence<UInt8>, for item: P
   ) throws(KeychainError) -> SaveOutcome {
     let data = Data(secret)
     for _ in 0..<Self.saveAttempts {
-      // Looked up first, because an item that cannot be added has been encrypted in vain.
+      // The item is looked up first, because a failed add would already have encrypted the secret.
       if let place = try locate(item) {
         var changes = try description(of: item, over: place.found)
         changes[kSecValueData as String] = data
@@ -58,23 +58,23 @@ extension Passwords {
   ///
   /// - Parameters:
   ///   - secret: The bytes.
-  ///   - item: Names the item, and describes it.
-  /// - Throws: ``KeychainError/duplicateItem`` when it is there already, and nothing has changed then; and whatever
-  ///   the keychain says.
+  ///   - item: The name and the description of the item.
+  /// - Throws: ``KeychainError/duplicateItem`` if the item already exists; nothing has changed then; and any other
+  ///   error of the keychain.
   public func add<P: PasswordItem>(_ secret: some Sequence<UInt8>, for item: P) throws(KeychainError) {
     var attributes = try newItem(item)
     attributes[kSecValueData as String] = Data(secret)
     try check(functions.add(attributes))
   }
 
-  /// Changes the attributes of an item and leaves its secret alone: renames, describes or moves it.
+  /// Changes the attributes of an item but not its secret: renames, describes or moves it.
   ///
   /// - Parameters:
-  ///   - item: Names the item.
-  ///   - changed: What it shall be. Only what differs from `item` changes; a detail or group that is nil stays as it
-  ///     is, because the keychain cannot take an attribute away. An empty text is the nearest to that.
+  ///   - item: The name of the item.
+  ///   - changed: The new attributes. Only attributes that differ from `item` change. A detail or group that is nil
+  ///     does not change, because the keychain cannot remove an attribute; an empty text comes closest to that.
   /// - Throws: ``KeychainError/itemNotFound``; ``KeychainError/duplicateItem`` when another item has the new primary
-  ///   key; ``KeychainError/ambiguousItem``; and whatever the keychain says.
+  ///   key; ``KeychainError/ambiguousItem``; and any other error of the keychain.
   public func update<P: PasswordItem>(_ item: P, to changed: P) throws(KeychainError) {
     guard let place = try locate(item) else { throw .itemNotFound }
     let changes = try changes(from: item, to: changed, over: place.found)
@@ -83,24 +83,24 @@ extension Passwords {
 
   /// Removes an item.
   ///
-  /// - Parameter item: Names the item.
-  /// - Returns: Whether there was one.
-  /// - Throws: ``KeychainError/ambiguousItem``, and whatever the keychain says.
+  /// - Parameter item: The name of the item.
+  /// - Returns: True if the item existed.
+  /// - Throws: ``KeychainError/ambiguousItem``, and any other error of the keychain.
   @discardableResult
   public func delete<P: PasswordItem>(_ item: P) throws(KeychainError) -> Bool {
     guard let place = try locate(item) else { return false }
     return try remove(place.query)
   }
 
-  /// Removes all items of a class that fulfil conditions.
+  /// Removes all items of a class that meet conditions.
   ///
   /// - Parameters:
   ///   - itemClass: `GenericPassword.self` or `InternetPassword.self`.
-  ///   - condition: A condition; without any, a whole keychain would go.
-  ///   - others: More of them, which must hold as well.
-  /// - Returns: Whether there were any.
-  /// - Throws: ``KeychainError/invalidParameter`` when two conditions contradict each other, and whatever the
-  ///   keychain says.
+  ///   - condition: A condition; one is required, so that no call removes a whole keychain.
+  ///   - others: Further conditions, which must also hold.
+  /// - Returns: True if any item was removed.
+  /// - Throws: ``KeychainError/invalidParameter`` if two conditions contradict each other, and any other error of the
+  ///   keychain.
   @discardableResult
   public func deleteAll<P: PasswordItem>(
     _ itemClass: P.Type, _ condition: PasswordAttribute<P>, _ others: PasswordAttribute<P>...

@@ -1,3 +1,3 @@
-// Apple's module brings Foundation along, so code that imports it may name `Data` without a further import.
+// Apple's module re-exports Foundation, so code that imports it can use `Data` without another import.
 @_exported public import Foundation
 @_exported public import KeychainServices
