@@ -1,7 +1,7 @@
 internal import Encoding
 internal import KeyringModel
 
-/// A distinguished name of X.501: whom a certificate is for, or who issued it.
+/// An X.501 distinguished name: the subject or the issuer of a certificate.
 struct DistinguishedName: Equatable, Sendable {
   /// One part of a name, such as a common name.
   struct Part: Equatable, Sendable {
@@ -11,7 +11,7 @@ struct DistinguishedName: Equatable, Sendable {
     let text: String?
   }
 
-  /// The kinds of parts that a summary is made of, as contents of object identifiers.
+  /// The types of the parts that a summary uses, as contents of object identifiers.
   enum PartType {
     static let commonName: [UInt8] = [0x55, 0x04, 0x03]
     static let organization: [UInt8] = [0x55, 0x04, 0x0A]
@@ -19,17 +19,17 @@ struct DistinguishedName: Equatable, Sendable {
     static let emailAddress: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x01]
   }
 
-  /// The parts in their order; those of one relative name stand together.
+  /// The parts in order; those of one relative distinguished name are adjacent.
   let parts: [Part]
-  /// DER of the name in a form in which names that mean the same are the same bytes.
+  /// The DER of the name in normalised form, in which equivalent names have the same bytes.
   ///
-  /// Values of type PrintableString are upper case there, with single spaces and none at the ends (RFC 3280
-  /// section 4.1.2.4); everything else stays as it is. Apple's keychain compares names in this form.
+  /// Values of type PrintableString are in upper case, with single spaces and none at the ends (RFC 3280 section
+  /// 4.1.2.4). Everything else is unchanged. Apple's keychain compares names in this form.
   let normalized: [UInt8]
 
   /// Reads a name.
   ///
-  /// - Parameter der: Its DER, with the SEQUENCE around it and nothing behind it; nil comes of anything else.
+  /// - Parameter der: The DER of the name, including the SEQUENCE, with no bytes after it. Anything else yields nil.
   init?(der: some Collection<UInt8>) {
     self.init(bytes: Array(der)[...])
   }
@@ -52,17 +52,17 @@ struct DistinguishedName: Equatable, Sendable {
     self.normalized = DER.encode(DER.sequence, normalized)
   }
 
-  /// The text of the last part of a type, which is the most specific one; nil when there is none.
+  /// Returns the text of the last part of a type, which is the most specific one; nil if there is none.
   func text(of type: [UInt8]) -> String? {
     texts(of: type).last
   }
 
-  /// The texts of all parts of a type.
+  /// Returns the texts of all parts of a type.
   func texts(of type: [UInt8]) -> [String] {
     parts.filter { $0.type == type }.compactMap(\.text)
   }
 
-  /// Reads one AttributeTypeAndValue, and writes its normalised form.
+  /// Reads one AttributeTypeAndValue and returns it with its normalised form.
   private static func read(_ values: inout DERReader<ArraySlice<UInt8>>) -> (Part, [UInt8])? {
     guard var pair = values.next(DER.sequence)?.reader, let type = pair.next(DER.objectIdentifier),
       !type.content.isEmpty, let value = pair.next(), pair.isAtEnd
@@ -81,7 +81,7 @@ struct DistinguishedName: Equatable, Sendable {
     return Array(upper.joined(separator: [UInt8(ascii: " ")]))
   }
 
-  /// The text of a string value, in whichever of ASN.1's string types it is.
+  /// Returns the text of a value of any ASN.1 string type.
   private static func text(_ value: DERElement<ArraySlice<UInt8>>) -> String? {
     switch value.tag {
     case DER.utf8String:
@@ -89,7 +89,7 @@ struct DistinguishedName: Equatable, Sendable {
     case DER.printableString, DER.ia5String, DER.numericString, DER.visibleString:
       return DERText.ascii(value.content)
     case DER.teletexString:
-      // What certificates call T.61 is Latin-1.
+      // Certificates declare T.61 but contain Latin-1.
       return String(String.UnicodeScalarView(value.content.map { Unicode.Scalar($0) }))
     case DER.bmpString:
       return DERText.units(of: value.content, as: UInt16.self).flatMap {
@@ -104,14 +104,14 @@ struct DistinguishedName: Equatable, Sendable {
   }
 }
 
-/// Text in encodings that Swift's strings do not read by themselves.
+/// Decoders for text encodings that Swift's `String` does not read directly.
 enum DERText {
-  /// ASCII text; nil when an octet is none.
+  /// Returns ASCII text; nil if an octet is not ASCII.
   static func ascii(_ bytes: some Collection<UInt8>) -> String? {
     bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
-  /// Numbers of several octets, biggest first; nil when the last one is cut off.
+  /// Returns big-endian numbers of several octets; nil if the last one is incomplete.
   static func units<Unit: FixedWidthInteger>(of bytes: ArraySlice<UInt8>, as type: Unit.Type) -> [Unit]? {
     let size = Unit.bitWidth / 8
     guard bytes.count.isMultiple(of: size) else { return nil }

@@ -5,9 +5,10 @@ internal import KeyringModel
 
 /// An X.509 certificate.
 ///
-/// Two are equal when their DER is. All of it is read when it is made; after that it never changes.
+/// Two certificates are equal if their DER is equal. The whole certificate is read when it is created and never changes
+/// afterwards.
 public final class SecCertificate: NSObject, CoreFoundationType, @unchecked Sendable {
-  // Unchecked, because of NSObject; everything here is constant.
+  // Unchecked because of NSObject; all properties are constant.
   static let typeID: CFTypeID = 0x4B01
 
   private let data: Data
@@ -15,7 +16,7 @@ public final class SecCertificate: NSObject, CoreFoundationType, @unchecked Send
 
   /// Reads a certificate.
   ///
-  /// - Parameter data: Its DER and nothing behind it; nil comes of anything else.
+  /// - Parameter data: The DER of the certificate with no bytes after it. Anything else yields nil.
   init?(der data: Data) {
     guard let certificate = X509Certificate(der: Array(data)) else { return nil }
     self.data = data
@@ -30,20 +31,20 @@ public final class SecCertificate: NSObject, CoreFoundationType, @unchecked Send
     (object as? SecCertificate)?.data == data
   }
 
-  /// A number that equal certificates have in common.
+  /// The hash value, which is the same for equal certificates.
   public override var hash: Int { data.hashValue }
 
-  /// The kind of object and whom the certificate is for.
+  /// The type of the object and a summary of the certificate's subject.
   public override var description: String { "<SecCertificate: \(subjectSummary)>" }
 }
 
-// MARK: What a keychain knows about it
+// MARK: Keychain attributes
 
 extension SecCertificate {
   /// The attributes that a store keeps beside the DER, without those for which the certificate has no value.
   ///
-  /// Subject and issuer are DER of the normalised names, whole, so that what
-  /// ``SecCertificateCopyNormalizedIssuerSequence(_:)`` answers can be searched for.
+  /// Subject and issuer are the complete DER of the normalised names, so that a query can use the result of
+  /// ``SecCertificateCopyNormalizedIssuerSequence(_:)``.
   var itemAttributes: Attributes {
     var attributes: Attributes = [
       .certificateType: .integer(Int64(certificate.version)),
@@ -59,27 +60,27 @@ extension SecCertificate {
     return attributes
   }
 
-  /// From when to when it is valid; nil, which is never, when its dates are damaged or in the wrong order.
+  /// The validity period; nil (never valid) if its dates are damaged or in the wrong order.
   var validity: ClosedRange<Date>? { certificate.validity }
 
-  /// DER of the issuer's normalised name.
+  /// The DER of the issuer's normalised name.
   var issuerSequence: Data { Data(certificate.issuer.normalized) }
 
-  /// SHA-1 of the bits of the public key; the application label of that key and of its private key.
+  /// The SHA-1 of the bits of the public key, which is the application label of that key and of its private key.
   var publicKeyHash: [UInt8] { SHA1.digest(of: certificate.publicKey) }
 
   /// The common name; nil without one.
   var commonName: String? { certificate.subject.text(of: DistinguishedName.PartType.commonName) }
 
-  /// Mail addresses: those of the alternative names, then those of the subject; each one once.
+  /// The email addresses: those of the alternative names, then those of the subject, without duplicates.
   var emailAddresses: [String] {
     let subject = certificate.subject.texts(of: DistinguishedName.PartType.emailAddress)
     var seen: Set<String> = []
     return (certificate.alternativeMailAddresses + subject).filter { seen.insert($0).inserted }
   }
 
-  /// One line about whom it is for: common name, else organisational unit, organisation, mail address, any text
-  /// of the subject, host name; empty when it says nothing at all.
+  /// A one-line summary of the subject: the common name, or else the organisational unit, the organisation, an email
+  /// address, any text of the subject, or a host name; empty if there is none of these.
   var subjectSummary: String {
     let subject = certificate.subject
     let candidates =
@@ -103,10 +104,10 @@ extension SecCertificate {
     }
   }
 
-  /// Brings a name to the form in which certificates keep theirs.
+  /// Returns the normalised form of a name.
   ///
-  /// - Parameter der: DER of a name, as a query for an issuer or subject holds it.
-  /// - Returns: DER of the normalised name; nil when it is no name.
+  /// - Parameter der: The DER of a name, such as the issuer or the subject in a query.
+  /// - Returns: The DER of the normalised name; nil if the bytes are not a name.
   static func normalizedName(_ der: some Collection<UInt8>) -> [UInt8]? {
     DistinguishedName(der: der)?.normalized
   }
@@ -118,33 +119,33 @@ extension SecCertificate {
 ///
 /// - Parameters:
 ///   - allocator: Not used.
-///   - data: The DER of one X.509 certificate and nothing behind it.
-/// - Returns: The certificate, or nil when the data is anything else. PEM has to be decoded first.
+///   - data: The DER of one X.509 certificate with no bytes after it.
+/// - Returns: The certificate, or nil if the data is anything else. PEM has to be decoded first.
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
   SecCertificate(der: data as Data)
 }
 
-/// The DER of a certificate, byte for byte as it was read.
+/// Returns the DER of a certificate, byte for byte as it was read.
 ///
 /// - Parameter certificate: Any certificate.
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
   certificate.der as CFData
 }
 
-/// One line that tells people whom a certificate is for.
+/// Returns a one-line summary of the subject of a certificate.
 ///
 /// - Parameter certificate: Any certificate.
-/// - Returns: The common name, else the organisational unit, the organisation, a mail address, any other text of
-///   the subject, or a host name; nil when there is none of these.
+/// - Returns: The common name, or else the organisational unit, the organisation, an email address, any other text of
+///   the subject, or a host name; nil if there is none of these.
 public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
   certificate.subjectSummary.isEmpty ? nil : certificate.subjectSummary as CFString
 }
 
-/// The common name of a certificate's subject.
+/// Copies the common name of a certificate's subject.
 ///
 /// - Parameters:
 ///   - certificate: Any certificate.
-///   - commonName: Receives the name, the last one when there are several; nil on failure.
+///   - commonName: Receives the name, the last one if there are several; nil on failure.
 /// - Returns: `errSecSuccess`, or `errSecDataNotAvailable` when there is no common name.
 public func SecCertificateCopyCommonName(
   _ certificate: SecCertificate, _ commonName: UnsafeMutablePointer<CFString?>
@@ -153,12 +154,12 @@ public func SecCertificateCopyCommonName(
   return certificate.commonName == nil ? errSecDataNotAvailable : errSecSuccess
 }
 
-/// The mail addresses of a certificate's subject.
+/// Copies the email addresses of a certificate's subject.
 ///
 /// - Parameters:
 ///   - certificate: Any certificate.
 ///   - emailAddresses: Receives an array of strings: those of the alternative names, then those of the subject.
-/// - Returns: `errSecSuccess`, also when the array is empty.
+/// - Returns: `errSecSuccess`, even if the array is empty.
 public func SecCertificateCopyEmailAddresses(
   _ certificate: SecCertificate, _ emailAddresses: UnsafeMutablePointer<CFArray?>
 ) -> OSStatus {
@@ -166,44 +167,43 @@ public func SecCertificateCopyEmailAddresses(
   return errSecSuccess
 }
 
-/// The serial number of a certificate.
+/// Returns the serial number of a certificate.
 ///
 /// - Parameters:
 ///   - certificate: Any certificate.
 ///   - error: Never set; every certificate has a serial number.
-/// - Returns: The content of the number as the certificate holds it, biggest byte first; a zero byte may stand in
-///   front.
+/// - Returns: The bytes of the number as the certificate contains it, in big-endian order; the first byte may be zero.
 public func SecCertificateCopySerialNumberData(
   _ certificate: SecCertificate, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
   Data(certificate.certificate.serialNumber) as CFData
 }
 
-/// The issuer of a certificate in the form in which names are compared, and which `kSecMatchIssuers` takes.
+/// Returns the issuer of a certificate in the form in which names are compared and which `kSecMatchIssuers` accepts.
 ///
 /// - Parameter certificate: Any certificate.
-/// - Returns: DER of the name. Parts of type PrintableString are in upper case, with single spaces.
+/// - Returns: The DER of the name. Parts of type PrintableString are in upper case, with single spaces.
 public func SecCertificateCopyNormalizedIssuerSequence(_ certificate: SecCertificate) -> CFData? {
   certificate.issuerSequence as CFData
 }
 
-/// The subject of a certificate in the form in which names are compared.
+/// Returns the subject of a certificate in the form in which names are compared.
 ///
 /// - Parameter certificate: Any certificate.
-/// - Returns: DER of the name. Parts of type PrintableString are in upper case, with single spaces.
+/// - Returns: The DER of the name. Parts of type PrintableString are in upper case, with single spaces.
 public func SecCertificateCopyNormalizedSubjectSequence(_ certificate: SecCertificate) -> CFData? {
   Data(certificate.certificate.subject.normalized) as CFData
 }
 
-/// The public key of a certificate.
+/// Returns the public key of a certificate.
 ///
 /// - Parameter certificate: Any certificate.
-/// - Returns: The key; nil when its algorithm is neither RSA nor an elliptic curve, or its bits are damaged.
+/// - Returns: The key; nil if its algorithm is neither RSA nor an elliptic curve, or if its bits are damaged.
 public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
   certificate.publicKey
 }
 
-/// The number of the type of certificates.
+/// Returns the type ID of certificates.
 public func SecCertificateGetTypeID() -> CFTypeID {
   SecCertificate.typeID
 }

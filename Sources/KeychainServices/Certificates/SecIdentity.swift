@@ -2,20 +2,20 @@ public import Foundation
 
 /// A certificate together with the private key that belongs to it.
 ///
-/// Nothing of the kind is stored: it is made of a certificate and a key with the same public key. Two are equal
-/// when both halves are.
+/// Identities are not stored: an identity is composed of a certificate and a key with the same public key. Two
+/// identities are equal if both parts are equal.
 public final class SecIdentity: NSObject, CoreFoundationType, @unchecked Sendable {
-  // Unchecked, because of NSObject; everything here is constant.
+  // Unchecked because of NSObject; all properties are constant.
   static let typeID: CFTypeID = 0x4B03
 
   let certificate: SecCertificate
   let key: SecKey
 
-  /// Joins two halves.
+  /// Creates an identity from its two parts.
   ///
   /// - Parameters:
   ///   - certificate: The certificate.
-  ///   - key: Its private key; the caller has seen that their hashes are the same.
+  ///   - key: The private key; the caller has checked that both have the same public key hash.
   init(certificate: SecCertificate, key: SecKey) {
     self.certificate = certificate
     self.key = key
@@ -27,19 +27,19 @@ public final class SecIdentity: NSObject, CoreFoundationType, @unchecked Sendabl
     return certificate.isEqual(other.certificate) && key.isEqual(other.key)
   }
 
-  /// A number that equal identities have in common.
+  /// The hash value, which is the same for equal identities.
   public override var hash: Int { certificate.hash }
 
-  /// The kind of object and whom the certificate is for.
+  /// The type of the object and a summary of the certificate's subject.
   public override var description: String { "<SecIdentity: \(certificate.subjectSummary)>" }
 }
 
-/// The certificate of an identity.
+/// Copies the certificate of an identity.
 ///
 /// - Parameters:
 ///   - identityRef: Any identity.
 ///   - certificateRef: Receives the certificate.
-/// - Returns: `errSecSuccess`, always.
+/// - Returns: Always `errSecSuccess`.
 public func SecIdentityCopyCertificate(
   _ identityRef: SecIdentity, _ certificateRef: UnsafeMutablePointer<SecCertificate?>
 ) -> OSStatus {
@@ -47,12 +47,12 @@ public func SecIdentityCopyCertificate(
   return errSecSuccess
 }
 
-/// The private key of an identity.
+/// Copies the private key of an identity.
 ///
 /// - Parameters:
 ///   - identityRef: Any identity.
 ///   - privateKeyRef: Receives the key.
-/// - Returns: `errSecSuccess`, always.
+/// - Returns: Always `errSecSuccess`.
 public func SecIdentityCopyPrivateKey(
   _ identityRef: SecIdentity, _ privateKeyRef: UnsafeMutablePointer<SecKey?>
 ) -> OSStatus {
@@ -60,7 +60,7 @@ public func SecIdentityCopyPrivateKey(
   return errSecSuccess
 }
 
-/// The number of the type of identities.
+/// Returns the type ID of identities.
 public func SecIdentityGetTypeID() -> CFTypeID {
   SecIdentity.typeID
 }

@@ -3,15 +3,15 @@ internal import Encoding
 internal import Foundation
 internal import KeyringModel
 
-/// The content of an X.509 certificate (RFC 5280), read once, when it is made.
+/// The content of an X.509 certificate (RFC 5280), read once, when the value is created.
 ///
-/// libksba must accept the certificate as a whole. What it does not hand out byte for byte (names, version, the
-/// public key's bits) is read beside it by ``DERReader``, which looks first: bytes that are not DER from end to
-/// end never reach the library.
+/// libksba must accept the whole certificate. ``DERReader`` reads the parts that libksba does not return byte for byte
+/// (names, version, the bits of the public key). It runs first, so that bytes that are not completely DER never reach
+/// the library.
 struct X509Certificate: Sendable {
   /// The version: 1, 2 or 3.
   let version: Int
-  /// The content of the serial number, as the certificate holds it.
+  /// The content of the serial number, as the certificate contains it.
   let serialNumber: [UInt8]
   /// The issuer.
   let issuer: DistinguishedName
@@ -21,20 +21,20 @@ struct X509Certificate: Sendable {
   let keyAlgorithm: [UInt8]
   /// The bits of the public key.
   let publicKey: [UInt8]
-  /// From when to when it is valid; nil when its dates are none, or the last lies before the first.
+  /// The validity period; nil if a date is invalid, or if the end is before the start.
   let validity: ClosedRange<Date>?
   /// The identifier of the subject's key, from the extension; nil without one.
   let subjectKeyID: [UInt8]?
-  /// The mail addresses of the subject's alternative names.
+  /// The email addresses of the subject's alternative names.
   let alternativeMailAddresses: [String]
   /// The host names of the subject's alternative names.
   let hostNames: [String]
 
   /// Reads a certificate.
   ///
-  /// - Parameter der: Its DER and nothing behind it; nil comes of anything else.
+  /// - Parameter der: The DER of the certificate with no bytes after it. Anything else yields nil.
   init?(der: [UInt8]) {
-    // The library prints its complaints about damaged bytes, and lets some pass.
+    // Checked first, because the library prints messages about damaged bytes and accepts some of them.
     guard DER.isWellFormed(der[...]), let fields = CertificateFields(der: der) else { return nil }
     let readable = fields.readable ?? der
     guard let handle = CertificateHandle(der: readable) else { return nil }
@@ -55,7 +55,7 @@ struct X509Certificate: Sendable {
   }
 }
 
-/// The parts of a certificate that are wanted byte for byte.
+/// The parts of a certificate that are needed byte for byte.
 private struct CertificateFields {
   var version = 1
   let serialNumber: [UInt8]
@@ -65,8 +65,8 @@ private struct CertificateFields {
   let publicKey: [UInt8]
   /// The bytes that libksba reads instead of a certificate whose subject is empty; nil for all others.
   ///
-  /// Such certificates are valid (RFC 5280 section 4.1.2.6), but the library (1.6.3) stops reading at the empty
-  /// name. Here the issuer's name stands in its place; validity and extensions are read from it, nothing else.
+  /// Such certificates are valid (RFC 5280 section 4.1.2.6), but the library (1.6.3) stops reading at the empty name.
+  /// These bytes contain the issuer's name instead; only validity and extensions are read from them.
   private(set) var readable: [UInt8]?
 
   init?(der: [UInt8]) {
@@ -89,7 +89,7 @@ private struct CertificateFields {
       let identifier = algorithm.next(DER.objectIdentifier),
       let bits = key.next(DER.bitString), bits.content.first == 0, key.isAtEnd
     else { return nil }
-    // Unique identifiers and extensions: only that they are DER matters here.
+    // Unique identifiers and extensions are only required to be DER.
     while !signed.isAtEnd { guard signed.next() != nil else { return nil } }
     serialNumber = Array(serial.content)
     self.issuer = Array(issuer.whole)
@@ -103,7 +103,7 @@ private struct CertificateFields {
     readable = DER.encode(DER.sequence, filled + algorithmOfSignature.whole + signature.whole)
   }
 
-  /// `[0] EXPLICIT`, which stands before the version; version 1 is said by leaving it out.
+  /// `[0] EXPLICIT`, the tag of the version, which is absent for version 1.
   private static let versionTag: UInt8 = 0xA0
 }
 
@@ -115,7 +115,7 @@ private struct GeneralNames {
   init(der: ArraySlice<UInt8>) {
     guard var names = DERReader.only(der, DER.sequence)?.reader else { return }
     while let name = names.next() {
-      // A NUL would end the name for whoever hands it to C, and make another one of it.
+      // A NUL would truncate the name in C code, which would turn it into a different name.
       guard let text = DERText.ascii(name.content), !text.isEmpty, !text.utf8.contains(0) else { continue }
       switch name.tag {
       case 0x81: mailAddresses.append(text)
@@ -126,7 +126,7 @@ private struct GeneralNames {
   }
 }
 
-/// A certificate as libksba holds it.
+/// A certificate that libksba has parsed.
 @safe private final class CertificateHandle {
   private let handle: ksba_cert_t
   private let size: Int
@@ -139,8 +139,8 @@ private struct GeneralNames {
     var reader: ksba_reader_t?
     guard unsafe ksba_reader_new(&reader) == 0, let reader = unsafe reader else { return nil }
     defer { unsafe ksba_reader_release(reader) }
-    // The reader copies the bytes. A certificate that stops before the last of them is another one to whoever
-    // reads on.
+    // The reader copies the bytes. A certificate with trailing bytes is refused, because another parser might read it
+    // differently.
     guard unsafe der.withUnsafeBytes({ unsafe ksba_reader_set_mem(reader, $0.baseAddress, $0.count) }) == 0,
       unsafe ksba_cert_read_der(made, reader) == 0, unsafe ksba_reader_tell(reader) == UInt(der.count)
     else { return nil }
@@ -153,7 +153,7 @@ private struct GeneralNames {
     return start...end
   }
 
-  /// `ksba_cert_get_validity`, whose form is `19610711T172059`.
+  /// Returns a date of `ksba_cert_get_validity`, which has the format `19610711T172059`.
   private func date(_ which: CInt) -> Date? {
     var text = [CChar](repeating: 0, count: 16)
     let error = unsafe text.withUnsafeMutableBytes { text in
@@ -180,7 +180,7 @@ private struct GeneralNames {
     return unsafe Self.octets(expression)
   }
 
-  /// The octets of a canonical S-expression with one element, `(3:abc)`; no longer than the certificate.
+  /// Returns the octets of a canonical S-expression with one element, `(3:abc)`; no longer than the certificate.
   private static func octets(_ expression: ksba_sexp_t) -> [UInt8]? {
     guard unsafe expression[0] == UInt8(ascii: "(") else { return nil }
     var count = 0

@@ -1,20 +1,20 @@
-// The values of attributes that take one of a list. Numbers of Apple's stay text here as they are there.
+// The values of attributes that take one value of a list. Apple's numbers are strings here, as in Apple's framework.
 
 public import Foundation
 
-// MARK: When an item may be read
+// MARK: Accessibility
 
 /// Accessible: while the device is unlocked; the default.
 @safe public nonisolated(unsafe) let kSecAttrAccessibleWhenUnlocked: CFString = "ak"
-/// Accessible: from the first unlocking after a start until the next start; for work in the background.
+/// Accessible: from the first unlock after a boot until the next boot; for background work.
 @safe public nonisolated(unsafe) let kSecAttrAccessibleAfterFirstUnlock: CFString = "ck"
-/// Accessible: always. Apple deprecates it.
+/// Accessible: always. Deprecated by Apple.
 @safe public nonisolated(unsafe) let kSecAttrAccessibleAlways: CFString = "dk"
 /// Accessible: while the device is unlocked, and never on another device.
 @safe public nonisolated(unsafe) let kSecAttrAccessibleWhenUnlockedThisDeviceOnly: CFString = "aku"
-/// Accessible: from the first unlocking after a start, and never on another device.
+/// Accessible: from the first unlock after a boot, and never on another device.
 @safe public nonisolated(unsafe) let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString = "cku"
-/// Accessible: always, but never on another device. Apple deprecates it.
+/// Accessible: always, but never on another device. Deprecated by Apple.
 @safe public nonisolated(unsafe) let kSecAttrAccessibleAlwaysThisDeviceOnly: CFString = "dku"
 /// Accessible: while unlocked, on a device with a passcode, and never on another device.
 @safe public nonisolated(unsafe) let kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly: CFString = "akpu"
@@ -95,7 +95,7 @@ public import Foundation
 
 // MARK: Authentication
 
-/// Authentication: NTLM of Windows.
+/// Authentication: NTLM (Windows).
 @safe public nonisolated(unsafe) let kSecAttrAuthenticationTypeNTLM: CFString = "ntlm"
 /// Authentication: the default of the Microsoft Network.
 @safe public nonisolated(unsafe) let kSecAttrAuthenticationTypeMSN: CFString = "msna"
@@ -109,10 +109,10 @@ public import Foundation
 @safe public nonisolated(unsafe) let kSecAttrAuthenticationTypeHTTPDigest: CFString = "httd"
 /// Authentication: a form on a web page.
 @safe public nonisolated(unsafe) let kSecAttrAuthenticationTypeHTMLForm: CFString = "form"
-/// Authentication: whatever is usual for the protocol.
+/// Authentication: the default of the protocol.
 @safe public nonisolated(unsafe) let kSecAttrAuthenticationTypeDefault: CFString = "dflt"
 
-// MARK: Kinds of keys
+// MARK: Key classes and key types
 
 /// Key class: a public key.
 @safe public nonisolated(unsafe) let kSecAttrKeyClassPublic: CFString = "0"
@@ -122,11 +122,11 @@ public import Foundation
 @safe public nonisolated(unsafe) let kSecAttrKeyClassSymmetric: CFString = "2"
 /// Key type: RSA.
 @safe public nonisolated(unsafe) let kSecAttrKeyTypeRSA: CFString = "42"
-/// Key type: elliptic curves over primes, the older name of ``kSecAttrKeyTypeECSECPrimeRandom``.
+/// Key type: elliptic curves over prime fields, the older name of ``kSecAttrKeyTypeECSECPrimeRandom``.
 @safe public nonisolated(unsafe) let kSecAttrKeyTypeEC: CFString = "73"
 /// Key type: the elliptic curves P-256, P-384 and P-521.
 @safe public nonisolated(unsafe) let kSecAttrKeyTypeECSECPrimeRandom: CFString = "73"
-/// Key type: elliptic curves for signatures. Apple deprecates it for ``kSecAttrKeyTypeECSECPrimeRandom``.
+/// Key type: elliptic curves for signatures. Deprecated by Apple in favour of ``kSecAttrKeyTypeECSECPrimeRandom``.
 @safe public nonisolated(unsafe) let kSecAttrKeyTypeECDSA: CFString = "73"
 /// Key type: DSA.
 @safe public nonisolated(unsafe) let kSecAttrKeyTypeDSA: CFString = "43"

@@ -1,22 +1,22 @@
-// The functions of CoreFoundation that code for Apple's keychain calls. Retaining and releasing are not among
-// them: Swift does both by itself, and Apple does not let Swift call them either.
+// The CoreFoundation functions that code for Apple's keychain calls. Retain and release are not included: Swift manages
+// memory itself, and Apple does not let Swift code call them either.
 
 public import Foundation
 
-/// A class of this module that tells ``CFGetTypeID(_:)`` its own number.
+/// A class of this module with its own type ID for ``CFGetTypeID(_:)``.
 protocol CoreFoundationType: AnyObject {
-  /// The number of the class, above those of ``CoreFoundationTypeID``.
+  /// The type ID of the class, above those of ``CoreFoundationTypeID``.
   static var typeID: CFTypeID { get }
 }
 
-/// The numbers of Foundation's types. They hold within one process only and are not Apple's, which differ
-/// from system to system too.
+/// The type IDs of Foundation's types. They are valid only within one process. They are not Apple's type IDs, which
+/// also differ between systems.
 enum CoreFoundationTypeID: CFTypeID {
-  /// Numbers start at 1: zero is no type.
+  /// Type IDs start at 1; zero is not a type.
   case string = 1
   case dictionary, array, data, date, boolean, number, error, null
 
-  /// The type of an object, nil for objects of other classes.
+  /// Finds the type of an object; nil for objects of other classes.
   ///
   /// - Parameter object: Any object.
   init?(of object: CFTypeRef) {
@@ -26,7 +26,8 @@ enum CoreFoundationTypeID: CFTypeID {
     case is NSArray: self = .array
     case is NSData: self = .data
     case is NSDate: self = .date
-    // One class on Linux; only booleans say that they are a C `char`, as numbers from an `Int8` do not.
+    // Booleans and numbers are one class on Linux. Only a Boolean has the type of a C `char`; a number made from an
+    // `Int8` does not.
     case let number as NSNumber: self = number.isBoolean ? .boolean : .number
     case is NSError: self = .error
     case is NSNull: self = .null
@@ -42,33 +43,33 @@ extension NSNumber {
   }
 }
 
-/// The number of an object's type, to be compared with ``CFStringGetTypeID()`` and its like.
+/// Returns the type ID of an object, to be compared with ``CFStringGetTypeID()`` and similar functions.
 ///
 /// - Parameter object: The object. Apple's function traps for nil, this one does not.
-/// - Returns: The number of its type, zero for nil and for objects of other classes.
+/// - Returns: The type ID; zero for nil and for objects of other classes.
 public func CFGetTypeID(_ object: CFTypeRef?) -> CFTypeID {
   guard let object else { return 0 }
   if let object = object as? any CoreFoundationType { return type(of: object).typeID }
   return CoreFoundationTypeID(of: object)?.rawValue ?? 0
 }
 
-/// The number of the type of texts.
+/// Returns the type ID of strings.
 public func CFStringGetTypeID() -> CFTypeID { CoreFoundationTypeID.string.rawValue }
-/// The number of the type of dictionaries.
+/// Returns the type ID of dictionaries.
 public func CFDictionaryGetTypeID() -> CFTypeID { CoreFoundationTypeID.dictionary.rawValue }
-/// The number of the type of lists.
+/// Returns the type ID of arrays.
 public func CFArrayGetTypeID() -> CFTypeID { CoreFoundationTypeID.array.rawValue }
-/// The number of the type of bytes.
+/// Returns the type ID of data.
 public func CFDataGetTypeID() -> CFTypeID { CoreFoundationTypeID.data.rawValue }
-/// The number of the type of moments.
+/// Returns the type ID of dates.
 public func CFDateGetTypeID() -> CFTypeID { CoreFoundationTypeID.date.rawValue }
-/// The number of the type of booleans, which is not that of numbers though both are one class here.
+/// Returns the type ID of Booleans, which differs from that of numbers although both are one class here.
 public func CFBooleanGetTypeID() -> CFTypeID { CoreFoundationTypeID.boolean.rawValue }
-/// The number of the type of numbers.
+/// Returns the type ID of numbers.
 public func CFNumberGetTypeID() -> CFTypeID { CoreFoundationTypeID.number.rawValue }
-/// The number of the type of errors.
+/// Returns the type ID of errors.
 public func CFErrorGetTypeID() -> CFTypeID { CoreFoundationTypeID.error.rawValue }
-/// The number of the type of nothing.
+/// Returns the type ID of the null object.
 public func CFNullGetTypeID() -> CFTypeID { CoreFoundationTypeID.null.rawValue }
 
 /// Returns true if two objects are equal.
@@ -76,7 +77,7 @@ public func CFNullGetTypeID() -> CFTypeID { CoreFoundationTypeID.null.rawValue }
 /// - Parameters:
 ///   - first: An object.
 ///   - second: Another object.
-/// - Returns: Whether they are one object, or of equal type and content.
+/// - Returns: True if they are the same object, or if their types and contents are equal.
 public func CFEqual(_ first: CFTypeRef?, _ second: CFTypeRef?) -> Bool {
   guard let first, let second else { return first == nil && second == nil }
   if first === second { return true }
@@ -85,7 +86,7 @@ public func CFEqual(_ first: CFTypeRef?, _ second: CFTypeRef?) -> Bool {
   return first.isEqual(second)
 }
 
-/// The kind of an error, such as ``kCFErrorDomainOSStatus``.
+/// The domain of an error, such as ``kCFErrorDomainOSStatus``.
 public typealias CFErrorDomain = CFString
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
@@ -96,7 +97,7 @@ public typealias CFErrorDomain = CFString
 /// The domain of errors whose code is an `errno`; Foundation's `NSPOSIXErrorDomain`.
 @safe public nonisolated(unsafe) let kCFErrorDomainPOSIX: CFErrorDomain! = NSPOSIXErrorDomain as CFString
 
-/// The code of an error.
+/// Returns the code of an error.
 ///
 /// - Parameter error: The error. Apple's function traps for nil, this one does not.
 /// - Returns: Its code, an ``OSStatus`` if the domain is ``kCFErrorDomainOSStatus``; zero for nil.
@@ -105,7 +106,7 @@ public func CFErrorGetCode(_ error: CFError?) -> CFIndex {
 }
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// The domain of an error.
+/// Returns the domain of an error.
 ///
 /// - Parameter error: The error. Apple's function traps for nil, this one does not.
 /// - Returns: Its domain, nil for nil.
@@ -114,7 +115,7 @@ public func CFErrorGetDomain(_ error: CFError?) -> CFErrorDomain! {
 }
 
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// An error in words for people.
+/// Returns the description of an error for the user.
 ///
 /// - Parameter error: The error. Apple's function traps for nil, this one does not.
 /// - Returns: Its description, nil for nil.

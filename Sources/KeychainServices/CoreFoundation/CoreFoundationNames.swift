@@ -1,35 +1,35 @@
-// The names that code for Apple's keychain takes from CoreFoundation, as Foundation's classes: those bridge from
-// Swift's own dictionaries, strings and data on Linux, which the C types of CoreFoundation do not.
+// The CoreFoundation names that code for Apple's keychain uses, as Foundation classes. On Linux, Swift's dictionaries,
+// strings and data bridge to these classes, but not to the C types of CoreFoundation.
 
 public import Foundation
 
-/// Any object; what results come back as.
+/// Any object; the type of results.
 public typealias CFTypeRef = AnyObject
-/// Text.
+/// A string.
 public typealias CFString = NSString
 /// A dictionary, such as a query.
 public typealias CFDictionary = NSDictionary
 /// A dictionary that can be changed.
 public typealias CFMutableDictionary = NSMutableDictionary
-/// A list.
+/// An array.
 public typealias CFArray = NSArray
 /// Bytes.
 public typealias CFData = NSData
-/// A moment.
+/// A date.
 public typealias CFDate = NSDate
 /// A number.
 public typealias CFNumber = NSNumber
-/// A yes or no.
+/// A Boolean.
 public typealias CFBoolean = NSNumber
 /// An error.
 public typealias CFError = NSError
-/// Nothing, as an object.
+/// The null object.
 public typealias CFNull = NSNull
 /// A position or a count.
 public typealias CFIndex = Int
-/// Bits that mean something each.
+/// A set of flags.
 public typealias CFOptionFlags = UInt
-/// The number of a type.
+/// A type ID.
 public typealias CFTypeID = UInt
 /// An allocator. There is only one, and a program cannot make another.
 public final class CFAllocator: Sendable {
@@ -39,8 +39,8 @@ public final class CFAllocator: Sendable {
 /// The default allocator, which is the only one.
 public let kCFAllocatorDefault: CFAllocator? = nil
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// Yes; implicitly unwrapped as Apple's is, so that `kCFBooleanTrue!` compiles as well.
+/// The Boolean true. It is implicitly unwrapped like Apple's, so that `kCFBooleanTrue!` compiles as well.
 public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
 // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-/// No.
+/// The Boolean false.
 public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)

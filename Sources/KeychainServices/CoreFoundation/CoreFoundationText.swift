@@ -1,13 +1,13 @@
-// What lets a CFString and a Swift string stand for each other, where Apple's systems do it in the runtime.
+// Makes a CFString and a Swift string interchangeable; on Apple's systems, the runtime does this.
 
 public import Foundation
 
 /// Matches a string against a constant: `switch string { case kSecClassKey: ... }`.
 ///
 /// - Parameters:
-///   - pattern: What stands after `case`.
-///   - value: What is switched over.
-/// - Returns: Whether both are the same text.
+///   - pattern: The pattern after `case`.
+///   - value: The value of the `switch` statement.
+/// - Returns: True if both are the same text.
 public func ~= (pattern: CFString, value: String) -> Bool {
   pattern as String == value
 }
@@ -15,17 +15,17 @@ public func ~= (pattern: CFString, value: String) -> Bool {
 /// Matches a constant against a string: `switch kSecClass { case "class": ... }`.
 ///
 /// - Parameters:
-///   - pattern: What stands after `case`.
-///   - value: What is switched over.
-/// - Returns: Whether both are the same text.
+///   - pattern: The pattern after `case`.
+///   - value: The value of the `switch` statement.
+/// - Returns: True if both are the same text.
 public func ~= (pattern: String, value: CFString) -> Bool {
   pattern == value as String
 }
 
-/// Makes a constant find its entry in `[AnyHashable: Any]`, as it does on Apple's systems: there a CFString
-/// and the Swift string of the same text are one key, on Linux they would be two.
+/// Lets a constant find its entry in `[AnyHashable: Any]`, as on Apple's systems. There, a CFString and a Swift string
+/// with the same text are the same key; on Linux, they would be two keys.
 extension NSString: @retroactive _HasCustomAnyHashableRepresentation {
-  /// The text as a key, the same as that of the Swift string.
+  /// Returns the text as a key that is equal to the key of the Swift string.
   ///
   /// - Returns: The key.
   public func _toCustomAnyHashable() -> AnyHashable? {

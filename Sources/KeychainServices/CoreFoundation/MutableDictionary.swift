@@ -1,8 +1,8 @@
 public import Foundation
 
 extension NSMutableDictionary {
-  /// Sets or removes the value of a key: how queries are often put together, and a method that Foundation has
-  /// on Apple's systems only.
+  /// Sets or removes the value of a key. Queries are often built with this method, which Foundation has only on Apple's
+  /// systems.
   ///
   /// - Parameters:
   ///   - value: The value; nil removes the key.

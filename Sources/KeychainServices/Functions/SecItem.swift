@@ -3,13 +3,13 @@ public import Foundation
 /// Adds an item to the store.
 ///
 /// - Parameters:
-///   - attributes: The class, the attributes, the data (`kSecValueData`) or the object (`kSecValueRef`), and what to
-///     return of the new item.
-///   - result: Takes what was asked for; nil where nothing was, and on failure.
-/// - Returns: `errSecSuccess` once the item is on disk; `errSecDuplicateItem` when an item with its primary key is
-///   there; `errSecParam`, `errSecNoSuchClass`, `errSecNoSuchAttr` or `errSecMissingEntitlement` for what cannot be
-///   added; `errSecNotAvailable` when there is no store, or its policy is not the accepted one; or the status of what
-///   went wrong with keys and files.
+///   - attributes: The class, the attributes, the data (`kSecValueData`) or the object (`kSecValueRef`), and the
+///     results to return for the new item.
+///   - result: Receives the requested result; nil if none was requested, and on failure.
+/// - Returns: `errSecSuccess` once the item is on disk; `errSecDuplicateItem` if an item with its primary key already
+///   exists; `errSecParam`, `errSecNoSuchClass`, `errSecNoSuchAttr` or `errSecMissingEntitlement` for an item that
+///   cannot be added; `errSecNotAvailable` if there is no store, or if its policy is not the accepted one; or the
+///   status of an error with keys or files.
 @discardableResult
 public func SecItemAdd(
   _ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
@@ -19,13 +19,13 @@ public func SecItemAdd(
 
 /// Finds items.
 ///
-/// The data of all matches at once is refused before anything is looked up. Attributes and persistent references
-/// alone decrypt nothing and start no process.
+/// A request for the data of all matches is refused before any lookup. A request for only attributes and persistent
+/// references decrypts nothing and starts no process.
 ///
 /// - Parameters:
-///   - query: The class, attributes that must be equal, `kSecMatch...` conditions, a limit, and what to return.
-///   - result: Takes one object, or an array of them when the limit is not one; nil on failure.
-/// - Returns: `errSecSuccess`; `errSecItemNotFound` when nothing matches; as `SecItemAdd`; and for data
+///   - query: The class, attributes that must be equal, `kSecMatch...` conditions, a limit, and the results to return.
+///   - result: Receives one object, or an array of objects if the limit is not one; nil on failure.
+/// - Returns: `errSecSuccess`; `errSecItemNotFound` if nothing matches; the errors of `SecItemAdd`; and for data
 ///   `errSecUserCanceled`, `errSecInteractionNotAllowed`, `errSecAuthFailed` or `errSecDecode`.
 @discardableResult
 public func SecItemCopyMatching(
@@ -37,10 +37,10 @@ public func SecItemCopyMatching(
 /// Changes all items that match, in one transaction.
 ///
 /// - Parameters:
-///   - query: As for `SecItemCopyMatching`; the limit does not count.
-///   - attributesToUpdate: Attributes and data; anything else is `errSecNoSuchAttr`.
-/// - Returns: `errSecSuccess`; `errSecItemNotFound` when nothing matches; `errSecDuplicateItem` when a primary key is
-///   taken, and nothing has changed then; as `SecItemAdd`.
+///   - query: The same as for `SecItemCopyMatching`; the limit is ignored.
+///   - attributesToUpdate: Attributes and data; anything else results in `errSecNoSuchAttr`.
+/// - Returns: `errSecSuccess`; `errSecItemNotFound` if nothing matches; `errSecDuplicateItem` if a primary key is
+///   already in use, and nothing has changed then; and the errors of `SecItemAdd`.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
   answer(nil) {
@@ -49,10 +49,10 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
   }
 }
 
-/// Removes all items that match, or as many as a limit says.
+/// Removes all items that match, up to the limit if there is one.
 ///
-/// - Parameter query: As for `SecItemCopyMatching`.
-/// - Returns: `errSecSuccess`; `errSecItemNotFound` when nothing matches; as `SecItemAdd`.
+/// - Parameter query: The same as for `SecItemCopyMatching`.
+/// - Returns: `errSecSuccess`; `errSecItemNotFound` if nothing matches; and the errors of `SecItemAdd`.
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
   answer(nil) {

@@ -1,27 +1,27 @@
 public import Foundation
 internal import KeyringModel
 
-/// Makes a key of its bytes.
+/// Creates a key from its bytes.
 ///
 /// - Parameters:
-///   - keyData: PKCS#1 for RSA keys. For keys of elliptic curves X9.63: `04`, X and Y, then the private number for
-///     private keys. The bytes themselves for symmetric keys.
-///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass` are needed; others are not looked at, as the bytes
-///     say the rest.
-///   - error: Receives why not, with `errSecParam`: an attribute is missing or unknown, or the bytes are not such a
-///     key. That the numbers of a key belong together is not checked.
+///   - keyData: PKCS#1 for RSA keys; X9.63 for elliptic curve keys (`04`, X and Y, followed by the private number for
+///     private keys); the raw bytes for symmetric keys.
+///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass` are required; other attributes are ignored, because they
+///     follow from the bytes.
+///   - error: Receives the reason on failure, with `errSecParam`: an attribute is missing or unknown, or the bytes are
+///     not such a key. The mathematical consistency of the numbers is not checked.
 /// - Returns: The key, or nil with an error.
 public func SecKeyCreateWithData(
   _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
   guard let type = SecKeyAttributes.number(kSecAttrKeyType, in: attributes) else {
-    unsafe ErrorPointer.report(error, errSecParam, "kSecAttrKeyType is missing or no key type.")
+    unsafe ErrorPointer.report(error, errSecParam, "kSecAttrKeyType is missing or not a key type.")
     return nil
   }
   guard let number = SecKeyAttributes.number(kSecAttrKeyClass, in: attributes),
     let keyClass = KeyMaterial.KeyClass(rawValue: number)
   else {
-    unsafe ErrorPointer.report(error, errSecParam, "kSecAttrKeyClass is missing or no key class.")
+    unsafe ErrorPointer.report(error, errSecParam, "kSecAttrKeyClass is missing or not a key class.")
     return nil
   }
   let key = unsafe (keyData as Data).withUnsafeBytes {
@@ -33,12 +33,12 @@ public func SecKeyCreateWithData(
   return key
 }
 
-/// The bytes of a key, in the form that ``SecKeyCreateWithData(_:_:_:)`` reads.
+/// Returns the bytes of a key in the format that ``SecKeyCreateWithData(_:_:_:)`` reads.
 ///
 /// - Parameters:
 ///   - key: Any key.
-///   - error: Never set; every key here gives its bytes.
-/// - Returns: The bytes. This copy is not wiped when it goes.
+///   - error: Never set, because every key here can be exported.
+/// - Returns: The bytes. This copy is not wiped.
 public func SecKeyCopyExternalRepresentation(
   _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
@@ -48,13 +48,13 @@ public func SecKeyCopyExternalRepresentation(
 /// Returns the attributes of a key.
 ///
 /// - Parameter key: Any key.
-/// - Returns: Attributes by their `kSecAttr...` keys, with `kSecClass`. The bytes are not among them;
-///   ``SecKeyCopyExternalRepresentation(_:_:)`` gives those.
+/// - Returns: The attributes by their `kSecAttr...` keys, with `kSecClass`. The bytes are not included;
+///   ``SecKeyCopyExternalRepresentation(_:_:)`` returns them.
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
   SecKeyAttributes.dictionary(key.itemAttributes)
 }
 
-/// The public half of a key.
+/// Returns the public half of a key.
 ///
 /// - Parameter key: Any key.
 /// - Returns: The public key that a private key contains; a public key itself; nil for a symmetric key.
@@ -62,25 +62,25 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
   key.publicKey
 }
 
-/// Returns the number of bytes that an operation with a key takes at a time.
+/// Returns the number of bytes that an operation with a key processes at a time.
 ///
 /// - Parameter key: Any key.
-/// - Returns: The bytes of the modulus or of the field; for a symmetric key the block of its cipher.
+/// - Returns: The size of the modulus or of the field in bytes; for a symmetric key, the block size of its cipher.
 public func SecKeyGetBlockSize(_ key: SecKey) -> Int {
   key.material.blockSize
 }
 
-/// The number of the type of keys.
+/// Returns the type ID of keys.
 public func SecKeyGetTypeID() -> CFTypeID {
   SecKey.typeID
 }
 
-/// Attributes of keys in Apple's words.
+/// The attributes of keys in the form of Apple's API.
 enum SecKeyAttributes {
-  /// A number that is given as a number or, as Apple's constants are, as its digits.
+  /// Returns a number that is given as a number or, like Apple's constants, as a string of digits.
   ///
-  /// Looks at keys and objects as they are: a subscript would turn a value into one of Swift first, and not come back
-  /// from a collection that holds itself.
+  /// Reads the original keys and objects: a subscript would first bridge the value to Swift, and would not return for a
+  /// collection that contains itself.
   static func number(_ key: CFString, in attributes: CFDictionary) -> Int64? {
     switch attributes.plainEntries.first(where: { ($0.key as? String) == key as String })?.value {
     case let text as String: Int64(text)
@@ -95,7 +95,7 @@ enum SecKeyAttributes {
     for (name, value) in attributes.entries {
       guard let code = ItemAttributes.code(of: name) else { continue }
       switch value {
-      // Apple's constants for these two are strings of digits, and code compares with the constants.
+      // Apple's constants for these two are strings of digits, and programs compare with the constants.
       case .integer(let number) where name == .keyClass || name == .keyType: result[code] = String(number)
       default: result[code] = ItemAttributes.object(value, of: name)
       }

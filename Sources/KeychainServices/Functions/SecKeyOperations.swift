@@ -1,13 +1,13 @@
-// What computes with keys. This library stores keys and has no such code: everything here is declared, so that
-// programs compile, and fails with errSecUnimplemented.
+// The functions that compute with keys. This library only stores keys: the functions are declared so that programs
+// compile, and they fail with errSecUnimplemented.
 
 public import Foundation
 
 /// The operations of keys.
 public enum SecKeyOperationType: Int, Sendable {
-  /// Make a signature.
+  /// Create a signature.
   case sign = 0
-  /// Check a signature.
+  /// Verify a signature.
   case verify = 1
   /// Encrypt.
   case encrypt = 2
@@ -24,7 +24,7 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
   /// The name.
   public var rawValue: CFString { text as CFString }
 
-  /// Takes any name.
+  /// Creates a parameter with any name.
   ///
   /// - Parameter rawValue: The name.
   public init(rawValue: CFString) {
@@ -42,12 +42,12 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
 /// Key: attributes of the public half, as a dictionary, for ``SecKeyCreateRandomKey(_:_:)``.
 @safe public nonisolated(unsafe) let kSecPublicKeyAttrs: CFString = "public"
 
-/// Returns true if a key supports an operation with an algorithm: never.
+/// Returns false, because no key supports any operation.
 ///
 /// - Parameters:
 ///   - key: Any key.
-///   - operation: What it would do.
-///   - algorithm: How it would do it.
+///   - operation: Any operation.
+///   - algorithm: Any algorithm.
 /// - Returns: `false`, for every key.
 public func SecKeyIsAlgorithmSupported(
   _ key: SecKey, _ operation: SecKeyOperationType, _ algorithm: SecKeyAlgorithm
@@ -55,12 +55,12 @@ public func SecKeyIsAlgorithmSupported(
   false
 }
 
-/// Makes a new key; not implemented.
+/// Creates a new key; not implemented.
 ///
 /// - Parameters:
-///   - parameters: What kind of key.
+///   - parameters: The attributes of the key.
 ///   - error: Receives `errSecUnimplemented`.
-/// - Returns: nil. A key that another library made is stored with ``SecKeyCreateWithData(_:_:_:)``.
+/// - Returns: nil. Use ``SecKeyCreateWithData(_:_:_:)`` for a key that another library has created.
 public func SecKeyCreateRandomKey(
   _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
@@ -68,11 +68,11 @@ public func SecKeyCreateRandomKey(
   return nil
 }
 
-/// Signs; not implemented.
+/// Creates a signature; not implemented.
 ///
 /// - Parameters:
 ///   - key: A private key.
-///   - algorithm: How to sign.
+///   - algorithm: The signature algorithm.
 ///   - dataToSign: A message or a digest.
 ///   - error: Receives `errSecUnimplemented`.
 /// - Returns: nil.
@@ -84,15 +84,15 @@ public func SecKeyCreateSignature(
   return nil
 }
 
-/// Checks a signature; not implemented.
+/// Verifies a signature; not implemented.
 ///
 /// - Parameters:
 ///   - key: A public key.
-///   - algorithm: How it was signed.
+///   - algorithm: The signature algorithm.
 ///   - signedData: A message or a digest.
 ///   - signature: The signature.
 ///   - error: Receives `errSecUnimplemented`.
-/// - Returns: `false`: no signature is taken for a good one that was not checked.
+/// - Returns: `false`, because a signature that was not verified must not be accepted.
 public func SecKeyVerifySignature(
   _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ signedData: CFData, _ signature: CFData,
   _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -105,8 +105,8 @@ public func SecKeyVerifySignature(
 ///
 /// - Parameters:
 ///   - key: A public key.
-///   - algorithm: How to encrypt.
-///   - plaintext: What to encrypt.
+///   - algorithm: The encryption algorithm.
+///   - plaintext: The data to encrypt.
 ///   - error: Receives `errSecUnimplemented`.
 /// - Returns: nil.
 public func SecKeyCreateEncryptedData(
@@ -121,8 +121,8 @@ public func SecKeyCreateEncryptedData(
 ///
 /// - Parameters:
 ///   - key: A private key.
-///   - algorithm: How it was encrypted.
-///   - ciphertext: What to decrypt.
+///   - algorithm: The encryption algorithm.
+///   - ciphertext: The data to decrypt.
 ///   - error: Receives `errSecUnimplemented`.
 /// - Returns: nil.
 public func SecKeyCreateDecryptedData(
@@ -136,10 +136,10 @@ public func SecKeyCreateDecryptedData(
 /// Agrees on a secret; not implemented.
 ///
 /// - Parameters:
-///   - privateKey: One's own private key.
-///   - algorithm: How to agree.
-///   - publicKey: The other's public key.
-///   - parameters: Values by the names of ``SecKeyKeyExchangeParameter``.
+///   - privateKey: The caller's private key.
+///   - algorithm: The key exchange algorithm.
+///   - publicKey: The public key of the other party.
+///   - parameters: The parameters, named by ``SecKeyKeyExchangeParameter``.
 ///   - error: Receives `errSecUnimplemented`.
 /// - Returns: nil.
 public func SecKeyCopyKeyExchangeResult(
@@ -151,5 +151,5 @@ public func SecKeyCopyKeyExchangeResult(
 }
 
 private func reportUnimplemented(_ error: UnsafeMutablePointer<Unmanaged<CFError>?>?) {
-  unsafe ErrorPointer.report(error, errSecUnimplemented, "Keys are stored here, not computed with.")
+  unsafe ErrorPointer.report(error, errSecUnimplemented, "This library only stores keys.")
 }

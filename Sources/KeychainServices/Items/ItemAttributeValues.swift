@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Keyring
 
-// Values as they come in a dictionary of Foundation's objects, and as the store keeps them.
+// Conversions between the values in a dictionary of Foundation objects and the values in the store.
 
 /// An optional that may be wrapped in an `Any` by accident.
 private protocol OptionalValue {
@@ -13,7 +13,7 @@ extension Optional: OptionalValue {
 }
 
 extension ItemAttributes {
-  /// A value without the optionals around it; `NSNull`, nil and nothing are refused.
+  /// Returns a value without any optionals around it. Throws for nil and `NSNull`.
   static func present(_ value: Any) throws -> Any {
     var value = value
     while let optional = value as? any OptionalValue {
@@ -24,11 +24,11 @@ extension ItemAttributes {
     return value
   }
 
-  /// The value of an attribute as the store keeps it.
+  /// Returns the value of an attribute as the store keeps it.
   ///
-  /// Text and bytes are taken for text and bytes, and keep their type; a number is taken for text as it is written;
-  /// a number and a yes or no for a number, and text that is a number or a code; 0 and 1, also as text, for a yes or
-  /// no; only a date for a date.
+  /// An attribute of text or bytes accepts both, which keep their type, and a number, which becomes text. A number
+  /// attribute accepts a number, a Boolean, and text that is a number or a code. A Boolean attribute accepts 0 and 1,
+  /// also as text. A date attribute accepts only a date.
   ///
   /// - Throws: `parameter` for any other value.
   static func stored(_ value: Any, for name: AttributeName) throws -> AttributeValue {
@@ -55,7 +55,7 @@ extension ItemAttributes {
       return AttributeSchema.normalized(name: name, value: .string(word(for: text, of: name)))
     case (.integer, _): throw SecItemFailure.parameter
     case (_, let data as Data):
-      // Refused before it is copied.
+      // Check the size before copying the data.
       guard data.count <= AttributeSchema.maximumValueSize else { throw SecItemFailure.parameter }
       return .bytes([UInt8](data))
     case (_, let number as NSNumber) where !number.isBoolean: return .string(number.stringValue)
@@ -63,10 +63,10 @@ extension ItemAttributes {
     }
   }
 
-  /// Attributes that are text at Apple's, where most of what looks like text may be bytes and numbers as well.
+  /// Attributes that are always text in Apple's keychain. Most other text attributes also accept bytes and numbers.
   private static let plainTexts: Set<AttributeName> = [.accessible, .tokenID, .syncViewHint]
 
-  /// The moment, to the microsecond.
+  /// Returns the timestamp of a date, to the microsecond.
   static func timestamp(_ date: Date) throws -> AttributeValue {
     let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
     let range =
@@ -75,17 +75,17 @@ extension ItemAttributes {
     return .date(Timestamp(microseconds: Int64(microseconds)))
   }
 
-  /// The whole number that an object holds exactly, within what the store keeps.
+  /// Returns the integer that an object represents exactly; nil if there is none within the limits of the store.
   static func integer(_ number: NSNumber) -> Int64? {
     guard let integer = Int64(exactly: number.doubleValue),
       integer.magnitude <= AttributeSchema.maximumInteger.magnitude,
-      // A whole number just beyond the limit is rounded to it on its way through floating point.
+      // The conversion to floating point rounds an integer just beyond the limit to the limit.
       number.int64Value == integer
     else { return nil }
     return integer
   }
 
-  /// A value of the store as an object.
+  /// Returns a value of the store as a Foundation object.
   static func object(_ value: AttributeValue, of name: AttributeName) -> Any {
     switch value {
     case .string(let text): code(for: text, of: name)

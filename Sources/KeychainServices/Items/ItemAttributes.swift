@@ -1,18 +1,18 @@
 internal import Foundation
 internal import Keyring
 
-/// Apple's names of attributes and the store's.
+/// The mapping between Apple's names of attributes and the store's names.
 ///
-/// The store has words; Apple's codes of attributes are known here, those of values in `FourCharacterCode` (SecItem:
-/// `SecItemSchema.c` has the classes, the store's own schema says the same in words).
+/// The store uses words. Apple's codes of attributes are defined here, and those of values in `FourCharacterCode`.
+/// Apple's `SecItemSchema.c` defines the attributes of each class; the store's schema defines the same in words.
 enum ItemAttributes {
-  /// The code of an attribute that is no attribute of the store, but part of every item.
+  /// The codes of attributes that are not attributes in the store but part of every item.
   static let group = "agrp"
   static let created = "cdat"
   static let modified = "mdat"
 
-  /// Apple's code and the store's name, in both directions. `type` is two attributes and stands for the one that a
-  /// class has.
+  /// Apple's codes and the store's names, used in both directions. `type` is the code of two attributes; the class
+  /// decides which one it means.
   private static let table: [(code: String, name: AttributeName)] = [
     ("acct", .account), ("svce", .service), ("gena", .generic), ("desc", .kind), ("icmt", .comment),
     ("crtr", .creator), ("type", .type), ("type", .keyType), ("scrp", .scriptCode), ("labl", .label),
@@ -34,17 +34,17 @@ enum ItemAttributes {
   private static let codes: [AttributeName: String] = Dictionary(
     table.map { ($0.name, $0.code) }, uniquingKeysWith: { first, _ in first })
 
-  /// The store's name of an attribute that items of a class have; nil when they have none of this code.
+  /// Returns the store's name for Apple's code; nil if items of the class have no such attribute.
   static func name(of code: String, in itemClass: ItemClass) -> AttributeName? {
     names[code]?.first { AttributeSchema.applies($0, to: itemClass) }
   }
 
-  /// Apple's code of an attribute; nil for custom ones, which Apple's functions do not show.
+  /// Returns Apple's code of an attribute; nil for a custom attribute, which Apple's functions do not show.
   static func code(of name: AttributeName) -> String? { codes[name] }
 }
 
 extension ItemAttributes {
-  /// Values that Apple writes as a code and the store as a word, besides those that have four characters.
+  /// Values that Apple writes as a code and the store as a word, except for four-character codes.
   private static let words: [AttributeName: [(code: String, word: String)]] = [
     .accessible: [
       ("ak", "when-unlocked"), ("ck", "after-first-unlock"), ("dk", "always"),
@@ -69,7 +69,7 @@ extension ItemAttributes {
   /// Returns true if items with this protection never leave the machine.
   static func staysHere(_ protection: String) -> Bool { protection.hasSuffix("u") }
 
-  /// The protection of an item that was given none.
+  /// Returns the default protection of items of a class.
   static func defaultProtection(of itemClass: ItemClass) -> String { itemClass == .certificate ? "dk" : "ak" }
 
   /// Returns the values of missing attributes of the primary key, as Apple returns them.

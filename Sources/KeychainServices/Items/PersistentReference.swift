@@ -1,29 +1,29 @@
 internal import Foundation
 internal import Keyring
 
-/// A reference that survives changes and moves of an item: four bytes of the class and sixteen of the id.
+/// A reference that survives changes and moves of an item: four bytes for the class and sixteen for the id.
 ///
-/// That of an identity is the one of its certificate, with a class of its own.
+/// The reference of an identity is that of its certificate, but with the class of identities.
 struct PersistentReference: Equatable {
   let itemClass: ItemClass
   let id: ItemID
   let isIdentity: Bool
 
-  /// The reference of an item of a class.
+  /// Creates the reference of an item of a class.
   init(itemClass: ItemClass, id: ItemID) {
     self.itemClass = itemClass
     self.id = id
     isIdentity = false
   }
 
-  /// The reference of an item, or of the identity that a certificate belongs to.
+  /// Creates the reference of an item, or of the identity that a certificate belongs to.
   init(_ record: ItemRecord, isIdentity: Bool = false) {
     itemClass = record.itemClass
     id = record.id
     self.isIdentity = isIdentity
   }
 
-  /// Reads what ``data`` writes.
+  /// Decodes the bytes of ``data``.
   init?(_ data: Data) {
     guard data.count == 20, let code = String(validating: data.prefix(4), as: UTF8.self),
       let id = ItemID(hex: data.dropFirst(4).map { String(format: "%02x", $0) }.joined())

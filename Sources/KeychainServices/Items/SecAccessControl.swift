@@ -7,26 +7,26 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
   /// The bits.
   public let rawValue: CFOptionFlags
 
-  /// Takes any bits; ``SecAccessControlCreateWithFlags(_:_:_:_:)`` says which go together.
+  /// Creates flags from any bits; ``SecAccessControlCreateWithFlags(_:_:_:_:)`` checks the combination.
   ///
   /// - Parameter rawValue: The bits.
   public init(rawValue: CFOptionFlags) {
     self.rawValue = rawValue
   }
 
-  /// The person shows to be there, in whichever way.
+  /// The user proves their presence in any way.
   public static let userPresence = SecAccessControlCreateFlags(rawValue: 1 << 0)
   /// Any enrolled finger or face.
   public static let biometryAny = SecAccessControlCreateFlags(rawValue: 1 << 1)
   /// The older name of ``biometryAny``.
   public static let touchIDAny = biometryAny
-  /// A finger or face that was enrolled when the item was made.
+  /// A finger or face that was enrolled when the item was created.
   public static let biometryCurrentSet = SecAccessControlCreateFlags(rawValue: 1 << 3)
   /// The older name of ``biometryCurrentSet``.
   public static let touchIDCurrentSet = biometryCurrentSet
   /// The passcode of the device.
   public static let devicePasscode = SecAccessControlCreateFlags(rawValue: 1 << 4)
-  /// A watch or another device that belongs to the person.
+  /// A watch or another device of the user.
   public static let watch = SecAccessControlCreateFlags(rawValue: 1 << 5)
   /// The newer name of ``watch``.
   public static let companion = watch
@@ -36,15 +36,15 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
   public static let and = SecAccessControlCreateFlags(rawValue: 1 << 15)
   /// A private key may be used for signing.
   public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
-  /// A password that the application adds.
+  /// A password that the application provides.
   public static let applicationPassword = SecAccessControlCreateFlags(rawValue: 1 << 31)
 
-  /// All of them.
+  /// All known flags.
   static let known: SecAccessControlCreateFlags = [
     .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .watch, .or, .and, .privateKeyUsage,
     .applicationPassword,
   ]
-  /// Those that only a person can fulfil.
+  /// The conditions that only the user can meet.
   static let asking: SecAccessControlCreateFlags = [
     .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .watch, .applicationPassword,
   ]
@@ -52,9 +52,9 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
 
 /// The access control of an item: its accessibility and further conditions.
 ///
-/// Two are equal when both are.
+/// Two access controls are equal if their accessibility and conditions are equal.
 public final class SecAccessControl: NSObject, CoreFoundationType, @unchecked Sendable {
-  // Unchecked, because of NSObject; everything here is constant.
+  // Unchecked because of NSObject; all properties are constant.
   static let typeID: CFTypeID = 0x4B04
 
   /// The accessibility, as the value of one of the `kSecAttrAccessible...` constants.
@@ -62,12 +62,12 @@ public final class SecAccessControl: NSObject, CoreFoundationType, @unchecked Se
   /// The conditions.
   let flags: SecAccessControlCreateFlags
 
-  /// Checks and takes an accessibility and conditions.
+  /// Creates an access control from an accessibility and conditions.
   ///
   /// - Parameters:
   ///   - protection: The value of a `kSecAttrAccessible...` constant.
   ///   - flags: The conditions.
-  /// - Returns: nil when ``fault(protection:flags:)`` has something to say.
+  /// - Returns: nil if ``fault(protection:flags:)`` returns a reason.
   init?(protection: String, flags: SecAccessControlCreateFlags) {
     guard Self.fault(protection: protection, flags: flags) == nil else { return nil }
     self.protection = protection
@@ -76,11 +76,11 @@ public final class SecAccessControl: NSObject, CoreFoundationType, @unchecked Se
 
   /// A Boolean value that indicates whether the user has to act for each access to the item.
   ///
-  /// This system knows one way of asking, the passphrase of the key: it stands for fingers and passcodes, too.
+  /// This system can only ask for the passphrase of the key, which also replaces biometry and passcodes.
   var requiresUserPresence: Bool { !flags.isDisjoint(with: .asking) }
 
-  /// Returns true if an item may be stored only where a passphrase protects the key, as with a device that
-  /// has a passcode.
+  /// Returns true if an item may be stored only if a passphrase protects the key, which corresponds to a device with a
+  /// passcode.
   static func needsPassphrase(_ control: SecAccessControl?, _ protection: String) -> Bool {
     control?.requiresUserPresence == true
       || protection == kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly as String
@@ -92,10 +92,10 @@ public final class SecAccessControl: NSObject, CoreFoundationType, @unchecked Se
     return protection == other.protection && flags == other.flags
   }
 
-  /// A number that equal access controls have in common.
+  /// The hash value, which is the same for equal access controls.
   public override var hash: Int { flags.rawValue.hashValue }
 
-  /// The kind of object, the accessibility and the conditions.
+  /// The type of the object, the accessibility and the conditions.
   public override var description: String {
     "<SecAccessControl: \(protection), flags \(String(flags.rawValue, radix: 16))>"
   }
@@ -107,28 +107,30 @@ public final class SecAccessControl: NSObject, CoreFoundationType, @unchecked Se
       kSecAttrAccessibleAlwaysThisDeviceOnly, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly,
     ].map { $0 as String })
 
-  /// Returns the reason why an accessibility and conditions cannot be combined, for people; nil if they can.
+  /// Returns a message why an accessibility and conditions cannot be combined; nil if they can.
   static func fault(protection: String, flags: SecAccessControlCreateFlags) -> String? {
     guard protections.contains(protection) else {
-      return "The protection is none of the kSecAttrAccessible constants."
+      return "The protection is not one of the kSecAttrAccessible constants."
     }
-    guard flags.isSubset(of: .known) else { return "A flag is not known." }
-    if flags.isSuperset(of: [.or, .and]) { return "Conditions are joined by one of or and and." }
+    guard flags.isSubset(of: .known) else { return "A flag is unknown." }
+    if flags.isSuperset(of: [.or, .and]) {
+      return "Conditions can be combined with `or` or with `and`, but not with both."
+    }
     if flags.isSuperset(of: [.biometryAny, .biometryCurrentSet]) {
-      return "There can be one condition about biometry only."
+      return "Only one biometry condition is allowed."
     }
     let companions: SecAccessControlCreateFlags = [.userPresence, .applicationPassword, .privateKeyUsage]
     if flags.contains(.userPresence), !flags.isSubset(of: companions) {
-      return "User presence goes together with an application password and with private key usage only."
+      return "User presence can be combined only with an application password and private key usage."
     }
     return nil
   }
 }
 
-// MARK: In a store
+// MARK: Serialization
 
 extension SecAccessControl {
-  /// The form in which an item keeps it: canonical JSON, `{"flags":1,"format":1,"protection":"ak"}`.
+  /// The serialized form in an item: canonical JSON, `{"flags":1,"format":1,"protection":"ak"}`.
   var serialized: [UInt8] {
     JSONValue.object([
       JSONMember("flags", .integer(Int64(flags.rawValue))), JSONMember("format", .integer(1)),
@@ -136,12 +138,12 @@ extension SecAccessControl {
     ]).canonicalBytes
   }
 
-  /// Reads what ``serialized`` writes.
+  /// Decodes the bytes of ``serialized``.
   ///
-  /// - Parameter serialized: Exactly those bytes; nil comes of others, of other formats, and of what does not go
-  ///   together.
+  /// - Parameter serialized: The bytes. Bytes that are not in this exact form, other formats and invalid combinations
+  ///   yield nil.
   convenience init?(serialized: [UInt8]) {
-    // What is wrong with the bytes does not matter to whoever reads a store.
+    // The cause of a parsing error does not matter to the caller.
     guard let value = try? JSONValue(parsing: serialized, limits: JSONLimits(size: 256, depth: 1)),
       case .object(let members) = value, members.count == 3,
       case .integer(let bits) = members[0].value, let flags = CFOptionFlags(exactly: bits),
@@ -154,14 +156,14 @@ extension SecAccessControl {
 
 // MARK: Apple's functions
 
-/// Makes an access control.
+/// Creates an access control.
 ///
 /// - Parameters:
 ///   - allocator: Not used.
 ///   - protection: One of the `kSecAttrAccessible...` constants.
-///   - flags: The conditions; none is allowed. User presence goes together with `applicationPassword` and
-///     `privateKeyUsage` only; `or` excludes `and`; `biometryAny` excludes `biometryCurrentSet`.
-///   - error: Receives why not, with `errSecParam`.
+///   - flags: The conditions; may be empty. User presence can be combined only with `applicationPassword` and
+///     `privateKeyUsage`; `or` excludes `and`; `biometryAny` excludes `biometryCurrentSet`.
+///   - error: Receives the reason on failure, with `errSecParam`.
 /// - Returns: The access control, or nil with an error.
 public func SecAccessControlCreateWithFlags(
   _ allocator: CFAllocator?, _ protection: CFTypeRef, _ flags: SecAccessControlCreateFlags,
@@ -174,7 +176,7 @@ public func SecAccessControlCreateWithFlags(
   return SecAccessControl(protection: protection, flags: flags)
 }
 
-/// The number of the type of access controls.
+/// Returns the type ID of access controls.
 public func SecAccessControlGetTypeID() -> CFTypeID {
   SecAccessControl.typeID
 }

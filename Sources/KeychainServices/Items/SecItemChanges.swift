@@ -6,7 +6,7 @@ internal import Secrets
 struct SecItemChanges {
   private var changes = AttributeChanges()
   private var data: Data?
-  /// The value of `kSecAttrAccessible` that is set alone, so that the conditions stay.
+  /// The value of `kSecAttrAccessible` if it is set without an access control, so that the existing conditions stay.
   private var protection: String?
   private var accessControl: SecAccessControl?
   /// A Boolean value that indicates whether keys get new bytes.
@@ -14,7 +14,7 @@ struct SecItemChanges {
 
   /// Reads the attributes of an update for items of a class.
   ///
-  /// - Throws: `errSecNoSuchAttr` for what is no attribute of an item; as for a request otherwise.
+  /// - Throws: `errSecNoSuchAttr` for an entry that is not an attribute of an item; otherwise the errors of a request.
   init(_ dictionary: CFDictionary, of request: SecItemRequest) throws {
     guard let itemClass = request.itemClass else { throw SecItemFailure(errSecUnimplemented) }
     let entries = NSMutableDictionary()
@@ -24,7 +24,7 @@ struct SecItemChanges {
       }
       let isOption = name == "class" || ["r_", "m_", "u_", "v_Ref", "v_Per"].contains { name.hasPrefix($0) }
       if isOption { throw SecItemFailure.noSuchAttribute }
-      // Times are the store's own to set.
+      // Only the store sets these times.
       if name == ItemAttributes.created || name == ItemAttributes.modified {
         guard value is Date else { throw SecItemFailure.parameter }
         continue
@@ -56,7 +56,8 @@ struct SecItemChanges {
     isOfKey = itemClass == .key
     changes.clear.append(SecItemResults.contentName)
     guard itemClass == .certificate else { return }
-    // What a certificate says of itself must be what it says; its label is the owner's.
+    // The attributes of a certificate follow its new content unless the update sets them. The label is kept, because it
+    // belongs to the user.
     guard let certificate = SecCertificate(der: data) else { throw SecItemFailure.parameter }
     var known = certificate.itemAttributes
     known[.label] = nil
@@ -65,10 +66,10 @@ struct SecItemChanges {
     if known[.subjectKeyID] == nil { changes.clear.append(.subjectKeyID) }
   }
 
-  /// Changes items, all or none; those that others have taken away since they were found are left out.
+  /// Changes all items or none. Items that other processes have removed since the search are left out.
   ///
-  /// - Throws: A failure that says that an item is gone, when its conditions are not those that it was found with: then
-  ///   it has to be found again.
+  /// - Throws: A failure that reports a missing item if the conditions of an item have changed since the search; the
+  ///   caller then has to search again.
   func apply(to records: [ItemRecord], in keyring: Keyring) throws {
     var planned: [(record: ItemRecord, changes: AttributeChanges)] = []
     for record in records { planned.append((record, try changes(for: record))) }
@@ -116,7 +117,7 @@ struct SecItemChanges {
 
   private var touchesSynchronizable: Bool { changes.set[.synchronizable] != nil }
 
-  /// The changes of one item, whose conditions may stay as they are.
+  /// Returns the changes to one item, whose conditions may stay the same.
   private func changes(for record: ItemRecord) throws -> AttributeChanges {
     var changes = changes
     if isOfKey { changes.set = described(record, changes.set) }
@@ -124,7 +125,7 @@ struct SecItemChanges {
       if touchesSynchronizable { try checkSynchronizable(changes, record.accessControl, record) }
       return changes
     }
-    // Conditions that a newer version wrote are not ours to carry over.
+    // Conditions that a newer version wrote cannot be carried over.
     guard let control = accessControl ?? record.accessControl.flatMap(keepingFlags) else {
       throw SecItemFailure(errSecUnimplemented)
     }
@@ -137,12 +138,12 @@ struct SecItemChanges {
     return changes
   }
 
-  /// Conditions with the protection that is set alone.
+  /// Returns the existing conditions with the new protection.
   private func keepingFlags(_ old: SecAccessControl) -> SecAccessControl? {
     SecAccessControl(protection: protection ?? old.protection, flags: old.flags)
   }
 
-  /// Checks that an item on this machine, or one that asks the user, does not become synchronised.
+  /// Checks that an item that stays on this machine, or one that asks the user, does not become synchronized.
   private func checkSynchronizable(
     _ changes: AttributeChanges, _ control: SecAccessControl?, _ record: ItemRecord
   ) throws {
@@ -153,14 +154,14 @@ struct SecItemChanges {
     if let control, control.flags != [] { throw SecItemFailure.parameter }
   }
 
-  /// Adds the attributes that follow from new bytes of a key, if they are a key: programs store other data
-  /// there, too.
+  /// Adds the attributes that follow from new bytes of a key, if they are a valid key: programs also store other data
+  /// there.
   private func described(_ record: ItemRecord, _ set: Attributes) -> Attributes {
     var attributes = record.attributes
     attributes.merge(set)
     guard let data, let key = SecKey(record: attributes, data: data) else { return set }
     var described = Attributes()
-    // Only what the item says already: who left it open did not want to be found by it.
+    // Only attributes that the item already has: a program that left one out did not want it to be searchable.
     for entry in key.itemAttributes.primaryKey(of: .key).entries where record.attributes[entry.name] != nil {
       described[entry.name] = entry.value
     }
@@ -170,7 +171,7 @@ struct SecItemChanges {
 }
 
 extension Changes {
-  /// Returns true if an item has the conditions and the place that it was found with, or is gone.
+  /// Returns true if an item still has the conditions and the place with which it was found, or if it no longer exists.
   fileprivate mutating func hasConditions(of record: ItemRecord) throws(KeyringError) -> Bool {
     do {
       let base = try latest(record)

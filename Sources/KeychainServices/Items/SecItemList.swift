@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Keyring
 
-/// The items that `kSecMatchItemList` lets through: those of persistent references, certificates, keys and identities.
+/// The items that `kSecMatchItemList` selects by persistent references, certificates, keys and identities.
 struct SecItemList {
   private var references: [PersistentReference] = []
   /// The class and primary key of the items that objects were made from.
@@ -9,7 +9,7 @@ struct SecItemList {
 
   /// Reads a list.
   ///
-  /// - Throws: `parameter` for what is no list, and for one with anything else in it.
+  /// - Throws: `parameter` if the value is not a list, or if it contains anything else.
   init(_ value: Any) throws {
     for element in try PlainList.elements(of: value) {
       switch element {
@@ -23,7 +23,7 @@ struct SecItemList {
         if let id = key.itemID {
           references.append(PersistentReference(itemClass: .key, id: id))
         } else {
-          // As in a query: symmetric keys do not tell themselves from each other.
+          // As in a query: the attributes of symmetric keys do not distinguish them.
           guard attributes[.applicationLabel] != nil else { throw SecItemFailure.parameter }
           objects.append((.key, attributes))
         }
@@ -36,21 +36,21 @@ struct SecItemList {
     objects.append((.certificate, certificate.itemAttributes.primaryKey(of: .certificate)))
   }
 
-  /// Returns true if an item is in the list. An identity is if its certificate is.
+  /// Returns true if an item is in the list. An identity is in the list if its certificate is.
   func contains(_ record: ItemRecord) -> Bool {
     references.contains { $0.itemClass == record.itemClass && $0.id == record.id }
       || objects.contains { $0.itemClass == record.itemClass && record.attributes.contain($0.key) }
   }
 }
 
-/// Lists of Foundation as they are.
+/// Access to Foundation lists without bridging.
 enum PlainList {
-  /// The elements of a list.
+  /// Returns the elements of a list.
   ///
-  /// Turning a list into one of Swift turns every element into a value of Swift as well, and does not come back from a
-  /// list that holds itself; its mirror shows the objects that it holds.
+  /// Bridging a list to a Swift array also bridges every element, and does not return for a list that contains itself.
+  /// The mirror of the list shows the original objects.
   ///
-  /// - Throws: `parameter` for what is no list, and for a class of lists whose elements do not show.
+  /// - Throws: `parameter` if the value is not a list, or if its mirror does not show its elements.
   static func elements(of value: Any) throws -> [Any] {
     guard let list = value as? NSArray else { throw SecItemFailure.parameter }
     let elements = Mirror(reflecting: list).children.map(\.value)

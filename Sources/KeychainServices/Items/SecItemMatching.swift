@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Keyring
 
-/// The `kSecMatch...` keys of a query, besides the limit.
+/// The `kSecMatch...` keys of a query, except for the limit.
 struct SecItemMatching {
   static let validOnDate = "m_ValidOnDate"
 
@@ -24,9 +24,9 @@ struct SecItemMatching {
     case whole = "m_SubjectWholeString"
   }
 
-  /// Takes one key.
+  /// Reads one key.
   ///
-  /// - Returns: Whether it is one of these.
+  /// - Returns: True if it is one of these keys.
   mutating func read(_ key: String, _ value: Any) throws -> Bool {
     if let kind = SubjectMatch(rawValue: key) {
       guard let text = value as? String else { throw SecItemFailure.parameter }
@@ -37,7 +37,7 @@ struct SecItemMatching {
     case "m_CaseInsensitive":
       ignoresCase = try SecItemRequest.flag(value)
       if ignoresCase { subjectOptions.insert(.caseInsensitive) }
-    // Of attributes only the case of letters can be left open.
+    // For attributes, only case can be ignored; the other two options apply only to subjects.
     case "m_DiacriticInsensitive":
       if try SecItemRequest.flag(value) { subjectOptions.insert(.diacriticInsensitive) }
     case "m_WidthInsensitive": if try SecItemRequest.flag(value) { subjectOptions.insert(.widthInsensitive) }
@@ -71,16 +71,16 @@ struct SecItemMatching {
   /// A Boolean value that indicates whether the content of the certificate is needed.
   var needsCertificate: Bool { email != nil || issuers != nil || validOn != nil || !subjects.isEmpty }
 
-  /// Returns true if an item's attributes fulfil the condition on its host.
+  /// Returns true if an item's attributes meet the condition on its host.
   func accepts(_ record: ItemRecord) -> Bool {
     guard let host, record.itemClass == .internetPassword else { return true }
     guard let bytes = record.attributes[.server]?.contentBytes else { return false }
     let server = String(decoding: bytes, as: UTF8.self).lowercased()
-    // The item's host is the one that was asked for, or lies below it.
+    // The item's host is the requested host or a subdomain of it.
     return server == host || server.hasSuffix("." + host)
   }
 
-  /// Returns true if a certificate fulfils the conditions.
+  /// Returns true if a certificate meets the conditions.
   func accepts(_ certificate: SecCertificate) -> Bool {
     let name = certificate.commonName ?? certificate.subjectSummary
     for (kind, text) in subjects where !accepts(name, kind, text) { return false }
@@ -95,7 +95,7 @@ struct SecItemMatching {
   }
 
   private func accepts(_ name: String, _ kind: SubjectMatch, _ text: String) -> Bool {
-    // Nothing is in every text, also where Foundation does not find it.
+    // Every text contains the empty text, although Foundation does not find it.
     if text.isEmpty { return kind != .whole || name.isEmpty }
     return switch kind {
     case .contains: name.range(of: text, options: subjectOptions) != nil

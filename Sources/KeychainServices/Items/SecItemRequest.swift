@@ -6,7 +6,7 @@ struct SecItemRequest {
   /// The function that the dictionary was passed to. Some keys have a meaning in only one of them.
   enum Purpose { case add, find, update, delete }
 
-  /// The results to return of an item.
+  /// The results to return for an item.
   struct Returns: OptionSet {
     let rawValue: Int
     static let data = Returns(rawValue: 1)
@@ -15,14 +15,14 @@ struct SecItemRequest {
     static let persistentReference = Returns(rawValue: 8)
   }
 
-  /// The treatment of items that need the user's passphrase; the later case is the stricter one.
+  /// The treatment of items that need the user's passphrase; a later case is stricter.
   enum Interaction: Int { case allow, skip, fail }
 
   /// The items that `synchronizable` selects.
   enum Synchronizable { case no, yes, any }
 
   let purpose: Purpose
-  /// The class; nil stands for identities, which are no class of the store.
+  /// The class; nil means identities, which are not a class of the store.
   var itemClass: ItemClass?
   var isIdentity = false
   var attributes = Attributes()
@@ -44,21 +44,21 @@ struct SecItemRequest {
 
   /// Reads a dictionary.
   ///
-  /// - Throws: the status for the first thing that is wrong. Nothing has been looked up then.
+  /// - Throws: the status of the first error. Nothing has been looked up then.
   init(_ dictionary: CFDictionary, for purpose: Purpose) throws {
     self.purpose = purpose
     let entries = try Self.entries(of: dictionary)
     if purpose == .find { try Self.refuseDataOfAll(entries) }
     try readValues(entries)
     try readClass(entries)
-    // In one order, so that of two faults always the same one is told.
+    // Sorted, so that the same error is always reported if there are several.
     let sorted = entries.sorted { $0.key < $1.key }
     for (key, value) in sorted where !Self.isSpecial(key) { try readAttribute(key, value) }
     for (key, value) in sorted where Self.isSpecial(key) { try readOption(key, value) }
     try check()
   }
 
-  /// Refuses the data of all matches, whatever else is asked.
+  /// Refuses a request for the data of all matches, regardless of its other entries.
   private static func refuseDataOfAll(_ entries: [String: Any]) throws {
     guard let data = entries[kSecReturnData as String], let limit = entries[kSecMatchLimit as String],
       limit as? String == kSecMatchLimitAll as String
@@ -66,11 +66,11 @@ struct SecItemRequest {
     if try flag(data) { throw SecItemFailure.parameter }
   }
 
-  /// The entries by name; keys that are no text are refused.
+  /// Returns the entries by name; refuses keys that are not text.
   private static func entries(of dictionary: CFDictionary) throws -> [String: Any] {
     var entries: [String: Any] = [:]
     for (key, value) in dictionary.plainEntries {
-      // A dictionary is no value of anything here, and one that holds itself cannot be turned into Swift's.
+      // No key takes a dictionary as its value, and a dictionary that contains itself cannot be bridged to Swift.
       if value is NSDictionary { throw SecItemFailure.parameter }
       let name: String
       switch key {
@@ -78,7 +78,7 @@ struct SecItemRequest {
       case let text as NSString: name = text as String
       default: throw SecItemFailure.parameter
       }
-      // A date of any moment is the one value that may be left open (`kSecMatchValidOnDate`).
+      // Only `kSecMatchValidOnDate` accepts null, which means now.
       if value is NSNull, name == SecItemMatching.validOnDate {
         entries[name] = NSNull()
         continue
@@ -108,7 +108,7 @@ struct SecItemRequest {
     }
     guard let code = value as? String else { throw SecItemFailure.parameter }
     if code == kSecClassIdentity as String {
-      // A certificate is no identity, and a key is none.
+      // A certificate or a key alone is not an identity.
       if reference != nil, !isIdentity { throw SecItemFailure.parameter }
       isIdentity = true
       itemClass = nil
@@ -142,7 +142,7 @@ struct SecItemRequest {
       throw SecItemFailure.parameter
     default: break
     }
-    // An identity has the attributes of both its parts.
+    // An identity has the attributes of both of its parts.
     let classes: [ItemClass] = itemClass.map { [$0] } ?? [.certificate, .key]
     guard let (itemClass, name) = Self.name(of: key, in: classes) else {
       throw key.utf8.count == 4 ? SecItemFailure.noSuchAttribute : .parameter
@@ -165,7 +165,8 @@ struct SecItemRequest {
     return nil
   }
 
-  /// A name as certificates have it in the store; what is no DER of a name stays as it is.
+  /// Returns a name in the form in which the store keeps the names of certificates. Bytes that are not the DER of a
+  /// name are returned unchanged.
   private static func normalized(_ value: AttributeValue) -> AttributeValue {
     value.contentBytes.flatMap { SecCertificate.normalizedName($0) }.map(AttributeValue.bytes) ?? value
   }
@@ -198,9 +199,9 @@ struct SecItemRequest {
     case let key as SecKey:
       itemClass = .key
       itemID = purpose == .add ? nil : key.itemID
-      // A key that was read stands for its item, whatever that says about it.
+      // A key that was read from the store identifies its item by id, regardless of the item's attributes.
       if itemID == nil { attributes.merge(identifying(key.itemAttributes, .key)) }
-      // Many symmetric keys are alike but for their bytes, which are in no attribute.
+      // Many symmetric keys differ only in their bytes, which no attribute contains.
       if itemID == nil, purpose != .add, attributes[.applicationLabel] == nil {
         throw SecItemFailure.parameter
       }
@@ -213,15 +214,15 @@ struct SecItemRequest {
     }
   }
 
-  /// Takes the content of an object that is added; other data beside it would make an item that is not what it says.
+  /// Takes the content of an object that is added. Refuses different data, because the attributes of the item would not
+  /// match it.
   private mutating func take(_ content: Data) throws {
     guard purpose == .add else { return }
     guard data == nil || data == content else { throw SecItemFailure.parameter }
     data = content
   }
 
-  /// Returns the attributes that a reference contributes: all for a new item, otherwise those that identify
-  /// the item.
+  /// Returns the attributes that a reference contributes: all for a new item, otherwise those that identify the item.
   private func identifying(_ attributes: Attributes, _ itemClass: ItemClass) -> Attributes {
     purpose == .add ? attributes : attributes.primaryKey(of: itemClass)
   }
@@ -229,7 +230,7 @@ struct SecItemRequest {
   private mutating func readOption(_ key: String, _ value: Any) throws {
     switch key {
     case kSecClass, kSecValueData, kSecValueRef, kSecValuePersistentRef: return
-    // One store stands for all keychains, and the agent asks in its own words.
+    // These options have no effect: there is only one store, and the agent uses its own prompt.
     case kSecUseDataProtectionKeychain, kSecUseOperationPrompt, kSecUseKeychain,
       kSecUseUserIndependentKeychain:
       return
@@ -251,14 +252,14 @@ struct SecItemRequest {
     }
   }
 
-  /// Of several wishes about asking the strictest counts.
+  /// Applies an option about asking the user. The strictest option wins.
   private mutating func restrict(to wish: Interaction) {
     if wish.rawValue > interaction.rawValue { interaction = wish }
   }
 
-  /// Checks the rules that concern several members together.
+  /// Checks the rules that involve several entries.
   private func check() throws {
-    // To hand out a certificate that nobody has examined as one to be trusted would be worse than none.
+    // Trust is not evaluated. Returning an unchecked certificate as a trusted one would be worse than returning none.
     if matching.needsTrust, isIdentity || itemClass == .certificate {
       throw SecItemFailure(errSecUnimplemented)
     }
@@ -266,7 +267,7 @@ struct SecItemRequest {
       !attributes.isEmpty || group != nil || created != nil || modified != nil || accessControl != nil
     if persistentReference != nil, hasAttributes { throw SecItemFailure.parameter }
     if let accessControl {
-      // A second password, which the program adds to the person's, would have to be part of the encryption.
+      // A password that the program adds to the user's passphrase would have to be part of the encryption.
       if purpose != .find, purpose != .delete, accessControl.flags.contains(.applicationPassword) {
         throw SecItemFailure(errSecUnimplemented)
       }
@@ -337,7 +338,7 @@ extension SecItemRequest {
 }
 
 extension ItemClass {
-  /// The class of one of Apple's codes; nil for one that Apple does not have, and for identities.
+  /// Creates the class for one of Apple's codes; nil for an unknown code, and for identities.
   init?(code: String) {
     guard let known = Self.codes.first(where: { $0.value == code })?.key else { return nil }
     self = known
@@ -352,10 +353,10 @@ extension ItemClass {
 }
 
 extension NSDictionary {
-  /// Keys and values as the objects that they are: walking through a dictionary turns every value into a value of
-  /// Swift, and does not come back from one that holds itself.
+  /// The keys and values as the original objects. Iterating over a dictionary bridges every value to Swift, and does
+  /// not return for a dictionary that contains itself.
   ///
-  /// A class of its own may name keys that it has no values for; their value is null.
+  /// A subclass may return keys without values; their value is null.
   var plainEntries: [(key: Any, value: Any)] {
     if type(of: self) == NSDictionary.self || type(of: self) == NSMutableDictionary.self {
       return Array(zip(allKeys, allValues))

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Keyring
 
-/// Items as the objects that a call returns.
+/// Converts items to the objects that a call returns.
 struct SecItemResults {
   let search: SecItemSearch
-  /// The content of items that the call has brought or decrypted already.
+  /// The content of items that the call has received or already decrypted.
   var known: [ItemPlace: Data] = [:]
 
   private var request: SecItemRequest { search.request }
@@ -15,9 +15,9 @@ struct SecItemResults {
 
   /// Returns the result of a call: one object, or an array of them if more than one item was asked for.
   ///
-  /// - Parameter found: What there is, at least one.
-  /// - Returns: nil when nothing was asked for, or when nothing is there to return.
-  /// - Throws: `errSecItemNotFound` when everything was left out because nobody may be asked.
+  /// - Parameter found: The items, at least one.
+  /// - Returns: nil if no result was requested, or if there is nothing to return.
+  /// - Throws: `errSecItemNotFound` if all items were left out because the user must not be asked.
   func object(_ found: [SecItemSearch.Found]) throws -> CFTypeRef? {
     guard !request.returns.isEmpty else { return nil }
     var objects: [Any] = []
@@ -28,7 +28,7 @@ struct SecItemResults {
         if let object = try object(one) { objects.append(object) }
         count += 1
       } catch {
-        // Nobody is asked again for the others because one of them is gone.
+        // A missing item does not fail the call, so that the user is not asked again for the others.
         let failure = SecItemFailure(error)
         if failure.isOfItemGone { gone = failure }
         guard request.skips(failure) || failure.isOfItemGone else { throw failure }
@@ -75,13 +75,13 @@ struct SecItemResults {
 
   // MARK: Helpers
 
-  /// The content of an item, of an identity that of the certificate; nil for a password of which only the reference is
-  /// asked for, which there is none of, and for an item without data.
+  /// Returns the content of an item, or of the certificate of an identity. Returns nil for an item without data, and
+  /// for a password if only the reference is requested, because passwords have no reference object.
   private func content(of found: SecItemSearch.Found) throws -> Data? {
     let record = found.record
     guard request.returns.contains(.data) || record.isReferable else { return nil }
     let data = try data(of: record)
-    // The marker says what emptiness means; whoever gave the item content since need not know of it.
+    // The marker applies only to empty data, because a program that does not know the marker may have added content.
     return data.isEmpty && record.attributes[Self.contentName] == Self.noContent ? nil : data
   }
 
@@ -96,7 +96,7 @@ struct SecItemResults {
   ) throws -> AnyObject? {
     guard let content, found.record.isReferable else { return nil }
     let reference = try object(of: found, content)
-    // Not nil, which stands for success where there is nothing to return.
+    // Throw instead of returning nil, which would mean success without a result.
     guard let reference else { throw SecItemFailure(errSecDecode) }
     return reference
   }
@@ -107,7 +107,7 @@ struct SecItemResults {
       return SecKey(record: record.attributes, data: content, itemID: record.id)
     case .item: return SecCertificate(der: content)
     case .identity(_, let key):
-      // The index, which joined them, is only a hint: what belongs together tells the content.
+      // The index, which matched them, is only a hint; the content decides whether they belong together.
       guard let certificate = SecCertificate(der: content),
         let key = SecKey(record: key.attributes, data: try data(of: key), itemID: key.id),
         certificate.publicKeyHash == key.publicKeyHash
@@ -123,7 +123,8 @@ struct SecItemResults {
     }
   }
 
-  /// The attributes of an item; of an identity those of both parts, the certificate's where both have one.
+  /// Returns the attributes of an item, or of both parts of an identity. If both parts have an attribute, it is the
+  /// certificate's.
   private static func attributes(of found: SecItemSearch.Found) -> [String: Any] {
     switch found {
     case .item(let record): return attributes(of: record)
@@ -134,7 +135,7 @@ struct SecItemResults {
     }
   }
 
-  /// The attributes under Apple's names, those of the primary key always among them.
+  /// Returns the attributes under Apple's names, always including those of the primary key.
   private static func attributes(of record: ItemRecord) -> [String: Any] {
     var result: [String: Any] = [
       kSecClass as String: record.itemClass.code, ItemAttributes.group: record.group,
@@ -148,7 +149,7 @@ struct SecItemResults {
       result[code] = ItemAttributes.object(value, of: name)
     }
     result[kSecAttrAccessible as String] = record.protection
-    // Conditions that are not understood are taken, and so shown, for the strictest.
+    // Conditions that cannot be read are treated as the strictest ones, and shown as such.
     result[kSecAttrAccessControl as String] =
       record.accessControl ?? SecAccessControl(protection: record.protection, flags: .userPresence)
     return result

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Keyring
 
-/// The items that a request is about.
+/// A search for the items of a request.
 struct SecItemSearch {
   let request: SecItemRequest
   let keyring: Keyring
@@ -11,7 +11,7 @@ struct SecItemSearch {
     case item(ItemRecord)
     case identity(certificate: ItemRecord, key: ItemRecord)
 
-    /// The item that stands for it: of an identity, the certificate.
+    /// The item that represents it; for an identity, the certificate.
     var record: ItemRecord {
       switch self {
       case .item(let record): record
@@ -23,14 +23,15 @@ struct SecItemSearch {
   /// The results of a query.
   struct Matches {
     var found: [Found]
-    /// The content of those that had to be decrypted to tell whether they match.
+    /// The content of the items that had to be decrypted to check whether they match.
     var contents: [ItemPlace: Data] = [:]
   }
 
-  /// Everything that matches, whatever the limit says, in the order of creation; of identities, of the certificates.
+  /// Returns all matches regardless of the limit, in order of creation; identities are in the order of their
+  /// certificates.
   ///
-  /// - Throws: `errSecItemNotFound` when there is nothing; `errSecDecode` when there is nothing, or something is to be
-  ///   changed, and a part of the index cannot be read that could have matched.
+  /// - Throws: `errSecItemNotFound` if nothing matches; `errSecDecode` if nothing matches or the request changes items,
+  ///   and a part of the index that could contain matches cannot be read.
   func matches() throws -> Matches {
     let matches = request.isIdentity ? try identities() : try items()
     guard !matches.found.isEmpty else { throw SecItemFailure(errSecItemNotFound) }
@@ -69,7 +70,7 @@ struct SecItemSearch {
     var predicates = part(itemClass).entries.map { entry in
       Predicate.equal(entry.name, entry.value, ignoresCase: request.matching.ignoresCase)
     }
-    // Of an identity the dates are the certificate's, as they are returned.
+    // The dates of an identity are those of its certificate, as in the results.
     if !request.isIdentity || itemClass == .certificate {
       if let created = request.created { predicates.append(.equal(.created, created)) }
       if let modified = request.modified { predicates.append(.equal(.modified, modified)) }
@@ -82,13 +83,13 @@ struct SecItemSearch {
       }
     }
     if let group = request.group { predicates.append(.equal(.group, .string(group))) }
-    // A persistent reference is an id, which a field has as well; Apple's functions know items without field only.
+    // A persistent reference is an id, and fields have ids, too. Apple's functions find only items without a field.
     if AttributeSchema.applies(.field, to: itemClass) { predicates.append(.equal(.field, .string(""))) }
     return Query(itemClass: itemClass, predicates: predicates, limit: .all)
   }
 
-  /// Those attributes of an identity that one of its parts has: the certificate's where both have them, as they are
-  /// returned.
+  /// Returns the requested attributes that belong to one part of an identity. An attribute that both parts have belongs
+  /// to the certificate, as in the results.
   private func part(_ itemClass: ItemClass) -> Attributes {
     guard request.isIdentity else { return request.attributes }
     var part = Attributes()
@@ -114,13 +115,13 @@ struct SecItemSearch {
     if let id = request.itemID { query.predicates.append(.id(id)) }
     let asked = query
     let matches = try keyring.find(asked)
-    // An item in a group that nobody accepted is not there.
+    // An item in a group that the accepted policy does not list is ignored.
     let items = matches.items.filter { groups[$0.group] != nil && hasWantedControl($0) }
-    // Which of them is meant cannot be said: ids are unique in an honest store.
+    // The reference is ambiguous. Ids are unique unless the store was tampered with.
     if request.persistentReference?.itemClass == itemClass, items.count > 1 {
       throw SecItemFailure(errSecDecode)
     }
-    // What is asked for may be in what cannot be read: to say that it is not there would be a guess.
+    // The requested item may be in the unreadable part, so it must not be reported as missing.
     if matches.isIndexLost || !matches.problems.isEmpty, items.isEmpty || request.purpose != .find {
       throw SecItemFailure(errSecDecode)
     }
@@ -129,12 +130,13 @@ struct SecItemSearch {
 
   private func hasWantedControl(_ record: ItemRecord) -> Bool {
     guard let control = request.accessControl else { return true }
-    // The key of an identity may be guarded in another way.
+    // The key of an identity may have different conditions.
     if request.isIdentity, record.itemClass == .key { return true }
     return record.accessControl == control
   }
 
-  /// Certificates are sealed as everything is, so what their content says costs a decryption each.
+  /// Returns the certificates that match, with their content. Certificates are encrypted like all items, so checking
+  /// the content costs one decryption each.
   private func accepted(
     _ records: [ItemRecord]
   ) throws -> ([ItemRecord], contents: [ItemPlace: Data]) {
@@ -158,7 +160,7 @@ struct SecItemSearch {
 
   // MARK: Secrets
 
-  /// The content of an item that this search has found, decrypted.
+  /// Decrypts the content of an item that this search has found.
   func secret(of record: ItemRecord) throws -> Data {
     let query = query(for: record.itemClass)
     let secret = try keyring.secret(for: record, matching: query) { record in
@@ -169,15 +171,15 @@ struct SecItemSearch {
 }
 
 extension SecItemRequest {
-  /// Returns true if an item is left out because the user may not be asked.
+  /// Returns true if an item is left out because the user must not be asked.
   func skips(_ error: SecItemFailure) -> Bool {
     interaction == .skip && error.status == errSecInteractionNotAllowed
   }
 }
 
 extension ItemRecord {
-  /// The conditions under which the item is given out; nil when it has some that cannot be read, of which the strictest
-  /// is to be assumed.
+  /// The conditions under which the item is released; nil if they cannot be read, in which case the strictest
+  /// conditions have to be assumed.
   var accessControl: SecAccessControl? {
     guard let value = attributes[.accessControl] else {
       return SecAccessControl(protection: protection, flags: [])
@@ -194,21 +196,22 @@ extension ItemRecord {
     return onThisMachine(ItemAttributes.code(for: word, of: .accessible))
   }
 
-  /// The protection with what the place of the item says: the command keeps items here in another way.
+  /// Returns the protection with the item's place taken into account: `keytree` marks an item that stays on this
+  /// machine by its place, not by its protection.
   private func onThisMachine(_ protection: String) -> String {
     isLocal && ItemAttributes.isProtection(protection + "u") ? protection + "u" : protection
   }
 }
 
 extension Attributes {
-  /// Those that are part of the primary key of a class.
+  /// Returns the attributes that are part of the primary key of a class.
   func primaryKey(of itemClass: ItemClass) -> Attributes {
     var key = Attributes()
     for name in AttributeSchema.primaryKey(of: itemClass) { key[name] = self[name] }
     return key
   }
 
-  /// Returns true if all other attributes are here with the same values.
+  /// Returns true if this contains all of the other attributes with the same values.
   func contain(_ others: Attributes) -> Bool {
     others.entries.allSatisfy { self[$0.name]?.isSame(as: $0.value) == true }
   }

@@ -2,13 +2,13 @@ internal import Foundation
 internal import Keyring
 internal import Secrets
 
-/// The four functions over a session: what is asked for is checked whole before the store is looked at.
+/// The four functions of a session. A request is checked completely before the store is accessed.
 struct SecItemService {
   let session: KeychainSession
 
   static let shared = SecItemService(session: .shared)
 
-  /// The number of attempts if others remove the items that a call has found.
+  /// The number of attempts if other processes remove the items that a call has found.
   private static let attempts = 8
 
   func add(_ dictionary: CFDictionary) throws -> CFTypeRef? {
@@ -22,7 +22,7 @@ struct SecItemService {
         try keyring.checkPassphrase()
       }
       let records = try add(items, to: keyring)
-      // Nothing is decrypted for the result: the item is stored, whatever happens to it now.
+      // Nothing is decrypted for the result, so that the call cannot fail after the item was stored.
       let known = zip(records, items).map { ($0.place, $1.data) }
       let results = SecItemResults(
         search: SecItemSearch(request: request, keyring: keyring),
@@ -61,8 +61,8 @@ struct SecItemService {
     }
   }
 
-  /// Searches and changes; again when an item that was found is gone before it could be changed, until nothing is
-  /// found.
+  /// Searches and makes a change. Repeats both if an item is removed between the search and the change, until the
+  /// search finds nothing.
   private func change(
     _ request: SecItemRequest, _ body: (Keyring, SecItemSearch) throws -> Void
   ) throws {
@@ -72,7 +72,7 @@ struct SecItemService {
     }
   }
 
-  /// Does something again as long as others take away what it has found before it is done.
+  /// Repeats an operation while other processes remove the items that it has found.
   private func again<R>(_ body: () throws -> R) throws -> R {
     for _ in 1..<Self.attempts {
       do {
@@ -84,9 +84,9 @@ struct SecItemService {
     return try body()
   }
 
-  /// Does something with items, leaving out those that others have taken away.
+  /// Runs an operation on items, leaving out those that other processes have removed.
   ///
-  /// - Throws: `itemNotFound` when none was left.
+  /// - Throws: `itemNotFound` if no item was left.
   static func forEachThere<T>(
     _ items: [T], _ body: (T) throws(KeyringError) -> Void
   ) throws(KeyringError) {
@@ -115,7 +115,7 @@ struct SecItemService {
   private struct AddedItem {
     let item: NewItem
     let data: Data
-    /// A Boolean value that indicates whether the item may be added only where a passphrase protects it.
+    /// A Boolean value that indicates whether the item may be added only if a passphrase protects the key.
     let needsPassphrase: Bool
   }
 
@@ -188,7 +188,7 @@ struct SecItemService {
     return try keyring.transaction { staged throws(KeyringError) in
       var records: [ItemRecord] = []
       for item in items {
-        // The certificate of an identity may be there already; its key is what makes it a new one.
+        // The certificate of an identity may already exist; the key makes it a new identity.
         if item.item.itemClass == .certificate, let there = try staged.item(like: item.item),
           there.attributes[.publicKeyHash] == item.item.attributes[.publicKeyHash]
         {
@@ -203,13 +203,13 @@ struct SecItemService {
 
   // MARK: Deleting
 
-  /// The certificates of identities, and those of their keys that no other certificate needs.
+  /// Returns the certificates of identities, and those of their keys that no other certificate needs.
   private func parts(
     of identities: [SecItemSearch.Found], _ keyring: Keyring
   ) throws -> [ItemRecord] {
     let certificates = identities.map(\.record)
     let all = try keyring.find(Query(itemClass: .certificate))
-    // What cannot be read may be a certificate that needs the key.
+    // The unreadable part may contain a certificate that needs the key.
     guard all.problems.isEmpty, !all.isIndexLost else { throw SecItemFailure(errSecDecode) }
     let others = all.items.filter { other in !certificates.contains { $0.place == other.place } }
     var keys: [ItemRecord] = []

@@ -1,12 +1,12 @@
 internal import Encoding
 internal import KeyringModel
 
-/// The bytes of a key, and what they say about it.
+/// The properties of a key, read from its bytes.
 ///
-/// Forms and sizes are checked: that a number is odd, that a point has the length of a curve. That the numbers
-/// belong together is not; this library stores keys and does not compute with them.
+/// Formats and sizes are checked, for example that a modulus is odd and that a point has the length of a curve. The
+/// mathematical consistency of the numbers is not checked; this library stores keys and does not compute with them.
 struct KeyMaterial: Sendable {
-  /// An algorithm, by Apple's number.
+  /// An algorithm, identified by Apple's number.
   struct KeyType: Hashable, Sendable {
     let number: Int64
 
@@ -31,18 +31,19 @@ struct KeyMaterial: Sendable {
   let type: KeyType
   /// The class of the key.
   let keyClass: KeyClass
-  /// The size in bits: of the modulus, of the field, of the key.
+  /// The size in bits: of the modulus for RSA, of the field for curves, of the key itself for symmetric keys.
   let bits: Int
-  /// The public half in the form of certificates; nil for symmetric keys.
+  /// The public half in the format of certificates; nil for symmetric keys.
   let publicKey: [UInt8]?
 
-  /// Looks at the bytes of a key.
+  /// Reads the bytes of a key.
   ///
   /// - Parameters:
-  ///   - type: The algorithm that they are for.
-  ///   - keyClass: Which half they are.
-  ///   - bytes: PKCS#1 for RSA; X9.63 for curves, private keys behind their public point; raw for the others.
-  /// - Returns: nil when the bytes are not a key of this type and class.
+  ///   - type: The algorithm of the key.
+  ///   - keyClass: The class of the key.
+  ///   - bytes: PKCS#1 for RSA; X9.63 for curves, where a private key follows its public point; raw bytes for the
+  ///     others.
+  /// - Returns: nil if the bytes are not a key of this type and class.
   init?(type: KeyType, keyClass: KeyClass, bytes: UnsafeRawBufferPointer) {
     let found: (bits: Int, publicKey: [UInt8]?)?
     switch (type, keyClass) {
@@ -62,7 +63,7 @@ struct KeyMaterial: Sendable {
     publicKey = found.publicKey
   }
 
-  /// The bytes that an operation takes at a time.
+  /// The number of bytes that an operation processes at a time.
   var blockSize: Int {
     switch type {
     case .aes: 16
@@ -72,7 +73,7 @@ struct KeyMaterial: Sendable {
     }
   }
 
-  /// RSAPublicKey and RSAPrivateKey of RFC 8017 appendix A.1; two primes only.
+  /// Reads an RSAPublicKey or RSAPrivateKey (RFC 8017 appendix A.1) with two primes.
   private static func rsa(_ bytes: UnsafeRawBufferPointer, isPrivate: Bool) -> (Int, [UInt8]?)? {
     guard var numbers = unsafe DERReader.only(bytes[...], DER.sequence)?.reader else { return nil }
     if isPrivate {
@@ -94,7 +95,8 @@ struct KeyMaterial: Sendable {
     return (bits, DER.encode(DER.sequence, content))
   }
 
-  /// An uncompressed point of ANSI X9.63 section 4.3.6, and behind it the private number of the same length.
+  /// Reads an uncompressed point (ANSI X9.63 section 4.3.6), which the private number of the same length follows in a
+  /// private key.
   private static func point(_ bytes: UnsafeRawBufferPointer, isPrivate: Bool) -> (Int, [UInt8]?)? {
     let coordinates = isPrivate ? 3 : 2
     guard unsafe bytes.first == 4, (bytes.count - 1).isMultiple(of: coordinates),
@@ -108,7 +110,7 @@ struct KeyMaterial: Sendable {
     unsafe (magnitude.last ?? 0) & 1 == 1
   }
 
-  /// The curves of NIST: octets of a coordinate, and bits of the field.
+  /// The NIST curves: octets of a coordinate and bits of the field.
   private static let fieldBits = [24: 192, 28: 224, 32: 256, 48: 384, 66: 521]
 
   private static func accepts(size: Int, of type: KeyType) -> Bool {

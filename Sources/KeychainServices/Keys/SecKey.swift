@@ -5,24 +5,24 @@ internal import Secrets
 
 /// A cryptographic key: public, private or symmetric.
 ///
-/// Its bytes are wiped when it goes. Two are equal when type, class and bytes are. This library keeps keys; the
-/// functions that compute with them exist, and fail with `errSecUnimplemented`.
+/// Its bytes are wiped when it is deallocated. Two keys are equal if type, class and bytes are equal. This library only
+/// stores keys; the functions that compute with them exist but fail with `errSecUnimplemented`.
 public final class SecKey: NSObject, CoreFoundationType, @unchecked Sendable {
-  // Unchecked, because of NSObject; everything here is constant.
+  // Unchecked because of NSObject; all properties are constant.
   static let typeID: CFTypeID = 0x4B02
 
   let material: KeyMaterial
-  /// The item that it was read from; nil for one that a program has made.
+  /// The item from which the key was read; nil for a key that a program has created.
   let itemID: ItemID?
   private let secret: SecretBytes
 
-  /// Makes a key of bytes.
+  /// Creates a key from bytes.
   ///
   /// - Parameters:
   ///   - type: The algorithm.
-  ///   - keyClass: Which half of a pair, or symmetric.
-  ///   - bytes: The key in the form of ``KeyMaterial``; copied.
-  /// - Returns: nil when the bytes are not such a key.
+  ///   - keyClass: The class of the key.
+  ///   - bytes: The key in the format of ``KeyMaterial``; copied.
+  /// - Returns: nil if the bytes are not such a key.
   init?(type: KeyMaterial.KeyType, keyClass: KeyMaterial.KeyClass, bytes: UnsafeRawBufferPointer) {
     guard let material = unsafe KeyMaterial(type: type, keyClass: keyClass, bytes: bytes) else { return nil }
     self.material = material
@@ -30,13 +30,13 @@ public final class SecKey: NSObject, CoreFoundationType, @unchecked Sendable {
     secret = unsafe SecretBytes(copying: bytes)
   }
 
-  /// Makes a key of what a store holds.
+  /// Creates a key from an item of a store.
   ///
   /// - Parameters:
-  ///   - record: The attributes of an item of the class of keys: `keyType` and `keyClass` are read.
+  ///   - record: The attributes of a key item, of which `keyType` and `keyClass` are read.
   ///   - data: The item's secret.
-  ///   - itemID: The item.
-  /// - Returns: nil when the secret is not such a key.
+  ///   - itemID: The id of the item.
+  /// - Returns: nil if the secret is not such a key.
   convenience init?(record: Attributes, data: Data, itemID: ItemID? = nil) {
     guard let type = Self.number(record[.keyType]), let number = Self.number(record[.keyClass]),
       let keyClass = KeyMaterial.KeyClass(rawValue: number)
@@ -54,7 +54,7 @@ public final class SecKey: NSObject, CoreFoundationType, @unchecked Sendable {
     secret = key.secret.copy()
   }
 
-  /// The bytes of the key. The copy is the caller's, and not wiped.
+  /// A copy of the bytes of the key, which is not wiped.
   var externalRepresentation: Data {
     unsafe secret.withBytes { unsafe Data($0) }
   }
@@ -66,7 +66,7 @@ public final class SecKey: NSObject, CoreFoundationType, @unchecked Sendable {
       && secret.isEqual(to: other.secret)
   }
 
-  /// A number that equal keys have in common; it tells nothing about a secret.
+  /// The hash value, which is the same for equal keys. It reveals nothing about a secret.
   public override var hash: Int {
     var hasher = Hasher()
     hasher.combine(material.type)
@@ -76,12 +76,12 @@ public final class SecKey: NSObject, CoreFoundationType, @unchecked Sendable {
     return hasher.finalize()
   }
 
-  /// The kind of key and its size; never its bytes.
+  /// The type, class and size of the key; never its bytes.
   public override var description: String {
     "<SecKey: type \(material.type.number), class \(material.keyClass.rawValue), \(material.bits) bits>"
   }
 
-  /// A missing number of a primary key is zero.
+  /// Returns a number of the primary key, which is zero if it is missing.
   private static func number(_ value: AttributeValue?) -> Int64? {
     guard let value else { return 0 }
     guard case .integer(let number) = AttributeSchema.normalized(name: .keyType, value: value) else {
@@ -91,12 +91,12 @@ public final class SecKey: NSObject, CoreFoundationType, @unchecked Sendable {
   }
 }
 
-// MARK: What a keychain knows about it
+// MARK: Keychain attributes
 
 extension SecKey {
   /// The attributes that a store keeps beside the bytes, as Apple's keychain sets them.
   ///
-  /// A symmetric key has no application label: a hash of a secret would be readable by everybody.
+  /// A symmetric key has no application label, because the hash of a secret would be public.
   var itemAttributes: Attributes {
     let isPrivate = material.keyClass == .privateKey
     let isPublic = material.keyClass == .publicKey
@@ -127,10 +127,10 @@ extension SecKey {
     return attributes
   }
 
-  /// SHA-1 of the public half; nil for a symmetric key.
+  /// The SHA-1 of the public half; nil for a symmetric key.
   var publicKeyHash: [UInt8]? { material.publicKey.map(SHA1.digest(of:)) }
 
-  /// The public half; a public key itself; nil for a symmetric key.
+  /// The public half of a private key, or a public key itself; nil for a symmetric key.
   var publicKey: SecKey? {
     if material.keyClass == .publicKey { return self }
     return unsafe material.publicKey?.withUnsafeBytes {

@@ -2,20 +2,20 @@ internal import Dispatch
 public import Foundation
 internal import Synchronization
 
-/// The longest time in seconds for which an unlocking may be used again.
+/// The maximum time in seconds for which a device unlock can be reused.
 public let LATouchIDAuthenticationMaximumAllowableReuseDuration: TimeInterval = 300
 
-/// The actions that can be required of the user.
+/// The ways in which the user can be required to authenticate.
 public enum LAPolicy: Int, Sendable {
-  /// Show a finger or the face.
+  /// A finger or the face.
   case deviceOwnerAuthenticationWithBiometrics = 1
-  /// Show a finger or the face, or type the passcode.
+  /// A finger, the face or the passcode.
   case deviceOwnerAuthentication = 2
-  /// Use a watch or another device.
+  /// A watch or another device.
   case deviceOwnerAuthenticationWithWatch = 3
-  /// Show a finger or the face, or use a watch or another device.
+  /// A finger, the face, a watch or another device.
   case deviceOwnerAuthenticationWithBiometricsOrWatch = 4
-  /// Wear an unlocked watch.
+  /// An unlocked watch on the wrist.
   case deviceOwnerAuthenticationWithWristDetection = 5
 
   /// The newer name of ``deviceOwnerAuthenticationWithWatch``.
@@ -37,13 +37,12 @@ public enum LABiometryType: Int, Sendable {
   case opticID = 4
 }
 
-/// The way in which the user may be asked during a query; passed as `kSecUseAuthenticationContext`.
+/// The settings for asking the user during a query; passed as `kSecUseAuthenticationContext`.
 ///
-/// This system has no fingers and faces to compare: policies can never be evaluated, and a query asks for the
-/// passphrase of the key where it has to. What the context says about asking is heeded. It may be used from any
-/// thread.
+/// This system has no biometry: policies can never be evaluated, and a query asks for the passphrase of the key if it
+/// has to. The context can forbid asking. It may be used from any thread.
 open class LAContext: NSObject, @unchecked Sendable {
-  // Unchecked, because of NSObject; everything that changes lies behind the lock.
+  // Unchecked because of NSObject; the lock protects all mutable state.
   private struct State {
     var interactionNotAllowed = false
     var localizedReason = ""
@@ -55,7 +54,7 @@ open class LAContext: NSObject, @unchecked Sendable {
 
   private let state = Mutex(State())
 
-  /// Makes a context that may ask.
+  /// Creates a context that allows asking the user.
   public override init() {}
 
   /// A Boolean value that indicates whether the user must not be asked. A query that has to ask then fails
@@ -71,31 +70,31 @@ open class LAContext: NSObject, @unchecked Sendable {
     set { state.withLock { $0.localizedReason = newValue } }
   }
 
-  /// The title of the button for another way; kept, and not shown.
+  /// The title of the fallback button; stored but not shown.
   open var localizedFallbackTitle: String? {
     get { state.withLock { $0.localizedFallbackTitle } }
     set { state.withLock { $0.localizedFallbackTitle = newValue } }
   }
 
-  /// The title of the button that cancels; kept, and not shown.
+  /// The title of the cancel button; stored but not shown.
   open var localizedCancelTitle: String? {
     get { state.withLock { $0.localizedCancelTitle } }
     set { state.withLock { $0.localizedCancelTitle = newValue } }
   }
 
-  /// For how many seconds an unlocking of the device may be used again; kept, and without effect.
+  /// The time in seconds for which a device unlock can be reused; stored but without effect.
   open var touchIDAuthenticationAllowableReuseDuration: TimeInterval {
     get { state.withLock { $0.reuseDuration } }
     set { state.withLock { $0.reuseDuration = newValue } }
   }
 
-  /// The state of the enrolled fingers and faces: nil, as there are none.
+  /// The state of the enrolled biometry; always nil, because there is none.
   open var evaluatedPolicyDomainState: Data? { nil }
 
   /// The kind of biometry of the device: none.
   open var biometryType: LABiometryType { .none }
 
-  /// Ends the use of the context; what it is passed to fails from then on.
+  /// Invalidates the context; calls that receive it fail from then on.
   open func invalidate() {
     state.withLock { $0.isInvalidated = true }
   }
@@ -103,7 +102,7 @@ open class LAContext: NSObject, @unchecked Sendable {
   /// A Boolean value that indicates whether ``invalidate()`` was called.
   var isInvalidated: Bool { state.withLock { $0.isInvalidated } }
 
-  /// Returns true if a policy can be evaluated: never.
+  /// Returns false, because no policy can be evaluated.
   ///
   /// - Parameters:
   ///   - policy: Any policy.
@@ -115,13 +114,13 @@ open class LAContext: NSObject, @unchecked Sendable {
     return false
   }
 
-  /// Evaluates a policy, which fails always.
+  /// Evaluates a policy; always fails.
   ///
   /// - Parameters:
   ///   - policy: Any policy.
-  ///   - localizedReason: Why the person would be asked.
-  ///   - reply: Called once, on another thread, with `false` and an ``LAError``: `invalidContext`,
-  ///     `notInteractive` when nobody may be asked, else `biometryNotAvailable`.
+  ///   - localizedReason: The reason for asking the user.
+  ///   - reply: Called once, on another thread, with `false` and an ``LAError``: `invalidContext`, `notInteractive` if
+  ///     the user must not be asked, otherwise `biometryNotAvailable`.
   open func evaluatePolicy(
     _ policy: LAPolicy, localizedReason: String,
     reply: @escaping @Sendable (_ success: Bool, _ error: (any Error)?) -> Void
@@ -130,13 +129,13 @@ open class LAContext: NSObject, @unchecked Sendable {
     DispatchQueue.global().async { reply(false, error) }
   }
 
-  /// Evaluates a policy, which fails always.
+  /// Evaluates a policy; always fails.
   ///
   /// - Parameters:
   ///   - policy: Any policy.
-  ///   - localizedReason: Why the person would be asked.
-  /// - Returns: Nothing, as it throws.
-  /// - Throws: ``LAError``, as the function with a reply has it.
+  ///   - localizedReason: The reason for asking the user.
+  /// - Returns: Never, because the function always throws.
+  /// - Throws: The same ``LAError`` as the function with a reply.
   open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
     throw refusal
   }

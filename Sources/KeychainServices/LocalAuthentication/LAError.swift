@@ -7,35 +7,35 @@ public let LAErrorDomain = "com.apple.LocalAuthentication"
 public struct LAError: Error, CustomNSError, Hashable, Sendable {
   /// The codes of the errors; the numbers are Apple's.
   public enum Code: Int, Sendable {
-    /// The person is not who they should be.
+    /// The user failed to authenticate.
     case authenticationFailed = -1
-    /// The person cancelled.
+    /// The user cancelled.
     case userCancel = -2
-    /// The person wants another way.
+    /// The user chose the fallback.
     case userFallback = -3
     /// The system cancelled.
     case systemCancel = -4
     /// The device has no passcode.
     case passcodeNotSet = -5
-    /// The device knows no fingers or faces.
+    /// The device has no biometry.
     case biometryNotAvailable = -6
     /// No finger or face is enrolled.
     case biometryNotEnrolled = -7
-    /// There were too many failures.
+    /// Biometry is locked after too many failures.
     case biometryLockout = -8
     /// The application cancelled.
     case appCancel = -9
     /// The context was invalidated.
     case invalidContext = -10
-    /// There is no watch or other device near.
+    /// No watch or other device is nearby.
     case watchNotAvailable = -11
-    /// The accessory that knows fingers is not paired.
+    /// The biometric accessory is not paired.
     case biometryNotPaired = -12
-    /// The accessory that knows fingers is not connected.
+    /// The biometric accessory is not connected.
     case biometryDisconnected = -13
-    /// The view has wrong dimensions.
+    /// The dimensions of the view are not valid.
     case invalidDimensions = -14
-    /// Nobody may be asked.
+    /// The user must not be asked.
     case notInteractive = -1004
 
     /// The older name of ``biometryNotAvailable``.
@@ -60,9 +60,9 @@ public struct LAError: Error, CustomNSError, Hashable, Sendable {
   /// The code.
   public let code: Code
 
-  /// Makes an error.
+  /// Creates an error.
   ///
-  /// - Parameter code: What went wrong.
+  /// - Parameter code: The code of the error.
   public init(_ code: Code) {
     self.code = code
   }
@@ -74,17 +74,17 @@ public struct LAError: Error, CustomNSError, Hashable, Sendable {
 }
 
 extension LAError {
-  /// The person is not who they should be.
+  /// The user failed to authenticate.
   public static var authenticationFailed: Code { .authenticationFailed }
-  /// The person cancelled.
+  /// The user cancelled.
   public static var userCancel: Code { .userCancel }
-  /// The person wants another way.
+  /// The user chose the fallback.
   public static var userFallback: Code { .userFallback }
   /// The system cancelled.
   public static var systemCancel: Code { .systemCancel }
   /// The device has no passcode.
   public static var passcodeNotSet: Code { .passcodeNotSet }
-  /// The device knows no fingers or faces.
+  /// The device has no biometry.
   public static var biometryNotAvailable: Code { .biometryNotAvailable }
   /// The older name of ``biometryNotAvailable``.
   public static var touchIDNotAvailable: Code { .biometryNotAvailable }
@@ -92,7 +92,7 @@ extension LAError {
   public static var biometryNotEnrolled: Code { .biometryNotEnrolled }
   /// The older name of ``biometryNotEnrolled``.
   public static var touchIDNotEnrolled: Code { .biometryNotEnrolled }
-  /// There were too many failures.
+  /// Biometry is locked after too many failures.
   public static var biometryLockout: Code { .biometryLockout }
   /// The older name of ``biometryLockout``.
   public static var touchIDLockout: Code { .biometryLockout }
@@ -100,16 +100,16 @@ extension LAError {
   public static var appCancel: Code { .appCancel }
   /// The context was invalidated.
   public static var invalidContext: Code { .invalidContext }
-  /// There is no watch or other device near.
+  /// No watch or other device is nearby.
   public static var watchNotAvailable: Code { .watchNotAvailable }
   /// The newer name of ``watchNotAvailable``.
   public static var companionNotAvailable: Code { .watchNotAvailable }
-  /// The accessory that knows fingers is not paired.
+  /// The biometric accessory is not paired.
   public static var biometryNotPaired: Code { .biometryNotPaired }
-  /// The accessory that knows fingers is not connected.
+  /// The biometric accessory is not connected.
   public static var biometryDisconnected: Code { .biometryDisconnected }
-  /// The view has wrong dimensions.
+  /// The dimensions of the view are not valid.
   public static var invalidDimensions: Code { .invalidDimensions }
-  /// Nobody may be asked.
+  /// The user must not be asked.
   public static var notInteractive: Code { .notInteractive }
 }

@@ -2,14 +2,14 @@ internal import Keyring
 internal import OpenPGP
 internal import Synchronization
 
-/// The store that the functions of a process share: found and opened once, used by all threads.
+/// The store that the functions of a process share. It is found and opened once and used by all threads.
 final class KeychainSession: Sendable {
   static let shared = KeychainSession(KeychainSettings())
 
-  /// Opens the store of some settings; the flag tells whether a passphrase may be asked for.
+  /// Opens the store of the settings; the flag indicates whether the user may be asked for a passphrase.
   typealias Opening = @Sendable (KeychainSettings, _ asks: Bool) throws -> Keyring
 
-  /// An open store, and what its policy was when it was last compared with the one on disk.
+  /// An open store, and the stamp of its policy when it was last compared with the one on disk.
   private struct OpenStore {
     let keyring: Keyring
     let stamp: TrustStamp?
@@ -20,7 +20,7 @@ final class KeychainSession: Sendable {
     var opening: Opening = { settings, asks in
       try Keyring.open(at: settings.store, host: settings.host(asks: asks))
     }
-    /// The open stores, by whether a passphrase may be asked for.
+    /// The open stores. The key indicates whether the user may be asked for a passphrase.
     var stores: [Bool: OpenStore] = [:]
   }
 
@@ -35,36 +35,38 @@ final class KeychainSession: Sendable {
     set { state.withLock { $0 = State(settings: newValue, opening: $0.opening) } }
   }
 
-  /// The function that opens the store. Tests replace it by one with a stand-in for GnuPG.
+  /// The function that opens the store. Tests replace it with one that uses a fake GnuPG.
   var opening: Opening {
     get { state.withLock { $0.opening } }
     set { state.withLock { $0 = State(settings: $0.settings, opening: newValue) } }
   }
 
-  /// The store, opened at the first call, and again when another policy was accepted since.
+  /// Returns the store. Opens it at the first call, and again if another policy has been accepted since.
   ///
-  /// - Parameter asks: Whether the agent may ask a person for a passphrase.
+  /// - Parameter asks: True if the agent may ask the user for a passphrase.
   func keyring(asks: Bool = true) throws -> Keyring {
     let (settings, opening, open) = state.withLock { ($0.settings, $0.opening, $0.stores[asks]) }
     var stamp: TrustStamp?
     if let open {
-      // What cannot be looked at is opened anew, which tells why it cannot, if it cannot.
+      // If the stamp cannot be read, the store is opened again, which reports the reason if it fails.
       stamp = try? open.keyring.trustStamp()
       if let stamp, stamp == open.stamp, stamp.isSettled { return open.keyring }
     }
     let new = try opening(settings, asks)
     return state.withLock { state in
       guard state.settings == settings else { return new }
-      // With what it has in memory, if that still holds: also when another thread has opened it meanwhile.
+      // Keep the last store and its data in memory if its policy and keys are the same, even if another thread opened
+      // it concurrently.
       let last = state.stores[asks]?.keyring
       let kept = last.flatMap { $0.hasSameTrust(as: new) ? $0 : nil } ?? new
-      // The stamp was taken before the policy was read that it stands for; the first one was taken after nothing.
+      // The stamp was taken before the policy was read, so that a later change is noticed. The first store has no
+      // stamp.
       state.stores[asks] = OpenStore(keyring: kept, stamp: stamp)
       return kept
     }
   }
 
-  /// The cost of the stores that are open now.
+  /// The cost of all open stores.
   var engineStatistics: EngineStatistics {
     let open = state.withLock { $0.stores.values.map(\.keyring.engineStatistics) }
     return open.reduce(into: EngineStatistics()) { sum, one in
@@ -74,7 +76,7 @@ final class KeychainSession: Sendable {
     }
   }
 
-  /// Makes a change; once more when the policy was accepted anew between the look at it and the change.
+  /// Makes a change. Tries once more if another policy was accepted between the check of the policy and the change.
   func change<R>(
     asks: Bool, _ body: (Keyring) throws -> R
   ) throws -> R {

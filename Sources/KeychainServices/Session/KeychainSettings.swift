@@ -3,14 +3,14 @@ internal import Glibc
 internal import Keyring
 internal import Synchronization
 
-/// The store of the functions of the keychain, and their permissions.
+/// The settings of the keychain functions: the store, the folders and the permissions.
 ///
-/// Every value comes from the environment of the process at the first call. A program that knows better sets
+/// Every value comes from the environment of the process at the first call. A program that needs other values sets
 /// ``current`` once, before it calls any of the functions.
 public struct KeychainSettings: Sendable, Equatable {
   /// The folder of the store: `KEYTREE_STORE`, else `keytree` in `$XDG_DATA_HOME` (`~/.local/share`).
   public var store: String
-  /// The access group of what is added without one: `KEYTREE_ACCESS_GROUP`, else `default`.
+  /// The access group of items that are added without one: `KEYTREE_ACCESS_GROUP`, else `default`.
   public var accessGroup: String
   /// A Boolean value that indicates whether the agent may ask the user for a passphrase. False if
   /// `KEYTREE_NO_INPUT` is set to anything but `0`.
@@ -19,15 +19,16 @@ public struct KeychainSettings: Sendable, Equatable {
   public var gnupgHome: String?
   /// The folder for private GnuPG homes: `keytree` in `$XDG_RUNTIME_DIR`, else in `$XDG_CACHE_HOME` (`~/.cache`).
   public var engineBase: String
-  /// The folder for what this machine has accepted: `keytree` in `$XDG_STATE_HOME` (`~/.local/state`).
+  /// The folder for the state of this machine, such as the accepted policy: `keytree` in `$XDG_STATE_HOME`
+  /// (`~/.local/state`).
   public var stateBase: String
   /// The folders that are searched for programs: `PATH`.
   public var searchPath: String
 
-  /// Takes the settings from variables.
+  /// Reads the settings from environment variables.
   ///
-  /// - Parameter environment: The variables, those of the process unless told otherwise. Paths that are not absolute
-  ///   are taken as not set, as the XDG Base Directory Specification demands.
+  /// - Parameter environment: The variables; by default those of the process. Paths that are not absolute are treated
+  ///   as not set, as the XDG Base Directory Specification requires.
   public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
     func folder(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
     func text(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
@@ -41,7 +42,7 @@ public struct KeychainSettings: Sendable, Equatable {
     searchPath = text("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
   }
 
-  /// The settings that the functions use. Setting them makes the next call open the store anew.
+  /// The settings that the functions use. Setting them makes the next call open the store again.
   public static var current: KeychainSettings {
     get { KeychainSession.shared.settings }
     set { KeychainSession.shared.settings = newValue }

@@ -1,23 +1,23 @@
 internal import Foundation
 
-/// The way in which functions of Apple's style report errors.
+/// Error reporting in the style of Apple's functions.
 enum ErrorPointer {
-  /// The error that stands for a status.
+  /// Returns the error for a status.
   ///
   /// - Parameters:
   ///   - status: The code; its domain is that of `OSStatus`.
-  ///   - reason: What was wrong, for people; never a secret.
+  ///   - reason: The description for the user; never contains a secret.
   static func error(_ status: OSStatus, _ reason: String) -> CFError {
     NSError(
       domain: NSOSStatusErrorDomain, code: Int(status), userInfo: [NSLocalizedDescriptionKey: reason])
   }
 
-  /// Hands an error to the caller, who releases it.
+  /// Passes an error to the caller, which has to release it.
   ///
   /// - Parameters:
-  ///   - pointer: Where the caller wants it; nil when not.
+  ///   - pointer: The destination of the error; nil if the caller does not want it.
   ///   - status: The code.
-  ///   - reason: What was wrong, for people; never a secret.
+  ///   - reason: The description for the user; never contains a secret.
   static func report(
     _ pointer: UnsafeMutablePointer<Unmanaged<CFError>?>?, _ status: OSStatus, _ reason: String
   ) {

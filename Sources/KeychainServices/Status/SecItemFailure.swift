@@ -4,8 +4,7 @@ internal import Keyring
 /// The status of a call that fails.
 struct SecItemFailure: Error, Equatable {
   let status: OSStatus
-  /// A Boolean value that indicates whether the item was found and then removed, so that another search can
-  /// help.
+  /// A Boolean value that indicates whether the item was found and then removed, so that another search can help.
   private(set) var isOfItemGone = false
 
   init(_ status: OSStatus) { self.status = status }
@@ -17,7 +16,7 @@ struct SecItemFailure: Error, Equatable {
 }
 
 extension SecItemFailure {
-  /// Chooses the status that comes nearest to an error of the store.
+  /// Creates a failure with the status that is nearest to an error of the store.
   init(_ error: any Error) {
     switch error {
     case let failure as SecItemFailure: self = failure

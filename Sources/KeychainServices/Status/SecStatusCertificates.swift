@@ -1,5 +1,4 @@
-// Codes about certificates: their chains, revocation, signed code and mail, time stamps. Keytree checks no
-// trust.
+// Codes about certificates: their chains, revocation, signed code and mail, time stamps. Keytree checks no trust.
 
 /// The certificate was issued for another host name.
 public let errSecHostNameMismatch: OSStatus = -67602

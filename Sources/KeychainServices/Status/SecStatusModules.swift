@@ -1,5 +1,4 @@
-// Codes about modules, devices, sessions, databases and requests, which Apple's framework has from its
-// early years.
+// Codes about modules, devices, sessions, databases and requests, which Apple's framework has from its early years.
 
 /// The service is not available.
 public let errSecServiceNotAvailable: OSStatus = -67585
