@@ -1,8 +1,8 @@
-// The words for a status; ours, not Apple's.
+// The messages for status codes. The text is ours, not Apple's.
 
 public import Foundation
 
-/// Says in one English sentence what a status means.
+/// Returns one English sentence that describes a status.
 ///
 /// - Parameters:
 ///   - status: The status of a call.
@@ -14,12 +14,12 @@ public import Foundation
   (messages[status] ?? "OSStatus \(status)") as CFString
 }
 
-/// Every code that has words.
+/// The messages of all codes.
 private let messages = Dictionary(
   uniqueKeysWithValues: [messagesOfGeneral, messagesOfCertificates, messagesOfKeys, messagesOfModules]
     .joined().map { ($0.key, $0.value) })
 
-/// The codes of `SecStatus.swift` in words.
+/// The messages for the codes of `SecStatus.swift`.
 let messagesOfGeneral: KeyValuePairs<OSStatus, String> = [
   errSecSuccess: "No error.",
   errSecUnimplemented: "This function or option is not implemented.",
@@ -29,57 +29,57 @@ let messagesOfGeneral: KeyValuePairs<OSStatus, String> = [
   errSecParam: "A parameter is missing, of the wrong type, or not allowed here.",
   errSecWrPerm: "The file may not be written.",
   errSecAllocate: "There is not enough memory.",
-  errSecUserCanceled: "The person who was asked cancelled the operation.",
-  errSecBadReq: "The request or its parameters make no sense in the present state.",
-  errSecInternalComponent: "A component of the keychain failed inside.",
+  errSecUserCanceled: "The user cancelled the operation.",
+  errSecBadReq: "The request or its parameters are not valid in the current state.",
+  errSecInternalComponent: "An internal component of the keychain failed.",
   errSecCoreFoundationUnknown: "A function of CoreFoundation failed for an unknown reason.",
   errSecMissingEntitlement: "This program has no right to the access group or service that it named.",
   errSecRestrictedAPI: "This program may not call the function.",
-  errSecNotAvailable: "There is no keychain that can be used.",
-  errSecReadOnly: "The keychain or item can only be read.",
-  errSecAuthFailed: "The passphrase or other proof was wrong.",
+  errSecNotAvailable: "No usable keychain is available.",
+  errSecReadOnly: "The keychain or item is read-only.",
+  errSecAuthFailed: "The passphrase or another credential was wrong.",
   errSecNoSuchKeychain: "There is no such keychain.",
-  errSecInvalidKeychain: "The keychain is not a valid one.",
-  errSecDuplicateKeychain: "A keychain of that name exists already.",
-  errSecDuplicateCallback: "The callback is registered already.",
-  errSecInvalidCallback: "The callback is not a valid one.",
-  errSecDuplicateItem: "An item with the same primary key exists already.",
+  errSecInvalidKeychain: "The keychain is not valid.",
+  errSecDuplicateKeychain: "A keychain with that name already exists.",
+  errSecDuplicateCallback: "The callback is already registered.",
+  errSecInvalidCallback: "The callback is not valid.",
+  errSecDuplicateItem: "An item with the same primary key already exists.",
   errSecItemNotFound: "No item matches.",
   errSecBufferTooSmall: "The buffer is too small for the result.",
   errSecDataTooLarge: "The data is too large for this attribute or item.",
   errSecNoSuchAttr: "Items of this class have no such attribute.",
   errSecInvalidItemRef: "The reference does not name an item, or no longer does.",
-  errSecInvalidSearchRef: "The search is not a valid one, or is over.",
-  errSecNoSuchClass: "There is no such class of items.",
-  errSecNoDefaultKeychain: "No keychain is the default one.",
-  errSecInteractionNotAllowed: "Somebody would have to be asked, which is not allowed here.",
+  errSecInvalidSearchRef: "The search is not valid, or has ended.",
+  errSecNoSuchClass: "There is no such item class.",
+  errSecNoDefaultKeychain: "There is no default keychain.",
+  errSecInteractionNotAllowed: "The user would have to be asked, which is not allowed here.",
   errSecReadOnlyAttr: "The attribute cannot be changed.",
   errSecWrongSecVersion: "The item was written by another version.",
   errSecKeySizeNotAllowed: "Keys of this size are not allowed.",
-  errSecNoStorageModule: "No module for storing was found.",
-  errSecNoCertificateModule: "No module for certificates was found.",
-  errSecNoPolicyModule: "No module for trust policies was found.",
-  errSecInteractionRequired: "Somebody has to be asked before this can go on.",
-  errSecDataNotAvailable: "The item's data cannot be had now.",
+  errSecNoStorageModule: "No storage module was found.",
+  errSecNoCertificateModule: "No certificate module was found.",
+  errSecNoPolicyModule: "No trust policy module was found.",
+  errSecInteractionRequired: "The user has to be asked before the operation can continue.",
+  errSecDataNotAvailable: "The item's data is not available now.",
   errSecDataNotModifiable: "The item's data cannot be changed.",
-  errSecCreateChainFailed: "No chain of certificates could be built.",
-  errSecInvalidPrefsDomain: "The domain of preferences is not a valid one.",
-  errSecInDarkWake: "The machine is awake in the background only, so nobody can be asked.",
-  errSecACLNotSimple: "The access list is not of the simple form.",
+  errSecCreateChainFailed: "No certificate chain could be built.",
+  errSecInvalidPrefsDomain: "The preference domain is not valid.",
+  errSecInDarkWake: "The machine is awake only in the background, so the user cannot be asked.",
+  errSecACLNotSimple: "The access list is not in the simple form.",
   errSecPolicyNotFound: "The trust policy was not found.",
   errSecInvalidTrustSetting: "A trust setting is not valid.",
-  errSecNoAccessForItem: "Nothing governs who may use the item.",
+  errSecNoAccessForItem: "The item has no access control.",
   errSecInvalidOwnerEdit: "The owner of an item cannot be changed this way.",
-  errSecTrustNotAvailable: "No result of a trust evaluation is there yet.",
+  errSecTrustNotAvailable: "The result of the trust evaluation is not available yet.",
   errSecUnsupportedFormat: "The format is known but not supported.",
   errSecUnknownFormat: "The format is unknown.",
-  errSecKeyIsSensitive: "The key leaves the keychain only encrypted.",
+  errSecKeyIsSensitive: "The key can leave the keychain only encrypted.",
   errSecMultiplePrivKeys: "More than one private key was given where one is expected.",
   errSecPassphraseRequired: "A passphrase is needed.",
   errSecInvalidPasswordRef: "The reference to a password is not valid.",
   errSecInvalidTrustSettings: "The stored trust settings are damaged.",
   errSecNoTrustSettings: "There are no trust settings.",
-  errSecPkcs12VerifyFailure: "The PKCS #12 file is damaged, or its passphrase is another.",
+  errSecPkcs12VerifyFailure: "The PKCS #12 file is damaged, or the passphrase is wrong.",
   errSecNotSigner: "This certificate did not sign the message.",
   errSecDecode: "The data could not be decoded or decrypted.",
 ]

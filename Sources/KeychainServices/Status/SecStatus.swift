@@ -1,14 +1,14 @@
-// What the functions of the keychain answer: a number, `errSecSuccess` or why not.
+// The status codes that the functions of the keychain return.
 
-/// The status of a call, zero if it did what it was asked.
+/// The status of a call; zero means success.
 public typealias OSStatus = Int32
 
 /// No error; the oldest name of ``errSecSuccess``.
 public let noErr: OSStatus = 0
 
-/// The call did what it was asked.
+/// The call succeeded.
 public let errSecSuccess: OSStatus = 0
-/// The function or option exists only by name, such as signing with a key.
+/// The function or option is declared but not implemented, such as signing with a key.
 public let errSecUnimplemented: OSStatus = -4
 /// The disk is full.
 public let errSecDiskFull: OSStatus = -34
@@ -22,11 +22,11 @@ public let errSecParam: OSStatus = -50
 public let errSecWrPerm: OSStatus = -61
 /// There is not enough memory.
 public let errSecAllocate: OSStatus = -108
-/// The person who was asked for a passphrase cancelled.
+/// The user cancelled the request for a passphrase.
 public let errSecUserCanceled: OSStatus = -128
-/// The request or its parameters make no sense in the present state.
+/// The request or its parameters are not valid in the current state.
 public let errSecBadReq: OSStatus = -909
-/// A component of the keychain failed inside.
+/// An internal component of the keychain failed.
 public let errSecInternalComponent: OSStatus = -2070
 /// A function of CoreFoundation failed for an unknown reason.
 public let errSecCoreFoundationUnknown: OSStatus = -4960
@@ -34,23 +34,23 @@ public let errSecCoreFoundationUnknown: OSStatus = -4960
 public let errSecMissingEntitlement: OSStatus = -34018
 /// This program may not call the function.
 public let errSecRestrictedAPI: OSStatus = -34020
-/// There is no keychain: the store is missing or cannot be used.
+/// No keychain is available: the store is missing or cannot be used.
 public let errSecNotAvailable: OSStatus = -25291
-/// The keychain or item can only be read.
+/// The keychain or item is read-only.
 public let errSecReadOnly: OSStatus = -25292
 /// The passphrase was wrong, or the agent that holds the key refused.
 public let errSecAuthFailed: OSStatus = -25293
 /// There is no such keychain.
 public let errSecNoSuchKeychain: OSStatus = -25294
-/// The keychain is not a valid one.
+/// The keychain is not valid.
 public let errSecInvalidKeychain: OSStatus = -25295
-/// A keychain of that name exists already.
+/// A keychain with that name already exists.
 public let errSecDuplicateKeychain: OSStatus = -25296
-/// The callback is registered already.
+/// The callback is already registered.
 public let errSecDuplicateCallback: OSStatus = -25297
-/// The callback is not a valid one.
+/// The callback is not valid.
 public let errSecInvalidCallback: OSStatus = -25298
-/// An item with the same primary key exists already; nothing was added or changed.
+/// An item with the same primary key already exists; nothing was added or changed.
 public let errSecDuplicateItem: OSStatus = -25299
 /// No item matches; an empty array is never a result.
 public let errSecItemNotFound: OSStatus = -25300
@@ -62,11 +62,11 @@ public let errSecDataTooLarge: OSStatus = -25302
 public let errSecNoSuchAttr: OSStatus = -25303
 /// The reference does not name an item, or no longer does.
 public let errSecInvalidItemRef: OSStatus = -25304
-/// The search is not a valid one, or is over.
+/// The search is not valid, or has ended.
 public let errSecInvalidSearchRef: OSStatus = -25305
-/// There is no such class of items.
+/// There is no such item class.
 public let errSecNoSuchClass: OSStatus = -25306
-/// No keychain is the default one.
+/// There is no default keychain.
 public let errSecNoDefaultKeychain: OSStatus = -25307
 /// A passphrase would have to be asked for, and asking is forbidden.
 public let errSecInteractionNotAllowed: OSStatus = -25308
@@ -76,41 +76,41 @@ public let errSecReadOnlyAttr: OSStatus = -25309
 public let errSecWrongSecVersion: OSStatus = -25310
 /// Keys of this size are not allowed.
 public let errSecKeySizeNotAllowed: OSStatus = -25311
-/// No module for storing was found.
+/// No storage module was found.
 public let errSecNoStorageModule: OSStatus = -25312
-/// No module for certificates was found.
+/// No certificate module was found.
 public let errSecNoCertificateModule: OSStatus = -25313
-/// No module for trust policies was found.
+/// No trust policy module was found.
 public let errSecNoPolicyModule: OSStatus = -25314
-/// Somebody has to be asked before this can go on.
+/// The user has to be asked before the operation can continue.
 public let errSecInteractionRequired: OSStatus = -25315
-/// The item's data cannot be had now.
+/// The item's data is not available now.
 public let errSecDataNotAvailable: OSStatus = -25316
 /// The item's data cannot be changed.
 public let errSecDataNotModifiable: OSStatus = -25317
-/// No chain of certificates could be built.
+/// No certificate chain could be built.
 public let errSecCreateChainFailed: OSStatus = -25318
-/// The domain of preferences is not a valid one.
+/// The preference domain is not valid.
 public let errSecInvalidPrefsDomain: OSStatus = -25319
-/// The machine is awake in the background only, so nobody can be asked.
+/// The machine is awake only in the background, so the user cannot be asked.
 public let errSecInDarkWake: OSStatus = -25320
-/// The access list is not of the simple form.
+/// The access list is not in the simple form.
 public let errSecACLNotSimple: OSStatus = -25240
 /// The trust policy was not found.
 public let errSecPolicyNotFound: OSStatus = -25241
 /// A trust setting is not valid.
 public let errSecInvalidTrustSetting: OSStatus = -25242
-/// Nothing governs who may use the item.
+/// The item has no access control.
 public let errSecNoAccessForItem: OSStatus = -25243
 /// The owner of an item cannot be changed this way.
 public let errSecInvalidOwnerEdit: OSStatus = -25244
-/// No result of a trust evaluation is there yet.
+/// The result of the trust evaluation is not available yet.
 public let errSecTrustNotAvailable: OSStatus = -25245
 /// The format is known but not supported.
 public let errSecUnsupportedFormat: OSStatus = -25256
 /// The format is unknown.
 public let errSecUnknownFormat: OSStatus = -25257
-/// The key leaves the keychain only encrypted.
+/// The key can leave the keychain only encrypted.
 public let errSecKeyIsSensitive: OSStatus = -25258
 /// More than one private key was given where one is expected.
 public let errSecMultiplePrivKeys: OSStatus = -25259
@@ -122,9 +122,9 @@ public let errSecInvalidPasswordRef: OSStatus = -25261
 public let errSecInvalidTrustSettings: OSStatus = -25262
 /// There are no trust settings.
 public let errSecNoTrustSettings: OSStatus = -25263
-/// The PKCS #12 file is damaged, or its passphrase is another.
+/// The PKCS #12 file is damaged, or the passphrase is wrong.
 public let errSecPkcs12VerifyFailure: OSStatus = -25264
 /// This certificate did not sign the message.
 public let errSecNotSigner: OSStatus = -26267
-/// The stored item is damaged, or encrypted to nobody whose key is here.
+/// The stored item is damaged, or it is not encrypted to any key on this machine.
 public let errSecDecode: OSStatus = -26275

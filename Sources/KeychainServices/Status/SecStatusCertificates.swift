@@ -1,4 +1,4 @@
-// Codes about certificates: their chains, revocation, signed code and mail, time stamps. Keytree checks no trust.
+// Codes about certificates: chains, revocation, code and email signing, timestamps. Keytree does not evaluate trust.
 
 /// The certificate was issued for another host name.
 public let errSecHostNameMismatch: OSStatus = -67602
@@ -6,19 +6,19 @@ public let errSecHostNameMismatch: OSStatus = -67602
 public let errSecUnknownCriticalExtensionFlag: OSStatus = -67603
 /// The certificate has no basic constraints.
 public let errSecNoBasicConstraints: OSStatus = -67604
-/// The basic constraints do not say that the certificate is an authority's.
+/// The basic constraints do not identify a certificate authority.
 public let errSecNoBasicConstraintsCA: OSStatus = -67605
 /// The authority key identifier is not valid.
 public let errSecInvalidAuthorityKeyID: OSStatus = -67606
 /// The subject key identifier is not valid.
 public let errSecInvalidSubjectKeyID: OSStatus = -67607
-/// The certificate's key usage does not fit the trust policy.
+/// The certificate's key usage does not match the trust policy.
 public let errSecInvalidKeyUsageForPolicy: OSStatus = -67608
 /// The certificate's extended key usage is not valid.
 public let errSecInvalidExtendedKeyUsage: OSStatus = -67609
 /// The identifiers of issuer and subject do not link the certificates.
 public let errSecInvalidIDLinkage: OSStatus = -67610
-/// The chain of certificates is longer than one of them allows.
+/// The certificate chain is longer than one of its certificates allows.
 public let errSecPathLengthConstraintExceeded: OSStatus = -67611
 /// The root or anchor certificate is not valid.
 public let errSecInvalidRoot: OSStatus = -67612
@@ -28,7 +28,7 @@ public let errSecCRLExpired: OSStatus = -67613
 public let errSecCRLNotValidYet: OSStatus = -67614
 /// The revocation list was not found.
 public let errSecCRLNotFound: OSStatus = -67615
-/// The server of the revocation list does not answer.
+/// The server of the revocation list does not respond.
 public let errSecCRLServerDown: OSStatus = -67616
 /// The address of the revocation list is not valid.
 public let errSecCRLBadURI: OSStatus = -67617
@@ -38,23 +38,23 @@ public let errSecUnknownCertExtension: OSStatus = -67618
 public let errSecUnknownCRLExtension: OSStatus = -67619
 /// The revocation list is not trusted.
 public let errSecCRLNotTrusted: OSStatus = -67620
-/// The revocation list does not fit the trust policy.
+/// The revocation list does not match the trust policy.
 public let errSecCRLPolicyFailed: OSStatus = -67621
-/// The issuing distribution point of the revocation list does not fit.
+/// The issuing distribution point of the revocation list does not match.
 public let errSecIDPFailure: OSStatus = -67622
-/// The mail address asked for is not among those of the certificate.
+/// The certificate does not contain the requested email address.
 public let errSecSMIMEEmailAddressesNotFound: OSStatus = -67623
-/// The certificate's extended key usage is not one for mail.
+/// The certificate's extended key usage does not allow email.
 public let errSecSMIMEBadExtendedKeyUsage: OSStatus = -67624
-/// The certificate's key usage is not one for mail.
+/// The certificate's key usage does not allow email.
 public let errSecSMIMEBadKeyUsage: OSStatus = -67625
-/// The key usage of a mail certificate is not marked critical.
+/// The key usage of an email certificate is not marked critical.
 public let errSecSMIMEKeyUsageNotCritical: OSStatus = -67626
-/// The mail certificate holds no mail address.
+/// The email certificate contains no email address.
 public let errSecSMIMENoEmailAddress: OSStatus = -67627
-/// The alternative name of a mail certificate is not marked critical.
+/// The alternative name of an email certificate is not marked critical.
 public let errSecSMIMESubjAltNameNotCritical: OSStatus = -67628
-/// The certificate's extended key usage is not one for TLS.
+/// The certificate's extended key usage does not allow TLS.
 public let errSecSSLBadExtendedKeyUsage: OSStatus = -67629
 /// The OCSP response could not be read.
 public let errSecOCSPBadResponse: OSStatus = -67630
@@ -64,39 +64,39 @@ public let errSecOCSPBadRequest: OSStatus = -67631
 public let errSecOCSPUnavailable: OSStatus = -67632
 /// The OCSP service does not know the certificate.
 public let errSecOCSPStatusUnrecognized: OSStatus = -67633
-/// The check for revocation could not be finished.
+/// The revocation check could not be completed.
 public let errSecIncompleteCertRevocationCheck: OSStatus = -67635
 /// The network failed.
 public let errSecNetworkFailure: OSStatus = -67636
-/// The OCSP response leads to no trusted root.
+/// The OCSP response does not lead to a trusted root.
 public let errSecOCSPNotTrustedToAnchor: OSStatus = -67637
 /// The signature of the OCSP response is not valid.
 public let errSecOCSPSignatureError: OSStatus = -67639
-/// The OCSP response does not say who signed it.
+/// The OCSP response does not identify its signer.
 public let errSecOCSPNoSigner: OSStatus = -67640
 /// The OCSP service could not read the request.
 public let errSecOCSPResponderMalformedReq: OSStatus = -67641
-/// The OCSP service failed inside.
+/// The OCSP service had an internal error.
 public let errSecOCSPResponderInternalError: OSStatus = -67642
-/// The OCSP service is busy and should be asked later.
+/// The OCSP service is busy; try again later.
 public let errSecOCSPResponderTryLater: OSStatus = -67643
-/// The OCSP service wants signed requests.
+/// The OCSP service requires signed requests.
 public let errSecOCSPResponderSignatureRequired: OSStatus = -67644
 /// The OCSP service refused the request.
 public let errSecOCSPResponderUnauthorized: OSStatus = -67645
-/// The OCSP response holds another nonce than the request.
+/// The nonce of the OCSP response differs from that of the request.
 public let errSecOCSPResponseNonceMismatch: OSStatus = -67646
-/// The chain of certificates of the signed code has the wrong length.
+/// The certificate chain of the signed code has the wrong length.
 public let errSecCodeSigningBadCertChainLength: OSStatus = -67647
-/// A certificate for signing code has no basic constraints.
+/// A code signing certificate has no basic constraints.
 public let errSecCodeSigningNoBasicConstraints: OSStatus = -67648
-/// The path length of a certificate for signing code is wrong.
+/// The path length of a code signing certificate is wrong.
 public let errSecCodeSigningBadPathLengthConstraint: OSStatus = -67649
-/// A certificate for signing code has no extended key usage.
+/// A code signing certificate has no extended key usage.
 public let errSecCodeSigningNoExtendedKeyUsage: OSStatus = -67650
 /// The code was signed with a certificate for development only.
 public let errSecCodeSigningDevelopment: OSStatus = -67651
-/// The chain of certificates of the signed resource has the wrong length.
+/// The certificate chain of the signed resource has the wrong length.
 public let errSecResourceSignBadCertChainLength: OSStatus = -67652
 /// The extended key usage of the signed resource's certificate is wrong.
 public let errSecResourceSignBadExtKeyUsage: OSStatus = -67653
@@ -106,7 +106,7 @@ public let errSecTrustSettingDeny: OSStatus = -67654
 public let errSecInvalidSubjectName: OSStatus = -67655
 /// A statement of the qualified certificate is unknown.
 public let errSecUnknownQualifiedCertStatement: OSStatus = -67656
-/// The revocation list is signed already.
+/// The revocation list is already signed.
 public let errSecCRLAlreadySigned: OSStatus = -67684
 /// The reference to a certificate is not valid.
 public let errSecInvalidCertificateRef: OSStatus = -67690
@@ -134,53 +134,53 @@ public let errSecInvalidCRLEncoding: OSStatus = -67828
 public let errSecInvalidCRLType: OSStatus = -67829
 /// The revocation list is not valid.
 public let errSecInvalidCRL: OSStatus = -67830
-/// The identifiers of policies are not valid.
+/// The policy identifiers are not valid.
 public let errSecInvalidPolicyIdentifiers: OSStatus = -67835
-/// The policy that says when to stop is not valid.
+/// The policy at which to stop is not valid.
 public let errSecInvalidStopOnPolicy: OSStatus = -67840
 /// The certificate is not trusted.
 public let errSecNotTrusted: OSStatus = -67843
-/// The period of validity is not valid.
+/// The validity period is not valid.
 public let errSecInvalidValidityPeriod: OSStatus = -67854
 /// The index into the revocation list is not valid.
 public let errSecInvalidCRLIndex: OSStatus = -67858
-/// The certificate lacks an extension that it needs.
+/// The certificate lacks a required extension.
 public let errSecMissingRequiredExtension: OSStatus = -67880
 /// The extended key usage is not marked critical.
 public let errSecExtendedKeyUsageNotCritical: OSStatus = -67881
-/// A time stamp was expected and is missing.
+/// An expected timestamp is missing.
 public let errSecTimestampMissing: OSStatus = -67882
-/// The time stamp is not valid.
+/// The timestamp is not valid.
 public let errSecTimestampInvalid: OSStatus = -67883
-/// The time stamp is not trusted.
+/// The timestamp is not trusted.
 public let errSecTimestampNotTrusted: OSStatus = -67884
-/// The service for time stamps cannot be reached.
+/// The timestamp service cannot be reached.
 public let errSecTimestampServiceNotAvailable: OSStatus = -67885
-/// The service for time stamps does not know the algorithm.
+/// The timestamp service does not know the algorithm.
 public let errSecTimestampBadAlg: OSStatus = -67886
-/// The service for time stamps does not allow or support the request.
+/// The timestamp service does not allow or support the request.
 public let errSecTimestampBadRequest: OSStatus = -67887
-/// The service for time stamps could not read the data.
+/// The timestamp service could not read the data.
 public let errSecTimestampBadDataFormat: OSStatus = -67888
-/// The service for time stamps has no time at the moment.
+/// The timestamp service has no time source at the moment.
 public let errSecTimestampTimeNotAvailable: OSStatus = -67889
-/// The service for time stamps does not support the policy.
+/// The timestamp service does not support the policy.
 public let errSecTimestampUnacceptedPolicy: OSStatus = -67890
-/// The service for time stamps does not support an extension.
+/// The timestamp service does not support an extension.
 public let errSecTimestampUnacceptedExtension: OSStatus = -67891
-/// The service for time stamps lacks the additional information.
+/// The additional information of the timestamp service is not available.
 public let errSecTimestampAddInfoNotAvailable: OSStatus = -67892
-/// The service for time stamps failed inside.
+/// The timestamp service had an internal error.
 public let errSecTimestampSystemFailure: OSStatus = -67893
-/// The time of signing is missing.
+/// The signing time is missing.
 public let errSecSigningTimeMissing: OSStatus = -67894
-/// The service for time stamps rejected the request.
+/// The timestamp service rejected the request.
 public let errSecTimestampRejection: OSStatus = -67895
-/// The time stamp will come later.
+/// The timestamp is not ready yet.
 public let errSecTimestampWaiting: OSStatus = -67896
-/// The service for time stamps warns that it is about to be revoked.
+/// The timestamp service warns that it is about to be revoked.
 public let errSecTimestampRevocationWarning: OSStatus = -67897
-/// The service for time stamps was revoked.
+/// The timestamp service was revoked.
 public let errSecTimestampRevocationNotification: OSStatus = -67898
 /// A policy of the certificate is not allowed by its issuers.
 public let errSecCertificatePolicyNotAllowed: OSStatus = -67899
@@ -188,9 +188,9 @@ public let errSecCertificatePolicyNotAllowed: OSStatus = -67899
 public let errSecCertificateNameNotAllowed: OSStatus = -67900
 /// The certificate is valid for longer than is allowed.
 public let errSecCertificateValidityPeriodTooLong: OSStatus = -67901
-/// The certificate is an authority's where another is expected.
+/// The certificate is a certificate authority's, which is not expected here.
 public let errSecCertificateIsCA: OSStatus = -67902
-/// The certificate holds the same extension twice.
+/// The certificate contains the same extension twice.
 public let errSecCertificateDuplicateExtension: OSStatus = -67903
-/// The qualified certificate lacks a statement that it needs.
+/// The qualified certificate lacks a required statement.
 public let errSecMissingQualifiedCertStatement: OSStatus = -67904
