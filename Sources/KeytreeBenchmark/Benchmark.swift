@@ -1,4 +1,4 @@
-/// Something that is measured, by name.
+/// A named benchmark.
 struct Benchmark: Sendable {
   /// The name on the command line.
   let name: String
@@ -9,7 +9,7 @@ struct Benchmark: Sendable {
   /// Measures and reports.
   let run: @Sendable (Workbench, inout Report) throws(BenchmarkError) -> Void
 
-  /// All of them, in the order in which they run.
+  /// All benchmarks, in the order in which they run.
   static let all: [Benchmark] = [
     version, find, queries, secItem, get, add, listing, bulk, processes, history, growth, merging, teams,
     protected, verify, bombs, credentials, rotation, faults, killSweep, syncFaults,

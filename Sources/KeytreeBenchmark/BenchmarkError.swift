@@ -2,13 +2,13 @@
 enum BenchmarkError: Error {
   /// The command that is measured is not built.
   case commandMissing(path: String)
-  /// A program that is compared with is not installed.
+  /// A program for comparison is not installed.
   case programMissing(name: String)
-  /// A program ended in another way than it should.
+  /// A program did not end as expected.
   case failed(command: String, status: String, said: String)
   /// A system call failed.
   case system(action: String, path: String, errno: Int32)
-  /// Something is not as it has to be for the numbers to mean anything.
+  /// A condition without which the numbers mean nothing is not met.
   case unexpected(String)
 
   /// The message.
@@ -16,7 +16,7 @@ enum BenchmarkError: Error {
     switch self {
     case .commandMissing(let path):
       """
-      \(path) is not there
+      \(path) does not exist
       hint: swift build -c release --static-swift-stdlib --toolset .toolset.json
       """
     case .programMissing(let name): "\(name) is not installed"

@@ -1,5 +1,5 @@
 extension Benchmark {
-  /// The cost of a small hostile push for those who fetch it.
+  /// The cost of fetching a small hostile push.
   static let bombs = Benchmark(
     name: "bombs",
     summary:
@@ -45,7 +45,7 @@ extension Benchmark {
 private struct Bomb {
   /// The description of its content.
   let name: String
-  /// Makes it in a bare repository, in the language of `sh`.
+  /// The `sh` script that creates the push in a bare repository.
   let script: String
 
   static let all = [
@@ -56,7 +56,7 @@ private struct Bomb {
       script: commits(
         "size=1000000; for i in $(seq 900); do file items/generic-password/b/$i.gpg $i; done")),
     Bomb(
-      name: "900 items of 1 MB that are stored as differences",
+      name: "900 items of 1 MB that are stored as deltas",
       script: commits(
         "size=1000000; for i in $(seq 900); do file items/generic-password/b/$i.gpg $i; done")
         + "\ngit repack -q -a -d -f"),
@@ -65,12 +65,12 @@ private struct Bomb {
       script: commits(
         "size=1000000; for i in $(seq 500); do [ $i = 1 ] || header; file policy.json $i; done")),
     Bomb(
-      name: "an item of 300 MB that is the difference to another one",
+      name: "an item of 300 MB that is stored as a delta of another one",
       script: commits(
         "size=300000000; for i in 1 2; do file items/generic-password/b/$i.gpg $i; done")
         + "\ngit -c core.bigFileThreshold=2g -c pack.window=2 repack -q -a -d -f"),
     Bomb(
-      name: "a tree of ten thousand million names",
+      name: "a tree of ten billion names",
       script: """
         tree=$(for i in $(seq 100); do printf '100644 blob %s\\t%s.gpg\\n' $(echo x | git hash-object -w --stdin) $i; done | git mktree)
         for level in 1 2 3 4; do
@@ -82,9 +82,10 @@ private struct Bomb {
         """),
   ]
 
-  /// The script for commits after the last one.
+  /// Returns the script that adds commits after the last one.
   ///
-  /// - Parameter body: Prints the changes of the first commit, and more commits, each after `header`.
+  /// - Parameter body: Commands that print the changes of the first commit, and any further commits, each after
+  ///   `header`.
   private static func commits(_ body: String) -> String {
     """
     header() {

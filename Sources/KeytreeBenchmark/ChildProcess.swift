@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// A program with all that it gets: nothing is inherited but the current folder.
+/// A program with its arguments, environment and files. It inherits only the current folder.
 struct Command: Sendable {
   /// The absolute path of the program.
   var program: String
   /// Its arguments, without its own name.
   var arguments: [String]
-  /// Its variables, as `NAME=value`.
+  /// Its environment variables, as `NAME=value`.
   var environment: [String]
   /// The file that it reads.
   var input = "/dev/null"
@@ -15,7 +15,7 @@ struct Command: Sendable {
   /// The file that its standard error goes to.
   var errors = "/dev/null"
 
-  /// The words, for messages.
+  /// The command line, for messages.
   var text: String { ([program] + arguments).joined(separator: " ") }
 }
 
@@ -25,9 +25,9 @@ struct ProcessOutcome: Sendable {
   var status: Int32?
   /// The signal that ended it.
   var signal: Int32?
-  /// From before its start to after its end, in seconds.
+  /// The time from before its start to after its end, in seconds.
   var seconds: Double
-  /// The most memory that it, or a process that it waited for, had in use, in bytes.
+  /// The peak memory of the process, or of a process that it waited for, in bytes.
   var peakMemory: Int
 
   /// The way it ended, as text.
@@ -37,11 +37,11 @@ struct ProcessOutcome: Sendable {
   }
 }
 
-/// A process that runs.
+/// A running process.
 ///
-/// Started with `posix_spawn(3)`, which does not copy this process, and waited for with `wait4(2)`, which tells
-/// the peak memory. The kernel counts a child's peak from that of its parent before `execve`, so this program
-/// keeps itself small and leaves large work to children.
+/// It is started with `posix_spawn(3)`, which does not copy this process, and awaited with `wait4(2)`, which reports
+/// the peak memory. The kernel counts a child's peak from that of its parent before `execve`, so this program stays
+/// small and leaves large work to children.
 struct ChildProcess {
   /// The process id.
   let identifier: pid_t
@@ -77,10 +77,10 @@ struct ChildProcess {
     return outcome(status, usage)
   }
 
-  /// Waits for the first of several processes to end, and takes it out of the list.
+  /// Waits for the first of several processes to end, and removes it from the list.
   ///
   /// - Parameter running: All children that this process has; not empty.
-  /// - Returns: Its place in the list, and what it did.
+  /// - Returns: Its position in the list, and its outcome.
   static func waitForAny(of running: inout [ChildProcess]) -> (place: Int, outcome: ProcessOutcome) {
     var status: Int32 = 0
     var usage = rusage()
@@ -108,7 +108,7 @@ struct ChildProcess {
   }
 }
 
-/// The clock that never goes back, in seconds (`CLOCK_MONOTONIC`).
+/// The monotonic clock, in seconds (`CLOCK_MONOTONIC`).
 enum Clock {
   /// The time since an arbitrary moment.
   static var now: Double {
@@ -118,7 +118,7 @@ enum Clock {
   }
 }
 
-/// Strings in the form that `posix_spawn(3)` takes them.
+/// Strings in the format that `posix_spawn(3)` takes.
 @safe
 private final class CStrings {
   let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>

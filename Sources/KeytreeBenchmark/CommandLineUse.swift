@@ -6,7 +6,7 @@ enum CommandLineUse {
   static let fill = "--fill"
   /// The hidden verb that writes items with their files; for a child of this program.
   static let seal = "--seal"
-  /// The hidden verb that asks an open store many questions; for a child of this program.
+  /// The hidden verb that runs many queries on an open store; for a child of this program.
   static let ask = "--ask"
   /// The hidden verb that checks the records and recipients of all items; for a child of this program.
   static let audit = "--audit"
@@ -14,17 +14,17 @@ enum CommandLineUse {
   private static let usage = """
     usage: keytree-benchmark [--folder DIR] [--pairs N] [--key NAME] [NAME...]
 
-      --folder DIR  where the scratch folder is made, on the disk that is meant; default /tmp
-      --pairs N     how many pairs a comparison makes
-      --key NAME    a key of fixtures/gnupg: alice (Curve 25519, the default) or rsa (RSA 3072, what GnuPG 2.2
-                    makes); the slower the key, the less the rest counts
+      --folder DIR  a folder on the disk to measure, in which the scratch folder is created; default /tmp
+      --pairs N     the number of pairs in a comparison
+      --key NAME    a key of fixtures/gnupg: alice (Curve 25519, the default) or rsa (RSA 3072, as GnuPG 2.2
+                    creates); the slower the key, the less the rest matters
 
-    Without a name, all but history, growth, merging, teams, protected, verify, bombs, rotation, kill-sweep and sync-faults. Exit status 1: a limit was broken, 2: something did not work.
+    Without a name, runs all but history, growth, merging, teams, protected, verify, bombs, rotation, kill-sweep and sync-faults. Exit status 1: a limit was exceeded, 2: an error occurred.
     """
 
-  /// Runs what the arguments ask for.
+  /// Runs the benchmarks that the arguments name.
   ///
-  /// - Parameter arguments: Without the program's name.
+  /// - Parameter arguments: The arguments without the program's name.
   /// - Returns: The exit status.
   static func run(_ arguments: [String]) -> Int32 {
     var report = Report()
@@ -39,7 +39,7 @@ enum CommandLineUse {
         return 2
       }
       if Files.isInMemory(wish.folder) {
-        report.line("\(wish.folder) is in memory: fsync costs nothing there, give --folder on a disk")
+        report.line("\(wish.folder) is in memory, where fsync costs nothing; use a --folder on a disk")
       }
       let bench = try Workbench(base: wish.folder, pairs: wish.pairs, key: wish.key)
       defer { bench.close() }
@@ -71,7 +71,7 @@ enum CommandLineUse {
     return 0
   }
 
-  /// The arguments, understood.
+  /// The parsed arguments.
   private struct Wish {
     var folder = "/tmp"
     var pairs: Int?

@@ -1,5 +1,5 @@
 extension Benchmark {
-  /// Answering git.
+  /// Answering the credential requests of git.
   static let credentials = Benchmark(
     name: "credentials",
     summary: "`git credential fill` with our helper, against git-credential-store and a helper around pass"
@@ -55,7 +55,7 @@ extension Benchmark {
 }
 
 extension Workbench {
-  /// Makes a link to the measured command under another of its names.
+  /// Makes a link to the measured command under one of its other names.
   ///
   /// - Returns: The path of the link.
   func link(_ name: String, in place: String) throws(BenchmarkError) -> String {
@@ -64,12 +64,12 @@ extension Workbench {
     return path
   }
 
-  /// The text of a file.
+  /// Returns the text of a file.
   func text(_ path: String) throws(BenchmarkError) -> String {
     String(decoding: try Files.read(path) ?? [], as: UTF8.self)
   }
 
-  /// Makes what people put around pass: a script that finds an entry by host and user.
+  /// Makes a typical git helper around pass: a script that finds an entry by host and user.
   ///
   /// - Returns: Its path.
   func passHelper(in place: String) throws(BenchmarkError) -> String {

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The few file operations that the benchmarks themselves need.
 enum Files {
-  /// Makes a folder for the user alone; one that exists is fine.
+  /// Makes a folder that only the user can access, unless it exists.
   static func makeFolder(_ path: String) throws(BenchmarkError) {
     guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw .system(action: "make", path: path, errno: errno)
@@ -39,7 +39,7 @@ enum Files {
     }
   }
 
-  /// Returns true if a path leads to a program.
+  /// Returns true if a path is that of an executable program.
   static func isProgram(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 
   /// Returns true if a folder is in memory, where `fsync(2)` costs nothing.
@@ -50,7 +50,7 @@ enum Files {
     return keytree_is_in_memory(folder) == 1
   }
 
-  /// The names in a folder, sorted.
+  /// Returns the sorted names in a folder.
   static func names(in path: String) -> [String] {
     guard let stream = unsafe opendir(path) else { return [] }
     defer { unsafe closedir(stream) }

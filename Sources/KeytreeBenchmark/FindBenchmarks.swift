@@ -38,7 +38,7 @@ extension Benchmark {
     try oneShard(bench, &report, store: store, number: number)
   }
 
-  /// An exact primary key reads one shard.
+  /// Checks that a query for an exact primary key reads one shard.
   private static func oneShard(
     _ bench: Workbench, _ report: inout Report, store: String, number: Int
   ) throws(BenchmarkError) {
@@ -54,7 +54,7 @@ extension Benchmark {
     report.count("shards read for a primary key", cost["shards read"], wanted: 1)
   }
 
-  /// Printing everything.
+  /// Printing all items.
   static let listing = Benchmark(
     name: "listing", summary: "all of \(largeCount) items in a pipe, without a limit"
   ) { bench, report throws(BenchmarkError) in
@@ -76,14 +76,14 @@ extension Benchmark {
 }
 
 extension Command {
-  /// The same command with its output in a file.
+  /// Returns the same command with its output in a file.
   func writing(to path: String) -> Command {
     var command = self
     command.output = path
     return command
   }
 
-  /// The same command with its input from a file.
+  /// Returns the same command with its input from a file.
   func reading(from path: String) -> Command {
     var command = self
     command.input = path

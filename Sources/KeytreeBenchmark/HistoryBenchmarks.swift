@@ -55,7 +55,7 @@ extension Benchmark {
 
 /// The number of bytes by which a repository grows with each item.
 private struct Growth {
-  /// The bytes for each item added so far, at one time.
+  /// The bytes per added item at one point in time.
   struct Stage {
     let name: String
     let bytes: Int
@@ -69,8 +69,8 @@ private struct Growth {
   init(
     of folder: String, _ bench: Workbench, add: (Int) throws(BenchmarkError) -> Void
   ) throws(BenchmarkError) {
-    // As small as git makes it: what is added to it is as small as that in the long run, too. Keytree itself packs
-    // everything anew after some hundred commits.
+    // Start with the smallest repository that git can make, because additions also get that small in the long run:
+    // Keytree itself repacks everything after a few hundred commits.
     let repack = try bench.git(["repack", "-a", "-d", "-f", "--quiet"], in: folder)
     try bench.output(of: repack)
     try bench.output(of: bench.git(["prune", "--expire=now"], in: folder))
@@ -80,10 +80,10 @@ private struct Growth {
     for count in Self.counts {
       for number in added..<count { try add(number) }
       added = count
-      stages.append(Stage(name: "\(count) added, bytes an item", bytes: bytesAnItem(in: folder)))
+      stages.append(Stage(name: "\(count) added, bytes per item", bytes: bytesAnItem(in: folder)))
     }
-    // What is left when git has packed everything. It keeps the differences that it has found before, also those from
-    // another index shard, and finds better ones only when everything is packed anew.
+    // The size after git has packed everything. git keeps the deltas that it found before, even those against another
+    // index shard, and finds better ones only in a full repack.
     let copy = "\(folder)-collected"
     try bench.copy(folder, to: copy)
     try bench.output(of: bench.git(["gc", "--quiet", "--prune=now"], in: copy))
@@ -100,7 +100,7 @@ extension Workbench {
   ///
   /// - Parameters:
   ///   - name: The name of its folder.
-  ///   - count: How many entries it has: one message with a different end each time.
+  ///   - count: The number of entries, which are copies of one message, each with a different end.
   /// - Returns: Its path.
   fileprivate func makePassHistory(_ name: String, count: Int) throws(BenchmarkError) -> String {
     let store = "\(folder)/\(name)"

@@ -1,7 +1,7 @@
 extension Benchmark {
-  /// A real SIGKILL at every system call that matters, one after the other.
+  /// A real SIGKILL at every system call that matters, one after another.
   static let killSweep = Benchmark(
-    name: "kill-sweep", summary: "SIGKILL at every system call of each change, then a look at the store",
+    name: "kill-sweep", summary: "SIGKILL at every system call of each change, then a check of the store",
     onlyByName: true
   ) { bench, report throws(BenchmarkError) in
     let sweep = try KillSweep(bench)
@@ -9,15 +9,15 @@ extension Benchmark {
   }
 }
 
-/// Kills the command, or what it has started, at the Nth call of a kind, for every kind and every N.
+/// Kills the command or one of its children at the Nth system call of a kind, for every kind and every N.
 ///
-/// strace does the killing: the signal comes when the call is entered, before the kernel does its work.
+/// strace sends the signal when the call is entered, before the kernel executes it.
 struct KillSweep {
-  /// Something that changes a store.
+  /// A command that changes a store.
   struct Change: Sendable {
     /// The name.
     let name: String
-    /// The command's words.
+    /// The command's arguments.
     let words: [String]
     /// The standard input.
     var input = ""
@@ -44,7 +44,7 @@ struct KillSweep {
 
     """
 
-  /// The system calls: all that change a disk or a lock, and some that only prepare for it.
+  /// All system calls that change a disk or a lock, and some that only prepare such a change.
   static let calls = [
     "openat", "mkdirat", "write", "pwrite64", "fsync", "renameat", "renameat2", "unlinkat", "flock", "close",
   ]
@@ -65,7 +65,7 @@ struct KillSweep {
     }
   }
 
-  /// Takes the line of an item out of the template, and puts a stray into it.
+  /// Removes the index line of an item from the template, and adds a stray file.
   private func damage() throws(BenchmarkError) {
     let line = Array("\"server\":\"old.example\"".utf8)
     for name in Files.names(in: "\(template)/index") {
@@ -77,9 +77,9 @@ struct KillSweep {
     try Files.write(Array("stray".utf8), to: "\(template)/items/stray")
   }
 
-  /// Tries every point of a change, with the command itself as the target and then with its children, too.
+  /// Kills a change at every point: first only the command itself, then also its children.
   func run(_ change: Change, _ report: inout Report) throws(BenchmarkError) {
-    // The last one: the others begin with a store that is in order.
+    // The repair runs last, because the other changes need an undamaged store.
     if change.isRepair { try damage() }
     let before = try look(at: template)
     let store = try freshStore()
@@ -114,7 +114,7 @@ struct KillSweep {
 
   /// Runs the change under strace.
   ///
-  /// - Returns: Whether something was killed; if not, there are fewer calls than that.
+  /// - Returns: True if a process was killed; false if there are fewer calls than that.
   private func kill(
     _ change: Change, store: String, at number: Int, of call: String, _ followsChildren: Bool
   ) throws(BenchmarkError) -> Bool {
@@ -141,7 +141,7 @@ struct KillSweep {
 
   /// Returns every item with its attributes and secret, then the output of `check`.
   ///
-  /// The items come first, because they have to be right also before anybody checks.
+  /// The items come first, because they have to be right even before a check.
   private func look(at store: String) throws(BenchmarkError) -> [String] {
     var state: [String] = []
     let names = ["old.example/alice", "new.example/alice", "moved.example/alice", "other.example/bob"]

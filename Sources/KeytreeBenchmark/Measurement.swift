@@ -1,14 +1,14 @@
-/// Numbers of the same thing, measured several times.
+/// Repeated measurements of one quantity.
 struct Samples {
   private let sorted: [Double]
 
-  /// Takes the numbers; at least one.
+  /// Creates samples from at least one number.
   init(_ values: [Double]) {
     precondition(!values.isEmpty, "nothing was measured")
     sorted = values.sorted()
   }
 
-  /// The number in the middle.
+  /// The middle number, or the mean of the two middle numbers.
   var median: Double {
     let middle = sorted.count / 2
     return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
@@ -20,7 +20,7 @@ struct Samples {
   var most: Double { sorted[sorted.count - 1] }
 }
 
-/// Two programs that do the same, run by turns so that what disturbs one disturbs the other, too.
+/// Two programs that do the same, run alternately so that disturbances affect both.
 struct Comparison {
   /// The times of Keytree, in seconds.
   let ours: Samples
@@ -28,20 +28,20 @@ struct Comparison {
   let theirs: Samples
   /// Ours divided by theirs, pair by pair.
   let ratios: Samples
-  /// The most memory that ours had in use, in bytes.
+  /// The peak memory of Keytree, in bytes.
   let peakMemory: Int
 
-  /// The ratio that limits are about: of the medians.
+  /// The ratio of the medians, to which limits apply.
   var ratio: Double { ours.median / theirs.median }
 
   /// Runs pairs: ours, theirs, ours, theirs.
   ///
   /// - Parameters:
-  ///   - pairs: How many are counted.
-  ///   - warmUp: How many go before and are not counted; nil for a tenth of the pairs, at least one.
-  ///   - ours: Our command for the pair of a number.
-  ///   - theirs: What it is compared with.
-  /// - Throws: `failed` when one of them does not succeed: then there is nothing to compare.
+  ///   - pairs: The number of pairs that are counted.
+  ///   - warmUp: The number of pairs that run first and are not counted; nil for a tenth of the pairs, at least one.
+  ///   - ours: Returns our command for a pair.
+  ///   - theirs: Returns the command of the peer for a pair.
+  /// - Throws: `failed` if one of the commands fails, because then there is nothing to compare.
   init(
     pairs: Int, warmUp: Int? = nil,
     ours: (Int) throws(BenchmarkError) -> Command, theirs: (Int) throws(BenchmarkError) -> Command

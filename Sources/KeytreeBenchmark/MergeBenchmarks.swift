@@ -33,29 +33,29 @@ private struct ParallelAdds {
     }
   }
 
-  /// A colleague's clone, made and merged by git alone.
+  /// Measures a colleague's clone that was made and merged by git alone.
   func withoutDrivers(_ report: inout Report) throws(BenchmarkError) {
     let clone = "\(bench.folder)/merging-\(count)-plain"
     try bench.output(of: bench.git(["clone", "-q", left, clone], in: bench.folder))
     try bench.output(of: bench.command(try bench.programs.find("chmod"), ["700", clone]))
     try bench.output(of: bench.git(["fetch", "-q", right, "HEAD"], in: clone))
-    // Conflicts are what is counted.
+    // A merge with conflicts fails. The conflicts are counted below.
     _ = try ChildProcess.run(bench.git(["merge", "-q", "--no-edit", "FETCH_HEAD"], in: clone))
     let names = ["diff", "--name-only", "--diff-filter=U"]
     let conflicts = try bench.output(of: bench.git(names, in: clone)).split(separator: "\n").count
     report.note("without drivers", "\(conflicts) conflicts")
-    // As git has left the files.
+    // Commit the files as git has left them.
     try bench.output(of: bench.git(["add", "--all"], in: clone))
     try bench.output(of: bench.git(["commit", "-q", "--allow-empty", "-m", "merge"], in: clone))
     report.note("find", try found(clone))
     let repair = try ChildProcess.run(bench.keytree(["check", "--repair"], store: clone))
     report.note("check --repair", repair.ending)
-    report.note("find after it", try found(clone))
+    report.note("find after the repair", try found(clone))
     let check = try ChildProcess.run(bench.keytree(["check"], store: clone))
     report.fact("check", check.ending, isRight: check.status == 0)
   }
 
-  /// Gives some items another label on one side, and a comment on the other.
+  /// Changes the label of some items in one clone, and their comment in the other.
   func changeSameItems() throws(BenchmarkError) {
     for (option, store) in [("--label", left), ("--comment", right)] {
       for number in 0..<Self.changed {
@@ -67,7 +67,7 @@ private struct ParallelAdds {
 
   private static let changed = 5
 
-  /// A clone that keytree has made, merged by git. The next command completes the merge.
+  /// Measures a clone that keytree has made and git has merged. The next command completes the merge.
   func withDrivers(_ report: inout Report) throws(BenchmarkError) {
     let clone = "\(bench.folder)/merging-\(count)-drivers"
     try bench.output(of: bench.keytree(["clone", left, clone], store: clone))
@@ -97,7 +97,7 @@ private struct ParallelAdds {
   private func items(_ clone: String) throws(BenchmarkError) -> Int {
     var command = bench.keytree(["find"], store: clone)
     command.output = "\(bench.folder)/output"
-    // Damage is reported with another exit status, together with the items.
+    // A command that finds damage prints the items, too, but fails.
     _ = try ChildProcess.run(command)
     return (try Files.read(command.output) ?? []).split(separator: UInt8(ascii: "\n")).count
   }

@@ -1,5 +1,5 @@
 extension Benchmark {
-  /// Many processes at one store.
+  /// Many processes that use one store.
   static let processes = Benchmark(
     name: "processes", summary: "8 processes add and update at once; nothing is lost or torn"
   ) { bench, report throws(BenchmarkError) in
@@ -42,14 +42,14 @@ extension Benchmark {
     }
     let seconds = Report.number(Clock.now - started, 1)
     let last = try bench.output(of: bench.keytree(["get", "shared.example/alice"], store: store))
-    // Whoever wrote last wrote nothing after it: it was the last of its own.
+    // The last writer has written nothing since, so this is the secret of its last round.
     report.fact("8 x 25 updates, \(seconds) s", "the secret is `\(last)`", isRight: last.hasSuffix("-24"))
     let isRight = statuses[0, default: 0] == 200
     report.fact("exit statuses", "\(statuses)", isRight: isRight)
   }
 }
 
-/// Several processes at once, each member running one after the other.
+/// Several members that run at the same time, each of which runs one process after another.
 private struct Crew {
   private let members: Int
   private let rounds: Int
@@ -59,10 +59,10 @@ private struct Crew {
     self.rounds = rounds
   }
 
-  /// Runs all.
+  /// Runs all rounds of all members.
   ///
   /// - Parameter command: The command of a member in a round.
-  /// - Returns: How often each exit status came; -1 stands for a signal.
+  /// - Returns: The number of processes for each exit status; -1 means a signal.
   func run(_ command: (Int, Int) -> Command) throws(BenchmarkError) -> [Int32: Int] {
     var statuses: [Int32: Int] = [:]
     var running: [ChildProcess] = []
@@ -84,7 +84,7 @@ private struct Crew {
 }
 
 extension Command {
-  /// The same command with its errors thrown away: several processes cannot share the file.
+  /// The same command with its errors discarded, because several processes cannot share the file.
   fileprivate var silent: Command {
     var command = self
     command.errors = "/dev/null"

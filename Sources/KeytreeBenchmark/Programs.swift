@@ -2,14 +2,14 @@ internal import Glibc
 
 /// The programs that benchmarks run, found once.
 struct Programs {
-  /// The folder of this program, where the command lies, too.
+  /// The folder of this program, which also contains the command.
   let folder: String
   /// The folders that are searched for other programs.
   let searchPath: String
 
   /// Finds this program's folder.
   ///
-  /// - Throws: `system` when the kernel does not tell it.
+  /// - Throws: `system` if the kernel does not report it.
   init() throws(BenchmarkError) {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
@@ -19,15 +19,15 @@ struct Programs {
     searchPath = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
   }
 
-  /// This program.
+  /// The path of this program.
   var benchmark: String { "\(folder)/keytree-benchmark" }
 
-  /// The command that is measured.
+  /// Returns the path of the command that is measured.
   ///
   /// - Throws: `commandMissing` when it is not built.
   func keytree() throws(BenchmarkError) -> String { try built("keytree") }
 
-  /// A program of this package.
+  /// Returns the path of a program of this package.
   ///
   /// - Throws: `commandMissing` when it is not built.
   func built(_ name: String) throws(BenchmarkError) -> String {
@@ -36,7 +36,7 @@ struct Programs {
     return path
   }
 
-  /// Another program.
+  /// Returns the path of another program.
   ///
   /// - Throws: `programMissing` when it is not in the search path.
   func find(_ name: String) throws(BenchmarkError) -> String {

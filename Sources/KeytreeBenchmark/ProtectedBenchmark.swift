@@ -49,7 +49,7 @@ private struct EverydayCommands {
     try bench.pass(words, store: stores.pass).reading(from: secret).writing(to: output)
   }
 
-  /// A command of pass and one signature: pass itself signs nothing.
+  /// Returns a command of pass followed by one signature, because pass itself signs nothing.
   private func signed(_ command: Command) throws(BenchmarkError) -> Command {
     var shell = command
     shell.program = try bench.programs.find("sh")
@@ -122,7 +122,7 @@ private struct EverydayCommands {
     let items = try bench.output(of: bench.keytree(["find"], store: stores.store)).split(separator: "\n")
       .count
     let reader = TeamStores(stores).add().arguments
-    // The policy and the records.
+    // One signature is for the policy, the other for the records.
     try count(
       "group add, \(items) items", reader, decryptions: items, signatures: 2, key, &report)
   }
@@ -142,9 +142,9 @@ private struct EverydayCommands {
     if told != use { report.fact("  what --explain says", told.text, isRight: false) }
   }
 
-  /// Changes the same items in two clones, and sends one of them to the repository that both come from.
+  /// Changes the same items in two clones, and pushes one of them to the repository that both come from.
   ///
-  /// - Returns: The other one.
+  /// - Returns: The path of the other clone.
   private func makeParallelChanges(count: Int) throws(BenchmarkError) -> String {
     let hub = "\(bench.folder)/hub.git"
     try bench.output(of: try bench.git(["clone", "-q", "--bare", stores.store, hub], in: bench.folder))

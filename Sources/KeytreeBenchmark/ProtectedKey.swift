@@ -1,16 +1,16 @@
 /// A passphrase on the key of a workbench, which the agent knows but has to apply for each use of the key.
 ///
-/// The agent caches the passphrase, not the key: it derives the key's protection anew for each operation, and GnuPG
+/// The agent caches the passphrase, not the key: it derives the key's protection again for each operation, and GnuPG
 /// chooses the number of iterations so that this takes about 100 ms on the machine that protects the key.
 struct ProtectedKey {
-  /// The wanted time of `gpg --sign`, in seconds.
+  /// The target time of `gpg --sign`, in seconds.
   private static let wantedTime = 0.1
   private static let passphrase = "correct horse"
 
   private let bench: Workbench
   private let signedFile: String
 
-  /// The current time of `gpg --sign`.
+  /// The measured time of `gpg --sign`.
   private(set) var time: Samples
 
   /// Protects the key.
@@ -52,7 +52,7 @@ struct ProtectedKey {
       guard let grip = line.split(separator: ":").last else { continue }
       let answer = try bench.output(
         of: bench.command(connect, ["PRESET_PASSPHRASE \(grip) -1 \(digits)", "/bye"]))
-      guard answer == "OK\n" else { throw .unexpected("the agent does not take the passphrase: \(answer)") }
+      guard answer == "OK\n" else { throw .unexpected("the agent does not accept the passphrase: \(answer)") }
     }
   }
 
@@ -81,7 +81,7 @@ struct ProtectedKey {
 
   private var log: String { "\(bench.folder)/agent.log" }
 
-  /// Returns how often the agent uses the key, by its log, while something runs.
+  /// Counts the uses of the key in the agent's log while a body runs.
   func use(during body: () throws(BenchmarkError) -> Void) throws(BenchmarkError) -> Use {
     try Files.write([], to: log)
     try body()

@@ -3,17 +3,17 @@ internal import Keyring
 internal import KeyringModel
 
 extension Benchmark {
-  /// A process that asks an open store many questions.
+  /// A process that runs many queries on an open store.
   static let queries = Benchmark(
     name: "queries",
-    summary: "questions to one open store of \(StoreQuestions.count) generic passwords, its index in memory"
+    summary: "queries on one open store of \(StoreQuestions.count) generic passwords, index in memory"
   ) { bench, report throws(BenchmarkError) in
     let store = try bench.makeStore("queries")
     try bench.fill(store, count: StoreQuestions.count, isGeneric: true)
     let arguments = [CommandLineUse.ask, store]
     let numbers = Report.numbers(in: try bench.output(of: bench.command(bench.programs.benchmark, arguments)))
     for question in StoreQuestions.all {
-      guard let time = numbers[question.name] else { throw .unexpected("not told: \(question.name)") }
+      guard let time = numbers[question.name] else { throw .unexpected("no number for \(question.name)") }
       let text = "\(Report.number(time, 1)) us"
       if let limit = question.limit {
         report.amount(
@@ -42,7 +42,7 @@ enum StoreQuestions {
   struct Question: Sendable {
     let name: String
     let calls: Int
-    /// The most microseconds for a call; nil for a question that looks at all items.
+    /// The limit for a call in microseconds; nil for a query that reads all items.
     let limit: Double?
     let query: @Sendable (_ number: Int) -> Query
   }
@@ -69,7 +69,7 @@ enum StoreQuestions {
     },
   ]
 
-  /// Asks all of it and prints the microseconds of each call.
+  /// Runs all queries and prints the microseconds per call.
   static func run(_ arguments: [String], _ report: Report) throws(BenchmarkError) -> Int32 {
     guard arguments.count == 1 else { return 2 }
     do throws(KeyringError) {
@@ -92,17 +92,17 @@ enum StoreQuestions {
     let memory = residentMemory()
     report.line("reading all: \(try timeOfReading(exact, keyring))")
     report.line("memory: \(residentMemory() - memory)")
-    // Until the stamps of the files, which were just written, are old enough to be relied on.
+    // Wait until the timestamps of the files, which were just written, are old enough to be relied on.
     usleep(100_000)
     _ = try keyring.find(exact.query(0))
     for question in all { report.line("\(question.name): \(try time(question, question.calls, keyring))") }
-    // A file that another program wrote again.
+    // Act like another program that has rewritten a file.
     try rewrite(store)
     report.line("after a change of one shard: \(try time(exact, 1, keyring))")
     report.line("processes started: \(keyring.engineStatistics.processes)")
   }
 
-  /// Microseconds for each call; every question finds what it should.
+  /// Returns the microseconds per call. Every query has to find the expected number of items.
   private static func time(
     _ question: Question, _ calls: Int, _ keyring: Keyring
   ) throws(KeyringError) -> Double {
@@ -111,12 +111,13 @@ enum StoreQuestions {
     let start = ContinuousClock.now
     for query in queries { found += try keyring.find(query).items.count }
     let time = start.duration(to: .now)
-    precondition(question.name == "nothing found" ? found == 0 : found >= calls, "as many as there are")
+    precondition(question.name == "nothing found" ? found == 0 : found >= calls, "unexpected number of items")
     return Double(time.components.attoseconds) / 1e12 / Double(calls)
       + Double(time.components.seconds) * 1e6 / Double(calls)
   }
 
-  /// Microseconds of the question for which everything is read: the first ones are answered from the files.
+  /// Returns the microseconds of the query that reads the whole index into memory. The first queries are answered from
+  /// the files.
   private static func timeOfReading(
     _ question: Question, _ keyring: Keyring
   ) throws(KeyringError) -> Double {
@@ -131,7 +132,7 @@ enum StoreQuestions {
 
   private static func rewrite(_ store: String) throws(KeyringError) {
     let path = "\(store)/index/00.jsonl"
-    // A benchmark that cannot do this measures an unchanged store, and its number shows it.
+    // Errors do not matter: the benchmark would then measure an unchanged store, and its number would show it.
     guard let bytes = try? Files.read(path) else { return }
     _ = try? Files.write(bytes, to: "\(path).new")
     unsafe rename("\(path).new", path)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The report of the benchmarks, on standard output, with the limits that were exceeded.
+/// The report of the benchmarks on standard output, with the number of limits that were exceeded.
 struct Report {
   /// The number of limits that were exceeded.
   private(set) var over = 0
@@ -23,18 +23,18 @@ struct Report {
     verdict(name, text, value: value, limit: limit, limitText: limitText)
   }
 
-  /// Prints whether something is as it has to be.
+  /// Prints a fact and whether it is as expected.
   mutating func fact(_ name: String, _ text: String, isRight: Bool) {
     if !isRight { over += 1 }
     line("  \(padded(name, 34)) \(text)   \(isRight ? "ok" : "over")")
   }
 
-  /// Prints a number that has to be exactly another one; nil is a number that nobody told.
+  /// Prints a number that has to be equal to the wanted one; nil means that the number is missing.
   mutating func count(_ name: String, _ number: Int?, wanted: Int) {
-    fact(name, number.map { "\($0)" } ?? "not told", isRight: number == wanted)
+    fact(name, number.map { "\($0)" } ?? "missing", isRight: number == wanted)
   }
 
-  /// Prints something that has no limit.
+  /// Prints a value without a limit.
   func note(_ name: String, _ text: String) { line("  \(padded(name, 34)) \(text)") }
 
   /// Prints a line.
@@ -42,7 +42,7 @@ struct Report {
     var rest = Array("\(text)\n".utf8)[...]
     while !rest.isEmpty {
       let count = unsafe rest.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
-      // A reader that went away is no reason to measure nothing.
+      // The benchmarks continue even if the reader has gone away.
       guard count > 0 else { return }
       rest = rest.dropFirst(count)
     }
@@ -60,7 +60,7 @@ struct Report {
     text + String(repeating: " ", count: max(0, width - text.utf8.count))
   }
 
-  /// The numbers that a program tells in lines of the form `name: number`.
+  /// Returns the numbers that a program prints in lines of the form `name: number`.
   static func numbers(in text: String) -> [String: Double] {
     var numbers: [String: Double] = [:]
     for line in text.split(separator: "\n") {
@@ -70,16 +70,16 @@ struct Report {
     return numbers
   }
 
-  /// A median with what it lies between, in milliseconds.
+  /// Returns the median with the minimum and the maximum, in milliseconds.
   static func time(_ samples: Samples) -> String {
     let (least, most) = (number(samples.least * 1000, 2), number(samples.most * 1000, 2))
     return "\(number(samples.median * 1000, 2)) ms (\(least) - \(most))"
   }
 
-  /// Bytes as MB: a million bytes.
+  /// Returns a number of bytes in MB (a million bytes).
   static func memory(_ bytes: Int) -> String { "\(number(Double(bytes) / 1_000_000, 1)) MB" }
 
-  /// A number with some digits after the point.
+  /// Returns a number with a fixed number of digits after the decimal point.
   static func number(_ value: Double, _ digits: Int) -> String {
     var scale = 1.0
     for _ in 0..<digits { scale *= 10 }

@@ -1,15 +1,15 @@
 extension Benchmark {
-  /// The time to compute who could ever read which secret, from the history of a large store.
+  /// The time to compute all historical readers of the secrets in a large store.
   static let rotation = Benchmark(
     name: "rotation",
     summary:
-      "`rotate status` over \(rotationCount) items that somebody could read who left, each sealed twice",
+      "`rotate status` over \(rotationCount) items that a former member could read, each encrypted twice",
     onlyByName: true
   ) { bench, report throws(BenchmarkError) in
     let store = try bench.makeRotation("rotation", count: rotationCount)
     let log = "\(bench.folder)/started"
     let folder = try bench.makeCounters("counters", log: log)
-    // The first one lets GnuPG see the key of the person who left.
+    // The first run makes GnuPG read the key of the former member.
     try bench.output(of: bench.keytree(["rotate", "status"], store: store))
     var (seconds, memory) = ([Double](), 0)
     for _ in 0..<(bench.wantedPairs ?? 3) {
@@ -39,7 +39,7 @@ extension Benchmark {
 }
 
 extension Workbench {
-  /// Makes a store whose items somebody could read who left, with two messages for each in the history.
+  /// Makes a store whose items a former member could read, with two messages for each item in the history.
   fileprivate func makeRotation(_ name: String, count: Int) throws(BenchmarkError) -> String {
     let store = try makeHistory(name, count: 0)
     try add("seed.test/alice", secret: Self.longSecret, to: store)
@@ -58,12 +58,12 @@ extension Workbench {
         try output(of: git(words, in: store))
       }
     }
-    // As a hub or `git gc` has it after a while.
+    // Pack the repository, as a hub or `git gc` does after a while.
     try output(of: git(["gc", "--quiet"], in: store))
     return store
   }
 
-  /// Another person, in the keyring of the first one.
+  /// Makes the key of another person in the keyring of the user, and returns its fingerprint.
   private func makeColleague() throws(BenchmarkError) -> String {
     let gpg = try programs.find("gpg")
     let batch = ["--batch", "--quiet", "--no-tty"]
@@ -76,7 +76,7 @@ extension Workbench {
     return String(text)
   }
 
-  /// Makes a folder of programs that note their start in a file, and then are what they are called.
+  /// Makes a folder of wrapper programs that log their start to a file and then run the real program.
   fileprivate func makeCounters(_ name: String, log: String) throws(BenchmarkError) -> String {
     let place = "\(folder)/\(name)"
     try Files.makeFolder(place)
@@ -90,7 +90,7 @@ extension Workbench {
 }
 
 extension Command {
-  /// The same command with a folder in front of those in which programs are looked for.
+  /// Returns the same command with a folder at the beginning of its `PATH`.
   fileprivate func lookingIn(_ folder: String) -> Command {
     var command = self
     command.environment = environment.map { variable in

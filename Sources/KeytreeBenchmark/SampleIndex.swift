@@ -1,34 +1,33 @@
 internal import Keyring
 internal import KeyringModel
 
-/// The items of a store with many of them, as people have them.
+/// Realistic items for a large store.
 ///
-/// An index line has about 410 bytes, so that 100,000 items have an index of 41 MB. The same number gives the same
-/// items
-/// each time.
+/// An index line has about 410 bytes, so the index of 100,000 items has 41 MB. The same number always gives the same
+/// items.
 struct SampleIndex {
   /// The number of items to write.
   let count: Int
-  /// Every so many items have a comment of two lines, which is written with an escape.
+  /// One item out of this many has a comment of two lines, which is written with an escape.
   var escapeInterval = 200
-  /// A Boolean value that indicates whether the items are generic passwords, as programs store them, instead
-  /// of those of a browser.
+  /// A Boolean value that indicates whether the items are generic passwords, as programs store them, instead of
+  /// passwords of a browser.
   var isGeneric = false
 
-  /// The server of an item; three items share one.
+  /// Returns the server of an item; three items share one.
   static func server(_ number: Int) -> String {
     let place = number / 3
     let word = words[place % words.count]
     return "\(hosts[place % hosts.count])\(word)\(place).\(domains[place % domains.count])"
   }
 
-  /// The account of an item.
+  /// Returns the account of an item.
   static func account(_ number: Int) -> String {
     let person = people[number % people.count]
     return number % 2 == 0 ? person : "\(person).\(words[number * 31 % words.count])@mail.example"
   }
 
-  /// The table of so many items, for `keytree import csv`.
+  /// Returns a table of items for `keytree import csv`.
   static func rows(_ count: Int) -> String {
     var rows = "name,url,username,password,note\n"
     for number in 0..<count {
@@ -37,7 +36,7 @@ struct SampleIndex {
     return rows
   }
 
-  /// Writes the index alone, beside the lines that are there: for commands that read nothing else.
+  /// Writes only the index, in addition to the existing lines, for commands that read nothing else.
   ///
   /// - Parameter store: The store's folder.
   func writeIndex(to store: String) throws(BenchmarkError) {
@@ -52,13 +51,13 @@ struct SampleIndex {
     try Self.put(lines, into: store)
   }
 
-  /// Writes items with their encrypted files and signed records, beside those that are there.
+  /// Writes items with their encrypted files and signed records, in addition to the existing ones.
   ///
   /// - Parameters:
   ///   - store: The store's folder.
-  ///   - message: An encrypted file of at least 256 bytes behind its recipients. The items get copies with other bytes
-  ///     at the end, so that git cannot find the same content twice; they cannot be decrypted.
-  ///   - portion: How many records one signature covers.
+  ///   - message: An encrypted file with at least 256 bytes after its recipients. The items get copies with different
+  ///     bytes at the end, so that git cannot find the same content twice. The copies cannot be decrypted.
+  ///   - portion: The number of records that one signature covers.
   func writeItems(to store: String, like message: [UInt8], perSignature portion: Int) throws(BenchmarkError) {
     var records = records()
     for index in records.indices {
@@ -94,7 +93,7 @@ struct SampleIndex {
 
   private typealias IndexEntry = (path: ItemPath, line: [UInt8])
 
-  /// Puts lines into the shards of a store; a line replaces that of the same path.
+  /// Puts lines into the shards of a store; a line replaces the line of the same path.
   private static func put(_ lines: [IndexEntry], into store: String) throws(BenchmarkError) {
     for (number, lines) in Dictionary(grouping: lines, by: { $0.path.shard }) {
       let file = "\(store)/\(StoreLayout.shardFile(number, isLocal: false))"
@@ -116,15 +115,15 @@ struct SampleIndex {
     return (0..<count).map { record($0, using: &generator) }
   }
 
-  /// Service and account of a generic password. Of two items one has the service of a program that keeps many
-  /// accounts, and one the account of programs that keep one each.
+  /// Returns the service and the account of a generic password. Half of the items belong to one program that keeps many
+  /// accounts, the others to programs that keep one account each.
   static func generic(_ number: Int) -> (service: String, account: String) {
     number % 2 == 0
       ? ("example.mail.accounts", "\(people[number / 2 % people.count])\(number)@mail.example")
       : ("example.\(words[number % words.count]).tool\(number)", "default")
   }
 
-  /// The label of a generic password.
+  /// Returns the label of a generic password.
   static func label(_ number: Int) -> String { "\(words[number / 7 % words.count]) \(number)" }
 
   private func genericRecord(_ number: Int, using generator: inout CountingGenerator) -> ItemRecord {
@@ -168,7 +167,7 @@ struct SampleIndex {
   ]
 }
 
-/// Random enough for ids that have to differ, the same in each run (SplitMix64).
+/// A random number generator (SplitMix64) that is good enough for unique ids and returns the same numbers in each run.
 private struct CountingGenerator: RandomNumberGenerator {
   var state: UInt64
 

@@ -3,7 +3,7 @@ internal import Keyring
 internal import KeyringModel
 
 extension HostContext {
-  /// The machine as ``Workbench`` describes it to a child of this program, in its variables.
+  /// The host that ``Workbench`` describes to a child of this program in environment variables.
   static var scratch: HostContext {
     HostContext(
       gnupgHome: variable("GNUPGHOME"), engineBase: "\(variable("XDG_RUNTIME_DIR"))/keytree",

@@ -1,5 +1,5 @@
 extension Benchmark {
-  /// Apple's functions, in a process that goes on.
+  /// Apple's functions in a long-running process.
   static let secItem = Benchmark(
     name: "secitem", summary: "SecItemAdd and SecItemCopyMatching in one process; a key without a passphrase"
   ) { bench, report throws(BenchmarkError) in
@@ -29,7 +29,7 @@ extension Benchmark {
   private static func limit(
     _ report: inout Report, _ name: String, _ number: Double?, _ limit: Double, _ unit: String, digits: Int
   ) {
-    guard let number else { return report.fact(name, "not told", isRight: false) }
+    guard let number else { return report.fact(name, "missing", isRight: false) }
     report.amount(
       name, "\(Report.number(number, digits)) \(unit)", value: number, limit: limit,
       limitText: "\(Report.number(limit, 0)) \(unit)")

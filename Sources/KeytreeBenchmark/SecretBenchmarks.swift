@@ -22,7 +22,7 @@ extension Benchmark {
       report.fact("\(title): the secret", "", isRight: secret == "secret number 3")
       let cost = try bench.cost(of: ["get", item], store: store)
       report.count("items decrypted", cost["items decrypted"], wanted: 1)
-      // The version of gpg is remembered, so this is the one that decrypts.
+      // The version of gpg is remembered, so the only process is the one that decrypts.
       report.count("gpg processes started", cost["processes started"], wanted: 1)
       let againstGPG = try Comparison(pairs: pairs) { _ in
         command.writing(to: output)
@@ -41,7 +41,7 @@ extension Benchmark {
     }
   }
 
-  /// Adding one item, safely on disk.
+  /// Adding one item durably.
   static let add = Benchmark(
     name: "add", summary: "a new secret without git, with every fsync, against `pass insert`"
   ) { bench, report throws(BenchmarkError) in
@@ -74,7 +74,7 @@ extension Benchmark {
       let rate = Report.number(Double(bulkCount) / seconds, 0)
       report.note(
         "keytree \(words.prefix(2).joined(separator: " "))",
-        "\(Report.number(seconds, 2)) s, \(rate) items a second")
+        "\(Report.number(seconds, 2)) s, \(rate) items per second")
     }
   }
 

@@ -1,5 +1,5 @@
 extension Benchmark {
-  /// The time of the program's start.
+  /// The time to start the program.
   static let version = Benchmark(
     name: "version", summary: "`keytree version` against `git --version`"
   ) { bench, report throws(BenchmarkError) in
@@ -13,9 +13,9 @@ extension Benchmark {
       "start of the program", comparison, ours: "keytree version", theirs: "git --version", limit: 3)
   }
 
-  /// The sweep over the faults of DESIGN section 7.
+  /// The fault injection sweeps (DESIGN section 7), which are run in other ways.
   static let faults = Benchmark(
-    name: "faults", summary: "every file operation failed and killed in turn: done by tests"
+    name: "faults", summary: "every file operation fails and is killed in turn: done by tests"
   ) { _, report throws(BenchmarkError) in
     report.note("each operation of the library", "KEYTREE_EVERY_FAULT=1 swift test --filter FaultSweep")
     report.note("each system call of the command", "keytree-benchmark kill-sweep")

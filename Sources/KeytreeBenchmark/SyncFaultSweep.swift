@@ -3,20 +3,20 @@ internal import Glibc
 extension Benchmark {
   /// An I/O error at every system call of a synchronization that changes something.
   static let syncFaults = Benchmark(
-    name: "sync-faults", summary: "EIO at system calls of `keytree sync` and its gits, then a second sync",
+    name: "sync-faults", summary: "EIO at system calls of `keytree sync` and of git, then a second sync",
     onlyByName: true
   ) { bench, report throws(BenchmarkError) in try SyncFaultSweep(bench).run(&report) }
 }
 
-/// Lets the Nth call of a kind fail in `keytree sync`, for every kind and every N, and looks at what the next one
-/// makes of it.
+/// Makes the Nth system call of a kind fail in `keytree sync`, for every kind and every N, and checks that the next
+/// sync recovers.
 ///
-/// strace does the failing: the call returns `EIO` and is not made. It counts for each process by itself, so with
-/// children the
-/// Nth call of every git fails, and of what git starts for the remote.
+/// strace injects the error: the call returns `EIO` and is not executed. strace counts the calls of each process
+/// separately, so with children the Nth call of every git process fails, including those that git starts for the
+/// remote.
 struct SyncFaultSweep {
-  /// A system call, and how many of its points lie between two that are tried: of those that mostly read, a sample. Not
-  /// `close`, which closes even if it fails, and would not here.
+  /// The system calls, and the stride between the points that are tried; calls that mostly read are only sampled.
+  /// `close` is not among them: a failed `close` still closes the file, but an injected failure would not.
   private static let calls: [(name: String, stride: Int)] = [
     ("write", 1), ("pwrite64", 1), ("fsync", 1), ("rename", 1), ("renameat", 1), ("link", 1), ("linkat", 1),
     ("unlink", 1), ("unlinkat", 2), ("mkdir", 1), ("mkdirat", 1), ("ftruncate", 1), ("openat", 9),
@@ -27,14 +27,14 @@ struct SyncFaultSweep {
   /// Two clones `a` and `b`, and the remote `hub.git`.
   private let world: String
   private let template: String
-  /// Every point, instead of a sample.
+  /// True if every point is tried instead of a sample.
   private let isThorough = unsafe getenv("KEYTREE_EVERY_FAULT") != nil
 
   private var ours: String { "\(world)/a" }
   private var theirs: String { "\(world)/b" }
   private var hub: String { "\(world)/hub.git" }
 
-  /// Makes two clones that have changed what they have in several ways; a change of the first one waits for its commit.
+  /// Makes two clones with several kinds of changes; one change in the first clone is not committed yet.
   init(_ bench: Workbench) throws(BenchmarkError) {
     self.bench = bench
     (world, template) = ("\(bench.folder)/world", "\(bench.folder)/template")
@@ -51,7 +51,7 @@ struct SyncFaultSweep {
     try bench.output(
       of: bench.keytree(["set", "one.example/alice", "--secret"], store: ours), input: "ours")
     try bench.add("ours.example/alice", secret: "ours", to: ours)
-    // Git cannot make a commit while somebody has the lock of its index.
+    // git cannot commit while another process holds the lock of its index.
     let lock = "\(ours)/.git/index.lock"
     try Files.write([], to: lock)
     _ = try ChildProcess.run(bench.keytree(["set", "two.example/alice", "--label", "ours"], store: ours))
@@ -59,7 +59,7 @@ struct SyncFaultSweep {
     try bench.copy(world, to: template)
   }
 
-  /// Tries the points, in keytree alone and then in what it starts, too.
+  /// Tries the points, first in keytree alone, then also in its children.
   func run(_ report: inout Report) throws(BenchmarkError) {
     try bench.output(of: bench.keytree(["sync", "--no-input"], store: ours))
     let expected = try settle()
@@ -103,7 +103,7 @@ struct SyncFaultSweep {
     return problems
   }
 
-  /// Brings both clones to the same state, and looks at it.
+  /// Synchronizes both clones and returns their state.
   private func settle() throws(BenchmarkError) -> [String] {
     var state = try look(at: ours)
     for store in [theirs, ours] {
@@ -131,7 +131,8 @@ struct SyncFaultSweep {
 
   private static let clean = "clean"
 
-  /// The secrets that the two clones have changed and added, and the list of items without the time of their change.
+  /// Returns the secrets that the two clones have changed and added, and the list of items without the time of their
+  /// change.
   private func look(at store: String) throws(BenchmarkError) -> [String] {
     var state: [String] = []
     for item in ["one.example/alice", "theirs.example/bob"] {
@@ -158,7 +159,7 @@ struct SyncFaultSweep {
       .split(separator: "\n").joined(separator: " | ")
   }
 
-  /// Brings the world back to what it was. The folder of git stays, since keytree knows a repository by it.
+  /// Restores the initial state. The `.git` folders stay, because keytree identifies a repository by its `.git` folder.
   private func restore() throws(BenchmarkError) {
     let script = """
       find "$1" -mindepth 2 ! -path "$1/a/.git" ! -path "$1/b/.git" -delete && cp -a "$2/." "$1/"

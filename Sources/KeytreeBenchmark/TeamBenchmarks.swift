@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension Benchmark {
-  /// One more reader for every item, and one less.
+  /// Adding a reader to every item, and removing the reader.
   static let teams = Benchmark(
     name: "teams", summary: "one more reader for \(PairedStores.count) items, against `pass init`",
     onlyByName: true
@@ -13,9 +13,9 @@ extension Benchmark {
   }
 }
 
-/// The same secrets in a store and in one of pass, both with git.
+/// The same secrets in a Keytree store and in a pass store, both with git.
 struct PairedStores {
-  /// The number of items of each.
+  /// The number of items in each store.
   static let count = 500
 
   let bench: Workbench
@@ -59,7 +59,7 @@ struct TeamStores {
 
   init(_ stores: PairedStores) { (bench, self.stores) = (stores.bench, stores) }
 
-  /// Adds the reader to the store.
+  /// Returns the command that adds the reader to the store.
   func add(workers: Int = 0) -> Command {
     keytree(["add", "default", keyFile, "--fingerprint", person], workers: workers)
   }
@@ -79,11 +79,12 @@ struct TeamStores {
     return command
   }
 
-  /// Adding the reader, against `pass init` with the same keys. Afterwards both stores have one reader.
+  /// Compares adding the reader with `pass init` with the same keys. Afterwards both stores have one reader.
   ///
   /// - Parameters:
-  ///   - report: Takes the result.
-  ///   - pairs: How many pairs to count; one pair has no warm-up, because with a protected key it takes minutes.
+  ///   - report: Receives the result.
+  ///   - pairs: The number of pairs to count. A single pair has no warm-up, because with a protected key it takes
+  ///     minutes.
   ///   - limit: The largest ratio.
   func compareWithPass(_ report: inout Report, pairs: Int = 3, limit: Double) throws(BenchmarkError) {
     try bench.output(of: bench.command(try bench.programs.find("gpg"), ["--quiet", "--import", keyFile]))
@@ -107,9 +108,9 @@ struct TeamStores {
     try removeOnBothSides()
   }
 
-  /// Waits until the file system no longer passes over the inodes of files that were deleted before. ext4 without a
-  /// journal does so for a minute (`RECENTCY_MIN`), one inode after the other for each new file: what the run before
-  /// and the other side have deleted would slow this side down.
+  /// Waits until the file system no longer skips the inodes of deleted files. For a minute (`RECENTCY_MIN`), ext4
+  /// without a journal skips these inodes one by one for each new file, so the files that the previous run and the
+  /// other side have deleted would slow this side down.
   private static func waitForFreedInodes() {
     sync()
     sleep(61)
@@ -120,7 +121,7 @@ struct TeamStores {
     try bench.output(of: try passInit([bench.fingerprint]))
   }
 
-  /// An item, against one pipeline of gpg that decrypts and encrypts one message.
+  /// Compares the time per item with a gpg pipeline that decrypts and encrypts one message.
   func compareWithPipelines(_ report: inout Report) throws(BenchmarkError) {
     let gpg = "\(try bench.programs.find("gpg")) --batch --quiet --yes --trust-model always"
     let people = "-r \(bench.fingerprint) -r \(person)"
@@ -145,7 +146,7 @@ struct TeamStores {
     try bench.output(of: remove())
   }
 
-  /// The same with one thread and with two.
+  /// Compares two worker threads with one.
   func compareWorkers(_ report: inout Report) throws(BenchmarkError) {
     let comparison = try Comparison(pairs: bench.wantedPairs ?? 3) { number throws(BenchmarkError) in
       if number > 0 { try bench.output(of: remove()) }

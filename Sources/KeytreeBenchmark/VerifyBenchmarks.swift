@@ -37,7 +37,7 @@ extension Benchmark {
     report.count("findings", numbers["findings"].map { Int($0) }, wanted: 0)
   }
 
-  /// The number of items that have a signature of their own.
+  /// The number of items that each have their own signature.
   private static let signedCount = 10_000
 
   private static func measure(
@@ -68,7 +68,7 @@ extension Benchmark {
 }
 
 extension Workbench {
-  /// Removes the memory of verified signatures.
+  /// Deletes the remembered signatures.
   fileprivate func forgetSignatures() {
     for keyring in Files.names(in: "\(folder)/state/keytree") {
       Files.remove("\(folder)/state/keytree/\(keyring)/roots")
@@ -78,14 +78,14 @@ extension Workbench {
 
 /// The check of the records and recipients of all items of a store, in a child of this program.
 enum RecipientAudit {
-  /// Checks once, and prints what it cost.
+  /// Checks once and prints the cost.
   static func run(_ arguments: [String], _ report: Report) throws(BenchmarkError) -> Int32 {
     guard arguments.count == 1 else { return 2 }
     do throws(KeyringError) {
       let room = try VerificationRoom(host: .scratch)
       defer { room.remove() }
       let keyring = try Keyring.forVerification(at: arguments[0], in: room)
-      // The engine home is made once, whatever the number of items.
+      // The engine home is made only once, regardless of the number of items, so it is not measured.
       try keyring.prepareAudit()
       let start = ContinuousClock.now
       let audit = try keyring.auditRecipients()

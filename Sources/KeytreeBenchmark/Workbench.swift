@@ -2,9 +2,9 @@ internal import Glibc
 
 /// Scratch folders, a GnuPG home with a throw-away key, and the ways to run programs in them.
 ///
-/// Nothing of the user's is read or touched: home, GnuPG home, runtime and state folder are all new.
+/// None of the user's files are read or changed: the home, GnuPG home, runtime and state folders are all new.
 final class Workbench {
-  /// The folder of everything, on a real disk.
+  /// The scratch folder, on a real disk.
   let folder: String
   /// The programs that run.
   let programs: Programs
@@ -13,16 +13,16 @@ final class Workbench {
   private let base: String
   private let key: String
   private let keytree: String
-  /// The primary key of the person who does everything.
+  /// The fingerprint of the user's primary key.
   private(set) var fingerprint = ""
 
   /// Makes the folders and the GnuPG home.
   ///
   /// - Parameters:
-  ///   - base: Where to make the scratch folder.
-  ///   - pairs: How many pairs a comparison makes; nil for each benchmark's own number.
-  ///   - key: The key of `fixtures/gnupg` that everything is sealed to.
-  /// - Throws: Why that did not work.
+  ///   - base: The folder in which the scratch folder is made.
+  ///   - pairs: The number of pairs in a comparison; nil for each benchmark's own number.
+  ///   - key: The key of `fixtures/gnupg` to which everything is encrypted.
+  /// - Throws: An error if a program is missing, or if a program or a system call failed.
   init(base: String, pairs: Int?, key: String) throws(BenchmarkError) {
     programs = try Programs()
     keytree = try programs.keytree()
@@ -33,7 +33,7 @@ final class Workbench {
     try makeGnuPGHome(key)
   }
 
-  /// Makes another one like this, with an agent of its own.
+  /// Makes another workbench like this one, with its own agent.
   func another() throws(BenchmarkError) -> Workbench {
     try Workbench(base: base, pairs: wantedPairs, key: key)
   }
@@ -51,7 +51,7 @@ final class Workbench {
 
   // MARK: Commands
 
-  /// Another program in the scratch environment.
+  /// Returns the command of another program in the scratch environment.
   func command(_ program: String, _ arguments: [String], _ more: [String] = []) -> Command {
     let environment = [
       "PATH=\(programs.searchPath)", "HOME=\(folder)/home", "GNUPGHOME=\(folder)/gnupg",
@@ -63,22 +63,22 @@ final class Workbench {
     return command
   }
 
-  /// The measured command on a store.
+  /// Returns the measured command on a store.
   func keytree(_ arguments: [String], store: String) -> Command {
     command(keytree, arguments, ["KEYTREE_STORE=\(store)"])
   }
 
-  /// `pass` on a store of its own.
+  /// Returns a command of `pass` on a pass store.
   func pass(_ arguments: [String], store: String? = nil) throws(BenchmarkError) -> Command {
     command(try programs.find("pass"), arguments, ["PASSWORD_STORE_DIR=\(store ?? "\(folder)/pass")"])
   }
 
-  /// git in a folder, as a person runs it.
+  /// Returns a command of git in a folder, as the user would run it.
   func git(_ arguments: [String], in place: String) throws(BenchmarkError) -> Command {
     command(try programs.find("git"), ["-C", place] + arguments)
   }
 
-  /// Runs a command that has to succeed, and takes what it prints.
+  /// Runs a command that has to succeed, and returns its output.
   @discardableResult
   func output(of command: Command, input: String? = nil) throws(BenchmarkError) -> String {
     var command = command
@@ -96,9 +96,9 @@ final class Workbench {
     return String(decoding: try Files.read(command.output) ?? [], as: UTF8.self)
   }
 
-  /// Runs our command with `--explain`, and takes what it tells of its work.
+  /// Runs our command with `--explain`, and returns the costs that it reports.
   ///
-  /// - Returns: Numbers by what they count, such as `items decrypted`.
+  /// - Returns: The numbers by name, such as `items decrypted`.
   func cost(
     of arguments: [String], store: String, input: String? = nil
   ) throws(BenchmarkError) -> [String: Int] {
@@ -135,7 +135,7 @@ final class Workbench {
   func fill(
     _ store: String, count: Int, escapeInterval: Int = 200, isGeneric: Bool = false
   ) throws(BenchmarkError) {
-    // In a process of its own, see `ChildProcess`.
+    // In a separate process, see `ChildProcess`.
     let kind = isGeneric ? "generic" : "internet"
     let arguments = [CommandLineUse.fill, store, "\(count)", "\(escapeInterval)", kind]
     try output(of: command(programs.benchmark, arguments))
@@ -145,9 +145,10 @@ final class Workbench {
   ///
   /// - Parameters:
   ///   - store: The store's folder.
-  ///   - count: How many items.
-  ///   - message: The encrypted file that theirs are made from: that of an item whose secret is ``longSecret``.
-  ///   - portion: How many records one signature covers; nil for all of them.
+  ///   - count: The number of items.
+  ///   - message: The encrypted file from which the files of the items are made. It is the file of an item whose secret
+  ///     is ``longSecret``.
+  ///   - portion: The number of records that one signature covers; nil for all of them.
   func seal(
     _ store: String, count: Int, like message: String, perSignature portion: Int? = nil
   ) throws(BenchmarkError) {
@@ -163,14 +164,14 @@ final class Workbench {
     try output(of: try pass(["init", fingerprint], store: store))
   }
 
-  /// Makes a store with a history, of so many items that were imported at once.
+  /// Makes a store with a git history and a number of items that were imported at once.
   ///
   /// - Parameters:
   ///   - name: The name of its folder.
   /// - Returns: Its path.
   func makeHistory(_ name: String, count: Int) throws(BenchmarkError) -> String {
     let path = "\(folder)/\(name)"
-    // Nothing is to be packed in the background while something is measured.
+    // git must not pack in the background during a measurement.
     let person = "[user]\n\tname = Benchmark\n\temail = benchmark@keytree.example\n[gc]\n\tauto = 0\n"
     try Files.write(Array(person.utf8), to: "\(folder)/home/.gitconfig")
     try output(of: keytree(["init", "--key", fingerprint], store: path))
@@ -178,7 +179,7 @@ final class Workbench {
     return path
   }
 
-  /// Writes the table of so many items.
+  /// Writes the table of a number of items.
   ///
   /// - Returns: The path of the file.
   func makeRows(_ count: Int) throws(BenchmarkError) -> String {
@@ -209,13 +210,13 @@ final class Workbench {
     let line = listing.split(separator: "\n").first { $0.hasPrefix("fpr:") }
     guard let text = line?.split(separator: ":").last else { throw .unexpected("gpg lists no secret key") }
     fingerprint = String(text)
-    // As for a key of one's own; else pass cannot encrypt without a question.
+    // Trust the key like the user's own key; otherwise pass cannot encrypt without asking.
     try output(of: command(gpg, batch + ["--import-ownertrust"]), input: "\(fingerprint):6:\n")
   }
 
   private static func fixture(_ key: String) -> String { fixture("\(key).secret.asc", in: "gnupg") }
 
-  /// A file of `fixtures`, beside the source.
+  /// Returns the path of a file in `fixtures`, next to the sources.
   static func fixture(_ name: String, in folder: String) -> String {
     let package = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     return "/\(package)/fixtures/\(folder)/\(name)"

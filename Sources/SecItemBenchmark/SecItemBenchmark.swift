@@ -4,11 +4,11 @@ internal import OpenPGP
 
 /// The measurements, each on the store that the environment names. Prints `name: number` for each number.
 enum SecItemBenchmark {
-  /// Runs what the arguments ask for.
+  /// Runs the measurement that the arguments name.
   ///
-  /// - Parameter arguments: `pairs COUNT`, or `queries FILE` with a service and an account in each line, between them
-  ///   a tab.
-  /// - Returns: The exit status: 0, 1 when a call did not answer as it should, 2 for other arguments.
+  /// - Parameter arguments: `pairs COUNT`, or `queries FILE` with a service and an account in each line, separated by a
+  ///   tab.
+  /// - Returns: The exit status: 0, 1 if a call returned an unexpected result, 2 for other arguments.
   static func run(_ arguments: [String]) -> Int32 {
     do {
       switch arguments.count == 2 ? arguments[0] : "" {
@@ -23,7 +23,7 @@ enum SecItemBenchmark {
     }
   }
 
-  /// A call that did not answer as it should.
+  /// A call that returned an unexpected result.
   private struct UnexpectedStatus: Error {
     let function: String
     let status: OSStatus
@@ -49,7 +49,7 @@ enum SecItemBenchmark {
         try expect("SecItemCopyMatching", unsafe SecItemCopyMatching(query as CFDictionary, &result))
       }
       guard result as? Data == secret else {
-        throw UnexpectedStatus(function: "what was added", status: errSecDecode)
+        throw UnexpectedStatus(function: "the data of the added item", status: errSecDecode)
       }
     }
     tell("all, s", (adding + reading) / .seconds(1))
@@ -58,12 +58,12 @@ enum SecItemBenchmark {
     tell("processes started", Double(KeychainStatistics.current.processes))
   }
 
-  /// Asks for the attributes of items by service and account.
+  /// Finds the attributes of items by service and account.
   private static func queries(_ queries: [Query]) throws {
-    // The first questions read files; what they are to find is kept in memory after them.
+    // The first queries read files; afterwards the index is kept in memory.
     let first = try queries.prefix(20).reduce(Duration.zero) { try $0 + ask($1) }
     tell("the first 20, ms", first / .milliseconds(1))
-    // Until the stamps of files that were just written are old enough to be relied on.
+    // Wait until the timestamps of files that were just written are old enough to be relied on.
     Thread.sleep(forTimeInterval: 0.1)
     _ = try ask(queries[0])
     var inCalls = Duration.zero
@@ -73,9 +73,9 @@ enum SecItemBenchmark {
     tell("processes started", Double(KeychainStatistics.current.processes))
   }
 
-  /// Asks, and looks at the answer.
+  /// Runs a query and checks the result.
   ///
-  /// - Returns: How long the call took.
+  /// - Returns: The duration of the call.
   private static func ask(_ query: Query) throws -> Duration {
     let dictionary: [String: Any] = [
       kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: query.service,
@@ -87,7 +87,7 @@ enum SecItemBenchmark {
       try expect("SecItemCopyMatching", unsafe SecItemCopyMatching(question, &result))
     }
     guard (result as? [String: Any])?[kSecAttrAccount as String] as? String == query.account else {
-      throw UnexpectedStatus(function: "what was found", status: errSecDecode)
+      throw UnexpectedStatus(function: "the account of the found item", status: errSecDecode)
     }
     return time
   }
@@ -106,7 +106,7 @@ private struct Query {
   let service: String
   let account: String
 
-  /// The queries of a file.
+  /// Reads the queries of a file.
   static func read(_ path: String) throws -> [Query] {
     try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map { line in
       let fields = line.split(separator: "\t")

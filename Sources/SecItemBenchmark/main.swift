@@ -1,4 +1,4 @@
-// Measures Apple's functions in a process of their own; `keytree-benchmark secitem` runs it and judges the numbers.
+// Measures Apple's functions in a process of their own; `keytree-benchmark secitem` runs it and evaluates the numbers.
 
 internal import Foundation
 
