@@ -6,7 +6,8 @@ import Testing
 
 @Suite("The console")
 struct ConsoleTests {
-  @Test("writes a secret byte for byte, with a line feed on a terminal", arguments: [false, true])
+  @Test(
+    "the console writes a secret byte for byte, with a line feed on a terminal", arguments: [false, true])
   func secret(isTerminal: Bool) throws {
     let memory = MemoryConsole(isTerminal: isTerminal)
     let bytes: [UInt8] = [0, 0xFF, 10, 65]
@@ -16,7 +17,7 @@ struct ConsoleTests {
     #expect(memory.output.bytes == Array("first\n".utf8) + bytes + (isTerminal ? [10] : []))
   }
 
-  @Test("says that output could not be written", arguments: [ENOSPC, EIO])
+  @Test("the console reports that output could not be written", arguments: [ENOSPC, EIO])
   func failingOutput(number: Int32) {
     let memory = MemoryConsole()
     memory.output.failure = number
@@ -24,7 +25,7 @@ struct ConsoleTests {
     #expect(throws: TerminalError.outputFailed(errno: number)) { try memory.console.finish() }
   }
 
-  @Test("notices that nobody reads any more")
+  @Test("the console notices that the reader of its output has gone away")
   func closedOutput() {
     let memory = MemoryConsole()
     memory.output.failure = EPIPE
@@ -34,7 +35,7 @@ struct ConsoleTests {
     #expect(throws: TerminalError.outputClosed) { try memory.console.finish() }
   }
 
-  @Test("keeps talk apart from data, in order on one screen, and silent when quiet")
+  @Test("the console separates diagnostics from data, and writes none when quiet")
   func talk() {
     let memory = MemoryConsole()
     memory.console.isQuiet = true
@@ -47,7 +48,7 @@ struct ConsoleTests {
   }
 
   @Test(
-    "takes only yes for yes",
+    "the console accepts only yes as yes",
     arguments: [
       (["y"], true), (["YES"], true), (["yes"], true), (["n"], false), ([""], false), (["yy"], false),
       ([], false),
@@ -58,7 +59,7 @@ struct ConsoleTests {
     #expect(memory.talk.text.hasPrefix("Remove 2 items? [y/N] "))
   }
 
-  @Test("never takes anything for yes without a terminal")
+  @Test("the console never assumes yes without a terminal")
   func noTerminal() {
     let memory = MemoryConsole(["y"])
     #expect(throws: TerminalError.promptImpossible(question: "Remove", .noTerminal)) {
@@ -72,7 +73,7 @@ struct ConsoleTests {
     #expect(refusing.talk.text == "")
   }
 
-  @Test("takes a new secret from a pipe to the last byte, even when nothing may be asked")
+  @Test("the console takes a new secret from a pipe to the last byte, even if prompts are refused")
   func pipedSecret() throws {
     let memory = MemoryConsole(["line 1", "line 2"])
     memory.console.refusesInput = true
@@ -81,7 +82,7 @@ struct ConsoleTests {
   }
 
   @Test(
-    "asks for a new secret twice on a terminal",
+    "the console asks for a new secret twice on a terminal",
     arguments: [
       (["a", "a"], nil),
       (["a", "b", "c", "c"], nil),
@@ -102,7 +103,7 @@ struct ConsoleTests {
     #expect(!memory.talk.text.contains("123456"))
   }
 
-  @Test("refuses an empty or too long secret from a pipe")
+  @Test("the console refuses an empty secret, and one that is too long, from a pipe")
   func badPipe() {
     #expect(throws: TerminalError.emptySecret) {
       try MemoryConsole().console.newSecret(for: "x", limit: 5).revealed

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The declarations of all commands")
 struct DeclarationTests {
-  /// A command and those that it is a part of, shown by its name in the output of the tests.
+  /// A command and its parent commands, shown by its name in the output of the tests.
   struct CommandPath: CustomTestStringConvertible {
     let commands: [CommandDeclaration]
     var testDescription: String { commands.map(\.name).joined(separator: " ") }
@@ -20,7 +20,7 @@ struct DeclarationTests {
 
   static let all = paths(Program.declaration.commands)
 
-  @Test("are those of the first step")
+  @Test("the program has exactly the expected commands")
   func list() {
     let names = Program.declaration.commands.flatMap { [$0.name] + $0.aliases }
     #expect(
@@ -35,7 +35,7 @@ struct DeclarationTests {
     #expect(names.count == Set(names).count)
   }
 
-  @Test("have options with names and letters of their own", arguments: all)
+  @Test("options have unique names and letters", arguments: all)
   func options(path: CommandPath) {
     let options = path.commands.flatMap(\.options) + Program.declaration.globals
     let names = options.compactMap(\.long)
@@ -44,7 +44,7 @@ struct DeclarationTests {
     #expect(letters.count == Set(letters).count)
   }
 
-  @Test("have complete help", arguments: all)
+  @Test("commands have complete help", arguments: all)
   func help(path: CommandPath) throws {
     let command = try #require(path.commands.last)
     #expect(!command.summary.isEmpty && !command.summary.hasSuffix("."))
@@ -59,9 +59,9 @@ struct DeclarationTests {
     #expect(text.hasSuffix("\n"))
   }
 
-  @Test("have examples that parse", arguments: all.flatMap { $0.commands.last?.examples ?? [] })
+  @Test("the examples of a command parse", arguments: all.flatMap { $0.commands.last?.examples ?? [] })
   func examples(example: Example) throws {
-    // What comes before a pipe and what follows a redirection is the shell's.
+    // The parts before a pipe and after a redirection belong to the shell.
     let line = example.line.split(separator: "|").last.map(String.init) ?? ""
     let command = line.replacing("source <(", with: "").replacing(")", with: "")
     let words = command.split(separator: ">")[0].split(separator: " ").map { Word(String($0)) }
@@ -70,13 +70,13 @@ struct DeclarationTests {
     #expect(!call.path.isEmpty)
   }
 
-  @Test("give every option of attributes a letter of macOS security, as CLI.md has them")
+  @Test("each attribute option has the letter that macOS security uses, as CLI.md lists them")
   func letters() {
     let letters = AttributeOptions.all.compactMap(\.short).map { String($0) }.sorted()
     #expect(letters == ["D", "P", "a", "c", "d", "g", "j", "l", "p", "r", "s", "t"])
   }
 
-  @Test("explain every exit code once")
+  @Test("each exit code is explained once")
   func exitCodes() {
     #expect(ExitCode.allCases.map(\.rawValue) == Array(0...13))
     #expect(Set(ExitCode.allCases.map(\.meaning)).count == 14)
@@ -90,19 +90,19 @@ struct DeclarationTests {
     return try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
   }
 
-  @Test("are all in the article about commands")
+  @Test("each command is in the article about commands")
   func articleHasCommands() throws {
     let rows = try Self.article().filter { $0.hasPrefix("| `") }.compactMap { $0.split(separator: "|").first }
     let documented = Set(
       rows.flatMap { $0.matches(of: /`([a-z-]+)/) }.map { String($0.output.1) })
-    // Git and the clipboard's own process call these.
+    // Git and the clipboard process call these.
     let hidden: Set = ["textconv", "merge-driver", "clear-clipboard"]
     for command in Program.declaration.commands where !hidden.contains(command.name) {
       #expect(documented.contains(command.name), "\(command.name)")
     }
   }
 
-  @Test("have the exit codes that the article about commands explains")
+  @Test("the exit codes are those that the article about commands explains")
   func articleHasExitCodes() throws {
     let lines = try Self.article()
     let head = try #require(lines.firstIndex(of: "| code | meaning |"))

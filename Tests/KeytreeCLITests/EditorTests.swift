@@ -7,7 +7,7 @@ import Testing
 @testable import KeytreeCLI
 @testable import Terminal
 
-/// One after the other: signals are a thing of the whole process.
+/// Serialized, because signal handlers belong to the whole process.
 @Suite("The editor", .serialized)
 final class EditorTests {
   private let base: String
@@ -20,7 +20,7 @@ final class EditorTests {
   }
 
   deinit {
-    // A folder that stays behind is no reason to fail.
+    // A leftover folder is no reason to fail.
     try? FileManager.default.removeItem(atPath: base)
   }
 
@@ -32,7 +32,7 @@ final class EditorTests {
     _ text: String, script: String, limit: Int = 100, glance: Duration = .zero, memory: MemoryConsole
   ) throws -> String? {
     let path = scripts.path + "/editor.sh"
-    // Without the script the editor fails, and so does the test.
+    // If the script cannot be written, the editor fails, and so does the test.
     try? script.write(toFile: path, atomically: true, encoding: .utf8)
     let environment = Environment([
       "EDITOR": "/bin/sh -e '\(path)'", "PATH": "/usr/bin:/bin", "TMPDIR": "/tmp", "BASE": base,
@@ -48,12 +48,12 @@ final class EditorTests {
   }
 
   private var left: [String] {
-    // No folder, nothing left.
+    // If the folder does not exist, nothing is left.
     (try? FileManager.default.contentsOfDirectory(atPath: base)) ?? []
   }
 
   @Test(
-    "returns what the secret became, or nothing when it stayed",
+    "the editor returns the changed secret, or nil if it is unchanged",
     arguments: [
       ("old", #"printf 'new\n' > "$1""#, "new"),
       ("old", #"printf 'new\n\n' > "$1""#, "new\n"),
@@ -74,7 +74,7 @@ final class EditorTests {
   }
 
   @Test(
-    "changes nothing and leaves nothing when something goes wrong",
+    "an error changes nothing and leaves nothing behind",
     arguments: [
       ("exit 3", .failed(program: "/bin/sh", status: 3)),
       ("kill -9 $$", .killed(program: "/bin/sh", signal: SIGKILL)),
@@ -97,7 +97,7 @@ final class EditorTests {
     #expect(left == [])
   }
 
-  /// What a first turn of the editor leaves, and why that is not stored.
+  /// Scripts for the first run of the editor, the reason why the result is not stored, and the error.
   private static let spoiled: [(String, String, EditorError)] = [
     (
       #"printf typed > "$1"; exit 3"#, #""/bin/sh" ended with status 3"#,
@@ -116,7 +116,7 @@ final class EditorTests {
     ),
   ]
 
-  @Test("can be started again on what was typed and cannot be stored", arguments: spoiled)
+  @Test("the editor can be started again on text that cannot be stored", arguments: spoiled)
   func again(script: String, reason: String, failure: EditorError) throws {
     let memory = MemoryConsole(["y"], isTerminal: true)
     let second = #"cp "$1" "$MARK.seen"; printf good > "$1"; exit 0"#
@@ -129,7 +129,9 @@ final class EditorTests {
     #expect(left == [])
   }
 
-  @Test("is not started again when the person says no or nothing", arguments: spoiled, [["n"], []])
+  @Test(
+    "the editor is not started again when the user answers no or does not answer", arguments: spoiled,
+    [["n"], []])
   func notAgain(spoiled: (String, String, EditorError), answers: [String]) {
     let memory = MemoryConsole(answers, isTerminal: true)
     #expect(throws: spoiled.2) { try edit("old", script: spoiled.0, memory: memory) }
@@ -138,7 +140,7 @@ final class EditorTests {
     #expect(left == [])
   }
 
-  @Test("is not offered again when nothing was typed")
+  @Test("the editor is not offered again when the text is unchanged")
   func nothingTyped() {
     let memory = MemoryConsole(["y"], isTerminal: true)
     #expect(throws: EditorError.failed(program: "/bin/sh", status: 3)) {
@@ -148,7 +150,7 @@ final class EditorTests {
   }
 
   @Test(
-    "may not have waited when it ends soon and has changed nothing",
+    "the user is warned about an editor that ends soon without a change and may not have waited",
     arguments: [("true", 60, true), ("true", 0, false), (#"printf x > "$1""#, 60, false)])
   func didNotWait(script: String, seconds: Int, isTold: Bool) throws {
     let memory = MemoryConsole(isTerminal: true)
@@ -157,7 +159,7 @@ final class EditorTests {
     #expect(memory.talk.text.contains("`--wait`") == isTold)
   }
 
-  @Test("leaves blocked signals as they were")
+  @Test("editing leaves the mask of blocked signals unchanged")
   func mask() throws {
     var (term, before, after) = (sigset_t(), sigset_t(), sigset_t())
     unsafe sigemptyset(&term)
@@ -170,7 +172,7 @@ final class EditorTests {
     #expect(unsafe sigismember(&after, SIGINT) == sigismember(&before, SIGINT))
   }
 
-  @Test("sweeps away what a killed process left, and nothing that is in use or not its own")
+  @Test("editing removes what a killed process left, but nothing that is in use or belongs to others")
   func sweep() throws {
     let manager = FileManager.default
     for (name, mode) in [
@@ -188,7 +190,7 @@ final class EditorTests {
     #expect(left.sorted() == ["keytree-edit-open", "keytree-edit-used", "other"])
   }
 
-  @Test("edits nothing without a folder in memory")
+  @Test("editing requires a folder in memory")
   func noMemory() {
     SignalTurn.begin()
     defer { SignalTurn.end() }
@@ -199,7 +201,7 @@ final class EditorTests {
     }
   }
 
-  @Test("edits nothing without a person")
+  @Test("editing requires a terminal")
   func noTerminal() {
     let editor = Editor(environment: Environment(["EDITOR": "true"]), folders: [base])
     #expect(throws: TerminalError.promptImpossible(question: "What is the new secret", .noTerminal)) {
@@ -208,7 +210,7 @@ final class EditorTests {
   }
 
   @Test(
-    "is split into words without a shell",
+    "the editor command is split into words without a shell",
     arguments: [
       ("vim", ["vim"]), ("vim  -X ", ["vim", "-X"]), ("'a b' c", ["a b", "c"]), (#""a b"c"#, ["a bc"]),
       (#"a\ b"#, ["a b"]), (#""a\"b\n""#, [#"a"b\n"#]), (#"'a\b'"#, [#"a\b"#]),
@@ -220,7 +222,7 @@ final class EditorTests {
   }
 
   @Test(
-    "gets the options that keep it from making copies",
+    "the editor gets the options that keep it from making copies",
     arguments: [
       ("vim", .vim, ["-n", "-i", "NONE", "-f"]),
       ("gvim", .vim, ["-n", "-i", "NONE", "-f"]),
@@ -247,7 +249,7 @@ final class EditorTests {
   }
 
   @Test(
-    "has to be a program",
+    "the editor must be a program",
     arguments: [
       ("'", .badCommand("'")), ("", .badCommand("")),
       ("nothing-of-that-name", .notFound(program: "nothing-of-that-name")),

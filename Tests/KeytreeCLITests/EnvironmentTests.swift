@@ -6,7 +6,7 @@ import Testing
 @Suite("The environment")
 struct EnvironmentTests {
   @Test(
-    "says where the store is",
+    "the option or the environment determines the path of the store",
     arguments: [
       ("/s", ["KEYTREE_STORE": "/k", "HOME": "/h"], "/s"),
       ("relative", [:], "relative"),
@@ -21,14 +21,14 @@ struct EnvironmentTests {
   }
 
   @Test(
-    "refuses to guess where the store is",
+    "the path of the store is never guessed",
     arguments: [(nil, [:]), ("", ["HOME": "/h"]), (nil, ["HOME": "h"]), (nil, ["HOME": ""])]
       as [(String?, [String: String])])
   func unknownStore(option: String?, variables: [String: String]) {
     #expect(throws: CommandError.self) { try Environment(variables).storePath(option: option) }
   }
 
-  @Test("refuses a store that is not UTF-8")
+  @Test("a store path that is not UTF-8 is refused")
   func bytes() {
     let environment = Environment(entries: [Array("KEYTREE_STORE=".utf8) + [0xFF], Array("HOME=/h".utf8)])
     #expect(throws: CommandError.storeLocationUnknown(reason: "`KEYTREE_STORE` is not UTF-8")) {
@@ -37,7 +37,7 @@ struct EnvironmentTests {
     #expect(environment.bytes("KEYTREE_STORE").map(Array.init) == [0xFF])
   }
 
-  @Test("names folders and programs")
+  @Test("the environment determines folders and programs")
   func folders() {
     let bare = Environment(["HOME": "/h"])
     #expect(bare.stateHome == "/h/.local/state")
@@ -55,7 +55,7 @@ struct EnvironmentTests {
     #expect(full.searchPath == "/bin")
   }
 
-  @Test("is that of the process")
+  @Test("the environment of the process is read")
   func process() {
     #expect(Environment.ofProcess().text("PATH") != nil)
   }

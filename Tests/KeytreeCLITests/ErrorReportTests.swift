@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Error reports")
 struct ErrorReportTests {
-  /// A name that would do harm if it reached a terminal.
+  /// A name that would do harm if it were written to a terminal unescaped.
   static let evil = "e\u{1B}]0;x\u{7}\u{202E}\nl"
 
   static var failures: [(any ReportableError, ExitCode)] { plain + files + imports + GitErrors.all }
@@ -78,7 +78,7 @@ struct ErrorReportTests {
     + [(CommandError(PassTreeError.failed(path: [], errno: ENOENT), folder: evil), .notFound)]
 
   @Test(
-    "have one line of words, an exit code, and nothing that a terminal obeys",
+    "an error report has one line of message, an exit code, and no control characters",
     arguments: failures + KeyringErrors.all)
   func report(failure: any ReportableError, code: ExitCode) {
     let report = ErrorReport(describing: failure)
@@ -92,18 +92,18 @@ struct ErrorReportTests {
     #expect(report.hint == nil || report.lines.last?.hasPrefix("hint: ") == true)
   }
 
-  @Test("say what to do next", arguments: failures + KeyringErrors.all)
+  @Test("an error report has a hint", arguments: failures + KeyringErrors.all)
   func hint(failure: any ReportableError, code: ExitCode) {
     #expect(ErrorReport(describing: failure).hint?.isEmpty == false)
   }
 
-  @Test("say nothing when nobody reads any more")
+  @Test("an error report is empty when the output is closed")
   func closed() {
     #expect(ErrorReport(describing: TerminalError.outputClosed).lines.isEmpty)
     #expect(ErrorReport(describing: TerminalError.outputClosed).exitCode == .failure)
   }
 
-  @Test("list the candidates of an ambiguous name")
+  @Test("an error report lists the candidates of an ambiguous name")
   func candidates() {
     let report = ErrorReport(
       describing:

@@ -5,7 +5,7 @@ import Testing
 @Suite("Escaping")
 struct EscapingTests {
   @Test(
-    "shows text on a terminal and in a pipe",
+    "text is escaped for a terminal and for a pipe",
     arguments: [
       ("plain text", "plain text", "plain text"),
       ("größe 日本", "größe 日本", "größe 日本"),
@@ -30,7 +30,7 @@ struct EscapingTests {
   }
 
   @Test(
-    "shows bytes that are not UTF-8 one by one",
+    "bytes that are not UTF-8 are escaped one by one",
     arguments: [
       ([0xFF], #"\xff"#), ([0x61, 0xC3], #"a\xc3"#), ([0xC3, 0xA9, 0x80], #"é\x80"#),
       ([0xED, 0xA0, 0x80], #"\xed\xa0\x80"#), ([0xC0, 0xAF], #"\xc0\xaf"#),
@@ -41,7 +41,7 @@ struct EscapingTests {
     #expect(Escaping.pipe.show(bytes) == shown)
   }
 
-  @Test("leaves no control character, whatever the text", arguments: [Escaping.terminal, .pipe])
+  @Test("escaped text contains no control character", arguments: [Escaping.terminal, .pipe])
   func controls(escaping: Escaping) {
     for value in UInt32(0)...0x3000 {
       guard let scalar = Unicode.Scalar(value) else { continue }
@@ -51,7 +51,7 @@ struct EscapingTests {
     }
   }
 
-  @Test("can be reversed in a pipe: different bytes are shown differently")
+  @Test("escaping for a pipe is injective: different bytes have different escaped forms")
   func injective() {
     var seen: [String: [UInt8]] = [:]
     let pieces: [[UInt8]] = [[0x5C], [0x78], [0x66], [0xFF], [0x0A], [0x6E], [0xC2, 0x85], [0x85], [0x7B]]

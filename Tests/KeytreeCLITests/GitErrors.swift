@@ -4,7 +4,7 @@ import Sync
 @testable import CommandSupport
 @testable import KeytreeCLI
 
-/// Every error that git can cause, with texts that would do harm on a terminal.
+/// Every error of git, with texts that would do harm if they were written to a terminal unescaped.
 enum GitErrors {
   private static let evil = ErrorReportTests.evil
 

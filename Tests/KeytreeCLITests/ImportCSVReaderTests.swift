@@ -13,7 +13,7 @@ struct ImportCSVReaderTests {
   }
 
   @Test(
-    "fields come out exactly",
+    "fields are read exactly",
     arguments: [
       Readable(text: "a,b\n1,2\n", header: ["a", "b"], rows: [["1", "2"]]),
       Readable(text: "a,b\r\n1,2", header: ["a", "b"], rows: [["1", "2"]]),
@@ -39,14 +39,14 @@ struct ImportCSVReaderTests {
     #expect(rows == example.rows)
   }
 
-  @Test("bytes that are not UTF-8 stay as they are")
+  @Test("bytes that are not UTF-8 are kept unchanged")
   func otherEncodings() throws {
     let table = try CSVReader.read(SecretBytes(copying: Array("a\n".utf8) + [0xFF, 0xE9, 0x0A]))
     #expect(table.field(row: 0, column: 0).publicBytes() == [0xFF, 0xE9])
   }
 
   @Test(
-    "a broken file is refused with the row at fault",
+    "a broken file is refused, and the error names the row",
     arguments: [
       ("empty", CSVError.empty),
       ("only-bom", .empty),
@@ -68,11 +68,11 @@ struct ImportCSVReaderTests {
     #expect(thrown == error)
   }
 
-  @Test("more columns or bytes than the limits are refused")
+  @Test("a file with more columns or bytes than the limits is refused")
   func limits() {
     let columns = Array(String(repeating: ",", count: CSVReader.columnLimit).utf8)
     #expect(refusal(of: SecretBytes(copying: columns)) == .tooManyColumns(limit: CSVReader.columnLimit))
-    // In large steps: a byte at a time takes seconds.
+    // The bytes are appended in large chunks, because appending them one by one takes seconds.
     let chunk = [UInt8](repeating: 0x61, count: 1 << 20)
     var bytes = SecretBytes(capacity: CSVReader.sizeLimit + 1)
     for _ in 0..<CSVReader.sizeLimit >> 20 {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Importing CSV")
 struct ImportCSVTests {
-  // Read and merged once for the three tests that look at it.
+  // Read and merged once for the three tests that use it.
   private static let chrome = Result {
     let (draft, dialect, rows) = try CSVImport.plan(ImportFixtures.csv("chrome-5000.csv"))
     return (draft: draft, dialect: dialect, rows: rows, plan: ImportedStore().merge(draft))
@@ -33,18 +33,18 @@ struct ImportCSVTests {
     #expect(report.counts.duplicates == expected["duplicates"])
     #expect(report.counts.lost == 0)
     #expect(report.counts.added == plan.additions.count)
-    // Every row is accounted for, and its password by exactly one line of the report.
+    // Each row is reported, and its password on exactly one line.
     let told = report.entries.filter { $0.part == .secret }.map(\.source)
     #expect(told.count == rows && Set(told).count == rows)
   }
 
-  @Test("no path of an item is given twice, and no attribute holds a password")
+  @Test("no two items have the same path, and no attribute contains a password")
   func chromeAgain() throws {
     let plan = try Self.chrome.get().plan
     #expect(Set(plan.additions.map(\.path)).count == plan.additions.count)
     let passwords = Set(plan.additions.filter { $0.secret.count >= 8 }.map(\.secret.text))
     let tokens = ["token=", "code=", "carol:"]
-    // One expectation for all, because each costs time and there are 25,000 attributes.
+    // One expectation covers all attributes, because each one takes time and there are 25,000 attributes.
     var wrong: [String] = []
     for item in plan.additions {
       for (name, value) in item.attributes.entries {
@@ -78,7 +78,7 @@ struct ImportCSVTests {
     var part = "secret"
   }
 
-  @Test("a Firefox file keeps realms apart and says where forms go")
+  @Test("a Firefox file keeps realms apart and records the targets of forms")
   func firefox() throws {
     let (draft, dialect, _) = try CSVImport.plan(ImportFixtures.csv("firefox.csv"))
     let plan = ImportedStore().merge(draft)
@@ -92,11 +92,11 @@ struct ImportCSVTests {
     #expect(plan.additions.map { $0.attributes[.port] } == [nil, 8443, 8443, 3128])
     #expect(plan.additions[0].text("formActionOrigin") == "https://github.com")
     #expect(plan.additions[0].text("timeCreated") == "1600000000000")
-    // The same password with newer times is the same password.
+    // A password with newer times is still the same password.
     #expect(plan.report.counts.duplicates == 1 && plan.report.counts.beside == 0)
   }
 
-  @Test("an Apple file gives logins with notes and one-time passwords as fields")
+  @Test("an Apple file becomes logins with notes and one-time passwords as fields")
   func apple() throws {
     let (draft, dialect, _) = try CSVImport.plan(ImportFixtures.csv("apple.csv"))
     let items = ImportedStore().merge(draft).additions
@@ -120,7 +120,7 @@ struct ImportCSVTests {
     #expect(items.map { $0.text(.kind) } == Array(repeating: nil, count: items.count))
   }
 
-  @Test("columns that nobody knows are sealed, columns that only sort are shown")
+  @Test("unknown columns are sealed, and columns that only sort items are shown")
   func unknownColumns() throws {
     let text = """
       Tags,Password,PIN code,username,NAME,url
@@ -144,7 +144,8 @@ struct ImportCSVTests {
     #expect(draft.items[1].field == "note" && draft.items[1].remarks == [])
   }
 
-  @Test("a value too long for an attribute is sealed; a secret or a name too long is told as lost")
+  @Test(
+    "a value too long for an attribute is sealed; a secret or a name that is too long is reported as lost")
   func tooLong() throws {
     let long = String(repeating: "x", count: 5000)
     let huge = String(repeating: "n", count: 2 << 20)
@@ -177,7 +178,7 @@ struct ImportCSVTests {
 }
 
 extension String {
-  /// A path with the digits after `~` left out.
+  /// The path without the digits after `~`.
   fileprivate var withoutDigest: String {
     guard let mark = lastIndex(of: "~") else { return self }
     return String(self[...mark])

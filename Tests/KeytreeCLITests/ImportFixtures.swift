@@ -5,7 +5,7 @@ import Secrets
 @testable import Interchange
 @testable import KeytreeCLI
 
-/// Where the files that importers are tested with are, and how they are read.
+/// The files that the importers are tested with.
 enum ImportFixtures {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../fixtures").standardizedFileURL
@@ -14,7 +14,7 @@ enum ImportFixtures {
     SecretBytes(copying: try Data(contentsOf: folder.appending(path: "csv/\(name)")))
   }
 
-  /// The counts of `chrome-5000.csv`, from the table in the README beside it.
+  /// The counts of `chrome-5000.csv`, from the table in the README in its folder.
   static func counts() throws -> [String: Int] {
     let text = try String(contentsOf: folder.appending(path: "csv/README.md"), encoding: .utf8)
     let pairs = text.split(separator: "\n").compactMap { line -> (String, Int)? in
@@ -29,7 +29,7 @@ enum ImportFixtures {
 extension SecretSlice {
   init(text: String) { self.init(SecretBytes(copying: Array(text.utf8))) }
 
-  /// The bytes as text, for comparisons in tests alone.
+  /// The bytes as text, for comparisons in tests only.
   var text: String { String(decoding: publicBytes(), as: UTF8.self) }
 }
 
@@ -41,7 +41,7 @@ extension PlannedItem {
   var path: ItemPath { ItemPath(PrimaryKey(itemClass: itemClass, attributes: attributes, group: "default")) }
 }
 
-/// A store as a merge sees it: records and their secrets.
+/// A store with records and their secrets, as a merge reads it.
 final class ImportedStore {
   private(set) var records: [PrimaryKey: (record: ItemRecord, secret: SecretSlice)] = [:]
   private(set) var secretsCompared = 0
@@ -58,7 +58,9 @@ final class ImportedStore {
     return merge.plan(draft)
   }
 
-  /// Does what a plan says. Precondition: the plan is for this store as it is.
+  /// Applies a plan to the store.
+  ///
+  /// - Precondition: The plan was made for the current state of this store.
   func apply(_ plan: ImportPlan) {
     for item in plan.additions {
       let now = Timestamp(microseconds: 0)

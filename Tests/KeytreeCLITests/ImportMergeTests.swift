@@ -19,13 +19,13 @@ struct ImportMergeTests {
     var stored: [Row] = []
     var rows: [Row]
     var words: [String]
-    /// Path, security domain and secret of what is added.
+    /// The path, security domain and secret of each added item.
     var added: [[String]]
     var testDescription: String { name }
   }
 
   @Test(
-    "an entry is added, joined or recognised, and never lost",
+    "an entry is added, merged or recognised, and never lost",
     arguments: [
       Case(name: "one row", rows: [Row()], words: ["added"], added: [["", "", "1"]]),
       Case(
@@ -76,12 +76,12 @@ struct ImportMergeTests {
     let added = plan.additions.map { [$0.text(.path) ?? "", $0.text(.securityDomain) ?? "", $0.secret.text] }
     #expect(added == example.added)
 
-    // The law behind the cases: once applied, a second run finds everything.
+    // The invariant behind the cases: after the plan is applied, a second import finds everything.
     store.apply(plan)
     #expect(store.merge(try draft(example.rows)).isEmpty)
   }
 
-  @Test("further values stand beside the first under numbered names, and what a browser counts does not")
+  @Test("further values are kept under numbered names, and a browser's usage counts are not")
   func furtherValues() throws {
     let store = ImportedStore()
     let urls = ["a", "b", "c"].map { Row(url: "https://github.com/\($0)") }
@@ -95,7 +95,7 @@ struct ImportMergeTests {
       ])
   }
 
-  @Test("when an item has no room for a further value, a second item keeps it")
+  @Test("a second item keeps a value that does not fit into the first")
   func noRoom() throws {
     let rows = (0..<12).map { Row(url: "https://github.com/\($0)") }
     let plan = ImportedStore().merge(try draft(rows))
@@ -106,7 +106,7 @@ struct ImportMergeTests {
     #expect(Set(all) == Set(rows.map { AttributeValue.string($0.url) }))
   }
 
-  @Test("ninety-nine secrets of one name are the most; any further one is told as lost")
+  @Test("at most 99 secrets have the same name, and further ones are reported as lost")
   func tooManyOfOneName() throws {
     let rows = (0..<101).map { Row(url: "https://github.com/", secret: "\($0)") }
     let plan = ImportedStore().merge(try draft(rows))
@@ -114,7 +114,7 @@ struct ImportMergeTests {
     #expect(plan.report.counts == .init(added: 99, beside: 98, lost: 2))
   }
 
-  @Test("a secret of the store is compared only when the name is taken")
+  @Test("a secret of the store is read only if the name is taken")
   func secretsCompared() throws {
     let store = ImportedStore()
     store.apply(store.merge(try draft([Row()])))
@@ -123,7 +123,7 @@ struct ImportMergeTests {
     #expect(store.secretsCompared == 1)
   }
 
-  @Test("notes of one login with other texts are all kept, and found again")
+  @Test("several notes of one login are all kept and found again")
   func notes() throws {
     let text = """
       name,url,username,password,note
@@ -138,13 +138,13 @@ struct ImportMergeTests {
     let notes = plan.additions.filter { $0.part == .note }
     #expect(notes.map(\.field) == ["note", "note-2", "note"])
     #expect(notes.map(\.secret.text) == ["first", "second", "third"])
-    // The fields of the second login are where it is.
+    // The fields of the second login have the path of that login.
     #expect(notes.map { $0.text(.securityDomain) } == [nil, nil, "duplicate-2"])
     store.apply(plan)
     #expect(store.merge(draft).isEmpty)
   }
 
-  @Test("a field that the store has is found again, and another one under its name gets a number")
+  @Test("an existing field is found again, and a different one with its name gets a number")
   func fieldsOfTheStore() throws {
     func note(_ text: String, secret: String = "1") throws -> ImportDraft {
       let file = "name,url,username,password,note\na,https://a.example/,alice,\(secret),\(text)\n"
@@ -157,11 +157,11 @@ struct ImportMergeTests {
     #expect(again.additions.map(\.field) == ["note-2"])
     store.apply(again)
     #expect(store.merge(try note("second")).isEmpty)
-    // Another password makes it another login, whose note is a note.
+    // Another password makes it another login, so its note is called `note`.
     #expect(store.merge(try note("second", secret: "2")).additions.map(\.field) == [nil, "note"])
   }
 
-  @Test("a seed without a password goes beside the password that is there")
+  @Test("a seed without a password is added to the existing password")
   func seedAlone() throws {
     func plan(_ text: String) -> ImportDraft {
       let entry = PassEntry(components: ["a.example", "alice"].map { Array($0.utf8) })
@@ -173,7 +173,7 @@ struct ImportMergeTests {
     #expect(
       seed.additions.map(\.field) == ["otp"] && seed.additions.map { $0.text(.server) } == ["a.example"])
     store.apply(seed)
-    // One with another seed is another login: a login has one field `otp`.
+    // A different seed makes it another login, because a login has only one field `otp`.
     let other = store.merge(plan("otpauth://totp/b\n"))
     #expect(other.additions.map(\.field) == ["otp"])
     #expect(other.additions.map { $0.text(.securityDomain) } == ["duplicate-2"])

@@ -3,9 +3,9 @@ import Secrets
 @testable import Interchange
 @testable import KeytreeCLI
 
-/// A password store made by `pass`, with a GnuPG home that has the throw-away key for it.
+/// A password store made by `pass`, with a GnuPG home that contains its throw-away key.
 ///
-/// The folder's path is short, because the agent's socket in it may have 108 bytes at most.
+/// The path of the folder is short, because the path of the agent's socket in it can have at most 108 bytes.
 final class ImportPassStore {
   /// The store itself.
   let path: String
@@ -14,11 +14,11 @@ final class ImportPassStore {
 
   static let fixture = ImportFixtures.folder.appending(path: "pass")
 
-  /// Whether `pass` is installed.
+  /// A Boolean value that indicates whether `pass` is installed.
   static let isPassInstalled = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     .contains { FileManager.default.isExecutableFile(atPath: "\($0)/pass") }
 
-  /// The store as committed.
+  /// Returns the committed store.
   static func committed() throws -> ImportPassStore {
     let store = try ImportPassStore(path: fixture.appending(path: "store").path)
     try FileManager.default.createDirectory(
@@ -28,7 +28,9 @@ final class ImportPassStore {
     return store
   }
 
-  /// A store that `pass` makes now. Precondition: ``isPassInstalled``.
+  /// Returns a store that the installed `pass` makes now.
+  ///
+  /// - Precondition: ``isPassInstalled``.
   static func fresh() throws -> ImportPassStore {
     let store = try ImportPassStore(path: nil)
     let made = try store.run(fixture.appending(path: "make-store").path, store.folder.path)
@@ -49,11 +51,11 @@ final class ImportPassStore {
   }
 
   deinit {
-    _ = try? run("gpgconf", "--kill", "gpg-agent")  // An agent that never ran needs no end.
-    try? FileManager.default.removeItem(at: folder)  // What stays behind is in /tmp.
+    _ = try? run("gpgconf", "--kill", "gpg-agent")  // An agent that never ran cannot be stopped.
+    try? FileManager.default.removeItem(at: folder)  // A leftover folder is only in /tmp.
   }
 
-  /// Decrypts an item; nil when gpg refuses.
+  /// Decrypts an item. Returns nil if gpg fails.
   func plaintext(of ciphertext: [UInt8]) throws -> SecretBytes? {
     let file = folder.appending(path: "item.gpg")
     try Data(ciphertext).write(to: file)
@@ -61,13 +63,13 @@ final class ImportPassStore {
     return result.status == 0 ? SecretBytes(copying: result.output) : nil
   }
 
-  /// What `pass show` prints; nil when it fails.
+  /// Returns the output of `pass show`; nil if it fails.
   func show(_ item: String) throws -> [UInt8]? {
     let result = try run("env", "PASSWORD_STORE_DIR=\(path)", "pass", "show", item)
     return result.status == 0 ? Array(result.output) : nil
   }
 
-  /// Plans the import of the whole store, as the command does.
+  /// Plans the import of the whole store in the same way as the command.
   func draft() throws -> ImportDraft {
     let tree = try PassTree(path: path)
     let listing = try tree.scan()
@@ -92,7 +94,7 @@ final class ImportPassStore {
     process.environment = environment
     let output = Pipe()
     process.standardOutput = output
-    // A file, so that neither pipe can fill up while the other is read.
+    // Errors go to a file, so that no pipe fills up while the other one is read.
     let errors = folder.appending(path: "errors")
     try Data().write(to: errors)
     process.standardError = try FileHandle(forWritingTo: errors)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Importing a store of pass")
 struct ImportPassTests {
-  /// An item that an entry becomes: `path` is left of the account, `domain` the folders that tell it apart.
+  /// An item that an entry becomes. `path` contains the account, `domain` the folders that make it unique.
   struct Expected: Hashable, Sendable {
     var source: String
     var part = "secret"
@@ -104,7 +104,7 @@ struct ImportPassTests {
     "work/same.gpg: a link to web/github.com/alice, which keeps this name as well",
   ]
 
-  @Test("the committed store comes over whole, and the report names the rest")
+  @Test("the committed store is imported completely, and the report lists the rest")
   func committed() throws {
     try check(
       ImportPassStore.committed(),
@@ -114,7 +114,7 @@ struct ImportPassTests {
   }
 
   @Test(
-    "a store that pass makes now comes over the same way",
+    "a store that pass makes now is imported in the same way",
     .enabled(if: ImportPassStore.isPassInstalled, "pass is not installed (apt-get install pass)"))
   func fresh() throws {
     try check(
@@ -147,7 +147,7 @@ struct ImportPassTests {
     #expect(kept.sorted() == housekeeping)
     #expect(plan.report.hasLoss)
 
-    // Same host, same account, other password: the folders above tell which is which.
+    // The host and the account are the same, and the passwords differ: the folders distinguish the items.
     let second = try #require(plan.additions.first { $0.source.text == "work/github.com/alice" })
     #expect(second.text(.securityDomain) == "work")
     let first = try #require(plan.additions.first { $0.source.text == "web/github.com/alice" })

@@ -6,13 +6,13 @@ import Testing
 
 @Suite("The files of a password store")
 struct ImportPassTreeTests {
-  @Test("a missing store and a file in its place say so")
+  @Test("a missing store and a file in the place of a store have different errors")
   func missing() {
     #expect(error(for: "/nonexistent") == .failed(path: [], errno: ENOENT))
     #expect(error(for: #filePath) == .failed(path: [], errno: ENOTDIR))
   }
 
-  @Test("fifos, names that are not UTF-8 and a file named .gpg are told apart")
+  @Test("fifos, names that are not UTF-8 and a file named .gpg are distinguished")
   func oddFiles() throws {
     try withFolder { folder in
       #expect(unsafe mkfifo(folder.appending(path: "fifo.gpg").path, 0o600) == 0)
@@ -34,7 +34,7 @@ struct ImportPassTreeTests {
     }
   }
 
-  @Test("what became a link after the scan is not followed, whether item or folder")
+  @Test("a file or folder that became a link after the scan is not followed")
   func swapped() throws {
     try withFolder { folder in
       let manager = FileManager.default
@@ -60,7 +60,7 @@ struct ImportPassTreeTests {
   }
 
   @Test(
-    "links lead to an item, to a folder, or nowhere that is imported",
+    "a link to an item becomes a name, a link to a folder is skipped, and any other link is lost",
     arguments: [
       ("a/x.gpg", "alias"), ("./a//x.gpg", "alias"), ("a/../a/x.gpg", "alias"), ("STORE/a/x.gpg", "alias"),
       ("a", "folder"), (".", "folder"), ("a/", "folder"), ("STORE/a", "folder"),
@@ -87,7 +87,7 @@ struct ImportPassTreeTests {
     }
   }
 
-  @Test("an item keeps eight links to it as names; further ones are told as lost")
+  @Test("an item keeps eight links as names, and further ones are reported as lost")
   func manyLinks() throws {
     try withFolder { folder in
       try Data().write(to: folder.appending(path: "x.gpg"))
@@ -100,7 +100,7 @@ struct ImportPassTreeTests {
     }
   }
 
-  @Test("files and folders beyond the limits stop the scan")
+  @Test("files and folders beyond the limits are refused")
   func limits() throws {
     try withFolder { folder in
       let deep = (0...PassTree.depthLimit).map { "\($0)" }.joined(separator: "/")
@@ -117,7 +117,7 @@ struct ImportPassTreeTests {
     }
   }
 
-  // A noncopyable tree cannot be captured by the closure of `#expect(throws:)`.
+  // The closure of `#expect(throws:)` cannot capture a noncopyable tree.
   private func throwing(_ tree: borrowing PassTree, _ entry: PassEntry) -> PassTreeError? {
     do throws(PassTreeError) {
       _ = try tree.ciphertext(of: entry)
@@ -139,7 +139,7 @@ struct ImportPassTreeTests {
   private func withFolder(_ body: (URL) throws -> Void) throws {
     let folder = URL(filePath: "/tmp/kt-\(UInt32.random(in: 0...UInt32.max))")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: folder) }  // What stays behind is in /tmp.
+    defer { try? FileManager.default.removeItem(at: folder) }  // A leftover folder is only in /tmp.
     try body(folder)
   }
 }

@@ -17,7 +17,7 @@ struct ImportReportTests {
     Empty,https://example.com/?q=1,bob,,
     """
 
-  @Test("every line says where a part went and what its owner should know")
+  @Test("each line reports where a part was stored and what the user should know")
   func lines() throws {
     let report = try report()
     #expect(
@@ -33,11 +33,11 @@ struct ImportReportTests {
         "row 6, url: added as internet-password/example.com/bob+https/url",
         "5 added, 1 of them beside another secret of the same name, 1 joined with an equal one, 1 duplicates",
       ])
-    // What simply went well is left out when not asked for.
+    // Unremarkable parts are omitted by default.
     #expect(report.lines(all: false).count == 5)
   }
 
-  @Test("the same for programs, one canonical object a line")
+  @Test("the report for programs is one canonical object per line")
   func json() throws {
     let report = try report()
     let lines = report.entries.map { String(decoding: $0.json.canonicalBytes, as: UTF8.self) }
@@ -54,7 +54,7 @@ struct ImportReportTests {
     )
   }
 
-  @Test("a name that is not UTF-8 is bytes in JSON and readable in text")
+  @Test("a name that is not UTF-8 is bytes in JSON and readable text in the report")
   func names() {
     let entry = PassEntry(components: [[0x61, 0xFF]])
     let finding = PassImport.unreadable(entry, reason: "no key").findings[0]

@@ -25,7 +25,7 @@ struct ImportURLTests {
   }
 
   @Test(
-    "a URL says where a password belongs",
+    "a URL determines the place of a password",
     arguments: [
       Example("https://example.com", "https", "example.com"),
       Example("HTTPS://Example.COM/", "https", "example.com", path: "/"),
@@ -45,7 +45,7 @@ struct ImportURLTests {
       Example("example.com/path", nil, "example.com", path: "/path"),
       Example("localhost:8080", nil, "localhost", 8080),
       Example("android://a1B2==@com.example.app/", "android", "com.example.app", path: "/"),
-      // What may be secret is not shown: a token may stand in place of a name.
+      // A part that may be secret is not shown: a user name may be a token.
       Example("ftp://alice@example.com/", "ftp", "example.com", path: "/", shown: "ftp://example.com/"),
       Example(
         "https://ghp_0815@github.com/x", "https", "github.com", path: "/x", shown: "https://github.com/x"),
@@ -56,7 +56,7 @@ struct ImportURLTests {
         "https://example.com/r?token=1", "https", "example.com", path: "/r", shown: "https://example.com/r"),
       Example("https://example.com#secret", "https", "example.com", shown: "https://example.com"),
       Example("alice:pw@example.com", nil, nil, shown: "example.com"),
-      // No host.
+      // There is no host.
       Example("", nil, nil),
       Example("about:blank", nil, nil),
       Example("https://", nil, nil),
@@ -68,7 +68,7 @@ struct ImportURLTests {
       Example("router", nil, nil),
       Example("C:\\keys", nil, nil),
       Example("mailto:alice@example.org", nil, nil, shown: "example.org"),
-      // A password that stands where none belongs: nothing but the scheme is shown.
+      // The password is in the wrong place: only the scheme is shown.
       Example("https://u:SECRET/x@c.example/", nil, nil, shown: "https://"),
       Example("https://u:SECRET#x@d.example/", nil, nil, shown: "https://"),
       Example("https://u:SECRET?x@d.example/", nil, nil, shown: "https://"),
@@ -77,7 +77,7 @@ struct ImportURLTests {
       Example("jdbc:postgresql://u:SECRET@e.example/db", nil, nil, shown: ""),
       Example("https:/u:SECRET@f.example/", nil, nil, shown: ""),
       Example("//u:SECRET@i.example/", nil, nil, shown: ""),
-      // No password: an `@` in a path, and a colon after it.
+      // There is no password, but an `@` in the path and a colon after it.
       Example("https://medium.com/@alice", "https", "medium.com", path: "/@alice"),
       Example("https://x.example/@alice:8", "https", "x.example", path: "/@alice:8"),
       Example("https://x.example/a;p=SECRET", "https", "x.example", path: "/a", shown: "https://x.example/a"),

@@ -12,7 +12,7 @@ struct ItemNameTests {
   }
 
   @Test(
-    "are split at the first slash, after the class",
+    "a name is split at the first slash, after the class",
     arguments: [
       ("github.com/alice", named(nil, "github.com", "alice")),
       ("github.com", named(nil, "github.com", nil)),
@@ -43,7 +43,7 @@ struct ItemNameTests {
     #expect(try ItemName(Word(text)) == name)
   }
 
-  @Test("are references, too")
+  @Test("a name may be a reference")
   func references() throws {
     let path = "keytree://internet-password/github.com/alice"
     #expect(try ItemName(Word(path)) == .reference(#require(ItemReference(path))))
@@ -51,14 +51,14 @@ struct ItemNameTests {
     #expect(try ItemName(Word(id)) == .reference(#require(ItemReference(id))))
   }
 
-  @Test("keep bytes that are not UTF-8")
+  @Test("a name keeps bytes that are not UTF-8")
   func bytes() throws {
     let word = Word([0x61, 0x2F, 0xFF])
     #expect(try ItemName(word) == .named(itemClass: nil, container: [0x61], account: [0xFF]))
   }
 
   @Test(
-    "are refused when they name nothing",
+    "an invalid name is refused",
     arguments: [
       ("", .empty), ("generic:", .empty), ("keytree://", .badReference), ("keytree://x/y", .badReference),
       ("keytree://internet-password/GitHub.com/alice", .badReference), ("#", .badID), ("#1234567", .badID),
@@ -84,7 +84,7 @@ struct ItemSelectionTests {
       modified: now, secretModified: now, group: group, sealed: ContentDigest(of: []), attributes: attributes)
   }
 
-  /// Items by a short name for the tables below.
+  /// The items with a short name for the tables below.
   private static let items: [(String, ItemRecord)] = [
     ("alice", record(.internetPassword, ["server": "github.com", "account": "alice"])),
     (
@@ -101,7 +101,7 @@ struct ItemSelectionTests {
     ),
     ("bytes", record(.genericPassword, ["service": "mailer", "account": .bytes([0xFF])])),
     ("key", record(.key, ["applicationLabel": "github.com"])),
-    // Its tag is its name, so that its label is not.
+    // A key with a tag is named by its tag, not by its label.
     ("tag", record(.key, ["applicationTag": "tag", "applicationLabel": "github.com"])),
     ("cert", record(.certificate, ["issuer": "CA", "serialNumber": "01"])),
   ]
@@ -120,14 +120,14 @@ struct ItemSelectionTests {
     let selection = try ItemSelection(name, GivenAttributes(arguments), ignoringCase: ignoringCase)
     try selection.query.validate()
     let accepted = items.filter { selection.accepts($0.1) }.map(\.0)
-    // The query may find more, never less, and together with the decision exactly what is meant.
+    // The query alone may match more items, but never fewer. Together with the filter it matches exactly.
     let found = items.filter { selection.query.matches($0.1) && selection.accepts($0.1) }.map(\.0)
     #expect(found == accepted)
     return found
   }
 
   @Test(
-    "are those meant, no others",
+    "a name and attributes select exactly the matching items",
     arguments: [
       (["github.com"], ["alice", "https", "none", "service", "key"]),
       (["github.com/alice"], ["alice", "https", "service"]),
@@ -160,25 +160,25 @@ struct ItemSelectionTests {
     #expect(try Self.select(words.map { Word($0) }) == names)
   }
 
-  @Test("are found by bytes that are not UTF-8")
+  @Test("an item is found by bytes that are not UTF-8")
   func bytes() throws {
     #expect(try Self.select([Word(Array("mailer/".utf8) + [0xFF])]) == ["bytes"])
     #expect(try Self.select(["-a", Word([0xFF])]) == ["bytes"])
   }
 
-  @Test("are found in any case of letters when asked so")
+  @Test("an item is found in any case if the case is ignored")
   func ignoringCase() throws {
     #expect(try Self.select(["--server", "GitHub.com"], ignoringCase: true) == ["alice", "https", "none"])
   }
 
-  @Test("are found by their id", arguments: [8, 20, 32])
+  @Test("an item is found by its id", arguments: [8, 20, 32])
   func ids(digits: Int) throws {
     let id = Self.items[3].1.id.hex
     #expect(try Self.select([Word("#" + id.prefix(digits))]) == ["service"])
     #expect(try Self.select([Word("keytree://id/" + id)]) == ["service"])
   }
 
-  @Test("by a reference need one shard of the index")
+  @Test("a reference needs only one shard of the index")
   func oneShard() throws {
     let name = try ItemName("keytree://internet-password/github.com/alice")
     let selection = try ItemSelection(name, GivenAttributes())
@@ -186,7 +186,7 @@ struct ItemSelectionTests {
   }
 
   @Test(
-    "cannot be chosen by nothing or by contradictions",
+    "an empty or contradictory selection is refused",
     arguments: [
       ([], .nothingGiven), (["generic:x", "-c", "key"], .contradictingClasses),
       (["--server", "a", "--service", "b"], .noClassHasAll), (["generic:x", "-r", "https"], .noClassHasAll),
@@ -196,7 +196,7 @@ struct ItemSelectionTests {
   }
 
   @Test(
-    "need options that say something",
+    "an invalid attribute option is refused",
     arguments: [
       ("label", .notNameAndValue), ("=x", .notNameAndValue), ("group=-x", .badGroup("-x")),
       ("class=x", .badClass("x")),
@@ -206,7 +206,7 @@ struct ItemSelectionTests {
     #expect(throws: problem) { try GivenAttributes(arguments) }
   }
 
-  @Test("need a port that is one", arguments: ["abc", "", "70000", "-1", "65536", "4.0"])
+  @Test("a port must be a number in range", arguments: ["abc", "", "70000", "-1", "65536", "4.0"])
   func badPorts(text: String) throws {
     let problem = UsageError.Problem.notInteger("--port", 0...65535, or: [])
     for word in ["-P" + text, "--port=" + text] where word != "-P" {
@@ -221,7 +221,7 @@ struct ItemSelectionTests {
   }
 
   @Test(
-    "become new items",
+    "a name and attributes define a new item",
     arguments: [
       (["github.com/alice"], .internetPassword, ["server": "github.com", "account": "alice"]),
       (["github.com"], .internetPassword, ["server": "github.com"]),
@@ -249,7 +249,7 @@ struct ItemSelectionTests {
   }
 
   @Test(
-    "do not become new items",
+    "an invalid definition of a new item is refused",
     arguments: [
       ([], .nothingGiven), (["#01234567"], .namesAnExistingItem),
       (["keytree://internet-password/a/b"], .namesAnExistingItem),
@@ -267,7 +267,7 @@ struct ItemSelectionTests {
     }
   }
 
-  @Test("keep under a new name what the name does not say")
+  @Test("a renamed item keeps the attributes that the new name does not contain")
   func renaming() throws {
     let old = Self.items[1].1
     let draft = try ItemDraft(renaming: old, to: ItemName("gitlab.com"))
@@ -280,7 +280,7 @@ struct ItemSelectionTests {
     }
   }
 
-  @Test("has a class that is written in one of several words, each named once")
+  @Test("each word for a class means one class and is listed once")
   func classWords() {
     #expect(ItemName.classWords.count == Set(ItemName.classWords).count)
     #expect(ItemName.classWords.allSatisfy { ItemName.itemClass(of: $0) != nil })

@@ -5,7 +5,8 @@ import TestSupport
 @testable import Keyring
 @testable import KeytreeCLI
 
-/// Every error that the library can throw, with texts that would do harm on a terminal, and its exit code.
+/// Every error that the library can throw, with its exit code and with texts that would do harm if they were written to
+/// a terminal unescaped.
 enum KeyringErrors {
   private static let evil = ErrorReportTests.evil
   private static let name = AttributeName(evil)

@@ -7,7 +7,7 @@ import Testing
 @testable import KeytreeCLI
 @testable import Terminal
 
-/// What a SIGKILL leaves behind, and who removes it.
+/// The files that a SIGKILL leaves behind, and their removal.
 @Suite("What a killed command leaves behind")
 struct LeftoverTests {
   private func names(_ folder: String) throws -> Set<String> {
@@ -19,16 +19,17 @@ struct LeftoverTests {
   @Test(
     .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)),
     arguments: [
-      // A file system without files that have no name, and a kill before the file is complete.
+      // The file system does not support unnamed files, and the command is killed before the file is complete.
       (
         ["-e", "inject=linkat:error=EPERM", "-e", "inject=fsync:signal=KILL:when=2"],
         ["get", "h.example/a", "--out"]
       ),
-      // A kill between the name beside the file and the name of the file.
+      // The command is killed between writing the temporary file and renaming it.
       (["-e", "inject=rename:signal=KILL"], ["inject", "-i", "template", "--force", "-o"]),
     ])
-  func `a part of a secret in a file is removed by the same command`(tracer: [String], words: [String]) throws
-  {
+  func `the same command removes a temporary file that contains part of a secret`(
+    tracer: [String], words: [String]
+  ) throws {
     let program = try ProcessesProgram.withStore(["h.example/a": "a long secret"])
     let folder = "\(program.folder)/out"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -47,7 +48,7 @@ struct LeftoverTests {
     #expect(try names(folder) == ["file"])
   }
 
-  @Test func `a file of the user that is only called like a part is kept`() throws {
+  @Test func `a user's file whose name looks like that of a temporary file is kept`() throws {
     let folder = try TemporaryFolder()
     let files = FileManager.default
     let (part, link) = ("file.keytree-0123456789abcdef", "file.keytree-fedcba9876543210")
@@ -66,7 +67,7 @@ struct LeftoverTests {
   }
 
   @Test(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
-  func `a part of an exported tree is removed by the same command`() throws {
+  func `the same command removes a partial tree of an export`() throws {
     let program = try ProcessesProgram.withStore(["h.example/a": "one", "h.example/b": "two"])
     let folder = "\(program.folder)/out"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -79,7 +80,7 @@ struct LeftoverTests {
       tracer: [strace, "-f", "-o", "/dev/null", "-e", "trace=syncfs", "-e", "inject=syncfs:signal=KILL"])
     let left = try names(folder)
     #expect(killed.status != 0 && left.count == 1 && left.first?.hasSuffix(".partial") == true, "\(left)")
-    // One that a running command still builds, and one of the user.
+    // One tree belongs to a running command, and one to the user.
     try FileManager.default.createDirectory(
       atPath: "\(folder)/tree.mine.partial", withIntermediateDirectories: false,
       attributes: [.posixPermissions: 0o700])
@@ -117,7 +118,7 @@ struct LeftoverTests {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"])
     let seconds = Int.random(in: 2000...80_000)
     #expect(try world.run("get", "github.com/alice", "--clip=\(seconds)").status == 0)
-    #expect(try clipboardLines(world) == [], "its time is not over")
+    #expect(try clipboardLines(world) == [], "the time has not elapsed")
     try killClearing(after: seconds)
     try world.program.setClipboardDeadline(0)
     let lines = try clipboardLines(world)
@@ -130,7 +131,7 @@ struct LeftoverTests {
     #expect(try clipboardLines(world) == [])
   }
 
-  @Test func `doctor names a clipboard whose copying was killed`() throws {
+  @Test func `doctor names a clipboard if the command was killed while copying`() throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"])
     world.make(.slow)
     let process = Process()
@@ -154,18 +155,18 @@ struct LeftoverTests {
     try world.wait(for: "the end") { (try? world.program.clipboardTurns()) == [""] }
     #expect(try clipboardLines(world) == [])
     #expect(try world.run("get", "github.com/alice", "--clip=0").status == 0)
-    #expect(try clipboardLines(world) == [], "it is to stay")
+    #expect(try clipboardLines(world) == [], "the secret is not to be cleared")
   }
 
   // MARK: Notes of merge drivers
 
-  @Test func `what a killed merge driver leaves is removed by the next command`() throws {
+  @Test func `the next command removes the files of a killed merge driver`() throws {
     let program = try ProcessesProgram()
     try program.succeed(["init"])
     try program.succeed(["add", "h.example/a"], input: "one")
     let folder = "\(program.store)/.keytree/merged"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-    // A file without its note, files before their renaming, and a note that a crash has cut off.
+    // A file without its note, files that are not renamed yet, and a truncated note.
     for name in ["AAAA.gpg", "AAAA.gpg.new", "BBBB.merge.new"] {
       try Data("{\"base\":".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
     }
@@ -175,29 +176,29 @@ struct LeftoverTests {
     #expect(try names(folder) == [])
   }
 
-  @Test func `doctor names notes of merges that are still pending`() throws {
+  @Test func `doctor names notes of pending merges`() throws {
     let program = try ProcessesProgram()
     try program.succeed(["init"])
     try program.succeed(["add", "h.example/a"], input: "one")
     let folder = "\(program.store)/.keytree/merged"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-    // As a newer version may write it.
+    // A newer version may write such a note.
     try Data("{\"kind\":\"new\"}".utf8).write(to: URL(fileURLWithPath: "\(folder)/CCCC.merge"))
     let doctor = try program.run(["doctor"])
     #expect(doctor.text.contains("CCCC.merge"), "\(doctor.text)")
-    #expect(try names(folder) == ["CCCC.merge"], "what is not understood is not removed")
+    #expect(try names(folder) == ["CCCC.merge"], "a note with an unknown format is kept")
   }
 }
 
 extension ProcessesProgram {
-  /// The content of the files about clipboards.
+  /// Returns the content of the files about pending clearing.
   fileprivate func clipboardTurns() throws -> [String] {
     let base = "\(folder)/run/keytree"
     return try FileManager.default.contentsOfDirectory(atPath: base).filter { $0.hasPrefix("clipboard-") }
       .map { try String(contentsOfFile: "\(base)/\($0)", encoding: .utf8) }
   }
 
-  /// Puts another time into them: when the clipboard was to be cleared, in seconds since 1970.
+  /// Sets the time at which the clipboard was to be cleared, in seconds since 1970.
   fileprivate func setClipboardDeadline(_ time: Int) throws {
     let base = "\(folder)/run/keytree"
     for name in try FileManager.default.contentsOfDirectory(atPath: base) where name.hasPrefix("clipboard-") {

@@ -12,10 +12,10 @@ struct ProgramManualPageTests {
   private static let mandoc = "/usr/bin/mandoc"
 
   @Test(
-    "is accepted by groff without a warning and names every command",
+    "groff accepts the manual page without a warning, and the page names every command",
     .enabled(if: FileManager.default.isExecutableFile(atPath: groff), "groff is not installed"))
   func accepted() throws {
-    // Without overstriking the text is plain: `-c` keeps grotty from colours, `-b`, `-u` from the old ways.
+    // `-c` disables colours, and `-b` and `-u` disable overstriking, so that the output is plain text.
     let (status, text) = try read(Self.groff, ["-ww", "-man", "-Tutf8", "-P-c", "-P-b", "-P-u"])
     #expect(status == 0)
     #expect(!text.contains("warning"), "\(text)")
@@ -24,7 +24,7 @@ struct ProgramManualPageTests {
     }
   }
   @Test(
-    "is shown by man without a warning",
+    "man shows the manual page without a warning",
     .enabled(if: FileManager.default.isExecutableFile(atPath: man), "man is not installed"))
   func shown() throws {
     let (status, text) = try read(Self.man, ["--warnings", "-l"])
@@ -34,16 +34,16 @@ struct ProgramManualPageTests {
   }
 
   @Test(
-    "is accepted by mandoc",
+    "mandoc accepts the manual page",
     .enabled(if: FileManager.default.isExecutableFile(atPath: mandoc), "mandoc is not installed"))
   func lint() throws {
     let (_, text) = try read(Self.mandoc, ["-T", "lint", "-W", "warning"])
-    // The page has no date: it would be that of the build, and every build would have another page.
+    // The page has no date, because the date of the build would make builds irreproducible.
     let rest = text.split(separator: "\n").filter { !$0.contains("missing date") }
     #expect(rest.isEmpty, "\(text)")
   }
 
-  /// Hands the page to a program; its status and all that it wrote.
+  /// Runs a program on the page, and returns its status and its complete output.
   private func read(_ program: String, _ arguments: [String]) throws -> (status: Int32, text: String) {
     let folder = try TemporaryFolder()
     let file = folder.path + "/keytree.1"

@@ -3,11 +3,11 @@ import KeytreeCLI
 import Secrets
 import Terminal
 
-/// An output that keeps what is written to it.
+/// An output that stores the written bytes.
 final class MemoryOutput: ConsoleOutput {
   let isTerminal: Bool
   let columns: Int?
-  /// The `errno` that every write fails with.
+  /// The `errno` of every write.
   var failure: Int32 = 0
   private(set) var bytes: [UInt8] = []
 
@@ -24,7 +24,7 @@ final class MemoryOutput: ConsoleOutput {
   var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// An input that is a list of lines: on a terminal one for every question, else all of them at once.
+/// An input with a list of lines: on a terminal one for each question, otherwise all of them at once.
 final class MemoryInput: ConsoleInput {
   let isTerminal: Bool
   private var lines: [[UInt8]]
@@ -50,7 +50,7 @@ final class MemoryInput: ConsoleInput {
 
   func readLine(unless _: Int32?) throws(SecretInputError) -> String {
     guard !lines.isEmpty else { throw .endOfInput }
-    // A terminal shows what is typed.
+    // A terminal echoes what the user types.
     let line = String(decoding: lines.removeFirst(), as: UTF8.self)
     show(line + "\n")
     return line
@@ -80,7 +80,7 @@ struct MemoryConsole {
   let talk: MemoryOutput
   let console: Console
 
-  /// - Parameter isTerminal: whether all three streams are one.
+  /// - Parameter isTerminal: True if all three streams are terminals.
   init(_ lines: [String] = [], isTerminal: Bool = false, columns: Int? = 80, endsWithLineFeed: Bool = true) {
     self.init(
       lines, inputIsTerminal: isTerminal, outputIsTerminal: isTerminal, talkIsTerminal: isTerminal,
@@ -100,6 +100,6 @@ struct MemoryConsole {
 }
 
 extension SecretBytes {
-  /// The bytes in the open, to be compared in tests.
+  /// The secret's bytes, for comparisons in tests.
   var revealed: [UInt8] { unsafe withBytes { unsafe Array($0) } }
 }

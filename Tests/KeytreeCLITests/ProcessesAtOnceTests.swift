@@ -3,9 +3,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Several processes at one store. `keytree-benchmark processes` does the same and measures it.
+/// Several processes that use one store concurrently. `keytree-benchmark processes` does the same and measures it.
 @Suite struct ProcessesAtOnceTests {
-  @Test func `eight processes that add fifty items each leave four hundred items`() throws {
+  @Test func `eight processes that each add fifty items leave four hundred items`() throws {
     let program = try ProcessesProgram.withStore()
     try ThreadGroup.run(8) { member in
       for round in 0..<50 {
@@ -20,7 +20,7 @@ import Testing
     try expectClean(program)
   }
 
-  @Test func `of eight processes that update one item the last one wins, whole`() throws {
+  @Test func `the last of eight processes that update one item wins, without a torn write`() throws {
     let program = try ProcessesProgram.withStore(["shared.example/alice": "first"])
     let statuses = Mutex<[Int32]>([])
     try ThreadGroup.run(8) { member in
@@ -30,9 +30,9 @@ import Testing
         statuses.withLock { $0.append(outcome.status) }
       }
     }
-    // Nobody waits as long as it takes to be told that the store is busy.
+    // No process waits so long that it reports the store as busy.
     #expect(statuses.withLock { $0 } == Array(repeating: 0, count: 200))
-    // Whoever wrote last wrote nothing after it, so it was the last of its own.
+    // The last writer wrote nothing after its own last secret.
     let secret = try program.succeed(["get", "shared.example/alice"])
     #expect((0..<8).map { "secret \($0)-24" }.contains(secret))
     try expectClean(program)

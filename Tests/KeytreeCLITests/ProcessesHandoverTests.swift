@@ -2,25 +2,25 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A secret on its way between keytree and other programs: in pipes, and in the environment that `run` makes.
+/// A secret that is passed between keytree and other programs, in pipes and in the environment that `run` creates.
 @Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
 struct ProcessesHandoverTests {
-  /// A call of one program by another one; each goes on where the one before ended.
+  /// A call of one program by another one. Each step continues from the state after the previous one.
   struct Step: Sendable {
     let words: [String]
     var input = ""
-    /// Whether the secret comes out.
+    /// True if the step prints the secret.
     var prints = false
-    /// Whether one program gets it in its environment.
+    /// True if a program gets the secret in its environment.
     var startsWithSecret = false
-    /// Whether its own command line has it, as scripts for macOS write it.
+    /// True if the command line of the first program contains the secret, as in scripts for macOS.
     var isGivenSecret = false
     /// The secret.
     var marker = ProcessesMarkerTests.marker
   }
 
   private static let marker = ProcessesMarkerTests.marker
-  /// A seed of one-time passwords, which has letters and digits of its own.
+  /// A seed of one-time passwords, whose letters and digits differ from those of the secret.
   private static let seed = "MXQVKZTPLWRBYSHDNQ2Z7K4C5M3V6A2X"
   private static let place = "protocol=https\nhost=git.example\n"
   private static let docker = "registry.example"
@@ -68,7 +68,7 @@ struct ProcessesHandoverTests {
     Step(
       words: ["security", "add-internet-password", "-U", "-s", "given", "-a", "me", "-w", marker],
       isGivenSecret: true),
-    // The program sees it, and hands it on to nobody.
+    // The program receives the secret and passes it to no other program.
     Step(
       words: [
         "keytree", "run", "--env", "TOKEN=keytree://generic-password/demo/alice", "--", "/bin/sh", "-c",
@@ -76,12 +76,12 @@ struct ProcessesHandoverTests {
       ], startsWithSecret: true),
   ]
 
-  @Test func `other programs get and give secrets through pipes alone`() throws {
+  @Test func `other programs exchange secrets with keytree through pipes only`() throws {
     let home = try ProgramsHome()
     try home.succeed(["git", "config", "--global", "credential.helper", "keytree"])
     try home.addShell(named: "ssh-add")
     for step in Self.steps { try run(step, home) }
-    // What git keeps is compressed, so it is asked for all of it.
+    // Git compresses its objects, so the test asks git for all of them.
     let objects = try home.run(
       ["git", "-C", home.program.store, "cat-file", "--batch-all-objects", "--batch", "--buffer"])
     #expect(objects.status == 0 && objects.output.count > 4096)
@@ -104,13 +104,13 @@ struct ProcessesHandoverTests {
     #expect(outcome.text.contains(step.marker) == step.prints, "\(step.words): \(outcome.text)")
     #expect(!outcome.errors.contains(step.marker))
     let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
-    // The log holds what was written to pipes; it is ours, and must not be found in the end.
+    // The test's own log records the writes to pipes, so it must not be searched.
     try FileManager.default.removeItem(atPath: log)
     let marked = lines.filter { $0.contains(step.marker) && !Self.writesToPipe($0) }
     if step.startsWithSecret {
       #expect(marked.count == 1 && marked.allSatisfy(Self.startsProgram), "\(marked)")
     } else if step.isGivenSecret {
-      // Its own start, which is the first line of all, and nothing after that.
+      // The first line is the start of the program; no later line may contain the secret.
       #expect(marked == Array(lines.prefix(1)) && marked.allSatisfy(Self.startsSecurity), "\(marked)")
     } else {
       #expect(marked == [], "\(step.words)")
@@ -122,11 +122,11 @@ struct ProcessesHandoverTests {
   }
 
   private static func holds(_ path: String, _ text: String) -> Bool {
-    // Sockets and folders cannot be read, and files may be gone by now.
+    // Sockets and folders cannot be read, and files may have been removed.
     FileManager.default.contents(atPath: path)?.range(of: Data(text.utf8)) != nil
   }
 
-  /// Whether a line starts `security` with the secret in its arguments, once.
+  /// True if a line starts `security` with the secret in its arguments, once.
   private static func startsSecurity(_ line: Substring) -> Bool {
     line.firstMatch(of: /execve\("[^"]*\/security"/) != nil
       && line.split(separator: marker, omittingEmptySubsequences: false).count == 2
@@ -136,7 +136,7 @@ struct ProcessesHandoverTests {
     line.firstMatch(of: /\b(write|writev)\(\d+<pipe:/) != nil
   }
 
-  /// Whether a line starts the program of `run`, with the secret in its variable and nowhere else.
+  /// True if a line starts the program of `run` with the secret in its variable and nowhere else.
   private static func startsProgram(_ line: Substring) -> Bool {
     line.contains("execve(\"/bin/sh\"") && line.contains("\"TOKEN=\(marker)\"")
       && line.split(separator: marker, omittingEmptySubsequences: false).count == 2

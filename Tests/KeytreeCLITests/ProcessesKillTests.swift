@@ -4,11 +4,11 @@ import Testing
 
 /// A real SIGKILL at system calls of the command.
 ///
-/// A sample of the points; `KEYTREE_EVERY_FAULT=1` tries every one, as does `keytree-benchmark kill-sweep` for
-/// more commands and with the programs that the command starts as targets, too.
+/// The test samples the system calls; `KEYTREE_EVERY_FAULT=1` tests every one. `keytree-benchmark kill-sweep` does the
+/// same for more commands, and also kills the programs that the command starts.
 @Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
 struct ProcessesKillTests {
-  /// A change, and what may be there after it was cut off.
+  /// A change, with the states that are valid after it was interrupted.
   enum Change: CaseIterable {
     case add, setSecret
 
@@ -20,13 +20,13 @@ struct ProcessesKillTests {
     }
   }
 
-  /// A system call, and how many of its points lie between two that are tried.
+  /// A system call, and the step between the calls that are tested.
   static let calls: [(name: String, stride: Int)] = [
     ("mkdirat", 1), ("pwrite64", 2), ("fsync", 3), ("renameat", 1), ("unlinkat", 1), ("openat", 17),
   ]
 
   @Test(
-    "after a kill at a system call every item is its old or its new version and the store checks clean",
+    "after a kill at any system call, each item is its old or its new version, and the store is valid",
     arguments: Change.allCases, calls)
   func killed(_ change: Change, _ call: (name: String, stride: Int)) throws {
     let template = try ProcessesProgram.withStore([
@@ -40,10 +40,10 @@ struct ProcessesKillTests {
       tried += 1
       try look(at: template, after: change, point: "\(call.name) \(number)")
     }
-    #expect(tried > 0, "no \(call.name) was met: the command works in another way now")
+    #expect(tried > 0, "the command no longer calls \(call.name)")
   }
 
-  /// Puts the store back to what it was when this was called first.
+  /// Restores the store to its state at the first call of this function.
   private func restore(_ program: ProcessesProgram) throws {
     let (manager, copy) = (FileManager.default, "\(program.folder)/copy")
     if !manager.fileExists(atPath: copy) {
@@ -54,7 +54,7 @@ struct ProcessesKillTests {
     }
   }
 
-  /// Whether there was such a call, so that something was killed.
+  /// Returns true if the call happened, so that the process was killed.
   private func kill(
     _ program: ProcessesProgram, _ change: Change, at number: Int, of call: String
   ) throws -> Bool {

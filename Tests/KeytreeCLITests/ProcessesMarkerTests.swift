@@ -3,26 +3,26 @@ import KeyringModel
 import TestSupport
 import Testing
 
-/// A secret is where it belongs and nowhere else: DESIGN section 9, watched from outside.
+/// A secret appears only where it may, as observed from outside the process: DESIGN section 10.
 @Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
 struct ProcessesMarkerTests {
-  /// Something that a person does with a secret; each goes on where the one before ended.
+  /// An action of a user with a secret. Each step continues from the state after the previous one.
   struct Step: Sendable {
     let arguments: [String]
     var input = ""
     var variables: [String: String] = [:]
-    /// Whether the secret may be in a file in memory, for the editor.
+    /// True if the secret may be in a file in memory, for the editor.
     var usesEditor = false
   }
 
-  /// No word of this program's, and no part of its own code in base-64 or hexadecimal.
+  /// A text that does not occur in the program, in plain text, in Base64 or in hexadecimal digits.
   static let marker = "Mx7Qv2KzT9pLw4RbYs8HdN3c"
 
   @Test func `the marker of a secret is in no argument, variable, file or log`() throws {
     let program = try ProcessesProgram.withStore()
     let given = try Given(marker: Self.marker, home: program.gnupg)
     for step in Self.steps(given) { try run(step, program) }
-    // The steps did what they should, or the search would prove nothing.
+    // Without the intended results of the steps, the search would prove nothing.
     let items = [
       "copied.example/alice", "moved.example/alice", "csv.example/alice", "pass.example/bob",
       "generic:json.example", "generic:xml.example", "netrc.example",
@@ -31,13 +31,13 @@ struct ProcessesMarkerTests {
       #expect(try program.succeed(["get", item]).contains(Self.marker), "\(item)")
     }
     #expect(try Self.files(below: program.folder).filter(Self.hasMarker) == [])
-    #expect(Self.hasMarker(given.table), "the search finds what is there")
-    // What was exported is sealed.
+    #expect(Self.hasMarker(given.table), "the search finds a marker that exists")
+    // The exports are encrypted.
     let exported = try Self.files(below: given.folder.path).filter { !$0.hasPrefix(given.table) }
     #expect(exported.count >= 5 && exported.filter(Self.hasMarker) == [])
   }
 
-  /// What a person has before: files outside of the store, which may hold the marker.
+  /// Files outside the store that exist before the test; they may contain the marker.
   private struct Given {
     let folder = ScratchFolder()
     var table: String { "\(folder.path)/rows.csv" }
@@ -48,7 +48,7 @@ struct ProcessesMarkerTests {
     init(marker: String, home: GnuPGHome) throws {
       let rows = "name,url,username,password\ncsv,https://csv.example/,alice,\(marker)\n"
       try Data(rows.utf8).write(to: URL(fileURLWithPath: table))
-      // Shows the secret to nobody, and changes it as an editor does.
+      // The editor shows the secret to no one, and changes it as an editor does.
       try ExecutableFile.write("#!/bin/sh\nprintf x >> \"$1\"\n", to: editor)
       let item = "\(pass)/pass.example/bob.gpg"
       try FileManager.default.createDirectory(
@@ -109,7 +109,7 @@ struct ProcessesMarkerTests {
     #expect(outcome.status == 0, "\(step.arguments): \(outcome.text)\(outcome.errors)")
     #expect(!outcome.errors.contains(Self.marker))
     let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
-    // The log holds what was written to pipes; it is ours, and must not be found in the end.
+    // The test's own log records the writes to pipes, so it must not be searched.
     try FileManager.default.removeItem(atPath: log)
     for line in lines where line.contains(Self.marker) {
       #expect(Self.isAllowed(line, step), "\(line)")
@@ -119,14 +119,14 @@ struct ProcessesMarkerTests {
     }
   }
 
-  /// Writes to pipes, and those to a file in memory that belongs to the editor's folder.
+  /// True if the line is a write to a pipe, or a write of the editor to a file in memory in its folder.
   private static func isAllowed(_ line: Substring, _ step: Step) -> Bool {
     guard let call = line.firstMatch(of: /\b(write|writev)\(\d+<([^>]*)>/) else { return false }
     if call.2.hasPrefix("pipe:") { return true }
     return step.usesEditor && call.2.contains("/keytree-edit-") && call.2.hasSuffix("/secret")
   }
 
-  /// Every file that a process opened to write in it.
+  /// Returns every file that a process opened for writing.
   static func writtenFiles(_ lines: [Substring]) -> Set<String> {
     var paths: Set<String> = []
     for line in lines where line.contains("O_WRONLY") || line.contains("O_RDWR") {
@@ -135,13 +135,13 @@ struct ProcessesMarkerTests {
     return paths
   }
 
-  /// Every file and folder below a folder.
+  /// Returns every file and folder below a folder.
   static func files(below folder: String) throws -> [String] {
     try FileManager.default.subpathsOfDirectory(atPath: folder).map { "\(folder)/\($0)" }
   }
 
   private static func hasMarker(_ path: String) -> Bool {
-    // Sockets and folders cannot be read, and files may be gone by now.
+    // Sockets and folders cannot be read, and files may have been removed.
     guard let data = FileManager.default.contents(atPath: path) else { return false }
     return data.range(of: Data(marker.utf8)) != nil
   }

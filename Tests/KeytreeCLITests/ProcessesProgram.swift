@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// The built command, run as a process in a home of its own: GnuPG home, store, state, all in one scratch folder.
+/// The built command, run as a process with its own home: GnuPG home, store and state are all in one scratch folder.
 final class ProcessesProgram: Sendable {
-  /// The GnuPG home of the person.
+  /// The GnuPG home of the user.
   let gnupg: GnuPGHome
 
-  /// What a process did.
+  /// The result of a process.
   struct Outcome: Sendable {
-    /// The exit status; negative when a signal ended it.
+    /// The exit status; negative if a signal ended the process.
     let status: Int32
     /// Its standard output.
     let output: [UInt8]
@@ -19,7 +19,7 @@ final class ProcessesProgram: Sendable {
     var text: String { String(decoding: output, as: UTF8.self) }
   }
 
-  /// Makes a home with a person's key, Alice's when no other is given, and no store yet.
+  /// Creates a home with the user's key, by default Alice's, and without a store.
   init(_ key: GnuPGKey = .alice) throws {
     gnupg = try GnuPGHome(secret: [key])
     for name in ["state", "data"] {
@@ -29,12 +29,12 @@ final class ProcessesProgram: Sendable {
     }
   }
 
-  /// The folder that holds everything.
+  /// The folder that contains the home.
   var folder: String { gnupg.folder }
   /// The store that the command uses.
   var store: String { "\(folder)/store" }
 
-  /// Makes a home with a store in it that has these items.
+  /// Returns a program whose home has a store with these items.
   static func withStore(_ items: KeyValuePairs<String, String> = [:]) throws -> ProcessesProgram {
     let program = try ProcessesProgram()
     try program.succeed(["init", "--no-git"])
@@ -42,24 +42,24 @@ final class ProcessesProgram: Sendable {
     return program
   }
 
-  /// The command, in the folder of the test program.
+  /// The path of the command, which is in the folder of the test program.
   static var path: String {
-    // Not argument 0, which may be relative.
+    // Argument 0 is not used, because it can be relative.
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("keytree").path
   }
 
-  /// A tracer that ends a command which waits forever.
+  /// A tracer that kills a command after 20 seconds.
   static let watchdog = ["/usr/bin/timeout", "-s", "KILL", "20"]
 
   /// Runs the command.
   ///
   /// - Parameters:
-  ///   - arguments: Its arguments.
-  ///   - input: What it reads.
-  ///   - tracer: A program and its arguments that run it, such as strace.
-  ///   - variables: More variables of its environment.
-  ///   - onTerminal: Whether it gets a terminal of its own, by script(1).
+  ///   - arguments: The arguments of the command.
+  ///   - input: The standard input.
+  ///   - tracer: A program with arguments that runs the command, such as strace.
+  ///   - variables: Additional environment variables.
+  ///   - onTerminal: True to run the command on a new terminal, with script(1).
   func run(
     _ arguments: [String], input: String = "", tracer: [String] = [], variables: [String: String] = [:],
     onTerminal: Bool = false
@@ -68,9 +68,9 @@ final class ProcessesProgram: Sendable {
       words: tracer + [Self.path] + arguments, input: input, variables: variables, onTerminal: onTerminal)
   }
 
-  /// Runs git as the person would, with her own variables.
+  /// Runs git as the user would, with their own variables.
   ///
-  /// - Returns: What it printed.
+  /// - Returns: The output of git.
   @discardableResult
   func git(_ arguments: [String], in folder: String? = nil, status: Int32 = 0) throws -> String {
     let person = ["-c", "user.name=P", "-c", "user.email=p@example.org"]
@@ -85,8 +85,8 @@ final class ProcessesProgram: Sendable {
   /// Commits files to the branch `main` of a bare repository, as a push does.
   ///
   /// - Parameters:
-  ///   - files: Mode, path and content of each; all of them fit into a pipe.
-  ///   - removed: The paths of files that go.
+  ///   - files: The mode, path and content of each file; together they must fit into a pipe.
+  ///   - removed: The paths of the files to remove.
   ///   - hub: The repository.
   func push(
     _ files: [(mode: String, path: String, content: String)], removing removed: [String] = [],
@@ -103,17 +103,17 @@ final class ProcessesProgram: Sendable {
     guard outcome.status == 0 else { throw ProcessesFailure(description: outcome.errors) }
   }
 
-  /// Runs git as the person would, however it ends.
+  /// Runs git as the user would, and returns the outcome even if it fails.
   func outcome(ofGit arguments: [String], in folder: String) throws -> Outcome {
     try run(words: ["/usr/bin/git", "-C", folder] + arguments)
   }
 
-  /// The lines that any program prints, run as the person would.
+  /// Returns the lines that a program prints when it runs as the user would run it.
   func lines(of words: [String]) throws -> [String] {
     try run(words: words).text.split(separator: "\n").map(String.init)
   }
 
-  /// Variables that every process sees.
+  /// Variables that every process has.
   var variables: [String: String] {
     [
       "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": folder,
@@ -122,13 +122,13 @@ final class ProcessesProgram: Sendable {
     ]
   }
 
-  /// Runs any program as the person would.
+  /// Runs a program as the user would.
   func run(
     words: [String], input: String = "", variables: [String: String] = [:], onTerminal: Bool = false
   ) throws -> Outcome {
     var words = words
     if onTerminal {
-      // None of the words has a quote in it.
+      // The words must not contain single quotes.
       words = ["/usr/bin/script", "-qec", words.map { "'\($0)'" }.joined(separator: " "), "/dev/null"]
     }
     let process = Process()
@@ -140,7 +140,7 @@ final class ProcessesProgram: Sendable {
     process.standardOutput = target
     process.standardError = problems
     try process.run()
-    // Small enough for the pipes; a command that reads nothing may be gone by now, which is no error.
+    // The input fits into the pipe. A command that reads nothing may have ended already, which is no error.
     try? source.fileHandleForWriting.write(contentsOf: Data(input.utf8))
     try? source.fileHandleForWriting.close()
     let output = target.fileHandleForReading.readDataToEndOfFile()
@@ -152,7 +152,7 @@ final class ProcessesProgram: Sendable {
       errors: String(decoding: errors, as: UTF8.self))
   }
 
-  /// Runs a command that has to succeed, and takes what it prints.
+  /// Runs a command that must succeed, and returns its output.
   @discardableResult
   func succeed(
     _ arguments: [String], input: String = "", tracer: [String] = [], variables: [String: String] = [:]
@@ -165,11 +165,11 @@ final class ProcessesProgram: Sendable {
   }
 }
 
-/// Watching what processes do.
+/// The tools that trace processes.
 enum ProcessesTracer {
-  /// strace, where it is installed and may read the arguments of calls.
+  /// The path of strace, if it is installed and can read the arguments of system calls.
   ///
-  /// The command forbids others to look into it (`PR_SET_DUMPABLE`), so strace needs root's capabilities.
+  /// The command forbids other processes to trace it (`PR_SET_DUMPABLE`), so strace needs the capabilities of root.
   static let strace: String? = {
     guard geteuid() == 0 else { return nil }
     return ["/usr/bin/strace", "/usr/local/bin/strace"].first { path in
@@ -177,12 +177,12 @@ enum ProcessesTracer {
     }
   }()
 
-  /// Why tests with strace are skipped.
+  /// The reason why tests with strace are skipped.
   static let reason = "strace is not installed, may not trace here, or this is not root"
 }
 
-/// A run of the command that should have succeeded did not.
+/// An error for a command that should have succeeded.
 struct ProcessesFailure: Error, CustomStringConvertible {
-  /// What happened.
+  /// The description of the failure.
   let description: String
 }

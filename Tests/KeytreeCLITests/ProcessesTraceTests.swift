@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the command makes the system do, as strace sees it.
+/// The system calls of the command, as strace reports them.
 @Suite(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
 struct ProcessesTraceTests {
-  /// A command, and the programs that it starts once its engine home is there.
+  /// A command, and the programs that it starts after its engine home has been created.
   static let starts: [(arguments: [String], programs: [String])] = [
     (["get", "traced.example/alice"], ["gpg"]),
     (["get", "keytree://internet-password/traced.example/alice"], ["gpg"]),
@@ -19,18 +19,19 @@ struct ProcessesTraceTests {
   func startsPrograms(_ arguments: [String], _ programs: [String]) throws {
     let program = try ProcessesProgram.withStore(["traced.example/alice": "secret"])
     let lines = try trace(program, arguments, calls: "execve")
-    // An attempt that fails, as along a search path, would start nothing, but none is made either.
+    // A failed attempt, as along a search path, would start nothing, but there must be none either.
     let started = lines.filter { $0.contains("execve(") }.dropFirst()
     #expect(started.compactMap(Self.programName) == programs, "\(started)")
   }
 
-  /// A command, and whether it needs a socket at all: an empty log of the others proves something.
+  /// A command, and a Boolean value that indicates whether it uses a socket. The commands that do prove that the trace
+  /// works.
   static let speakers: [(arguments: [String], speaks: Bool)] = [
     (["get", "traced.example/alice"], true), (["add", "new.example/alice"], true), (["doctor"], true),
     (["check", "--decrypt"], true), (["check"], false), (["find"], false), (["version"], false),
   ]
 
-  @Test("no command speaks to anything but local sockets", arguments: speakers)
+  @Test("commands use local sockets only", arguments: speakers)
   func staysLocal(_ arguments: [String], _ speaks: Bool) throws {
     let program = try ProcessesProgram.withStore(["traced.example/alice": "secret"])
     let lines = try trace(program, arguments, calls: "network")
@@ -50,7 +51,7 @@ struct ProcessesTraceTests {
     return try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
   }
 
-  /// The last part of the first word in quotes.
+  /// The last path component of the first quoted word.
   private static func programName(_ line: Substring) -> String? {
     let words = line.split(separator: "\"")
     return words.count > 1 ? words[1].split(separator: "/").last.map(String.init) : nil

@@ -22,7 +22,7 @@ struct QRCodeTests {
     return (0..<code.side).map { row in (0..<code.side).map { code.isDark(row: row, column: $0) } }
   }
 
-  @Test("have the corners that a scanner looks for", arguments: secrets)
+  @Test("a QR code has the finder patterns", arguments: secrets)
   func corners(bytes: [UInt8]) throws {
     let modules = try Self.modules(bytes)
     let last = modules.count - 7
@@ -30,7 +30,7 @@ struct QRCodeTests {
     for (row, column) in [(0, 0), (0, last), (last, 0)] {
       for y in 0..<7 {
         for x in 0..<7 {
-          // A ring, a light ring, and a square.
+          // A finder pattern is a dark ring, a light ring, and a dark square.
           let distance = max(abs(x - 3), abs(y - 3))
           #expect(modules[row + y][column + x] == (distance != 2))
         }
@@ -39,7 +39,7 @@ struct QRCodeTests {
   }
 
   @Test(
-    "are read by an independent reader", .enabled(if: isProgram(zbarimg), "zbarimg is not installed"),
+    "an independent reader reads a QR code", .enabled(if: isProgram(zbarimg), "zbarimg is not installed"),
     arguments: secrets.prefix(5))
   func decoded(bytes: [UInt8]) throws {
     let modules = try Self.modules(bytes)
@@ -61,7 +61,7 @@ struct QRCodeTests {
   }
 
   @Test(
-    "are those that the program qrencode makes",
+    "a QR code equals the one that qrencode makes",
     .enabled(if: isProgram(qrencode), "qrencode is not installed"), arguments: secrets)
   func same(bytes: [UInt8]) throws {
     let folder = ScratchFolder()
@@ -75,7 +75,7 @@ struct QRCodeTests {
     #expect(try Self.modules(bytes) == expected)
   }
 
-  @Test("are drawn with a quiet zone, two rows to a line")
+  @Test("a QR code is drawn with a quiet zone, two rows to a line")
   func drawing() throws {
     let secret = SecretBytes(copying: Array("hunter2".utf8))
     let code = try QRCode(secret)
@@ -99,7 +99,7 @@ struct QRCodeTests {
     }
   }
 
-  @Test("hold so much and no more")
+  @Test("a QR code has at most 2953 bytes")
   func limit() {
     #expect(throws: QRCode.Problem.tooLong(limit: 2953)) {
       try Self.modules([UInt8](repeating: 0x5A, count: 2954))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Generated secrets")
 struct SecretGeneratorTests {
-  /// A source that counts up: every outcome comes up in turn.
+  /// A random source that counts up, so that every outcome occurs in turn.
   private struct Counter: RandomNumberGenerator {
     var value: UInt64 = 0
     mutating func next() -> UInt64 {
@@ -19,7 +19,7 @@ struct SecretGeneratorTests {
   }
 
   @Test(
-    "have the characters of their set",
+    "a secret consists of the characters of its set",
     arguments: [
       ("lower", "abcdefghijklmnopqrstuvwxyz"), ("digits", "0123456789"), ("hex", "0123456789abcdef"),
       ("=ab", "ab"), ("digits,=-_.,", ",-.0123456789_"), ("=a,b", ",ab"), ("digits,digits", "0123456789"),
@@ -30,12 +30,12 @@ struct SecretGeneratorTests {
     let secret = make(.characters(charset, length: 500))
     #expect(secret.utf8.count == 500)
     #expect(Set(secret.utf8).isSubset(of: Set(characters.utf8)))
-    // 500 draws miss one of 26 characters in one run of ten million.
+    // 500 draws miss one of 26 characters in one of ten million runs.
     #expect(Set(secret.utf8).count == characters.utf8.count)
   }
 
   @Test(
-    "need a set that is one",
+    "an invalid character set is refused",
     arguments: [
       ("", .tooFew), ("=", .tooFew), ("=aaa", .tooFew), ("nonsense", .unknownName), ("digits,", .none),
       (",digits", .unknownName), ("=a b", .notPrintable), ("=aé", .notPrintable), ("=a\u{7}", .notPrintable),
@@ -48,7 +48,7 @@ struct SecretGeneratorTests {
     #expect(throws: problem) { try GeneratorCharset(description) }
   }
 
-  @Test("favour no character")
+  @Test("all characters are equally likely")
   func unbiased() throws {
     var random = Counter()
     let charset = try GeneratorCharset("=abc")
@@ -59,8 +59,8 @@ struct SecretGeneratorTests {
     }
   }
 
-  /// A source that favours what a remainder or a product would favour: its first number is one that an unbiased choice
-  /// has to throw away.
+  /// A random source that reveals the bias of a remainder or a product: an unbiased choice must reject its first
+  /// number.
   private struct Biased: RandomNumberGenerator {
     var drawn = 0
     mutating func next() -> UInt64 {
@@ -69,17 +69,17 @@ struct SecretGeneratorTests {
     }
   }
 
-  @Test("throw away what would favour a character", arguments: ["=abc", "digits", "lower", "all"])
+  @Test("a number that would favour a character is rejected", arguments: ["=abc", "digits", "lower", "all"])
   func rejection(set: String) throws {
     var random = Biased()
     let charset = try GeneratorCharset(set)
     let secret = SecretGenerator(.characters(charset, length: 1)).make(using: &random).revealed
-    // None of these sizes divides 2^64, so of the numbers from 0 on some are too many.
+    // None of these sizes divides 2^64, so an unbiased choice must reject some numbers, starting at 0.
     #expect(random.drawn == 2)
     #expect(secret == [charset.characters.last])
   }
 
-  @Test("throw away what would favour a word")
+  @Test("a number that would favour a word is rejected")
   func wordRejection() {
     var random = Biased()
     let secret = SecretGenerator(.words(1)).make(using: &random).revealed
@@ -87,7 +87,7 @@ struct SecretGeneratorTests {
     #expect(secret == WordList.word(WordList.count - 1))
   }
 
-  @Test("of words have as many words of the list, joined by hyphens", arguments: [1, 6, 40])
+  @Test("a passphrase has the given number of words from the list, joined by hyphens", arguments: [1, 6, 40])
   func words(count: Int) {
     let list = Set((0..<WordList.count).map { WordList.word($0) })
     let words = make(.words(count)).split(separator: "-")
@@ -96,7 +96,7 @@ struct SecretGeneratorTests {
   }
 
   @Test(
-    "say how strong they are",
+    "the explanation states the entropy",
     arguments: [
       (.characters(.standard, length: 24), 157), (.words(7), 72), (.words(6), 62),
       (.characters(.standard, length: 1), 6),
@@ -106,7 +106,7 @@ struct SecretGeneratorTests {
     #expect(SecretGenerator(recipe).explanation.contains("\(bits) bits"))
   }
 
-  @Test("are different each time")
+  @Test("two generated secrets differ")
   func different() {
     #expect(make(.words(7)) != make(.words(7)))
   }
@@ -116,7 +116,7 @@ struct SecretGeneratorTests {
 struct WordListTests {
   static let words = (0..<WordList.count).map { String(decoding: WordList.word($0), as: UTF8.self) }
 
-  @Test("is sorted, distinct and made of three to seven lower-case letters")
+  @Test("the word list is sorted and distinct, and its words have three to seven lower-case letters")
   func shape() {
     #expect(Self.words == Set(Self.words).sorted())
     for word in Self.words {
@@ -125,9 +125,10 @@ struct WordListTests {
     #expect(Set(Self.words.map { $0.prefix(4) }).count == WordList.count)
   }
 
-  @Test("has no two words that are one letter apart")
+  @Test("no two words differ by only one letter")
   func apart() {
-    // Taking any one letter out of two words that differ in one letter, or have one more, gives the same rest.
+    // Two words that differ in one letter, or where one has an extra letter, are equal after one letter is removed from
+    // either.
     var seen: [String: String] = [:]
     for word in Self.words {
       var rests: Set<String> = [word + "+"]

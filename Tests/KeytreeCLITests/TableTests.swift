@@ -5,7 +5,7 @@ import Testing
 @Suite("Tables")
 struct TableTests {
   @Test(
-    "count columns as a terminal does",
+    "the width of text is counted as on a terminal",
     arguments: [
       ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("한국", 4), ("ｱ", 1), ("Ａ", 2), ("😀", 2),
       ("👍🏽", 2),
@@ -23,7 +23,7 @@ struct TableTests {
     return table.lines.map(\.text).joined()
   }
 
-  @Test("are aligned under a header on a terminal")
+  @Test("a table on a terminal is aligned under a header")
   func aligned() {
     #expect(
       table(isTerminal: true) == #"""
@@ -35,7 +35,7 @@ struct TableTests {
         """#)
   }
 
-  @Test("are separated by tabs without a header in a pipe")
+  @Test("a table in a pipe is separated by tabs and has no header")
   func piped() {
     #expect(
       table(isTerminal: false)
@@ -43,7 +43,7 @@ struct TableTests {
   }
 
   @Test(
-    "are cut where a cell is wider than a list can bear",
+    "a cell that is too wide for a list is truncated",
     arguments: [
       (String(repeating: "a", count: 40), String(repeating: "a", count: 40)),
       (String(repeating: "a", count: 41), String(repeating: "a", count: 39) + "…"),
@@ -61,7 +61,7 @@ struct TableTests {
     #expect(lines(isTerminal: false, cellWidth: Table.listCellWidth) == text + "\n")
   }
 
-  @Test("without rows have no lines at all", arguments: [true, false])
+  @Test("a table without rows has no lines", arguments: [true, false])
   func empty(isTerminal: Bool) {
     #expect(Table(["a"], isTerminal: isTerminal).lines.isEmpty)
   }
@@ -69,7 +69,7 @@ struct TableTests {
 
 @Suite("The progress bar")
 struct ProgressBarTests {
-  /// A clock that is set by hand.
+  /// A clock that the test sets.
   private final class Clock { var time = Duration.zero }
 
   private func draw(
@@ -85,7 +85,7 @@ struct ProgressBarTests {
     return memory.talk.text
   }
 
-  @Test("shows how far it is and how long it takes, and goes away")
+  @Test("the progress bar shows the progress and the remaining time, and is erased")
   func draws() {
     let text = draw(isTerminal: true) { bar, wait in
       wait(10_000)
@@ -97,7 +97,7 @@ struct ProgressBarTests {
     #expect(line.count < 60)
   }
 
-  @Test("is not drawn for short work, too often, in a pipe, or when quiet")
+  @Test("the progress bar is not drawn for short work, too often, in a pipe, or when quiet")
   func throttled() {
     #expect(
       draw(isTerminal: true) { bar, wait in
@@ -120,7 +120,7 @@ struct ProgressBarTests {
     #expect(text.split(separator: "\r").count == 7)
   }
 
-  @Test("fits into any terminal", arguments: [1, 10, 20, 40, 80, 200])
+  @Test("the progress bar fits any width", arguments: [1, 10, 20, 40, 80, 200])
   func narrow(columns: Int) {
     let text = draw(isTerminal: true, columns: columns) { bar, wait in
       wait(4_000_000)

@@ -3,9 +3,10 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// Every file in `fixtures/transcripts/care` is a test with real GnuPG: the commands that look after a store.
+/// Each file in `fixtures/transcripts/care` is a test of the commands that maintain a store, with real GnuPG.
 ///
-/// The comments at the top are those of the everyday transcripts. `$FIXTURES` is the folder of all fixtures.
+/// The comments at the top of a file have the same form as in the everyday transcripts. `$FIXTURES` is the folder that
+/// contains all fixtures.
 @Suite("Care transcripts")
 struct CareTranscriptTests {
   static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -13,17 +14,17 @@ struct CareTranscriptTests {
   static let folder = fixtures.appendingPathComponent("transcripts/care")
 
   static let names: [String] = {
-    // Without the folder there are no tests, and `exist` fails.
+    // Without the folder there are no test cases, and `there are transcripts` fails.
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return files.filter { $0.hasSuffix(".txt") }.sorted()
   }()
 
-  @Test("read as they happen", arguments: names)
+  @Test("each transcript matches what happens", arguments: names)
   func happens(name: String) throws {
     let file = Self.folder.appendingPathComponent(name)
     let text = try String(contentsOf: file, encoding: .utf8)
     let transcript = try Transcript(parsing: text)
-    #expect(transcript.text == text, "a transcript is written in its one form")
+    #expect(transcript.text == text, "the file has the canonical form of a transcript")
     let folder = try TemporaryFolder()
     let home = try StoreTranscriptTests.home(text, in: folder.path)
     defer { home.close() }
@@ -40,10 +41,10 @@ struct CareTranscriptTests {
     }
     let difference = LineDifference.show(
       text.components(separatedBy: "\n"), happened.components(separatedBy: "\n"))
-    #expect(difference == "", "\(name), - expected, + happened:\n\(difference)")
+    #expect(difference == "", "\(name), - expected, + actual:\n\(difference)")
   }
 
-  @Test("exist")
+  @Test("there are transcripts")
   func exist() {
     #expect(Self.names.count >= 10)
   }

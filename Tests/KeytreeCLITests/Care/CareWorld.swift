@@ -6,7 +6,7 @@ import KeytreeCLI
 import Terminal
 import TestSupport
 
-/// A person with keys, an environment of her own and the program, run in process.
+/// A user with keys, their own environment, and the program, which runs in this process.
 final class CareWorld {
   let gnupg: GnuPGHome
   let scratch = ScratchFolder()
@@ -25,7 +25,7 @@ final class CareWorld {
 
   deinit { gnupg.close() }
 
-  /// What a command has answered.
+  /// The result of a command.
   struct Answer {
     let code: ExitCode
     let bytes: [UInt8]
@@ -42,7 +42,7 @@ final class CareWorld {
   @discardableResult
   func run(_ words: [String], input: [UInt8] = []) -> Answer {
     let memory = MemoryConsole([String(decoding: input, as: UTF8.self)], endsWithLineFeed: false)
-    // These handle signals, as the editor of another test does.
+    // These commands handle signals, as does the editor in another test.
     let handlesSignals = ["git", "verify", "demo"].contains(words.first)
     if handlesSignals { SignalTurn.begin() }
     defer { if handlesSignals { SignalTurn.end() } }
@@ -51,10 +51,11 @@ final class CareWorld {
     return Answer(code: code, bytes: memory.output.bytes, talk: memory.talk.text)
   }
 
-  /// Puts a copy of a golden store where the store is: for the owner alone, as a checkout may not be.
+  /// Replaces the store with a copy of a golden store. Only the owner can read the copy, unlike the files of a
+  /// checkout.
   func useStore(_ name: String) throws {
     let source = CareTranscriptTests.fixtures.appendingPathComponent("stores/\(name)").path
-    try? FileManager.default.removeItem(atPath: store)  // There is none the first time.
+    try? FileManager.default.removeItem(atPath: store)  // The first call finds no store.
     try FileManager.default.copyItem(atPath: source, toPath: store)
     for name in try [""] + FileManager.default.subpathsOfDirectory(atPath: store) {
       let path = store + "/" + name
@@ -65,15 +66,15 @@ final class CareWorld {
   }
 }
 
-/// The built program, for what can only be seen from outside.
+/// The built program, for behaviour that is only visible from outside the process.
 enum BuiltProgram {
-  /// Where it is: beside the tests.
+  /// The path of the program, which is next to the test bundle.
   static var path: String {
     let tests = URL(fileURLWithPath: ProcessInfo.processInfo.arguments[0]).resolvingSymlinksInPath()
     return tests.deletingLastPathComponent().appendingPathComponent("keytree").path
   }
 
-  /// Starts it.
+  /// Starts the program.
   static func start(
     _ arguments: [String], environment: [String: String], output: Any?, errors: Any? = FileHandle.nullDevice
   ) throws -> Process {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// The demo from outside: it has to work anywhere and leave nothing behind.
+/// The demo as seen from outside: it must work on any machine and leave nothing behind.
 @Suite("The demo", .serialized)
 struct DemoTests {
   private let environment = [
@@ -15,14 +15,15 @@ struct DemoTests {
 
   private func processes(of folder: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { name in
-      // Processes come and go while they are listed.
+      // A process can end while the list is being read.
       guard Int(name) != nil, let line = try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(name)/cmdline"))
       else { return false }
       return String(decoding: line, as: UTF8.self).contains(folder)
     }
   }
 
-  @Test("shows everything in order, without escapes in a pipe, and leaves nothing behind")
+  @Test(
+    "the demo shows each command in order, writes no escape sequences to a pipe, and leaves nothing behind")
   func shows() throws {
     let pipe = Pipe()
     let process = try BuiltProgram.start(["demo"], environment: environment, output: pipe)
@@ -46,11 +47,11 @@ struct DemoTests {
     #expect(try processes(of: folder).isEmpty)
   }
 
-  @Test("cleans up when it is stopped", arguments: [SIGINT, SIGTERM, SIGHUP])
+  @Test("the demo removes its files when a signal stops it", arguments: [SIGINT, SIGTERM, SIGHUP])
   func stops(signal: Int32) throws {
     let pipe = Pipe()
     let process = try BuiltProgram.start(["demo"], environment: environment, output: pipe)
-    // The first words are out when the folder is there; the key is being made.
+    // The first lines are printed once the folder exists; the key is still being generated.
     let text = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
     kill(process.processIdentifier, signal)
     let rest = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -62,7 +63,7 @@ struct DemoTests {
     #expect(try processes(of: folder).isEmpty)
   }
 
-  @Test("cleans up when nobody reads any more")
+  @Test("the demo removes its files when the reader of its output goes away")
   func reader() throws {
     let pipe = Pipe()
     let process = try BuiltProgram.start(["demo"], environment: environment, output: pipe)
@@ -73,7 +74,7 @@ struct DemoTests {
     #expect(!FileManager.default.fileExists(atPath: folder))
   }
 
-  @Test("says what to do where there is no gpg")
+  @Test("the demo tells the user what to do when gpg is missing")
   func programs() throws {
     let errors = Pipe()
     let process = try BuiltProgram.start(

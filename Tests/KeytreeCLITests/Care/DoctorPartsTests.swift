@@ -6,11 +6,11 @@ import Testing
 
 @testable import KeytreeCLI
 
-/// What `doctor` makes of facts that are hard to bring about on a machine.
+/// The diagnoses of `doctor` for conditions that are hard to produce on a machine.
 @Suite("Doctor's judgement")
 struct DoctorPartsTests {
   @Test(
-    "of a line in gpg.conf depends on whose file it is",
+    "the severity of a line in gpg.conf depends on the owner of the file",
     arguments: [
       ("encrypt-to X", "note", nil), ("# encrypt-to X", nil, nil), ("", nil, nil),
       ("--group a = b", "note", "wrong"), ("  rfc2440  ", "note", "wrong"), ("armor", "note", "wrong"),
@@ -62,7 +62,7 @@ struct DoctorPartsTests {
     return try #require(list.first)
   }
 
-  @Test("of a key that ends soon is a note, at 60 days and less")
+  @Test("a key that expires in 60 days or less is a note")
   func soon() throws {
     #expect(try judge(key()).state == .ok)
     #expect(try judge(key(expires: days(61))).state == .ok)
@@ -74,7 +74,7 @@ struct DoctorPartsTests {
     #expect(try judge(key(subkeyExpires: days(-1))).state == .wrong)
   }
 
-  @Test("of a key counts what the user's own keyring knows better")
+  @Test("a diagnosis of a key includes what only the user's own keyring knows")
   func ring() throws {
     #expect(try judge(nil).text.contains("does not hold it"))
     #expect(try judge(key(), ring: key(revoked: true)).text.contains("the store does not know it yet"))

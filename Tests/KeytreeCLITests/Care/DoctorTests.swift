@@ -4,10 +4,10 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// What `doctor` says of things that come and go.
+/// The diagnoses of `doctor` for transient conditions.
 @Suite("Doctor")
 struct DoctorTests {
-  @Test("does not call an agent wrong that nothing has needed yet")
+  @Test("doctor does not report an agent that has not been needed yet")
   func agent() throws {
     let world = try CareWorld([])
     let answer = world.run("doctor")
@@ -15,11 +15,11 @@ struct DoctorTests {
     #expect(answer.talk.contains("1 thing is wrong"), "there is no key")
   }
 
-  @Test("names what an edit that was killed has left in memory")
+  @Test("doctor names the files that a killed edit has left in memory")
   func leftovers() throws {
     let world = try CareWorld()
     let base = "/dev/shm/kt-" + UUID().uuidString.prefix(8)
-    defer { try? FileManager.default.removeItem(atPath: base) }  // What stays behind is in memory.
+    defer { try? FileManager.default.removeItem(atPath: base) }  // A leftover folder is only in memory.
     for (name, mode) in [("keytree-edit-old", 0o700), ("keytree-edit-public", 0o755), ("other", 0o700)] {
       try FileManager.default.createDirectory(
         atPath: "\(base)/\(name)", withIntermediateDirectories: true, attributes: [.posixPermissions: mode])
@@ -28,11 +28,11 @@ struct DoctorTests {
     let lines = world.run("doctor").lines.filter { $0.contains(base) && $0.hasPrefix("note") }
     #expect(lines.count == 1)
     #expect(lines.first?.contains("\(base)/keytree-edit-old was left behind") == true)
-    #expect(FileManager.default.fileExists(atPath: "\(base)/keytree-edit-old"), "looking changes nothing")
+    #expect(FileManager.default.fileExists(atPath: "\(base)/keytree-edit-old"), "doctor changes nothing")
   }
 
   @Test(
-    "and other commands tell what the work cost, also when they fail",
+    "doctor and other commands explain their cost, even when they fail",
     arguments: [
       (["doctor"], false), (["trust"], false), (["check"], false), (["check", "--decrypt"], true),
       (["import", "csv", "/nonexistent"], true),

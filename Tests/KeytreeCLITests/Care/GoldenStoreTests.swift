@@ -5,14 +5,15 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// Stores that were made once; `fixtures/stores/README.md` says what they are. With `UPDATE_STORES=1` in the environment
-/// `v1.jsonl` and the `.findings` files are rewritten to what happened; read the difference before it is committed.
+/// Stores that were generated once; `fixtures/stores/README.md` describes them. With `UPDATE_STORES=1` in the
+/// environment, `v1.jsonl` and the `.findings` files are rewritten to the actual output. Review the difference before
+/// you commit it.
 @Suite("Golden stores")
 struct GoldenStoreTests {
   static let folder = CareTranscriptTests.fixtures.appendingPathComponent("stores")
 
   static let damaged: [String] = {
-    // Without the folder there are no tests, and `exist` fails.
+    // Without the folder there are no test cases, and `there are damaged stores` fails.
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return files.filter { $0.hasPrefix("damaged-") && !$0.hasSuffix(".findings") }.sorted()
   }()
@@ -29,7 +30,7 @@ struct GoldenStoreTests {
     #expect(world.run("trust", "--fingerprint", GnuPGKey.alice.fingerprint.text).code == .done)
   }
 
-  @Test("of format 1 are read as they were written, to the last byte")
+  @Test("a store of format 1 is read exactly as it was written, byte for byte")
   func format1() throws {
     let world = try CareWorld()
     try world.useStore("v1")
@@ -48,17 +49,17 @@ struct GoldenStoreTests {
     #expect(world.run("check", "--decrypt").code == .done)
   }
 
-  @Test("with damage are found to be damaged in just that way, and repaired without loss", arguments: damaged)
+  @Test("damage to a store is found exactly as expected, and repaired without loss", arguments: damaged)
   func damage(name: String) throws {
     let world = try CareWorld()
-    // Its policy is the one of all damaged stores, and sound.
+    // The policy of this store is valid and is the same in all damaged stores.
     try world.useStore("damaged-line")
     trust(world)
     try world.useStore(name)
     let files = try Self.fileCount(world.store)
 
     let check = Self.transcript(world, "check", "--decrypt")
-    #expect(Self.transcript(world, "check", "--decrypt") == check, "looking changes nothing")
+    #expect(Self.transcript(world, "check", "--decrypt") == check, "checking changes nothing")
     #expect(check.last == "? \(ExitCode.failedChecks.rawValue)")
     let happened = (check + Self.transcript(world, "check", "--decrypt", "--repair")).map {
       $0.replacing(/quarantine-[0-9TZ]+/, with: "quarantine-TIME")
@@ -72,7 +73,7 @@ struct GoldenStoreTests {
     #expect(try Self.fileCount(world.store) >= files, "nothing is deleted")
   }
 
-  /// A command, what it prints, the error that it ends with, and its status, in the form of a transcript.
+  /// Runs a command and returns its output, its error and its status in the form of a transcript.
   private static func transcript(_ world: CareWorld, _ words: String...) -> [String] {
     let answer = world.run(words)
     let errors = answer.talk.split(separator: "\n").filter { $0.hasPrefix("keytree: ") }.map { "2> \($0)" }
@@ -81,10 +82,10 @@ struct GoldenStoreTests {
     ]
   }
 
-  @Test("exist")
+  @Test("there are damaged stores")
   func exist() { #expect(Self.damaged.count >= 20) }
 
-  /// The files of items, in place or put aside: a repair may rewrite the index, but loses no item.
+  /// The number of item files, quarantined ones included: a repair may rewrite the index, but must not lose an item.
   private static func fileCount(_ folder: String) throws -> Int {
     try FileManager.default.subpathsOfDirectory(atPath: folder).count { $0.hasSuffix(".gpg") }
   }

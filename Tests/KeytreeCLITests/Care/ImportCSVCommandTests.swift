@@ -8,10 +8,10 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-/// `import csv` as a person runs it, with real GnuPG; `ImportRunTests` has all 5,000 rows with a stand-in for it.
+/// `import csv` as a user runs it, with real GnuPG. `ImportRunTests` imports all 5,000 rows with a stand-in engine.
 @Suite("Importing a CSV file with the command")
 struct ImportCSVCommandTests {
-  @Test("of the first 200 rows of Chrome's export adds every row once, and nothing the second time")
+  @Test("importing the first 200 rows of Chrome's export adds each row once, and nothing the second time")
   func rows() throws {
     let world = try CareWorld()
     let file = "\(world.scratch.path)/passwords.csv"
@@ -43,7 +43,7 @@ struct ImportCSVCommandTests {
     #expect(check.code == .done && check.talk.contains("\(wanted.count) decrypted"), "\(check.text)")
   }
 
-  /// The first rows of a CSV file, the header among them; a line end within quotes does not end a row.
+  /// The first rows of a CSV file, including the header. A line end within quotes does not end a row.
   private static func rows(_ count: Int, of file: [UInt8]) throws -> [UInt8] {
     var (left, isQuoted) = (count, false)
     for (offset, byte) in file.enumerated() {

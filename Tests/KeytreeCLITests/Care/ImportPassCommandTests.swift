@@ -8,14 +8,14 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-/// `import pass` on stores that `pass` has made, with real GnuPG: every byte arrives.
+/// `import pass` on stores made by `pass`, with real GnuPG: every byte is imported.
 @Suite("Importing a store of pass")
 struct ImportPassCommandTests {
-  @Test("as it is committed")
+  @Test("the committed store is imported byte for byte")
   func committed() throws { try arrives(try ImportPassStore.committed()) }
 
   @Test(
-    "as `pass` makes it now, byte for byte what `pass show` prints",
+    "a store that `pass` makes now is imported byte for byte as `pass show` prints it",
     .enabled(if: ImportPassStore.isPassInstalled, "pass is not installed (apt-get install pass)"))
   func fresh() throws {
     let source = try ImportPassStore.fresh()
@@ -28,7 +28,8 @@ struct ImportPassCommandTests {
 
   /// Imports a store and compares every item.
   ///
-  /// - Parameter whole: what an item holds, by its path and its message; nil when it is for other people.
+  /// - Parameter whole: Returns the content of an item from its path and its message; nil if it is encrypted for other
+  ///   people.
   private func arrives(
     _ source: ImportPassStore, whole: (String, [UInt8]) throws -> [UInt8]?
   ) throws {
@@ -63,7 +64,7 @@ struct ImportPassCommandTests {
     #expect(world.run("check", "--decrypt").code == .done)
   }
 
-  /// The secret of the item, or of a field that is there alone: the first line, as a password or as a seed.
+  /// The secret of the item, or of a field without a login: the first line, as a password or as a seed.
   private func secret(_ line: String, _ world: CareWorld) throws -> [UInt8] {
     try get(reference(line), world: world)
   }

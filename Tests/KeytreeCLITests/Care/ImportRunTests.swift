@@ -9,7 +9,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-/// What an import does to a store, for thousands of rows at once.
+/// The effects of an import on a store, with thousands of rows.
 @Suite("Importing a CSV file")
 struct ImportRunTests {
   private func run(
@@ -28,7 +28,7 @@ struct ImportRunTests {
     try CSVImport.plan(SecretBytes(text: text)).draft
   }
 
-  @Test("of 5,000 rows adds every row once, and nothing the second time")
+  @Test("importing 5,000 rows adds each row once, and nothing the second time")
   func thousands() throws {
     let store = StandInStore()
     let keyring = try store.create()
@@ -47,7 +47,7 @@ struct ImportRunTests {
     #expect(records.count { $0.field == nil } == passwords)
     #expect(try keyring.find(Query()).items.count == passwords)
 
-    // Every row's password is the secret of an item of its account.
+    // Each row's password is the secret of an item with the row's account.
     var secrets: [String: Set<String>] = [:]
     for record in records where record.field == nil {
       let name = (record.value(of: .account) ?? "").contentBytes ?? []
@@ -64,7 +64,7 @@ struct ImportRunTests {
     #expect(try keyring.check().isClean)
   }
 
-  @Test("works with real GnuPG, on several threads")
+  @Test("an import works with real GnuPG, on several threads")
   func gnupg() throws {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
     defer { store.gnupg.close() }
@@ -74,13 +74,13 @@ struct ImportRunTests {
     _ = try run(draft, into: keyring, host: store.host)
     let records = try keyring.find(Query()).items
     #expect(records.count == 50)
-    // In the order of the file, whichever thread was done first.
+    // The order is that of the file, independent of the order in which the threads finish.
     #expect(try records.map { try keyring.text(of: $0) } == draft.items.map(\.secret.text))
     #expect(try run(draft, into: keyring, host: store.host).last == "0 added, 50 already there")
     #expect(try keyring.check(decrypts: true).isClean)
   }
 
-  @Test("completes an item that is there with what it did not say, in the same transaction")
+  @Test("an import adds missing attributes to an existing item, in the same transaction")
   func completes() throws {
     let store = StandInStore()
     let keyring = try store.create()
@@ -97,7 +97,7 @@ struct ImportRunTests {
     #expect(String(decoding: lock, as: UTF8.self).hasPrefix("00000000000000000002 "), "two transactions")
   }
 
-  @Test("replaces nothing: another secret of the same name is kept beside")
+  @Test("an import replaces nothing: a different secret with the same name is added beside the existing one")
   func beside() throws {
     let store = StandInStore()
     let keyring = try store.create()

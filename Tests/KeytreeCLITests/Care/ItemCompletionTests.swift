@@ -5,10 +5,10 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// The completion scripts of the program itself, with the names of items from a store.
+/// The built program's completion scripts, with the names of items from a store.
 @Suite("Completion of items")
 struct ItemCompletionTests {
-  /// The program in a search path, an environment, and a store with three items.
+  /// Returns an environment with the program in its search path, and a store with three items.
   private func prepare() throws -> (CareWorld, environment: [String: String]) {
     let world = try CareWorld()
     world.run("init", "--no-git")
@@ -43,7 +43,7 @@ struct ItemCompletionTests {
     ["/bin/", "/usr/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + shell) }
   }
 
-  @Test("works in bash", .enabled(if: isInstalled("bash"), "bash is not installed"))
+  @Test("completion works in bash", .enabled(if: isInstalled("bash"), "bash is not installed"))
   func bash() throws {
     let (world, environment) = try prepare()
     defer { withExtendedLifetime(world) {} }
@@ -57,20 +57,22 @@ struct ItemCompletionTests {
     #expect(offered == ["github.com/alice", "github.com/bob", "trust", "csv"])
   }
 
-  /// Names that a shell would take for something else, as `find` shows them.
+  /// Names that a shell could misinterpret, in the form that `find` shows.
   static let hostile = [
     "localhost:8080/alice", "my host/a b", "it's/\"x\"", "$(touch PWNED)/`touch PWNED`", "a;b&c|d/*", "~/x",
     "é:é/ü", "x/--y",
   ]
 
-  @Test("keeps hostile names whole in bash", .enabled(if: isInstalled("bash"), "bash is not installed"))
+  @Test(
+    "completion keeps hostile names intact in bash",
+    .enabled(if: isInstalled("bash"), "bash is not installed"))
   func hostileBash() throws {
     let (world, environment) = try prepare()
     for name in Self.hostile + ["new\nline/x", "back\\slash/x"] {
       let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
       #expect(world.run("add", "--server", parts[0], "-a", parts[1], input: [1]).code == .done)
     }
-    // Each word that is offered is read again by the shell, as if the person had accepted it.
+    // The shell evaluates each completed word again, as it does after the user has accepted it.
     let script = """
       cd "$HOME"; source <(keytree completions bash); COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'
       COMP_WORDS=(keytree otp ''); COMP_CWORD=2; COMP_LINE='keytree otp '; _keytree
@@ -92,7 +94,9 @@ struct ItemCompletionTests {
     #expect(!FileManager.default.fileExists(atPath: world.scratch.path + "/PWNED"))
   }
 
-  @Test("keeps hostile names whole in fish", .enabled(if: isInstalled("fish"), "fish is not installed"))
+  @Test(
+    "completion keeps hostile names intact in fish",
+    .enabled(if: isInstalled("fish"), "fish is not installed"))
   func hostileFish() throws {
     let (world, environment) = try prepare()
     for name in Self.hostile {
@@ -107,7 +111,7 @@ struct ItemCompletionTests {
     #expect(!FileManager.default.fileExists(atPath: world.scratch.path + "/PWNED"))
   }
 
-  @Test("works in fish", .enabled(if: isInstalled("fish"), "fish is not installed"))
+  @Test("completion works in fish", .enabled(if: isInstalled("fish"), "fish is not installed"))
   func fish() throws {
     let (world, environment) = try prepare()
     defer { withExtendedLifetime(world) {} }
@@ -121,12 +125,13 @@ struct ItemCompletionTests {
       offered.map { String($0.prefix { $0 != "\t" }) } == ["github.com/alice", "github.com/bob", "trust"])
   }
 
-  @Test("works in zsh", .enabled(if: isInstalled("zsh"), "zsh is not installed"))
+  @Test("completion works in zsh", .enabled(if: isInstalled("zsh"), "zsh is not installed"))
   func zsh() throws {
     let (world, environment) = try prepare()
     world.run("add", "localhost:8080/alice", input: [1])
     world.run("add", "my host/a b", input: [1])
-    // Completion needs a line editor, so a pseudo-terminal of zsh's own: TAB after the words, then what is there.
+    // Completion needs a line editor, so zsh runs in its own pseudo-terminal: type the words, press TAB, read the
+    // screen.
     let script = """
       zmodload zsh/zpty
       zpty -b z "TERM=dumb exec zsh -f -i"

@@ -20,7 +20,7 @@ struct PolicyDifferenceTests {
     return policy
   }
 
-  @Test("names every person and every right that comes or goes")
+  @Test("the difference names every person and every right that is added or removed")
   func lines() throws {
     let old = try policy()
     let new = try policy { policy in
@@ -41,7 +41,7 @@ struct PolicyDifferenceTests {
       ])
   }
 
-  @Test("shows a person who changes as the old and the new one")
+  @Test("the difference shows a changed person as the old one and the new one")
   func change() throws {
     let new = try policy { $0.people[alice]?.removed = time }
     #expect(

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A secret in the clipboard")
 struct ClipboardTests {
-  /// The session and the programs of each way, with the calls that copy, look and clear.
+  /// The session and the programs for one kind of clipboard, with the calls that copy, read and clear.
   struct Way: Sendable, CustomTestStringConvertible {
     var programs: [String]
     var session: [String: String]
@@ -34,7 +34,7 @@ struct ClipboardTests {
       looking: "powershell.exe -NoProfile", clearing: "clip.exe"),
   ]
 
-  @Test("comes by standard input alone, and is cleared after its time", arguments: ways)
+  @Test("a secret is copied through standard input only, and cleared after its time", arguments: ways)
   func cleared(way: Way) throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2\n"], programs: way.programs)
     let outcome = try world.run("get", "github.com/alice", "--clip=1", session: way.session)
@@ -53,7 +53,8 @@ struct ClipboardTests {
   }
 
   @Test(
-    "is cleared also when a signal comes while it is copied", arguments: [SIGTERM, SIGINT, SIGHUP])
+    "a secret is cleared even if a signal arrives while it is being copied",
+    arguments: [SIGTERM, SIGINT, SIGHUP])
   func interruptedCopying(signal: Int32) throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"])
     world.make(.slow)
@@ -71,7 +72,7 @@ struct ClipboardTests {
     try world.wait(for: "an empty clipboard") { world.content == [] }
   }
 
-  @Test("is cleared also when the first look at the clipboard fails", arguments: ways)
+  @Test("a secret is cleared even if the first read of the clipboard fails", arguments: ways)
   func failingLook(way: Way) throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: way.programs)
     world.make(.failure)
@@ -80,7 +81,7 @@ struct ClipboardTests {
     #expect(world.calls.filter { $0.hasPrefix(way.looking) }.count == 2)
   }
 
-  @Test("is cleared also when nobody can tell what is in the clipboard", arguments: ways)
+  @Test("a secret is cleared even if the content of the clipboard cannot be read", arguments: ways)
   func blind(way: Way) throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: way.programs)
     world.setKinds("text/plain;charset=utf-8\nUTF8_STRING\n")
@@ -90,69 +91,71 @@ struct ClipboardTests {
     #expect(world.calls.filter { $0.hasPrefix(way.looking) }.count == 3)
   }
 
-  @Test("gives way to a picture, which stays", arguments: ways.prefix(2))
+  @Test("a picture that replaced the secret stays in the clipboard", arguments: ways.prefix(2))
   func picture(way: Way) throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: way.programs)
     #expect(try world.run("get", "github.com/alice", "--clip=1", session: way.session).status == 0)
     world.removeContent()
     world.setKinds("TARGETS\nimage/png\n")
     let before = way.copying.count
-    try world.wait(for: "two looks at it") { world.calls.count == before + 2 }
+    try world.wait(for: "two reads of the clipboard") { world.calls.count == before + 2 }
     usleep(1_500_000)
     #expect(world.calls.count == before + 2 && world.content == nil)
   }
 
-  @Test("stays when something else is in the clipboard by then")
+  @Test("text that replaced the secret stays in the clipboard")
   func changed() throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"])
     #expect(try world.run("get", "github.com/alice", "--clip=1").status == 0)
     #expect(world.content == Array("hunter2".utf8))
     world.content = Array("something else".utf8)
-    try world.wait(for: "a look at it") { world.calls.count == 2 }
+    try world.wait(for: "a read of the clipboard") { world.calls.count == 2 }
     usleep(300_000)
     #expect(world.calls.count == 2)
     #expect(world.content == Array("something else".utf8))
   }
 
-  @Test("is not cleared early by the end of an earlier time")
+  @Test("the timer of an earlier copy does not clear a later one")
   func twice() throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"])
     #expect(try world.run("get", "github.com/alice", "--clip=1").status == 0)
     #expect(try world.run("get", "github.com/alice", "--clip=60").status == 0)
-    // Nothing tells that the first one has ended, but that it does nothing.
+    // The end of the first timer has no visible effect, so the test waits longer than the timer runs.
     usleep(1_800_000)
     #expect(world.calls.count == 2)
     #expect(world.content == Array("hunter2".utf8))
-    // And of two sessions each has a time of its own.
+    // Each of two sessions has its own timer.
     #expect(try world.run("get", "github.com/alice", "--clip=1", session: ["DISPLAY": ":78"]).status == 0)
     try world.wait(for: "an empty clipboard") { world.content == [] }
   }
 
-  @Test("is handed over while nothing of the caller is held: what reads the output goes on at once")
+  @Test(
+    "the process that clears the clipboard holds none of the caller's descriptors, so a reader of the output is not blocked"
+  )
   func detached() throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"])
     let start = ContinuousClock.now
     let seconds = Int.random(in: 2000...80_000)
-    // `run` reads both streams to their end.
+    // `run` reads both streams to the end.
     let outcome = try world.run("get", "github.com/alice", "--clip=\(seconds)", "--quiet")
     #expect(outcome.status == 0 && outcome.output.isEmpty && outcome.errors.isEmpty)
     #expect(ContinuousClock.now - start < .seconds(1000))
     let waiting = try #require(try Self.waiting(seconds))
     defer { kill(waiting, SIGTERM) }
     #expect(getsid(waiting) == waiting)
-    // It lets nobody but root look into it.
+    // Only root can list the descriptors of this process.
     let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(waiting)/fd")
     for descriptor in descriptors ?? [] {
       let target = try? FileManager.default.destinationOfSymbolicLink(
         atPath: "/proc/\(waiting)/fd/\(descriptor)")
-      // The pipe is its own input, which has ended.
+      // The pipe is the process's standard input, whose write end is closed.
       let isHarmless =
         target == nil || target == "/dev/null" || (target?.hasPrefix("pipe:") == true && descriptor == "0")
       #expect(isHarmless, "\(descriptor): \(target ?? "")")
     }
   }
 
-  /// The process that waits so many seconds to clear a clipboard.
+  /// The process that waits this many seconds before it clears the clipboard.
   private static func waiting(_ seconds: Int) throws -> pid_t? {
     for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
       guard let process = pid_t(name),
@@ -164,19 +167,19 @@ struct ClipboardTests {
     return nil
   }
 
-  @Test("that is not ASCII comes to Windows as UTF-16")
+  @Test("a secret that is not ASCII is passed to Windows as UTF-16")
   func windows() throws {
     let world = try ClipboardWorld(["github.com/alice": "é😀"], programs: ["clip.exe", "powershell.exe"])
     let session = ["WSL_DISTRO_NAME": "Debian"]
     #expect(try world.run("get", "github.com/alice", "--clip=0", session: session).status == 0)
     #expect(world.content == [0xFF, 0xFE, 0xE9, 0, 0x3D, 0xD8, 0, 0xDE])
-    // What PowerShell prints is UTF-8 again, here with a byte order mark.
+    // PowerShell prints UTF-8, here with a byte order mark.
     #expect(try world.run("get", "github.com/alice", "--clip=1", session: session).status == 0)
     world.content = [0xEF, 0xBB, 0xBF] + Array("é😀".utf8)
     try world.wait(for: "an empty clipboard") { world.content == [] }
   }
 
-  @Test("is cleared without a look where Windows has no PowerShell")
+  @Test("a secret is cleared without a check if Windows has no PowerShell")
   func blindWindows() throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: ["clip.exe"])
     let session = ["WSL_DISTRO_NAME": "Debian"]
@@ -184,7 +187,7 @@ struct ClipboardTests {
     try world.wait(for: "an empty clipboard") { world.content == [] }
   }
 
-  @Test("is byte for byte the secret, up to 64 KiB", arguments: [65_536, 65_537])
+  @Test("a secret of up to 64 KiB is copied byte for byte", arguments: [65_536, 65_537])
   func large(size: Int) throws {
     let secret = String(repeating: "x", count: size - 1) + "\n"
     let world = try ClipboardWorld([:])
@@ -195,7 +198,7 @@ struct ClipboardTests {
     if outcome.status != 0 { #expect(outcome.errors.contains("longer than 65536 bytes")) }
   }
 
-  @Test("is no reason to wait for a program for ever")
+  @Test("a clipboard program that hangs is given up after a time limit")
   func hanging() throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"])
     try ExecutableFile.write("#!/bin/sh\nexec sleep 1000\n", to: "\(world.program.folder)/bin/xclip")
@@ -205,7 +208,7 @@ struct ClipboardTests {
   }
 
   @Test(
-    "is in no argument and no file that a process makes",
+    "the secret appears in no argument and no file of a process",
     .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
   func traced() throws {
     let world = try ClipboardWorld(["github.com/alice": "MARKER-hunter2"])
@@ -220,7 +223,7 @@ struct ClipboardTests {
     #expect(!trace.contains("MARKER"))
   }
 
-  @Test("of the terminal goes to it by OSC 52, and is cleared at Enter")
+  @Test("OSC 52 copies the secret to the terminal's clipboard, and Enter clears it")
   func terminal() throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: [])
     let terminal = try PseudoTerminal(
@@ -233,7 +236,7 @@ struct ClipboardTests {
   }
 
   @Test(
-    "of the terminal is cleared when a signal ends the wait",
+    "a signal that ends the wait clears the terminal's clipboard",
     arguments: [(SIGINT, 0), (SIGTERM, 143)] as [(Int32, Int32)])
   func interrupted(signal: Int32, status: Int32) throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: [])
@@ -246,7 +249,7 @@ struct ClipboardTests {
     #expect(terminal.finish().code == status)
   }
 
-  @Test("of the terminal needs one")
+  @Test("OSC 52 requires a terminal")
   func noTerminal() throws {
     let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: [])
     let outcome = try world.run(

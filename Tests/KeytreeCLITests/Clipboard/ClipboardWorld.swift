@@ -4,14 +4,14 @@ import TestSupport
 
 @testable import KeytreeCLI
 
-/// A clipboard that is a file, with programs of the known names that take down how they were called.
+/// A clipboard that is a file, with fake clipboard programs that record their calls.
 final class ClipboardWorld {
   let program: ProcessesProgram
   private var folder: String { program.folder }
 
   /// Makes a store with items, and the programs.
   ///
-  /// - Parameter names: the programs that there are.
+  /// - Parameter names: The programs to install.
   init(_ items: KeyValuePairs<String, String>, programs names: [String] = ["xclip"]) throws {
     program = try ProcessesProgram.withStore(items)
     try FileManager.default.createDirectory(atPath: "\(folder)/bin", withIntermediateDirectories: false)
@@ -41,7 +41,8 @@ final class ClipboardWorld {
     }
   }
 
-  /// Other programs, in a folder of their own: the clipboard programs of this machine are not to be found.
+  /// Links the other programs that are needed into a separate folder, so that the real clipboard programs of this
+  /// machine are not found.
   private func linkTools() throws {
     try FileManager.default.createDirectory(atPath: "\(folder)/tools", withIntermediateDirectories: false)
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
@@ -54,19 +55,19 @@ final class ClipboardWorld {
     }
   }
 
-  /// The variables that lead to the programs.
+  /// The variables that make the command find the programs.
   func variables(_ session: [String: String] = ["DISPLAY": ":77"]) -> [String: String] {
     session.merging(["PATH": "\(folder)/bin:\(folder)/tools"]) { $1 }
   }
 
-  /// Runs the command to its end, and to that of every stream it was given.
+  /// Runs the command until it has ended and closed each of its streams.
   func run(
     _ arguments: String..., session: [String: String] = ["DISPLAY": ":77"], tracer: [String] = []
   ) throws -> ProcessesProgram.Outcome {
     try program.run(arguments, tracer: tracer, variables: variables(session))
   }
 
-  /// What is in the clipboard.
+  /// The content of the clipboard.
   var content: [UInt8]? {
     get { FileManager.default.contents(atPath: "\(folder)/content").map { Array($0) } }
     set {
@@ -74,27 +75,27 @@ final class ClipboardWorld {
     }
   }
 
-  /// How the programs were called, one call to a line.
+  /// The calls of the programs, one per line.
   var calls: [String] {
     let text = try? String(contentsOfFile: "\(folder)/calls", encoding: .utf8)
     return (text ?? "").split(separator: "\n").map(String.init)
   }
 
-  /// What happens to the programs.
+  /// A fault of the programs.
   enum Trouble: String {
-    /// The next look at the clipboard fails.
+    /// The next read of the clipboard fails.
     case failure = "failure.1"
     /// Copying takes two seconds.
     case slow
   }
 
-  /// Makes something happen.
+  /// Makes a fault happen.
   func make(_ trouble: Trouble) { write("", to: trouble.rawValue) }
 
-  /// The kinds of content that the programs name.
+  /// Sets the content types that the programs report.
   func setKinds(_ kinds: String) { write(kinds, to: "kinds") }
 
-  /// The folders for temporary files that the programs were told of.
+  /// The folders for temporary files that were passed to the programs.
   var temporaryFolders: Set<String> {
     let text = try? String(contentsOfFile: "\(folder)/temporary", encoding: .utf8)
     return Set(
@@ -105,10 +106,10 @@ final class ClipboardWorld {
     _ = FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: Data(text.utf8))
   }
 
-  /// Makes every look at the clipboard fail.
+  /// Makes every read of the clipboard fail.
   func removeContent() { try? FileManager.default.removeItem(atPath: "\(folder)/content") }
 
-  /// Waits until something has come true.
+  /// Waits until a condition is true.
   func wait(for what: String, _ isTrue: () -> Bool) throws {
     for _ in 0..<600 {
       if isTrue() { return }

@@ -6,14 +6,14 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// A mask of blocked signals outlives the start of a program; nobody who edits knows of it.
+/// A process inherits the mask of blocked signals, so the mask can be set without the user's knowledge.
 @Suite("Editing with signals blocked")
 struct BlockedSignalsTests {
-  /// Puts another secret in the place of the old one; both hold the folder of the test.
+  /// A shell command that replaces the secret with another one; both contain the path of the test's folder.
   private static let change = #"sed s/old/new/ "$1" > "$1.new"; mv "$1.new" "$1""#
   private static let all = [SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM]
 
-  @Test("ends with the editor and leaves nothing behind", arguments: all.map { [$0] } + [all])
+  @Test("edit ends when the editor ends and leaves nothing behind", arguments: all.map { [$0] } + [all])
   func ends(blocked: [Int32]) throws {
     let world = try Self.world()
     let unchanged = try edit(in: world, editor: "true", blocked: blocked)
@@ -25,7 +25,7 @@ struct BlockedSignalsTests {
     #expect(world.run("get", "notes.example").text == "new" + world.folder.path)
   }
 
-  @Test("is ended by a signal that means it", arguments: [SIGHUP, SIGTERM])
+  @Test("a signal sent to edit ends it", arguments: [SIGHUP, SIGTERM])
   func interrupted(signal: Int32) throws {
     let world = try Self.world()
     let script = try Self.script("\(Self.change); kill -\(signal) $PPID; exec sleep 600", in: world)
@@ -35,22 +35,22 @@ struct BlockedSignalsTests {
     #expect(world.run("get", "notes.example").text == "old" + world.folder.path)
   }
 
-  @Test("starts the editor with no signal blocked or ignored")
+  @Test("the editor starts with no signal blocked or ignored")
   func editorSignals() throws {
     let world = try Self.world()
     let seen = world.folder.path + "/seen"
-    // Read by the shell itself: around the start of another program it blocks signals of its own accord.
+    // The shell itself reads the file, because it blocks signals while it starts another program.
     let filter = "while read -r line; do case $line in SigBlk*|SigIgn*) echo \"$line\";; esac; done"
     let script = try Self.script("\(filter) < /proc/$$/status > '\(seen)'", in: world)
     #expect(try edit(in: world, editor: script, blocked: Self.all + [SIGPIPE, SIGUSR1]).code == 0)
     let sets = try String(contentsOfFile: seen, encoding: .utf8).split(separator: "\n").map { line in
       UInt64(line.suffix(16), radix: 16)
     }
-    // glibc keeps 32 and 33 to itself, and ignores them in what posix_spawn(3) starts.
+    // glibc reserves signals 32 and 33, and ignores them in processes that posix_spawn(3) starts.
     #expect(sets.map { $0.map { $0 & 0x7FFF_FFFF } } == [0, 0])
   }
 
-  @Test("is ended by the keyboard while it asks whether to edit again")
+  @Test("the keyboard interrupts edit while it asks whether to edit again")
   func asked() throws {
     let world = try Self.world()
     var variables = world.variables
@@ -60,7 +60,7 @@ struct BlockedSignalsTests {
     #expect(Self.left(in: world).count == 1)
     edit.type("\u{3}")
     let (text, code) = edit.finish()
-    // What stays behind would be a finding of `doctor` in other tests.
+    // `doctor` would report leftover files in other tests.
     defer { for folder in Self.left(in: world) { try? FileManager.default.removeItem(atPath: folder) } }
     #expect(code == 1)
     #expect(text.contains("keytree: nothing was stored: "))
@@ -80,22 +80,22 @@ struct BlockedSignalsTests {
     variables["EDITOR"] = editor
     let edit = try PseudoTerminal(["edit", "notes.example/x"], variables: variables, blocked: blocked)
     let result = edit.finish()
-    // An editor that gets no signal sleeps for ten minutes and keeps the terminal open. A limit for the time that the
-    // whole command takes would fail on a busy machine.
+    // An editor that gets no signal sleeps for ten minutes and keeps the terminal open. A time limit for the whole
+    // command would fail on a busy machine.
     #expect(!edit.wasStuck, "\(result.text)")
     #expect(Self.left(in: world) == [])
     return result
   }
 
-  /// The folders that are left with the secret of a test; others belong to tests at the same time.
+  /// The leftover folders that contain this test's secret; the others belong to tests that run concurrently.
   private static func left(in world: EverydayWorld) -> [String] {
     [world.variables["XDG_RUNTIME_DIR"] ?? "", "/dev/shm"].flatMap { base in
-      // No folder, nothing left.
+      // If the folder does not exist, nothing is left.
       let names = (try? FileManager.default.contentsOfDirectory(atPath: base)) ?? []
       return names.filter { $0.hasPrefix("keytree-edit-") }.map { base + "/" + $0 }
     }
     .filter { folder in
-      // What is gone meanwhile is not left.
+      // A file that another test has removed in the meantime is not left over.
       let text = try? String(contentsOfFile: folder + "/secret", encoding: .utf8)
       return text?.contains(world.folder.path) == true
     }

@@ -9,7 +9,7 @@ import Testing
 /// The built program in real terminals and pipes.
 @Suite("The built program")
 struct BuiltProgramTests {
-  @Test("asks twice for a secret without showing it, and shows one on a terminal with a line feed")
+  @Test("add asks twice for a secret without echo, and get prints it with a line feed on a terminal")
   func prompts() throws {
     let world = try EverydayWorld()
     let add = try PseudoTerminal(["add", "pty.example/x"], variables: world.variables)
@@ -26,7 +26,7 @@ struct BuiltProgramTests {
     #expect(list.text.hasPrefix("CLASS              CONTAINER    ACCOUNT  LABEL  GROUP    MODIFIED\r\n"))
   }
 
-  @Test("is ended by the keyboard while it asks, and has stored nothing")
+  @Test("the keyboard interrupts a question, and nothing is stored")
   func interrupted() throws {
     let world = try EverydayWorld()
     let before = StoreDigest(of: world.store)
@@ -41,7 +41,7 @@ struct BuiltProgramTests {
     #expect(StoreDigest(of: world.store) == before)
   }
 
-  @Test("edits on a terminal, in memory, and leaves nothing behind")
+  @Test("edit works on a terminal, in memory, and leaves nothing behind")
   func edits() throws {
     let world = try EverydayWorld()
     #expect(world.run("add", "notes.example/x", input: Array("old".utf8)).code == .done)
@@ -61,7 +61,7 @@ struct BuiltProgramTests {
     #expect(!FileManager.default.fileExists(atPath: String(lines[0])))
   }
 
-  @Test("reads a closed standard input as no secret, and a pipe to its last byte")
+  @Test("a closed standard input is no secret, and a pipe is read to its last byte")
   func pipes() throws {
     let world = try EverydayWorld()
     let before = StoreDigest(of: world.store)
@@ -74,7 +74,7 @@ struct BuiltProgramTests {
     #expect(try shell("\"$P\" find", world).text.hasPrefix("internet-password\tcaf\\xe9\t\t\tdefault\t"))
   }
 
-  @Test("says nothing when the reader of its data goes away, and says when a disk is full")
+  @Test("a command is silent when the reader of its data goes away, and reports a full disk")
   func brokenOutput() throws {
     let world = try EverydayWorld()
     #expect(world.run("add", "a.example", input: [1]).code == .done)
@@ -85,19 +85,19 @@ struct BuiltProgramTests {
     #expect(full.text.hasPrefix("keytree: cannot write standard output: No space left on device\nhint: "))
   }
 
-  @Test("lists as a file that only its owner can read what get --out writes")
+  @Test("only the owner can read a file that get --out writes")
   func umask() throws {
     let world = try EverydayWorld()
     #expect(world.run("add", "a.example", input: [1]).code == .done)
     let made = try shell("umask 0; cd \"$T\"; \"$P\" get a.example --out made; stat -c %a made", world)
     #expect(made.text.hasSuffix("600\n"))
-    // What git makes is its owner's alone as well.
+    // Only the owner can read the files that git creates, too.
     let own = "umask 0; export KEYTREE_STORE=\"$T/own\"; \"$P\" init --quiet; "
     let modes = try shell(own + "printf s | \"$P\" add a.example --quiet; find \"$T/own\" -perm /077", world)
     #expect(modes.text == "")
   }
 
-  /// Runs a line of shell with the program in `$P` and the folder for the test in `$T`.
+  /// Runs a line of shell with the program in `$P` and the test's folder in `$T`.
   func shell(_ line: String, _ world: EverydayWorld) throws -> (text: String, code: Int32) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")

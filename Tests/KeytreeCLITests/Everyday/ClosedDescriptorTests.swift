@@ -4,12 +4,13 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// The number of a closed descriptor goes to the next file that is opened; that must never be one of the store.
+/// The next file that is opened gets the number of a closed descriptor. If it were a file of the store, output would be
+/// written into it.
 @Suite("With a standard stream closed")
 struct ClosedDescriptorTests {
   private let program = BuiltProgramTests()
 
-  @Test("standard input is empty, as is the secret taken from it")
+  @Test("closed standard input is empty, and so is the secret read from it")
   func input() throws {
     let world = try EverydayWorld()
     let before = StoreDigest(of: world.store)
@@ -28,7 +29,7 @@ struct ClosedDescriptorTests {
     #expect(result.text.hasPrefix("keytree: cannot write standard output: Bad file descriptor\nhint: "))
   }
 
-  @Test("nothing that is said gets into the store", arguments: ["2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+  @Test("diagnostics are not written into the store", arguments: ["2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
   func talk(closed: String) throws {
     let world = try EverydayWorld()
     let input = closed.hasPrefix("<") ? "" : "printf x | "

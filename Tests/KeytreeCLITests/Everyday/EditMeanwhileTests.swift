@@ -5,10 +5,10 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// What becomes of an edited secret when the item is no longer what was edited: nothing is lost.
+/// The result of an edit whose item has changed concurrently: nothing is lost.
 @Suite("An edited secret")
 struct EditMeanwhileTests {
-  @Test("is kept beside one that somebody else has stored meanwhile")
+  @Test("an edited secret is kept beside one that another process stored concurrently")
   func bothChanged() throws {
     let (world, result) = try edit(meanwhile: "printf theirs | \"$P\" set notes.example/x --secret")
     #expect(result.code == .failure)
@@ -22,7 +22,7 @@ struct EditMeanwhileTests {
     #expect(world.run("resolve", "--json").text == "")
   }
 
-  @Test("is stored again when the item was removed meanwhile")
+  @Test("an edited secret is stored again if the item was removed concurrently")
   func removed() throws {
     let (world, result) = try edit(meanwhile: "\"$P\" rm notes.example/x")
     #expect(result.code == .done)
@@ -30,7 +30,7 @@ struct EditMeanwhileTests {
     #expect(world.run("get", "notes.example/x", "--json").text.contains("\"label\":\"Label\""))
   }
 
-  @Test("is kept beside an item that has taken the place of the removed one")
+  @Test("an edited secret is kept beside an item that has replaced the removed one")
   func replaced() throws {
     let (world, result) = try edit(
       meanwhile: "\"$P\" rm notes.example/x; printf theirs | \"$P\" add notes.example/x")
@@ -41,7 +41,7 @@ struct EditMeanwhileTests {
     #expect(world.run("get", "notes.example/x 2").text == "mine")
   }
 
-  @Test("goes with an item that was renamed or got other attributes meanwhile")
+  @Test("an edited secret is stored in an item that was renamed or got other attributes concurrently")
   func moved() throws {
     let (world, result) = try edit(
       meanwhile: "\"$P\" mv notes.example/x notes.example/y; \"$P\" set notes.example/y -l New")
@@ -51,7 +51,7 @@ struct EditMeanwhileTests {
     #expect(world.run("get", "notes.example/x").code == .notFound)
   }
 
-  @Test("can be stored again and again until the store takes it")
+  @Test("storing an edited secret can be retried until it succeeds")
   func retried() throws {
     let policy = "\"$KEYTREE_STORE/policy.json\""
     let (world, result) = try edit(
@@ -62,7 +62,7 @@ struct EditMeanwhileTests {
     #expect(world.run("get", "notes.example/x").text == "mine")
   }
 
-  @Test("is given up only when the person says so")
+  @Test("an edited secret is discarded only when the user confirms it")
   func givenUp() throws {
     let (world, result) = try edit(
       meanwhile: "cp \"$KEYTREE_STORE/policy.json\" \"$T\"; echo >> \"$KEYTREE_STORE/policy.json\"",
@@ -74,7 +74,7 @@ struct EditMeanwhileTests {
     #expect(world.run("get", "notes.example/x").text == "old")
   }
 
-  /// Edits `notes.example/x` with an editor during whose run something else happens.
+  /// Edits `notes.example/x` with an editor that runs a command meanwhile.
   private func edit(
     meanwhile line: String, answers: String = ""
   ) throws -> (EverydayWorld, EverydayWorld.Result) {

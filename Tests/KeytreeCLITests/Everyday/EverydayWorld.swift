@@ -6,9 +6,9 @@ import Secrets
 import Terminal
 import TestSupport
 
-/// A person with a GnuPG home and a store, for tests of whole commands in this process.
+/// A user with a GnuPG home and a store, for tests of whole commands in this process.
 final class EverydayWorld {
-  /// What came of a command.
+  /// The result of a command.
   struct Result {
     let code: ExitCode
     let output: [UInt8]
@@ -18,7 +18,7 @@ final class EverydayWorld {
     var talkText: String { String(decoding: talk, as: UTF8.self) }
   }
 
-  /// The store could not be made.
+  /// The store could not be created.
   struct NoStore: Error { let reason: String }
 
   let folder: TemporaryFolder
@@ -35,7 +35,7 @@ final class EverydayWorld {
     ]
   }
 
-  /// Makes the person, and a store.
+  /// Creates the user's home and a store.
   init(keys: [GnuPGKey] = [.alice]) throws {
     folder = try TemporaryFolder()
     home = try GnuPGHome(secret: keys)
@@ -43,7 +43,7 @@ final class EverydayWorld {
     guard result.code == .done else { throw NoStore(reason: result.talkText) }
   }
 
-  /// Runs a command; text in place of a terminal.
+  /// Runs a command with text instead of a terminal.
   func run(_ words: Word..., input: [UInt8] = [], isTerminal: Bool = false) -> Result {
     run(words, input: input, isTerminal: isTerminal)
   }
@@ -65,7 +65,7 @@ final class EverydayWorld {
   deinit { home.close() }
 }
 
-/// An input of any bytes; on a terminal each line answers one question.
+/// An input of arbitrary bytes; on a terminal each line answers one question.
 final class BytesInput: ConsoleInput {
   let isTerminal: Bool
   private var rest: ArraySlice<UInt8>

@@ -5,12 +5,12 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// What goes in comes out, byte for byte, on every way that a secret can take.
+/// A secret is released exactly as it was stored, byte for byte, through every input and output.
 @Suite("Secrets")
 struct ExactSecretTests {
   static let limit = 1 << 20
 
-  @Test("are stored and given back byte for byte")
+  @Test("a secret is stored and returned byte for byte")
   func exact() throws {
     let world = try EverydayWorld()
     let secrets: [[UInt8]] = [
@@ -23,7 +23,7 @@ struct ExactSecretTests {
       let added = world.run("add", name, input: secret)
       #expect(added.code == .done, "\(number): \(added.talkText)")
       #expect(world.run("get", name).output == secret, "\(number)")
-      // A terminal gets one line feed more, and nothing else.
+      // On a terminal exactly one line feed is added.
       #expect(world.run("get", name, isTerminal: true).output == secret + [10], "\(number)")
       let path = world.folder.path + "/out-\(number)"
       #expect(world.run("get", name, "--out", Word(path)).output.isEmpty)
@@ -34,7 +34,7 @@ struct ExactSecretTests {
     }
   }
 
-  @Test("are text in JSON when they are UTF-8, and base 64 when not")
+  @Test("a secret in JSON is text if it is UTF-8, and Base64 otherwise")
   func forms() throws {
     let world = try EverydayWorld()
     for (secret, form) in [
@@ -47,7 +47,7 @@ struct ExactSecretTests {
     }
   }
 
-  @Test("of more than 1 MiB are refused, and nothing changes")
+  @Test("a secret of more than 1 MiB is refused, and nothing changes")
   func tooLarge() throws {
     let world = try EverydayWorld()
     #expect(world.run("add", "small.example", input: [1]).code == .done)
@@ -65,7 +65,7 @@ struct ExactSecretTests {
     #expect(StoreDigest(of: world.store) == before)
   }
 
-  @Test("together with attributes of 16 KiB do not fit, and nothing changes")
+  @Test("attributes of 16 KiB are refused, and nothing changes")
   func attributesTooLarge() throws {
     let world = try EverydayWorld()
     let before = StoreDigest(of: world.store)

@@ -21,7 +21,7 @@ struct FieldTests {
   }
 
   @Test(
-    "a name never means a field, also when the login is gone",
+    "a name never means a field, even if the login does not exist",
     arguments: [
       ["get", "NAME"], ["get", "NAME", "--attributes"], ["edit", "NAME"], ["rm", "NAME"],
       ["set", "NAME", "-l", "x"],
@@ -35,16 +35,16 @@ struct FieldTests {
     for field in [[], ["--field", "note"], ["--field", "otp"]] as [[Word]] {
       #expect(world.run(["add", "github.com/alice"] + field, input: Array("note".utf8)).code == .done)
     }
-    // Another program knows the item alone.
+    // The other program deletes the item only.
     #expect(programs.security("delete-internet-password", "-s", "github.com").status == 0)
     let command = words.map { $0 == "NAME" ? "github.com/alice" : $0 }
-    // Only a person at a terminal edits.
+    // `edit` requires a terminal.
     let result = world.run(command, isTerminal: words[0] == "edit")
     #expect(result.code == .notFound && result.output == [], "\(result.talkText)")
     #expect(world.run("get", "github.com/alice", "--field", "note").text == "note")
   }
 
-  @Test("a bad name of a field is a usage error", arguments: ["", "Note", "a b", "-x", "con", "é", "a/b"])
+  @Test("an invalid field name is a usage error", arguments: ["", "Note", "a b", "-x", "con", "é", "a/b"])
   func badNames(name: String) throws {
     let world = try world()
     for command in ["add", "get", "set", "edit", "rm"] as [Word] {
@@ -52,7 +52,9 @@ struct FieldTests {
     }
   }
 
-  @Test("of a login come and go with it, in one step", arguments: [["mv"], ["cp"]] as [[Word]])
+  @Test(
+    "the fields of a login are moved, copied and removed with it, in one transaction",
+    arguments: [["mv"], ["cp"]] as [[Word]])
   func together(words: [Word]) throws {
     let world = try world()
     #expect(world.run(words + ["github.com/alice", "gist.example/bob"]).code == .done)
@@ -66,7 +68,7 @@ struct FieldTests {
   }
 
   @Test(
-    "nothing of a login is renamed or copied where one of the new names is taken", arguments: ["mv", "cp"])
+    "no part of a login is renamed or copied if one of the new names is taken", arguments: ["mv", "cp"])
   func taken(command: String) throws {
     let world = try world()
     #expect(world.run("add", "gist.example/bob", "--field", "otp", input: Array("x".utf8)).code == .done)
@@ -77,7 +79,7 @@ struct FieldTests {
     #expect(world.run("get", "github.com/alice").text == "password")
   }
 
-  @Test("one field goes alone")
+  @Test("a single field can be removed")
   func alone() throws {
     let world = try world()
     #expect(world.run("rm", "github.com/alice", "--field", "otp").code == .done)
@@ -86,7 +88,7 @@ struct FieldTests {
     #expect(world.run("otp", "github.com/alice").code == .failure)
   }
 
-  @Test("of a login on this machine alone stay on this machine")
+  @Test("the fields of a local login are local")
   func local() throws {
     let world = try world()
     #expect(world.run("add", "local.example/a", "--local", input: Array("p".utf8)).code == .done)

@@ -6,7 +6,7 @@ import KeyringModel
 import KeytreeCLI
 import Testing
 
-/// `find` in a store with very many items.
+/// `find` in a store with many items.
 @Suite("A large store")
 struct FindScaleTests {
   #if DEBUG
@@ -15,7 +15,7 @@ struct FindScaleTests {
     static let count = 100_000
   #endif
 
-  @Test("is listed whole, in every form, in the order of creation")
+  @Test("every item is listed, in every form, in the order of creation")
   func list() throws {
     let world = try EverydayWorld()
     try Self.fill(world.store)
@@ -29,7 +29,7 @@ struct FindScaleTests {
     #expect(world.run("find", isTerminal: true).text.split(separator: "\n").count == Self.count + 1)
   }
 
-  @Test("prints the lines of the index, with a reference in them")
+  @Test("find --json prints the lines of the index with a reference added")
   func lines() throws {
     let world = try EverydayWorld()
     #expect(world.run("add", "b.example/x", "-l", "é", "--attribute", "url=x", input: [1]).code == .done)
@@ -42,7 +42,7 @@ struct FindScaleTests {
     #expect(found.split(separator: reference).joined() == line)
   }
 
-  /// Writes an index; items without files are enough for what looks at attributes.
+  /// Writes an index without item files, which is enough for commands that only read attributes.
   private static func fill(_ store: String) throws {
     var shards: [String: [(path: String, line: String)]] = [:]
     for number in 0..<count {

@@ -3,10 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Commands that only read, on a machine whose disk is full.
+/// Read-only commands on a machine whose disk is full.
 @Suite("On a full disk", .enabled(if: MountTools.canMount, "needs unshare(1) and the right to mount"))
 struct FullDiskTests {
-  /// Gives the runtime folder a disk of its own that is full, and the memory of others a place of its own.
+  /// Mounts a full file system on the runtime folder, and an empty one on every other folder that could hold the engine
+  /// home.
   private static let script = """
     set -e
     for parent in /run/user/$(id -u):keytree /dev/shm:keytree-$(id -u) /tmp:keytree-$(id -u); do
@@ -36,18 +37,18 @@ struct FullDiskTests {
   }
 }
 
-/// What it takes to give a process mounts of its own.
+/// The tools that give a process its own mounts.
 private enum MountTools {
-  /// The words before a command.
+  /// The words to put before a command.
   static let unshare = ["/usr/bin/unshare", geteuid() == 0 ? "-m" : "-rm"]
 
-  /// A Boolean value that indicates whether this user may mount something in a namespace of its own.
+  /// A Boolean value that indicates whether this user may mount something in a new namespace.
   static var canMount: Bool {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: unshare[0])
     process.arguments = unshare.dropFirst() + ["/bin/mount", "-t", "tmpfs", "none", "/tmp"]
     process.standardError = FileHandle.nullDevice
-    // Without the program there is nothing to be tested with.
+    // Without the program the test cannot run.
     guard (try? process.run()) != nil else { return false }
     process.waitUntilExit()
     return process.terminationStatus == 0

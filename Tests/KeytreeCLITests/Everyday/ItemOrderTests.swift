@@ -24,7 +24,7 @@ struct ItemOrderTests {
   ]
 
   @Test(
-    "is by value: numbers, times, text by its bytes, and nothing last; equals in the order of creation",
+    "items are sorted by value: numbers, times, text by its bytes, missing values last; equal ones by creation time",
     arguments: [
       ("server", [2, 1, 0, 3, 4]), ("container", [2, 1, 0, 3, 4]), ("port", [1, 0, 2, 3, 4]),
       ("label", [0, 3, 1, 2, 4]), ("created", [0, 1, 2, 3, 4]), ("modified", [4, 3, 2, 1, 0]),

@@ -11,7 +11,7 @@ import Testing
 struct OneTimePasswordTests {
   private static let seed = "otpauth://hotp/bank?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter="
 
-  @Test("are shown once, however many processes ask at once")
+  @Test("each counter is used once, however many processes ask concurrently")
   func atOnce() throws {
     let program = try ProcessesProgram.withStore()
     try program.succeed(["otp", "add", "bank.example/4711"], input: Self.seed + "0")
@@ -24,7 +24,7 @@ struct OneTimePasswordTests {
     }
     let shown = codes.withLock { $0 }
     #expect(shown.count == 20 && Set(shown).count == 20)
-    // All of RFC 4226, appendix D.
+    // All values of RFC 4226, appendix D.
     for known in [
       "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",
     ] {
@@ -33,7 +33,7 @@ struct OneTimePasswordTests {
     #expect(try program.succeed(["get", "bank.example/4711", "--field", "otp"]) == Self.seed + "20")
   }
 
-  @Test("are committed, and those by time are not")
+  @Test("a code by counter makes a commit, and a code by time does not")
   func committed() throws {
     let world = try CareWorld()
     world.run("init")
@@ -51,10 +51,10 @@ struct OneTimePasswordTests {
     #expect(world.run("status").code == .done)
   }
 
-  /// A policy that many machines of banks and offices have; libgcrypt refuses keys below 112 bits there. Most keys of
-  /// GnuPG are of no use with it either, those of RSA are.
+  /// FIPS mode is a policy of many machines in banks and offices. libgcrypt refuses HMAC keys below 112 bits in that
+  /// mode. Most types of GnuPG keys do not work in it either, but RSA keys do.
   @Test(
-    "are made in the FIPS mode of libgcrypt from 80 bits as well",
+    "codes are computed in the FIPS mode of libgcrypt, even for seeds of 80 bits",
     arguments: ["SHA1", "SHA256", "SHA512"])
   func restricted(hash: String) throws {
     let program = try ProcessesProgram(.rsa)
@@ -68,12 +68,12 @@ struct OneTimePasswordTests {
     #expect(try program.succeed(["otp", "bank.example/4711", "--quiet"]) == code)
   }
 
-  @Test("are not shown when the next counter cannot be stored")
+  @Test("no code is shown if the next counter cannot be stored")
   func notStored() throws {
     let world = try CareWorld()
     world.run("init", "--no-git")
     world.run("otp", "add", "bank.example/4711", input: Array((Self.seed + "7").utf8))
-    // A damaged line keeps the shard from being written, and nobody from reading the others.
+    // A damaged line prevents writes to its shard, but the other lines can still be read.
     let index = world.store + "/index"
     for name in try FileManager.default.contentsOfDirectory(atPath: index) {
       let file = try #require(FileHandle(forWritingAtPath: index + "/" + name))

@@ -1,19 +1,19 @@
 import Foundation
 import TestSupport
 
-/// A pinentry for tests: it asks nobody.
+/// A pinentry for tests that answers without asking the user.
 enum Pinentry {
-  /// What it answers when a passphrase is asked for.
+  /// The answer when a passphrase is requested.
   enum Answer: String {
     case cancel
     case passphrase
-    /// It has no terminal to ask on, as in cron.
+    /// The pinentry has no terminal to ask on, as in cron.
     case noTerminal = "no-terminal"
   }
 
   /// Writes the program into a folder.
   ///
-  /// - Returns: its path, for `pinentry-program` in gpg-agent.conf.
+  /// - Returns: The path of the program, for `pinentry-program` in gpg-agent.conf.
   static func write(_ answer: Answer, in folder: String) throws -> String {
     let path = folder + "/pinentry"
     let reply =

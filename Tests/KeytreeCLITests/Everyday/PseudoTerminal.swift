@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// The built program on a pseudo terminal of its own, as a person would run it.
+/// The built program on its own pseudo-terminal, as a user would run it.
 final class PseudoTerminal {
-  /// Why nothing could be run, or what was expected and did not come.
+  /// An error that prevents the program from running, or missing output.
   enum Problem: Error {
     case noTerminal(errno: Int32)
     case notStarted(errno: Int32)
@@ -13,12 +13,12 @@ final class PseudoTerminal {
   private let master: Int32
   private let process: pid_t
   private var output: [UInt8] = []
-  /// True when nothing was written for so long that the program was killed.
+  /// True if the program wrote nothing for so long that it was killed.
   private(set) var wasStuck = false
 
-  /// The program that was built together with these tests, beside their bundle.
+  /// The program that was built together with these tests, next to their bundle.
   static var program: String {
-    // The link always leads somewhere: it is this process.
+    // The link always resolves, because it is this process.
     let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("keytree").path
   }
@@ -26,12 +26,13 @@ final class PseudoTerminal {
   /// Starts the program as the leader of a session whose terminal is the new one.
   ///
   /// - Parameters:
-  ///   - words: its arguments.
-  ///   - variables: its environment.
-  ///   - blocked: the signals that it starts with blocked.
-  ///   - name: the name that it is called by, where that is not its own.
+  ///   - words: Its arguments.
+  ///   - variables: Its environment.
+  ///   - blocked: The signals that are blocked when it starts.
+  ///   - name: The name under which it is called, if that is not its own.
   init(_ words: [String], variables: [String: String], blocked: [Int32] = [], name: String? = nil) throws {
-    // What posix_openpt(3), unlockpt(3) and ptsname(3) do on Linux; Swift's Glibc module lacks them.
+    // These are the Linux implementations of posix_openpt(3), unlockpt(3) and ptsname(3), which Swift's Glibc module
+    // lacks.
     master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var isLocked: Int32 = 0
     var number: UInt32 = 0
@@ -43,21 +44,21 @@ final class PseudoTerminal {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    // The first terminal that the leader of a session opens becomes that of the session.
+    // The first terminal that a session leader opens becomes the controlling terminal of the session.
     unsafe posix_spawn_file_actions_addopen(&actions, 0, slave, O_RDWR, 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    // As from a shell, not with the signals of a test's thread.
+    // The signal mask is that of a program started from a shell, not that of the test's thread.
     var mask = sigset_t()
     unsafe sigemptyset(&mask)
     for signal in blocked { unsafe sigaddset(&mask, signal) }
     unsafe posix_spawnattr_setsigmask(&attributes, &mask)
     unsafe sigfillset(&mask)
     unsafe posix_spawnattr_setsigdefault(&attributes, &mask)
-    // The last is POSIX_SPAWN_SETSID, a GNU extension.
+    // The last flag is POSIX_SPAWN_SETSID, a GNU extension.
     let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80
     unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
     let arguments = CStrings([name ?? Self.program] + words)
@@ -69,7 +70,7 @@ final class PseudoTerminal {
     self.process = process
   }
 
-  /// Waits until the program has written something after what was waited for before.
+  /// Waits until the program has written the text after the output that earlier calls waited for.
   func wait(for text: String) throws {
     let wanted = Array(text.utf8)
     var start = 0
@@ -83,18 +84,18 @@ final class PseudoTerminal {
     }
   }
 
-  /// Types.
+  /// Types text into the terminal.
   func type(_ text: String) {
     let bytes = Array(text.utf8)
     unsafe _ = Glibc.write(master, bytes, bytes.count)
   }
 
-  /// Ends the program as somebody else would; `kill(2)`.
+  /// Sends the program a signal from outside with `kill(2)`.
   func end(by signal: Int32) { kill(process, signal) }
 
   /// Waits for the end of the program.
   ///
-  /// - Returns: what it wrote since the last wait, and its exit code, or minus the signal that ended it.
+  /// - Returns: The output since the last wait, and the exit code, or the negated number of the signal that ended it.
   func finish() -> (text: String, code: Int32) {
     while read() {}
     var status: Int32 = 0
@@ -105,7 +106,7 @@ final class PseudoTerminal {
 
   deinit { close(master) }
 
-  /// Reads what is there; false at the end, which for a terminal is an error, and after two minutes.
+  /// Reads the available output. Returns false at the end, which a terminal reports as an error, and after two minutes.
   private func read() -> Bool {
     var request = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&request, 1, 120_000) > 0 else {
@@ -126,7 +127,7 @@ final class PseudoTerminal {
   }
 }
 
-/// Texts as C takes a list of them.
+/// An array of C strings.
 @safe
 private final class CStrings {
   let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>

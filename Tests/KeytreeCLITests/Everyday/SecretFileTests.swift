@@ -14,7 +14,7 @@ struct SecretFileTests {
     try SecretFile(path: folder.path + "/" + name).write(SecretBytes(copying: Array("secret".utf8)))
   }
 
-  @Test("is made only where nothing is, however late something appears there")
+  @Test("a secret file is created only if the path does not exist, even if another file appears there late")
   func exclusive() throws {
     let manager = FileManager.default
     #expect(manager.createFile(atPath: folder.path + "/file", contents: Data("old".utf8)))
@@ -27,7 +27,7 @@ struct SecretFileTests {
     #expect(!manager.fileExists(atPath: folder.path + "/nowhere"))
   }
 
-  @Test("holds the secret for its owner alone")
+  @Test("only the owner can read a secret file")
   func content() throws {
     try write("new")
     let path = folder.path + "/new"

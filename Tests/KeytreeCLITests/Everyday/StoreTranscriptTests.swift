@@ -5,30 +5,31 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// Every file in `fixtures/transcripts/everyday` is a test with real GnuPG.
+/// Each file in `fixtures/transcripts/everyday` is a test with real GnuPG.
 ///
-/// A comment `# keys: alice bob` names the secret keys of `fixtures/gnupg` that the person has, alice when
-/// there is none, and `# public: bob` those without their secret half; `# pinentry: cancel`, `passphrase` or
-/// `no-terminal` says what happens when a passphrase is asked for. The store is `<TMP>/store`, the GnuPG home `$GNUPGHOME`.
+/// A comment `# keys: alice bob` names the secret keys of `fixtures/gnupg` that the user has; without it, the user has
+/// the key of alice. `# public: bob` names keys without their secret half. `# pinentry: cancel`, `passphrase` or
+/// `no-terminal` sets the answer when a passphrase is requested. The store is `<TMP>/store`, the GnuPG home
+/// `$GNUPGHOME`.
 ///
-/// A command that fails leaves the store as it was, byte for byte.
+/// A command that fails leaves the store unchanged, byte for byte.
 @Suite("Everyday transcripts")
 struct StoreTranscriptTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../../../fixtures/transcripts/everyday").standardizedFileURL
 
   static let names: [String] = {
-    // Without the folder there are no tests, and `exist` fails.
+    // Without the folder there are no test cases, and `there are transcripts` fails.
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return files.filter { $0.hasSuffix(".txt") }.sorted()
   }()
 
-  @Test("read as they happen", arguments: names)
+  @Test("each transcript matches what happens", arguments: names)
   func happens(name: String) throws {
     let file = Self.folder.appendingPathComponent(name)
     let text = try String(contentsOf: file, encoding: .utf8)
     let transcript = try Transcript(parsing: text)
-    #expect(transcript.text == text, "a transcript is written in its one form")
+    #expect(transcript.text == text, "the file has the canonical form of a transcript")
     let folder = try TemporaryFolder()
     let home = try Self.home(text, in: folder.path)
     defer { home.close() }
@@ -56,15 +57,15 @@ struct StoreTranscriptTests {
     }
     let difference = LineDifference.show(
       text.components(separatedBy: "\n"), happened.components(separatedBy: "\n"))
-    #expect(difference == "", "\(name), - expected, + happened:\n\(difference)")
+    #expect(difference == "", "\(name), - expected, + actual:\n\(difference)")
   }
 
-  @Test("exist")
+  @Test("there are transcripts")
   func exist() {
     #expect(Self.names.count >= 20)
   }
 
-  /// A failing `edit` may have kept what was edited as another item.
+  /// A failed `edit` may have kept the edited secret as another item.
   private static func mayChange(_ words: [Word]) -> Bool { words.first == "edit" }
 
   /// The GnuPG home that the comments of a transcript describe.

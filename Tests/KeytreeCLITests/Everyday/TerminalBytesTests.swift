@@ -5,10 +5,10 @@ import KeyringModel
 import KeytreeCLI
 import Testing
 
-/// No attribute tells a terminal anything (threat T26).
+/// No attribute controls the terminal (threat T26).
 @Suite("On a terminal")
 struct TerminalBytesTests {
-  /// What terminals act on: clear, title, clipboard, hyperlink, 8-bit controls, overwriting, reversal.
+  /// Sequences that terminals interpret: clear, title, clipboard, hyperlink, 8-bit controls, overwriting, reversal.
   static let evil: [[UInt8]] = [
     Array("\u{1B}[2J".utf8), Array("\u{1B}]0;title\u{7}".utf8), Array("\u{1B}]52;c;eA==\u{1B}\\".utf8),
     Array("\u{1B}]8;;https://evil.example\u{1B}\\text".utf8), Array("\u{9B}2J\u{9D}0;x\u{9C}".utf8),
@@ -16,14 +16,14 @@ struct TerminalBytesTests {
     Array("\u{202E}reversed\u{2066}\u{200B}\u{FEFF}".utf8), [0xC3, 0x28, 0xFF],
   ]
 
-  /// Every attribute of an internet password that can hold text, and custom ones; the port tells items apart.
+  /// Every text attribute of an internet password, and custom ones; the port makes the items distinct.
   static let names: [AttributeName] =
     AttributeSchema.names(of: .internetPassword)
     .filter { AttributeSchema.kind(of: $0) != .boolean && ![.port, .field].contains($0) } + [
       "custom name", "t\u{E4}gs",
     ]
 
-  @Test("no attribute makes any command put a control character")
+  @Test("no attribute makes any command print a control character")
   func attributes() throws {
     let world = try EverydayWorld()
     #expect(Self.names.count > 15)
@@ -44,7 +44,7 @@ struct TerminalBytesTests {
       Self.expectHarmless(result.talk, line)
     }
     let isText = String(validating: value, as: UTF8.self) != nil
-    // A number may be kept as text, but not as bytes.
+    // A number may be stored as text, but not as bytes.
     let names = Self.names.filter { isText || AttributeSchema.kind(of: $0) != .integer }
     let attributes = names.flatMap { name -> [Word] in ["--attribute", word(name.text + "=")] }
     run(.done, ["add"] + attributes)
@@ -61,7 +61,7 @@ struct TerminalBytesTests {
     run(.notFound, ["get", "--server", word("no ", " match")])
     run(.done, ["get", "--attributes"] + first)
     run(.done, ["get", "--json", "--reveal", "--explain"] + first)
-    // The system ends a path at its first NUL, so one that holds it may be another.
+    // The system ends a path at its first NUL, so a path that contains one may name another file.
     if !value.contains(0) {
       run(isText ? .notFound : .usage, ["get", "--out", word("/nonexistent/")] + first)
     }
@@ -84,14 +84,14 @@ struct TerminalBytesTests {
 
   private static func expectHarmless(_ bytes: [UInt8], _ line: String) {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      Issue.record("\(line) puts bytes that are not UTF-8")
+      Issue.record("\(line) prints bytes that are not UTF-8")
       return
     }
     let deceptive: Set<UInt32> = [0x7F, 0x200B, 0x202E, 0x2066, 0xFEFF]
     for scalar in text.unicodeScalars {
       let isControl = scalar.value < 0x20 && scalar != "\n" && scalar != "\t"
       let isHarmful = isControl || (0x80..<0xA0).contains(scalar.value) || deceptive.contains(scalar.value)
-      if isHarmful { Issue.record("\(line) puts U+\(String(scalar.value, radix: 16)): \(text)") }
+      if isHarmful { Issue.record("\(line) prints U+\(String(scalar.value, radix: 16)): \(text)") }
     }
   }
 }

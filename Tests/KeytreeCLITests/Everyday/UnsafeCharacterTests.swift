@@ -7,17 +7,17 @@ import Personalities
 import TestSupport
 import Testing
 
-/// Characters that terminals act on, that reorder text or that cannot be seen (threats T26 and T47).
+/// Characters that terminals interpret, that reorder text, or that are invisible (threats T26 and T47).
 @Suite("Unsafe characters")
 struct UnsafeCharacterTests {
-  /// All that no output may contain, without NUL, which no argument can carry.
+  /// All characters that no output may contain, except NUL, which no argument can contain.
   static let scalars: [Unicode.Scalar] =
     ([
       0x01...0x1F, 0x7F...0x9F, 0xAD...0xAD, 0x61C...0x61C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x2069,
       0xFEFF...0xFEFF, 0xE0000...0xE007F,
     ] as [ClosedRange<UInt32>]).flatMap { $0.compactMap(Unicode.Scalar.init) }
 
-  /// Texts that together contain all of them; names of items have a limited length.
+  /// Texts that together contain all of them. One text would exceed the limit for names of items.
   static let texts: [String] = stride(from: 0, to: scalars.count, by: 40).map { start in
     "a" + scalars[start..<min(start + 40, scalars.count)].map { "\($0)b" }.joined()
   }
@@ -45,7 +45,7 @@ struct UnsafeCharacterTests {
 
   init() throws { world = try EverydayWorld() }
 
-  /// Runs a command into pipes and on a terminal, and checks what it prints.
+  /// Runs a command with pipes and on a terminal, and checks its output.
   @discardableResult
   private func expectEscaped(
     _ code: ExitCode?, _ words: [Word], at place: SourceLocation = #_sourceLocation
@@ -63,12 +63,12 @@ struct UnsafeCharacterTests {
     return results[results.count - 1]
   }
 
-  /// The same for a command that fails.
+  /// Runs a command that must fail, and checks its output in the same way.
   private func expectRefused(_ words: [Word], at place: SourceLocation = #_sourceLocation) {
     expectEscaped(nil, words, at: place)
   }
 
-  /// Adds an item for every text, which has the text in every attribute.
+  /// Adds one item for each text, with the text in every attribute.
   private func addItems() {
     for (number, text) in Self.texts.enumerated() {
       let attributes = ["label", "comment", "kind", "custom name"].flatMap { name -> [Word] in
@@ -86,7 +86,7 @@ struct UnsafeCharacterTests {
     [Word("generic:s\(number)/\(Self.texts[number])")]
   }
 
-  @Test func `are escaped in everything that is printed about items`() throws {
+  @Test func `unsafe characters are escaped in all output about items`() throws {
     addItems()
     for words in Self.overviews { expectEscaped(.done, words) }
     for shard in try FileManager.default.contentsOfDirectory(atPath: world.store + "/index") {
@@ -109,7 +109,7 @@ struct UnsafeCharacterTests {
     }
   }
 
-  @Test func `are escaped in every error that names an item, a path or an option`() throws {
+  @Test func `unsafe characters are escaped in every error that names an item, a path or an option`() throws {
     addItems()
     for (number, text) in Self.texts.enumerated() {
       expectRefused(["get", Word(text)])
@@ -132,7 +132,7 @@ struct UnsafeCharacterTests {
     }
   }
 
-  @Test func `are escaped in findings about files`() throws {
+  @Test func `unsafe characters are escaped in findings about files`() throws {
     for text in Self.texts {
       for folder in ["", "/items", "/index", "/keys"] {
         #expect(FileManager.default.createFile(atPath: "\(world.store)\(folder)/\(text)", contents: Data()))
@@ -144,7 +144,7 @@ struct UnsafeCharacterTests {
     for words in [["status"], ["status", "--json"]] as [[Word]] { expectEscaped(.done, words) }
   }
 
-  @Test func `are escaped in the answers of other programs that are JSON`() throws {
+  @Test func `unsafe characters are escaped in the JSON answers to other programs`() throws {
     for text in Self.texts where !text.contains("\n") && !text.contains("\r") {
       let url = "https://registry\(text.utf8.count).example"
       let stored = world.run(
@@ -160,12 +160,12 @@ struct UnsafeCharacterTests {
     Self.expectEscaped(world.run(as: .dockerCredential, ["list"]).output, "docker list", #_sourceLocation)
   }
 
-  /// A text as the content of a JSON string.
+  /// Returns a text as the content of a JSON string.
   private func json(_ text: String) -> String {
     text.utf16.map { String(format: "\\u%04x", $0) }.joined()
   }
 
-  @Test func `in --json parse to the value that is stored`() throws {
+  @Test func `unsafe characters in --json parse to the stored value`() throws {
     addItems()
     for (number, text) in Self.texts.enumerated() {
       let line = world.run("find", "--json", Word("--service=s\(number)")).output
@@ -177,7 +177,7 @@ struct UnsafeCharacterTests {
     }
   }
 
-  @Test func `in a JSON export are escaped, and come back as they were`() throws {
+  @Test func `unsafe characters in a JSON export are escaped and imported unchanged`() throws {
     let secret = Self.texts.joined()
     addItems()
     let item: [Word] = ["--service=exact", "--account=a"]
@@ -197,7 +197,9 @@ struct UnsafeCharacterTests {
   }
 
   @Test(arguments: ["chrome", "bitwarden"])
-  func `in a CSV export are kept byte for byte, because a CSV file has no escapes`(format: String) throws {
+  func `unsafe characters in a CSV export are kept byte for byte, because a CSV file has no escapes`(
+    format: String
+  ) throws {
     let secret = Self.texts.joined().filter { !$0.isNewline }
     #expect(world.run(["add", "h.example/alice"], input: Array(secret.utf8)).code == .done)
     let path = world.folder.path + "/out.csv"

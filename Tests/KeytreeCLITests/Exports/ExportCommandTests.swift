@@ -8,7 +8,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-/// `keytree export` as a person runs it, with real GnuPG.
+/// `keytree export` as a user runs it, with real GnuPG.
 @Suite("Exporting with the command")
 struct ExportCommandTests {
   private let alice = GnuPGKey.alice.fingerprint.text
@@ -30,7 +30,7 @@ struct ExportCommandTests {
       let reference = try #require(line.firstMatch(of: #/"reference":"([^"]+)"/#)).1
       let secret = world.run("get", String(reference))
       #expect(secret.code == .done)
-      // Ids and times are new.
+      // Ids and times differ in each store.
       let varying = #/"(created|id|modified|revision|sealed|secretModified)":"[^"]*",?/#
       let shown = line.replacing(varying, with: "")
       lines.insert(shown + " " + String(decoding: secret.bytes, as: UTF8.self))
@@ -44,7 +44,7 @@ struct ExportCommandTests {
     return lines
   }
 
-  @Test("a store of pass comes back from pass as it went: every item, attribute and byte")
+  @Test("a store of pass survives an import and an export: every item, attribute and byte")
   func passRoundTrip() throws {
     let first = try world()
     let key = CareTranscriptTests.fixtures.appendingPathComponent("pass/keys/ours.secret.asc").path
@@ -52,7 +52,7 @@ struct ExportCommandTests {
     let source = try ImportPassStore.committed()
     #expect(first.run("import", "pass", source.path, "--accept-loss").code == .done)
     let tree = first.scratch.path + "/tree"
-    // Names of links are attributes that no file can have.
+    // Link names are attributes that a pass file cannot hold.
     let export = first.run("export", "pass", tree, "--recipient", alice, "--accept-loss")
     #expect(export.code == .done, "\(export.talk)")
     let told = export.lines.dropLast()
@@ -73,7 +73,7 @@ struct ExportCommandTests {
   }
 
   @Test(
-    "`pass show` prints the secret, the note and the seed of an item",
+    "`pass show` prints the secret, the note and the seed of an exported item",
     .enabled(if: ImportPassStore.isPassInstalled, "pass is not installed (apt-get install pass)"))
   func passShow() throws {
     let world = try world()
@@ -103,7 +103,7 @@ struct ExportCommandTests {
       return String(decoding: data, as: UTF8.self)
     }
     #expect(try show("Mail/alice") == "=pw é\none\ntwo\notpauth://totp/x?secret=ABC")
-    // Nothing was written outside of the tree.
+    // Nothing was written outside the tree.
     let around = try FileManager.default.contentsOfDirectory(atPath: world.scratch.path)
     #expect(Set(around).isSubset(of: ["in.csv", "store", "tree", ".local", ".gnupg", "run"]), "\(around)")
     let inside = try FileManager.default.subpathsOfDirectory(atPath: tree)
@@ -112,7 +112,7 @@ struct ExportCommandTests {
         && inside.allSatisfy { !$0.contains("..") || $0.contains("_..") })
   }
 
-  @Test("nothing is written in the open unless that is asked for, nor over anything that is there")
+  @Test("nothing is written as plaintext unless the user asks for it, and nothing is overwritten")
   func refusals() throws {
     let world = try world()
     _ = world.run("add", "github.com/alice", "-r", "https", input: Array("secret".utf8))
@@ -147,7 +147,7 @@ struct ExportCommandTests {
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
   }
 
-  @Test("a loss writes nothing, and the exit code is 1, until it is accepted")
+  @Test("a loss exits with code 1 and writes nothing, unless the user accepts it")
   func loss() throws {
     let world = try world()
     _ = world.run("add", "generic:mailer/bot", input: Array("token".utf8))
@@ -164,7 +164,7 @@ struct ExportCommandTests {
         == "name,url,username,password,note\r\ngithub.com,https://github.com,alice,secret,\r\n")
   }
 
-  @Test("a sealed file is a message for these keys and no others")
+  @Test("an encrypted export can be read with the given keys only")
   func sealed() throws {
     let world = try world()
     try world.gnupg.run(["--import"], input: GnuPGKey.bob.publicKey)
@@ -184,7 +184,7 @@ struct ExportCommandTests {
     #expect(recipients == 2)
   }
 
-  @Test("items of groups come back to their groups; attributes choose what is exported")
+  @Test("an import restores the groups of exported items, and attributes select the items to export")
   func groups() throws {
     let world = try world()
     #expect(world.run("group", "create", "work").code == .done)

@@ -7,7 +7,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-/// What goes into the store from the file of another program, out again, and in again.
+/// Items that are imported from another program's file, exported, and imported again.
 @Suite("Export and import again")
 struct ExportRoundTripTests {
   enum Format: String, CaseIterable, Sendable {
@@ -43,7 +43,7 @@ struct ExportRoundTripTests {
     return store
   }
 
-  @Test("in Keytree's own form: everything is equal", arguments: ImportFormat.allCases)
+  @Test("an export in Keytree's own format is lossless", arguments: ImportFormat.allCases)
   func lossless(source: ImportFormat) throws {
     let before = try Self.store(source)
     let export = Format.keytree.prepare(Self.items(before))
@@ -60,15 +60,15 @@ struct ExportRoundTripTests {
   }
 
   @Test(
-    "in any form: what the report calls whole is whole, and what it calls lost is lost",
+    "the losses in the report of an export are exactly the real ones",
     arguments: ImportFormat.allCases, Format.allCases)
   func honest(source: ImportFormat, format: Format) throws {
     let before = try Self.store(source)
     let items = Self.items(before)
     let export = format.prepare(items)
     let report = export.report
-    #expect(report.entries.map(\.path).sorted() == items.map(\.record.path), "each item is told of once")
-    // Into a store, with all that an import does, and compared by what is there.
+    #expect(report.entries.map(\.path).sorted() == items.map(\.record.path), "each item is reported once")
+    // The file is imported into a store with the complete import code, and the stores are compared.
     let after = ImportedStore()
     after.apply(after.merge(try format.read(export.file)))
     let found = after.records.values
@@ -77,21 +77,21 @@ struct ExportRoundTripTests {
       let losses = try #require(told[item.record.path])
       let missing = Self.missing(item, in: Array(found))
       switch losses.first {
-      case nil: #expect(missing == [], "\(item.record.path) is called whole")
+      case nil: #expect(missing == [], "\(item.record.path) is reported as complete")
       case .item: break
-      case .secretChanged: #expect(missing == nil, "\(item.record.path) is there")
+      case .secretChanged: #expect(missing == nil, "\(item.record.path) is unchanged")
       case .attributes(let names): #expect(missing == Set(names), "\(item.record.path)")
       }
     }
   }
 
-  /// The attributes of an item that the items of another store do not have, by the one that has most of them; nil when
-  /// none has its secret.
+  /// The attributes of an item that are missing in another store, compared with the item that has the most of them; nil
+  /// if no item has the secret.
   private static func missing(
     _ item: ExportedItem, in found: [(record: ItemRecord, secret: SecretSlice)]
   ) -> Set<String>? {
-    // A sealed field is a field that is shown, in a format that knows no other: what an import makes of it that was
-    // not asked to show it says nothing but this.
+    // A format that cannot mark a field as sealed writes it as an ordinary field. An import that was not asked to show
+    // unknown fields cannot tell the two apart.
     var ofShown: Set<String>?
     if case .column(let title) = item.part,
       let shown = found.first(where: { says($0.record, item.secret.text) })?.record
@@ -119,13 +119,13 @@ struct ExportRoundTripTests {
     return (missing + [ofShown].compactMap { $0 }).min { $0.count < $1.count }
   }
 
-  /// Whether an attribute is there as a field of its own: an attribute with a number, or a field.
+  /// Returns true if an attribute was kept in another form: as a numbered attribute or as a field.
   private static func isKept(
     _ name: AttributeName, _ value: AttributeValue, _ other: Attributes,
     in found: [(record: ItemRecord, secret: SecretSlice)]
   ) -> Bool {
     guard let text = value.fieldText.map({ String(decoding: $0, as: UTF8.self) }) else { return false }
-    // The path on a server is the end of the address.
+    // The path on a server is the end of the URL.
     if name == .path, case .string(let url)? = other[.url], url.hasSuffix(text) { return true }
     return found.contains { record, secret in
       let isShown = record.attributes.entries.contains {
@@ -142,7 +142,7 @@ struct ExportRoundTripTests {
     }
   }
 
-  /// What Bitwarden's JSON really says, read with another reader: the texts of each entry.
+  /// The texts of each entry in Bitwarden's JSON, read with an independent parser.
   private static func texts(_ value: Any) -> Set<String> {
     switch value {
     case let text as String: [text]
@@ -154,7 +154,8 @@ struct ExportRoundTripTests {
   }
 
   @Test(
-    "Bitwarden's JSON: the report is the true difference, by another reader", arguments: ImportFormat.allCases
+    "an independent parser finds exactly the reported losses in Bitwarden's JSON",
+    arguments: ImportFormat.allCases
   )
   func bitwarden(source: ImportFormat) throws {
     let items = Self.items(try Self.store(source))
@@ -166,7 +167,7 @@ struct ExportRoundTripTests {
     for entry in report.entries {
       let item = try #require(items.first { $0.record.path == entry.path })
       let isLost = entry.isLost
-      // A card and an identity are taken apart into their members, and older passwords into JSON.
+      // A card and an identity are split into their members, and older passwords are written as JSON.
       let lines = CSVFields.fields(in: item.secret).map(\.value.text)
       let isThere =
         all.contains(item.secret.text) || (!lines.isEmpty && lines.allSatisfy(all.contains))
@@ -187,7 +188,7 @@ struct ExportRoundTripTests {
   }
 
   @Test(
-    "a file of a browser or of Bitwarden comes out as it went in",
+    "a file of a browser or of Bitwarden survives an import and an export",
     arguments: [
       (ImportFormat.csvBitwarden, Format.bitwardenCSV), (.bitwarden, .bitwarden),
     ])
@@ -211,7 +212,7 @@ struct ExportRoundTripTests {
         == lost.map { String($0.split(separator: ":")[0]) }.sorted())
   }
 
-  // Flags are `1` in a table and `true` in JSON.
+  // Flags are `1` in a CSV file and `true` in JSON.
   private static func isSame(_ name: AttributeName, _ one: AttributeValue?, _ other: AttributeValue) -> Bool {
     one == other || ["favorite", "reprompt"].contains(name) && one != nil
   }
@@ -227,7 +228,7 @@ struct ExportRoundTripTests {
     return ExportedItem(record: record, secret: SecretSlice(SecretBytes(copying: secret)))
   }
 
-  @Test("hostile names and secrets stay what they are, or are told", arguments: Format.allCases)
+  @Test("hostile names and secrets are kept unchanged or reported as lost", arguments: Format.allCases)
   func hostile(format: Format) throws {
     let names = [
       "=1+1", "+1", "-rf", "@x", "a\"b", "a,b", "a\nb", "a\r\nb", "\u{1B}]0;x\u{7}", "../../etc", "a\u{0}b",
@@ -258,7 +259,7 @@ struct ExportRoundTripTests {
     if format == .keytree { #expect(report.lossCount == 0) } else { #expect(report.lossCount == 3) }
   }
 
-  @Test("a tree of pass has no path that leads out of it or hides in it")
+  @Test("no path in a tree of pass leads out of the tree or is hidden")
   func hostileTree() throws {
     let names = [
       "..", ".", ".git", ".gpg-id", "a/../../b", "/etc/passwd", "", "a\u{0}b",
@@ -283,7 +284,7 @@ struct ExportRoundTripTests {
   }
 
   @Test(
-    "attributes that a person has given to fields are told as lost",
+    "attributes that the user has set on fields are reported as lost",
     arguments: Format.allCases)
   func attributesOfFields(format: Format) throws {
     func item(_ attributes: Attributes, _ secret: String, isLocal: Bool = false) -> ExportedItem {
@@ -324,7 +325,7 @@ struct ExportRoundTripTests {
     }
   }
 
-  @Test("the note of the second entry of one account is still its note")
+  @Test("the note of the second entry of an account remains its note")
   func secondNote() throws {
     let store = ImportedStore()
     let text = "name,url,username,password,note\nn,https://a.example/,u,p1,n1\nn,https://a.example/,u,p2,n2\n"
@@ -339,7 +340,7 @@ struct ExportRoundTripTests {
       !report.entries.contains { $0.losses == [.secretChanged] || $0.losses == [.attributes(["account"])] })
   }
 
-  @Test("a tree of pass in which a folder has the name of a file")
+  @Test("an item in a tree of pass is renamed if its folder has the name of a file")
   func folderOfFile() {
     let paths = ["x", "x.gpg/a", "y.gpg/b", "y", "z.gpg/c"]
     let items = paths.map {
@@ -358,7 +359,8 @@ struct ExportRoundTripTests {
     #expect(renamed.count == 2)
   }
 
-  @Test("an attribute of 4,000 bytes is carried wherever it has a place", arguments: Format.allCases)
+  @Test(
+    "an attribute of 4,000 bytes is kept in every format that has a place for it", arguments: Format.allCases)
   func longAttribute(format: Format) throws {
     let long = AttributeValue.string(String(repeating: "l", count: 4000))
     let items = [
@@ -386,7 +388,7 @@ struct ExportRoundTripTests {
   }
 
   @Test(
-    "what no password manager has a place for is told, and Keytree's own form has it",
+    "a certificate is reported as lost, except in Keytree's own format",
     arguments: Format.allCases)
   func certificates(format: Format) throws {
     let export = format.prepare([try certificate()])

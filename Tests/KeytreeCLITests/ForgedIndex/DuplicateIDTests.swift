@@ -6,7 +6,7 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// Two items, or an item and a forged line, with one id.
+/// Two items, or an item and a forged line, with the same id.
 @Suite("Two lines with one id")
 struct DuplicateIDTests {
   let world: ForgedWorld
@@ -14,7 +14,8 @@ struct DuplicateIDTests {
   init() throws { world = try ForgedWorld() }
 
   @Test(arguments: [Timestamp(microseconds: 1), Timestamp(microseconds: 4_000_000_000_000_000)])
-  func `give no variable or template the secret of the other item`(created: Timestamp) throws {
+  func `a duplicate id gives no variable or template the secret of the other item`(created: Timestamp) throws
+  {
     var line = try world.line("hub.example/alice")
     line.attributes[.server] = "evil.example"
     line.created = created
@@ -33,8 +34,8 @@ struct DuplicateIDTests {
     #expect(export.status != 0 && !export.hasSecret, "\(export.output)")
   }
 
-  @Test func `that both are signed make an id ambiguous`() throws {
-    // Bob gives an item of his the id of one that he cannot read, and an earlier date.
+  @Test func `two signed records with the same id make the id ambiguous`() throws {
+    // Bob gives one of his items an earlier date and the id of an item that he cannot read.
     var line = try world.line("prod.example/root")
     let id = line.id.hex
     line.attributes[.server] = "bob.example"
@@ -55,7 +56,7 @@ struct DuplicateIDTests {
     #expect(try !world.textsOfBob().contains { $0.contains(Storage.secret) })
   }
 
-  @Test func `do not let an import replace or skip the wrong item`() throws {
+  @Test func `a duplicate id does not make an import replace or skip the wrong item`() throws {
     var line = try world.line("hub.example/alice")
     line.attributes[.server] = "evil.example"
     line.created = Timestamp(microseconds: 1)

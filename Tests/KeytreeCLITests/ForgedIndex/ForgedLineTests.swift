@@ -5,17 +5,17 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// A line of the index that says something else about an item than its record does.
+/// A line of the index that differs from the record of its item.
 struct ForgedLine: Sendable, CustomTestStringConvertible {
   let name: AttributeName
-  /// What the user asks for, and finds through the forged line.
+  /// The server that the user asks for and finds through the forged line.
   var server = "hub.example"
   var account = "alice"
   let change: @Sendable (inout ItemRecord) -> Void
 
   var testDescription: String { name.text }
 
-  /// Those that lead to another place than that of the item.
+  /// The forged lines whose item path, group or location differs from that of the item.
   static let places: [ForgedLine] = [
     ForgedLine(name: .server, server: "evil.example") { $0.attributes[.server] = "evil.example" },
     ForgedLine(name: .account, account: "mallory") { $0.attributes[.account] = "mallory" },
@@ -29,7 +29,7 @@ struct ForgedLine: Sendable, CustomTestStringConvertible {
     ForgedLine(name: "local") { $0.isLocal = true },
   ]
 
-  /// Those that leave it at its place.
+  /// The forged lines that keep the item's path, group and location.
   static let others: [ForgedLine] = [
     ForgedLine(name: .label) { $0.attributes[.label] = "Bank" },
     ForgedLine(name: .comment) { $0.attributes[.comment] = "Bank" },
@@ -58,7 +58,7 @@ struct ForgedLineTests {
 
   init() throws { world = try ForgedWorld() }
 
-  /// Runs every command on an item that a forged line shows.
+  /// Runs commands on an item that is listed through a forged line.
   private func expectRefusals(_ forged: ForgedLine, by releases: [Release], names: Bool = false) throws {
     for release in releases {
       let outcome = try release.run(world, forged.server, forged.account)
@@ -66,14 +66,14 @@ struct ForgedLineTests {
         "\(forged.name), \(release.name): \(outcome.status) \(outcome.output) \(outcome.diagnostics)"
       #expect(!outcome.hasSecret, "\(words)")
       #expect(outcome.output.isEmpty, "\(words)")
-      // Git and `security` may look for the protocol, and find nothing.
+      // Git and `security` may search for the protocol and find nothing.
       guard let refusal = release.refusal else { continue }
       #expect(outcome.status == refusal, "\(words)")
       if names { #expect(outcome.diagnostics.contains("`\(forged.name.text)`"), "\(words)") }
     }
   }
 
-  @Test func `for another place than the record has`() throws {
+  @Test func `a line that names another path, group or location releases nothing`() throws {
     for forged in ForgedLine.places {
       try world.reset()
       try expectRefusals(ofPlace: forged)
@@ -84,26 +84,26 @@ struct ForgedLineTests {
     let old = try world.line("hub.example/alice")
     let new = try world.forge(old, forged.change)
     try expectRefusals(forged, by: Release.all)
-    // A line of this machine alone is nothing that can be pushed.
+    // A local line cannot arrive through a push.
     if forged.name == "local" { return }
-    // With the files at the place that the line names.
+    // The item's files are also at the path that the line names.
     let files = [ForgedWorld.secretFile(old), ForgedWorld.recordFile(old)]
     let copies = [ForgedWorld.secretFile(new), ForgedWorld.recordFile(new)]
     for (from, to) in zip(files, copies) { try world.write(try world.bytes(from), to: to) }
     try expectRefusals(forged, by: Release.few)
-    // With a record there that says what the line says, and has the old proof.
+    // The record at that path agrees with the line, but has the old proof.
     var proof = try RecordFile(parsing: try world.bytes(files[1])).proof
     try world.write(
       RecordFile(line: try IndexLine.encode(new), record: new, proof: proof).bytes, to: copies[1])
     try expectRefusals(forged, by: Release.few)
-    // With one that a stranger has signed.
+    // The record is signed by a stranger.
     proof = try world.sign(new, by: .carol).proof
     try world.write(
       RecordFile(line: try IndexLine.encode(new), record: new, proof: proof).bytes, to: copies[1])
     try expectRefusals(forged, by: Release.few)
   }
 
-  @Test func `with another attribute, which the error names`() throws {
+  @Test func `a line with another attribute releases nothing, and the error names the attribute`() throws {
     for forged in ForgedLine.others {
       try world.reset()
       try expectRefusals(ofAttribute: forged)
@@ -115,7 +115,7 @@ struct ForgedLineTests {
     try expectRefusals(forged, by: Release.few, names: true)
   }
 
-  @Test func `for the class of another item`() throws {
+  @Test func `a line with the class of another item releases nothing`() throws {
     try world.forge(try world.line("app/bot")) { line in
       line.itemClass = .internetPassword
       line.attributes[.server] = "evil.example"
@@ -129,7 +129,7 @@ struct ForgedLineTests {
   }
 
   @Test(arguments: [AttributeName.label, .comment, "url", "anything"])
-  func `found by a condition that holds for the line alone`(name: AttributeName) throws {
+  func `a condition that only the line satisfies releases nothing`(name: AttributeName) throws {
     try world.forge(try world.line("hub.example/alice")) { $0.attributes[name] = "Bank" }
     let found = Release.command(world, ["get", "--attribute", "\(name.text)=Bank"])
     #expect(found.status == ExitCode.damaged.rawValue && found.output.isEmpty, "\(found.diagnostics)")

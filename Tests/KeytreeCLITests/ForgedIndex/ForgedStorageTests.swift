@@ -3,14 +3,14 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// Where a secret goes is decided by the record that a member has signed, never by a line of the index.
+/// The record that a member has signed decides where a secret is stored, never a line of the index.
 @Suite("A forged line of the index does not decide where a secret goes")
 struct ForgedStorageTests {
   let world: ForgedWorld
 
   init() throws { world = try ForgedWorld() }
 
-  /// Expects that a refused command has changed no file of an item, and that Bob reads nothing new.
+  /// Expects that a refused command has changed no file of an item, so that Bob can read nothing new.
   private func expectUntouched(
     _ storage: Storage, _ before: [String: [UInt8]], _ outcome: Release.Outcome
   ) throws {
@@ -43,7 +43,7 @@ struct ForgedStorageTests {
     }
   }
 
-  @Test func `a forged line without files gets no secret`() throws {
+  @Test func `no secret is stored for a forged line without files`() throws {
     for storage in Storage.secrets + Storage.moves {
       try world.reset()
       var line = try world.line("hub.example/alice")
@@ -67,7 +67,7 @@ struct ForgedStorageTests {
     }
   }
 
-  @Test func `an item whose files are gone does not lead to another one with its id`() throws {
+  @Test func `an item whose files are missing does not lead to another item with its id`() throws {
     for storage in Storage.secrets + Storage.moves {
       try world.reset()
       // A secret for `prod.example` would be stored for the readers of `mail.example`.
@@ -82,7 +82,7 @@ struct ForgedStorageTests {
   }
 
   @Test(arguments: ["otp", "x"])
-  func `a forged line of a field does not take another item along`(field: String) throws {
+  func `a forged line of a field does not move another item along`(field: String) throws {
     for storage in Storage.moves where ["mv", "cp", "rm"].contains(storage.name) {
       try world.reset()
       // The secret of an item of `ops` would follow a login of `default`.
@@ -95,7 +95,7 @@ struct ForgedStorageTests {
     }
   }
 
-  @Test func `an item that is not believed is not signed anew`() throws {
+  @Test func `an item whose record is not verified is not signed again`() throws {
     let storages = (Storage.secrets + Storage.moves).filter {
       ["set --secret", "set --label", "set --group", "cp"].contains($0.name)
     }

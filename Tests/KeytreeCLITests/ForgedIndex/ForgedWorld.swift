@@ -5,17 +5,17 @@ import KeyringModel
 import KeytreeCLI
 import TestSupport
 
-/// Alice's store, and what an attacker who can push does to its files.
+/// Alice's store, and the changes that an attacker with push access makes to its files.
 ///
-/// Bob is a member of the group `default` and not of `ops`. Carol is a stranger. The attacker edits files as bytes; records
-/// that Bob or Carol signs are signed with their keys by GnuPG.
+/// Bob is a member of the group `default`, but not of `ops`. Carol is a stranger. The attacker edits files as bytes;
+/// records that Bob or Carol signs are signed with their keys by GnuPG.
 final class ForgedWorld {
   let alice: EverydayWorld
   /// A GnuPG home with the secret keys of Bob and Carol.
   private let others: GnuPGHome
   private let clean: String
 
-  /// A login whose secret the attacker wants to see, and one that the user asks for.
+  /// The secrets by login: one that the attacker wants to read, and one that the user asks for.
   static let secrets = [
     "hub.example/alice": "hub-password", "mail.example/alice": "mail-password",
     "ops.example/root": "ops-password", "prod.example/root": "prod-password",
@@ -42,13 +42,13 @@ final class ForgedWorld {
 
   deinit { others.close() }
 
-  /// Puts the store back to where the world began.
+  /// Restores the store to its initial state.
   func reset() throws {
     ScratchFolder.remove(store)
     try FileManager.default.copyItem(atPath: clean, toPath: store)
   }
 
-  /// The words that no output of a refused command may contain, in plain text and in Base64.
+  /// The texts that no output of a refused command may contain, as plain text and in Base64.
   static var forbidden: [String] {
     let words = Array(secrets.values) + ["hub-note", "bot-password", "GEZDGNBVGY3TQOJQ"]
     return words + words.map { String(Data($0.utf8).base64EncodedString().prefix(10)) }
@@ -80,11 +80,11 @@ final class ForgedWorld {
 
   // MARK: The index
 
-  /// All lines of the index.
+  /// Returns all lines of the index.
   func lines() throws -> [ItemRecord] {
     try [false, true].flatMap { isLocal in
       let folder = StoreLayout.indexFolder(isLocal: isLocal)
-      // There is no folder for items of this machine alone before there is such an item.
+      // The folder for local items does not exist before the first local item.
       let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(store)/\(folder)")) ?? []
       return try names.sorted().flatMap { name in
         Shard(parsing: try bytes("\(folder)/\(name)"), number: StoreLayout.shardNumber(name) ?? 0)
@@ -97,7 +97,7 @@ final class ForgedWorld {
     }
   }
 
-  /// The line of an item, such as `hub.example/alice`, or of a field of it.
+  /// Returns the line of an item, such as `hub.example/alice`, or of one of its fields.
   func line(_ item: String, field: String? = nil) throws -> ItemRecord {
     let parts = item.split(separator: "/").map { AttributeValue.string(String($0)) }
     let found = try lines().first { line in
@@ -108,7 +108,7 @@ final class ForgedWorld {
     return found
   }
 
-  /// Puts a line into the shard where it belongs.
+  /// Puts a line into its shard.
   func put(_ line: ItemRecord) throws {
     let file = StoreLayout.shardFile(line.path.shard, isLocal: line.isLocal)
     let old = (try? bytes(file)) ?? []
@@ -117,14 +117,14 @@ final class ForgedWorld {
     try write(new, to: file)
   }
 
-  /// Takes a line out of its shard.
+  /// Removes a line from its shard.
   func drop(_ line: ItemRecord) throws {
     let file = StoreLayout.shardFile(line.path.shard, isLocal: line.isLocal)
     let shard = Shard(parsing: try bytes(file), number: line.path.shard)
     try write(shard.replacingLines(of: [line.path], by: []), to: file)
   }
 
-  /// Replaces a line by a forged one.
+  /// Replaces a line with a forged one.
   @discardableResult
   func forge(_ line: ItemRecord, _ change: (inout ItemRecord) -> Void) throws -> ItemRecord {
     var forged = line
@@ -140,7 +140,7 @@ final class ForgedWorld {
     get throws { try Policy.parse(try bytes(StoreLayout.policy)).keyring }
   }
 
-  /// The file of a record that somebody signs alone.
+  /// Returns the file of a record that one key signs alone.
   func sign(
     _ record: ItemRecord, by key: GnuPGKey, keyring: KeyringID? = nil
   ) throws -> RecordFile {
@@ -148,7 +148,7 @@ final class ForgedWorld {
     return try home.sign(record, by: key, for: keyring ?? self.keyring, at: record.modified)
   }
 
-  /// Puts an item that somebody has signed into the store: record, file and line.
+  /// Adds an item signed by the given key to the store: record, file and line.
   func plant(_ record: ItemRecord, _ message: [UInt8], signedBy key: GnuPGKey) throws {
     let record = record.sealed(as: ContentDigest(of: message))
     try write(try sign(record, by: key).bytes, to: Self.recordFile(record))
@@ -156,12 +156,12 @@ final class ForgedWorld {
     try put(record)
   }
 
-  /// A message of Bob's for some people.
+  /// Returns a message that Bob encrypts to the given people.
   func encrypt(_ text: String, to people: [GnuPGKey]) throws -> [UInt8] {
     try others.encrypt(Array(text.utf8), to: people)
   }
 
-  /// The text of an encrypted file as Bob reads it; nil when he cannot.
+  /// Returns the text of an encrypted file as Bob decrypts it; nil if he cannot.
   func readByBob(_ message: [UInt8]) -> String? {
     (try? others.run(["--decrypt"], input: message)).map { String(decoding: $0, as: UTF8.self) }
   }

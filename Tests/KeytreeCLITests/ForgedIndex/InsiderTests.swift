@@ -4,8 +4,8 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// Bob is a member of `default`. He takes the encrypted file of an item of `ops`, which he cannot read, and signs a record
-/// for it in his own group.
+/// Bob is a member of `default`. He copies the encrypted file of an item in `ops`, which he cannot read, and signs a
+/// record for it in his own group.
 @Suite("A member of one group gets nothing of another group")
 struct InsiderTests {
   let world: ForgedWorld
@@ -23,7 +23,8 @@ struct InsiderTests {
     planted = try world.line("bob.example/root")
   }
 
-  /// Expects that the secret of `prod.example` is released under no other name, and that Bob reads nothing of `ops`.
+  /// Expects that the secret of `prod.example` is not released under another name, and that Bob can read nothing of
+  /// `ops`.
   private func expectNothing(_ server: String = "bob.example") throws {
     let get = Release.command(world, ["get", "\(server)/root"])
     #expect(get.status != 0 && !get.hasSecret && get.output.isEmpty, "\(get)")
@@ -31,7 +32,7 @@ struct InsiderTests {
     #expect(!texts.contains { $0.contains("prod-password") || $0.contains("ops-password") }, "\(texts)")
   }
 
-  @Test func `by a record that is signed in a group of its own`() throws {
+  @Test func `a record that a member signs for their own group releases no secret of another group`() throws {
     for release in Release.all {
       let outcome = try release.run(world, "bob.example", "root")
       let words = "\(release.name): \(outcome.status) \(outcome.output) \(outcome.diagnostics)"
@@ -48,7 +49,7 @@ struct InsiderTests {
     ["group", "remove", "default", GnuPGKey.bob.mail],
     ["group", "add", "default", GnuPGKey.carol.fingerprint.text],
   ])
-  func `by a change that an honest member signs`(words: [String]) throws {
+  func `a change that an honest member signs reveals nothing of another group`(words: [String]) throws {
     if words.contains("add") {
       try world.alice.home.run(["--import"], input: GnuPGKey.carol.publicKey)
     }
@@ -58,13 +59,13 @@ struct InsiderTests {
     try expectNothing("new.example")
   }
 
-  @Test func `when the honest member removes the item, and brings it back`() throws {
+  @Test func `removing and undeleting the item reveals nothing of another group`() throws {
     try world.alice.done(["rm", "bob.example/root"])
     _ = Release.command(world, ["undelete", "bob.example/root"])
     try expectNothing()
   }
 
-  @Test func `but a new secret for the item is for its own group`() throws {
+  @Test func `a new secret for the item is encrypted to the item's own group`() throws {
     let outcome = Release.command(world, ["set", "bob.example/root", "--secret"], input: "for-bob")
     if outcome.status == 0 {
       #expect(try world.textsOfBob().contains { $0.hasSuffix(": for-bob") })
@@ -73,12 +74,13 @@ struct InsiderTests {
     #expect(!texts.contains { $0.contains("prod-password") || $0.contains("ops-password") }, "\(texts)")
   }
 
-  /// Recipient packets are not authenticated: Bob puts one of his own in front of the file, whose session key is another.
-  @Test func `by a recipient packet of another file`() throws {
+  /// Recipient packets are not authenticated, so Bob can put one of his own, with another session key, in front of the
+  /// file.
+  @Test func `a recipient packet of another file reveals nothing of another group`() throws {
     let other = try world.bytes(ForgedWorld.secretFile(try world.line("hub.example/alice")))
     var packets: [[UInt8]] = []
     var rest = other[...]
-    // Those of GnuPG have one or two bytes of length (RFC 9580, 4.2.2).
+    // The packets of GnuPG have one or two length octets (RFC 9580, 4.2.2).
     while let tag = rest.first, tag == 0x84 || tag == 0x85 {
       let bytes = Array(rest)
       let size = tag == 0x85 ? 3 + Int(bytes[1]) * 256 + Int(bytes[2]) : 2 + Int(bytes[1])

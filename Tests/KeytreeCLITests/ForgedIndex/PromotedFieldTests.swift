@@ -20,9 +20,9 @@ struct PromotedFieldTests {
 
   private func expectRefusals() throws {
     for release in Release.all {
-      // An export of a login has its fields, under their own names.
+      // An export of a login contains its fields under their own names.
       if release.name == "export json" { continue }
-      // The id of an item that was deleted is not known.
+      // The id of a deleted item is unknown.
       if release.name == "read by id", (try? world.line("hub.example/alice")) == nil { continue }
       let outcome = try release.run(world, "hub.example", "alice")
       let words = "\(release.name): \(outcome.status) \(outcome.output) \(outcome.diagnostics)"
@@ -31,7 +31,7 @@ struct PromotedFieldTests {
     }
   }
 
-  @Test func `when the password is deleted`() throws {
+  @Test func `a field is not released when the password is deleted`() throws {
     try removeLogin()
     try expectRefusals()
     let get = Release.command(world, ["get", "hub.example/alice"])
@@ -39,7 +39,9 @@ struct PromotedFieldTests {
   }
 
   @Test(arguments: ["otp", "note"], [false, true])
-  func `when its line is made that of the login`(field: String, takesFiles: Bool) throws {
+  func `a field is not released when its line is forged into that of the login`(
+    field: String, takesFiles: Bool
+  ) throws {
     let login = try world.line("hub.example/alice")
     let old = try world.line("hub.example/alice", field: field)
     try removeLogin()
@@ -55,7 +57,7 @@ struct PromotedFieldTests {
   }
 
   @Test(arguments: ["otp", "note"])
-  func `when its encrypted file lies in place of the password`(field: String) throws {
+  func `a field is not released when its encrypted file replaces that of the password`(field: String) throws {
     let login = try world.line("hub.example/alice")
     let old = try world.line("hub.example/alice", field: field)
     try world.write(try world.bytes(ForgedWorld.secretFile(old)), to: ForgedWorld.secretFile(login))
@@ -63,7 +65,7 @@ struct PromotedFieldTests {
     try expectRefusals()
   }
 
-  @Test func `and a password does not become a seed`() throws {
+  @Test func `a password is not released as a seed`() throws {
     let seed = try world.line("hub.example/alice", field: "otp")
     let login = try world.line("hub.example/alice")
     try world.write(try world.bytes(ForgedWorld.secretFile(login)), to: ForgedWorld.secretFile(seed))

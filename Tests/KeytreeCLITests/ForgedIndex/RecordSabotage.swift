@@ -3,7 +3,7 @@ import KeyringModel
 import TestSupport
 import Testing
 
-/// Something that an attacker does to the two files of an item, so that the index still agrees with the record.
+/// A change that an attacker makes to the two files of an item so that the index still agrees with the record.
 struct RecordSabotage: Sendable, CustomTestStringConvertible {
   let name: String
   let act: @Sendable (ForgedWorld, ItemRecord) throws -> Void
@@ -14,7 +14,7 @@ struct RecordSabotage: Sendable, CustomTestStringConvertible {
     (self.name, self.act) = (name, act)
   }
 
-  /// A record in another file form: line 1 and line 2 as they are after a change.
+  /// Rewrites the file of a record from its changed lines 1 and 2.
   private static func rewrite(
     _ world: ForgedWorld, _ item: ItemRecord, _ change: (RecordFile) throws -> [UInt8]
   ) throws {

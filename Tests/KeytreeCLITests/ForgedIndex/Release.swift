@@ -10,22 +10,22 @@ import Testing
 
 /// A command that prints, copies or passes on the secret of an item.
 struct Release: Sendable, CustomTestStringConvertible {
-  /// The result of a command: everything that could have a secret in it.
+  /// The result of a command, with every output that could contain a secret.
   struct Outcome {
     let status: Int32
-    /// Standard output, and what was written or passed on.
+    /// Standard output, and everything that was written to files or passed on.
     let output: String
     let diagnostics: String
   }
 
   let name: String
-  /// The status of a refusal; nil where the protocol of another program has its own.
+  /// The exit status of a refusal; nil if the protocol of another program defines its own.
   var refusal: Int32? = ExitCode.damaged.rawValue
   let run: @Sendable (ForgedWorld, _ server: String, _ account: String) throws -> Outcome
 
   var testDescription: String { name }
 
-  /// The ways of the library on which all others are built.
+  /// The commands that cover the library functions behind all others.
   static var few: [Release] { all.filter { ["get", "inject", "git credential get"].contains($0.name) } }
 
   static let all: [Release] = [
@@ -89,9 +89,9 @@ struct Release: Sendable, CustomTestStringConvertible {
     return Outcome(status: result.status, output: result.text, diagnostics: result.talk)
   }
 
-  /// Runs the built program: `run` replaces its process.
+  /// Runs the built program, because `run` replaces its process.
   static func built(_ world: ForgedWorld, _ words: [String]) throws -> Outcome {
-    // Files, because a pipe can be interrupted by a signal of another test.
+    // The output goes to files, because a signal from another test can interrupt a pipe.
     let files = ["stdout", "stderr"].map { "\(world.alice.folder.path)/\($0)" }
     for file in files { try Data().write(to: URL(fileURLWithPath: file)) }
     let process = try BuiltProgram.start(
@@ -104,21 +104,21 @@ struct Release: Sendable, CustomTestStringConvertible {
 }
 
 extension Release.Outcome {
-  /// Adds the content of a file that the command may have written.
+  /// Returns the outcome with the content of a file that the command may have written.
   func adding(_ file: String) -> Release.Outcome {
     let content = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
     return Release.Outcome(status: status, output: output + content, diagnostics: diagnostics)
   }
 
-  /// Whether a secret of the store is in anything that the command has printed or written.
+  /// True if the output or the diagnostics of the command contain a secret of the store.
   var hasSecret: Bool {
     ForgedWorld.forbidden.contains { output.contains($0) || diagnostics.contains($0) }
   }
 }
 
 extension ForgedWorld {
-  /// The path of an item below its class, as the index has it; the path of a login by `https` that the index does not
-  /// have.
+  /// Returns the path of an item below its class, as listed in the index. If the index lacks the item, the path is that
+  /// of an `https` login.
   func path(_ server: String, _ account: String) throws -> String {
     let login = try NewItem.login(server, account, [.protocol: "https"]).path()
     // The index of a test may lack the login on purpose.

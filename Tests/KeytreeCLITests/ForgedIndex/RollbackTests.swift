@@ -5,8 +5,8 @@ import KeytreeCLI
 import TestSupport
 import Testing
 
-/// An older version of an item that an attacker puts back. A member has signed it, so that it is believed where it lies;
-/// `sync` does not let it in silently.
+/// An older version of an item that an attacker restores. A member has signed it, so it verifies in the store where it
+/// is restored; `sync` does not accept it silently.
 @Suite("An older version of an item")
 struct RollbackTests {
   let world: ForgedWorld
@@ -23,19 +23,19 @@ struct RollbackTests {
     try world.alice.done(["set", "prod.example/root", "--secret"], input: "later-password")
   }
 
-  @Test func `is what it was, with its record, file and line`() throws {
+  @Test func `an older version verifies together with its record, file and line`() throws {
     for (path, bytes) in files { try world.write(bytes, to: path) }
     try world.put(old)
     #expect(Release.command(world, ["get", "prod.example/root"]).output == "prod-password")
   }
 
-  @Test func `is not believed without its line`() throws {
+  @Test func `an older version without its line does not verify`() throws {
     for (path, bytes) in files { try world.write(bytes, to: path) }
     let outcome = Release.command(world, ["get", "prod.example/root"])
     #expect(outcome.status == ExitCode.damaged.rawValue && outcome.output.isEmpty, "\(outcome)")
   }
 
-  @Test func `is not believed when one of its files is put back`() throws {
+  @Test func `an older version does not verify if only one of its files is restored`() throws {
     for (path, bytes) in files {
       let current = try world.bytes(path)
       try world.write(bytes, to: path)

@@ -6,7 +6,7 @@ import Personalities
 import TestSupport
 import Testing
 
-/// A command that stores a new secret for an item, or takes its secret to another place.
+/// A command that stores a new secret for an item or moves its secret.
 struct Storage: Sendable, CustomTestStringConvertible {
   /// The secret that the user stores.
   static let secret = "new-secret"
@@ -16,7 +16,7 @@ struct Storage: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// Those that give an item another secret.
+  /// The commands that replace the secret of an item.
   static let secrets: [Storage] = [
     Storage(name: "set --secret") { world, server, account in
       Release.command(world, ["set", "\(server)/\(account)", "--secret"], input: secret)
@@ -36,7 +36,7 @@ struct Storage: Sendable, CustomTestStringConvertible {
     },
   ]
 
-  /// Those that take an item along with the secret that it has.
+  /// The commands that move, copy, change or remove an item without input from the user.
   static let moves: [Storage] = [
     Storage(name: "mv") { Release.command($0, ["mv", "\($1)/\($2)", "new.example/\($2)"]) },
     Storage(name: "cp") { Release.command($0, ["cp", "\($1)/\($2)", "new.example/\($2)"]) },
@@ -54,7 +54,7 @@ struct Storage: Sendable, CustomTestStringConvertible {
 }
 
 extension ForgedWorld {
-  /// The bytes of every file of the items and conflict copies, by path.
+  /// Returns the bytes of every file of the items and conflict copies, by path.
   func contents() throws -> [String: [UInt8]] {
     var contents: [String: [UInt8]] = [:]
     for folder in [StoreLayout.items, StoreLayout.conflicts, StoreLayout.local] {
@@ -66,7 +66,7 @@ extension ForgedWorld {
     return contents
   }
 
-  /// All texts that Bob can decrypt.
+  /// Returns all texts that Bob can decrypt.
   func textsOfBob() throws -> [String] {
     try contents().filter { $0.key.hasSuffix(".gpg") }.compactMap { path, bytes in
       readByBob(bytes).map { "\(path): \($0)" }

@@ -1,7 +1,7 @@
 import KeytreeCLI
 import Testing
 
-/// Every command that releases a secret, and everything that can be wrong with the files of an item.
+/// Every command that releases a secret, combined with every possible fault of an item's files.
 @Suite("A record that is not believed releases nothing")
 struct VerificationMatrixTests {
   let world: ForgedWorld
@@ -29,7 +29,7 @@ struct VerificationMatrixTests {
         if let refusal = release.refusal { #expect(outcome.status == refusal, "\(words)") }
         #expect(outcome.output.isEmpty, "\(words)")
       }
-      // The others are as they were.
+      // The other items are unaffected.
       let other = Release.command(world, ["get", "hub.example/alice"])
       #expect(other.output == ForgedWorld.secrets["hub.example/alice"])
     }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("keytree git")
 struct GitCommandTests {
-  /// A command of git, its status and a part of what it prints.
+  /// A git command, its exit status and a part of its output.
   static let commands: [([String], Int32, String)] = [
     (["log", "--format=%s", "-1"], 0, "add internet-password/a.example/alice\n"),
     (["diff", "HEAD~1", "--", "index"], 0, "+  account: alice\n"), (["diff", "--quiet", "HEAD~1"], 1, ""),
@@ -23,14 +23,16 @@ struct GitCommandTests {
   ]
 
   @Test(arguments: commands)
-  func `hands over words, streams and status`(words: [String], status: Int32, text: String) throws {
+  func `keytree git passes arguments, streams and exit status through`(
+    words: [String], status: Int32, text: String
+  ) throws {
     let program = try Self.program()
     let outcome = try program.run(["git"] + words)
     #expect(outcome.status == status, "\(outcome.errors)")
     #expect(text.isEmpty ? outcome.text.isEmpty : outcome.text.contains(text), "\(outcome.text)")
   }
 
-  @Test func `commits what waits before it shows anything`() throws {
+  @Test func `keytree git commits pending changes before it shows anything`() throws {
     let program = try Self.program()
     let lock = "\(program.store)/.git/index.lock"
     try Data().write(to: URL(fileURLWithPath: lock))
@@ -40,7 +42,7 @@ struct GitCommandTests {
       try program.succeed(["git", "log", "-1", "--format=%s"]) == "add internet-password/b.example/bob\n")
   }
 
-  @Test func `refuses a repository whose settings run programs`() throws {
+  @Test func `keytree git refuses a repository whose settings run programs`() throws {
     let program = try Self.program()
     try program.succeed(["git", "config", "alias.x", "!touch PWNED"])
     let outcome = try program.run(["git", "x"])
@@ -49,9 +51,7 @@ struct GitCommandTests {
     #expect(!FileManager.default.fileExists(atPath: "\(program.store)/PWNED"))
   }
 
-  @Test func `asks for no page where nobody reads, and takes the person's program where somebody does`()
-    throws
-  {
+  @Test func `keytree git starts the user's pager on a terminal only`() throws {
     let program = try Self.program()
     let pager = ["PAGER": "sed s/^/page:/"]
     #expect(try !program.run(["git", "log", "--format=%s"], variables: pager).text.contains("page:"))
@@ -59,7 +59,7 @@ struct GitCommandTests {
     #expect(shown.text.contains("page:add internet-password/a.example/alice"))
   }
 
-  /// Files that are none of a store's, or damaged, and what is shown of them.
+  /// Damaged files, or files that do not belong to a store, and the text that is shown for them.
   static let files: [(String, [UInt8], String)] = [
     ("index", [], ""), ("index", Array("{\"a\":\u{1B}[1m\n".utf8), "unreadable line: {\"a\":\\x1b[1m\n"),
     ("index", [0xFF, 0x00, 0x0A], "unreadable line: \\xff\\x00\n"),
@@ -73,7 +73,8 @@ struct GitCommandTests {
   ]
 
   @Test(arguments: files)
-  func `shows any file in harmless words`(kind: String, bytes: [UInt8], text: String) throws {
+  func `textconv shows any file without control characters`(kind: String, bytes: [UInt8], text: String) throws
+  {
     let folder = ScratchFolder()
     let file = "\(folder.path)/file"
     try Data(bytes).write(to: URL(fileURLWithPath: file))
@@ -95,7 +96,7 @@ struct GitCommandTests {
 
 @Suite("Processes with a history")
 struct ProcessesHistoryTests {
-  @Test func `all that eight processes add at once is in the history`() throws {
+  @Test func `all items that eight processes add concurrently are in the history`() throws {
     let program = try ProcessesProgram()
     try program.succeed(["init"])
     try ThreadGroup.run(8) { thread in
@@ -111,19 +112,17 @@ struct ProcessesHistoryTests {
     #expect(words.count { $0.hasPrefix("add internet-password/h") } == 80)
   }
 
-  /// A command in a store with history, and the programs that it starts.
+  /// A command in a store with a history, and the programs that it starts.
   static let starts: [([String], [String])] = [
     (["get", "a.example"], ["gpg"]), (["find"], []), (["get", "a.example", "--attributes"], []),
     (["set", "a.example", "-l", "L"], ["git", "gpg", "git", "git", "git"]),
-    // The configuration of the repository is read before it is known that nothing changes.
+    // The configuration of the repository is read before the command knows that nothing changes.
     (["set", "a.example", "-l", "A"], ["git"]),
   ]
 
   @Test(
     .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)), arguments: starts)
-  func `each command starts these programs alone`(words: [String], programs: [String])
-    throws
-  {
+  func `each command starts only these programs`(words: [String], programs: [String]) throws {
     let program = try ProcessesProgram()
     try program.succeed(["init"])
     try program.succeed(["add", "a.example/alice", "-l", "A"], input: "secret")
@@ -132,16 +131,16 @@ struct ProcessesHistoryTests {
     try program.succeed(
       words, tracer: [strace, "-f", "-qq", "-e", "signal=none", "-e", "trace=execve", "-o", log])
     let started = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
-      // Of two that start at the same moment one line may end before the other one's call does.
+      // When two programs start concurrently, strace may split a call into an unfinished and a resumed line.
       .filter { $0.contains("execve(") && ($0.hasSuffix("= 0") || $0.hasSuffix("<unfinished ...>")) }
       .dropFirst()
       .compactMap { $0.split(separator: "\"").dropFirst().first?.split(separator: "/").last.map(String.init) }
     if programs == ["git"] {
-      // A second git asks for the name of the committer in the background. The command may end before it starts.
+      // A second git looks up the name of the committer in the background. The command may end before it starts.
       #expect([["git"], ["git", "git"]].contains(started))
       return
     }
-    // gpg and the second git, which asks for the name of the committer, start at the same time.
+    // gpg and the second git, which looks up the name of the committer, start concurrently.
     #expect(started.prefix(3).sorted() == programs.prefix(3).sorted())
     #expect(started.dropFirst(3) == programs.dropFirst(3))
   }

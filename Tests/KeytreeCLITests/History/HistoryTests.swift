@@ -42,7 +42,7 @@ struct HistoryTests {
     #expect(try world.git("fsck", "--strict") == "")
   }
 
-  @Test func `a change that git does not take is stored, said and committed by the next command`() throws {
+  @Test func `a change that git fails to commit is stored, reported and committed later`() throws {
     let world = try EverydayWorld()
     let lock = URL(fileURLWithPath: "\(world.store)/.git/index.lock")
     try Data().write(to: lock)
@@ -59,7 +59,7 @@ struct HistoryTests {
     #expect(try world.subjects() == ["make the keyring", "add internet-password/a.example/alice"])
   }
 
-  @Test func `without git a store is made, and says so`() throws {
+  @Test func `init creates a store without git and says so`() throws {
     let world = try EverydayWorld()
     let made = world.run(
       ["init", "--store", Word(world.folder.path + "/other")], more: ["PATH": try world.pathWithoutGit()])
@@ -72,7 +72,9 @@ struct HistoryTests {
     #expect(try world.git("log", "--format=%s", in: "other") == "make the keyring\n")
   }
 
-  @Test func `a store within a work tree uses that, unless it is ignored there or git is declined`() throws {
+  @Test func `a store in a work tree uses its repository, unless git ignores the store or is declined`()
+    throws
+  {
     let world = try EverydayWorld()
     let top = world.folder.path + "/top"
     try FileManager.default.createDirectory(atPath: top, withIntermediateDirectories: true)
@@ -98,7 +100,7 @@ struct HistoryTests {
       try world.git("ls-files", in: "top").split(separator: "\n").allSatisfy { $0.hasPrefix("inside/") })
   }
 
-  @Test func `doctor puts in place what a clone needs, and names what a push has brought`() throws {
+  @Test func `doctor restores settings that a clone needs, and names unsafe content from a push`() throws {
     let world = try EverydayWorld()
     try FileManager.default.removeItem(atPath: "\(world.store)/.git/info/attributes")
     try world.git("config", "--unset", "merge.keytree-item.driver")
@@ -111,7 +113,7 @@ struct HistoryTests {
     let refused = world.run("doctor")
     #expect(refused.code == .failedChecks)
     #expect(refused.text.contains("core.sshcommand"))
-    // Git is not run in the repository before the setting is gone.
+    // Git does not run in the repository until the setting is removed.
     #expect(!refused.text.contains("a link"))
     try world.git("config", "--unset", "core.sshCommand")
     let result = world.run("doctor")
@@ -121,12 +123,12 @@ struct HistoryTests {
 }
 
 extension EverydayWorld {
-  /// The subjects of all commits, the first one first.
+  /// Returns the subjects of all commits, oldest first.
   func subjects() throws -> [String] {
     try git("log", "--reverse", "--format=%s").split(separator: "\n").map(String.init)
   }
 
-  /// Runs git as the person would.
+  /// Runs git as the user would.
   @discardableResult
   func git(_ words: String..., in folder: String = "store") throws -> String {
     let process = Process()
@@ -143,7 +145,7 @@ extension EverydayWorld {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// A search path with the programs of GnuPG alone.
+  /// Returns a search path that contains only the programs of GnuPG.
   func pathWithoutGit() throws -> String {
     let programs = folder.path + "/programs"
     try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)

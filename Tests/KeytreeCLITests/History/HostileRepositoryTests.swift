@@ -5,14 +5,14 @@ import Testing
 
 /// The built program in copied folders whose repository was prepared to run a program.
 @Suite("Hostile repositories of copied stores") struct HostileRepositoryTests {
-  /// What a person does with a store that she has copied.
+  /// Commands that a user runs in a store that they have copied.
   private static let commands = [
     ["git", "status"], ["git", "log", "-p"], ["sync"], ["git", "diff", "HEAD~1", "HEAD"],
     ["git", "merge", "-m", "x", "side"], ["status"], ["check"], ["verify"], ["doctor"],
     ["history", "a.example/me"],
   ]
 
-  /// The same with plain git, which shows that a trap works.
+  /// The same commands with plain git, to prove that a trap works.
   private static let plainCommands = [
     ["merge", "-m", "x", "side"], ["add", "-A"], ["status"], ["log", "-p"], ["diff", "HEAD~1", "HEAD"],
     ["fetch", "origin"],
@@ -21,7 +21,7 @@ import Testing
     ["interpret-trailers", "--trailer", "x=y"], ["checkout", "-q", "side"],
   ]
 
-  /// Settings of which each runs the program in its value, or sends git somewhere else.
+  /// Settings that run the program in their value or redirect git.
   private static let settings = [
     "core.fsmonitor", "core.hooksPath", "core.editor", "core.pager", "core.sshCommand", "core.askPass",
     "core.gitProxy", "core.alternateRefsCommand", "core.worktree", "core.attributesFile", "filter.evil.clean",
@@ -36,7 +36,7 @@ import Testing
     "extensions.partialClone", "http.proxy", "fetch.bundleURI",
   ]
 
-  /// Those that plain git has to run here, so that the others are believed to be traps, too.
+  /// The settings that plain git must honor here. They prove that the traps work.
   private static let provenTraps = [
     "core.fsmonitor", "core.hooksPath", "core.sshCommand", "core.gitProxy", "diff.external",
     "diff.keytree-index.textconv", "diff.keytree-item.textconv", "diff.keytree-record.textconv",
@@ -44,7 +44,7 @@ import Testing
     "remote.origin.receivepack", "trailer.x.command",
   ]
 
-  /// Where a setting can stand in a folder that is copied.
+  /// The places in a copied folder where a setting can be.
   private enum Place: CaseIterable {
     case local
     case workTree
@@ -53,7 +53,7 @@ import Testing
     case fileInPlaceOfFolder
   }
 
-  @Test func `no setting of a copied repository runs a program, wherever it stands`() throws {
+  @Test func `no setting of a copied repository runs a program, wherever it is`() throws {
     let world = try World()
     var (refused, attempts) = (0, 0)
     for setting in Self.settings {
@@ -86,7 +86,7 @@ import Testing
     for setting in Self.provenTraps { #expect(sprung.contains(setting), "\(setting)") }
   }
 
-  @Test func `a repository within the store does not run its filters`() throws {
+  @Test func `the filters of a repository within the store do not run`() throws {
     let world = try World()
     for sprung in [false, true] {
       try world.restore()
@@ -99,11 +99,11 @@ import Testing
       try world.program.git(["-c", "advice.addEmbeddedRepo=false", "add", "-f", "inner"], in: world.store)
       try Data("* filter=evil\n".utf8).write(to: URL(fileURLWithPath: "\(inner)/.gitattributes"))
       try world.program.git(["config", "filter.evil.clean", world.evil], in: inner)
-      // The same size, and another time: git has to read it again.
+      // The file has the same size and another time, so that git must read it again.
       try Data("y\n".utf8).write(to: URL(fileURLWithPath: "\(inner)/x"))
       if sprung {
         _ = try world.program.outcome(ofGit: ["status"], in: world.store)
-        #expect(world.isSprung, "plain git runs it")
+        #expect(world.isSprung, "plain git runs the filter")
         continue
       }
       for command in Self.commands + [["git", "diff", "--stat"], ["git", "diff", "--submodule=diff"]] {
@@ -140,17 +140,17 @@ import Testing
       #expect(unsafe hasOriginal ? rename(kept, path) == 0 : unlink(path) == 0)
     }
     #expect(try world.program.run(["--store", world.store, "git", "status"]).status == 0)
-    // Git would append to it.
+    // Git would append to the file.
     #expect(!FileManager.default.fileExists(atPath: outside))
   }
 
-  @Test func `a folder that was copied with other attributes calls no filter of the user`() throws {
+  @Test func `a copied folder with other git attributes runs no filter of the user`() throws {
     let world = try World()
     for kind in ["clean", "smudge"] {
       try world.program.git(
         ["config", "--global", "filter.evil.\(kind)", world.evil], in: world.program.folder)
     }
-    // Nothing waits to be committed.
+    // No change is pending.
     try world.program.git(["checkout", "-q", "--", ".gitattributes"], in: world.program.store)
     let attributes = Data("* filter=evil\n".utf8)
     for command in Self.commands {
@@ -162,10 +162,10 @@ import Testing
     try world.restore()
     try attributes.write(to: URL(fileURLWithPath: "\(world.store)/.git/info/attributes"))
     _ = try world.program.outcome(ofGit: ["status"], in: world.store)
-    #expect(world.isSprung, "plain git calls it")
+    #expect(world.isSprung, "plain git runs the filter")
   }
 
-  @Test func `grafts and replacements do not change what a history shows`() throws {
+  @Test func `grafts and replacement refs do not change the history that is shown`() throws {
     let world = try World()
     try world.restore()
     let log = try world.program.run(["--store", world.store, "git", "log", "--format=%H"]).text
@@ -182,7 +182,7 @@ import Testing
     #expect(try world.program.run(["--store", world.store, "git", "log", "--format=%H"]).text == log)
   }
 
-  @Test func `settings that people have in a repository are accepted`() throws {
+  @Test func `common settings of a repository are accepted`() throws {
     let world = try World()
     try world.restore()
     for (key, value) in [
@@ -199,7 +199,7 @@ import Testing
     try world.program.git(["config", "alias.st", "status"], in: world.store)
     let refused = try world.program.run(["--store", world.store, "git", "status"])
     #expect(refused.status == 11 && refused.errors.contains("alias.st"))
-    // What is changed is stored all the same, and committed later.
+    // The change is stored anyway, and committed later.
     let added = try world.program.run(["--store", world.store, "add", "later.example/me"], input: "x")
     #expect(added.status == 11)
     try world.program.git(["config", "--unset", "alias.st"], in: world.store)
@@ -208,7 +208,7 @@ import Testing
       try world.program.git(["log", "-1", "--format=%s"], in: world.store).contains("later.example"))
   }
 
-  /// A copy of a store whose repository can be prepared again and again.
+  /// A copy of a store whose repository can be prepared repeatedly.
   private final class World {
     let program: ProcessesProgram
     let store: String
@@ -248,14 +248,14 @@ import Testing
 
     var isSprung: Bool { FileManager.default.fileExists(atPath: trap) }
 
-    /// Copies the folder anew, as it was before anybody prepared it.
+    /// Restores the folder to its initial state.
     func restore() throws {
       _ = unsafe unlink(trap)
       for (copy, path) in [(store, original), ("\(program.folder)/hub.git", "\(program.folder)/hub")] {
         ScratchFolder.remove(copy)
         try FileManager.default.copyItem(atPath: path, toPath: copy)
       }
-      // Git has to look into a file again whose times differ from those that it knows.
+      // Git must read a file again if its times differ from those in git's index.
       try FileManager.default.setAttributes(
         [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: "\(store)/policy.json")
     }

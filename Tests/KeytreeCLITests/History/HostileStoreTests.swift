@@ -4,23 +4,22 @@ import Keyring
 import TestSupport
 import Testing
 
-/// The built program at stores that somebody else has prepared.
+/// The built program with stores that an attacker has prepared.
 @Suite("Hostile stores") struct HostileStoreTests {
-  /// What a person does with a store that she has just got; none of it may run anything.
+  /// Commands that a user runs in a store that they have just received; none of them may run anything.
   private static let commands = [
     ["status"], ["find"], ["git", "diff", "HEAD"], ["git", "--no-pager", "log", "-p"], ["check"], ["doctor"],
     ["sync"],
   ]
 
-  /// What a clone may take from these commits: files with names of a store, and without a use, since nobody has signed
-  /// a record for them.
+  /// The files that a clone may check out from these commits: they have valid names, but are useless because no member
+  /// has signed a record for them.
   private static let harmless: Set<String> = [
     ".gitattributes", "items/internet-password/A.example/me.gpg", "items/internet-password/a.EXAMPLE/me.gpg",
     "items/internet-password/CON/aux.gpg", "items/-rf/--output=x.gpg",
   ]
 
-  @Test func `a clone has files of a store only, each as it was committed, or leaves nothing behind`() throws
-  {
+  @Test func `a clone has only unchanged files of a store, or leaves nothing behind`() throws {
     let program = try Self.program()
     let trap = "\(program.folder)/PWNED"
     try HostileCommit.layTraps(in: program.folder, trap: trap)
@@ -63,7 +62,7 @@ import Testing
     #expect(taken > 20 && withheld > 20 && refused > 1, "\(taken), \(withheld), \(refused)")
   }
 
-  @Test func `a clone of a bad history synchronizes after others have taken the bad files back`() throws {
+  @Test func `a clone of a bad history can synchronize after the bad files were removed`() throws {
     let program = try Self.program()
     let (hub, clone) = ("\(program.folder)/hub.git", "\(program.folder)/c")
     try program.succeed(["policy", "allow", "docs/"])
@@ -74,7 +73,7 @@ import Testing
         ("100644", "items/internet-password/x.sh", "hostile"), ("100755", "docs/notes", "x"),
       ], to: hub)
     #expect(try program.run(["clone", hub, clone]).errors.contains("docs/link is in the history"))
-    // Beside what the clone has withheld, the user has files of the same names.
+    // The user has files with the same names as the files that the clone withheld.
     for name in [".envrc", "docs/notes"] {
       let url = URL(fileURLWithPath: "\(clone)/\(name)")
       try FileManager.default.createDirectory(
@@ -102,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a journal that is a pipe, or another file as well, is not written to`(isPipe: Bool) throws {
+  func `a journal that is a pipe or has a hard link is not written to`(isPipe: Bool) throws {
     let program = try Self.program()
     let (journal, outside) = ("\(program.store)/.keytree/uncommitted", "\(program.folder)/outside")
     try Data("outside".utf8).write(to: URL(fileURLWithPath: outside))
@@ -119,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: ["lock", "commit.lock", "sync.lock"])
-  func `a lock that is another file as well is not written to`(name: String) throws {
+  func `a lock with a hard link is not written to`(name: String) throws {
     let program = try Self.program()
     let (lock, outside) = ("\(program.store)/.keytree/\(name)", "\(program.folder)/outside")
     try Data("outside".utf8).write(to: URL(fileURLWithPath: outside))
@@ -133,7 +132,7 @@ import Testing
     #expect(try String(contentsOfFile: outside, encoding: .utf8) == "outside")
   }
 
-  @Test func `a file in the place of a folder for items does not stop a merge`() throws {
+  @Test func `a file in the place of an item folder does not stop a merge`() throws {
     let program = try Self.program()
     let hub = "\(program.folder)/hub.git"
     try program.succeed(["add", "folder.gpg/me"], input: "mine")
@@ -143,10 +142,10 @@ import Testing
     #expect(try program.succeed(["get", "folder.gpg/me"]) == "mine")
   }
 
-  @Test func `a name that leads elsewhere does not stop a merge`() throws {
+  @Test func `a name that leads out of the store does not stop a merge`() throws {
     let program = try Self.program()
     let (hub, bundle) = ("\(program.folder)/hub.git", "\(program.folder)/hub.bundle")
-    // Git does not look at what comes from a bundle, before version 2.46.
+    // Before version 2.46, git does not check the objects in a bundle.
     let script = """
       cd '\(hub)'
       tree=$( (git ls-tree main; printf '100644 blob %s\\t..\\n' $(echo x | git hash-object -w --stdin)) | git mktree)
@@ -161,13 +160,13 @@ import Testing
     #expect(isRefused || outcome.errors.contains("git fetch"), "\(outcome.errors)")
   }
 
-  @Test func `the hint for a file that is not allowed removes it`() throws {
+  @Test func `the command in the hint for a file that is not allowed removes the file`() throws {
     let program = try Self.program()
     let (hub, clone) = ("\(program.folder)/hub.git", "\(program.folder)/c")
     let head = try program.git(["rev-parse", "main"], in: hub).filter { !$0.isWhitespace }
     try program.push([("100644", ".envrc", "hostile")], to: hub)
     try program.succeed(["clone", hub, clone])
-    // An admin takes the commit back by force.
+    // An admin removes the commit with a forced push.
     try program.git(["update-ref", "refs/heads/main", head], in: hub)
     let outcome = try program.run(["--store", clone, "sync", "--accept-rewritten"])
     #expect(outcome.status == 11)
@@ -179,9 +178,9 @@ import Testing
     try program.succeed(["--store", clone, "sync", "--accept-rewritten"])
   }
 
-  @Test func `thousands of bad lines in a shard are named in a few lines`() throws {
+  @Test func `thousands of bad lines in a shard are summarized in a few lines`() throws {
     let program = try ProcessesProgram.withStore(["a.example/me": "secret"])
-    // As large as the attack was: 196 KB.
+    // The size is that of the original attack: 196 KB.
     try Data(String(repeating: "x\n", count: 98_000).utf8).write(
       to: URL(fileURLWithPath: "\(program.store)/index/31.jsonl"))
     for command in [["find", "x"], ["status"]] {
@@ -195,7 +194,7 @@ import Testing
   }
 
   @Test(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
-  func `a copied folder with settings, hooks and links runs nothing and leads nowhere`() throws {
+  func `settings, hooks and links in a copied folder run nothing and are not followed`() throws {
     let program = try Self.program()
     let (store, trap) = (program.store, "\(program.folder)/PWNED")
     let outside = "\(program.folder)/outside"
@@ -210,7 +209,7 @@ import Testing
       ("items/internet-password/l.example/me.gpg", "me.gpg"), ("items/internet-password/folder.example", ""),
       ("index/ff.jsonl", "00.jsonl"), ("keys/X.asc", "me.gpg"), ("README", "README"),
     ] {
-      // A shard that is there already is replaced.
+      // An existing shard is replaced.
       _ = unsafe unlink("\(store)/\(path)")
       try manager.createSymbolicLink(atPath: "\(store)/\(path)", withDestinationPath: "\(outside)/\(target)")
     }
@@ -239,12 +238,12 @@ import Testing
       #expect(opened.count > 5)
       #expect(opened.filter { $0.contains("<\(outside)") } == [], "\(words)")
     }
-    // Sync refuses such a repository and says why.
+    // Sync refuses such a repository and reports the reason.
     let outcome = try program.run(["sync"])
     #expect(outcome.status == 11 && outcome.errors.contains("core.sshcommand"), "\(outcome)")
   }
 
-  /// A program with a store of one item and its bare repository.
+  /// Returns a program with a store of one item and a bare repository.
   private static func program() throws -> ProcessesProgram {
     let program = try ProcessesProgram()
     try program.succeed(["init"])

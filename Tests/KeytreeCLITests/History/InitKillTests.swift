@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A real SIGKILL at system calls of `init`, in keytree and in the gits that it runs.
+/// A real SIGKILL at system calls of `init`, in keytree and in the git processes that it starts.
 ///
-/// A sample of the points; `KEYTREE_EVERY_FAULT=1` tries every one.
+/// The test samples the system calls; `KEYTREE_EVERY_FAULT=1` tests every one.
 @Suite(
   "Killed while a store is made",
   .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
 struct InitKillTests {
-  /// A system call, and how many of its points lie between two that are tried.
+  /// A system call, and the step between the calls that are tested.
   static let calls: [(name: String, stride: Int)] = [
     ("mkdir", 5), ("mkdirat", 3), ("renameat", 3), ("rename", 2), ("fsync", 5), ("unlink", 2),
     ("unlinkat", 3),
@@ -17,7 +17,7 @@ struct InitKillTests {
   ]
 
   @Test(arguments: calls)
-  func `after a kill of init the next commands make a store whose history can be cloned`(
+  func `after a kill of init, the next commands make a store whose history can be cloned`(
     call: (name: String, stride: Int)
   ) throws {
     let everyPoint = ProcessInfo.processInfo.environment["KEYTREE_EVERY_FAULT"] != nil
@@ -28,7 +28,7 @@ struct InitKillTests {
       try? FileManager.default.removeItem(atPath: program.store)
       guard try kill(program, at: number, of: call.name) else { break }
       tried += 1
-      // Either there is no store, and `init` makes one, or there is one that takes items.
+      // Either there is no store, and `init` makes one, or there is a usable one.
       if try program.run(["status"]).status == 4 {
         let made = try program.run(["init"])
         #expect(made.status == 0, "\(point): \(made.errors)")
@@ -43,10 +43,10 @@ struct InitKillTests {
       #expect(try program.run(["check"]).status == 0, "\(point)")
       #expect(try program.git(["status", "--porcelain"]) == "", "\(point)")
     }
-    #expect(tried > 0, "no \(call.name) was met: the command works in another way now")
+    #expect(tried > 0, "the command no longer calls \(call.name)")
   }
 
-  /// Whether there was such a call, so that something was killed.
+  /// Returns true if the call happened, so that a process was killed.
   private func kill(_ program: ProcessesProgram, at number: Int, of call: String) throws -> Bool {
     let log = "\(program.folder)/strace.log"
     let strace = try #require(ProcessesTracer.strace)

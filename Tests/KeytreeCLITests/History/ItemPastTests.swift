@@ -11,8 +11,8 @@ import Testing
 
 @Suite("Items as they were")
 struct ItemPastTests {
-  /// A member of another group can have signed the last version that was removed.
-  @Test func `a deleted item that was in several groups comes back only with its group`() throws {
+  /// The last version that was removed can be signed by a member of another group.
+  @Test func `a deleted item that was in several groups is restored only if the group is given`() throws {
     let world = try EverydayWorld()
     for words in [
       ["group", "create", "ops"], ["add", "prod.example/root", "-g", "ops"],
@@ -30,7 +30,7 @@ struct ItemPastTests {
   }
 
   @Test(arguments: ["deploy", "key:deploy"])
-  func `a deleted key comes back by its application tag`(name: String) throws {
+  func `a deleted key is restored by its application tag`(name: String) throws {
     let world = try EverydayWorld()
     world.succeed(
       "add", "-c", "key", "--attribute", "applicationTag=deploy", "--attribute", "applicationLabel=label",
@@ -41,7 +41,7 @@ struct ItemPastTests {
     #expect(world.run("get", Word(name)).text == "secret")
   }
 
-  @Test func `the history needs neither GnuPG nor a key`() throws {
+  @Test func `history needs neither GnuPG nor a key`() throws {
     let world = try EverydayWorld()
     world.succeed("add", "a.example/alice", input: "one")
     world.succeed("set", "a.example/alice", "--secret", input: "two")
@@ -54,7 +54,7 @@ struct ItemPastTests {
     #expect(world.run(words + ["--explain"]).talkText.contains("explain: items decrypted: 0\n"))
   }
 
-  @Test func `every line for programs is canonical and leads to the version that it is about`() throws {
+  @Test func `each line of history --json is canonical and leads to the version that it describes`() throws {
     let world = try EverydayWorld()
     world.succeed("add", "a.example/alice", "-l", "L", input: "one")
     world.succeed("set", "a.example/alice", "--secret", "-l", "M", input: "two")
@@ -83,9 +83,7 @@ struct ItemPastTests {
   }
 
   @Test(arguments: [true, false])
-  func `what an author or an attribute is called does nothing to a terminal or a line`(isTerminal: Bool)
-    throws
-  {
+  func `names of authors and attributes in the history are escaped`(isTerminal: Bool) throws {
     let world = try EverydayWorld()
     world.succeed("add", "a.example/alice", input: "one")
     let evil = "e\u{1B}[2J\u{202E}\tx" + String(repeating: "y", count: 500)
@@ -104,7 +102,7 @@ struct ItemPastTests {
     #expect(lines.allSatisfy { $0.count < 200 } == isTerminal)
   }
 
-  @Test func `an old secret comes by commit, revision, date and tag, and in every form`() throws {
+  @Test func `an old secret is found by commit, revision, date or tag, in every form of output`() throws {
     let world = try EverydayWorld()
     world.succeed("add", "a.example/alice", "-l", "old", input: "one")
     let attributes = world.succeed("get", "a.example", "--json")
@@ -129,7 +127,7 @@ struct ItemPastTests {
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "one")
   }
 
-  /// What `--at` may be given, and the exit code.
+  /// Arguments of `--at`, and the exit code.
   static let wrong: [(Word, ExitCode)] = [
     ("--output=x", .notFound), ("-h", .notFound), ("", .notFound), ("HEAD~9", .notFound),
     ("HEAD:index", .notFound),
@@ -137,7 +135,7 @@ struct ItemPastTests {
   ]
 
   @Test(arguments: wrong)
-  func `a name that means nothing is not found, whatever it looks like`(name: Word, code: ExitCode) throws {
+  func `an invalid argument of --at is not found, whatever it looks like`(name: Word, code: ExitCode) throws {
     let world = try EverydayWorld()
     world.succeed("add", "a.example/alice", input: "one")
     let result = world.run("get", "a.example", "--at", name)
@@ -145,7 +143,7 @@ struct ItemPastTests {
     #expect(result.text == (code == .done ? "one" : ""))
   }
 
-  @Test func `a name stands for what it stood for where its item was not there yet`() throws {
+  @Test func `a name with --at means the item that had this name then`() throws {
     let world = try EverydayWorld()
     world.succeed("add", "a.example/alice", input: "one")
     world.succeed("rm", "a.example/alice")
@@ -157,7 +155,7 @@ struct ItemPastTests {
     #expect(world.succeed("get", "a.example/alice", "--at", "HEAD") == "two")
   }
 
-  @Test func `a commit that gives an item another one's message releases nothing`() throws {
+  @Test func `a commit in which an item has the message of another item releases nothing`() throws {
     let world = try EverydayWorld()
     world.succeed("add", "a.example/alice", input: "one")
     world.succeed("add", "b.example/bob", input: "two")
@@ -176,7 +174,7 @@ struct ItemPastTests {
     #expect(world.succeed("get", "a.example", "--at", "HEAD") == "one")
   }
 
-  @Test func `a deletion that git did not take is committed first, and taken back`() throws {
+  @Test func `a pending deletion is committed before it is undone`() throws {
     let world = try EverydayWorld()
     world.succeed("add", "a.example/alice", input: "one")
     let lock = URL(fileURLWithPath: "\(world.store)/.git/index.lock")
@@ -195,7 +193,7 @@ struct ItemPastTests {
   }
 
   @Test(arguments: ["b.example/bob", "a.example/bob"])
-  func `what was renamed before it was deleted is found by both names and by its id`(name: String) throws {
+  func `an item renamed before its deletion is restored by either name or its id`(name: String) throws {
     let world = try EverydayWorld()
     world.succeed("add", "a.example/alice", input: "one")
     world.succeed("mv", "a.example/alice", Word(name))
@@ -213,8 +211,7 @@ struct ItemPastTests {
     #expect(world.succeed("history", Word(name)).split(separator: "\n").count == 8)
   }
 
-  @Test func `an item of a group with new members is encrypted again for them, or does not come back`() throws
-  {
+  @Test func `a restored item is encrypted for the new members of its group, or is not restored`() throws {
     for hasKey in [true, false] {
       let world = try EverydayWorld(keys: hasKey ? [.alice] : [.alice, .bob])
       world.succeed("add", "a.example/alice", input: "one")
@@ -239,7 +236,7 @@ struct ItemPastTests {
     }
   }
 
-  @Test func `a clone without the beginning says so`() throws {
+  @Test func `a shallow clone reports that it has no older history`() throws {
     let world = try EverydayWorld()
     world.succeed("add", "a.example/alice", input: "one")
     #expect(world.run("history", "a.example").text.hasSuffix("\tadded\n"))
@@ -251,7 +248,7 @@ struct ItemPastTests {
     #expect(cut.talkText.hasPrefix("This clone has no older history; "))
   }
 
-  @Test func `without git there is no history`() throws {
+  @Test func `commands about the history fail without git`() throws {
     let world = try EverydayWorld()
     let store = ["--store", Word(world.folder.path + "/plain")] as [Word]
     #expect(world.run(store + ["init", "--no-git"]).code == .done)
@@ -267,7 +264,7 @@ struct ItemPastTests {
 }
 
 extension EverydayWorld {
-  /// Runs a command that has to succeed, and returns what it printed.
+  /// Runs a command that must succeed, and returns its output.
   @discardableResult
   func succeed(_ words: Word..., input: String = "") -> String {
     let result = run(words, input: Array(input.utf8))
@@ -275,7 +272,7 @@ extension EverydayWorld {
     return result.text
   }
 
-  /// A search path with git alone.
+  /// Returns a search path that contains only git.
   func folderWithGit() throws -> String {
     let programs = folder.path + "/git-alone"
     try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
@@ -283,7 +280,7 @@ extension EverydayWorld {
     return programs
   }
 
-  /// Adds a person to the default group, as an admin does it, and accepts that here.
+  /// Adds a person to the default group as an admin does, and accepts the policy on this machine.
   func addMember(_ key: GnuPGKey) throws {
     let file = URL(fileURLWithPath: "\(store)/policy.json")
     let bytes = [UInt8](try Data(contentsOf: file))

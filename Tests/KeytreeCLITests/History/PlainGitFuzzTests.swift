@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Random changes on two clones that come together by plain git with keytree's drivers, real GnuPG and real files:
-/// no secret and no label that a side has given an item disappears.
+/// Random changes in two clones that are merged by plain git with keytree's drivers, real GnuPG and real files: no
+/// secret and no label of either side is lost.
 ///
-/// A few seeds; `KEYTREE_PLAIN_SEEDS` tries more.
+/// The test runs a few seeds; `KEYTREE_PLAIN_SEEDS` runs more.
 @Suite("Plain git, random histories")
 struct PlainGitFuzzTests {
   private static let seeds =
     ProcessInfo.processInfo.environment["KEYTREE_PLAIN_SEEDS"].flatMap { UInt64($0) } ?? 3
 
-  /// What one side has made of the items, by the names that they had at first.
+  /// The state of the items in one clone, by their original names.
   private struct Side {
     var names: [String: String]
     var secrets: [String: String] = [:]
@@ -22,7 +22,7 @@ struct PlainGitFuzzTests {
   private static let items = (0..<6).map { "h\($0).example/me" }
 
   @Test(arguments: 0..<seeds)
-  func `no secret and no label that a side has given an item disappears`(seed: UInt64) throws {
+  func `merging by plain git loses no secret and no label of either side`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let clones = try PlainGitTests.Clones(Self.items.count)
     var sides = [Side](
@@ -39,7 +39,7 @@ struct PlainGitFuzzTests {
     let repair = try clones.program.run(["--store", clones.other, "check", "--repair", "--decrypt"])
     #expect(repair.status == 0, comment)
     try expectAll(sides, clones.other, clones, comment)
-    // And everywhere else.
+    // The other clone has the same result.
     _ = try clones.there("sync")
     try clones.here("sync")
     for store in [clones.program.store, clones.other] {

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Two clones that come together by git itself: merge, rebase, cherry-pick, revert and stash call keytree's drivers.
+/// Two clones that are merged by plain git: merge, rebase, cherry-pick, revert and stash call keytree's drivers.
 @Suite("Plain git")
 struct PlainGitTests {
-  /// The store of Alice, a bare repository, and another clone.
+  /// Alice's store, a bare repository, and a second clone.
   final class Clones {
     let program: ProcessesProgram
     var other: String { "\(program.folder)/other" }
@@ -20,7 +20,7 @@ struct PlainGitTests {
       try program.git(["init", "-q", "--bare", "-b", "main", hub])
       try program.succeed(["git", "remote", "add", "origin", hub])
       try program.succeed(["sync"])
-      // The pin is this machine's, so nothing is asked.
+      // This machine has the pin already, so nothing is asked.
       try program.succeed(["clone", hub, other])
     }
 
@@ -32,7 +32,8 @@ struct PlainGitTests {
       try program.succeed(["--store", other] + arguments, input: input)
     }
 
-    /// Runs git in the other clone, and keeps the files that it names where it stops.
+    /// Runs git in the other clone. Each time git stops, the files of the work tree are added and the operation is
+    /// continued.
     func merge(_ words: [String]) throws {
       var words = words
       for _ in 0..<20 {
@@ -49,7 +50,7 @@ struct PlainGitTests {
           words = ["commit", "-q", "--no-edit"]
         }
       }
-      Issue.record("git does not come to an end: \(words)")
+      Issue.record("git does not finish: \(words)")
     }
 
     private static let person = ["-c", "user.name=P", "-c", "user.email=p@example.org"]
@@ -64,7 +65,7 @@ struct PlainGitTests {
       var server: String? { record["server"] as? String }
     }
 
-    /// The conflict copies of a store in the order of `resolve`.
+    /// Returns the conflict copies of a store, in the order of `resolve`.
     func copies(in store: String) throws -> [Copy] {
       try program.succeed(["--store", store, "resolve", "--json"]).split(separator: "\n").map { line in
         let conflict = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
@@ -81,7 +82,7 @@ struct PlainGitTests {
       }
     }
 
-    /// Both clones come to the same, and nothing is wrong.
+    /// Expects that both clones are identical and valid after synchronization.
     func expectSame(_ comment: Comment) throws {
       _ = try there("sync")
       try here("sync")
@@ -93,7 +94,7 @@ struct PlainGitTests {
       #expect(trees[0] == trees[1], comment)
     }
 
-    /// Both sides change what they have of the same items.
+    /// Changes the same items in both clones.
     func diverge() throws {
       try here("set", "h0.example/me", "--secret", input: "mine")
       try here("set", "h1.example/me", "-l", "mine")
@@ -101,7 +102,7 @@ struct PlainGitTests {
       _ = try there("set", "h0.example/me", "--secret", input: "theirs")
       _ = try there("set", "h1.example/me", "-j", "theirs")
       _ = try there("add", "h8.example/me", input: "theirs")
-      // What git stops for: deleted or renamed on one side, other attributes on the other one.
+      // Git stops for these: one side deletes or renames the item, the other changes its attributes.
       try here("rm", "h2.example/me")
       _ = try there("set", "h2.example/me", "-l", "kept")
       try here("mv", "h3.example/me", "n3.example/me")
@@ -112,7 +113,7 @@ struct PlainGitTests {
       try program.git(["fetch", "-q"], in: other)
     }
 
-    /// Everything that both sides had is there, and nothing is wrong.
+    /// Expects that the versions of both sides are kept, and that the store is valid.
     func expectMerged(_ comment: Comment) throws {
       _ = try there("status")
       #expect(try there("get", "h0.example/me") == "theirs", comment)
@@ -137,7 +138,7 @@ struct PlainGitTests {
     }
   }
 
-  /// Ways to bring the other side's commits in.
+  /// The commands that integrate the commits of the other side.
   static let ways: [[[String]]] = [
     [["merge", "-q", "origin/main"]], [["rebase", "-q", "origin/main"]],
     [
@@ -148,7 +149,7 @@ struct PlainGitTests {
   ]
 
   @Test(arguments: ways)
-  func `loses nothing, also where git stops`(commands: [[String]]) throws {
+  func `integrating the other side loses nothing, even if git stops`(commands: [[String]]) throws {
     let clones = try Clones()
     try clones.diverge()
     for words in commands { try clones.merge(words) }
@@ -156,7 +157,7 @@ struct PlainGitTests {
   }
 
   @Test(arguments: [["status"], ["check", "--repair"], ["sync"]])
-  func `what git stops for is kept, and the next command resolves it`(command: [String]) throws {
+  func `a conflict in git loses nothing, and the next command resolves it`(command: [String]) throws {
     let clones = try Clones()
     try clones.here("rm", "h0.example/me")
     try clones.here("mv", "h1.example/me", "n1.example/me")
@@ -184,7 +185,7 @@ struct PlainGitTests {
     #expect(try program.succeed(["get", "n1.example/me"]) == "new")
   }
 
-  @Test func `without drivers, a repair brings back what git took away`() throws {
+  @Test func `without drivers, a repair restores what git has removed`() throws {
     let clones = try Clones()
     let (program, other) = (clones.program, clones.other)
     try clones.here("rm", "h0.example/me")
@@ -214,11 +215,11 @@ struct PlainGitTests {
     #expect(try clones.copies(in: program.store).map(\.server) == ["n1.example"])
   }
 
-  @Test func `a stash comes back on top of what changed meanwhile`() throws {
+  @Test func `a stash is merged with later changes`() throws {
     let clones = try Clones()
     let other = clones.other
     let lock = "\(other)/.git/index.lock"
-    // Stored and not committed: then it can be stashed.
+    // The change is stored but not committed, so it can be stashed.
     try Data().write(to: URL(fileURLWithPath: lock))
     let change = ["--store", other, "set", "h0.example/me", "--secret"]
     #expect(try clones.program.run(change, input: "theirs").status == 11)
@@ -241,7 +242,7 @@ struct PlainGitTests {
     #expect(try clones.program.succeed(["resolve", "--json"]).split(separator: "\n").count == 1)
   }
 
-  @Test func `a commit is taken back beneath one that came after it`() throws {
+  @Test func `a revert keeps the later change of the same item`() throws {
     let clones = try Clones()
     try clones.here("set", "h0.example/me", "-l", "wrong")
     try clones.here("set", "h0.example/me", "-j", "right")
@@ -252,7 +253,7 @@ struct PlainGitTests {
     #expect(try clones.program.succeed(["check", "--decrypt"]) == "")
   }
 
-  @Test func `a container that is called like a folder of the store is none`() throws {
+  @Test func `an item container may have the name of a store folder`() throws {
     let clones = try Clones()
     let items = ["generic:items/x", "generic:index/x", "generic:policy.json/x"]
     for item in items { try clones.here("add", item, input: "old") }
@@ -271,12 +272,12 @@ struct PlainGitTests {
   }
 
   @Test(arguments: ["label", "secret"])
-  func `both versions are kept where both sides change one thing`(what: String) throws {
+  func `both versions are kept if both sides change the same value`(what: String) throws {
     let clones = try Clones()
     try clones.here("set", "h0.example/me", "-l", "mine")
     _ = try clones.there("set", "h0.example/me", "-l", "theirs")
     if what == "secret" { _ = try clones.there("set", "h0.example/me", "--secret", input: "theirs") }
-    // Renamed by both: no driver is called, and two items are there until `check --repair`.
+    // Both sides rename the item: git calls no driver, and there are two items until `check --repair`.
     try clones.here("mv", "h1.example/me", "n1.example/me")
     _ = try clones.there("mv", "h1.example/me", "n2.example/me")
     try clones.here("sync")
@@ -295,7 +296,7 @@ struct PlainGitTests {
     #expect(try clones.program.git(["status", "--porcelain"], in: clones.other) == "")
   }
 
-  @Test func `a repair waits for a merge that is not at its end`() throws {
+  @Test func `a repair is refused until a pending merge is committed`() throws {
     let clones = try Clones()
     let (program, other) = (clones.program, clones.other)
     try clones.here("rm", "h0.example/me")
@@ -320,7 +321,7 @@ struct PlainGitTests {
     #expect(try clones.there("check", "--decrypt") == "")
   }
 
-  @Test func `a merge that was given up leaves nothing`() throws {
+  @Test func `an aborted merge leaves nothing behind`() throws {
     let clones = try Clones()
     try clones.diverge()
     let before = try clones.there("find", "--json")
@@ -334,7 +335,7 @@ struct PlainGitTests {
     try clones.expectMerged("by sync")
   }
 
-  @Test func `a rebase that was given up leaves nothing`() throws {
+  @Test func `an aborted rebase leaves nothing behind`() throws {
     let clones = try Clones()
     let (program, other) = (clones.program, clones.other)
     try clones.diverge()
@@ -350,7 +351,7 @@ struct PlainGitTests {
     try clones.expectMerged("by sync")
   }
 
-  @Test func `a rebase of several changes of one item loses none of the other side`() throws {
+  @Test func `rebasing several changes of an item loses no change of the other side`() throws {
     let clones = try Clones()
     try clones.here("set", "h0.example/me", "-l", "mine")
     try clones.here("set", "h1.example/me", "--secret", input: "mine")
@@ -374,11 +375,11 @@ struct PlainGitTests {
     try clones.expectSame("rebase of several changes")
   }
 
-  @Test func `a rebase that is done again before the next command loses nothing of the other side`() throws {
+  @Test func `repeating a rebase before the next command loses no change of the other side`() throws {
     let clones = try Clones()
     try clones.here("set", "h0.example/me", "-l", "mine")
     try clones.here("sync")
-    // The first of two commits, so that the commit on which the item is merged is itself rebased later.
+    // This is the first of two commits, so that the commit that merged the item is itself rebased later.
     _ = try clones.there("set", "h1.example/me", "-j", "first")
     _ = try clones.there("set", "h0.example/me", "-j", "theirs")
     try clones.program.git(["fetch", "-q"], in: clones.other)
@@ -394,7 +395,7 @@ struct PlainGitTests {
     try clones.expectSame("rebase of a rebase")
   }
 
-  @Test func `a change of an item while git merges it keeps the version of our side`() throws {
+  @Test func `a change of an item during its merge keeps the version of our side`() throws {
     let clones = try Clones()
     let (program, other) = (clones.program, clones.other)
     try clones.here("set", "h0.example/me", "-l", "mine")
@@ -402,7 +403,7 @@ struct PlainGitTests {
     _ = try clones.there("set", "h0.example/me", "-j", "theirs")
     try program.git(["fetch", "-q"], in: other)
     try program.git(["merge", "-q", "--no-commit", "origin/main"], in: other)
-    // The change is stored, and cannot be committed while git merges.
+    // The change is stored, but cannot be committed during the merge.
     let change = try program.run(["--store", other, "set", "h0.example/me", "-l", "while"])
     #expect(change.status == 11, "\(change)")
     try program.git(["add", "--", "index", "items"], in: other)
@@ -415,7 +416,7 @@ struct PlainGitTests {
     try clones.expectSame("change while git merges")
   }
 
-  /// What somebody without a key commits and pushes with plain git.
+  /// Commits and pushes a change with plain git, as a user without a key can.
   private func push(_ clones: Clones, _ change: (inout String) -> Void) throws {
     let file = "\(clones.program.store)/items/internet-password/h0.example/me.json"
     var text = try String(contentsOfFile: file, encoding: .utf8)
@@ -427,7 +428,7 @@ struct PlainGitTests {
   }
 
   @Test(arguments: [["merge", "-q", "--no-edit", "origin/main"], ["rebase", "-q", "origin/main"]])
-  func `a change that nobody signed is undone, and reported`(way: [String]) throws {
+  func `an unsigned change is undone and reported`(way: [String]) throws {
     let clones = try Clones()
     _ = try clones.there("set", "h0.example/me", "-j", "theirs")
     try push(clones) { $0.replace("\"group\":\"default\"", with: "\"group\":\"default\",\"label\":\"evil\"") }
@@ -442,7 +443,7 @@ struct PlainGitTests {
     #expect(try clones.there("get", "h0.example/me") == "old0")
   }
 
-  @Test func `a record that is too large blocks no merge`() throws {
+  @Test func `a record that is too large does not stop a merge`() throws {
     let clones = try Clones()
     _ = try clones.there("set", "h0.example/me", "-j", "theirs")
     try push(clones) { $0 += String(repeating: "x", count: 500_000) }
@@ -453,7 +454,7 @@ struct PlainGitTests {
     #expect(try clones.there("get", "h0.example/me") == "old0")
   }
 
-  @Test func `a merge on a branch that is left before the next command is finished when it is back`() throws {
+  @Test func `a merge on another branch is completed by the first command after switching back`() throws {
     let clones = try Clones()
     let (program, other) = (clones.program, clones.other)
     try clones.here("set", "h0.example/me", "-l", "mine")
@@ -472,7 +473,7 @@ struct PlainGitTests {
   }
 
   @Test(arguments: [["merge", "-q", "--no-edit"], ["rebase", "-q"]])
-  func `an older version that comes from the remote does not replace a newer one`(way: [String]) throws {
+  func `an older version from the remote does not replace a newer one`(way: [String]) throws {
     let clones = try Clones()
     let (program, other) = (clones.program, clones.other)
     try clones.here("set", "h0.example/me", "-l", "new")
@@ -489,7 +490,7 @@ struct PlainGitTests {
     #expect(try clones.copies(in: other).count == 1)
   }
 
-  @Test func `an octopus merge of one item stops, and is taken back`() throws {
+  @Test func `an octopus merge of the same item stops and can be undone`() throws {
     let clones = try Clones()
     let program = clones.program
     for number in 1...2 {
@@ -506,7 +507,7 @@ struct PlainGitTests {
     #expect(try program.succeed(["resolve", "--json"]).split(separator: "\n").count == 1)
   }
 
-  @Test func `three branches that change different items come together at once`() throws {
+  @Test func `an octopus merge of different items works`() throws {
     let clones = try Clones()
     let program = clones.program
     for number in 1...2 {

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An I/O error at system calls of `sync`, in keytree and in the gits that it runs.
+/// An I/O error at system calls of `sync`, in keytree and in the git processes that it starts.
 ///
-/// A sample of the points; `keytree-benchmark sync-faults` tries many more.
+/// The test samples the system calls; `keytree-benchmark sync-faults` tests many more.
 @Suite(
   "An I/O error while a store is synchronized",
   .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
@@ -33,9 +33,9 @@ struct SyncErrorTests {
       }
     }
 
-    /// Synchronizes with an error at a system call.
+    /// Synchronizes with an error at one system call.
     ///
-    /// - Returns: nil if there are fewer calls than that.
+    /// - Returns: nil if the command makes fewer calls.
     func sync(failing call: String, _ number: Int, inChildren: Bool) throws -> ProcessesProgram.Outcome? {
       let log = "\(program.folder)/strace.log"
       let strace = try #require(ProcessesTracer.strace)
@@ -48,13 +48,14 @@ struct SyncErrorTests {
     }
   }
 
-  /// A system call, whether it fails in what keytree has started, too, and how many points lie between two that are tried.
+  /// A system call, a Boolean value that indicates whether it also fails in child processes, and the step between the
+  /// calls that are tested.
   static let calls: [(name: String, inChildren: Bool, stride: Int)] = [
     ("write", false, 3), ("write", true, 5), ("fsync", true, 4), ("rename", true, 2), ("linkat", true, 2),
   ]
 
   @Test(arguments: calls)
-  func `the next sync brings everything together, and no error is reported as success`(
+  func `the next sync merges everything, and no error is reported as success`(
     call: (name: String, inChildren: Bool, stride: Int)
   ) throws {
     let world = try World()
@@ -82,6 +83,6 @@ struct SyncErrorTests {
       if first == nil { break }
       tried += 1
     }
-    #expect(tried > 0, "no \(call.name) was met: the command works in another way now")
+    #expect(tried > 0, "the command no longer calls \(call.name)")
   }
 }

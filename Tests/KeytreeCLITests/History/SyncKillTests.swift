@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A real SIGKILL at system calls of a synchronization, in keytree and in the gits that it runs.
+/// A real SIGKILL at system calls of a synchronization, in keytree and in the git processes that it starts.
 ///
-/// A sample of the points; `KEYTREE_EVERY_FAULT=1` tries every one, and `=10` every tenth.
+/// The test samples the system calls; `KEYTREE_EVERY_FAULT=1` tests every one, and `=10` every tenth.
 @Suite(
   "Killed while synchronizing",
   .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
 struct SyncKillTests {
-  @Test func `the next commands lose no version and leave all clones the same`() throws {
+  @Test func `after a kill, the next commands lose no version and make all clones identical`() throws {
     let world = try SyncKillWorld()
     let points = try world.points()
-    // Git alone, which keytree tells of, and both at once.
+    // Either git is killed alone, which keytree reports, or both processes are killed.
     let all = points.map { ($0, false) } + points.filter { $0.target != .keytree }.map { ($0, true) }
     try #require(all.count > 500)
     let step = ProcessInfo.processInfo.environment["KEYTREE_EVERY_FAULT"].flatMap { Int($0) }

@@ -3,26 +3,26 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Two clones with twenty changes on each side, of which one is not committed yet, as often as they are needed.
+/// Two clones with twenty changes each, one of them not committed yet. The state can be restored repeatedly.
 final class SyncKillWorld {
-  /// Something that is killed: keytree itself, or one of the gits that it runs.
+  /// The process that is killed: keytree itself, or one of the git processes that it starts.
   enum Target: Equatable {
     case keytree
-    /// Which one, counted from 1.
+    /// The number of the git process, starting at 1.
     case git(Int)
   }
 
-  /// Where a kill strikes.
+  /// The system call at which the process is killed.
   struct Point: CustomStringConvertible {
     let target: Target
     let call: String
-    /// Which of its calls, counted from 1.
+    /// The number of the call, starting at 1.
     let number: Int
     var description: String { "\(call) \(number) of \(target)" }
   }
 
   let program: ProcessesProgram
-  /// What both clones have in the end when nothing is killed.
+  /// The content of both clones after a synchronization without a kill.
   private(set) var expected: Set<String> = []
 
   private var other: String { "\(program.folder)/other" }
@@ -35,12 +35,12 @@ final class SyncKillWorld {
     try makeClones()
     for words in Self.ours.dropLast() { try change(words) }
     for words in Self.theirs { try change(["--store", other] + words) }
-    // A file that is no part of the store comes along.
+    // The changes include a file that does not belong to the store.
     try Data("read me\n".utf8).write(to: URL(fileURLWithPath: "\(other)/README"))
     try program.git(["add", "README"], in: other)
     try program.git(["commit", "-q", "-m", "README"], in: other)
     try program.succeed(["--store", other, "sync"])
-    // One change waits for its commit.
+    // One change is not committed yet.
     let lock = "\(program.store)/.git/index.lock"
     try Data().write(to: URL(fileURLWithPath: lock))
     let outcome = try program.run(Self.ours.last ?? [], input: "ours")
@@ -50,7 +50,7 @@ final class SyncKillWorld {
     try makeTools()
     try settle("nothing was killed")
     expected = try lines(of: program.store)
-    // Fourteen of sixteen are left, eleven are new, and four are conflict copies: two secrets, a name, and an addition.
+    // 14 of 16 items remain, 11 are new, and 4 are conflict copies: 2 secrets, a rename and an addition.
     try #require(expected.count == 29)
   }
 
@@ -89,7 +89,8 @@ final class SyncKillWorld {
 
   // MARK: Killing
 
-  /// A git that is found first, counts how often it was run, and runs the real one: traced, when it is its turn.
+  /// Installs a wrapper that is found before git. It counts its calls and runs the real git, traced if the number
+  /// matches.
   private func makeTools() throws {
     try FileManager.default.createDirectory(atPath: tools, withIntermediateDirectories: false)
     let script = """
@@ -122,13 +123,13 @@ final class SyncKillWorld {
       ])
   }
 
-  /// The calls that change a file or start a program.
+  /// The system calls that change a file or start a program.
   private static let calls = [
     "openat", "mkdir", "mkdirat", "write", "pwrite64", "fsync", "rename", "renameat", "renameat2", "unlink",
     "unlinkat", "rmdir", "link", "flock", "execve", "clone", "clone3", "vfork",
   ]
 
-  /// Every point of a synchronization, in the order of targets.
+  /// Returns every point of a synchronization, ordered by target.
   func points() throws -> [Point] {
     try kept?.restore()
     let trace = ["-e", "signal=none", "-e", "trace=\(Self.calls.joined(separator: ","))"]
@@ -154,9 +155,9 @@ final class SyncKillWorld {
       let rest = line.dropFirst(process.count).drop { $0 == " " }
       let call = String(rest.prefix { $0 != "(" })
       guard Self.calls.contains(call) else { continue }
-      // strace counts for each process by itself.
+      // strace counts calls separately for each process.
       counts["\(process) \(call)", default: 0] += 1
-      // Whoever only reads leaves nothing behind.
+      // Opening a file only for reading leaves nothing behind.
       if call == "openat", !rest.contains("O_WRONLY"), !rest.contains("O_RDWR") { continue }
       found[call, default: []].insert(counts["\(process) \(call)", default: 0])
     }
@@ -167,8 +168,8 @@ final class SyncKillWorld {
 
   /// Synchronizes, and kills at a point.
   ///
-  /// - Parameter both: Whether keytree dies with the git that is killed.
-  /// - Returns: Whether there was such a point.
+  /// - Parameter both: True if keytree is killed together with git.
+  /// - Returns: True if the point was reached.
   func kill(at point: Point, both: Bool) throws -> Bool {
     try kept?.restore()
     let trace = [
@@ -188,9 +189,9 @@ final class SyncKillWorld {
     return (try? String(contentsOfFile: log, encoding: .utf8).contains("killed by SIGKILL")) ?? false
   }
 
-  // MARK: Looking
+  // MARK: Checking
 
-  /// What the next commands make of it: both sides have the same, and all of it.
+  /// Runs the commands that follow a kill, and expects that both clones are identical and complete.
   func settle(_ comment: Comment) throws {
     for store in [program.store, other, program.store] { try synchronize(store, comment) }
     for store in [program.store, other] {
@@ -207,7 +208,7 @@ final class SyncKillWorld {
     #expect(trees.count == 1, comment)
   }
 
-  /// Synchronizes; again if a git that has lost its keytree is still at work.
+  /// Synchronizes, and retries while a git process that outlived keytree is still running.
   private func synchronize(_ store: String, _ comment: Comment) throws {
     for _ in 0..<4 {
       let outcome = try program.run(["--store", store, "sync"])
@@ -218,10 +219,10 @@ final class SyncKillWorld {
       }
       usleep(500_000)
     }
-    Issue.record("\(comment): a lock stays")
+    Issue.record("\(comment): a lock remains")
   }
 
-  /// The lines of the index and of the conflict copies, without what re-encryption changes.
+  /// Returns the lines of the index and of the conflict copies, without the members that re-encryption changes.
   private func lines(of store: String) throws -> Set<String> {
     var texts: [Substring] = []
     for name in try FileManager.default.contentsOfDirectory(atPath: "\(store)/index") {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Archives that contradict themselves")
 struct ArchiveImportTests {
-  /// A member of an archive of stored members; what is changed contradicts the directory.
+  /// A member of an archive without compression. A changed value contradicts the central directory.
   private struct Member {
     var name: String
     var content: String
@@ -58,7 +58,7 @@ struct ArchiveImportTests {
     }
   }
 
-  @Test("what agrees with itself is read")
+  @Test("a consistent archive is read")
   func sound() {
     let plain = Member(name: "a", content: "one")
     let described = Member(name: "b", content: "two", flags: 8, localFlags: 8)
@@ -67,7 +67,7 @@ struct ArchiveImportTests {
     #expect(isRead)
   }
 
-  @Test("what does not is refused", arguments: 0..<7)
+  @Test("an inconsistent archive is refused", arguments: 0..<7)
   func contradictions(number: Int) {
     let first = Member(name: "a", content: "one")
     var second = Member(name: "b", content: "two")
@@ -86,7 +86,7 @@ struct ArchiveImportTests {
   }
 
   @Test(
-    "1PUX: a document that many entries have; a value with two members; a date of 0; members that nobody knows"
+    "a 1PUX file may have shared documents, values with two members, dates of 0 and unknown members"
   )
   func onePassword() throws {
     let document = String(repeating: "d", count: ImportDraft.secretLimit)

@@ -8,7 +8,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-/// Every file in `fixtures/imports/broken` has one fault, named by the file.
+/// Each file in `fixtures/imports/broken` has one fault, which its name describes.
 @Suite("A broken file of another program")
 struct BrokenImportTests {
   private static let formats: [(prefix: String, command: String, format: ImportFormat?)] = [
@@ -52,7 +52,7 @@ struct BrokenImportTests {
     "json-truncated": .json(.truncated), "json-utf-16": .notUTF8,
   ]
 
-  @Test("is an error that says what is wrong", arguments: expected.keys.sorted())
+  @Test("a broken file is an error that describes the fault", arguments: expected.keys.sorted())
   func fault(name: String) throws {
     let file = try ImportFormat.file("imports/broken/\(name)")
     let kind = try #require(Self.formats.first { name.hasPrefix($0.prefix) })
@@ -66,14 +66,14 @@ struct BrokenImportTests {
     }
   }
 
-  @Test("is each one in the folder")
+  @Test("each file in the folder has an expected error")
   func all() throws {
     let folder = ImportFixtures.folder.appending(path: "imports/broken").path
     let files = try FileManager.default.contentsOfDirectory(atPath: folder)
     #expect(files.sorted() == Self.expected.keys.sorted())
   }
 
-  @Test("stores nothing, and the command says so with an exit code of 1")
+  @Test("a broken file stores nothing, and the command exits with code 1")
   func command() throws {
     let world = try CareWorld()
     #expect(world.run("init", "--no-git").code == .done)
@@ -88,11 +88,13 @@ struct BrokenImportTests {
     #expect(world.run("find").code == .notFound)
   }
 
-  @Test("cut off anywhere is never half an import", arguments: ImportFormat.allCases)
+  @Test(
+    "a truncated file is an error, or all its entries but the last are complete",
+    arguments: ImportFormat.allCases)
   func truncated(format: ImportFormat) throws {
     let file = try ImportFormat.file(format.rawValue)
     let whole = try format.plan().items.map { "\($0.source.text) \($0.part.text) \($0.secret.text)" }
-    // White space at the end is no part of a document.
+    // White space at the end does not belong to a document.
     let end = (file.lastIndex { $0 > 0x20 } ?? 0) + 1
     let step = max(1, end / 200)
     for length in Set(stride(from: 0, to: end, by: step)).union([end - 1]) {
@@ -104,7 +106,8 @@ struct BrokenImportTests {
       }
       let isOfLines = format == .netrc || format == .keychain || format.rawValue.hasPrefix("csv/")
       #expect(isOfLines, "\(length) bytes are no document")
-      // Lines of text can end early without a sign of it: all but the last entry is what it is in the whole.
+      // A line format has no end marker, so a truncated file can look complete. All entries except the last one are
+      // complete.
       let last = draft.items.last?.source
       let before = draft.items.filter { $0.source != last }
         .map { "\($0.source.text) \($0.part.text) \($0.secret.text)" }
@@ -112,7 +115,7 @@ struct BrokenImportTests {
     }
   }
 
-  @Test("damaged at any byte does not end the program", arguments: ImportFormat.allCases)
+  @Test("a file that is damaged at any byte does not crash the program", arguments: ImportFormat.allCases)
   func damaged(format: ImportFormat) throws {
     var generator = SplitMix(state: 1)
     let file = try ImportFormat.file(format.rawValue)
@@ -127,7 +130,7 @@ struct BrokenImportTests {
   }
 }
 
-/// The same numbers each time.
+/// A random number generator that always produces the same sequence.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

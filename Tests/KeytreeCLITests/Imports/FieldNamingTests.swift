@@ -14,7 +14,7 @@ struct FieldNamingTests {
   ]
 
   @Test(
-    "are readable",
+    "the name of an imported field is readable",
     arguments: [
       ("PIN", "pin"), ("PIN code", "pin-code"), ("=Formula", "formula"), ("é", "field"), ("", "field"),
       ("con", "field-con"), ("file scan 2020.PDF", "file-scan-2020-pdf"), ("-x-", "x"), ("url-2", "url-2"),
@@ -23,23 +23,23 @@ struct FieldNamingTests {
     #expect(FieldNaming.name(for: label) == name)
   }
 
-  @Test("are valid, whatever the label and the number are", arguments: labels)
+  @Test("the name of an imported field is valid, whatever the label and the number are", arguments: labels)
   func valid(label: String) {
     let names = Array(FieldNaming.candidates(ImportPart.column(label).field.name))
     #expect(names.allSatisfy { FieldName.isValid($0) } && Set(names).count == names.count)
   }
 
-  @Test("lead back to the label", arguments: labels)
+  @Test("the label can be recovered from the field", arguments: labels)
   func back(label: String) {
     let field = ImportPart.column(label).field
     for name in FieldNaming.candidates(field.name).prefix(3) {
-      // A name that is shown by itself has no label; with a number it is another name.
+      // A name that equals its label is stored without one. With a number it is a different name.
       let expected = field.label == nil ? name : label
       #expect(ImportPart(field: name, label: field.label) == .column(expected))
     }
   }
 
-  @Test("only a seed is `otp` and only a note is `note`")
+  @Test("only a seed is named `otp`, and only a note is named `note`")
   func reserved() {
     for label in Self.labels {
       #expect(!["otp", "note"].contains(ImportPart.column(label).field.name), "\(label)")
@@ -51,7 +51,7 @@ struct FieldNamingTests {
     }
   }
 
-  @Test("of two fields with one label the second has a number, and both have the label")
+  @Test("the second of two fields with the same label gets a number, and both keep the label")
   func numbered() {
     var login = PlannedLogin(
       PlannedItem(

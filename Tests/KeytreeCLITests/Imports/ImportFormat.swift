@@ -4,10 +4,10 @@ import Secrets
 @testable import Interchange
 @testable import KeytreeCLI
 
-/// A format of `keytree import` with the file in `fixtures` that has everything in it.
+/// A format of `keytree import`, with the file in `fixtures` that uses all its features.
 ///
-/// What has to arrive is marked `mk` with digits in these files, in capitals where it is a seed. What is marked `lost`
-/// must not arrive, and its entry has to be in the report; what is marked `id` means nothing outside of its program.
+/// Values that must be imported contain the mark `mk` with digits, in upper case in a seed. Values with `lost` must not
+/// be imported, and their entry must be in the report. Values with `id` have no meaning outside their program.
 enum ImportFormat: String, CaseIterable, Sendable {
   case bitwarden = "imports/bitwarden.json"
   case onePassword = "imports/vault.1pux"
@@ -30,12 +30,12 @@ enum ImportFormat: String, CaseIterable, Sendable {
     [UInt8](try Data(contentsOf: ImportFixtures.folder.appending(path: name)))
   }
 
-  /// What becomes of the fixture.
+  /// Plans the import of the fixture.
   func plan(showsUnknown: Bool = false) throws -> ImportDraft {
     try plan(Self.file(rawValue), showsUnknown: showsUnknown)
   }
 
-  /// What becomes of a file of this format.
+  /// Plans the import of a file of this format.
   func plan(_ file: [UInt8], showsUnknown: Bool = false) throws -> ImportDraft {
     let bytes = SecretBytes(copying: file)
     switch self {
@@ -48,7 +48,7 @@ enum ImportFormat: String, CaseIterable, Sendable {
     }
   }
 
-  /// All bytes in which a mark may stand; of an archive, what its members hold.
+  /// All bytes that can contain a mark; for an archive, the content of its members.
   var searchedText: String {
     get throws {
       guard self == .onePassword else { return String(decoding: try Self.file(rawValue), as: UTF8.self) }
@@ -63,7 +63,7 @@ enum ImportFormat: String, CaseIterable, Sendable {
 }
 
 extension ImportDraft {
-  /// An item as `name/account part: secret`, in one line, a field as `name/account/field part: secret`.
+  /// The items as `name/account part: secret`, one per line, and the fields as `name/account/field part: secret`.
   var summary: [String] {
     items.map { item in
       let name = item.text(.server) ?? item.text(.service) ?? ""
@@ -73,7 +73,7 @@ extension ImportDraft {
     }
   }
 
-  /// Everything that is in the store afterwards, secret or not.
+  /// Everything that is in the store after the import, secret or not.
   var everything: String {
     items.map { item in
       item.attributes.entries.map { $0.value.contentBytes.map { String(decoding: $0, as: UTF8.self) } ?? "" }

@@ -26,7 +26,7 @@ struct ImportFormatTests {
     #expect(try CSVImport.plan(SecretBytes(copying: ImportFormat.file(file))).dialect == name)
   }
 
-  @Test("Bitwarden's CSV: several addresses, custom fields, notes")
+  @Test("Bitwarden's CSV may have several URLs, custom fields and notes")
   func bitwardenCSV() throws {
     let draft = try ImportFormat.csvBitwarden.plan()
     #expect(
@@ -46,7 +46,7 @@ struct ImportFormatTests {
     #expect(shown.text("PIN") == "mk105" && shown.text("Long") == "mk107\ngoes on mk108")
   }
 
-  @Test("KeePass 1: a backslash protects a quote")
+  @Test("a backslash escapes a quote in KeePass 1")
   func keePass1() throws {
     #expect(
       try ImportFormat.csvKeePass1.plan().items.map(\.secret.text) == [
@@ -54,7 +54,9 @@ struct ImportFormatTests {
       ])
   }
 
-  @Test("LastPass: a note is the row that says http://sn; NordPass: a folder is no item, a card no attribute")
+  @Test(
+    "a LastPass row with http://sn is a note; a NordPass folder is not an item, and a card is not an attribute"
+  )
   func marks() throws {
     let notes = try ImportFormat.csvLastPass.plan().items.filter { $0.part == .note }
     #expect(notes.map { $0.text(.server) ?? $0.text(.service) } == ["lp.example.org", "Note mk189"])
@@ -65,14 +67,14 @@ struct ImportFormatTests {
     #expect(nord.summary.contains("Card mk207//cardnumber cardnumber: 4111mk209"))
   }
 
-  @Test("Proton Pass: the mail address names the account where nothing else does")
+  @Test("the mail address of a Proton Pass entry is the account if there is no other")
   func proton() throws {
     let item = try ImportFormat.csvProtonPass.plan().items[0]
     #expect(item.text(.account) == "kim-mk224@example.org" && item.text("email") == item.text(.account))
     #expect(item.text("url-2") == "https://two.example.org/mk223")
   }
 
-  @Test("Bitwarden's JSON")
+  @Test("Bitwarden's JSON is imported")
   func bitwarden() throws {
     let draft = try ImportFormat.bitwarden.plan()
     let login = try item(draft, "pw-mk018 ü")
@@ -95,14 +97,14 @@ struct ImportFormatTests {
     #expect(key.secret.text.hasPrefix("-----BEGIN") && key.text("publicKey") == "ssh-ed25519 AAAAmk038")
     let outcomes = draft.findings.map { "\($0.part.text) \($0.outcome.word)" }
     #expect(outcomes.sorted() == ["Link mk008 skipped", "passkey lost", "secret skipped"])
-    // With the option, hidden fields stay sealed.
+    // Hidden fields remain sealed even with the option.
     let shown = try item(try ImportFormat.bitwarden.plan(showsUnknown: true), "pw-mk018 ü")
     #expect(
       shown.text("Text mk005") == "=mk006" && shown.text("Hidden") == nil && shown.text("Flag") == "false")
     #expect(shown.text(.account) == "alice-mk017")
   }
 
-  @Test("1Password's archive, packed or not")
+  @Test("1Password's archive is imported, compressed or not")
   func onePassword() throws {
     let draft = try ImportFormat.onePassword.plan()
     let login = try item(draft, "pw-mk604")
@@ -122,7 +124,7 @@ struct ImportFormatTests {
     #expect(stored.items.contains { $0.secret.text == "pw-mk604" })
   }
 
-  @Test("KeePass's XML")
+  @Test("KeePass's XML is imported")
   func keePass() throws {
     let draft = try ImportFormat.keePass.plan()
     let top = try item(draft, #"p<w & "mk307" ü"#)
@@ -150,7 +152,7 @@ struct ImportFormatTests {
     #expect(draft.findings.filter(\.outcome.isLoss).map(\.part.text) == ["file gone", "Password"])
   }
 
-  @Test(".netrc: quotes, comments, ports, macros")
+  @Test("a .netrc file may have quotes, comments, ports and macros")
   func netrc() throws {
     let draft = try ImportFormat.netrc.plan()
     #expect(
@@ -166,7 +168,7 @@ struct ImportFormatTests {
     #expect(draft.findings.map(\.source) == [.line(7)])
   }
 
-  @Test("a dump of a keychain: attributes, hexadecimal data, secure notes")
+  @Test("a keychain dump may have attributes, hexadecimal data and secure notes")
   func keychain() throws {
     let draft = try ImportFormat.keychain.plan()
     let web = try item(draft, #"pw "quoted" mk507"#)
@@ -180,7 +182,7 @@ struct ImportFormatTests {
     #expect(draft.findings.map(\.source) == [.line(49), .line(54)])
   }
 
-  @Test("names that lead out of a folder, escape sequences and line ends stay text")
+  @Test("path separators, escape sequences and line ends in a name are kept as text")
   func hostile() throws {
     for format in [ImportFormat.bitwarden, .keePass, .onePassword] {
       let draft = try format.plan()

@@ -13,7 +13,7 @@ struct ImportLawTests {
     Set(text.matches(of: kind).map { String($0.output).lowercased() })
   }
 
-  @Test("without being in the report", arguments: ImportFormat.allCases)
+  @Test("each value of a source is imported or is in the report", arguments: ImportFormat.allCases)
   func arrives(format: ImportFormat) throws {
     let text = try format.searchedText
     for showsUnknown in [false, true] {
@@ -23,7 +23,7 @@ struct ImportLawTests {
       let wanted = Self.marks(#/(?i)mk\d{3}/#, in: text)
       #expect(!wanted.isEmpty)
       #expect(wanted.subtracting(stored).subtracting(told).sorted() == [])
-      // What is told as a loss or as skipped is not there, and the other way round.
+      // Values that are reported as lost or skipped are not imported, and vice versa.
       #expect(Self.marks(#/lost\d{3}/#, in: draft.everything) == [])
       #expect(Self.marks(#/id\d{3}/#, in: draft.everything) == [])
       let hasLost = !Self.marks(#/lost\d{3}/#, in: text).isEmpty
@@ -31,7 +31,7 @@ struct ImportLawTests {
     }
   }
 
-  @Test("and what may be secret is no attribute", arguments: ImportFormat.allCases)
+  @Test("a value that may be secret is not an attribute", arguments: ImportFormat.allCases)
   func sealed(format: ImportFormat) throws {
     for item in try format.plan().items {
       for (name, value) in item.attributes.entries {
@@ -46,17 +46,17 @@ struct ImportLawTests {
     }
   }
 
-  @Test("twice: the second import adds nothing", arguments: ImportFormat.allCases)
+  @Test("a second import adds nothing", arguments: ImportFormat.allCases)
   func idempotent(format: ImportFormat) throws {
     let draft = try format.plan()
     let store = ImportedStore()
     store.apply(store.merge(draft))
-    #expect(store.records.count == draft.items.count, "every item has a name of its own")
+    #expect(store.records.count == draft.items.count, "each item has a unique name")
     #expect(store.merge(draft).isEmpty)
   }
 
   @Test(
-    "however large a field is",
+    "a field of any size is imported or is in the report",
     arguments: [ImportFormat.bitwarden, .keePass, .netrc, .keychain, .csvBitwarden])
   func large(format: ImportFormat) throws {
     for size in [1 << 20, (1 << 20) + 1, 3 << 20] {
@@ -80,7 +80,7 @@ struct ImportLawTests {
     }
   }
 
-  @Test("nor an attribute that makes the line of an item too long")
+  @Test("attributes that would make the line of an item too long become fields")
   func manyAttributes() throws {
     let fields = (0..<100).map {
       #"{"name":"field \#($0)","value":"\#(String(repeating: "v", count: 500))","type":0}"#

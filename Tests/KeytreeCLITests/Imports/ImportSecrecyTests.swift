@@ -4,7 +4,7 @@ import Testing
 @testable import Interchange
 @testable import KeytreeCLI
 
-/// What must not become public on its way in, and what must not take the place of something else.
+/// Secrets must not become public during an import, and no value may replace another.
 @Suite("Imports keep secrets secret, and keep them all")
 struct ImportSecrecyTests {
   private func csv(_ text: String, map: [String] = [], shows: Bool = false) throws -> ImportDraft {
@@ -24,7 +24,7 @@ struct ImportSecrecyTests {
   private func secrets(_ draft: ImportDraft) -> [String] { draft.items.map(\.secret.text) }
 
   @Test(
-    "a comma within an address is no end of it",
+    "a comma within a URL does not end it",
     arguments: [
       "https://a.example/cb?scope=read,SECRET", "https://u:pa,SECRET@b.example/",
       "https://x.example/?a,SECRET,https://y.example/",
@@ -38,13 +38,13 @@ struct ImportSecrecyTests {
     #expect(secrets(draft) == ["pw", addresses])
   }
 
-  @Test("addresses that hide nothing are kept one by one")
+  @Test("a list of URLs without secrets is split")
   func addresses() throws {
     let fields = CSVFields.urls(in: SecretSlice(text: "a.example, https://b.example/x,y ,androidapp://c"))
     #expect(fields.map(\.text) == ["a.example", "https://b.example/x,y", "androidapp://c"])
   }
 
-  @Test("what a person maps takes the place of nothing")
+  @Test("a mapped column replaces no other value")
   func mapping() throws {
     let text = "name,url,username,password,note,pin,login2\nn,https://a.example/,u1,pw1,,pw2,u2\n"
     let draft = try csv(text, map: ["pin=secret", "login2=account"])
@@ -57,7 +57,7 @@ struct ImportSecrecyTests {
     #expect(try csv(text, map: ["pin=server"]).items[0].text(.url) == "https://a.example/")
   }
 
-  @Test("a port that is no number is sealed, and so is what a password of this class cannot have")
+  @Test("a port that is not a number is sealed, and so is an attribute that the class does not have")
   func kinds() throws {
     let text = "name,url,username,password,note,x\nn,https://a.example/,u,pw,,foo\n"
     let draft = try csv(text, map: ["x=port"])
@@ -71,7 +71,7 @@ struct ImportSecrecyTests {
     }
   }
 
-  @Test("an empty row is skipped, and a folder with an address is an entry")
+  @Test("an empty row is skipped, and a folder with a URL is an entry")
   func rows() throws {
     let empty = try csv("name,url,username,password,note\n,,,,\nn,,u,pw,\n")
     #expect(empty.items.count == 1 && empty.findings.map(\.outcome) == [.skipped(.empty)])
@@ -80,7 +80,7 @@ struct ImportSecrecyTests {
     #expect(draft.items.count == 1 && draft.findings.isEmpty)
   }
 
-  @Test("a word that a netrc has twice is kept twice")
+  @Test("a keyword that occurs twice in a netrc entry is kept twice")
   func netrc() throws {
     func plan(_ text: String) throws -> ImportDraft {
       try NetrcImport.plan(SecretBytes(copying: Array(text.utf8)))
@@ -93,7 +93,7 @@ struct ImportSecrecyTests {
     #expect(secrets(try plan("machine n login a password \"\" password p")) == ["", "p"])
   }
 
-  @Test("an empty password of a keychain is one; where nothing was printed there is none")
+  @Test("an empty password of a keychain is imported, and a missing one is lost")
   func keychain() throws {
     let head = "keychain: \"k\"\nversion: 512\nclass: \"genp\"\nattributes:\n    \"svce\"<blob>=\"s\"\n"
     func plan(_ text: String) throws -> ImportDraft {
@@ -113,7 +113,7 @@ struct ImportSecrecyTests {
     try BitwardenImport.plan(SecretBytes(copying: Array("{\"items\":[\(item)]}".utf8)))
   }
 
-  @Test("Bitwarden: lines of a card, fields of any kind")
+  @Test("Bitwarden cards are split into lines safely, and fields may have any type")
   func bitwarden() throws {
     let card = try bitwarden(
       #"{"type":3,"name":"c","card":{"brand":"Visa","code":"1\nnumber: 2","x:y":"z"}}"#)
@@ -126,7 +126,7 @@ struct ImportSecrecyTests {
     #expect(fields.items[0].text("urlMatch") == "2" && fields.findings.isEmpty)
   }
 
-  @Test("Keytree's own form: what is not known is a loss, and what is local stays local")
+  @Test("an unknown member in Keytree's own format is lost, and a local item stays local")
   func keytree() throws {
     let text =
       #"{"format":"keytree","version":1,"items":[{"class":"generic-password","local":true,"attributes":{},"secret":"s","new":1}]}"#
@@ -135,7 +135,7 @@ struct ImportSecrecyTests {
     #expect(draft.findings.map(\.part.text) == ["new"] && draft.findings[0].outcome.isLoss)
   }
 
-  @Test("a label that was changed in the store is left alone; a further address is added")
+  @Test("a label that was changed in the store is kept, and a further URL is added")
   func changed() {
     let store: Attributes = [.label: "New", .server: "a.example", .url: "https://a.example/"]
     let source: Attributes = [

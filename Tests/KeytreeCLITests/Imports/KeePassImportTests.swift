@@ -24,11 +24,11 @@ struct KeePassImportTests {
 
   private func secrets(_ draft: ImportDraft) -> [String] { draft.items.map(\.secret.text) }
 
-  // 16 bytes of `A`, in base64 and in hexadecimal digits.
+  // 16 bytes of `A`, in Base64 and in hexadecimal digits.
   private let identity = "<UUID>QUFBQUFBQUFBQUFBQUFBQQ==</UUID>"
   private let digits = "41414141414141414141414141414141"
 
-  @Test("a reference stands for the string of another entry, and its password never becomes public")
+  @Test("a reference is replaced with a string of another entry, and a referenced password is sealed")
   func references() throws {
     let draft = try plan(
       entry([("Title", "one"), ("UserName", "alice"), ("Password", "pw1")], identity)
@@ -48,7 +48,7 @@ struct KeePassImportTests {
   }
 
   @Test(
-    "a reference that cannot be followed is a loss",
+    "a reference that cannot be resolved is lost",
     arguments: [
       "{REF:P@I:00}", "{REF:P@T:one}", "{REF:X@I:41414141414141414141414141414141}",
       "{REF:N@I:41414141414141414141414141414141}",
@@ -63,7 +63,7 @@ struct KeePassImportTests {
     #expect(secrets(draft).contains(reference))
   }
 
-  @Test("what is protected is sealed, and what is still encrypted is a loss")
+  @Test("protected values are sealed, and encrypted values are lost")
   func protected() throws {
     func value(_ text: String, _ name: String) -> String { "<Value \(name)=\"True\">\(text)</Value>" }
     let draft = try plan(
@@ -80,7 +80,7 @@ struct KeePassImportTests {
   }
 
   @Test(
-    "older versions: files and ciphertext that are not kept are losses, a file that is still there is none")
+    "files and ciphertext in older versions are lost, but a file that the entry still has is not")
   func history() throws {
     let binary = "<Binary><Key>f</Key><Value>Zg==</Value></Binary>"
     func losses(_ old: String, now: String) throws -> Int {
@@ -94,7 +94,7 @@ struct KeePassImportTests {
     #expect(try losses(string, now: "") == 1)
   }
 
-  @Test("a recycle bin without a UUID is known by its name at the top, unless there is none")
+  @Test("a recycle bin without a UUID is recognised by its name at the top level, unless it is disabled")
   func recycleBin() throws {
     let inner = "<Group><Name>Recycle Bin</Name><Notes>n</Notes>\(entry([("Password", "pw")]))</Group>"
     let top = try plan(inner)
@@ -111,7 +111,7 @@ struct KeePassImportTests {
     #expect(draft.items[0].source.text == "Top")
   }
 
-  @Test("one file that thousands of entries have is unpacked once, and fills no disk")
+  @Test("a file that many entries share is decoded once and kept in memory once")
   func repeated() throws {
     let base64 = Data(repeating: 0x61, count: ImportDraft.secretLimit).base64EncodedString()
     let entries = String(
@@ -122,13 +122,13 @@ struct KeePassImportTests {
     let kept = draft.items.filter { $0.part == .column("file f") }
     let lost = draft.findings.filter(\.outcome.isLoss).count
     #expect(kept.count == 256 && lost == 44)
-    // The same bytes, not copies of them.
+    // The entries share the bytes.
     let first = unsafe kept[0].secret.withBytes { UInt(bitPattern: $0.baseAddress) }
     let last = unsafe kept[255].secret.withBytes { UInt(bitPattern: $0.baseAddress) }
     #expect(first == last)
   }
 
-  @Test("a document of more values than are read is refused")
+  @Test("a document with too many values is refused")
   func count() {
     let json = "[" + String(repeating: "0,", count: 2_000_000) + "0]"
     #expect(throws: SourceError.json(.tooMany(limit: 2_000_000))) {

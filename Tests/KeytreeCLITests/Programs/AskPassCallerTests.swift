@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `keytree-askpass` as a child of the program that asks: what a server words must get no answer (threat T48).
+/// `keytree-askpass` as a child of the program that asks: a prompt that a server worded must get no answer (threat
+/// T48).
 @Suite("The program that asks for a passphrase")
 struct AskPassCallerTests {
   private let home: ProgramsHome
@@ -13,7 +14,7 @@ struct AskPassCallerTests {
     try home.add(["generic:ssh/id_ed25519"], "of the key")
   }
 
-  /// The answer to a prompt that a program of this name passes on; nil for a refusal.
+  /// Returns the answer to a prompt that a program with this name passes on; nil if it is refused.
   private func answer(_ prompt: String, from name: String) throws -> String? {
     try home.addShell(named: name)
     let outcome = try home.run(["./\(name)", "-c", "keytree-askpass \"$1\"; exit $?", "sh", prompt])
@@ -26,15 +27,15 @@ struct AskPassCallerTests {
   ]
 
   @Test(
-    "a client that passes on the words of a server gets no secret",
+    "a client that passes on prompts of a server gets no secret",
     arguments: worded, ["ssh", "dbclient", "plink", "sh"])
   func unknownClient(prompt: String, name: String) throws {
-    // A shell is no OpenSSH 8.5, whatever it is called.
+    // A shell is not OpenSSH 8.5, whatever its name is.
     #expect(try answer(prompt, from: name) == nil)
   }
 
   @Test(
-    "ssh-add and ssh-keygen, which know no server, get the passphrase of a key",
+    "ssh-add and ssh-keygen, which connect to no server, get the passphrase of a key",
     arguments: ["ssh-add", "ssh-keygen"])
   func localPrograms(name: String) throws {
     #expect(try answer("Enter passphrase for /home/a/.ssh/id_ed25519: ", from: name) == "of the key\n")
@@ -47,14 +48,14 @@ struct AskPassCallerTests {
     arguments: [
       ("alice@bank.example's password: ", "of the bank\n"),
       ("Enter passphrase for key '/home/a/.ssh/id_ed25519': ", "of the key\n"),
-      // Only ssh-add words it this way.
+      // Only ssh-add uses this wording.
       ("Enter passphrase for /home/a/.ssh/id_ed25519: ", ""),
       ("(mallory@evil.example) alice@bank.example's password: ", ""),
       ("(mallory@evil.example) Enter passphrase for key '/home/a/.ssh/id_ed25519': ", ""),
     ])
-  func `ssh gets an answer to what it words itself`(prompt: String, answer: String) throws {
-    // The shell of a ProxyCommand is replaced, so keytree-askpass is a child of ssh, as it is for a prompt. ssh ends as
-    // soon as the pipe from the command is closed, so descriptor 3 keeps it open.
+  func `ssh gets an answer to its own prompts only`(prompt: String, answer: String) throws {
+    // keytree-askpass replaces the shell of the ProxyCommand, so it is a child of ssh, as it is for a prompt. ssh ends
+    // as soon as the pipe from the command is closed, so descriptor 3 keeps it open.
     try home.write(prompt, to: "prompt")
     let command = "keytree-askpass \"$(cat prompt)\" 3>&1 > answer"
     let outcome = try home.run(["ssh", "-F", "/dev/null", "-o", "ProxyCommand=\(command)", "host.example"])
@@ -65,7 +66,7 @@ struct AskPassCallerTests {
 }
 
 extension RealProgram {
-  /// Whether the installed ssh marks the prompts of servers.
+  /// A Boolean value that indicates whether the installed ssh marks the prompts of servers.
   static var hasMarkedPrompts: Bool {
     let text = output(["sh", "-c", "ssh -V 2>&1"]) ?? ""
     guard let match = text.firstMatch(of: /OpenSSH_(\d+)\.(\d+)/), let major = Int(match.1),

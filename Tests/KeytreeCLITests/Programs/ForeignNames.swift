@@ -3,7 +3,7 @@ import KeytreeCLI
 import Personalities
 import Terminal
 
-/// What came of a program under another name.
+/// The result of the program under another name.
 struct ForeignResult {
   let status: Int32
   let output: [UInt8]
@@ -13,7 +13,7 @@ struct ForeignResult {
 }
 
 extension EverydayWorld {
-  /// Runs the program under one of its names.
+  /// Runs the program under one of its other names.
   func run(
     as name: ProgramName, _ words: [String], input: String = "", more: [String: String] = [:]
   ) -> ForeignResult {

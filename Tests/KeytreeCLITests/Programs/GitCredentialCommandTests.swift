@@ -10,7 +10,7 @@ struct GitCredentialCommandTests {
   static let host = "protocol=https\nhost=git.example.org\n"
   static let alice = host + "username=alice\npassword=secret\n"
 
-  @Test("stores, answers and erases without a word, each change a commit and no other")
+  @Test("the helper stores, answers and erases silently, and only changes make commits")
   func roundTrip() throws {
     let world = try EverydayWorld()
     func commits() throws -> Int { try GitLog.subjects(world.store).count }
@@ -35,7 +35,7 @@ struct GitCredentialCommandTests {
     #expect(try GitLog.subjects(world.store).first == "remove internet-password/git.example.org/alice+https")
   }
 
-  @Test("uses the store that its setting names")
+  @Test("the helper uses the store in its options")
   func store() throws {
     let world = try EverydayWorld()
     let words = ["--store", world.store, "store"]
@@ -46,7 +46,7 @@ struct GitCredentialCommandTests {
     #expect(answer.text == "username=alice\npassword=secret\n")
   }
 
-  @Test("says what is wrong with a message, shows nothing of it, and stores nothing")
+  @Test("an invalid message is an error that does not show its content, and nothing is stored")
   func badInput() throws {
     let world = try EverydayWorld()
     let long = String(repeating: "x", count: 1 << 20)
@@ -61,13 +61,13 @@ struct GitCredentialCommandTests {
       let result = world.run(as: .gitCredential, ["store"], input: message)
       #expect(result.output.isEmpty)
       #expect(!result.talk.contains("hunter2"))
-      // What is not complete is passed over; what is wrong is an error.
+      // An incomplete message is ignored; an invalid one is an error.
       #expect(result.status == 0 || result.talk.hasPrefix("keytree: cannot"))
     }
     #expect(world.run("find").code == .notFound)
   }
 
-  @Test("hands out no secret that would be read as more than one line")
+  @Test("a secret that git would read as more than one line is not released")
   func lineEnd() throws {
     let world = try EverydayWorld()
     _ = world.run("add", "git.example.org/alice", input: Array("a\nhost=evil".utf8))
@@ -77,9 +77,9 @@ struct GitCredentialCommandTests {
   }
 }
 
-/// The history of a store, asked of git itself.
+/// The history of a store, as git reports it.
 enum GitLog {
-  /// The subjects, newest first.
+  /// Returns the subjects of all commits, newest first.
   static func subjects(_ folder: String) throws -> [String] {
     let output = try GnuPGTool.run("/usr/bin/git", ["-C", folder, "log", "--format=%s"])
     return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)

@@ -1,29 +1,29 @@
 import Foundation
 import Synchronization
 
-/// A web server in front of git's own `http-backend`, with basic authentication.
+/// A web server with basic authentication in front of git's `http-backend`.
 final class GitHTTPServer: Sendable {
-  /// Who is let in: user names and passwords.
+  /// The user names and passwords that are accepted.
   let accounts: Accounts
   private let server: HTTPServer
 
-  /// User names and passwords that can change.
+  /// User names and passwords, which a test can change.
   final class Accounts: Sendable {
     private let passwords: Mutex<[String: String]>
 
     init(_ passwords: [String: String]) { self.passwords = Mutex(passwords) }
 
-    /// Gives a user another password.
+    /// Sets the password of a user.
     func set(_ user: String, to password: String) { passwords.withLock { $0[user] = password } }
 
-    /// The user of `USER:PASSWORD`, when both are right.
+    /// Returns the user of `USER:PASSWORD` if both are correct.
     func user(_ login: String?) -> String? {
       guard let login else { return nil }
       return passwords.withLock { $0.first { "\($0.key):\($0.value)" == login }?.key }
     }
   }
 
-  /// The program; nil where git was built without it.
+  /// The path of git's `http-backend`; nil if git was built without it.
   static let backend: String? = {
     guard let folder = RealProgram.output(["git", "--exec-path"]) else { return nil }
     let path = "\(folder)/git-http-backend"
@@ -33,8 +33,8 @@ final class GitHTTPServer: Sendable {
   /// Starts a server.
   ///
   /// - Parameters:
-  ///   - folder: the folder with repositories.
-  ///   - passwords: who is let in.
+  ///   - folder: The folder with the repositories.
+  ///   - passwords: The user names and passwords that are accepted.
   init(_ folder: String, _ passwords: [String: String]) throws {
     let accounts = Accounts(passwords)
     self.accounts = accounts
@@ -46,7 +46,7 @@ final class GitHTTPServer: Sendable {
 
   /// The host and the port.
   var host: String { server.host }
-  /// Who has logged in so far.
+  /// The logins so far.
   var logins: [String] { server.logins }
 
   /// The URL of a repository.
@@ -54,7 +54,7 @@ final class GitHTTPServer: Sendable {
     "http://\(user.map { "\($0)@" } ?? "")\(host)/\(name)"
   }
 
-  // git-http-backend(1), RFC 3875.
+  // The CGI variables are those of git-http-backend(1) and RFC 3875.
   private static func run(_ request: HTTPRequest, _ user: String, _ folder: String) -> HTTPResponse? {
     guard let backend else { return nil }
     let process = Process()
@@ -72,7 +72,7 @@ final class GitHTTPServer: Sendable {
     process.standardInput = source
     process.standardOutput = target
     process.standardError = FileHandle.nullDevice
-    // A request of a test fits into a pipe.
+    // The requests of the tests fit into a pipe.
     guard (try? process.run()) != nil,
       (try? source.fileHandleForWriting.write(contentsOf: Data(request.body))) != nil,
       (try? source.fileHandleForWriting.close()) != nil

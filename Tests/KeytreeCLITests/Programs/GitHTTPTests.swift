@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// Git, over real HTTP with basic authentication, with keytree as its credential helper.
+/// Git over real HTTP with basic authentication, with keytree as its credential helper.
 @Suite(.enabled(if: GitHTTPServer.backend != nil, "git has no http-backend here"))
 struct GitHTTPTests {
   private static let password = "p w\"'$\\=%é&+/?#"
 
-  /// A person, a server with a repository, and a clone with something to push.
+  /// A user, a server with two repositories, and a work tree with a commit to push.
   private struct World {
     let person: GitPerson
     let server: GitHTTPServer
@@ -32,7 +32,7 @@ struct GitHTTPTests {
     }
   }
 
-  @Test func `the first push asks once, and from then on git is answered in silence`() throws {
+  @Test func `the first push asks the user, and later ones get the credential from keytree`() throws {
     let world = try World(["alice": Self.password])
     try world.person.answer(("alice", Self.password))
     let first = try world.push()
@@ -44,7 +44,7 @@ struct GitHTTPTests {
     let item = "internet-password/127.0.0.1/alice+http+\(world.server.host.split(separator: ":")[1])"
     #expect(try world.person.home.program.succeed(["read", "keytree://\(item)"]) == Self.password)
     #expect(try world.person.history() == ["add \(item)", "make the keyring"])
-    // Nobody is there to be asked any more.
+    // From here on the user answers no question.
     try world.person.answer(nil)
     try world.commit()
     let second = try world.push()
@@ -53,12 +53,12 @@ struct GitHTTPTests {
     #expect(clone.status == 0 && clone.errors == "", "\(clone.errors)")
     #expect(try world.push("two.git").status == 0)
     #expect(world.person.questions() == [])
-    // What git says has worked is there already: no commit.
+    // Git stores the credential that has just worked, but it exists already, so there is no commit.
     #expect(try world.person.history().count == 2)
     #expect(world.server.logins == ["alice:\(Self.password)"])
   }
 
-  @Test func `a password that the server refuses is removed, and the history has it`() throws {
+  @Test func `a password that the server rejects is removed with a commit`() throws {
     let world = try World(["alice": "old"])
     try world.person.answer(("alice", "old"))
     #expect(try world.push().status == 0)
@@ -74,14 +74,14 @@ struct GitHTTPTests {
     _ = world.person.questions()
     #expect(
       try world.person.history().first?.hasPrefix("remove internet-password/127.0.0.1/alice+http+") == true)
-    // Git asks again, and the new one is kept.
+    // Git asks again, and the new password is stored.
     try world.person.answer(("alice", "new"))
     #expect(try world.push().status == 0)
     #expect(world.person.questions().count == 2)
     #expect(world.server.logins == ["alice:old", "alice:new"])
   }
 
-  @Test func `a rejection that comes too late does not remove the new password`() throws {
+  @Test func `a late rejection of the old password does not remove the new one`() throws {
     let person = try GitPerson()
     let place = "protocol=https\nhost=late.example\nusername=alice\n"
     #expect(try person.git(["credential", "approve"], input: place + "password=new\n").status == 0)
@@ -89,7 +89,7 @@ struct GitHTTPTests {
     #expect(try person.fill(place) == "username=alice\npassword=new")
   }
 
-  @Test func `of two accounts on a host the one that worked last is taken`() throws {
+  @Test func `of two accounts on a host, the last one that worked is used`() throws {
     let world = try World(["alice": "a", "bob": "b"])
     for user in ["bob", "alice"] {
       try world.person.answer((user, String(user.prefix(1))))
@@ -99,13 +99,13 @@ struct GitHTTPTests {
     _ = world.person.questions()
     for user in [nil, "bob", nil, "alice", nil] { #expect(try world.push(user: user).status == 0) }
     #expect(world.person.questions() == [])
-    // With a user in the URL libcurl tries without a password first.
+    // With a user in the URL, libcurl first tries without a password.
     let logins = world.server.logins.filter { !$0.hasSuffix(":") }
     #expect(logins == ["bob:b", "alice:a", "bob:b", "alice:a"])
     #expect(try world.person.history().count == 3)
   }
 
-  @Test func `a store goes to its remote with the password that is in it`() throws {
+  @Test func `sync authenticates with a password in the store itself`() throws {
     let world = try World(["alice": Self.password])
     try world.person.answer(("alice", Self.password))
     #expect(try world.push().status == 0)
@@ -115,13 +115,13 @@ struct GitHTTPTests {
     let sync = try home.run(["keytree", "--no-input", "sync"])
     #expect(sync.status == 0, "\(sync.errors)")
     #expect(try home.run(["git", "-C", "srv/keys.git", "log", "--format=%s", "main"]).text.hasPrefix("add "))
-    // Once the server refuses the password it is taken out, as anybody else's is.
+    // A password that the server rejects is removed, as it is for other repositories.
     world.server.accounts.set("alice", to: "new")
     #expect(try home.run(["keytree", "--no-input", "sync"]).status == 11)
     #expect(try world.person.history().first?.hasPrefix("remove ") == true)
   }
 
-  /// A question, and whether the password of `https://mixed.example` answers it.
+  /// A question of git, and a Boolean value that indicates whether the password of `https://mixed.example` answers it.
   static let places: [(question: String, isAnswered: Bool)] = [
     ("protocol=https\nhost=mixed.example\n", true),
     ("protocol=https\nhost=mixed.example\nusername=alice\n", true),
@@ -151,7 +151,7 @@ struct GitHTTPTests {
     ("a/b", "\t"), ("<token>", "\u{7f}"), ("", ""), ("long", String(repeating: "x", count: 65_536)),
   ]
 
-  @Test("git gets back what it stored", arguments: logins)
+  @Test("git gets back exactly what it stored", arguments: logins)
   func roundTrip(_ user: String, _ password: String) throws {
     let person = try GitPerson()
     let login = "username=\(user)\npassword=\(password)"
@@ -165,7 +165,7 @@ struct GitHTTPTests {
     #expect(try person.fill(place) == nil)
   }
 
-  @Test func `git stores and asks for paths where it is told to tell them`() throws {
+  @Test func `the path is part of the credential if credential.useHttpPath is set`() throws {
     let person = try GitPerson()
     try person.home.succeed(["git", "config", "--global", "credential.useHttpPath", "true"])
     for name in ["one", "two"] {
@@ -177,7 +177,7 @@ struct GitHTTPTests {
     #expect(try person.fill("url=https://paths.example/three.git\n") == nil)
   }
 
-  @Test func `a helper that finds damage says so and git goes on to ask`() throws {
+  @Test func `the helper reports a damaged item, and git asks the user`() throws {
     let person = try GitPerson()
     let place = "protocol=https\nhost=damaged.example\n"
     let stored = place + "username=alice\npassword=secret\n"

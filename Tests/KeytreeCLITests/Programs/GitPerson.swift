@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// A person whose git asks keytree for credentials.
+/// A user whose git asks keytree for credentials.
 struct GitPerson {
   let home: ProgramsHome
 
   init() throws {
     home = try ProgramsHome()
     try home.succeed(["git", "config", "--global", "credential.helper", "keytree"])
-    // Answers as the files `username` and `password` say, and fails without them.
+    // The script answers with the content of the files `username` and `password`, and fails if they do not exist.
     let script = """
       #!/bin/sh
       echo "$1" >> "$HOME/questions"
@@ -17,7 +17,7 @@ struct GitPerson {
     try home.write(script + "\n", to: "askpass", mode: 0o700)
   }
 
-  /// Has the person answer git's questions from now on; nil when nobody is there.
+  /// Sets the user's answers to git's questions; nil if there is no user.
   func answer(_ answers: (user: String, password: String)?) throws {
     for name in ["username", "password"] {
       try? FileManager.default.removeItem(atPath: "\(home.folder)/\(name)")
@@ -27,7 +27,7 @@ struct GitPerson {
     try home.write(answers.password, to: "password")
   }
 
-  /// What git has asked the person since it was asked here last.
+  /// Returns git's questions to the user since the last call.
   func questions() -> [String] {
     let path = "\(home.folder)/questions"
     let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
@@ -43,9 +43,9 @@ struct GitPerson {
     return try home.run(["git"] + arguments, input: input, variables: variables)
   }
 
-  /// Has git ask for a credential as it does before it speaks to a server.
+  /// Makes git ask for a credential as it does before it connects to a server.
   ///
-  /// - Returns: User name and password; nil when nobody knows them.
+  /// - Returns: The user name and password; nil if git gets none.
   func fill(_ question: String) throws -> String? {
     let outcome = try git(["credential", "fill"], input: question)
     guard outcome.status == 0 else { return nil }
@@ -55,7 +55,7 @@ struct GitPerson {
     .joined(separator: "\n")
   }
 
-  /// The subjects of the store's last commits, the newest first.
+  /// Returns the subjects of the store's commits, newest first.
   func history() throws -> [String] {
     try home.program.git(["log", "--format=%s"]).split(separator: "\n").map(String.init)
   }

@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// A request as a server of a test gets it.
+/// A request to a test server.
 struct HTTPRequest: Sendable {
   let method: String
   let path: String
-  /// What follows `?`.
+  /// The part of the URL after `?`.
   let query: String
-  /// The fields of the header; names in small letters.
+  /// The header fields, with lower-case names.
   let fields: [String: String]
   let body: [UInt8]
 
-  /// What the header `Authorization` says; of basic authentication `USER:PASSWORD`.
+  /// The value of the header field `Authorization`; for basic authentication `USER:PASSWORD`.
   var authorization: String? {
     guard let field = fields["authorization"] else { return nil }
     guard field.hasPrefix("Basic "), let data = Data(base64Encoded: String(field.dropFirst(6))) else {
@@ -21,23 +21,23 @@ struct HTTPRequest: Sendable {
   }
 }
 
-/// What a server of a test answers.
+/// The response of a test server.
 struct HTTPResponse: Sendable {
   var status = 200
   var fields: [(name: String, value: String)] = []
   var body: [UInt8] = []
 
-  /// A text.
+  /// Returns a response with a text.
   static func text(_ text: String, type: String = "text/plain") -> HTTPResponse {
     HTTPResponse(fields: [("Content-Type", type)], body: Array(text.utf8))
   }
 
-  /// The answer to whoever is not known.
+  /// The response to a request without valid credentials.
   static let unauthorized = HTTPResponse(
     status: 401, fields: [("WWW-Authenticate", "Basic realm=\"test\"")])
 }
 
-/// A web server of a test.
+/// A web server for tests.
 final class HTTPServer: Sendable {
   private let server: LoopbackServer
   private let log: Log
@@ -46,7 +46,7 @@ final class HTTPServer: Sendable {
 
   /// Starts a server.
   ///
-  /// - Parameter answer: makes the answer to a request.
+  /// - Parameter answer: Returns the response to a request.
   init(_ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse) throws {
     let log = Log()
     self.log = log
@@ -63,13 +63,13 @@ final class HTTPServer: Sendable {
     }
   }
 
-  /// The port it listens on.
+  /// The port on which the server listens.
   var port: Int { server.port }
   /// The host and the port.
   var host: String { "127.0.0.1:\(port)" }
   /// All requests so far.
   var requests: [HTTPRequest] { log.requests.withLock { $0 } }
-  /// Who has logged in so far, in order, each one that followed another one once.
+  /// The logins so far, in order. Consecutive equal ones are listed once.
   var logins: [String] {
     requests.compactMap(\.authorization).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
   }

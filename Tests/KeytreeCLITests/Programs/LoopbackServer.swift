@@ -1,19 +1,19 @@
 import Foundation
 import Glibc
 
-/// A server of a test: on 127.0.0.1, on a port that was free, with a thread for each connection.
+/// A test server on a free port of 127.0.0.1, with one thread for each connection.
 ///
-/// It ends with the last reference to it.
+/// The server stops when the last reference to it is released.
 final class LoopbackServer: Sendable {
-  /// The port it listens on.
+  /// The port on which the server listens.
   let port: Int
   private let listener: Int32
 
   /// Starts a server.
   ///
-  /// - Parameter serve: speaks with one client, and returns when it has nothing more to say to it.
+  /// - Parameter serve: Serves one client, and returns when the connection is to be closed.
   init(_ serve: @escaping @Sendable (LoopbackConnection) -> Void) throws {
-    // No child may keep the port.
+    // A child process must not inherit the port.
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     let listener = socket(AF_INET, type, 0)
     self.listener = listener
@@ -41,12 +41,12 @@ final class LoopbackServer: Sendable {
   }
 
   deinit {
-    // The thread waits in `accept`, and sees this as an error.
+    // The thread is blocked in `accept`, which now returns an error.
     shutdown(listener, Int32(SHUT_RDWR))
   }
 }
 
-/// A connection to a client of a test; used by one thread.
+/// A connection to a test client; used by one thread.
 final class LoopbackConnection {
   private let descriptor: Int32
   private var pending: [UInt8] = []
@@ -54,12 +54,12 @@ final class LoopbackConnection {
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
   deinit {
-    // The client hears of the end, also when a child that was started meanwhile has the descriptor as well.
+    // The client sees the end of the connection even if a child process has inherited the descriptor.
     shutdown(descriptor, Int32(SHUT_RDWR))
     close(descriptor)
   }
 
-  /// The next line without its line end; nil at the end of what the client says.
+  /// Returns the next line without its line end; nil at the end of the client's data.
   func readLine() -> String? {
     while true {
       if let end = pending.firstIndex(of: 0x0A) {
@@ -71,7 +71,7 @@ final class LoopbackConnection {
     }
   }
 
-  /// The next bytes; fewer at the end of what the client says.
+  /// Returns the next bytes; fewer at the end of the client's data.
   func read(_ count: Int) -> [UInt8] {
     while pending.count < count, fill() {}
     let bytes = Array(pending.prefix(count))
@@ -79,7 +79,7 @@ final class LoopbackConnection {
     return bytes
   }
 
-  /// Sends bytes; whether the client still listens does not matter.
+  /// Sends bytes. It is no error if the client has closed the connection.
   func write(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -91,7 +91,7 @@ final class LoopbackConnection {
     }
   }
 
-  /// Sends a line with the line end of the net.
+  /// Sends a line that ends with CRLF.
   func say(_ line: String) { write(Array((line + "\r\n").utf8)) }
 
   private func fill() -> Bool {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A mail server of a test that speaks as much of SMTP or IMAP as it takes to log in, and lets everybody in.
+/// A test mail server that supports as much of SMTP or IMAP as a login needs, and accepts every login.
 final class MailServer: Sendable {
   private let server: LoopbackServer
   private let log: Log
@@ -16,12 +16,12 @@ final class MailServer: Sendable {
     }
   }
 
-  /// The port it listens on.
+  /// The port on which the server listens.
   var port: Int { server.port }
-  /// What clients have said to log in: for SMTP the decoded words of `PLAIN`, for IMAP the arguments of `LOGIN`.
+  /// The credentials of the logins: for SMTP the decoded words of `PLAIN`, for IMAP the arguments of `LOGIN`.
   var logins: [String] { log.logins.withLock { $0 } }
 
-  /// A server that takes mail (RFC 5321, RFC 4954).
+  /// Returns a server that accepts mail (RFC 5321, RFC 4954).
   static func smtp() throws -> MailServer {
     try MailServer { connection, note in
       connection.say("220 test")
@@ -46,7 +46,7 @@ final class MailServer: Sendable {
     }
   }
 
-  /// A server with one empty mailbox (RFC 3501).
+  /// Returns a server with one empty mailbox (RFC 3501).
   static func imap() throws -> MailServer {
     try MailServer { connection, note in
       connection.say("* OK [CAPABILITY IMAP4rev1] test")
@@ -64,7 +64,7 @@ final class MailServer: Sendable {
         default: break
         }
         connection.say("\(words[0]) OK done")
-        // The client waits for the server to hang up.
+        // The client waits for the server to close the connection.
         if words[1].uppercased() == "LOGOUT" { return }
       }
     }

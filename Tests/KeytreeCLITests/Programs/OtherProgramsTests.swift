@@ -9,12 +9,12 @@ import Testing
 
 @Suite("The program called by others")
 struct OtherProgramsTests {
-  // One store for all: each test makes what it needs.
+  // The tests share one store; each test creates the items that it needs.
   let world: EverydayWorld
 
   init() throws { world = try EverydayWorld() }
 
-  @Test("speaks docker's protocol, errors on standard output with docker's words")
+  @Test("the program speaks docker's protocol, with errors on standard output in docker's wording")
   func docker() throws {
     func docker(_ words: String..., input: String = "") -> ForeignResult {
       world.run(as: .dockerCredential, words, input: input)
@@ -41,7 +41,7 @@ struct OtherProgramsTests {
     }
   }
 
-  @Test("stores nothing of a message that is no docker's, and shows nothing of it")
+  @Test("an invalid message of docker stores nothing and is not shown")
   func dockerBadInput() throws {
     for message in [
       "", "{", "hunter2", #"{"ServerURL":"h","Username":"u","Secret":"hunter2""#, "\u{FF}\u{FE}{\"hunter2\"}",
@@ -57,7 +57,7 @@ struct OtherProgramsTests {
     #expect(world.run("find").code == .notFound)
   }
 
-  @Test("speaks cargo's protocol, line by line")
+  @Test("the program speaks cargo's protocol, line by line")
   func cargo() throws {
     func request(_ kind: String, _ more: String = "") -> String {
       #"{"v":1,"kind":"\#(kind)","registry":{"index-url":"sparse+https://r/","name":"r"},"args":[]\#(more)}"#
@@ -82,7 +82,7 @@ struct OtherProgramsTests {
     #expect(world.run(as: .cargoCredential, []).status == 2)
   }
 
-  @Test("answers as Python's keyring does")
+  @Test("the program answers like Python's keyring")
   func keyring() throws {
     func keyring(_ words: String..., input: String = "") -> ForeignResult {
       world.run(as: .keyring, words, input: input)
@@ -106,7 +106,7 @@ struct OtherProgramsTests {
     }
   }
 
-  @Test("answers ssh's questions, and no other")
+  @Test("the program answers ssh's questions only")
   func askPass() throws {
     func ask(_ question: String, more: [String: String] = [:]) -> ForeignResult {
       let (output, talk) = (MemoryOutput(), MemoryOutput())
@@ -131,13 +131,13 @@ struct OtherProgramsTests {
     }
   }
 
-  @Test("explains all exit codes of git's helper")
+  @Test("the help explains all exit codes of git's helper")
   func gitExitCodes() {
     let text = String(decoding: world.run("help", "credential", "git").output, as: UTF8.self)
     for code in [3, 4, 7, 8, 9, 10, 11, 12] { #expect(text.contains("\n  \(code) "), "\(code)") }
   }
 
-  @Test("says how ssh calls it", arguments: ["--help", "-h"])
+  @Test("the help of keytree-askpass shows how ssh calls it", arguments: ["--help", "-h"])
   func askPassHelp(word: String) {
     let result = world.run(as: .askPass, [word])
     #expect(result.status == 0 && result.talk.isEmpty)
@@ -145,13 +145,13 @@ struct OtherProgramsTests {
   }
 
   @Test(
-    "is itself under any name that is none of these",
+    "any other name means keytree itself",
     arguments: ["keytree", "/usr/bin/Security", "", "x/keytree-2"])
   func names(path: String) {
     #expect(ProgramName(path: Array(path.utf8)) == .keytree)
   }
 
-  @Test("goes by the last part of the path", arguments: ProgramName.allCases)
+  @Test("the last component of the path determines the program", arguments: ProgramName.allCases)
   func lastPart(name: ProgramName) {
     for path in ["/usr/local/bin/", "./", "", "a/b/"] {
       #expect(ProgramName(path: Array((path + name.rawValue).utf8)) == name)

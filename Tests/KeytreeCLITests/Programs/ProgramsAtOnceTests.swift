@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Several programs that hand over credentials at the same time.
+/// Several programs that store credentials concurrently.
 @Suite struct ProgramsAtOnceTests {
-  @Test func `twelve credentials that docker stores at once are all there`() throws {
+  @Test func `all of twelve credentials that docker stores concurrently exist`() throws {
     let home = try ProgramsHome()
     try ThreadGroup.run(12) { member in
       let message = "{\"ServerURL\":\"r\(member).example\",\"Username\":\"u\",\"Secret\":\"s\(member)\"}"
@@ -17,7 +17,7 @@ import TestSupport
     try expectCommits(12, home)
   }
 
-  @Test func `of twelve additions with -U at once one adds, the others change it, and none fails`() throws {
+  @Test func `with -U, twelve concurrent additions succeed and only the first adds the item`() throws {
     let home = try ProgramsHome()
     let kinds = ["generic", "internet"]
     try ThreadGroup.run(12) { member in
@@ -33,7 +33,7 @@ import TestSupport
     try expectCommits(2...12, items: 2, home)
   }
 
-  @Test func `of twelve credentials for one registry one is left, whole`() throws {
+  @Test func `of twelve concurrent credentials for one registry, one complete credential is left`() throws {
     let home = try ProgramsHome()
     try ThreadGroup.run(12) { member in
       let message = "{\"ServerURL\":\"one.example\",\"Username\":\"u\(member)\",\"Secret\":\"s\(member)\"}"
@@ -45,7 +45,7 @@ import TestSupport
       (0..<12).contains { answer.contains("\"Username\":\"u\($0)\",\"Secret\":\"s\($0)\"") }, "\(answer)")
   }
 
-  @Test func `one credential that git stores twelve times at once is one item and one commit`() throws {
+  @Test func `a credential that git stores twelve times concurrently is one item and one commit`() throws {
     let home = try ProgramsHome()
     try ThreadGroup.run(12) { _ in
       let message = "protocol=https\nhost=one.example\nusername=alice\npassword=secret\n"
@@ -61,12 +61,12 @@ import TestSupport
     try expectCommits(1...count, items: count, home)
   }
 
-  /// What was stored is committed, whole and once. How many commits that takes is not promised: a process commits all
-  /// that it finds, so the changes of two may share one; but none is empty, and none is left over.
+  /// Expects that every item was committed, completely and once. The number of commits is not fixed: a process commits
+  /// all pending changes, so two changes may share a commit. No commit is empty, and no change is left uncommitted.
   ///
   /// - Parameters:
-  ///   - counts: how many commits there may be, beside the one that made the store.
-  ///   - items: how many items were added.
+  ///   - counts: The possible numbers of commits, not counting the one that made the store.
+  ///   - items: The number of items that were added.
   private func expectCommits(_ counts: ClosedRange<Int>, items: Int, _ home: ProgramsHome) throws {
     let folder = ["--", ":(glob)items/**/*.gpg"]
     let commits = try home.program.git(["log", "--format=%H"]).split(separator: "\n")

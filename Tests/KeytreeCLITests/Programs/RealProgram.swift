@@ -2,11 +2,12 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// Other people's programs, as far as they are installed here.
+/// Programs of other projects, if they are installed.
 enum RealProgram {
-  /// The folders that programs are looked for in.
+  /// The folders in which programs are searched for.
   ///
-  /// Those of pyenv hold scripts that work in one home alone; what they lead to is added.
+  /// The scripts in pyenv's folder work only with the home of their owner, so the folders of the real programs are
+  /// added.
   static let folders: [String] = {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     let known = path.split(separator: ":").map(String.init)
@@ -15,28 +16,28 @@ enum RealProgram {
     return behind + known.filter { !$0.hasSuffix("/shims") } + ["/usr/sbin"]
   }()
 
-  /// The variables that programs need here beside those of the person.
+  /// The variables that programs need in addition to the user's own.
   static let variables: [String: String] = {
-    // Rust's own installation lies in the home of whoever runs the tests.
+    // The Rust toolchain is in the home of the user who runs the tests.
     let own = ProcessInfo.processInfo.environment
     let rust = own["RUSTUP_HOME"] ?? own["HOME"].map { "\($0)/.rustup" }
     return rust.map { ["RUSTUP_HOME": $0] } ?? [:]
   }()
 
-  /// Whether programs are installed.
+  /// Returns true if all the programs are installed.
   static func has(_ names: String...) -> Bool { names.allSatisfy { path($0) != nil } }
 
-  /// Where a program is.
+  /// Returns the path of a program.
   static func path(_ name: String) -> String? {
     folders.lazy.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// What a program prints, without the line feed at its end; nil when it fails.
+  /// Returns the output of a program without the line feed at its end; nil if it fails.
   static func output(_ words: [String]) -> String? {
     run(["/usr/bin/env"] + words, ["PATH": folders.joined(separator: ":")])
   }
 
-  /// Whether a program's version is at least this one: the first number with a dot that it prints.
+  /// Returns true if the first number with a dot in a program's output is at least the given version.
   static func version(_ words: [String], isAtLeast wanted: (Int, Int)) -> Bool {
     guard let match = output(words)?.firstMatch(of: /(\d+)\.(\d+)/), let major = Int(match.1),
       let minor = Int(match.2)
@@ -44,7 +45,7 @@ enum RealProgram {
     return (major, minor) >= wanted
   }
 
-  /// The first Python for which a line of Python works; nil when there is none.
+  /// Returns the first Python that runs a line of code without an error; nil if there is none.
   static func python(_ line: String) -> String? {
     (folders.map { "\($0)/python3" }).first { path in
       FileManager.default.isExecutableFile(atPath: path) && output([path, "-c", line]) != nil
@@ -68,19 +69,19 @@ enum RealProgram {
   }
 }
 
-/// A home in which keytree is installed under all of its names, for programs that look for it there.
+/// A home in which keytree is installed under all of its names, where other programs can find it.
 struct ProgramsHome {
   /// The names by which other programs call keytree.
   static let names = [
     "keytree", "git-credential-keytree", "docker-credential-keytree", "cargo-credential-keytree", "keyring",
     "keytree-askpass", "security",
   ]
-  /// A name that begins with `-` and has what shells, JSON and configuration files use themselves.
+  /// A name that begins with `-` and contains characters that are special in shells, JSON and configuration files.
   static let oddName = "-x y'\"$"
 
   let program: ProcessesProgram
 
-  /// Makes a home with a store that has a history.
+  /// Creates a home with a store that has a history.
   init() throws {
     program = try ProcessesProgram()
     let files = FileManager.default
@@ -104,7 +105,7 @@ struct ProgramsHome {
 
   /// Writes a file in the home.
   ///
-  /// - Returns: Its path.
+  /// - Returns: The path of the file.
   @discardableResult
   func write(_ text: String, to name: String, mode: Int = 0o600) throws -> String {
     let path = "\(folder)/\(name)"
@@ -115,7 +116,7 @@ struct ProgramsHome {
     return path
   }
 
-  /// Puts a shell under another name into the home. Like ssh, it starts keytree-askpass as its child.
+  /// Installs a shell under another name in the home. Like ssh, it starts keytree-askpass as its child.
   func addShell(named name: String) throws {
     let path = "\(folder)/\(name)"
     guard !FileManager.default.fileExists(atPath: path) else { return }
@@ -126,21 +127,21 @@ struct ProgramsHome {
   /// Runs a program with keytree on its search path.
   ///
   /// - Parameters:
-  ///   - words: the program and its arguments.
-  ///   - input: what it reads.
-  ///   - variables: more variables.
-  ///   - onTerminal: whether it gets a terminal.
+  ///   - words: The program and its arguments.
+  ///   - input: The standard input.
+  ///   - variables: Additional variables.
+  ///   - onTerminal: True to run the program on a terminal.
   func run(
     _ words: [String], input: String = "", variables: [String: String] = [:], onTerminal: Bool = false
   ) throws -> ProcessesProgram.Outcome {
     let path = (["\(folder)/bin"] + RealProgram.folders).joined(separator: ":")
     let all = RealProgram.variables.merging(["PATH": path]) { $1 }.merging(variables) { $1 }
-    // In the home: some programs keep something where they are.
+    // The current folder is the home, because some programs store files in the current folder.
     return try program.run(
       words: ["/usr/bin/env", "-C", folder] + words, input: input, variables: all, onTerminal: onTerminal)
   }
 
-  /// Runs a program that has to succeed.
+  /// Runs a program that must succeed.
   @discardableResult
   func succeed(
     _ words: [String], input: String = "", variables: [String: String] = [:]

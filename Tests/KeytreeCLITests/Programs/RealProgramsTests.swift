@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Programs that run a command and read a password from it, each with the one line that it needs.
+/// Programs that run a command and read a password from it, each with the one line of configuration that it needs.
 @Suite struct RealProgramsTests {
-  /// A secret with what programs, shells and formats use themselves.
+  /// A secret with characters that are special in programs, shells and formats.
   static let secret = "open  se\"s'a$me\\ é"
   private let home: ProgramsHome
 
@@ -12,7 +12,7 @@ import Testing
   // MARK: Backup programs
 
   @Test(.enabled(if: RealProgram.has("restic"), "restic is not installed"))
-  func `restic opens its repository`() throws {
+  func `restic opens its repository with a secret from keytree`() throws {
     try home.add(["generic:restic/repo"], Self.secret)
     try home.add(["--service=restic", "--account=-x y"], "another")
     let restic = { (command: String) in
@@ -20,7 +20,7 @@ import Testing
         ["restic", "--quiet", "snapshots"],
         variables: ["RESTIC_REPOSITORY": "repository", "RESTIC_PASSWORD_COMMAND": command])
     }
-    // Made with the secret itself, so that it opens with exactly this one.
+    // The repository is created with the secret itself, so that only exactly this secret opens it.
     try home.succeed(
       ["restic", "--quiet", "init"],
       variables: ["RESTIC_REPOSITORY": "repository", "RESTIC_PASSWORD": Self.secret])
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(.enabled(if: RealProgram.has("borg"), "borg is not installed"))
-  func `borg opens its repository`() throws {
+  func `borg opens its repository with a secret from keytree`() throws {
     try home.add(["generic:borg/repo"], Self.secret)
     try home.add(["--service=borg", "--account=\(ProgramsHome.oddName)"], Self.secret)
     try home.add(["generic:borg/other"], "another")
@@ -58,7 +58,7 @@ import Testing
   // MARK: Mail
 
   @Test(.enabled(if: RealProgram.has("msmtp"), "msmtp is not installed"))
-  func `msmtp logs in`() throws {
+  func `msmtp logs in with a secret from keytree`() throws {
     let server = try MailServer.smtp()
     try home.add(["smtp.example/me"], Self.secret)
     try home.add(["--server=smtp.example", "--account=\(ProgramsHome.oddName)"], "odd")
@@ -85,9 +85,9 @@ import Testing
   }
 
   @Test(.enabled(if: RealProgram.has("mbsync"), "mbsync is not installed"))
-  func `mbsync logs in`() throws {
+  func `mbsync logs in with a secret from keytree`() throws {
     let server = try MailServer.imap()
-    // Its own quoting for IMAP is not looked at here.
+    // mbsync's own quoting for IMAP is not tested here.
     try home.add(["imap.example/me"], "open  sesame$'")
     try home.add(["--server=imap.example", "--account=\(ProgramsHome.oddName)"], "odd")
     let synchronize = { (command: String) in
@@ -117,7 +117,7 @@ import Testing
     }
     try FileManager.default.createDirectory(atPath: "\(home.folder)/mail", withIntermediateDirectories: false)
     #expect(try synchronize("keytree get imap.example/me").status == 0)
-    // Once for mbsync, once for the shell that it starts.
+    // The line is escaped once for mbsync and once for the shell that it starts.
     #expect(try synchronize(#"keytree get --server=imap.example \"--account=-x y'\\\"\\$\""#).status == 0)
     #expect(server.logins == ["\"me\" \"open  sesame$'\"", "\"me\" \"odd\""])
     let missing = try synchronize("keytree get imap.example/nobody")
@@ -128,7 +128,7 @@ import Testing
   // MARK: Others
 
   @Test(.enabled(if: RealProgram.has("ansible-vault"), "ansible-vault is not installed"))
-  func `ansible-vault opens its vault`() throws {
+  func `ansible-vault opens its vault with a secret from keytree`() throws {
     try home.add(["generic:ansible/vault"], Self.secret)
     let vault = { (item: String) in
       [
@@ -175,7 +175,7 @@ import Testing
   }
 
   @Test(.enabled(if: RealProgram.python("import botocore") != nil, "botocore is not installed"))
-  func `botocore takes credentials of a process`() throws {
+  func `botocore gets its credentials from a process`() throws {
     let python = try #require(RealProgram.python("import botocore"))
     let key = "aws/se+cret"
     try home.add(

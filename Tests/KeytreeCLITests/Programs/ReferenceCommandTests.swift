@@ -17,7 +17,7 @@ struct ReferenceCommandTests {
     _ = world.run("add", "generic:app/binary", input: [0x61, 0, 0x62])
   }
 
-  @Test("are read by reference, byte for byte, and by nothing else")
+  @Test("a secret is read by its reference only, byte for byte")
   func read() throws {
     #expect(world.run("read", Word(reference)).output == secret)
     #expect(world.run("read", "keytree://generic-password/app/other").code == .notFound)
@@ -28,7 +28,7 @@ struct ReferenceCommandTests {
     #expect(world.run("read", Word(reference), isTerminal: true).output == secret + Array("\n".utf8))
   }
 
-  @Test("fill a template, or nothing when one is missing")
+  @Test("a template is filled completely, or not if a secret is missing")
   func inject() throws {
     let good = Array("a={{ \(reference) }}\n{{ x }}".utf8)
     #expect(world.run("inject", input: good).output == Array("a=".utf8) + secret + Array("\n{{ x }}".utf8))
@@ -36,11 +36,11 @@ struct ReferenceCommandTests {
     let result = world.run("inject", input: missing)
     #expect(result.code == .notFound && result.output.isEmpty)
     #expect(world.run("inject", "--explain", input: good + good).talkText.contains("items decrypted: 1"))
-    // No reference, no store.
+    // A template without references does not need a store.
     #expect(world.run(["inject"], input: [0xFF], more: ["KEYTREE_STORE": "/nowhere"]).output == [0xFF])
   }
 
-  @Test("go into a new file that only its owner reads, or in place of one that was asked for")
+  @Test("inject writes a file that only the owner can read, and overwrites only on request")
   func injectFile() throws {
     let (source, target) = (world.folder.path + "/in", world.folder.path + "/out")
     try Data("x {{ \(reference) }}".utf8).write(to: URL(fileURLWithPath: source))
@@ -62,7 +62,7 @@ struct ReferenceCommandTests {
   }
 
   @Test(
-    "start nothing when one is missing, is none, or cannot be carried",
+    "run starts nothing if a secret is missing, is no reference, or does not fit into the environment",
     arguments: [
       (["--env", "A=keytree://generic-password/app/other"], ExitCode.notFound),
       (["--env", "A=keytree://generic-password/app/binary"], .failure), (["--env", "A=plain"], .usage),
@@ -78,7 +78,7 @@ struct ReferenceCommandTests {
   }
 
   @Test(
-    "make no file of the name -, which is standard output elsewhere",
+    "no file with the name - is written, because - means standard output in other programs",
     arguments: [
       ["inject", "-o", "-"], ["inject", "-o-", "-f"], ["inject", "--out=-"],
       ["get", "generic:app/db", "--out", "-"], ["get", "generic:app/db", "--out=-"],

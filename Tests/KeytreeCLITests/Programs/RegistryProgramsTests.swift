@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Programs that fetch from registries: each asks keytree under a name of its own.
+/// Programs that download from registries; each calls keytree under a different name.
 @Suite struct RegistryProgramsTests {
-  /// Without letters beyond ASCII: pip sends those in Latin-1.
+  /// The secret is ASCII, because pip sends other characters in Latin-1.
   private static let secret = "open se\"s'a$me\\"
   private let home: ProgramsHome
 
@@ -11,7 +11,7 @@ import Testing
 
   // MARK: Python
 
-  /// An index of Python packages with one package, for whoever knows the password.
+  /// Returns a server with a Python package index of one package, which requires a password.
   private static func packageIndex(_ login: String) throws -> HTTPServer {
     let name = "demo_pkg-1.0-py3-none-any.whl"
     return try HTTPServer { request in
@@ -19,18 +19,18 @@ import Testing
       if request.path.hasSuffix(".metadata") {
         return .text("Metadata-Version: 2.1\nName: demo-pkg\nVersion: 1.0\n")
       }
-      // What the package needs is told beside it, so that nothing has to be unpacked (PEP 658).
+      // The metadata is a separate file, so that pip need not unpack the package (PEP 658).
       let link = "<a href=\"/files/\(name)\" data-core-metadata=\"true\" data-dist-info-metadata=\"true\">"
       return .text("<!DOCTYPE html><html><body>\(link)\(name)</a></body></html>", type: "text/html")
     }
   }
 
-  /// A Python whose pip knows `--keyring-provider`.
+  /// A Python whose pip supports `--keyring-provider`.
   private static let pip = RealProgram.python(
     "import pip; assert tuple(map(int, pip.__version__.split('.')[:2])) >= (23, 1)")
 
   @Test(.enabled(if: pip != nil, "there is no pip 23.1 or later"))
-  func `pip asks for the password of its index`() throws {
+  func `pip gets the password of its index from keytree`() throws {
     let server = try Self.packageIndex("-x bob:\(Self.secret)")
     try home.add(
       ["--server=127.0.0.1", "-P", "\(server.port)", "-r", "http", "--account=-x bob"], Self.secret)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(.enabled(if: RealProgram.has("uv"), "uv is not installed"))
-  func `uv asks for the password of its index`() throws {
+  func `uv gets the password of its index from keytree`() throws {
     let server = try Self.packageIndex("-x bob:\(Self.secret)")
     try home.add(
       ["--server=127.0.0.1", "-P", "\(server.port)", "-r", "http", "--account=-x bob"], Self.secret)
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(.enabled(if: RealProgram.has("uv"), "uv is not installed"))
-  func `uv asks for account and password of an index that always wants them`() throws {
+  func `uv gets account and password of an index that always requires them`() throws {
     let server = try Self.packageIndex("-x bob:\(Self.secret)")
     try home.add(
       ["--server=127.0.0.1", "-P", "\(server.port)", "-r", "http", "--account=-x bob"], Self.secret)
@@ -100,7 +100,7 @@ import Testing
 
   // MARK: Containers
 
-  /// A registry of containers that lets one account in.
+  /// Returns a server with a container registry that accepts one account.
   private static func containerRegistry(_ login: String) throws -> HTTPServer {
     try HTTPServer { request in
       var response = request.authorization == login ? HTTPResponse.text("{}") : .unauthorized
@@ -110,11 +110,11 @@ import Testing
   }
 
   @Test(.enabled(if: RealProgram.has("docker"), "docker is not installed"))
-  func `docker logs in, is known again, and logs out`() throws {
+  func `docker logs in, remembers the login, and logs out`() throws {
     let server = try Self.containerRegistry("-u x:\(Self.secret)")
     try home.write("{\"credsStore\":\"keytree\"}\n", to: ".docker/config.json")
     let docker = { (arguments: [String], input: String) in
-      // No daemon: docker speaks to the registry itself.
+      // Without a daemon, docker connects to the registry itself.
       try home.run(
         ["docker"] + arguments + [server.host], input: input, variables: ["DOCKER_HOST": "unix:///nowhere"])
     }
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test(.enabled(if: RealProgram.has("skopeo"), "skopeo is not installed"))
-  func `skopeo logs in, reads with that, and logs out`() throws {
+  func `skopeo logs in, uses the login, and logs out`() throws {
     let server = try Self.containerRegistry("-u x:\(Self.secret)")
     let file = try home.write("{\"credHelpers\":{\"\(server.host)\":\"keytree\"}}\n", to: "auth.json")
     let skopeo = { (arguments: [String], input: String) in
@@ -159,7 +159,7 @@ import Testing
   // MARK: Rust
 
   @Test(.enabled(if: RealProgram.has("setsid"), "setsid is not installed"))
-  func `cargo is told which token could not be asked for without a terminal`() throws {
+  func `cargo reports a token that cannot be asked for without a terminal`() throws {
     let login =
       #"{"v":1,"kind":"login","registry":{"index-url":"sparse+https://r.example/","name":"r"},"args":[]}"#
     let answer = try home.run(
@@ -170,9 +170,8 @@ import Testing
 
   @Test(
     .enabled(
-      if: RealProgram.version(["cargo", "--version"], isAtLeast: (1, 74)),
-      "there is no cargo 1.74 or later"))
-  func `cargo logs in, shows the token to its registry, and logs out`() throws {
+      if: RealProgram.version(["cargo", "--version"], isAtLeast: (1, 74)), "there is no cargo 1.74 or later"))
+  func `cargo logs in, sends the token to its registry, and logs out`() throws {
     let token = "-to\"ken'$x"
     let server = try HTTPServer { request in
       guard request.authorization == token else {
@@ -201,7 +200,7 @@ import Testing
     let owners = ["owner", "--list", "demo"]
     let before = try cargo(owners, "")
     #expect(before.status != 0 && before.text == "", "\(before.errors)")
-    // Cargo asks for the token itself where its standard input is none of a terminal's.
+    // Cargo asks for the token itself if its standard input is not a terminal.
     let login = try cargo(["login"], token + "\n")
     #expect(login.status == 0, "\(login.errors)")
     #expect(try home.program.succeed(["get", "--service=cargo-registry:\(index)"]) == token)

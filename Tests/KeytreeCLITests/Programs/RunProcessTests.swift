@@ -11,7 +11,7 @@ struct RunProcessTests {
     program = try ProcessesProgram.withStore(["generic:app/db": "s e\ncret", "generic:app/two": "2"])
   }
 
-  @Test("get secrets of all three sources, the later ones first")
+  @Test("a program gets secrets from all three sources, and the later ones take precedence")
   func variables() throws {
     let file = program.folder + "/app.env"
     try Data("# app\nB=keytree://generic-password/app/two\nC='plain x'\nD=\(reference)\n".utf8)
@@ -26,20 +26,20 @@ struct RunProcessTests {
   }
 
   @Test(
-    "give their status and their signal to the caller",
+    "the status and the signal of the program are passed to the caller",
     arguments: [
       ("exit 0", "0"), ("exit 7", "7"), ("exit 255", "255"), ("kill -TERM $$", "143"),
       ("kill -KILL $$", "137"),
     ])
   func status(script: String, status: String) throws {
-    // A shell tells both as they are; Foundation takes some signals for a status of 0.
+    // A shell reports both unchanged; Foundation reports some signals as status 0.
     let words = ["run", "--env", "A=\(reference)", "--", "/bin/sh", "-c", script]
     let shell = ["/bin/sh", "-c", "\"$@\"; echo $?", "sh", ProcessesProgram.path]
     #expect(try program.lines(of: shell + words) == [status])
   }
 
   @Test(
-    "are not there, or cannot be run",
+    "a program that does not exist or cannot be run is an error",
     arguments: [
       (
         "no-such-program", 127,
@@ -65,9 +65,9 @@ struct RunProcessTests {
     #expect(outcome.errors.hasSuffix("\nhint: \(hint)\n"), "\(outcome.errors)")
   }
 
-  @Test("are not started with a secret that no environment can carry, and the hint says what can")
+  @Test("a secret too large for the environment starts nothing, and the hint names the alternatives")
   func tooLarge() throws {
-    // Linux takes no variable of more than 128 KiB.
+    // Linux limits a variable to 128 KiB.
     try program.succeed(["add", "generic:app/large"], input: String(repeating: "x", count: 140_000))
     let outcome = try program.run(
       ["run", "--env", "A=keytree://generic-password/app/large", "--", "/bin/true"])
@@ -80,9 +80,9 @@ struct RunProcessTests {
         """)
   }
 
-  @Test("are not started when a variable that is a reference has a name that is not UTF-8")
+  @Test("a variable that is a reference and has a name that is not UTF-8 starts nothing")
   func oddName() throws {
-    // Foundation hands on text alone, so a shell makes the name.
+    // Foundation supports text only, so a shell creates the name.
     let script = "exec env \"$(printf 'A\\377=%s' \"$0\")\" \"$@\""
     let mark = program.folder + "/started"
     func start(_ value: String) throws -> ProcessesProgram.Outcome {
@@ -93,16 +93,16 @@ struct RunProcessTests {
     #expect(outcome.status == 2 && outcome.output.isEmpty)
     #expect(outcome.errors.hasPrefix("keytree: a variable whose value is a reference has a name that is not"))
     #expect(!FileManager.default.fileExists(atPath: mark))
-    // What is no reference goes on as it is.
+    // A variable that is not a reference is passed on unchanged.
     #expect(try start("plain").status == 0 && FileManager.default.fileExists(atPath: mark))
   }
 
-  @Test("inherit nothing of keytree but what it was started with")
+  @Test("the program inherits umask, limits, signals and descriptors unchanged")
   func inherited() throws {
-    // The signals above 31 belong to the C library.
+    // Signals above 31 belong to the C library.
     let script =
       "umask; ulimit -c; sed -n 's/^Sig\\(Ign\\|Blk\\).*\\(........\\)$/\\2/p' /proc/self/status; ls /proc/self/fd; env | sort"
-    // One shell for both: two processes of this one may inherit different descriptors.
+    // Both run under the same shell, because two processes of this test may inherit different descriptors.
     let both =
       "umask 0027; ulimit -c 4096; /bin/sh -c \"$1\"; echo through; exec \"$2\" run --env \"$3\" -- /bin/sh -c \"$1\""
     let words = ["/bin/sh", "-c", both, "sh", script, ProcessesProgram.path, "A=\(reference)"]
@@ -112,7 +112,7 @@ struct RunProcessTests {
     #expect(through.filter { !$0.hasPrefix("A=") && $0 != "cret" } == plain)
   }
 
-  @Test("read what was not read before them")
+  @Test("the program can read the standard input")
   func input() throws {
     #expect(
       try program.run(["run", "--env", "A=\(reference)", "--", "/bin/cat"], input: "in\u{1}put").text

@@ -8,7 +8,7 @@ struct SecretTemplateTests {
   static let path = "keytree://generic-password/a/b"
 
   @Test(
-    "find their references and leave the rest alone",
+    "a template's references are found, and the rest is unchanged",
     arguments: [
       ("", []), ("{{ \(path) }}", [path]), ("{{\(path)}}{{\t\(path)\t}}", [path, path]),
       ("{{ x }} {{{ }} }}", []),
@@ -21,7 +21,7 @@ struct SecretTemplateTests {
     #expect(template?.references.map(\.text) == references)
   }
 
-  @Test("name the line that is wrong")
+  @Test("an error in a template names the line")
   func line() {
     #expect(throws: SecretTemplate.Problem.noReference(line: 3)) {
       try SecretTemplate(Array("{{ \(Self.path) }}\n\n{{ keytree://x }}".utf8))

@@ -5,7 +5,7 @@ import Testing
 @Suite("Files of variables")
 struct VariableFileTests {
   @Test(
-    "are read as a shell reads the plain ones",
+    "simple lines of a variable file are read as in a shell",
     arguments: [
       ("A=b", ["A=b"]), ("\n# x\n  A = b\n", nil), ("export A=b\nB=", ["A=b", "B="]),
       ("A=b c # d", ["A=b c"]),

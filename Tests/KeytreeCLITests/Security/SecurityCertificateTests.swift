@@ -33,7 +33,7 @@ struct SecurityCertificateTests {
     return world
   }
 
-  @Test("are found by name and by mail address, and printed as PEM and with their hashes")
+  @Test("certificates are found by name and by mail address, and printed as PEM and with their hashes")
   func certificates() throws {
     let world = try world()
     let first = world.security("find-certificate")
@@ -60,7 +60,7 @@ struct SecurityCertificateTests {
     #expect(
       world.security("find-certificate", "-p", "-c", "alice").text
         == "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n")
-    // What sha256sum and sha1sum say of the file.
+    // The expected hashes are those of sha256sum and sha1sum.
     #expect(
       world.security("find-certificate", "-Z", "-c", "alice").text.hasPrefix(
         """
@@ -70,7 +70,7 @@ struct SecurityCertificateTests {
         """))
   }
 
-  @Test("one is deleted when exactly one is meant")
+  @Test("a certificate is deleted if exactly one matches")
   func deletion() throws {
     let world = try world()
     let several = world.security("delete-certificate", "-c", "example")
@@ -87,7 +87,7 @@ struct SecurityCertificateTests {
     #expect(world.security("find-certificate").status == 44)
   }
 
-  @Test("keys are found by what they can do, and joined with certificates to identities")
+  @Test("keys are found by their use, and joined with certificates to identities")
   func keys() throws {
     let world = try world()
     let key = world.security("find-key", "-s", "-t", "private")
@@ -105,7 +105,7 @@ struct SecurityCertificateTests {
     #expect(identities.contains(" \"Alice Example\"\n     1 identities found\n"))
   }
 
-  @Test("damaged certificates have no mail addresses, wherever they are cut")
+  @Test("a damaged certificate has no mail addresses, wherever it is truncated")
   func damage() throws {
     let der = try Self.der("rsa-2048.der")
     #expect(CertificateContent(der: der).mailAddresses.count == 2)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Passwords under the name security")
 struct SecurityCommandTests {
-  /// A command line, what it prints, says and answers. `<TIME>` and `<STORE>` stand for what differs each time.
+  /// A command line, its output, its diagnostics and its status. `<TIME>` and `<STORE>` represent text that varies.
   private struct Row {
     let words: [String]
     let output: String
@@ -23,7 +23,7 @@ struct SecurityCommandTests {
     }
   }
 
-  @Test func `of several groups with the same name none is chosen`() throws {
+  @Test func `an item with the same name in several groups is ambiguous`() throws {
     let world = try SecurityWorld()
     for words in [["group", "create", "ops"], ["add", "generic:mailer/bot"]] + [
       ["add", "generic:mailer/bot", "--group", "ops"]
@@ -60,7 +60,7 @@ struct SecurityCommandTests {
     }
   }
 
-  /// The block of an item with the attributes that are not missing.
+  /// The printed block of an item, with the attributes that exist.
   private func block(_ itemClass: String, _ values: [String: String]) -> String {
     let generic = [
       "0x00000007 <blob>", "0x00000008 <blob>", "\"acct\"<blob>", "\"cdat\"<timedate>", "\"crtr\"<uint32>",
@@ -143,7 +143,7 @@ struct SecurityCommandTests {
         Row(["delete-generic-password", "-s", "mailer"], plain, talk: "password has been deleted.\n"),
         Row(["delete-generic-password", "-s", "mailer"], talk: SecurityWorld.notFound, status: 44),
       ], in: world)
-    #expect(world.commits == 6, "the store, four additions and a deletion, each a commit of its own")
+    #expect(world.commits == 6, "the store, four additions and a deletion make one commit each")
   }
 
   @Test("internet passwords are added, found, printed and deleted as on macOS")
@@ -201,13 +201,13 @@ struct SecurityCommandTests {
         Row(["delete-internet-password", "-s", "host.example"], plain, talk: "password has been deleted.\n"),
         Row(["delete-internet-password", "-s", "host.example"], talk: SecurityWorld.notFound, status: 44),
       ], in: world)
-    // The index has the words that it has from everybody else.
+    // The record has the same values as for any other program.
     #expect(try world.record(account: "al")?.attributes[.protocol] == "smb")
     #expect(try world.record(account: "al")?.attributes[.authenticationType] == "default")
   }
 
   @Test(
-    "items that keytree itself has stored are found, tokens only when they are asked for, and fields never")
+    "items that keytree has stored are found, tokens only on request, and fields never")
   func fromKeytree() throws {
     let world = try SecurityWorld()
     let (token, note, secret) = (Array("token".utf8), Array("note".utf8), Array("secret".utf8))
@@ -224,12 +224,12 @@ struct SecurityCommandTests {
     #expect(world.security("find-generic-password", "-s", "h.example", "-w").status == 44)
     #expect(world.security("dump-keychain").text.contains("\"field\"") == false)
     #expect(world.security("delete-internet-password", "-s", "h.example").value("\"ptcl\"") == "\"htps\"")
-    // The field is still there, and it is no password.
+    // The field still exists, and it is not a password.
     #expect(world.security("find-internet-password", "-s", "h.example", "-w").status == 44)
     #expect(world.world.run("get", login, "--field", "otp").text == "note")
   }
 
-  @Test("deleting until nothing is found leaves fields and tokens alone")
+  @Test("deleting until nothing is found leaves fields and tokens")
   func deleteUntilNothing() throws {
     let world = try SecurityWorld()
     let types = ["oauth-refresh-token", "http-token:Bearer"]
@@ -240,7 +240,7 @@ struct SecurityCommandTests {
     try world.add(.internetPassword, ["server": "h", "account": "me", "field": "otp"], [0x31])
     try world.add(.genericPassword, ["service": "h", "account": "me", "field": "note"], [0x31])
     try world.add(.genericPassword, ["service": "h", "account": "you"], [0x31])
-    // A kind that this program alone has a code for is a password.
+    // An item with a type that only `security` has a code for is a password.
     #expect(world.security("add-internet-password", "-s", "h", "-a", "me", "-t", "abcd").status == 0)
     for (command, count) in [("delete-internet-password", 4), ("delete-generic-password", 1)] {
       var statuses: [Int32] = []
@@ -254,11 +254,11 @@ struct SecurityCommandTests {
       #expect(world.run(words + ["-s", "h"]).text == "")
     }
     #expect(world.security("set-generic-password-partition-list", "-s", "h").status == 44)
-    // Two tokens, and two fields by themselves.
+    // Two tokens and two fields without a login are left.
     #expect(world.world.run("find").text.split(separator: "\n").count == 4)
   }
 
-  @Test("-U puts no password in the place of a field")
+  @Test("-U replaces no field with a password")
   func updateOfField() throws {
     let world = try SecurityWorld()
     try world.add(.genericPassword, ["service": "h", "account": "me", "field": "note"], Array("note".utf8))
@@ -269,7 +269,7 @@ struct SecurityCommandTests {
   }
 
   @Test(
-    "-U changes the item with the same account and service, whatever its label, and adds what is not there")
+    "-U changes the item with the same account and service, whatever its label, and adds a missing one")
   func update() throws {
     let world = try SecurityWorld()
     let first = ["add-generic-password", "-U", "-s", "svc", "-a", "me"]
@@ -279,29 +279,29 @@ struct SecurityCommandTests {
     #expect(world.security("find-generic-password", "-l", "Other", "-w").text == "2\n")
     #expect(run("-w", "3").status == 0)
     let found = world.security("find-generic-password", "-gs", "svc")
-    #expect(found.value(label) == "\"Other\"", "no label was given, so it stays")
+    #expect(found.value(label) == "\"Other\"", "without -l the label is kept")
     #expect(found.value("\"icmt\"") == "\"said\"")
     #expect(found.talk == "password: \"3\"\n")
     let before = world.commits
-    #expect(run("-j", "").status == 0, "without a password it stays")
+    #expect(run("-j", "").status == 0, "without -w the password is kept")
     #expect(world.commits == before + 1)
     let cleared = world.security("find-generic-password", "-gs", "svc")
     #expect(cleared.value("\"icmt\"") == "<NULL>")
     #expect(cleared.talk == "password: \"3\"\n")
     #expect(run().status == 0)
-    #expect(world.commits == before + 1, "nothing to change, nothing to commit")
+    #expect(world.commits == before + 1, "no change makes no commit")
 
     let server = ["add-internet-password", "-U", "-s", "h", "-a", "me"]
     func runServer(_ more: String...) -> Int32 { world.run((server + more).map { Word($0) }).status }
-    // As keytree stores it, without a word about authentication.
+    // Keytree stores this item without an authentication type.
     #expect(world.world.run("add", "h/me", "-r", "https", "-P", "8443", input: [0x30]).code == .done)
-    #expect(runServer("-w", "1") == 0, "what was not given is not asked for")
-    #expect(runServer("-r", "ftp ", "-w", "2") == 0, "another protocol is another item")
+    #expect(runServer("-w", "1") == 0, "missing options are not compared")
+    #expect(runServer("-r", "ftp ", "-w", "2") == 0, "an item with another protocol is a different one")
     #expect(world.security("find-internet-password", "-r", "htps", "-w").text == "1\n")
     #expect(world.security("find-internet-password", "-r", "ftp ", "-w").text == "2\n")
   }
 
-  @Test("an item without a kind of authentication is in the way of one of the usual kind")
+  @Test("an item without an authentication type conflicts with one of the default type")
   func sameItem() throws {
     let world = try SecurityWorld()
     #expect(world.world.run("add", "h/me", input: [0x30]).code == .done)
@@ -331,7 +331,7 @@ struct SecurityCommandTests {
     ["dump-keychain", "-x"],
   ]
 
-  @Test("a wrong command line is answered with how the command is used, and stores nothing")
+  @Test("a wrong command line prints the usage and stores nothing")
   func misuse() throws {
     let world = try SecurityWorld()
     for words in Self.wrong {

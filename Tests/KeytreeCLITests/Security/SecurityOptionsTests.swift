@@ -24,7 +24,7 @@ struct SecurityOptionsTests {
   }
 
   @Test(
-    "are read as getopt of BSD reads them",
+    "options are parsed as by the getopt of BSD",
     arguments: [
       (["-s", "x", "-w"], "s=x w|"), (["-gs", "x"], "g s=x|"), (["-wsx"], "s=x w|"),
       (["-wl", "x", "-g"], "g l=x w|"),
@@ -38,7 +38,7 @@ struct SecurityOptionsTests {
   }
 
   @Test(
-    "a value that lacks at the very end is the command's to judge",
+    "a missing value at the end is passed to the command",
     arguments: [
       (["-a", "x", "-w"], "a=x lacks w|"), (["-w", "-a"], "w=-a|"), (["-Uw"], "U lacks w|"),
       (["-w", "1", "-w"], "w=1 lacks w|"), (["-a"], "lacks a|"), (["-q"], nil),
@@ -47,7 +47,7 @@ struct SecurityOptionsTests {
     #expect(read(words, ":a:w:U") == expected)
   }
 
-  @Test("a secret is overwritten where it was shown, and nothing else is")
+  @Test("a secret argument is overwritten, and nothing else is")
   func hides() throws {
     let hidden = Mutex<[String]>([])
     let words = ["add", "-a", "me", "-wTOP", "-X", "00", "-w", "SECRET", "file"].map { Word($0) }
@@ -75,7 +75,7 @@ struct SecurityOptionsTests {
     #expect(SecurityCommands.named(Array(typed.utf8))?.name == command)
   }
 
-  @Test("every command of the table has letters that can be read, and its own name comes first")
+  @Test("each command of the table can be found by its name, and its secret options take a value")
   func table() throws {
     for command in SecurityCommands.all {
       #expect(SecurityCommands.named(Array(command.name.utf8))?.name == command.name)

@@ -10,7 +10,7 @@ import Testing
 @Suite("The program under the name security")
 struct SecurityProgramTests {
   @Test(
-    "is called by its name alone",
+    "the name of the program selects the personality security",
     arguments: [
       ("security", true), ("/usr/bin/security", true), ("./security", true), ("security2", false),
       ("/security/x", false),
@@ -19,7 +19,7 @@ struct SecurityProgramTests {
     #expect((ProgramName(path: path.utf8) == .security) == isSecurity)
   }
 
-  @Test("runs the lines of standard input, and ends with the status of the last one")
+  @Test("security -i runs the lines of standard input, and exits with the status of the last one")
   func lines() throws {
     let world = try SecurityWorld()
     let result = world.script(
@@ -35,7 +35,7 @@ struct SecurityProgramTests {
       """)
     #expect(result.status == 0)
     #expect(result.text == "TOP SECRET\nTOP SECRET\n")
-    #expect(!result.talk.contains("warning"), "nobody else has seen standard input")
+    #expect(!result.talk.contains("warning"), "other users cannot see standard input")
     #expect(
       result.talk.contains("security: unknown command \"nonsense\"\nnonsense: returned 1\n"))
     #expect(result.talk.contains(SecurityWorld.notFound + "find-generic-password: returned -25300\n"))
@@ -47,7 +47,7 @@ struct SecurityProgramTests {
     #expect(world.run(["-p", "> "], input: Array("find-gen -wa me".utf8)).text == "TOP SECRET\n")
   }
 
-  @Test("shows a prompt to a person, and none to a pipe")
+  @Test("a prompt is shown on a terminal only")
   func prompts() throws {
     let world = try SecurityWorld()
     let line = Array("find-generic-password -s none\n".utf8)
@@ -57,7 +57,7 @@ struct SecurityProgramTests {
     #expect(world.run(["-i"], input: []).talk == "")
   }
 
-  @Test("-w at the very end asks twice, at most three times", arguments: [true, false])
+  @Test("-w at the end asks twice, and at most three times", arguments: [true, false])
   func asks(isTerminal: Bool) throws {
     let world = try SecurityWorld()
     let (first, second) = ("password data for new item: ", "retype password for new item: ")
@@ -80,12 +80,12 @@ struct SecurityProgramTests {
     #expect(world.security("find-generic-password", "-s", "ended").status == 44)
     let taken = add("once", "")
     #expect(taken.status == 45)
-    #expect(!taken.talk.contains(first), "nobody is asked for what cannot be stored")
+    #expect(!taken.talk.contains(first), "a password that cannot be stored is not asked for")
     #expect(add("empty", "\n\n").status == 0)
     #expect(world.security("find-generic-password", "-s", "empty", "-w").text == "\n")
   }
 
-  @Test("takes the largest secret in hexadecimal, and none that is larger")
+  @Test("the largest secret is accepted in hexadecimal, and no larger one")
   func large() throws {
     let world = try SecurityWorld()
     let secret = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 * 7) }
@@ -97,7 +97,7 @@ struct SecurityProgramTests {
     #expect(world.security("find-generic-password", "-s", "more").status == 44)
   }
 
-  @Test("has no attribute in its output that a terminal would obey", arguments: [false, true])
+  @Test("control characters of attributes are escaped", arguments: [false, true])
   func escapes(isTerminal: Bool) throws {
     let world = try SecurityWorld()
     let evil = "e\u{1B}]52;c;x\u{7}\u{9B}2J\u{202E}\r\n\"q\\"
@@ -140,7 +140,7 @@ struct SecurityProgramTests {
     ["set-key-partition-list", "-S", "apple:", "-s", "-k", "MARKER"],
   ]
 
-  @Test("never says a secret that was given, however the command ends")
+  @Test("a secret from the command line is never printed, however the command ends")
   func silence() throws {
     let world = try SecurityWorld()
     for (words, store) in Self.secretive.flatMap({ words in
@@ -152,7 +152,7 @@ struct SecurityProgramTests {
     }
   }
 
-  @Test("small answers about the keychain are honest")
+  @Test("simple questions about the keychain are answered truthfully")
   func keychain() throws {
     let world = try SecurityWorld()
     let place = "    \"\(world.world.store)\"\n"
@@ -183,7 +183,7 @@ struct SecurityProgramTests {
     #expect(world.security("add-generic-password", "-s", "x", "-a", "y", more: nowhere).status == 50)
   }
 
-  @Test("help names every command, and unknown ones are told")
+  @Test("help lists every command, and an unknown command is reported")
   func help() throws {
     let world = try SecurityWorld()
     for words in [["help"], ["-h"]] as [[Word]] {
@@ -202,7 +202,7 @@ struct SecurityProgramTests {
     #expect(unknown.talk == "security: unknown command \"find-genetic-password\"\n")
   }
 
-  @Test("nothing is decrypted, and no process started, unless a password or a certificate is to be printed")
+  @Test("nothing is decrypted, and no process is started, unless a password or a certificate is printed")
   func reading() throws {
     let world = try SecurityWorld()
     #expect(world.world.run("add", "generic:svc/me", input: [0x31]).code == .done)
@@ -221,7 +221,7 @@ struct SecurityProgramTests {
     #expect(world.security("find-generic-password", "-s", "svc", "-w", more: bare).status != 0)
   }
 
-  @Test("a change that git cannot take is stored, told, and committed by the next command")
+  @Test("a change that git fails to commit is stored, reported, and committed by the next command")
   func gitFails() throws {
     let world = try SecurityWorld()
     let lock = world.world.store + "/.git/index.lock"
@@ -237,14 +237,15 @@ struct SecurityProgramTests {
     #expect(world.commits == before + 1)
   }
 
-  @Test("what cannot be decrypted, is damaged or not trusted has a status, and a reason from keytree")
+  @Test(
+    "a secret that is damaged, cannot be decrypted or is not trusted has a status, and a reason from keytree")
   func trouble() throws {
     let world = try SecurityWorld()
     #expect(world.world.run("add", "generic:svc/me", input: [0x31]).code == .done)
     #expect(world.world.run("add", "generic:svc/you", input: [0x32]).code == .done)
     let items = world.world.store + "/items/generic-password/svc"
     let (mine, yours) = (items + "/me.gpg", items + "/you.gpg")
-    // Another item's file in its place.
+    // The file is replaced with that of another item.
     let original = try Data(contentsOf: URL(fileURLWithPath: mine))
     try Data(contentsOf: URL(fileURLWithPath: yours)).write(to: URL(fileURLWithPath: mine))
     let swapped = world.security("find-generic-password", "-a", "me", "-w")
@@ -254,16 +255,17 @@ struct SecurityProgramTests {
       swapped.talk.hasPrefix(
         "security: SecKeychainItemCopyContent: The data of the item cannot be read.\nkeytree: "))
     #expect(swapped.talk.contains("\nhint: "))
-    #expect(world.security("find-generic-password", "-a", "me").status == 0, "attributes need no file")
+    #expect(
+      world.security("find-generic-password", "-a", "me").status == 0, "attributes do not require the file")
     try original.write(to: URL(fileURLWithPath: mine))
-    // Somebody without the key.
+    // This user does not have the key.
     let stranger = try GnuPGHome(secret: [.bob])
     defer { stranger.close() }
     let locked = world.security("find-generic-password", "-a", "me", "-w", more: ["GNUPGHOME": stranger.home])
     #expect(locked.status != 0)
     #expect(locked.text == "")
     #expect(locked.talk.contains("keytree: "))
-    // A policy that was changed.
+    // The policy was changed.
     let policy = URL(fileURLWithPath: world.world.store + "/policy.json")
     let text = try String(contentsOf: policy, encoding: .utf8)
     try Data(text.replacing("Alice", with: "Alicf").utf8).write(to: policy)

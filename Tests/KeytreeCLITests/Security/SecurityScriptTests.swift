@@ -21,7 +21,7 @@ struct SecurityScriptTests {
     ]
   }
 
-  @Test("run unchanged in bash")
+  @Test("scripts for macOS run unchanged in bash")
   func scripts() throws {
     let program = try world()
     let script = #"""
@@ -79,12 +79,12 @@ struct SecurityScriptTests {
     #expect(said == "")
   }
 
-  @Test("a password among the arguments is gone from /proc before anything waits")
+  @Test("a password among the arguments is removed from /proc before the command waits")
   func arguments() throws {
     let program = try world()
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program.folder + "/security")
-    // The second -w asks, and so the command waits.
+    // The second -w asks for a password, so the command waits.
     process.arguments = [
       "add-generic-password", "-a", "me", "-s", "waits", "-wMARKER1", "-X", "MARKER2", "-p", "MARKER3", "-w",
     ]
@@ -102,7 +102,7 @@ struct SecurityScriptTests {
     }
     let shown = try Data(contentsOf: URL(fileURLWithPath: "/proc/\(process.processIdentifier)/cmdline"))
     let words = String(decoding: shown, as: UTF8.self)
-    #expect(words.contains("add-generic-password\0-a\0me\0-s\0waits\0-w\0"), "what is no secret stays")
+    #expect(words.contains("add-generic-password\0-a\0me\0-s\0waits\0-w\0"), "other arguments are kept")
     #expect(!words.contains("MARKER"))
     try input.fileHandleForWriting.write(contentsOf: Data("typed\ntyped\n".utf8))
     try input.fileHandleForWriting.close()
@@ -113,7 +113,7 @@ struct SecurityScriptTests {
     #expect(found.text == "typed")
   }
 
-  @Test("asks on a terminal without showing what is typed")
+  @Test("security asks on a terminal without echo")
   func terminal() throws {
     let world = try EverydayWorld()
     let add = try PseudoTerminal(

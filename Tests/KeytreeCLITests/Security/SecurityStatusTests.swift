@@ -6,7 +6,7 @@ import Testing
 @Suite("The status of security")
 struct SecurityStatusTests {
   @Test(
-    "is the lowest eight bits of Apple's number",
+    "the exit status is the lowest eight bits of Apple's status",
     arguments: [
       (.success, 0), (.failure, 1), (.usage, 2), (.itemNotFound, 44), (.duplicateItem, 45),
       (.authenticationFailed, 51), (.noSuchKeychain, 50), (.interactionNotAllowed, 36), (.userCancelled, 128),
@@ -17,7 +17,7 @@ struct SecurityStatusTests {
   }
 
   @Test(
-    "is never success for a failure, and what is said of it drives no terminal",
+    "an error never has the status of success, and its lines contain no control characters",
     arguments: ErrorReportTests.failures.map(\.0) + KeyringErrors.all.map(\.0))
   func failures(failure: any ReportableError) {
     let report = SecurityFailure(failure, at: "SecKeychainOpen")

@@ -22,7 +22,7 @@ struct SecurityTextTests {
     return digits.utf8.count == 1 ? "0" + digits : digits
   }
 
-  @Test("-w prints a password as it is, and all of it in hexadecimal for one byte that is not isprint")
+  @Test("-w prints a password as text, or in hexadecimal if one byte is not isprint")
   func plainForm() {
     #expect(plain([]) == "")
     for byte in UInt8.min...UInt8.max {
@@ -32,7 +32,7 @@ struct SecurityTextTests {
     }
   }
 
-  @Test("-g quotes every byte: hexadecimal in front and octal digits within for those that cannot be printed")
+  @Test("-g quotes bytes, and prints hexadecimal and octal digits for those that are not printable")
   func quotedForm() {
     #expect(quoted([]) == "")
     for byte in UInt8.min...UInt8.max {
@@ -50,7 +50,7 @@ struct SecurityTextTests {
   }
 
   @Test(
-    "hexadecimal is read in both cases, an odd number of digits with a zero in front",
+    "hexadecimal digits may have either case, and an odd number of them gets a leading zero",
     arguments: [
       ("", []), ("00ff", [0, 255]), ("DEADbeef", [0xDE, 0xAD, 0xBE, 0xEF]), ("f", [15]), ("123", [1, 0x23]),
       ("0x12", nil), ("1g", nil), (" 12", nil), ("é", nil),

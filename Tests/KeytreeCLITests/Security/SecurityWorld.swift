@@ -8,13 +8,13 @@ import TestSupport
 @testable import KeytreeCLI
 @testable import Terminal
 
-/// A person with a store, who runs `security` in this process.
+/// A user with a store who runs `security` in this process.
 struct SecurityWorld {
   let world: EverydayWorld
 
   init(keys: [GnuPGKey] = [.alice]) throws { world = try EverydayWorld(keys: keys) }
 
-  /// What came of a command.
+  /// The result of a command.
   struct Result {
     let status: Int32
     let bytes: [UInt8]
@@ -22,7 +22,7 @@ struct SecurityWorld {
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The value of an attribute as it was printed, without its type.
+    /// Returns the printed value of an attribute, without its type.
     func value(_ tag: String) -> String? {
       for line in text.split(separator: "\n") where line.hasPrefix("    \(tag)") {
         return line.split(separator: "=", maxSplits: 1).last.map(String.init)
@@ -31,12 +31,12 @@ struct SecurityWorld {
     }
   }
 
-  /// What `security` says when a password was among its arguments.
+  /// The warning of `security` when a password is among its arguments.
   static let warning =
     "security: warning: a password among the arguments can be seen by every user of this machine; `security -i` "
     + "takes the command from standard input\n"
 
-  /// What it says when nothing matches.
+  /// The message of `security` when nothing matches.
   static let notFound =
     "security: SecKeychainSearchCopyNext: The specified item could not be found in the keychain.\n"
 
@@ -72,7 +72,7 @@ struct SecurityWorld {
     try keyring.add(NewItem(itemClass: itemClass, attributes: attributes), secret: bytes)
   }
 
-  /// The only item that has an account.
+  /// Returns the only item with an account.
   func record(account: String) throws -> ItemRecord? {
     let query = Query(predicates: [.equal(.account, .string(account))])
     return try Index.open(at: world.store, host: host).find(query).items.first
@@ -86,7 +86,7 @@ struct SecurityWorld {
       clock: SystemClock.now)
   }
 
-  /// How many commits the history of the store has.
+  /// The number of commits in the history of the store.
   var commits: Int {
     let count = try? GnuPGTool.run("git", ["-C", world.store, "rev-list", "--count", "HEAD"])
     let digits = String(decoding: count ?? [], as: UTF8.self).filter(\.isNumber)

@@ -11,7 +11,7 @@ struct GroupCommandTests {
 
   init() throws { team = try TeamMachines([.alice, .bob, .carol]) }
 
-  @Test func `somebody is let in, reads and writes, and is taken out`() throws {
+  @Test func `a new member reads and writes, and is removed`() throws {
     try team.succeed(.alice, "add", "a.example/me", input: "one")
     try team.welcome(.bob)
     #expect(try team.succeed(.bob, "get", "a.example/me").text == "one")
@@ -37,7 +37,7 @@ struct GroupCommandTests {
     #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
   }
 
-  @Test func `a key from a file is asked about, and needs its fingerprint where nobody can answer`() throws {
+  @Test func `a key from a file must be confirmed by the user or by its fingerprint`() throws {
     let file = try team.keyFile(.bob)
     let silent = team.run(.alice, ["group", "add", "default", file])
     #expect(silent.code == .cancelled && silent.talk.contains(GnuPGKey.bob.fingerprint.text))
@@ -52,7 +52,7 @@ struct GroupCommandTests {
     #expect(try team.succeed(.alice, "group", "show", "default").lines.count == 2)
   }
 
-  /// Whoever has another person's subkey in their key would look like a reader of that person's items.
+  /// A person whose key contained another person's subkey would be listed as a reader of that person's items.
   @Test func `a key with the encryption subkey of another person is refused`() throws {
     try team.succeed(.alice, "group", "create", "empty")
     let file = CareTranscriptTests.fixtures.appendingPathComponent("gnupg/carol.borrowed.asc").path
@@ -70,13 +70,13 @@ struct GroupCommandTests {
     #expect(try team.succeed(.alice, "get", "b.example/me").text == "two")
   }
 
-  /// What is encrypted to fewer people than its group may be an old file that somebody has put back.
-  @Test func `a sync encrypts nothing to somebody who could not read it`() throws {
+  /// An item that is encrypted to fewer people than its group may be an old file that was put back.
+  @Test func `a sync does not re-encrypt an item for people who could not read it before`() throws {
     try team.succeed(.alice, "add", "old.example/me", input: "before-bob")
     try team.succeed(.alice, "rm", "old.example/me")
     try team.welcome(.bob)
     try team.succeed(.bob, "sync")
-    // With plain git, as anybody who can push does it.
+    // Anyone with push access can do this with plain git.
     let store = try #require(team.worlds[.bob]).store
     let git = ["-C", store, "-c", "user.name=W", "-c", "user.email=w@example.org"]
     let commit = try GnuPGTool.run(
@@ -115,7 +115,7 @@ struct GroupCommandTests {
     (["set", "a.example/me", "-g", "ops"], .failure, "no group \"ops\""),
   ]
 
-  @Test func `what cannot be is answered with its reason`() throws {
+  @Test func `a change of a group that is not possible reports the reason`() throws {
     try team.succeed(.alice, "add", "a.example/me", input: "one")
     for (words, code, text) in Self.refused {
       let answer = team.run(.alice, words)
@@ -128,7 +128,7 @@ struct GroupCommandTests {
     #expect(secret.code == .failure && secret.talk.contains("holds a secret key"))
   }
 
-  @Test func `a wider group is asked about`() throws {
+  @Test func `a move to a group with more readers is confirmed by the user`() throws {
     try team.succeed(.alice, "group", "create", "mine")
     try team.succeed(.alice, "add", "a.example/me", "-g", "mine", input: "one")
     try team.welcome(.bob)
@@ -140,12 +140,12 @@ struct GroupCommandTests {
     #expect(team.run(.alice, ["set", "a.example/me", "-g", "default"], answers: ["n"]).code == .cancelled)
     try team.succeed(.alice, "set", "a.example/me", "-g", "default", "--widen")
     #expect(try team.succeed(.alice, "who", "a.example/me").lines.count == 2)
-    // Narrower needs no question.
+    // A move to a group with fewer readers needs no confirmation.
     try team.succeed(.alice, "set", "a.example/me", "-g", "mine")
     #expect(try team.succeed(.alice, "who", "a.example/me").lines.count == 1)
   }
 
-  @Test func `who tells the readers from the packets, also such as have no business there`() throws {
+  @Test func `who reads the readers from the packets, and shows unexpected ones too`() throws {
     try team.succeed(.alice, "add", "a.example/me", input: "one")
     try team.welcome(.bob)
     let lines = try team.succeed(.alice, "who", "a.example/me").lines
@@ -162,7 +162,7 @@ struct GroupCommandTests {
     #expect(extra.code == .failedChecks && extra.text.contains("of nobody in this keyring"), "\(extra.text)")
   }
 
-  @Test func `people that were changed on both sides are settled by an admin`() throws {
+  @Test func `changes of people on both sides are resolved by an admin`() throws {
     try team.welcome(.bob, "--admin")
     try team.succeed(.alice, "group", "create", "ops")
     try team.succeed(.alice, "add", "a.example/me", input: "one")
@@ -186,7 +186,7 @@ struct GroupCommandTests {
     #expect(try team.succeed(.bob, "sync", "--reapply").talk.contains("Nothing to do"))
   }
 
-  @Test func `what the other side's people bring is told and asked about`() throws {
+  @Test func `changes of people on the other side are shown and confirmed by the user`() throws {
     try team.welcome(.bob, "--admin")
     try team.succeed(.bob, "group", "create", "ops")
     try team.welcome(.carol)
@@ -204,15 +204,15 @@ struct GroupCommandTests {
     #expect(try team.succeed(.alice, "group", "list").lines.count == 2)
   }
 
-  @Test func `an item that was added while somebody left is encrypted again`() throws {
+  @Test func `an item that was added while a member was removed is encrypted again`() throws {
     try team.welcome(.bob)
     try team.welcome(.carol)
     try team.succeed(.bob, "sync")
     try team.succeed(.alice, "group", "remove", "default", GnuPGKey.carol.mail)
     try team.succeed(.alice, "sync")
-    // Bob does not know of it yet.
+    // Bob's machine does not know of the removal yet.
     try team.succeed(.bob, "add", "b.example/bob", input: "two")
-    // A machine that only reads changes nothing; who could read it is named.
+    // A sync that only pulls re-encrypts nothing, but `who` names the unexpected reader.
     let pull = try team.succeed(.bob, "sync", "--pull-only")
     #expect(!pull.talk.contains("Encrypted"), "\(pull.talk)")
     let who = team.run(.bob, ["who", "b.example/bob"])
@@ -222,7 +222,7 @@ struct GroupCommandTests {
     try team.succeed(.alice, "sync")
     #expect(try team.succeed(.alice, "who", "b.example/bob").lines.count == 2)
     #expect(try team.succeed(.alice, "check", "--decrypt").lines.isEmpty)
-    // What cannot be sealed again is told with its exit code, and the rest is synchronized.
+    // An item that cannot be re-encrypted is reported with its exit code, and the rest is synchronized.
     let world = try #require(team.worlds[.alice])
     let foreign = try GnuPGHome(public: [.alice, .bob, .carol]).encrypt([1], to: [.alice, .bob, .carol])
     let file = "\(world.store)/items/internet-password/b.example/bob.gpg"
@@ -233,7 +233,7 @@ struct GroupCommandTests {
     #expect(failed.talk.contains("Nothing to do"))
   }
 
-  @Test func `a machine that was away accepts what admins have signed since`() throws {
+  @Test func `a machine that was offline accepts the policies that admins have signed since`() throws {
     try team.welcome(.bob)
     try team.succeed(.alice, "group", "create", "ops")
     try team.succeed(.alice, "group", "create", "more")

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("keytree rotate next")
 struct RotateNextTests {
-  @Test("needs a terminal, and says so before it reads anything")
+  @Test("rotate next requires a terminal, and says so before it reads anything")
   func terminal() throws {
     let world = try EverydayWorld.afterBobLeft()
     #expect(world.run("rotate", "next").code == .cancelled)
@@ -23,7 +23,7 @@ struct RotateNextTests {
     #expect(world.run(["--store", "/nonexistent", "rotate", "next"]).code == .cancelled)
   }
 
-  @Test("generates a secret, shows it, and makes it the item's once it is in place")
+  @Test("a generated secret is shown, and stored in the item once it is in place")
   func generates() throws {
     let world = try EverydayWorld.afterBobLeft(["b.example/alice"])
     try world.done(["set", "a.example", "--attribute", "url=https://a.example/login"])
@@ -38,23 +38,23 @@ struct RotateNextTests {
     }
     let secret = try world.secret()
     #expect(secret.utf8.count == 24 && result.text == secret + "\n")
-    #expect(!result.talkText.contains(secret), "secrets go where secrets go")
+    #expect(!result.talkText.contains(secret), "the secret is written to standard output only")
     #expect(try world.rotations() == ["open keytree://internet-password/b.example/alice"])
     #expect(world.waiting() == 0)
     #expect(try world.subjects().last == "change internet-password/a.example/alice")
-    // An empty answer generates, too.
+    // An empty answer generates a secret, too.
     #expect(world.next("", "y", words: ["3", "--words"]).code == .done)
     #expect(try world.secret("b.example").split(separator: "-").count == 3)
     #expect(world.next().talkText.contains("Nothing has to be changed."))
   }
 
-  @Test("a secret that is not in place yet waits, and is offered again")
+  @Test("a secret that is not in place yet is kept and offered again")
   func waits() throws {
     let world = try EverydayWorld.afterBobLeft()
     let first = world.next("g", "n", "n")
     #expect(first.code == .done && first.talkText.contains("It goes on waiting"))
     #expect(try world.secret() == "old" && world.waiting() == 1)
-    #expect(try world.git("status", "--porcelain") == "", "no commit has anything of it")
+    #expect(try world.git("status", "--porcelain") == "", "the pending secret is not in git")
     let later = world.next("l")
     #expect(later.talkText.contains("There is no other one") || later.talkText.contains("Nothing has to be"))
     let second = world.next("s", "i")
@@ -63,7 +63,7 @@ struct RotateNextTests {
     #expect(try world.waiting() == 0 && world.rotations().isEmpty)
   }
 
-  @Test("a secret that is discarded leaves the old one")
+  @Test("discarding a new secret keeps the old one")
   func discards() throws {
     let world = try EverydayWorld.afterBobLeft()
     #expect(world.next("g", "n", "y").code == .done)
@@ -74,7 +74,7 @@ struct RotateNextTests {
     #expect(try world.rotations().count == 1)
   }
 
-  @Test("a secret can be typed, but not the old one again; the old one is shown on request")
+  @Test("a secret can be typed, but not the old one again, which is shown on request")
   func typed() throws {
     let world = try EverydayWorld.afterBobLeft()
     let result = world.next("o", "t", "old", "old", "t", "brand new", "brand new", "y")
@@ -95,11 +95,11 @@ struct RotateNextTests {
     #expect(try world.secret() == "edited")
   }
 
-  @Test("others can be skipped, accepted or left for another day")
+  @Test("other items can be skipped, accepted or postponed")
   func choices() throws {
     let world = try EverydayWorld.afterBobLeft(["b.example/alice", "c.example/alice"])
     #expect(world.next("q").code == .done)
-    #expect(world.next().code == .cancelled, "the end of input is no answer")
+    #expect(world.next().code == .cancelled, "the end of input is not an answer")
     #expect(world.next("s", "what", "a", "", "a", "for everybody").code == .done)
     #expect(
       try world.rotations() == [
@@ -111,7 +111,7 @@ struct RotateNextTests {
     #expect(try world.secret() == "old")
   }
 
-  @Test("what somebody else has stored meanwhile is kept beside the new one")
+  @Test("a secret that another user has stored concurrently is kept beside the new one")
   func meanwhile() throws {
     let world = try EverydayWorld.afterBobLeft()
     let mine = world.next("g", "n", "n").text
@@ -126,7 +126,7 @@ struct RotateNextTests {
   }
 
   @Test(
-    "a secret that got into its item before the program was ended waits no more, nor one whose item is gone")
+    "a pending secret is removed if its item already has it, or if its item no longer exists")
   func already() throws {
     let world = try EverydayWorld.afterBobLeft()
     let new = world.next("g", "n", "n").text
@@ -141,7 +141,7 @@ struct RotateNextTests {
     #expect(other.waiting() == 0)
   }
 
-  @Test("in a real terminal that is killed in between, neither secret is lost")
+  @Test("no secret is lost if the command is killed on a real terminal")
   func killed() throws {
     let world = try EverydayWorld.afterBobLeft()
     let first = try PseudoTerminal(["rotate", "next"], variables: world.variables)

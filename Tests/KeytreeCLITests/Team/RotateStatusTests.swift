@@ -9,7 +9,7 @@ import Testing
 
 @Suite("keytree rotate status")
 struct RotateStatusTests {
-  @Test("lists who could read what, until the secret changes")
+  @Test("the list shows past readers of each secret until it changes")
   func lists() throws {
     let world = try EverydayWorld.afterBobLeft(["b.example/alice", "c.example/alice"])
     try world.done(["rm", "b.example"])
@@ -37,7 +37,7 @@ struct RotateStatusTests {
     #expect(try world.done(["rotate", "status"]).text.contains("\tdeleted; Alice Example"))
   }
 
-  @Test("is one canonical object per line for programs")
+  @Test("the list for programs has one canonical object per line")
   func json() throws {
     let world = try EverydayWorld.afterBobLeft()
     let record = try Members(try world.done(["get", "a.example", "--json"]).text)
@@ -56,7 +56,7 @@ struct RotateStatusTests {
         """)
   }
 
-  @Test("starts no process but git once GnuPG has seen the people")
+  @Test("the command starts no process but git once GnuPG has read the keys")
   func cost() throws {
     let world = try EverydayWorld.afterBobLeft()
     try world.done(["rotate", "status"])
@@ -66,7 +66,7 @@ struct RotateStatusTests {
         "explain: items decrypted: 0\nexplain: signatures made: 0\nexplain: processes started: 0\n"))
   }
 
-  @Test("tells where there may be more, which is not settled")
+  @Test("an incomplete history is reported, and --fail-if-open fails")
   func incomplete() throws {
     let world = try EverydayWorld.afterBobLeft()
     try world.done(["set", "a.example", "--secret"], input: "new")
@@ -94,7 +94,7 @@ struct RotateStatusTests {
     }
   }
 
-  @Test("complains about what it cannot read or place, also for programs, and is not settled")
+  @Test("an unreadable record and an unknown file are reported, also for programs, and --fail-if-open fails")
   func unreadable() throws {
     let world = try EverydayWorld()
     try world.joinBob()
@@ -103,7 +103,8 @@ struct RotateStatusTests {
     let message = try Data(contentsOf: URL(fileURLWithPath: item))
     try world.done(["group", "remove", "default", Word(GnuPGKey.bob.mail)])
     let stray = world.store + "/items/internet-password/a.example/other.gpg"
-    // Another message for the same readers, and the same one with a marker packet, which says nothing, before it.
+    // The files are another message for the same readers, and the original message after a marker packet, which has no
+    // meaning.
     var other = message
     other[other.count - 1] ^= 1
     let marked = stray.replacing("other", with: "marked")
@@ -130,7 +131,7 @@ struct RotateStatusTests {
     #expect(result.talkText.contains("\(warning) record of the history cannot be read"))
   }
 
-  @Test("names a key that no member has, and a group that was left")
+  @Test("the list names a key that no member has, and a person who is not in the group")
   func strangers() throws {
     let world = try EverydayWorld()
     try world.joinBob()
@@ -146,7 +147,7 @@ struct RotateStatusTests {
     #expect(text.contains("\tkey F0896F197DF1FC3C, which no member has\t"), "\(text)")
   }
 
-  @Test("accepting is for admins, needs a reason, and concerns what is on the list")
+  @Test("accept is for admins, requires a reason, and only applies to items on the list")
   func accept() throws {
     let world = try EverydayWorld.afterBobLeft()
     try world.done(["add", "new.example/alice"], input: "never seen")
@@ -163,7 +164,7 @@ struct RotateStatusTests {
       #expect(result.code == code && result.talkText.contains(text), "\(words): \(result.talkText)")
     }
     #expect(try world.rotations() == ["open keytree://internet-password/a.example/alice"])
-    // Carol is a member and no admin.
+    // Carol is a member, but not an admin.
     let carol = try EverydayWorld(keys: [.carol])
     let file = world.folder.path + "/carol.asc"
     try Data(GnuPGKey.carol.publicKey).write(to: URL(fileURLWithPath: file))
@@ -182,7 +183,7 @@ struct RotateStatusTests {
   }
 }
 
-/// The texts of a line of JSON.
+/// The texts in a line of JSON.
 private struct Members {
   private let texts: [String: String]
 

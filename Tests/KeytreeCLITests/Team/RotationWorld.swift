@@ -6,7 +6,7 @@ import KeytreeCLI
 import TestSupport
 
 extension EverydayWorld {
-  /// Alice's store, in which Bob could read `a.example/alice` with the secret `old`, and left.
+  /// Returns Alice's store, in which Bob could read `a.example/alice` with the secret `old` and then left.
   static func afterBobLeft(_ more: [Word] = []) throws -> EverydayWorld {
     let world = try EverydayWorld()
     try world.joinBob()
@@ -15,14 +15,14 @@ extension EverydayWorld {
     return world
   }
 
-  /// Lets Bob into the default group.
+  /// Adds Bob to the default group.
   func joinBob() throws {
     let file = folder.path + "/bob.asc"
     try Data(GnuPGKey.bob.publicKey).write(to: URL(fileURLWithPath: file))
     try done(["group", "add", "default", Word(file), "--fingerprint", Word(GnuPGKey.bob.fingerprint.text)])
   }
 
-  /// Runs a command that has to succeed.
+  /// Runs a command that must succeed.
   @discardableResult
   func done(_ words: [Word], input: String = "") throws -> Result {
     let result = run(words, input: Array(input.utf8))
@@ -30,21 +30,21 @@ extension EverydayWorld {
     return result
   }
 
-  /// Answers to `keytree rotate next` at a terminal, one line each.
+  /// Runs `keytree rotate next` on a terminal with answers, one per line.
   func next(_ answers: String..., words: [Word] = [], more: [String: String] = [:]) -> Result {
     run(
       ["rotate", "next"] + words, input: Array(answers.map { "\($0)\n" }.joined().utf8), isTerminal: true,
       more: more)
   }
 
-  /// The states of the rotation list and the items, in its order.
+  /// Returns the states and the items of the rotation list, in its order.
   func rotations() throws -> [String] {
     try done(["rotate", "status"]).text.split(separator: "\n").map { line in
       line.split(separator: "\t").prefix(2).joined(separator: " ")
     }
   }
 
-  /// How many new secrets wait.
+  /// Returns the number of pending secrets.
   func waiting() -> Int {
     run("find", "--service", "keytree-rotation").text.split(separator: "\n").count
   }

@@ -6,15 +6,15 @@ import KeytreeCLI
 import Terminal
 import TestSupport
 
-/// People with a machine each, around a bare repository.
+/// People who each have a machine, and a bare repository that they share.
 final class TeamMachines {
-  /// A person with keys, an environment of her own, and the program.
+  /// A user with keys, their own environment, and the program.
   let worlds: [GnuPGKey: CareWorld]
   private let scratch = ScratchFolder()
 
   var hub: String { "\(scratch.path)/hub.git" }
 
-  /// Makes a store of the first person, with git, and sends it to the bare repository.
+  /// Creates a store of the first person, with git, and pushes it to the bare repository.
   init(_ people: [GnuPGKey] = [.alice, .bob]) throws {
     var worlds: [GnuPGKey: CareWorld] = [:]
     for person in people { worlds[person] = try CareWorld([person]) }
@@ -26,7 +26,7 @@ final class TeamMachines {
     try succeed(first, "sync")
   }
 
-  /// A command did not do what a test needs done.
+  /// An error for a command that did not have the expected result.
   struct Unexpected: Error, CustomStringConvertible {
     let description: String
   }
@@ -34,7 +34,7 @@ final class TeamMachines {
   func run(
     _ person: GnuPGKey, _ words: [String], input: String = "", answers: [String]? = nil
   ) -> CareWorld.Answer {
-    guard let world = worlds[person] else { preconditionFailure("\(person) is not here") }
+    guard let world = worlds[person] else { preconditionFailure("\(person) has no machine") }
     guard let answers else { return world.run(words, input: Array(input.utf8)) }
     let memory = MemoryConsole(answers, isTerminal: true)
     let code = Program.run(
@@ -51,9 +51,9 @@ final class TeamMachines {
     return answer
   }
 
-  /// The subjects of a person's commits, the last one first.
+  /// Returns the subjects of a person's commits, newest first.
   func subjects(_ person: GnuPGKey) throws -> [String] {
-    guard let world = worlds[person] else { preconditionFailure("\(person) is not here") }
+    guard let world = worlds[person] else { preconditionFailure("\(person) has no machine") }
     let output = try GnuPGTool.run("git", ["-C", world.store, "log", "--format=%s"])
     return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
   }
@@ -65,7 +65,7 @@ final class TeamMachines {
     return path
   }
 
-  /// Lets a person in, who then has a clone.
+  /// Adds a person to a group, and makes a clone for them.
   func welcome(_ person: GnuPGKey, _ words: String...) throws {
     let file = try keyFile(person)
     let answer = run(

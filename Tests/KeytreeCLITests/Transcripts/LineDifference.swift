@@ -1,4 +1,4 @@
-/// The difference of two texts, line by line, for a person.
+/// The difference between two texts, line by line, in readable form.
 enum LineDifference {
   /// The lines of both texts: ` ` in both, `-` only in the first, `+` only in the second; empty when equal.
   static func show(_ first: [String], _ second: [String]) -> String {

@@ -1,8 +1,8 @@
-/// What stands in a transcript for text that varies or cannot be seen.
+/// The placeholders in a transcript for text that varies or is invisible.
 enum Placeholders {
   private static let characters: [(String, String)] = [("<TAB>", "\t"), ("<CR>", "\r"), ("<ESC>", "\u{1B}")]
 
-  /// Text with invisible characters named.
+  /// Returns the text with invisible characters replaced by their names.
   static func name(_ text: String) -> String {
     var named = ""
     for scalar in text.unicodeScalars {
@@ -17,7 +17,7 @@ enum Placeholders {
     return named
   }
 
-  /// Text with names replaced by values: `<TMP>` by a folder, `<TAB>` by a tab.
+  /// Returns the text with names replaced by values: `<TMP>` by a folder, `<TAB>` by a tab.
   static func fill(_ text: String, _ values: [String: String]) -> String {
     var filled = text
     for (name, character) in characters { filled = replace(name, in: filled, by: character) }
@@ -29,9 +29,9 @@ enum Placeholders {
     text.split(separator: name, omittingEmptySubsequences: false).joined(separator: value)
   }
 
-  /// Compares a line with what is expected and takes down what placeholders stood for.
+  /// Compares a line with the expected one, and records the values of its placeholders.
   ///
-  /// - Returns: the values of the placeholders met, or nil when the line is another.
+  /// - Returns: The values of the placeholders, or nil if the line differs.
   static func match(_ line: String, _ expected: String) -> [String: String]? {
     match(Substring(line), Substring(expected))
   }
@@ -40,7 +40,7 @@ enum Placeholders {
     for (name, isPart) in kinds where expected.hasPrefix(name) {
       let rest = expected.dropFirst(name.count)
       var end = line.endIndex
-      // The longest match first; what stands for anything may stand for nothing.
+      // The longest match is tried first. `<ANY>` may match an empty text.
       while true {
         let candidate = line[..<end]
         if isPart(candidate), var values = match(line[end...], rest) {

@@ -1,25 +1,25 @@
-/// A conversation with the program: what is typed, and what comes back.
+/// A dialogue with the program: the input and the output.
 ///
-///     # A comment. Empty lines separate.
+///     # A comment. Empty lines are separators.
 ///     @ terminal                 standard input, output and error are a terminal from here on
-///     @ terminal in err          only these are; `@ terminal none` ends it
+///     @ terminal in err          only these are a terminal; `@ terminal none` ends it
 ///     @ width 60                 the columns of the terminal
-///     @ time 59                  the seconds since 1970 from here on; `@ time` goes back to the clock
-///     @ env NAME=value           a variable from here on; `@ env NAME` takes it away
-///     ! printf x > notes         a line for /bin/sh in the folder <TMP>, which has to succeed
+///     @ time 59                  the time in seconds since 1970 from here on; `@ time` restores the clock
+///     @ env NAME=value           a variable from here on; `@ env NAME` removes it
+///     ! printf x > notes         a line for /bin/sh in the folder <TMP>, which must succeed
 ///     $ keytree add github.com/alice
-///     < hunter2                  a line of input; on a terminal one for every question
+///     < hunter2                  a line of input; on a terminal one for each question
 ///     added github.com/alice     a line of standard output
-///     1> $ odd                   the same, where it is empty or looks like something else
+///     1> $ odd                   the same, if it is empty or could be mistaken for another line
 ///     2> hint: more              a line of standard error
-///     ? 5                        the exit code; 0 when there is none
+///     ? 5                        the exit code; 0 when it is missing
 ///
-/// `<\ text`, `1\ text` and `2\ text` are last lines without a line feed. Words of a command are separated by
-/// spaces; 'single' and "double" quotation marks protect them, and `$'...'` knows `\xNN`, `\n`, `\t`, `\e`,
-/// `\\` and `\'`.
+/// `<\ text`, `1\ text` and `2\ text` are last lines without a line feed. The words of a command are separated by
+/// spaces; 'single' and "double" quotation marks protect them, and `$'...'` supports `\xNN`, `\n`, `\t`, `\e`, `\\`
+/// and `\'`.
 ///
-/// Placeholders: `<ID>` (32 digits), `<COPY>` (12 or 64 digits), `<DATE>` (RFC 3339) and `<ANY>` (anything) in output stand for what
-/// varies; in a later command `<ID>` is the id seen last. `<TMP>` and `<HOME>` are folders made for the
+/// Placeholders: `<ID>` (32 digits), `<COPY>` (12 or 64 digits), `<DATE>` (RFC 3339) and `<ANY>` (anything) in output
+/// represent text that varies; in a later command `<ID>` is the most recent id. `<TMP>` and `<HOME>` are folders of the
 /// transcript. `<TAB>`, `<CR>`, `<ESC>` and `<x07>` are those characters.
 struct Transcript {
   /// One stream's lines as written in the file, without their markers.
@@ -30,7 +30,7 @@ struct Transcript {
 
   /// One command, or one line for the shell.
   struct Step {
-    /// Comments, directives and empty lines in front of it, as written.
+    /// The comments, directives and empty lines before it, as written.
     var preamble: [String] = []
     /// The line after `$ ` or `! `.
     var line = ""
@@ -45,10 +45,10 @@ struct Transcript {
 
   /// The steps in order.
   var steps: [Step] = []
-  /// What follows the last step, as written.
+  /// The lines after the last step, as written.
   var rest: [String] = []
 
-  /// Why a file is not a transcript.
+  /// An error in the format of a transcript.
   struct FormatError: Error { let line: Int }
 
   init(parsing text: String) throws {
@@ -79,7 +79,7 @@ struct Transcript {
 }
 
 extension Transcript.Step {
-  /// The step as lines of the file.
+  /// The lines of the step in the file.
   var lines: [String] {
     var lines = preamble + [(isShell ? "! " : "$ ") + line]
     lines += input.lines(marker: "<", plain: "< ")
@@ -113,7 +113,7 @@ extension Transcript.Step {
 }
 
 extension Transcript.Expectation {
-  /// The lines with their markers; a line of output that cannot be taken for anything else has none.
+  /// Returns the lines with their markers. A line of output that cannot be mistaken for another kind of line has none.
   fileprivate func lines(marker: String, plain: String?) -> [String] {
     lines.enumerated().map { index, line in
       if !endsWithLineFeed, index == lines.count - 1 { return marker + "\\ " + line }
@@ -124,7 +124,7 @@ extension Transcript.Expectation {
     }
   }
 
-  /// The lines of bytes that were written, with characters that cannot be seen as placeholders.
+  /// Creates an expectation from bytes that were written, with invisible characters as placeholders.
   init(written bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     let text = String(decoding: bytes, as: UTF8.self)

@@ -6,20 +6,20 @@ import KeyringModel
 import KeytreeCLI
 import Terminal
 
-/// Holds a conversation with the program in process and compares it with a transcript.
+/// Runs the commands of a transcript in this process and compares the results with the transcript.
 struct TranscriptRunner {
-  /// The program: words, environment, console.
+  /// The function that runs the program with words, environment and console.
   let program: ([Word], Environment, Console) -> ExitCode
   /// The folder `<TMP>`; `<HOME>` is `home` in it.
   let folder: String
-  /// Variables that every command sees.
+  /// Variables that every command has.
   private var variables: [String: String]
   private var terminals: Set<String> = []
   private var width = 80
   private var seconds: Int64?
   private var values: [String: String] = [:]
 
-  /// Why a transcript cannot be followed.
+  /// An error that prevents a transcript from being run.
   enum Problem: Error, Equatable {
     case unknownDirective(String)
     case unclosedQuote(line: Int)
@@ -40,10 +40,10 @@ struct TranscriptRunner {
     values = ["TMP": folder, "HOME": folder + "/home"]
   }
 
-  /// Follows a transcript.
+  /// Runs a transcript.
   ///
-  /// - Returns: the transcript as it happened: lines that match are as they were written, with their
-  ///   placeholders; all others are what came.
+  /// - Returns: The transcript with the actual results. A line that matches is unchanged and keeps its placeholders;
+  ///   any other line is the actual one.
   mutating func follow(_ transcript: Transcript) throws -> Transcript {
     var happened = transcript
     for index in happened.steps.indices {
@@ -126,7 +126,7 @@ struct TranscriptRunner {
 
 /// The words of a command in a transcript.
 enum TranscriptWords {
-  /// The words; nil when a quotation mark is not closed.
+  /// Returns the words; nil if a quotation mark is not closed.
   static func split(_ line: String) -> [Word]? {
     var words: [Word] = []
     var word: [UInt8]?
@@ -151,7 +151,7 @@ enum TranscriptWords {
     return words
   }
 
-  /// The bytes of `$'...'`, whose beginning has been taken.
+  /// Returns the bytes of `$'...'` after its opening characters.
   private static func escaped(_ rest: inout Substring) -> [UInt8]? {
     var bytes: [UInt8] = []
     while let character = rest.popFirst() {

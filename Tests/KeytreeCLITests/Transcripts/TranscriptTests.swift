@@ -5,25 +5,25 @@ import KeytreeCLI
 import Terminal
 import Testing
 
-/// Every file in `fixtures/transcripts` is a test. With `UPDATE_TRANSCRIPTS=1` in the environment the files are
-/// rewritten to what happened; read the difference before it is committed.
+/// Each file in `fixtures/transcripts` is a test. With `UPDATE_TRANSCRIPTS=1` in the environment, the files are
+/// rewritten to the actual results. Review the difference before you commit it.
 @Suite("Transcripts")
 struct TranscriptTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../../../fixtures/transcripts").standardizedFileURL
 
   static let names: [String] = {
-    // Without the folder there are no tests, and `covers` fails.
+    // Without the folder there are no test cases, and `there are transcripts` fails.
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return files.filter { $0.hasSuffix(".txt") }.sorted()
   }()
 
-  @Test("read as they happen", arguments: names)
+  @Test("each transcript matches what happens", arguments: names)
   func happens(name: String) throws {
     let file = Self.folder.appendingPathComponent(name)
     let text = try String(contentsOf: file, encoding: .utf8)
     let transcript = try Transcript(parsing: text)
-    #expect(transcript.text == text, "a transcript is written in its one form")
+    #expect(transcript.text == text, "the file has the canonical form of a transcript")
     let folder = try TemporaryFolder()
     var runner = TranscriptRunner(folder: folder.path)
     let happened = try runner.follow(transcript).text
@@ -35,13 +35,13 @@ struct TranscriptTests {
     #expect(difference == "", "\(name), - expected, + happened:\n\(difference)")
   }
 
-  @Test("exist")
+  @Test("there are transcripts")
   func covers() {
     #expect(Self.names.count >= 3)
   }
 }
 
-/// A folder with a short name and a `home` in it, removed at the end.
+/// A folder with a short name that contains a folder `home`. It is removed at the end.
 final class TemporaryFolder {
   let path: String
 
@@ -51,20 +51,20 @@ final class TemporaryFolder {
   }
 
   deinit {
-    // A folder that stays behind is no reason to fail.
+    // A leftover folder is no reason to fail.
     try? FileManager.default.removeItem(atPath: path)
   }
 }
 
 @Suite("The transcript runner")
 struct TranscriptRunnerTests {
-  /// A program that shows what it was given.
+  /// A program that prints its input.
   private func echo(_ words: [Word], _ environment: Environment, _ console: Console) -> ExitCode {
-    // As it is, with tabs.
+    // The words are written without escaping, including tabs.
     for word in words { console.write(TerminalText(composed: word.approximateText + "\n")) }
     if let text = environment.text("GREETING") { console.say(text) }
     if words.last == "ask" {
-      // The answer does not matter, the question does.
+      // The test needs the question; the answer does not matter.
       _ = try? console.confirm("Really")
     }
     if words.last == "bare" { console.write("no line feed") }
@@ -79,7 +79,7 @@ struct TranscriptRunnerTests {
   }
 
   @Test(
-    "agrees with what happens",
+    "the runner returns a transcript unchanged if it matches",
     arguments: [
       "$ keytree a 'b c' \"d\" $'e\\x66'\na\nb c\nd\nef\n",
       "# a comment\n\n$ keytree fail\nfail\n? 4\n",
@@ -97,7 +97,7 @@ struct TranscriptRunnerTests {
   }
 
   @Test(
-    "shows what happened in place of what did not",
+    "the runner replaces each line that differs with the actual one",
     arguments: [
       ("$ keytree a\nb\n", "$ keytree a\na\n"),
       ("$ keytree a\na\n2> x\n", "$ keytree a\na\n"),
@@ -113,7 +113,7 @@ struct TranscriptRunnerTests {
   }
 
   @Test(
-    "refuses what is not a transcript",
+    "the runner refuses an invalid transcript",
     arguments: ["stray output\n", "@ nonsense\n$ keytree a\na\n", "$ keytree 'a\n", "$ ls\n", "! false\n"])
   func refuses(text: String) {
     #expect(throws: (any Error).self) { try follow(text) }

@@ -4,9 +4,9 @@ import KeyringModel
 import TestSupport
 import Testing
 
-/// A store in a folder of a larger repository: its hook, and a second store beside it.
+/// A store in a folder of a larger repository, with its hook, and a second store beside it.
 @Suite("A store in a folder of a repository") struct StoreFolderTests {
-  /// A repository with a store in `team/keys`, and a bare one with a hook.
+  /// A repository with a store in `team/keys`, and a bare repository with a hook.
   private final class World {
     let program: ProcessesProgram
     var top: String { "\(program.folder)/large" }
@@ -60,18 +60,18 @@ import Testing
     }
   }
 
-  @Test func `the hook takes what is right in the folder, whatever lies beside it`() throws {
+  @Test func `the hook accepts a valid store in the folder, whatever is beside it`() throws {
     let world = try World()
     let first = try world.push()
     #expect(first.status == 0 && first.errors.contains("1 item, 1 policy"), "\(first.errors)")
-    // Beside the store anything may lie, also what a store must not have.
+    // Files beside the store are not checked, even if a store must not contain them.
     try world.write(".envrc")
     try FileManager.default.createSymbolicLink(atPath: "\(world.top)/link", withDestinationPath: "README")
     try world.commit()
     try world.run("add", "b.example/bob", input: "secret")
     let second = try world.push()
     #expect(second.status == 0 && second.errors.contains("2 items, 1 policy"), "\(second.errors)")
-    // And so does `sync`, which the hook judges as any push.
+    // The hook treats a push by `sync` in the same way.
     try world.run("add", "c.example/carol", input: "secret")
     let sync = try world.outcome("sync")
     #expect(sync.status == 0, "\(sync.errors)")
@@ -82,7 +82,7 @@ import Testing
     #expect(at.status == 0 && at.errors.contains("3 items"), "\(at.errors)")
   }
 
-  @Test func `the hook refuses what is wrong in the folder`() throws {
+  @Test func `the hook refuses an invalid store in the folder`() throws {
     let world = try World()
     #expect(try world.push().status == 0)
     try world.write("team/keys/items/tool.sh")
@@ -101,7 +101,7 @@ import Testing
     #expect(gone.status != 0 && gone.errors.contains("there is none here"), "\(gone.errors)")
   }
 
-  @Test func `a hook that is not told the folder refuses the store`() throws {
+  @Test func `a hook without the option --folder refuses the store`() throws {
     let world = try World(hook: "")
     let outcome = try world.push()
     #expect(outcome.status != 0, "\(outcome.errors)")
@@ -117,7 +117,7 @@ import Testing
     #expect(outcome.errors.contains("another store"), "\(outcome.errors)")
   }
 
-  @Test func `sync refuses a second store, doctor names it, and init makes none`() throws {
+  @Test func `sync refuses a second store, doctor names it, and init does not create one`() throws {
     let world = try World()
     #expect(try world.push().status == 0)
     let second = "\(world.top)/second/store"
@@ -129,7 +129,7 @@ import Testing
 
     let plain = try world.program.run(["init", "--store", second, "--no-git"])
     #expect(plain.status == 0, "\(plain.errors)")
-    // One that was committed by git itself.
+    // This store was committed with plain git.
     try world.program.git(["add", "-f", "second"], in: world.top)
     try world.program.git(["commit", "-q", "-m", "second"], in: world.top)
     let sync = try world.outcome("sync")
@@ -140,7 +140,7 @@ import Testing
     #expect(doctor.status != 0 && doctor.text.contains(words), "\(doctor.text)")
   }
 
-  @Test func `the folder is a plain path, and for bare repositories alone`() throws {
+  @Test func `the folder must be a plain path, and the option is for bare repositories only`() throws {
     let world = try World()
     #expect(try world.push().status == 0)
     for folder in ["/team/keys", "team/../keys", "..", "", "team//keys", "."] {

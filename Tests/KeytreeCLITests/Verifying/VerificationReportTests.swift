@@ -13,7 +13,7 @@ import Testing
   private static let soon = Finding(
     "keys/x.asc", .keyEnds(StandInEngine.fingerprint(1), Timestamp(microseconds: 0)))
 
-  /// Findings, warnings, whether warnings count, and how the command ends.
+  /// Findings, warnings, a Boolean value that indicates whether warnings count, and the exit code.
   static let endings: [([Finding], [Finding], Bool, ExitCode)] = [
     ([], [], true, .done), ([], [soon], false, .done), ([], [soon], true, .failedChecks),
     ([stray], [], false, .failedChecks), ([stray, chain], [soon], true, .policyNotTrusted),
@@ -21,7 +21,7 @@ import Testing
     ([Finding("refs/heads/main", .branch(.deleted))], [], false, .failedChecks),
   ]
 
-  @Test("findings decide how it ends", arguments: endings)
+  @Test("the findings determine the exit code", arguments: endings)
   func ends(_ findings: [Finding], _ warnings: [Finding], _ isStrict: Bool, _ code: ExitCode) {
     var result = Verification(findings)
     result.warnings = warnings
@@ -40,7 +40,7 @@ import Testing
     .notPinned(generation: 2, pinned: 1), .pinUnreadable,
   ]
 
-  @Test func `each problem has its own words, and a line says in which commit it is`() {
+  @Test func `each problem has a distinct message, and a line names the commit`() {
     let words = Self.problems.map(\.words)
     #expect(Set(words).count == words.count)
     #expect(
@@ -48,7 +48,7 @@ import Testing
         == "policy.json in commit 0123456789ab: the policy is not trusted: it has no signature")
   }
 
-  @Test func `what comes from a store is escaped`() {
+  @Test func `text from a store is escaped`() {
     let evil = Finding("e\u{1B}]0;x\u{7}\u{202E}", .stray(.link), commit: "\u{1B}[2J")
     #expect(!evil.line.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202E })
   }

@@ -5,7 +5,7 @@ import KeyringModel
 import TestSupport
 import Testing
 
-/// The built program at stores, commits and pushes, on a machine without any key.
+/// The built program with stores, commits and pushes, on a machine without any key.
 @Suite("Verify") struct VerifyCommandTests {
   @Test func `each kind of damage is found in the folder, in a commit, and in a push`() throws {
     let world = try VerifyWorld()
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `what is right passes everywhere`() throws {
+  @Test func `a valid store passes everywhere`() throws {
     let world = try VerifyWorld()
     let bare = try world.program.run(
       ["verify", "--at", "main", "--store", world.hub], variables: world.elsewhere)
@@ -39,16 +39,16 @@ import Testing
       #expect(outcome.errors.contains("3 items, 2 policies, the first one signed by "), "\(outcome)")
       #expect(outcome.errors.contains("nothing says whose policy this should be"), "\(outcome)")
     }
-    // The person's own machine has accepted the first policy, which is an anchor.
+    // The user's own machine has accepted the first policy, which is an anchor.
     let own = try world.program.run(["verify"])
     #expect(own.status == 0 && own.errors.contains("accepted on this machine, nothing is wrong"), "\(own)")
-    // Without git there is nothing but the policy itself.
+    // Without git only the current policy exists.
     try FileManager.default.removeItem(atPath: "\(world.store)/.git")
     let plain = try world.verify("--fingerprint", GnuPGKey.alice.fingerprint.text)
     #expect(plain.status == 0 && plain.errors.contains("1 policy"), "\(plain)")
   }
 
-  @Test func `the first policy is held against the admin who is named`() throws {
+  @Test func `the first policy must be signed by the admin who is named`() throws {
     let world = try VerifyWorld()
     let (alice, carol) = (GnuPGKey.alice.fingerprint.text, GnuPGKey.carol.fingerprint.text)
     let right = try world.verify("--fingerprint", carol, "--fingerprint", alice)
@@ -61,7 +61,7 @@ import Testing
     #expect(try world.verify("--store", "\(world.program.folder)/nothing").status == 4)
   }
 
-  @Test func `attributes and filters of a commit hide nothing`() throws {
+  @Test func `attributes and filters in a commit hide nothing`() throws {
     let world = try VerifyWorld()
     try world.forge.write(Array("items/** export-ignore filter=x\n".utf8), to: ".gitattributes")
     try world.swapFiles(VerifyWorld.items[0], VerifyWorld.items[1])
@@ -71,7 +71,7 @@ import Testing
     #expect(outcome.status == 13 && outcome.text.contains(words), "\(outcome.text)\(outcome.errors)")
   }
 
-  @Test func `programs are told the same`() throws {
+  @Test func `the output for programs contains the same findings`() throws {
     let world = try VerifyWorld()
     try world.swapFiles(VerifyWorld.items[0], VerifyWorld.items[1])
     let outcome = try world.verify("--json")
@@ -89,7 +89,7 @@ import Testing
 
   // MARK: Pushes
 
-  @Test func `a push that takes something away is refused`() throws {
+  @Test func `a push that removes commits or a branch is refused`() throws {
     let world = try VerifyWorld()
     for (arguments, words) in [
       (["--force", "origin", "main~1:main"], "the branch would lose commits"),
@@ -106,7 +106,7 @@ import Testing
       outcome.status == 0 && outcome.errors.contains("4 items, 2 policies, nothing is wrong"), "\(outcome)")
   }
 
-  @Test func `what a later commit takes away again stays in the history and is refused`() throws {
+  @Test func `a link that a later commit removes is still in the history and is refused`() throws {
     let world = try VerifyWorld()
     let link = "\(world.store)/items/link"
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/etc/passwd")
@@ -114,13 +114,13 @@ import Testing
     try FileManager.default.removeItem(atPath: link)
     try world.commit()
     #expect(try world.verify("--at", "HEAD").status == 0)
-    // By a tag, which nobody looks at, it gets in; a branch with it does not.
+    // A tag is not checked, so the push succeeds. A push to a branch is refused.
     #expect(try world.pushing(["origin", "main:refs/tags/x"]).status == 0)
     let outcome = try world.pushing()
     #expect(outcome.status != 0 && outcome.errors.contains("items/link in commit "), "\(outcome)")
   }
 
-  @Test func `an unsigned policy between two right ones is refused`() throws {
+  @Test func `an unsigned policy between two valid ones is refused`() throws {
     let world = try VerifyWorld()
     let right = try world.forge.bytes("policy.json")
     try world.forge.succeed([.join(GnuPGKey.bob.fingerprint, group: "default")], by: nil)
@@ -131,16 +131,16 @@ import Testing
     #expect(outcome.status != 0 && outcome.errors.contains("its signature does not fit it"), "\(outcome)")
   }
 
-  @Test func `new branches belong to the keyring, and the first one to whom the hook names`() throws {
+  @Test func `a new branch must belong to the keyring, and the first one to the named admin`() throws {
     let world = try VerifyWorld()
     #expect(try world.pushing(["origin", "main~1:refs/heads/older"]).status == 0)
-    // Another store, with another keyring.
+    // This store has another keyring.
     let other = "\(world.program.folder)/other"
     try world.program.succeed(["init", "--store", other, "--key", GnuPGKey.alice.fingerprint.text])
     try world.program.git(["branch", "-M", "main"], in: other)
     let foreign = try world.program.outcome(ofGit: ["push", world.hub, "main:foreign"], in: other)
     #expect(foreign.status != 0 && foreign.errors.contains("it is of another keyring"), "\(foreign)")
-    // A branch without a store.
+    // This branch has no store.
     try world.program.git(["switch", "-q", "--orphan", "notes"], in: other)
     try world.program.git(["commit", "-q", "--allow-empty", "-m", "x"], in: other)
     let notes = try world.program.outcome(ofGit: ["push", world.hub, "notes"], in: other)
@@ -157,11 +157,11 @@ import Testing
     #expect(taken.status == 0 && taken.errors.contains("3 items, 2 policies, the first one"), "\(taken)")
   }
 
-  @Test func `a server that does not check what it receives takes no push`() throws {
+  @Test func `a server that does not check received objects refuses every push`() throws {
     let world = try VerifyWorld()
     try world.program.git(["commit", "-q", "--allow-empty", "-m", "x"])
     try world.program.git(["config", "receive.fsckObjects", "false"], in: world.hub)
-    // The setting for pushes outranks the general one.
+    // The setting for pushes takes precedence over the general one.
     try world.program.git(["config", "transfer.fsckObjects", "true"], in: world.hub)
     let refused = try world.pushing()
     #expect(
@@ -173,7 +173,7 @@ import Testing
     #expect(try world.pushing().status != 0)
   }
 
-  @Test func `one commit may come to several branches at once`() throws {
+  @Test func `one commit may be pushed to several branches at once`() throws {
     let world = try VerifyWorld()
     let outcome = try world.pushing(["origin", "main:refs/heads/one", "main:refs/heads/two"])
     #expect(outcome.status == 0, "\(outcome)")
@@ -183,7 +183,7 @@ import Testing
   // MARK: Processes
 
   @Test(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
-  func `no agent is started, nobody is asked, and nothing is written but in a folder that goes`() throws {
+  func `verify starts no agent, asks nothing, and writes only into a temporary folder`() throws {
     let world = try VerifyWorld()
     let strace = try #require(ProcessesTracer.strace)
     let log = "\(world.program.folder)/log"
@@ -197,7 +197,7 @@ import Testing
       let programs = Set(calls.filter { $0.contains("execve(") }.compactMap(Self.programName))
       #expect(programs.subtracting(["keytree", "gpg", "gpgconf", "git"]) == [], "\(programs)")
       #expect(programs.contains("gpg"))
-      // What gpg looks for is the agent of a home that nobody has, and there is none.
+      // gpg tries to connect to the agent of a home that does not exist.
       let asked = calls.filter { $0.contains("connect(") }
       #expect(asked.allSatisfy { $0.contains("/.verify-") && $0.contains("= -1 ENOENT") }, "\(asked)")
     }
@@ -205,7 +205,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: "\(world.program.folder)/elsewhere/state"))
   }
 
-  /// The last part of the first word in quotes.
+  /// The last path component of the first quoted word.
   private static func programName(_ line: Substring) -> String? {
     let words = line.split(separator: "\"")
     return words.count > 1 ? words[1].split(separator: "/").last.map(String.init) : nil

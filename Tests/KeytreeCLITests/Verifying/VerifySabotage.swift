@@ -4,14 +4,14 @@ import KeyringModel
 import TestSupport
 import Testing
 
-/// Something that somebody who can push, but has no admin's key, does to a store; and the words by which it is found.
+/// A change that an attacker with push access, but without an admin's key, makes to a store, and the finding for it.
 struct VerifySabotage: Sendable, CustomStringConvertible {
   let description: String
-  /// A part of the line that tells of it.
+  /// A part of the line that reports it.
   let words: String
-  /// How `verify` ends.
+  /// The exit status of `verify`.
   let status: Int32
-  /// Whether a folder without history shows it, too: not what lies in the past, and nothing that git keeps out.
+  /// False if the fault is only visible in the history or in a commit, because git does not check it out.
   var isInFolder = true
   let act: @Sendable (VerifyWorld) throws -> Void
 
@@ -26,13 +26,13 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
   private static let item = VerifyWorld.items[0]
 
   static let policies = [
-    VerifySabotage("one more recipient, unsigned", "its signature does not fit it", status: 9) { world in
+    VerifySabotage("an additional recipient, unsigned", "its signature does not fit it", status: 9) { world in
       try world.forge.succeed([.join(GnuPGKey.bob.fingerprint, group: "default")], by: nil)
     },
     VerifySabotage("the old policy", "generation 1 after generation 2", status: 9) { world in
       try world.program.git(["checkout", "-q", "main~1", "--", "policy.json", "policy.json.asc"])
     },
-    VerifySabotage("the generation of another one", "two different ones of generation 2", status: 9) {
+    VerifySabotage("the generation of another policy", "two different ones of generation 2", status: 9) {
       world in
       var policy = try world.forge.policy
       policy.groups["ops"] = [GnuPGKey.bob.fingerprint]
@@ -44,7 +44,7 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
       try world.forge.succeed([.role(GnuPGKey.bob.fingerprint, .admin)], by: .bob)
     },
     VerifySabotage(
-      "signed by a stranger, who is in it", "signed by a stranger (\(GnuPGKey.carol.fingerprint.text))",
+      "signed by a stranger whom it lists", "signed by a stranger (\(GnuPGKey.carol.fingerprint.text))",
       status: 9
     ) { world in
       try world.forge.succeed([PolicyForge.adding(.carol, .admin)], by: .carol)
@@ -79,15 +79,15 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     VerifySabotage("a key file without a key", "there is no key in it") { world in
       try world.forge.write([10], to: StoreLayout.keyFile(GnuPGKey.bob.fingerprint))
     },
-    VerifySabotage("a key file gone", "this key cannot be used: there is no such key") { world in
+    VerifySabotage("a missing key file", "this key cannot be used: there is no such key") { world in
       try FileManager.default.removeItem(
         atPath: "\(world.store)/\(StoreLayout.keyFile(GnuPGKey.bob.fingerprint))")
     },
-    VerifySabotage("an item encrypted to one more", "its group has") { world in
+    VerifySabotage("an item with an additional recipient", "its group has") { world in
       let message = try world.program.gnupg.encrypt([1], to: [.alice, .carol])
       try world.replace(item, with: message, signedBy: .alice)
     },
-    VerifySabotage("an item encrypted to somebody else", "its group has") { world in
+    VerifySabotage("an item for another recipient", "its group has") { world in
       try world.replace(item, with: try world.program.gnupg.encrypt([1], to: [.carol]), signedBy: .alice)
     },
     VerifySabotage("another encrypted file", "its encrypted file is not the one that its record describes") {
@@ -111,34 +111,34 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
       let message = try world.program.gnupg.encrypt([1], to: [.alice])
       try world.replace(item, with: message, signedBy: .bob)
     },
-    VerifySabotage("a record and its line edited", "its record was changed after it was signed") { world in
+    VerifySabotage("an edited record and line", "its record was changed after it was signed") { world in
       let line = try world.forgeLine(item) { $0.attributes[.label] = "edited" }
       let old = try RecordFile(parsing: try world.forge.bytes(VerifyWorld.recordFile(item)))
       let new = RecordFile(line: try IndexLine.encode(line), record: line, proof: old.proof)
       try world.forge.write(new.bytes, to: VerifyWorld.recordFile(item))
     },
-    VerifySabotage("a line edited", "`label` in the index differs from the signed record") { world in
+    VerifySabotage("an edited line", "`label` in the index differs from the signed record") { world in
       try world.forgeLine(item) { $0.attributes[.label] = "edited" }
     },
-    VerifySabotage("encrypted files swapped", "its encrypted file is not the one that its record describes") {
+    VerifySabotage("swapped encrypted files", "its encrypted file is not the one that its record describes") {
       world in
       try world.swapFiles(item, VerifyWorld.items[1])
     },
-    VerifySabotage("items swapped", "its record is that of another item") { world in
+    VerifySabotage("swapped items", "its record is that of another item") { world in
       try world.swapFiles(item, VerifyWorld.items[1])
       try world.swapRecords(item, VerifyWorld.items[1])
     },
-    VerifySabotage("an encrypted file gone", "the encrypted file of this item is missing") { world in
+    VerifySabotage("a missing encrypted file", "the encrypted file of this item is missing") { world in
       try world.remove(VerifyWorld.file(item))
     },
-    VerifySabotage("a record gone", "this file has no record") { world in
+    VerifySabotage("a missing record", "this file has no record") { world in
       try world.remove(VerifyWorld.recordFile(item))
     },
-    VerifySabotage("both files of an item gone", "the index has this item, but its files are missing") {
+    VerifySabotage("both files of an item missing", "the index has this item, but its files are missing") {
       world in
       for file in [VerifyWorld.file(item), VerifyWorld.recordFile(item)] { try world.remove(file) }
     },
-    VerifySabotage("a line gone", "the index does not have this item") { world in
+    VerifySabotage("a missing line", "the index does not have this item") { world in
       let path = try #require(ItemPath(validating: "internet-password/\(item)"))
       try world.remove(StoreLayout.shardFile(path.shard, isLocal: false))
     },
@@ -160,12 +160,12 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
       try world.remove(VerifyWorld.file(item))
       try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/etc/passwd")
     },
-    VerifySabotage("a line that cannot be read", "cannot be read") { world in
+    VerifySabotage("an unreadable line", "cannot be read") { world in
       let path = ItemPath(validating: "internet-password/\(item)")
       let file = StoreLayout.shardFile(try #require(path).shard, isLocal: false)
       try world.forge.write(try world.forge.bytes(file) + Array("{}\n".utf8), to: file)
     },
-    VerifySabotage("a line twice", "have the same path") { world in
+    VerifySabotage("a duplicate line", "have the same path") { world in
       let path = ItemPath(validating: "internet-password/\(item)")
       let file = StoreLayout.shardFile(try #require(path).shard, isLocal: false)
       let bytes = try world.forge.bytes(file)
@@ -173,14 +173,14 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     },
   ]
 
-  /// What only commits can have: a store keeps these to itself, or git leaves them out of a folder.
+  /// Faults that only commits can contain, because a store ignores these files, or git does not check them out.
   static let commits = [
-    VerifySabotage("keytree's own folder", "stays on each machine", isInFolder: false) { world in
+    VerifySabotage("a file in keytree's own folder", "stays on each machine", isInFolder: false) { world in
       let name = try world.program.git(["rev-parse", "HEAD:policy.json"]).filter { !$0.isWhitespace }
       let file = ".keytree/transaction-1/commit.json"
       try world.program.git(["update-index", "--add", "--cacheinfo", "100644,\(name),\(file)"])
     },
-    VerifySabotage("a module", "another repository", isInFolder: false) { world in
+    VerifySabotage("a submodule", "another repository", isInFolder: false) { world in
       let head = try world.program.git(["rev-parse", "HEAD"]).filter { !$0.isWhitespace }
       try world.program.git(["update-index", "--add", "--cacheinfo", "160000,\(head),items/module"])
     },
@@ -195,7 +195,7 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     stray("items/line\nfeed.gpg", "this name does not belong in a store"),
   ]
 
-  /// A file that git adds without looking at the folder.
+  /// A file that is added to git's index without being in the folder.
   private static func stray(_ path: String, mode: String = "100644", _ words: String) -> VerifySabotage {
     VerifySabotage("\(mode) \(path)", words, isInFolder: false) { world in
       let name = try world.program.git(["rev-parse", "HEAD:policy.json"]).filter { !$0.isWhitespace }

@@ -4,8 +4,8 @@ import KeyringModel
 import TestSupport
 import Testing
 
-/// A person with a store of some items and two policies, a bare repository whose hook is the built program, and a
-/// machine without any key that looks at both.
+/// A user with a store of some items and two policies, a bare repository whose hook is the built program, and a machine
+/// without any key that verifies both.
 final class VerifyWorld {
   let program: ProcessesProgram
   let forge: PolicyForge
@@ -28,20 +28,20 @@ final class VerifyWorld {
     try program.git(["branch", "-M", "main"])
     try hook("exec '\(ProcessesProgram.path)' verify --pre-receive")
     try push()
-    // Bob belongs to the keyring, and is in no group.
+    // Bob belongs to the keyring, but to no group.
     try forge.succeed([PolicyForge.adding(.bob)], by: .alice)
     try commit()
     try push()
     try copy(from: "", to: ".base")
   }
 
-  /// Makes the bare repository, without its hook.
+  /// Creates the bare repository, without its hook.
   func makeHub() throws {
     try program.git(["init", "-q", "--bare", "-b", "main", hub], in: "/")
     try program.git(["config", "receive.fsckObjects", "true"], in: hub)
   }
 
-  /// Puts the store and the bare repository back to where the world began.
+  /// Restores the store and the bare repository to their initial state.
   func reset() throws {
     for path in [store, hub] { ScratchFolder.remove(path) }
     try copy(from: ".base", to: "")
@@ -53,31 +53,31 @@ final class VerifyWorld {
     }
   }
 
-  /// Makes the hook of the bare repository.
+  /// Creates the hook of the bare repository.
   func hook(_ line: String) throws {
     let path = "\(hub)/hooks/pre-receive"
     try Data("#!/bin/sh\n\(line)\n".utf8).write(to: URL(fileURLWithPath: path))
     _ = unsafe chmod(path, 0o700)
   }
 
-  /// Commits everything that lies in the store's folder, or what is in git's index already.
+  /// Commits all files in the store's folder, or only the content of git's index.
   func commit(stagesAll: Bool = true) throws {
     if stagesAll { try program.git(["add", "--all"]) }
     try program.git(["commit", "-q", "-m", "x"])
   }
 
-  /// Pushes; it has to succeed.
+  /// Pushes, and requires that it succeeds.
   func push() throws {
     let outcome = try pushing()
     guard outcome.status == 0 else { throw ProcessesFailure(description: outcome.errors) }
   }
 
-  /// Pushes, however it ends.
+  /// Pushes, and returns the outcome even if it fails.
   func pushing(_ arguments: [String] = ["origin", "main"]) throws -> ProcessesProgram.Outcome {
     try program.outcome(ofGit: ["push", "--porcelain"] + arguments, in: store)
   }
 
-  /// Where a machine is that has no key and has accepted nothing.
+  /// The variables of a machine that has no key and has accepted no policy.
   var elsewhere: [String: String] {
     [
       "HOME": "\(program.folder)/elsewhere", "GNUPGHOME": "\(program.folder)/elsewhere/gnupg",
@@ -91,7 +91,7 @@ final class VerifyWorld {
     try program.run(["verify"] + arguments, tracer: tracer, variables: elsewhere)
   }
 
-  /// What is left of `verify` in its folder.
+  /// The files that `verify` has left in its folder.
   var remains: [String] {
     get throws {
       try FileManager.default.contentsOfDirectory(atPath: "\(program.folder)/run/keytree")
@@ -109,7 +109,7 @@ final class VerifyWorld {
 
   /// Changes the line of an item.
   ///
-  /// - Returns: The record as the line has it now.
+  /// - Returns: The record that is now in the line.
   @discardableResult
   func forgeLine(_ item: String, _ change: (inout ItemRecord) -> Void) throws -> ItemRecord {
     let path = try #require(ItemPath(validating: "internet-password/\(item)"))
@@ -122,9 +122,9 @@ final class VerifyWorld {
     return record
   }
 
-  /// Puts another message in the place of an item, with a line that describes it.
+  /// Replaces the message of an item, and its line with one that describes the new message.
   ///
-  /// - Parameter signer: Signs a record that describes the message, too; nil leaves the record as it is.
+  /// - Parameter signer: Signs a record that describes the message; nil keeps the old record.
   func replace(_ item: String, with message: [UInt8], signedBy signer: GnuPGKey?) throws {
     let record = try forgeLine(item) { $0.sealed = ContentDigest(of: message) }
     try forge.write(message, to: Self.file(item))
@@ -134,12 +134,12 @@ final class VerifyWorld {
     try forge.write(file.bytes, to: Self.recordFile(item))
   }
 
-  /// Exchanges the encrypted files of two items.
+  /// Swaps the encrypted files of two items.
   func swapFiles(_ first: String, _ second: String) throws {
     try swap(Self.file(first), Self.file(second))
   }
 
-  /// Exchanges the records of two items.
+  /// Swaps the records of two items.
   func swapRecords(_ first: String, _ second: String) throws {
     try swap(Self.recordFile(first), Self.recordFile(second))
   }
