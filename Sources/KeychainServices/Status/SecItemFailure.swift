@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Keyring
 
 /// The status of a call that fails.
@@ -21,59 +20,9 @@ extension SecItemFailure {
     switch error {
     case let failure as SecItemFailure: self = failure
     case let error as KeyringError:
-      self.init(Self.status(of: error))
+      self.init(SecurityStatus(error).rawValue)
       if case .itemNotFound = error { isOfItemGone = true }
     default: self.init(errSecInternalComponent)
-    }
-  }
-
-  private static func status(of error: KeyringError) -> OSStatus {
-    switch error {
-    case .noStore, .storeExists, .folderNotEmpty, .unsafeFolder, .busy, .policyNotTrusted: errSecNotAvailable
-    case .file(let error): status(of: error)
-    case .invalidQuery(let error): status(of: error)
-    case .invalidAttribute(.wrongClass): errSecNoSuchAttr
-    case .invalidAttribute: errSecParam
-    case .attributesTooLarge, .secretTooLarge: errSecDataTooLarge
-    case .itemNotFound: errSecItemNotFound
-    case .itemExists: errSecDuplicateItem
-    case .itemDamaged, .bindingMismatch: errSecDecode
-    case .shardDamaged, .shardRefused, .transactionDamaged, .transactionOutdated, .transactionUnknown:
-      errSecNotAvailable
-    case .engine(let error, _): status(of: error)
-    case .unknownGroup, .team(.notInGroup): errSecMissingEntitlement
-    case .team: errSecNotAvailable
-    }
-  }
-
-  private static func status(of error: QueryError) -> OSStatus {
-    switch error {
-    case .wrongClass, .noSuchAttribute: errSecNoSuchAttr
-    case .secretOfAllMatches, .limitNotPositive, .notADate, .badIDPrefix: errSecParam
-    }
-  }
-
-  private static func status(of error: FileError) -> OSStatus {
-    switch error.reason {
-    case .system(ENOSPC), .system(EDQUOT): errSecDiskFull
-    case .system(EROFS), .system(EACCES), .system(EPERM): errSecReadOnly
-    case .system(ENOMEM): errSecAllocate
-    case .system: errSecIO
-    case .notARegularFile, .hasOtherNames, .tooLarge: errSecDecode
-    }
-  }
-
-  private static func status(of error: EngineError) -> OSStatus {
-    switch error {
-    case .cancelled: errSecUserCanceled
-    case .noPromptPossible: errSecInteractionNotAllowed
-    case .badPassphrase: errSecAuthFailed
-    case .notARecipient, .corrupt, .alteredRecipients, .notEncrypted, .tooLarge, .message: errSecDecode
-    case .unusableKey(_, .noPassphrase): errSecAuthFailed
-    case .unusableKey(_, .onCard): errSecUnimplemented
-    case .unusableKey, .noRecipients, .wrongRecipients, .agentUnreachable, .engineMissing, .engineTooOld,
-      .unsafeEngine, .other:
-      errSecNotAvailable
     }
   }
 }

@@ -1,41 +1,13 @@
 internal import Arguments
 internal import CommandSupport
-internal import Glibc
 internal import Keyring
-internal import KeyringModel
-internal import OpenPGP
 internal import Terminal
 
-/// The status of a command of `security`: a status of Apple's keychain (`SecBase.h`), of which the caller
-/// gets the lowest eight bits, or one of the small numbers of the command itself.
-struct SecurityStatus: RawRepresentable, Hashable, Sendable {
-  let rawValue: Int32
-
-  init(rawValue: Int32) { self.rawValue = rawValue }
-
-  static let success = SecurityStatus(rawValue: 0)
-  /// The command's own: anything that has no status.
+extension SecurityStatus {
+  /// The command's own status for a failure that has no status of the keychain.
   static let failure = SecurityStatus(rawValue: 1)
-  /// The command's own: the command line is wrong.
+  /// The command's own status for a command line that is wrong.
   static let usage = SecurityStatus(rawValue: 2)
-  static let unimplemented = SecurityStatus(rawValue: -4)
-  static let diskFull = SecurityStatus(rawValue: -34)
-  static let inputOutput = SecurityStatus(rawValue: -36)
-  static let parameter = SecurityStatus(rawValue: -50)
-  static let allocation = SecurityStatus(rawValue: -108)
-  static let userCancelled = SecurityStatus(rawValue: -128)
-  static let missingEntitlement = SecurityStatus(rawValue: -34018)
-  static let notAvailable = SecurityStatus(rawValue: -25291)
-  static let readOnly = SecurityStatus(rawValue: -25292)
-  static let authenticationFailed = SecurityStatus(rawValue: -25293)
-  static let noSuchKeychain = SecurityStatus(rawValue: -25294)
-  static let duplicateItem = SecurityStatus(rawValue: -25299)
-  static let itemNotFound = SecurityStatus(rawValue: -25300)
-  static let dataTooLarge = SecurityStatus(rawValue: -25302)
-  static let noSuchAttribute = SecurityStatus(rawValue: -25303)
-  static let noDefaultKeychain = SecurityStatus(rawValue: -25307)
-  static let interactionNotAllowed = SecurityStatus(rawValue: -25308)
-  static let decode = SecurityStatus(rawValue: -26275)
 
   /// The exit status of the process: the lowest eight bits.
   var exitStatus: Int32 { rawValue & 0xFF }
@@ -79,55 +51,11 @@ extension SecurityStatus {
       case TerminalError.cancelled: .userCancelled
       case TerminalError.secretTooLong: .dataTooLarge
       case TerminalError.inputFailed, TerminalError.outputFailed: .inputOutput
+      // Apple's functions have no status for a missing store, the command has.
+      case KeyringError.noStore: .noSuchKeychain
       case let error as KeyringError: Self(error)
       case let error as FileError: Self(error)
       default: .failure
-      }
-  }
-
-  // The same as Apple's functions in `KeychainServices` answer, but for a store that is not there: those have no word
-  // for it, the command has.
-  private init(_ error: KeyringError) {
-    self =
-      switch error {
-      case .noStore: .noSuchKeychain
-      case .storeExists, .folderNotEmpty, .unsafeFolder, .busy, .policyNotTrusted: .notAvailable
-      case .file(let error): Self(error)
-      case .invalidAttribute(.wrongClass): .noSuchAttribute
-      case .invalidAttribute, .invalidQuery: .parameter
-      case .attributesTooLarge, .secretTooLarge: .dataTooLarge
-      case .itemNotFound: .itemNotFound
-      case .itemExists: .duplicateItem
-      case .itemDamaged, .bindingMismatch: .decode
-      case .shardDamaged, .shardRefused, .transactionDamaged, .transactionOutdated, .transactionUnknown:
-        .notAvailable
-      case .engine(let error, _): Self(error)
-      case .unknownGroup, .team(.notInGroup): .missingEntitlement
-      case .team: .notAvailable
-      }
-  }
-
-  private init(_ error: FileError) {
-    self =
-      switch error.reason {
-      case .system(ENOSPC), .system(EDQUOT): .diskFull
-      case .system(EROFS), .system(EACCES), .system(EPERM): .readOnly
-      case .system(ENOMEM): .allocation
-      case .system: .inputOutput
-      case .notARegularFile, .hasOtherNames, .tooLarge: .decode
-      }
-  }
-
-  private init(_ error: EngineError) {
-    self =
-      switch error {
-      case .cancelled: .userCancelled
-      case .noPromptPossible: .interactionNotAllowed
-      case .badPassphrase, .unusableKey(_, .noPassphrase): .authenticationFailed
-      case .notARecipient, .corrupt, .alteredRecipients, .notEncrypted, .tooLarge, .message: .decode
-      case .unusableKey, .noRecipients, .wrongRecipients, .agentUnreachable, .engineMissing, .engineTooOld,
-        .unsafeEngine, .other:
-        .notAvailable
       }
   }
 }
