@@ -19,12 +19,15 @@ package struct ItemDraft: Equatable, Sendable {
     case attribute(AttributeError)
   }
 
-  /// The class.
-  package let itemClass: ItemClass
-  /// The attributes, checked.
-  package let attributes: Attributes
+  /// The class and the attributes.
+  package let checked: CheckedAttributes
   /// The group, if one was given.
   package let group: String?
+
+  /// The class.
+  package var itemClass: ItemClass { checked.itemClass }
+  /// The attributes.
+  package var attributes: Attributes { checked.attributes }
 
   /// Creates the draft of a new item.
   ///
@@ -37,8 +40,8 @@ package struct ItemDraft: Equatable, Sendable {
       wanted = itemClass
     }
     let isService = given.entries.contains { $0.name == .service }
-    itemClass = wanted ?? (isService ? .genericPassword : .internetPassword)
-    attributes = try Self.attributes(itemClass, name, given, over: Attributes())
+    let itemClass = wanted ?? (isService ? .genericPassword : .internetPassword)
+    checked = try Self.attributes(itemClass, name, given, over: Attributes())
     group = given.group
   }
 
@@ -54,8 +57,7 @@ package struct ItemDraft: Equatable, Sendable {
   ) throws(Problem) {
     if case .named(let wanted?, _, _) = name, wanted != record.itemClass { throw .contradictingClasses }
     if let wanted = given.itemClass, wanted != record.itemClass { throw .contradictingClasses }
-    itemClass = record.itemClass
-    attributes = try Self.attributes(itemClass, name, given, over: record.attributes)
+    checked = try Self.attributes(record.itemClass, name, given, over: record.attributes)
     group = given.group
   }
 
@@ -67,18 +69,18 @@ package struct ItemDraft: Equatable, Sendable {
   ///   - given: the name of the field and its own attributes.
   /// - Throws: as for a new item.
   package init(fieldOf login: ItemRecord, _ given: GivenAttributes) throws(Problem) {
-    itemClass = login.itemClass
+    let itemClass = login.itemClass
     var key = Attributes()
     for name in AttributeSchema.primaryKey(of: itemClass) + [.synchronizable] {
       key[name] = login.attributes[name]
     }
-    attributes = try Self.attributes(itemClass, nil, given, over: key)
+    checked = try Self.attributes(itemClass, nil, given, over: key)
     group = given.group ?? login.group
   }
 
   private static func attributes(
     _ itemClass: ItemClass, _ name: ItemName?, _ given: GivenAttributes, over old: Attributes
-  ) throws(Problem) -> Attributes {
+  ) throws(Problem) -> CheckedAttributes {
     var new: [(name: AttributeName, value: AttributeValue)] = []
     func set(_ name: AttributeName, _ bytes: [UInt8]) throws(Problem) {
       let value = AttributeSchema.value(ofText: bytes, for: name)
@@ -102,14 +104,17 @@ package struct ItemDraft: Equatable, Sendable {
     var attributes = old
     let key = AttributeSchema.primaryKey(of: itemClass)
     for (name, value) in new {
-      do {
-        try AttributeSchema.check(name: name, value: value, class: itemClass)
-      } catch {
-        throw .attribute(error)
-      }
       // An absent attribute of the primary key is the same as an empty one, and is always stored as absent.
       attributes[name] = value.isDefault && key.contains(name) ? nil : value
     }
-    return attributes
+    do {
+      // A value that will be absent must be of the right type, too.
+      for (name, value) in new where attributes[name] == nil {
+        try AttributeSchema.check(name: name, value: value, class: itemClass)
+      }
+      return try CheckedAttributes(attributes, class: itemClass)
+    } catch {
+      throw .attribute(error)
+    }
   }
 }

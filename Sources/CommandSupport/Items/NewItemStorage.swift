@@ -37,7 +37,7 @@ package struct NewItemStorage {
     let place = try login.map { login in try call.draft(fieldOf: login.item, given) } ?? draft
     guard let place else { throw CommandError.noMatch(call.nameForMessages(0)) }
     let item = NewItem(
-      itemClass: place.itemClass, attributes: place.attributes, group: place.group ?? GroupName.default,
+      place.checked, group: place.group ?? GroupName.default,
       // The fields of an item that stays on this machine stay here as well.
       isLocal: isLocal || login?.item.isLocal == true)
     let path = try item.path()

@@ -44,7 +44,7 @@ struct ItemSealer: Sendable {
       itemClass: item.itemClass, id: ItemID(using: &generator),
       revision: original?.revision ?? Revision(using: &generator), created: now, modified: now,
       secretModified: original?.secretModified ?? now, group: item.group, sealed: ContentDigest(of: []),
-      attributes: try item.attributes.checked(for: item.itemClass), isLocal: item.isLocal)
+      attributes: try item.checkedAttributes().attributes, isLocal: item.isLocal)
     return try prepare(record, secret: secret)
   }
 

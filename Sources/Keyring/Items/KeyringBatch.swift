@@ -86,9 +86,7 @@ extension Keyring {
 
   /// Returns true if the index contains an item with this primary key.
   private func exists(_ item: NewItem) throws(KeyringError) -> Bool {
-    let attributes = try item.attributes.checked(for: item.itemClass)
-    let key = PrimaryKey(itemClass: item.itemClass, attributes: attributes, group: item.group)
-    return try !index.findInFiles(.item(with: key)).items.isEmpty
+    try !index.findInFiles(.item(with: try item.primaryKey())).items.isEmpty
   }
 }
 

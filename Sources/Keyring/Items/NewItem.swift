@@ -3,20 +3,36 @@ public import KeyringModel
 /// The public part of an item to be added.
 public struct NewItem: Sendable {
   /// The item's class.
-  public var itemClass: ItemClass
+  public var itemClass: ItemClass { didSet { checked = nil } }
   /// Its attributes. Those of the primary key determine its path.
-  public var attributes: Attributes
+  public var attributes: Attributes { didSet { checked = nil } }
   /// The group whose members may read it.
   public var group: String
   /// True if the item never leaves this machine.
   public var isLocal: Bool
+  /// The attributes, if they were checked since they changed.
+  private var checked: CheckedAttributes?
 
   /// Returns the path of the item, which its primary key determines.
   ///
   /// - Throws: `KeyringError.invalidAttribute` if an attribute cannot be stored.
   public func path() throws(KeyringError) -> ItemPath {
-    let attributes = try attributes.checked(for: itemClass)
-    return ItemPath(PrimaryKey(itemClass: itemClass, attributes: attributes, group: group))
+    ItemPath(try primaryKey())
+  }
+
+  /// Returns the primary key of the item.
+  ///
+  /// - Throws: `KeyringError.invalidAttribute` if an attribute cannot be stored.
+  func primaryKey() throws(KeyringError) -> PrimaryKey {
+    PrimaryKey(itemClass: itemClass, attributes: try checkedAttributes().attributes, group: group)
+  }
+
+  /// Returns the attributes after checking them, unless they were checked before.
+  ///
+  /// - Throws: `KeyringError.invalidAttribute` if an attribute cannot be stored.
+  func checkedAttributes() throws(KeyringError) -> CheckedAttributes {
+    if let checked { return checked }
+    return try attributes.checked(for: itemClass)
   }
 
   /// Creates a description of a new item.
@@ -27,6 +43,13 @@ public struct NewItem: Sendable {
     self.attributes = attributes
     self.group = group
     self.isLocal = isLocal
+  }
+
+  /// Creates a description of a new item from attributes that were checked.
+  package init(_ checked: CheckedAttributes, group: String, isLocal: Bool = false) {
+    self.init(
+      itemClass: checked.itemClass, attributes: checked.attributes, group: group, isLocal: isLocal)
+    self.checked = checked
   }
 }
 
@@ -63,25 +86,20 @@ public struct AttributeChanges: Sendable {
     for entry in set.entries { changed.attributes[entry.name] = entry.value }
     if let group { changed.group = group }
     if let isLocal { changed.isLocal = isLocal }
-    changed.attributes = try changed.attributes.checked(for: changed.itemClass)
+    changed.attributes = try changed.attributes.checked(for: changed.itemClass).attributes
     return changed
   }
 }
 
 extension Attributes {
-  /// Returns the attributes with every value converted to its attribute's type.
+  /// Returns the attributes after checking them.
   ///
   /// - Throws: `KeyringError.invalidAttribute` with the first attribute that an item of the class cannot have.
-  func checked(for itemClass: ItemClass) throws(KeyringError) -> Attributes {
-    var result = Attributes()
-    for entry in entries {
-      result[entry.name] = AttributeSchema.normalized(name: entry.name, value: entry.value)
-    }
+  fileprivate func checked(for itemClass: ItemClass) throws(KeyringError) -> CheckedAttributes {
     do {
-      try AttributeSchema.check(result, class: itemClass)
+      return try CheckedAttributes(self, class: itemClass)
     } catch {
       throw .invalidAttribute(error)
     }
-    return result
   }
 }
