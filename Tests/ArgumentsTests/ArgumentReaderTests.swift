@@ -3,7 +3,8 @@ import Testing
 
 @Suite("The argument reader")
 struct ArgumentReaderTests {
-  /// Reads all words; options named in `takers` take a value, those in `optional` an attached one.
+  /// Reads all words and returns the events as text. `-o` and `--out` take a value; `-n` and `--clip` take an optional
+  /// attached value.
   private func read(_ words: [Word]) -> [String] {
     var reader = ArgumentReader(words)
     var events: [String] = []
@@ -36,7 +37,7 @@ struct ArgumentReaderTests {
   }
 
   @Test(
-    "understands every form of an option",
+    "every form of an option is understood",
     arguments: [
       (["-a", "-b"], ["-a", "-b"]),
       (["-abc"], ["-a", "-b", "-c"]),
@@ -70,7 +71,7 @@ struct ArgumentReaderTests {
     #expect(read(words.map { Word($0) }) == events)
   }
 
-  @Test("keeps bytes that are not UTF-8 as they are")
+  @Test("bytes that are not UTF-8 are kept unchanged")
   func bytes() throws {
     let operand = Word([0x61, 0xFF, 0x2F])
     var reader = ArgumentReader([operand, Word(Array("--out=".utf8) + [0xFE]), Word([0x2D, 0xFF, 0x62])])

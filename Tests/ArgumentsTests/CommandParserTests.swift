@@ -17,7 +17,7 @@ struct CommandParserTests {
   }
 
   @Test(
-    "finds command, options and operands in any order",
+    "the command, its options and operands are found in any order",
     arguments: [
       ([], ""),
       (["--json"], "--json"),
@@ -49,7 +49,7 @@ struct CommandParserTests {
   }
 
   @Test(
-    "names what is wrong and the command it is about",
+    "an error names the problem and the command",
     arguments: [
       (["ad"], .unknownCommand("ad", suggestion: "add"), []),
       (["driver2"], .unknownCommand("driver2", suggestion: nil), []),
@@ -77,7 +77,7 @@ struct CommandParserTests {
     #expect(throws: UsageError(problem, command: command)) { try parse(words) }
   }
 
-  @Test("takes bytes where bytes are declared, and text where text is")
+  @Test("raw bytes are accepted only where bytes are declared")
   func bytes() throws {
     let bytes = Word([0xFF])
     let call = try Sample.program.parse(["add", bytes, "-a", bytes])
@@ -88,7 +88,7 @@ struct CommandParserTests {
     }
   }
 
-  @Test("hands values out by option")
+  @Test("values are returned by option")
   func values() throws {
     let call = try parse(["add", "x", "--generate=12", "--clear=a", "--clear=b", "--store=c", "--store=d"])
     #expect(call.arguments.integer(Sample.generate) == 12)
@@ -102,7 +102,7 @@ struct CommandParserTests {
 @Suite("Suggestions")
 struct SuggestionTests {
   @Test(
-    "are near names, or names that begin so",
+    "a suggestion is a similar name or a name with that prefix",
     arguments: [
       ("ad", "add"), ("addd", "add"), ("dad", "add"), ("GET", "get"), ("gte", "get"), ("generat", "generate"),
       ("gen", "get"), ("gene", "generate"), ("versoin", "version"), ("xyz", nil), ("g", nil), ("", nil),

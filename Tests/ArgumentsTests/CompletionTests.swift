@@ -4,13 +4,13 @@ import Testing
 
 @Suite("Completion scripts")
 struct CompletionTests {
-  @Test("are accepted by bash", .enabled(if: ProcessRunner.isInstalled("bash"), "bash is not installed"))
+  @Test("bash accepts the script", .enabled(if: ProcessRunner.isInstalled("bash"), "bash is not installed"))
   func bashSyntax() throws { try accepts(.bash) }
 
-  @Test("are accepted by zsh", .enabled(if: ProcessRunner.isInstalled("zsh"), "zsh is not installed"))
+  @Test("zsh accepts the script", .enabled(if: ProcessRunner.isInstalled("zsh"), "zsh is not installed"))
   func zshSyntax() throws { try accepts(.zsh) }
 
-  @Test("are accepted by fish", .enabled(if: ProcessRunner.isInstalled("fish"), "fish is not installed"))
+  @Test("fish accepts the script", .enabled(if: ProcessRunner.isInstalled("fish"), "fish is not installed"))
   func fishSyntax() throws { try accepts(.fish) }
 
   private func accepts(_ shell: CompletionScript.Shell) throws {
@@ -22,14 +22,14 @@ struct CompletionTests {
     #expect(status == 0, "\(output)")
   }
 
-  /// A stand-in for the program: items whose names would do harm if a shell expanded them.
+  /// A stand-in for the program. The names of its items would do harm if a shell expanded them.
   private let harmful = """
     tool() { :; }
     command() { printf 'internet-password\\tgithub.com\\talice\\t\\ninternet-password\\tgit$(touch HARM)\\tx y\\t\\n'; }
     """
 
   @Test(
-    "can be sourced by a zsh with and without its completion system",
+    "zsh can source the script with and without its completion system",
     .enabled(if: ProcessRunner.isInstalled("zsh"), "zsh is not installed"),
     arguments: ["", "autoload -Uz compinit && compinit -D -i\n"])
   func zsh(before: String) throws {
@@ -44,7 +44,7 @@ struct CompletionTests {
   }
 
   @Test(
-    "complete in bash", .enabled(if: ProcessRunner.isInstalled("bash"), "bash is not installed"),
+    "the script completes in bash", .enabled(if: ProcessRunner.isInstalled("bash"), "bash is not installed"),
     arguments: [
       (["tool", "re"], ["remove"]),
       (["tool", "n"], []),
@@ -78,7 +78,7 @@ struct CompletionTests {
   }
 
   @Test(
-    "complete in fish", .enabled(if: ProcessRunner.isInstalled("fish"), "fish is not installed"),
+    "the script completes in fish", .enabled(if: ProcessRunner.isInstalled("fish"), "fish is not installed"),
     arguments: [
       ("tool re", ["remove"]), ("tool add --acc", ["--account"]), ("tool import ", ["csv", "pass"]),
       ("tool shell f", ["fish"]), ("tool dri", []),
@@ -97,7 +97,7 @@ struct ManualPageTests {
   private let page = ManualPage(Sample.program, version: "1.2").text()
 
   @Test(
-    "is accepted by groff without a warning and shows what it should",
+    "groff accepts the page without a warning and shows its content",
     .enabled(if: ProcessRunner.isInstalled("groff"), "groff is not installed"),
     .enabled(if: ProcessRunner.isInstalled("col"), "col (bsdextrautils) is not installed"))
   func groff() throws {
@@ -113,7 +113,7 @@ struct ManualPageTests {
     }
   }
 
-  @Test("escapes what roff would take for its own")
+  @Test("text that roff would interpret is escaped")
   func escaping() {
     #expect(page.contains("\\-\\-account"))
     let tricky = ProgramDeclaration(

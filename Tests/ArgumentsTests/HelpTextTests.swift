@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Help texts")
 struct HelpTextTests {
-  @Test("say everything a declaration says")
+  @Test("help shows everything that a declaration contains")
   func command() {
     let text = HelpText(Sample.program, width: 60).command([Sample.add])
     #expect(
@@ -13,7 +13,7 @@ struct HelpTextTests {
         Usage: tool add [OPTIONS] ITEM [N]
         Also:  tool new
 
-        It is asked for.
+        The program prompts for it.
 
         Operands:
           ITEM  the item
@@ -46,14 +46,14 @@ struct HelpTextTests {
         """)
   }
 
-  @Test("list the ways to call a command with commands below it")
+  @Test("the synopsis lists every way to call a command with subcommands")
   func synopsis() {
     let help = HelpText(Sample.program, width: 80)
     #expect(help.synopsis([Sample.importCommand]) == ["tool import csv FILE", "tool import pass"])
     #expect(help.synopsis([Sample.otp]) == ["tool otp ITEM", "tool otp add"])
   }
 
-  @Test("leave hidden commands out", arguments: [40, 80, 200])
+  @Test("hidden commands are left out", arguments: [40, 80, 200])
   func overview(width: Int) {
     let text = HelpText(Sample.program, width: width).overview()
     #expect(text.contains("remove items"))
@@ -61,7 +61,7 @@ struct HelpTextTests {
     #expect(text.split(separator: "\n").allSatisfy { $0.count <= max(width, 60) })
   }
 
-  @Test("wrap between words and never cut one")
+  @Test("text wraps between words and a word is never cut")
   func wrapping() {
     let long = CommandDeclaration(
       name: "x", summary: "y",

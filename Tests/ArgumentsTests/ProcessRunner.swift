@@ -1,17 +1,17 @@
 import Foundation
 
-/// Runs programs of the machine that read what this module writes.
+/// Runs installed programs on the output of this module.
 enum ProcessRunner {
-  /// The path of a program, or nil when it is not installed.
+  /// Returns the path of a program, or nil if it is not installed.
   static func locate(_ program: String) -> String? {
     ["/usr/bin/", "/bin/", "/usr/local/bin/"].map { $0 + program }
       .first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// Whether a program is there.
+  /// Returns true if a program is installed.
   static func isInstalled(_ program: String) -> Bool { locate(program) != nil }
 
-  /// What a program prints and its exit status.
+  /// Runs a program and returns its output and exit status.
   static func run(
     _ path: String, _ arguments: [String], input: String = "", withErrors: Bool = true
   ) throws -> (String, Int32) {
@@ -31,11 +31,12 @@ enum ProcessRunner {
     return (String(decoding: data, as: UTF8.self), process.terminationStatus)
   }
 
-  /// Lends a file with a text in a fresh folder, which is gone afterwards.
+  /// Calls a body with the path of a file that contains a text. The file is in a new folder, which is removed
+  /// afterwards.
   static func withFile<R>(_ text: String, named name: String, _ body: (String) throws -> R) throws -> R {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    // A folder that stays behind is no reason to fail.
+    // A folder that cannot be removed must not fail the test.
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appendingPathComponent(name)
     try Data(text.utf8).write(to: file)

@@ -1,6 +1,6 @@
 import Arguments
 
-/// A small program with everything a declaration can say.
+/// A small program that uses every kind of declaration.
 enum Sample {
   static let json = OptionDeclaration("json", help: "print JSON")
   static let store = OptionDeclaration(
@@ -19,7 +19,7 @@ enum Sample {
     "clear", .required(ValueDeclaration("NAME")), help: "remove it's [old]: value", isRepeatable: true)
 
   static let add = CommandDeclaration(
-    name: "add", aliases: ["new"], summary: "store a secret", details: ["It is asked for."],
+    name: "add", aliases: ["new"], summary: "store a secret", details: ["The program prompts for it."],
     operands: [
       OperandDeclaration("ITEM", .bytes, completion: .item, help: "the item"),
       OperandDeclaration("N", .integer(1...9), count: .optional, help: "a number"),
@@ -33,7 +33,7 @@ enum Sample {
     name: "csv", summary: "from CSV",
     operands: [OperandDeclaration("FILE", completion: .file, help: "the file")])
   static let importCommand = CommandDeclaration(
-    name: "import", summary: "bring over",
+    name: "import", summary: "import items",
     subcommands: [importCSV, CommandDeclaration(name: "pass", summary: "from pass")])
   static let otp = CommandDeclaration(
     name: "otp", summary: "print a code",
@@ -42,7 +42,7 @@ enum Sample {
   static let shell = CommandDeclaration(
     name: "shell", summary: "print a script",
     operands: [OperandDeclaration("SHELL", .choice(["bash", "fish"]), help: "which")])
-  static let hidden = CommandDeclaration(name: "driver", summary: "for git alone", isHidden: true)
+  static let hidden = CommandDeclaration(name: "driver", summary: "for git only", isHidden: true)
 
   static let program = ProgramDeclaration(
     name: "tool", summary: "a tool", globals: [store, json, help],

@@ -9,7 +9,7 @@ import Testing
 @Suite("Cargo's requests")
 struct CargoRequestTests {
   @Test(
-    "are refused when they are none",
+    "invalid requests are refused",
     arguments: [
       "", "{}", "x", #"{"v":2,"kind":"get","registry":{"index-url":"u"}}"#,
       #"{"v":1,"registry":{"index-url":"u"}}"#,
@@ -21,7 +21,7 @@ struct CargoRequestTests {
     #expect(throws: CredentialError.self) { try CargoRequest(bytes) }
   }
 
-  @Test("get, store and erase no token of several groups")
+  @Test("a token that several groups have is neither returned, stored nor erased")
   func groups() throws {
     let world = StandInStore()
     try world.create()
@@ -46,7 +46,7 @@ struct CargoRequestTests {
     #expect(try keyring.find(Query()).items == before)
   }
 
-  @Test("get the token of their registry alone")
+  @Test("a request gets only the token of its registry")
   func tokens() throws {
     let world = StandInStore()
     let keyring = try world.create()

@@ -33,7 +33,7 @@ struct DockerCredentialHelperTests {
     String(decoding: try DockerCredentialHelper.list(keyring.index), as: UTF8.self)
   }
 
-  @Test("of several groups are ambiguous, and nothing is stored, erased or handed out")
+  @Test("credentials in several groups are ambiguous, and nothing is stored, erased or returned")
   func groups() throws {
     try store("https://r.example", "bob", "of default")
     try world.changePolicy { $0.groups["ops"] = [world.owner] }
@@ -50,14 +50,14 @@ struct DockerCredentialHelperTests {
     #expect(throws: ambiguous) { try helper.store(DockerCredential(credential)) }
     #expect(throws: ambiguous) { try helper.erase(Array("r.example".utf8)) }
     #expect(try keyring.find(Query()).items == before)
-    // What takes the place of an entry has its readers.
+    // A replacement has the readers of the entry that it replaces.
     try keyring.delete([old])
     #expect(try helper.store(DockerCredential(credential)))
     let items = try keyring.find(Query()).items
     #expect(items.map(\.group) == ["ops"] && items.first?.id != other.id)
   }
 
-  @Test("come back byte for byte, a line feed at the end as well")
+  @Test("credentials come back byte for byte, including a line feed at the end")
   func roundTrip() throws {
     #expect(try store("https://index.docker.io/v1/", "bob", #"p\"w\n\u0007é\n"#))
     #expect(
@@ -73,7 +73,7 @@ struct DockerCredentialHelperTests {
   }
 
   @Test(
-    "are found by every spelling of their URL and by no other",
+    "credentials are found by every spelling of their URL and by no other URL",
     arguments: [
       ("https://r.example", "r.example", true), ("r.example", "https://r.example", true),
       ("r.example", "R.example", true),
@@ -93,7 +93,7 @@ struct DockerCredentialHelperTests {
     #expect(try (get(stored) == nil) == isFound)
   }
 
-  @Test("of https come before those of http when no scheme is said")
+  @Test("credentials of https are preferred to those of http if the URL has no scheme")
   func schemes() throws {
     try store("http://r.example", "u", "plain")
     try store("https://r.example", "u", "encrypted")
@@ -101,7 +101,7 @@ struct DockerCredentialHelperTests {
     #expect(try get("http://r.example")?.contains("plain") == true)
   }
 
-  @Test("replace those of another user, and change nothing when they are there")
+  @Test("credentials of another user are replaced, and nothing is written if nothing changes")
   func replace() throws {
     #expect(try store("r.example", "alice", "1"))
     #expect(try !store("r.example", "alice", "1"))
@@ -111,7 +111,7 @@ struct DockerCredentialHelperTests {
     #expect(try get("r.example") == #"{"ServerURL":"r.example","Username":"bob","Secret":"3"}"#)
   }
 
-  @Test("of docker's hub are three, and the list shows them and nothing else")
+  @Test("the list contains docker's entries, three of them for its hub, and nothing else")
   func list() throws {
     #expect(try listed() == "{}")
     let secret = SecretBytes(text: "s")
@@ -130,7 +130,7 @@ struct DockerCredentialHelperTests {
   }
 
   @Test(
-    "are refused when they are no message of docker's",
+    "malformed messages are refused",
     arguments: [
       "", "{", "[]", "1", "{\"ServerURL\":1}", "{\"Secret\":{\"a\":1}}",
       "{\"ServerURL\":\"a\",\"ServerURL\":\"b\"}",
@@ -141,7 +141,7 @@ struct DockerCredentialHelperTests {
   }
 
   @Test(
-    "are refused for a URL without a host, and nothing is stored",
+    "a URL without a host is refused, and nothing is stored",
     arguments: ["https://", "/v1/", "a b", "h:x", "://h"])
   func noHost(url: String) throws {
     #expect(throws: CredentialError.self) { try store(url, "u", "s") }
@@ -149,14 +149,14 @@ struct DockerCredentialHelperTests {
     #expect(try keyring.find(Query()).items.isEmpty)
   }
 
-  @Test("have no password and no token in what is public of them")
+  @Test("the public attributes contain no password and no token of the URL")
   func publicURL() throws {
     try store("https://bob:hunter2@r.example/v1/?tok=hunter3", "bob", "s")
     #expect(try listed() == #"{"https://r.example/v1/":"bob"}"#)
     #expect(try get("https://bob:hunter2@r.example/v1/?tok=hunter3") != nil)
   }
 
-  @Test("do not replace what somebody else has stored, and name it")
+  @Test("an item that docker did not store is not replaced, and the error names it")
   func taken() throws {
     let secret = SecretBytes(text: "s")
     let item = try keyring.add(
@@ -165,7 +165,7 @@ struct DockerCredentialHelperTests {
     #expect(try keyring.text(of: item) == "s")
   }
 
-  @Test("that JSON cannot carry are not handed out")
+  @Test("a secret that JSON cannot represent is not returned")
   func notUTF8() throws {
     let secret = SecretBytes(copying: [0xFF])
     let item = try keyring.add(

@@ -11,7 +11,7 @@ struct GitCredentialHelperTests {
   static let host = "protocol=https\nhost=git.example.org\n"
   static let alice = host + "username=alice\npassword=secret\n"
 
-  @Test("are answered with what was stored")
+  @Test("git gets what was stored")
   func roundTrip() throws {
     let world = try GitWorld()
     #expect(try world.store(Self.alice))
@@ -22,7 +22,7 @@ struct GitCredentialHelperTests {
     #expect(item.attributes == ["server": "git.example.org", "protocol": "https", "account": "alice"])
   }
 
-  @Test("are not answered, and nothing is stored or erased, where several groups have the account")
+  @Test("nothing is returned, stored or erased if several groups have the account")
   func groups() throws {
     let world = try GitWorld()
     try world.store(Self.alice)
@@ -43,17 +43,17 @@ struct GitCredentialHelperTests {
       #expect(throws: ambiguous) { try helper.erase(message) }
     }
     #expect(try keyring.find(Query()).items == before)
-    // Another spelling of the server is the same server.
+    // Another spelling of the server means the same server.
     let mine = try #require(before.first { $0.group == "ops" })
     try keyring.update(mine, .set(.server, "Git.Example.org"))
     #expect(throws: CredentialError.self) { _ = try helper.get(GitWorld.message(Self.host)) }
     #expect(throws: CredentialError.self) {
       try helper.store(GitWorld.message(Self.host + "username=alice\npassword=new\n"))
     }
-    // Another account is no rival.
+    // Another account causes no ambiguity.
     #expect(try helper.store(GitWorld.message(Self.host + "username=bob\npassword=secret\n")))
     #expect(try helper.get(GitWorld.message(Self.host + "username=bob\n")) != nil)
-    // Without a name, the account that was used last counts; on another machine there is none.
+    // Without a user name, the account that was used last decides. Another machine knows no such account.
     try keyring.delete(before.filter { $0.group == "default" })
     let bob = try #require(try helper.get(GitWorld.message(Self.host)))
     #expect(bob.answer.username == Array("bob".utf8))
@@ -63,7 +63,7 @@ struct GitCredentialHelperTests {
     #expect(throws: CredentialError.self) { _ = try elsewhere.get(GitWorld.message(Self.host)) }
   }
 
-  @Test("leave the store alone when it has that already")
+  @Test("a credential that the store already has is not written again")
   func twice() throws {
     let world = try GitWorld()
     try world.store(Self.alice)
@@ -72,7 +72,7 @@ struct GitCredentialHelperTests {
     #expect(try world.items() == before)
   }
 
-  @Test("replace what has changed, and do not make a second item")
+  @Test("a changed password is replaced, without a second item")
   func replace() throws {
     let world = try GitWorld()
     try world.store(Self.alice)
@@ -82,7 +82,7 @@ struct GitCredentialHelperTests {
   }
 
   @Test(
-    "get nothing that belongs elsewhere",
+    "a question gets nothing that belongs to another place",
     arguments: [
       "", "protocol=https\n", "host=git.example.org\n", "protocol=\nhost=git.example.org\n",
       "protocol=https\nhost=\n",
@@ -99,7 +99,7 @@ struct GitCredentialHelperTests {
     #expect(try world.get(question) == "")
   }
 
-  @Test("tell servers on other ports, paths and protocols apart")
+  @Test("servers on other ports and protocols are different servers")
   func servers() throws {
     let world = try GitWorld()
     for (number, place) in [
@@ -115,20 +115,20 @@ struct GitCredentialHelperTests {
     #expect(try world.get("protocol=http\nhost=a.example:80\n") == "username=u\npassword=3\n")
   }
 
-  @Test("for a path get what was stored with that path, and without one all")
+  @Test("a question with a path gets what was stored with that path, and one without a path gets any")
   func paths() throws {
     let world = try GitWorld()
     try world.store(Self.host + "path=a.git\nusername=alice\npassword=of a\n")
     #expect(try world.get(Self.host + "path=a.git\n") == "username=alice\npassword=of a\n")
     #expect(try world.get(Self.host + "path=b.git\n") == "")
     #expect(try world.get(Self.host) == "username=alice\npassword=of a\n")
-    // It was handed out without a path and has worked: no second item.
+    // The credential was returned without a path and has worked, so there is no second item.
     #expect(try !world.store(Self.host + "username=alice\npassword=of a\n"))
     #expect(try world.store(Self.host + "path=b.git\nusername=alice\npassword=of b\n"))
     #expect(try world.get(Self.host + "path=b.git\n") == "username=alice\npassword=of b\n")
   }
 
-  @Test("find what a person stored without a protocol, for encrypted connections alone")
+  @Test("an item that was stored by hand without a protocol is returned for encrypted connections only")
   func byHand() throws {
     let world = try GitWorld()
     try world.add("git.example.org", "alice", "by hand")
@@ -139,7 +139,7 @@ struct GitCredentialHelperTests {
     #expect(try world.items().count == 1)
   }
 
-  @Test("do not take fields and tokens for passwords")
+  @Test("fields and tokens are not mistaken for passwords")
   func otherKinds() throws {
     let world = try GitWorld()
     try world.add("git.example.org", "alice", "seed", ["field": "otp", "protocol": "https"])
@@ -150,7 +150,7 @@ struct GitCredentialHelperTests {
     try world.store(Self.alice)
     #expect(try world.get(Self.host) == "username=alice\npassword=secret\n")
     #expect(try world.items().count == 2)
-    // The item goes, and its fields stay.
+    // The item is erased, and its fields stay.
     #expect(try world.erase(Self.host) == 1)
     #expect(try world.get(Self.host) == "")
     var fields = Query()
@@ -158,13 +158,13 @@ struct GitCredentialHelperTests {
     #expect(try world.keyring.find(fields).items.compactMap(\.field) == ["otp", "note"])
   }
 
-  @Test("take the account that was used last at that place")
+  @Test("the account that was used last at the server is preferred")
   func lastUsed() throws {
     let world = try GitWorld()
     for name in ["carol", "alice", "bob"] { try world.store(Self.host + "username=\(name)\npassword=p\n") }
     try world.store("protocol=https\nhost=b.example\nusername=zoe\npassword=p\n")
     #expect(try world.get(Self.host) == "username=bob\npassword=p\n")
-    // It worked once more: nothing to be written to the store, and remembered.
+    // The credential has worked again: nothing is written to the store, but the use is remembered.
     #expect(try !world.store(Self.host + "username=carol\npassword=p\n"))
     for _ in 0..<3 { #expect(try world.get(Self.host) == "username=carol\npassword=p\n") }
     try world.erase(Self.host + "username=carol\npassword=p\n")
@@ -172,7 +172,7 @@ struct GitCredentialHelperTests {
   }
 
   @Test(
-    "erase what was rejected and nothing else",
+    "only the rejected credential is erased",
     arguments: [
       (host + "username=alice\npassword=secret\n", ["bob"]),
       (host + "username=alice\npassword=other\n", ["alice", "bob"]),
@@ -188,7 +188,7 @@ struct GitCredentialHelperTests {
     #expect(try world.items().compactMap { $0.attributes[.account] } == left.map { .string($0) })
   }
 
-  @Test("carry the end of a password, and hand out none that has ended")
+  @Test("the expiry of a password is returned, and an expired password is not")
   func expiry() throws {
     let world = try GitWorld()
     let ending = Self.alice + "password_expiry_utc=1800000100\n"
@@ -196,7 +196,7 @@ struct GitCredentialHelperTests {
     #expect(
       try world.get(Self.host) == "username=alice\npassword=secret\npassword_expiry_utc=1800000100\n")
     #expect(try world.get(Self.host, at: 1_800_000_101) == "")
-    // An older git says nothing of it, which takes nothing away.
+    // An older git does not send the expiry, and then the stored expiry is kept.
     #expect(try !world.store(Self.alice))
     #expect(try world.get(Self.host, at: 1_800_000_101) == "")
     #expect(try world.store(Self.alice + "password_expiry_utc=1800000200\n"))
@@ -206,7 +206,7 @@ struct GitCredentialHelperTests {
   }
 
   @Test(
-    "take a time that is none for no end, as git does",
+    "an invalid expiry is ignored, as in git",
     arguments: ["soon", "-1", "18446744073709551615", "", "1.5"])
   func noExpiry(time: String) throws {
     let world = try GitWorld()
@@ -214,14 +214,14 @@ struct GitCredentialHelperTests {
     #expect(try world.get(Self.host) == "username=alice\npassword=secret\n")
   }
 
-  @Test("keep a refresh token sealed, beside its password")
+  @Test("a refresh token is stored encrypted, beside its password")
   func refreshToken() throws {
     let world = try GitWorld()
     let full = Self.alice + "oauth_refresh_token=refresh\n"
     #expect(try world.store(full))
     #expect(try world.get(Self.host) == "username=alice\npassword=secret\noauth_refresh_token=refresh\n")
     #expect(try !world.store(full))
-    // An older git does not know of it.
+    // An older git does not send the refresh token.
     #expect(try !world.store(Self.alice))
     let token = try #require(
       world.items().first { $0.attributes[.authenticationType] == "oauth-refresh-token" })
@@ -229,7 +229,7 @@ struct GitCredentialHelperTests {
     #expect(try world.store(Self.alice + "oauth_refresh_token=later\n"))
     #expect(try world.get(Self.host) == "username=alice\npassword=secret\noauth_refresh_token=later\n")
     #expect(try world.erase(Self.host + "username=alice\npassword=stale\n") == 0)
-    // Another password takes the token of the old one away.
+    // A new password removes the token of the old one.
     #expect(try world.store(Self.host + "username=alice\npassword=new\n"))
     #expect(try world.items().count == 1)
     try world.store(full)
@@ -237,14 +237,14 @@ struct GitCredentialHelperTests {
     #expect(try world.items().isEmpty)
   }
 
-  @Test("hand out what a new password can be had with when the old one has ended")
+  @Test("the refresh token is returned when the password has expired")
   func refreshAfterEnd() throws {
     let world = try GitWorld()
     try world.store(Self.alice + "password_expiry_utc=1800000100\noauth_refresh_token=refresh\n")
     #expect(try world.get(Self.host, at: 1_800_000_101) == "username=alice\noauth_refresh_token=refresh\n")
   }
 
-  @Test("never hand out a refresh token, a seed or a token as something else")
+  @Test("a refresh token, a seed or an access token is never returned as something else")
   func kinds() throws {
     let world = try GitWorld()
     let bearer = Self.host + "capability[]=authtype\nusername=u\nauthtype=Bearer\ncredential=ACCESS\n"
@@ -257,7 +257,7 @@ struct GitCredentialHelperTests {
     #expect(try world.get(Self.host) == "")
     #expect(try world.erase(bearer) == 2)
     #expect(try world.get(question) == "")
-    // Words of the index alone make nothing of an item that it is not.
+    // An authentication type and a scheme in the attributes do not turn other items into credentials.
     for type in ["totp", "oauth-refresh-token", "bearer", "NTLM2"] {
       try world.add(
         "git.example.org", type, "SECRET",
@@ -271,7 +271,7 @@ struct GitCredentialHelperTests {
     }
   }
 
-  @Test("leave what docker has stored alone")
+  @Test("entries of docker are left alone")
   func docker() throws {
     let world = try GitWorld()
     let json = SecretBytes(text: #"{"ServerURL":"git.example.org","Username":"alice","Secret":"of docker"}"#)
@@ -287,7 +287,7 @@ struct GitCredentialHelperTests {
     #expect(answer.text().contains("of docker"))
   }
 
-  @Test("are told of damage in place of nothing")
+  @Test("a damaged index is an error, not an empty answer")
   func damage() throws {
     let world = try GitWorld()
     try world.store(Self.alice)
@@ -304,7 +304,7 @@ struct GitCredentialHelperTests {
     }
   }
 
-  @Test("erase what they can although another item there cannot be decrypted, and tell of that")
+  @Test("erase removes the matching items even if another one cannot be decrypted, and reports that one")
   func unreadable() throws {
     let world = try GitWorld()
     try world.store(Self.alice)
@@ -316,7 +316,7 @@ struct GitCredentialHelperTests {
     #expect(try world.store(Self.alice))
   }
 
-  @Test("find a host in whatever case somebody typed it")
+  @Test("a host is found in any case")
   func hostCase() throws {
     let world = try GitWorld()
     try world.add("Git.Example.org", "alice", "secret", ["protocol": "https"])
@@ -324,7 +324,7 @@ struct GitCredentialHelperTests {
     #expect(try !world.store(Self.alice))
   }
 
-  @Test("erase no password that is stored while they are compared")
+  @Test("a password that is stored during an erase is not erased")
   func eraseRace() throws {
     let world = try GitWorld()
     for round in 0..<40 {
@@ -337,12 +337,12 @@ struct GitCredentialHelperTests {
           try world.erase(Self.host + "username=alice\npassword=old \(round)\n")
         }
       }
-      // Whoever is first: the new one was never rejected.
+      // In either order, the new password remains, because it was never rejected.
       #expect(try world.get(Self.host) == "username=alice\npassword=new \(round)\n")
     }
   }
 
-  @Test("keep what goes into a header for those that know of it")
+  @Test("a credential for a header is returned only to clients that support it")
   func tokens() throws {
     let world = try GitWorld()
     let token = Self.host + "capability[]=authtype\nauthtype=Bearer\ncredential=abc=\n"
@@ -358,7 +358,7 @@ struct GitCredentialHelperTests {
     #expect(try world.erase(Self.host + "authtype=Bearer\ncredential=abc=\n") == 1)
   }
 
-  @Test("do not store what is not to be kept, or not complete")
+  @Test("ephemeral and incomplete credentials are not stored")
   func incomplete() throws {
     let world = try GitWorld()
     for message in [
@@ -370,7 +370,7 @@ struct GitCredentialHelperTests {
     #expect(try world.items().isEmpty)
   }
 
-  @Test("carry every value that fits into a line, and pass over what they do not know")
+  @Test("every value that fits into a line is kept, and unknown attributes are ignored")
   func values() throws {
     let world = try GitWorld()
     let unknown = "wwwauth[]=Basic realm=\"x\"\nstate[]=other.state=1\ncapability[]=state\nfuture=1\nquit=0\n"
@@ -382,12 +382,12 @@ struct GitCredentialHelperTests {
       #expect(
         try world.get(Self.host + "username=\(name)\n") == "username=\(name)\npassword=\(password)\n")
     }
-    // What follows a blank line belongs to nobody.
+    // Everything after a blank line is ignored.
     #expect(try world.get(Self.host + "username=a b\n\nusername=x\n") == "username=a b\npassword=p=w=d\n")
   }
 
   @Test(
-    "are refused when a value could be taken for something else",
+    "a message is refused if a value could be mistaken for something else",
     arguments: [
       "protocol=https\r\nhost=h\r\n", "protocol=https\nhost=h\u{0}x\n", "protocol\n", "=x\n",
       "protocol=https\nhost=a b\n", "protocol=https\nhost=h:99999\n", "protocol=https\nhost=h/x\n",
@@ -399,7 +399,8 @@ struct GitCredentialHelperTests {
   }
 
   @Test(
-    "get no secret that would be read as more than a password", arguments: ["a\nhost=evil", "a\r", "a\u{0}b"])
+    "a secret that would be read as more than a password is not returned",
+    arguments: ["a\nhost=evil", "a\r", "a\u{0}b"])
   func carried(secret: String) throws {
     let world = try GitWorld()
     try world.add("git.example.org", "alice", secret)
@@ -409,7 +410,8 @@ struct GitCredentialHelperTests {
     #expect(try world.get(Self.host) == "cannot be carried")
   }
 
-  @Test("get no password that only the index puts at that host", arguments: [false, true])
+  @Test(
+    "a password is not returned if only a forged index line assigns it to the host", arguments: [false, true])
   func poisoned(copiesRecord: Bool) throws {
     let world = try GitWorld()
     let item = try world.add("bank.example", "alice", "secret", ["protocol": "https"])

@@ -5,14 +5,14 @@ import TestSupport
 
 @testable import Credentials
 
-/// A keyring that git asks, with a stand-in for GnuPG.
+/// A keyring that git queries, with a stand-in for GnuPG.
 struct GitWorld {
   let store = StandInStore()
   let keyring: Keyring
 
   init() throws { keyring = try store.create() }
 
-  /// The helper at a moment, in seconds since 1970.
+  /// Returns the helper at a time, in seconds since 1970.
   func helper(at now: Int64 = 1_800_000_000) -> GitCredentialHelper {
     let recent = RecentLogins(base: store.host.stateBase, keyring: keyring.policy.keyring)
     return GitCredentialHelper(keyring, recent: recent, now: Timestamp(microseconds: now * 1_000_000))

@@ -11,22 +11,22 @@ struct PassphrasePromptTests {
   private static let path = Array("/home/a/.ssh/id".utf8)
 
   @Test(
-    "are answered if ssh words them itself",
+    "prompts that ssh words itself are answered",
     arguments: [
       ("Enter passphrase for key '/home/a/.ssh/id': ", .key(path: path)),
       ("alice@h.example's password: ", .login(account: Array("alice".utf8), host: Array("h.example".utf8))),
       ("al@ice@h.example's password: ", .login(account: Array("al@ice".utf8), host: Array("h.example".utf8))),
-      // Worded by a server; ssh has put its mark in front.
+      // Worded by a server; ssh has put a prefix in front.
       ("(alice@evil.example) alice@h.example's password: ", nil),
       ("(alice@evil.example)alice@h.example's password: ", nil),
       ("(alice@evil.example) Enter passphrase for key '/home/a/.ssh/id': ", nil),
       ("(alice@evil.example) \nalice@h.example's password: ", nil), ("(alice@evil.example) Password: ", nil),
-      // Control characters and characters that cannot be seen.
+      // Control characters and invisible characters.
       ("x\nalice@h.example's password: ", nil), ("alice@h.example\r's password: ", nil),
       ("\u{1B}[2Kalice@h.example's password: ", nil), ("\u{9B}2Kalice@h.example's password: ", nil),
       ("alice@h\u{202E}.example's password: ", nil), ("alice\u{200B}@h.example's password: ", nil),
       ("Enter passphrase for key '/home/a\n/.ssh/id': ", nil),
-      // Words of other programs, and questions without an answer.
+      // Prompts of other programs, and prompts without an answer.
       ("Enter passphrase for /home/a/.ssh/id: ", nil), ("your name alice@h.example's password: ", nil),
       ("alice@h.example's password:", nil), ("@h's password: ", nil), ("Password: ", nil), ("", nil),
       ("Enter alice@h.example's old password: ", nil), ("Enter PIN for ECDSA-SK key /k: ", nil),
@@ -38,7 +38,7 @@ struct PassphrasePromptTests {
   }
 
   @Test(
-    "of ssh-add and ssh-keygen are answered for keys alone",
+    "prompts of ssh-add and ssh-keygen are answered for keys only",
     arguments: [
       ("Enter passphrase for /home/a/.ssh/id: ", .key(path: path)),
       ("Enter passphrase for key '/home/a/.ssh/id': ", .key(path: path)),
@@ -53,7 +53,7 @@ struct PassphrasePromptTests {
   }
 
   @Test(
-    "come from ssh of OpenSSH 8.5 or later",
+    "prompts are accepted from ssh of OpenSSH 8.5 or later",
     arguments: [
       ("OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19\n", true), ("OpenSSH_8.5p1", true),
       ("OpenSSH_10.0p2", true), ("OpenSSH_8.4p1 Debian-5", false), ("OpenSSH_8.2p1 Ubuntu-4", false),
@@ -64,7 +64,7 @@ struct PassphrasePromptTests {
     #expect(PromptCaller(name: "ssh", version: { version }) == (isKnown ? .ssh : nil))
   }
 
-  @Test("of programs that may pass on the words of a server are not answered")
+  @Test("prompts of programs that may pass on text from a server are not answered")
   func callers() {
     for name in ["ssh-add", "ssh-keygen"] {
       #expect(PromptCaller(name: name, version: { nil }) == .keyProgram)
@@ -74,7 +74,7 @@ struct PassphrasePromptTests {
     }
   }
 
-  @Test("are not answered where several groups have an item for it")
+  @Test("a prompt is not answered if several groups have an item for it")
   func groups() throws {
     let world = StandInStore()
     try world.create()
@@ -104,7 +104,7 @@ struct PassphrasePromptTests {
     #expect(try items.secret(for: other) != nil)
   }
 
-  @Test("are answered by the item of the key's path, else of its name, and of the server")
+  @Test("a key is found by its path, else by its name, and a login by its server")
   func items() throws {
     let world = StandInStore()
     let keyring = try world.create()

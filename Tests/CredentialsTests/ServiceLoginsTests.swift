@@ -31,7 +31,7 @@ struct ServiceLoginsTests {
     try keyring.add(NewItem(itemClass: .genericPassword, attributes: attributes), secret: secret)
   }
 
-  @Test("of several groups are ambiguous")
+  @Test("passwords in several groups are ambiguous")
   func groups() throws {
     try world.changePolicy { $0.groups["ops"] = [world.owner] }
     let keyring = try world.open()
@@ -65,7 +65,7 @@ struct ServiceLoginsTests {
     #expect(try keyring.find(Query()).items == before)
   }
 
-  @Test("are never fields, also when the item is gone")
+  @Test("a field is never a password, even if its item is gone")
   func fields() throws {
     let places: [(ItemClass, Attributes)] = [
       (.genericPassword, [.service: "field.example", .account: "eve"]),
@@ -89,7 +89,7 @@ struct ServiceLoginsTests {
   }
 
   @Test(
-    "are those of the service, else of the server that a URL names",
+    "a password is found by its service, else by the server in the URL",
     arguments: [
       ("https://pypi.example/simple/", "bob", "of bob"), ("https://pypi.example", "bob", "of bob"),
       ("https://pypi.example/odd", "bob", "of the service"), ("https://pypi.example:8080", "port", "of port"),
@@ -98,7 +98,7 @@ struct ServiceLoginsTests {
       ("https://pypi.example/private/simple/", "zoe", "of zoe"),
       ("https://pypi.example/private2", "zoe", nil), ("https://pypi.example/other", "zoe", nil),
       ("https://pypi.example", "zoe", nil), ("https://pypi.example", "port", nil),
-      // A host alone may be asked for on behalf of any protocol.
+      // A host without a scheme could be meant for any protocol.
       ("pypi.example", "bob", nil), ("pypi.example:8080", "port", nil), ("http://pypi.example", "bob", nil),
       ("https://pypi.example", "late", nil), ("https://pypi.example", "alice", nil), ("", "", nil),
       ("a b", "c", nil),
@@ -107,7 +107,7 @@ struct ServiceLoginsTests {
     #expect(try find(service, account) == secret)
   }
 
-  @Test("of a URL are stored under what of it may be public")
+  @Test("a URL is stored without its confidential parts")
   func publicService() throws {
     let service = Array("https://u:hunter2@h.example/simple?token=hunter3#hunter4".utf8)
     let secret = SecretSlice(SecretBytes(text: "s"))
@@ -117,7 +117,7 @@ struct ServiceLoginsTests {
     #expect(try find("https://u:hunter2@h.example/simple?token=hunter3#hunter4", "u") == "s")
   }
 
-  @Test("that many store at once are one")
+  @Test("concurrent stores of a password make one item")
   func atOnce() throws {
     try ThreadGroup.run(8) { number in
       _ = try logins.store(
@@ -126,7 +126,7 @@ struct ServiceLoginsTests {
     #expect(try keyring.find(Query(predicates: [.equal(.service, "s")])).items.count == 1)
   }
 
-  @Test("are stored once, replaced and removed")
+  @Test("a password is stored once, replaced and removed")
   func changes() throws {
     func store(_ text: String) throws -> Bool {
       try logins.store(

@@ -9,7 +9,7 @@ struct JSONTests {
     try JSONValue(parsing: bytes, limits: limits)
   }
 
-  // MARK: What is accepted
+  // MARK: Accepted text
 
   static let accepted: [(String, JSONValue)] = [
     ("null", .null),
@@ -31,7 +31,7 @@ struct JSONTests {
     (#""\u0000\u00e9\u20AC\uFFFF""#, .string("\u{0}\u{e9}\u{20ac}\u{ffff}")),
     (#""x\ud83d\udd11y""#, .string("x\u{1f511}y")),
     ("\"\u{7f}\u{80}\u{2028}\u{1f511}\"", .string("\u{7f}\u{80}\u{2028}\u{1f511}")),
-    // Two names that only look alike are two names.
+    // Names that only look alike are different names.
     (
       "{\"\u{e9}\":1,\"e\u{301}\":2}",
       .object([JSONMember("\u{e9}", .integer(1)), JSONMember("e\u{301}", .integer(2))])
@@ -39,11 +39,11 @@ struct JSONTests {
   ]
 
   @Test(arguments: accepted)
-  func `valid text is read as what it says`(text: String, value: JSONValue) throws {
+  func `valid text is read as its value`(text: String, value: JSONValue) throws {
     #expect(try Self.parse(Array(text.utf8)) == value)
   }
 
-  // MARK: What is rejected
+  // MARK: Rejected text
 
   static let rejected: [(String, JSONError)] = [
     ("", .unexpectedEnd),
@@ -124,7 +124,7 @@ struct JSONTests {
   ]
 
   @Test(arguments: rejected)
-  func `invalid text is rejected with its reason`(text: String, error: JSONError) {
+  func `invalid text is rejected with the reason`(text: String, error: JSONError) {
     #expect(throws: error) { try Self.parse(Array(text.utf8)) }
   }
 
@@ -138,11 +138,11 @@ struct JSONTests {
     #expect(throws: JSONError.invalidUTF8(offset: offset)) { try Self.parse(bytes) }
   }
 
-  @Test func `many keys out of order are told apart quickly`() throws {
+  @Test func `many keys out of order are checked for duplicates quickly`() throws {
     let names = (0..<20_000).reversed().map { "\"\($0)\":0" }
     let limits = JSONLimits(size: 1 << 20, depth: 1)
     let text = Array("{\(names.joined(separator: ","))}".utf8)
-    // Comparing every key with every other one would take minutes.
+    // Comparing every key with every other key would take minutes.
     guard case .object(let members) = try JSONValue(parsing: text, limits: limits) else {
       Issue.record("not an object")
       return
@@ -162,14 +162,14 @@ struct JSONTests {
     ("{\"\u{e9}\":1,\"z\":2,\"e\u{301}\":3,\"Z\":4}", "{\"Z\":4,\"e\u{301}\":3,\"z\":2,\"\u{e9}\":1}"),
     ("[true,false,null,-5]", "[true,false,null,-5]"),
   ])
-  func `the writer knows one form`(text: String, canonical: String) throws {
+  func `the writer writes one canonical form`(text: String, canonical: String) throws {
     let bytes = try Self.parse(Array(text.utf8)).canonicalBytes
     #expect(bytes == Array(canonical.utf8))
     #expect(try Self.parse(bytes).canonicalBytes == bytes)
   }
 
   @Test(arguments: 0..<50)
-  func `what is written reads back the same`(seed: UInt64) throws {
+  func `a written value reads back unchanged`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<40 {
       let value = Self.random(depth: 4, using: &generator)
@@ -194,7 +194,7 @@ struct JSONTests {
         }
       }
       do throws(JSONError) {
-        // What is accepted has a canonical form that says the same.
+        // The canonical form of accepted text is accepted, too.
         let value = try Self.parse(bytes)
         #expect(throws: Never.self) { try Self.parse(value.canonicalBytes) }
       } catch {

@@ -6,7 +6,7 @@ import TestSupport
 
 @Suite("JSON whose texts stay in wiped memory")
 struct SecretJSONTests {
-  /// The value in the open, in a form of its own that can be compared.
+  /// Returns the value in a notation that tests can compare.
   static func show(_ value: SecretJSON) -> String {
     switch value {
     case .null: "null"
@@ -25,7 +25,7 @@ struct SecretJSONTests {
   }
 
   @Test(
-    "is read",
+    "valid JSON is read",
     arguments: [
       ("null", "null"), (" true ", "true"), ("false\r\n", "false"), ("0", "0"), ("-0.5e+10", "-0.5e+10"),
       ("\"\"", "<>"), ("\"a b\"", "<a b>"), ("[]", "[]"), ("{}", "{}"), ("[ 1 , \"x\" ]", "[1,<x>]"),
@@ -39,7 +39,7 @@ struct SecretJSONTests {
   }
 
   @Test(
-    "is refused with the line, and nothing of what it holds",
+    "invalid JSON is refused with its line and none of its content",
     arguments: [
       ("", SecretJSONError.empty), (" \n", .empty), ("[", .truncated), ("\"a", .truncated),
       ("\"\\", .truncated),
@@ -60,13 +60,13 @@ struct SecretJSONTests {
   }
 
   @Test(
-    "is refused when it is not UTF-8",
+    "JSON that is not UTF-8 is refused",
     arguments: [[0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xE2, 0x82, 0x22]])
   func notUTF8(bytes: [UInt8]) {
     #expect(throws: SecretJSONError.notUnicode(line: 1)) { try Self.read(bytes) }
   }
 
-  @Test("may be cut off anywhere without harm")
+  @Test("JSON that is truncated at any byte is refused")
   func prefixes() throws {
     let text = Array(#"{"a":["x\n\u00e9\ud83d\ude00",1.5e3,true,null,{"b":"c"}],"d":-2}"#.utf8)
     _ = try Self.read(text)
@@ -75,7 +75,7 @@ struct SecretJSONTests {
     }
   }
 
-  @Test("survives every byte being another one")
+  @Test("no changed byte crashes the reader")
   func flips() {
     let text = Array(#"{"a":["x\n\u00e9",1.5e3,true,null,{"b":"c"}]}"#.utf8)
     for position in text.indices {
@@ -87,7 +87,9 @@ struct SecretJSONTests {
     }
   }
 
-  @Test("is written as it is read", arguments: ["", "a", "\"\\\u{0}\u{1F}\n\r\t\u{8}\u{C}/é😀\u{7F}\u{2028}"])
+  @Test(
+    "a written string reads back unchanged",
+    arguments: ["", "a", "\"\\\u{0}\u{1F}\n\r\t\u{8}\u{C}/é😀\u{7F}\u{2028}"])
   func written(text: String) throws {
     var bytes = SecretBytes()
     let secret = SecretBytes(text: text)

@@ -16,7 +16,7 @@ struct TimestampTests {
       ("0001-01-01T00:00:00Z", -62_135_596_800_000_000),
       ("9999-12-31T23:59:59.999999Z", 253_402_300_799_999_999),
     ] as [(String, Int64)])
-  func `a moment is read`(text: String, microseconds: Int64) throws {
+  func `a valid timestamp is read`(text: String, microseconds: Int64) throws {
     let moment = try #require(Timestamp(rfc3339: text))
     #expect(moment.microseconds == microseconds)
     #expect(Timestamp(rfc3339: moment.rfc3339) == moment)
@@ -33,7 +33,7 @@ struct TimestampTests {
     "2026-1a-20T18:32:09Z", "２026-11-20T18:32:09Z", " 2026-11-20T18:32:09Z", "2026-11-20T18:32:09Z\n",
     "2026-11-20T18:32:09-Z", "2026-11-20T18:32:0９Z",
   ])
-  func `anything else is not a moment`(text: String) {
+  func `anything else is not a timestamp`(text: String) {
     #expect(Timestamp(rfc3339: text) == nil)
   }
 
@@ -41,7 +41,7 @@ struct TimestampTests {
   func `dates agree with Foundation's calendar`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<100 {
-      // Foundation changes to the Julian calendar before 1582, RFC 3339 does not.
+      // Foundation uses the Julian calendar before 1582; RFC 3339 does not.
       let second = Int64.random(in: -12_000_000_000...253_402_300_799, using: &generator)
       let text = Date(timeIntervalSince1970: TimeInterval(second)).formatted(.iso8601)
       let moment = try #require(Timestamp(rfc3339: text))
@@ -50,17 +50,17 @@ struct TimestampTests {
     }
   }
 
-  @Test func `every day of four centuries is written as a day that exists`() {
+  @Test func `every day of four centuries reads back unchanged`() {
     let day: Int64 = 86_400 * 1_000_000
     for number in 0..<Int64(146_097) {
       let moment = Timestamp(microseconds: number * day)
-      // Only a failure is worth an expectation here: there are very many days.
+      // Only failures are recorded, because an expectation for each of so many days would be slow.
       if Timestamp(rfc3339: moment.rfc3339) != moment { Issue.record("day \(number) is \(moment)") }
     }
     #expect(Timestamp(microseconds: 146_096 * day).rfc3339 == "2369-12-31T00:00:00.000000Z")
   }
 
-  @Test func `what cannot be written becomes the nearest moment that can`() {
+  @Test func `a time that cannot be written becomes the nearest one that can`() {
     #expect(Timestamp(microseconds: .max) == Timestamp.latest)
     #expect(Timestamp(microseconds: .min) == Timestamp.earliest)
     #expect(Timestamp.earliest.rfc3339 == "0001-01-01T00:00:00.000000Z")

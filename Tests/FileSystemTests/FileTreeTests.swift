@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Nothing outside of a store is reached through it, whatever stands in its way (threat T20).
+/// Tests that no operation leaves the store, even if a link or a pipe replaces a part of the path (threat T20).
 @Suite struct FileTreeTests {
   private let scratch = ScratchFolder()
   private var store: String { "\(scratch.path)/store" }
@@ -14,7 +14,7 @@ import Testing
     try Data("outside".utf8).write(to: URL(fileURLWithPath: "\(scratch.path)/outside"))
   }
 
-  @Test func `a link in place of a folder is not walked through`() throws {
+  @Test func `a link in place of a folder is not followed`() throws {
     try FileManager.default.createDirectory(
       atPath: "\(scratch.path)/elsewhere", withIntermediateDirectories: false)
     try Data("outside".utf8).write(to: URL(fileURLWithPath: "\(scratch.path)/elsewhere/file"))
@@ -30,7 +30,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: "\(scratch.path)/elsewhere/new"))
   }
 
-  @Test func `a file that is swapped for a link while it is read never leads outside`() throws {
+  @Test func `a file that is swapped for a link during a read never leads outside`() throws {
     let tree = try FileTree(at: store)
     try tree.createFile("file", Array("inside!".utf8))
     let isDone = Atomic(false)
@@ -61,7 +61,7 @@ import Testing
       }
     }
     let (inside, refused) = counts.withLock { $0 }
-    #expect(inside > 0 && refused > 0, "both states were met: \(inside) and \(refused)")
+    #expect(inside > 0 && refused > 0, "both states must occur: \(inside) and \(refused)")
   }
 
   @Test func `a pipe in place of a file is refused without waiting for a writer`() throws {
@@ -69,14 +69,14 @@ import Testing
     #expect { try FileTree(at: store).read("file", limit: 100) } throws: { isNotOurs($0) }
   }
 
-  @Test func `a file of more than the limit is not read`() throws {
+  @Test func `a file larger than the limit is not read`() throws {
     let tree = try FileTree(at: store)
     try tree.createFile("file", [UInt8](repeating: 1, count: 101))
     #expect(throws: FileError("read", "file", .tooLarge(limit: 100))) { try tree.read("file", limit: 100) }
     #expect(try tree.read("file", limit: 101)?.count == 101)
   }
 
-  @Test func `a new file is for the owner alone and never takes the place of another`() throws {
+  @Test func `a new file is private to its owner and never replaces another file`() throws {
     let tree = try FileTree(at: store)
     try tree.createFile("a/b/file", [1, 2])
     let folder = try #require(try tree.status("a/b"))

@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 
 @Suite("Search for programs") struct ProgramSearchTests {
-  @Test func `A program is the first that may be run in an absolute folder`() throws {
+  @Test func `a program is the first executable file in an absolute folder`() throws {
     let folder = ScratchFolder()
     let path = folder.path
     for name in ["a", "b", "c", "b/tool", "d"] where unsafe mkdir("\(path)/\(name)", 0o700) != 0 {
-      Issue.record("no folder")
+      Issue.record("mkdir failed")
     }
     for (name, mode) in [("a/tool", 0o600), ("c/tool", 0o700), ("d/tool", 0o700)] as [(String, mode_t)] {
       close(unsafe creat("\(path)/\(name)", mode))
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// What somebody else could change, and what has to be safe.
+  /// The file or folder that other users can change.
   private enum Weak: CaseIterable {
     case folder
     case program
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: Weak.allCases)
-  private func `a program that others could change is passed over`(weak: Weak) throws {
+  private func `a program that other users could change is skipped`(weak: Weak) throws {
     let folder = ScratchFolder()
     let path = folder.path
     for name in ["above", "above/bin", "targets", "safe"] {
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `folders with the sticky bit and links of root are accepted`() throws {
+  @Test func `folders with the sticky bit and links owned by root are accepted`() throws {
     let folder = ScratchFolder()
     #expect(unsafe mkdir("\(folder.path)/bin", 0o700) == 0)
     try ExecutableFile.write("#!/bin/sh\n", to: "\(folder.path)/bin/tool")

@@ -2,11 +2,11 @@ import AuthenticationServices
 import KeychainTestSupport
 import Testing
 
-/// The way of a sign-in through the keychain, in the spellings of older code, with the real functions.
+/// Tests how an app signs in with the keychain, in the spellings of older code, with the real functions.
 struct Swift5FlowTests {
   let service = "org.example.mailer"
 
-  /// The query that everything begins with, as older code put it together.
+  /// Returns the base of every query, built as older code builds it.
   private func query(_ account: String?) -> NSMutableDictionary {
     let query = NSMutableDictionary()
     query.setObject(kSecClassGenericPassword, forKey: kSecClass)
@@ -69,7 +69,7 @@ struct Swift5FlowTests {
     #expect(load("grace") == (errSecItemNotFound, nil))
   }
 
-  @Test func `what goes wrong is told by a switch over statuses`() throws {
+  @Test func `statuses can be handled in a switch`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     func outcome(_ status: OSStatus) -> String {
@@ -95,7 +95,7 @@ struct Swift5FlowTests {
     #expect(outcome(SecItemAdd(foreign, nil)).hasSuffix("."))
   }
 
-  @Test func `an item may be asked for with a context and under conditions`() throws {
+  @Test func `an item can be read with an authentication context and access control`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     var error: Unmanaged<CFError>?

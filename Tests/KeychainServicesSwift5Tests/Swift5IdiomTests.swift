@@ -1,11 +1,11 @@
 import AuthenticationServices
 import Testing
 
-/// Keychain code in Swift's older mode, with the one import that an app with a sign-in has anyway.
+/// Tests keychain code in Swift 5 mode, with the one import that an app with a sign-in already has.
 struct Swift5IdiomTests {
   let token = Data("hunter2".utf8)
 
-  @Test func `queries are dictionaries of every kind`() {
+  @Test func `queries can be dictionaries of every kind`() {
     let strings: [String: Any] = [
       kSecClass as String: kSecClassGenericPassword,
       String(kSecAttrAccount): "ada",
@@ -45,7 +45,7 @@ struct Swift5IdiomTests {
     }
   }
 
-  @Test func `values are made with as`() {
+  @Test func `values can be converted with as`() {
     let flag = true
     #expect(("x" as CFString) as String == "x")
     #expect((flag as CFBoolean) == kCFBooleanTrue)
@@ -54,7 +54,7 @@ struct Swift5IdiomTests {
     #expect(String(kSecClass) == "class")
   }
 
-  @Test func `strings, constants and anything are switched over constants`() {
+  @Test func `strings, constants and Any values can be matched against constants in a switch`() {
     func name(_ text: String) -> String {
       switch text {
       case kSecClassKey: return "key"
@@ -81,7 +81,7 @@ struct Swift5IdiomTests {
     #expect([kSecClassKey as Any, "idnt", 7].map { name(any: $0) } == ["key", "identity", "other"])
   }
 
-  @Test func `results are read by constants and by strings`() {
+  @Test func `results can be read by constants and by strings`() {
     var item: CFTypeRef?
     var result: AnyObject?
     let statuses = [
@@ -97,7 +97,7 @@ struct Swift5IdiomTests {
     }
   }
 
-  @Test func `errors are numbers, sentences and Swift's errors`() {
+  @Test func `errors are available as numbers, messages and Swift errors`() {
     #expect(SecCopyErrorMessageString(errSecItemNotFound, nil) as String? == "No item matches.")
     var error: Unmanaged<CFError>?
     #expect(!refuse(&error))
@@ -113,13 +113,13 @@ struct Swift5IdiomTests {
     #expect(CFGetTypeID(1 as CFNumber) == CFNumberGetTypeID())
   }
 
-  /// A search that finds one item.
+  /// Answers like a search that finds one item.
   private func answer(_ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     result?.pointee = [kSecAttrAccount: "ada", kSecValueData: token] as CFDictionary
     return errSecSuccess
   }
 
-  /// A function that fails as those of the keychain do.
+  /// Fails like a function of the keychain.
   private func refuse(_ error: UnsafeMutablePointer<Unmanaged<CFError>?>?) -> Bool {
     error?.pointee = Unmanaged.passRetained(
       CFError(domain: NSOSStatusErrorDomain, code: Int(errSecParam), userInfo: nil))

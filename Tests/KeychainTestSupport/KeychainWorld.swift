@@ -3,21 +3,22 @@ internal import KeychainServices
 internal import Keyring
 package import TestSupport
 
-/// A store with real GnuPG that the functions of this process use while a test runs; one test at a time.
+/// A store with real GnuPG that the keychain functions of this process use during a test. Only one test at a time has
+/// it.
 ///
-/// It belongs to the thread that made it, so a test that has one does not give its thread away with `await`.
+/// It belongs to the thread that created it, so its test must not give up the thread with `await`.
 package final class KeychainWorld {
-  /// Held by whoever has changed the settings of this process.
+  /// The lock that is held while the settings of this process are changed.
   package static let lock = NSRecursiveLock()
   /// The store.
   package let store: GnuPGStore
   private let before: KeychainSettings
 
-  /// Makes a store and takes the turn.
+  /// Creates a store and takes the lock.
   ///
   /// - Parameters:
-  ///   - owner: Whose store it is.
-  ///   - agentConfiguration: Lines for the agent's configuration.
+  ///   - owner: The owner of the store.
+  ///   - agentConfiguration: Lines for gpg-agent.conf.
   package init(owner: GnuPGKey = .alice, agentConfiguration: [String] = []) throws {
     Self.lock.lock()
     before = KeychainSettings.current
@@ -32,7 +33,7 @@ package final class KeychainWorld {
     KeychainSettings.current = settings
   }
 
-  /// Ends the use of the store; the next test may go on.
+  /// Restores the settings and releases the lock for the next test.
   package func close() {
     KeychainSettings.current = before
     Self.lock.unlock()

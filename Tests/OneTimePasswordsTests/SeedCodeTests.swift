@@ -5,13 +5,13 @@ import Testing
 @testable import OneTimePasswords
 
 extension SecretBytes {
-  /// The bytes as text, to be compared in tests.
+  /// The bytes as text, for comparisons in tests.
   var text: String { unsafe withBytes { unsafe String(decoding: $0, as: UTF8.self) } }
 }
 
 @Suite("One-time passwords")
 struct SeedCodeTests {
-  /// The seeds of RFC 6238, appendix B: ASCII digits, as many as the hash function has bytes.
+  /// Returns the seed of RFC 6238, appendix B, in Base32: ASCII digits, as many as the hash has bytes.
   static func seed(_ hash: Seed.Hash) throws -> String {
     var text = SecretBytes()
     let bytes = (0..<hash.size).map { UInt8(ascii: "0") + UInt8(($0 + 1) % 10) }
@@ -19,7 +19,7 @@ struct SeedCodeTests {
     return text.text
   }
 
-  @Test("are those of RFC 4226, appendix D")
+  @Test("codes match RFC 4226, appendix D")
   func counted() throws {
     let codes = [
       "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",
@@ -33,7 +33,7 @@ struct SeedCodeTests {
   }
 
   @Test(
-    "are those of RFC 6238, appendix B",
+    "codes match RFC 6238, appendix B",
     arguments: [
       (59, "94287082", "46119246", "90693936"), (1_111_111_109, "07081804", "68084774", "25091201"),
       (1_111_111_111, "14050471", "67062674", "99943326"),
@@ -52,7 +52,7 @@ struct SeedCodeTests {
   }
 
   @Test(
-    "are made with a key of at least a block of the hash function",
+    "the key is padded to at least a block of the hash function",
     arguments: [1, 10, 63, 64, 65, 128, 129], Seed.Hash.allCases)
   func padded(length: Int, hash: Seed.Hash) throws {
     var base32 = SecretBytes()
@@ -68,7 +68,7 @@ struct SeedCodeTests {
   }
 
   @Test(
-    "are those of other programs also with a short key",
+    "codes match those of other programs with a short key, too",
     arguments: [("GEZDGNBV", 1, "662488"), ("GEZDGNBVGY3TQOJQ", 5, "767654")])
   func short(base32: String, counter: UInt64, expected: String) throws {
     let secret = SecretBytes(copying: Array(base32.utf8))
@@ -78,7 +78,7 @@ struct SeedCodeTests {
   }
 
   @Test(
-    "stay good to the end of their period",
+    "a code is valid until the end of its period",
     arguments: [
       (0, 30, 0, 30), (1, 30, 0, 29), (29, 30, 0, 1), (30, 30, 1, 30), (59, 60, 0, 1), (-5, 30, 0, 30),
       (.max, 1, UInt64(Int64.max), 1), (.max, 30, UInt64(Int64.max / 30), 30 - Int64.max % 30),
@@ -89,7 +89,7 @@ struct SeedCodeTests {
     #expect(turn.seconds == seconds)
   }
 
-  @Test("take the largest counter")
+  @Test("the largest counter is accepted")
   func largestCounter() throws {
     let secret = SecretBytes(
       copying: Array("otpauth://hotp/x?secret=GEZDGNBV&counter=18446744073709551615".utf8))

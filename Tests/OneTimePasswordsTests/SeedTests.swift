@@ -24,7 +24,7 @@ struct SeedTests {
   }
 
   @Test(
-    "are read",
+    "valid seeds are read",
     arguments: [
       ("GEZDGNBV", Facts()), ("gezd gnbv\n", Facts()), (" GEZD-GNBV ", Facts()),
       ("GEZDGNBVGY======", Facts(key: "123456")),
@@ -57,7 +57,7 @@ struct SeedTests {
   }
 
   @Test(
-    "are refused when they are none",
+    "invalid seeds are refused",
     arguments: [
       ("", .empty), (" \r\n\t", .empty), ("====", .empty), ("GEZDGNB8", .base32(.invalidCharacter)),
       ("hunter2!", .base32(.invalidCharacter)),
@@ -92,7 +92,7 @@ struct SeedTests {
     #expect(throws: error) { try Self.read(Array(text.utf8)) }
   }
 
-  @Test("are refused when they are no text or too long")
+  @Test("seeds that are not text or too long are refused")
   func hostileBytes() throws {
     #expect(throws: SeedError.notText) { try Self.read([0x47, 0xFF]) }
     #expect(throws: SeedError.base32(.invalidCharacter)) { try Self.read(Array("GEZD\0GNBV".utf8)) }
@@ -102,7 +102,7 @@ struct SeedTests {
     #expect(try Self.read(Array(long.utf8)).digits == 6)
   }
 
-  @Test("never break off, whatever is cut out of them")
+  @Test("cutting any bytes out of a seed never crashes the reader")
   func cut() {
     let whole = Array("otpauth://hotp/A%20B:c%40d?secret=GEZDGNBV&counter=12&issuer=A%20B&digits=8#x".utf8)
     for start in whole.indices {
@@ -114,7 +114,7 @@ struct SeedTests {
   }
 
   @Test(
-    "keep every other byte when their counter moves on",
+    "advancing the counter keeps every other byte",
     arguments: [
       (
         "otpauth://hotp/x?secret=GEZDGNBV&counter=9&foo=%zz",
@@ -140,7 +140,7 @@ struct SeedTests {
     #expect(text == expected)
   }
 
-  @Test("by time have no counter to move on")
+  @Test("a time-based seed has no counter to advance")
   func noCounter() throws {
     let secret = SecretBytes(copying: Array("otpauth://totp/x?secret=GEZDGNBV&counter=1".utf8))
     let seed = try Seed(secret)
@@ -149,7 +149,7 @@ struct SeedTests {
   }
 
   @Test(
-    "are the same after they were written as a URI",
+    "a seed that is written as a URI reads back unchanged",
     arguments: [
       "GEZDGNBVGY", "otpauth://hotp/A%20B:c%40d?secret=GEZDGNBV&counter=12&digits=8&algorithm=SHA512",
       "otpauth://totp/%C3%A9?secret=MY&period=15&algorithm=SHA256&issuer=x%26y",

@@ -6,7 +6,7 @@ import Testing
     unsafe secret.withBytes { unsafe Array($0) }
   }
 
-  @Test func `An empty secret is empty, and comparable`() {
+  @Test func `an empty secret is empty and comparable`() {
     let none = SecretBytes()
     let isEmpty = none.isEmpty
     #expect(isEmpty)
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4095, 4096, 4097, 8192, 8193, 100_000])
-  func `What goes in comes out, however it goes in`(count: Int) {
+  func `a secret has exactly the bytes that were added, however they were added`(count: Int) {
     let expected = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 3) }
     #expect(Self.bytes(SecretBytes(copying: expected)) == expected)
     #expect(unsafe expected.withUnsafeBytes { unsafe Self.bytes(SecretBytes(copying: $0)) } == expected)
@@ -38,7 +38,7 @@ import Testing
     #expect(Self.bytes(parts.copy(count..<count)) == [])
   }
 
-  @Test func `Equality is about every byte and the length`() {
+  @Test func `equality compares every byte and the length`() {
     let secret = SecretBytes(copying: [1, 2, 3])
     for (other, expected) in [
       ([1, 2, 3], true), ([1, 2, 4], false), ([0, 2, 3], false), ([1, 2], false), ([1, 2, 3, 0], false),
@@ -49,21 +49,21 @@ import Testing
     }
   }
 
-  @Test func `What is cut off is wiped at once`() {
+  @Test func `bytes that are cut off are wiped at once`() {
     var secret = SecretBytes(copying: [1, 2, 3, 4])
     let place = unsafe secret.withBytes { $0.baseAddress }
     secret.removeLast()
     #expect(Self.bytes(secret) == [1, 2, 3])
     secret.truncate(to: 1)
     #expect(Self.bytes(secret) == [1])
-    // The pages are still there, as the secret is; only the rest of them is looked at.
+    // The secret still owns these pages, so the bytes after its end can be read.
     let rest = unsafe place.map { unsafe Array(UnsafeRawBufferPointer(start: $0, count: 4)) }
     #expect(rest == [1, 0, 0, 0])
     secret.append(9)
     #expect(Self.bytes(secret) == [1, 9])
   }
 
-  @Test func `A source that fails adds nothing, and what it wrote is wiped`() {
+  @Test func `a source that fails adds nothing, and the bytes that it wrote are wiped`() {
     struct Failure: Error {}
     var secret = SecretBytes(copying: [1])
     #expect(throws: Failure.self) {
@@ -77,7 +77,7 @@ import Testing
     #expect(unsafe place.map { unsafe Array(UnsafeRawBufferPointer(start: $0, count: 4)) } == [1, 0, 0, 0])
   }
 
-  @Test func `A source may write less than its room`() {
+  @Test func `a source may write fewer bytes than it has room for`() {
     var secret = SecretBytes(copying: [1])
     let written = unsafe secret.append(room: 5000) { buffer in
       unsafe buffer[0] = 2

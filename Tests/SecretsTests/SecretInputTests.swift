@@ -4,14 +4,14 @@ import Secrets
 import Testing
 
 @Suite struct SecretInputTests {
-  // Hands bytes over through a pipe, in pieces.
+  // Writes the pieces to a pipe and calls the body with its read end.
   private func reading<R: Sendable>(
     _ pieces: [[UInt8]], _ body: (Int32) throws -> R
   ) throws -> R {
     let pipe = Pipe()
     let writer = Thread {
       for piece in pieces {
-        // A reader that has seen enough closes its end; the rest is lost, as it should be.
+        // A reader that has reached its limit closes its end, so writing the rest fails, as expected.
         try? pipe.fileHandleForWriting.write(contentsOf: Data(piece))
         usleep(2000)
       }
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 4095, 4096, 4097, 70_000])
-  func `Everything up to the end is read, exactly`(count: Int) throws {
+  func `all bytes up to the end are read`(count: Int) throws {
     let expected = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
     let half = count / 2
     let result = try reading([Array(expected.prefix(half)), Array(expected.dropFirst(half))]) {
@@ -38,21 +38,21 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 4095, 4096])
-  func `One byte over the limit is too long`(limit: Int) throws {
+  func `one byte over the limit is too long`(limit: Int) throws {
     #expect(throws: SecretInputError.tooLong(limit: limit)) {
       try reading([[UInt8](repeating: 1, count: limit + 1)]) { try bytes($0, limit: limit) }
     }
   }
 
-  @Test func `Line ends and NUL are part of the secret`() throws {
+  @Test func `line ends and NUL are part of the secret`() throws {
     #expect(try reading([[0, 10, 13, 0, 10]]) { try bytes($0, limit: 100) } == [0, 10, 13, 0, 10])
   }
 
-  @Test func `A descriptor that cannot be read gives the system's reason`() {
+  @Test func `an unreadable descriptor throws the system's error`() {
     #expect(throws: SecretInputError.readFailed(errno: EBADF)) { try bytes(-1, limit: 1) }
   }
 
-  @Test func `What is not a terminal is not asked`() throws {
+  @Test func `a descriptor that is not a terminal gets no prompt`() throws {
     #expect(throws: SecretInputError.notATerminal) {
       try reading([Array("typed\n".utf8)]) { descriptor in
         _ = try SecretInput.readLine(terminal: descriptor, prompt: "?", limit: 10)

@@ -4,7 +4,7 @@ import Secrets
 import TestSupport
 import Testing
 
-/// A person at a terminal, played by the other end of a pseudo-terminal.
+/// Tests with a simulated user at the other end of a pseudo-terminal.
 @Suite(.serialized) struct TerminalTests {
   private final class Terminal: Sendable {
     let person: Int32
@@ -26,7 +26,7 @@ import Testing
       return unsafe tcgetattr(program, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
     }
 
-    // What the person sees so far.
+    // Returns the text that the terminal shows so far.
     func screen() -> String {
       var buffer = [UInt8](repeating: 0, count: 4096)
       var ready = pollfd(fd: person, events: Int16(POLLIN), revents: 0)
@@ -39,10 +39,10 @@ import Testing
       return String(decoding: seen, as: UTF8.self)
     }
 
-    // Types once the program waits, which shows in the echo being off.
+    // Types as soon as the program waits for input, that is, when it has turned the echo off.
     func type(_ text: String, then action: @escaping @Sendable () -> Void = {}) {
       let typist = Thread { [self] in
-        // As long as it takes: what is typed before is flushed, and nobody would type it again.
+        // There is no time limit: text that is typed too early is flushed and is not typed again.
         while echoes { usleep(2000) }
         let bytes = Array(text.utf8)
         _ = unsafe write(person, bytes, bytes.count)
@@ -59,7 +59,7 @@ import Testing
     return unsafe secret.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test func `A line is read without being shown, and the terminal is as before`() throws {
+  @Test func `a line is read without echo, and the terminal is restored`() throws {
     let terminal = try Terminal()
     #expect(terminal.echoes)
     terminal.type("pass wörd\n")
@@ -68,13 +68,13 @@ import Testing
     #expect(terminal.screen() == "Secret: \r\n")
   }
 
-  @Test func `Erase and kill work, on whole characters`() throws {
+  @Test func `the erase and kill keys work on whole characters`() throws {
     let terminal = try Terminal()
     terminal.type("wrong\u{15}riö\u{7F}ght\n")
     #expect(try line(terminal) == "right")
   }
 
-  @Test func `An empty line is an empty secret, the end of input is none`() throws {
+  @Test func `an empty line is an empty secret, and the end of input is an error`() throws {
     let terminal = try Terminal()
     terminal.type("\n")
     #expect(try line(terminal) == "")
@@ -83,7 +83,7 @@ import Testing
     #expect(terminal.echoes)
   }
 
-  @Test func `A line as long as the limit is read, a longer one is not, and nothing of it is left behind`()
+  @Test func `a line as long as the limit is read, and a longer one is refused completely`()
     throws
   {
     let terminal = try Terminal()
@@ -98,7 +98,7 @@ import Testing
     #expect(try line(terminal, limit: 5) == "next")
   }
 
-  @Test func `A signal whose handler returns interrupts the reading, and leaves the terminal as before`()
+  @Test func `a signal whose handler returns interrupts the read and restores the terminal`()
     throws
   {
     SignalTurn.begin()
@@ -106,7 +106,7 @@ import Testing
     let terminal = try Terminal()
     signal(SIGHUP) { _ in }
     defer { signal(SIGHUP, SIG_DFL) }
-    // Threads that tests run on block most signals.
+    // The threads that run tests block most signals.
     var hangup = sigset_t()
     var before = sigset_t()
     unsafe sigemptyset(&hangup)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Subprocess
 
-/// The descriptors of this process: none is lost, and those that are closed do no harm.
+/// Tests that this process loses no descriptor, and that closed standard streams do no harm.
 @Suite struct DescriptorTests {
   private static func oneOfEach(_ number: Int) {
     var run = ProgramRun.script(
@@ -14,11 +14,11 @@ import Testing
     if number % 7 == 0 { run.folder = "/nonexistent" }
     if number % 11 == 0 { run.program = "/nonexistent" }
     if number % 13 == 0 { run.errors = .descriptor(1000) }
-    // Failures are part of the table.
+    // Failing runs are part of the test.
     _ = try? run.run()
   }
 
-  @Test func `No descriptor is left open after 200 runs of every kind`() throws {
+  @Test func `no descriptor is left open after 200 runs of every kind`() throws {
     let numbers = try OwnDescriptors.run {
       for number in 0..<200 { Self.oneOfEach(number) }
       return OwnDescriptors.numbers
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]] as [[Int32]])
-  func `Standard streams that this process has closed do no harm`(closed: [Int32]) throws {
+  func `standard streams that this process has closed do no harm`(closed: [Int32]) throws {
     let (outcome, listed) = try OwnDescriptors.run {
       for number in closed { close(number) }
       var run = ProgramRun.script("cat; echo errors >&2; ls /proc/self/fd")
@@ -39,7 +39,7 @@ import Testing
     #expect(listed == [0, 1, 2].filter { !closed.contains($0) })
   }
 
-  @Test func `A stream that takes the number of a closed one is not mixed up with it`() throws {
+  @Test func `a stream that gets the number of a closed one is not confused with it`() throws {
     let links = try OwnDescriptors.run {
       let source = TestPipe()
       close(0)
@@ -52,7 +52,7 @@ import Testing
     #expect(links.last == "/dev/null")
   }
 
-  @Test func `A closed descriptor cannot be passed on`() throws {
+  @Test func `a closed descriptor cannot be passed on`() throws {
     for number: Int32 in [0, 1, 2] {
       let errors = try OwnDescriptors.run {
         close(number)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `Streams can be passed on crosswise`() throws {
+  @Test func `the output streams can be swapped`() throws {
     let seen = try OwnDescriptors.run {
       let (first, second) = (TestPipe(), TestPipe())
       dup2(first.writeEnd, 1)
@@ -85,9 +85,9 @@ import Testing
   }
 
   @Test(arguments: [[], [0], [1, 2], [0, 1, 2]] as [[Int32]])
-  func `Without descriptors left a run is an error, and none is lost`(closed: [Int32]) throws {
+  func `a run without free descriptors throws an error and loses none`(closed: [Int32]) throws {
     let results = try OwnDescriptors.run {
-      // As many descriptors as there may be, but for some that are free again.
+      // Use all descriptors up to the limit, and then free some of them.
       let source = dup(0)
       var last: Int32 = 0
       while case let next = dup(source), next >= 0 { last = next }
@@ -103,12 +103,12 @@ import Testing
       }
     }
     #expect(results.map(\.lost) == [Int](repeating: 0, count: 16))
-    // Three pipes take six descriptors above the standard streams; the one that tells the end can be done without.
+    // Three pipes need six descriptors above the standard streams; the descriptor that reports the end is optional.
     let needed = 6 + closed.count
     #expect(results.map(\.hasStarted) == (0..<16).map { $0 >= needed })
   }
 
-  @Test func `Many threads may run programs at once`() throws {
+  @Test func `many threads can run programs at once`() throws {
     try ThreadGroup.run(16) { thread in
       for round in 0..<10 {
         var run = ProgramRun("/bin/cat", [String](), environment: plain)

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Subprocess
 
-/// How a program ends, by itself and because it was told to.
+/// Tests how a program ends, with and without being stopped.
 @Suite struct EndingTests {
   @Test(arguments: 0...255)
-  func `An exit status is told as it is`(status: Int32) throws {
+  func `an exit status is reported unchanged`(status: Int32) throws {
     let outcome = try ProgramRun.script("exit \(status)").run()
     #expect(outcome.ending == .exited(status: status))
     #expect(outcome.succeeded == (status == 0))
@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: [SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGKILL, SIGSEGV, SIGPIPE, SIGTERM, SIGUSR1])
-  func `A signal is told as it is`(signal: Int32) throws {
+  func `a signal is reported unchanged`(signal: Int32) throws {
     let outcome = try ProgramRun.script("kill -\(signal) $$; sleep 100").run()
     #expect(outcome.ending == .signaled(signal))
     #expect(!outcome.succeeded)
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `A program without end is ended when its time is over`(usingDescriptor: Bool) throws {
+  func `a program that never ends is stopped at its timeout`(usingDescriptor: Bool) throws {
     var run = ProgramRun("/bin/sleep", ["1000"], environment: plain)
     (run.timeout, run.usesDescriptor) = (.milliseconds(50), usingDescriptor)
     let outcome = try run.run()
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `The end is noticed without output`(usingDescriptor: Bool) throws {
+  func `the end of a program without output is noticed`(usingDescriptor: Bool) throws {
     var run = ProgramRun.script("sleep 0.05; exit 7")
     (run.output, run.errors, run.usesDescriptor) = (.discarded, .discarded, usingDescriptor)
     let outcome = try run.run()
@@ -43,7 +43,7 @@ import Testing
   private static let whenStopped =
     "while ! grep -q '^State:.T' /proc/$$/status; do sleep 0.01; done && echo ready"
 
-  /// Scripts that say when they are ready to be interrupted, and how that ends them.
+  /// Scripts that report when they are ready to be interrupted, and how the interruption ends them.
   private static let interrupted: [(String, ProcessOutcome.Ending)] = [
     ("echo ready; exec sleep 1000", .signaled(SIGTERM)),
     ("echo ready; sleep 1000", .signaled(SIGTERM)),
@@ -57,12 +57,12 @@ import Testing
   ]
 
   @Test(arguments: interrupted)
-  func `An interruption ends the program`(script: String, ending: ProcessOutcome.Ending) throws {
+  func `an interruption ends the program`(script: String, ending: ProcessOutcome.Ending) throws {
     let signal = TestPipe()
     var run = ProgramRun.script(script)
     run.output = .lines(limit: 100)
     run.interruption = signal.readEnd
-    // Only what must be killed is not given all the time of the world.
+    // Only programs that have to be killed get little time.
     run.patience = ending == .signaled(SIGKILL) ? .milliseconds(100) : .seconds(100)
     let outcome = try run.run { _, line in
       if line.elementsEqual("ready".utf8) { signal.write() }
@@ -72,7 +72,7 @@ import Testing
     #expect(!outcome.succeeded)
   }
 
-  @Test func `An interruption that is closed at its other end ends the program, too`() throws {
+  @Test func `an interruption whose other end is closed ends the program, too`() throws {
     var ends: [Int32] = [-1, -1]
     try #require(unsafe pipe(&ends) == 0)
     defer { close(ends[0]) }
@@ -82,7 +82,7 @@ import Testing
     #expect(try run.run().stop == .interruption)
   }
 
-  @Test func `The output before a stop is handed over`() throws {
+  @Test func `the output before a stop is returned`() throws {
     let signal = TestPipe()
     var run = ProgramRun.script("echo before; echo ready >&2; exec sleep 1000")
     run.errors = .lines(limit: 100)
@@ -92,7 +92,7 @@ import Testing
     #expect(outcome.isComplete)
   }
 
-  @Test func `Output that is too much for a program that is being stopped is not complete`() throws {
+  @Test func `output over the limit from a program that is being stopped is not complete`() throws {
     let signal = TestPipe()
     var run = ProgramRun.script(
       "trap 'head -c 200 /dev/zero; exit 1' TERM; echo ready >&2; while :; do :; done")
@@ -103,7 +103,7 @@ import Testing
     #expect(!outcome.isComplete)
   }
 
-  @Test func `What a program has left running is left alone, and does not hold up the outcome`() throws {
+  @Test func `a process that a program left running is left alone and does not delay the outcome`() throws {
     let start = ContinuousClock.now
     let outcome = try ProgramRun.script("sleep 1000 & echo $!").run()
     let grandchild = try #require(pid_t(outcome.text.dropLast()))
@@ -113,7 +113,7 @@ import Testing
     #expect(ContinuousClock.now - start < .seconds(60))
   }
 
-  @Test func `What a program has left running does not matter when it holds no stream`() throws {
+  @Test func `a process that a program left running does not matter if it has no stream open`() throws {
     var run = ProgramRun.script("sleep 1000 <&- >&- 2>&- & echo $!")
     let outcome = try run.run()
     #expect(kill(try #require(pid_t(outcome.text.dropLast())), SIGKILL) == 0)
@@ -122,12 +122,12 @@ import Testing
     #expect(try run.run().isComplete)
   }
 
-  @Test func `All that the program wrote itself is there, however slowly it is taken`() throws {
+  @Test func `all output of the program itself is read, however slowly it is taken`() throws {
     var run = ProgramRun.script("sleep 1000 & seq 9000; echo $! >&2")
     run.output = .lines(limit: 10)
     var lines = 0
     let outcome = try run.run { _, _ in
-      // The first line takes longer than the grace; the pipe is full meanwhile.
+      // The first line takes longer than the grace period, and the pipe fills up in that time.
       if lines == 0 { usleep(400_000) }
       lines += 1
     }
@@ -135,7 +135,7 @@ import Testing
     #expect(lines == 9000)
   }
 
-  /// Scripts whose child ends up with all the streams, and tells its number.
+  /// Scripts whose child has all the streams in the end, and that print the child's process id.
   private static let grandchildren = [
     "sleep 1000 & echo $!; sleep 1000", "(trap '' TERM; sleep 1000 & echo $!; exec sleep 1000)",
     "trap '' TERM; sleep 1000 & trap 'exit 0' TERM; echo $!; wait",
@@ -143,7 +143,7 @@ import Testing
   ]
 
   @Test(arguments: grandchildren)
-  func `What is stopped is ended with all of its group`(script: String) throws {
+  func `a program that is stopped is ended with its whole process group`(script: String) throws {
     let signal = TestPipe()
     var number: pid_t = 0
     var run = ProgramRun.script(script)
@@ -155,7 +155,7 @@ import Testing
       signal.write()
     }
     try #require(number > 0)
-    // Whoever adopts it takes its status some time.
+    // The process that adopts it may take some time to collect its status.
     var tries = 0
     while isRunning(number), tries < 3000 {
       usleep(10_000)
@@ -164,13 +164,13 @@ import Testing
     #expect(!isRunning(number))
   }
 
-  // A zombie does not run.
+  // A zombie does not count as running.
   private func isRunning(_ process: pid_t) -> Bool {
     let state = try? ProgramRun.script("cut -d')' -f2 /proc/\(process)/stat 2>&-").run().text
     return state?.isEmpty == false && state?.hasPrefix(" Z") == false
   }
 
-  @Test func `A grandchild that has left the group does not hold up the outcome of a stop`() throws {
+  @Test func `a grandchild that has left the process group does not delay the outcome of a stop`() throws {
     let signal = TestPipe()
     var run = ProgramRun.script("setsid sh -c 'echo $$; exec sleep 1000' & wait; sleep 1000")
     run.output = .lines(limit: 100)
@@ -186,7 +186,7 @@ import Testing
     #expect(!outcome.isComplete)
   }
 
-  @Test func `A program in the group of this process is ended alone`() throws {
+  @Test func `a program in the process group of this process is ended alone`() throws {
     let signal = TestPipe()
     var run = ProgramRun.script("sleep 1000 >&- 2>&- & echo $!; exec sleep 1000")
     run.group = .shared
@@ -201,7 +201,7 @@ import Testing
     #expect(number > 0 && kill(number, SIGKILL) == 0)
   }
 
-  @Test func `No zombie is left`() throws {
+  @Test func `no zombie is left`() throws {
     for script in ["echo $$", "echo $$; kill -9 $$", "echo $$; exec sleep 0.1"] {
       let process = try #require(pid_t(try ProgramRun.script(script).run().text.dropLast()))
       var facts = unsafe siginfo_t()
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test func `A status that somebody else has taken is an error, not a success`() throws {
+  @Test func `a status that other code has collected is an error, not a success`() throws {
     var run = ProgramRun.script("echo $$; exec 1>&-; exec sleep 0.2")
     run.output = .lines(limit: 100)
     #expect(throws: ProcessError.systemCall(action: "wait for", path: "/bin/sh", errno: ECHILD)) {

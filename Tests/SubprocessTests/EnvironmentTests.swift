@@ -4,7 +4,7 @@ import Testing
 
 @testable import Subprocess
 
-/// Variables, and the search for programs.
+/// Tests the environment variables of programs.
 @Suite struct EnvironmentTests {
   private func environment(_ entries: [String], locale: String? = nil) -> ProcessEnvironment {
     ProcessEnvironment(entries: entries.map { Array($0.utf8) }, locale: locale)
@@ -18,21 +18,21 @@ import Testing
     ([], []), (["A=1", "B=2"], ["A=1", "B=2"]), (["A=1", "A=2", "AB=3"], ["A=1", "AB=3"]),
     (["A", "=B", "", "="], []), (["A=", "B==="], ["A=", "B==="]), (["LC_ALL=de"], ["LC_ALL=de"]),
   ])
-  func `Entries are kept as they are, the first of each name`(given: [String], kept: [String]) {
+  func `entries are kept unchanged, the first one of each name`(given: [String], kept: [String]) {
     #expect(texts(environment(given)) == kept)
     #expect(texts(environment(given, locale: "C")) == kept.filter { $0 != "LC_ALL=de" } + ["LC_ALL=C"])
   }
 
-  @Test func `Bytes that are not UTF-8 are kept`() {
+  @Test func `bytes that are not UTF-8 are kept`() {
     let entry: [UInt8] = [0xFF, 0x3D, 0xFE]
     #expect(ProcessEnvironment(entries: [entry], locale: nil).entries == [entry])
   }
 
-  @Test func `A dictionary becomes entries in the order of names`() {
+  @Test func `a dictionary becomes entries in the order of names`() {
     #expect(texts(ProcessEnvironment(["B": "2", "A": "1=1"])) == ["A=1=1", "B=2", "LC_ALL=C"])
   }
 
-  @Test func `Variables are removed by prefix and by name, and set`() {
+  @Test func `variables are removed by prefix and by name, and set`() {
     var environment = environment(["GIT_DIR=/x", "GIT=1", "git_dir=2", "MY_GIT_DIR=3", "GIT_=4", "HOME=/"])
     environment.removeAll(prefix: "GIT_")
     #expect(texts(environment) == ["GIT=1", "git_dir=2", "MY_GIT_DIR=3", "HOME=/"])

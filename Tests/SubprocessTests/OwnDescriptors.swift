@@ -3,13 +3,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A thread with descriptors of its own, so that a test can count and close them while others open theirs.
+/// A thread with its own descriptors, so that a test can count and close them while other tests open theirs.
 enum OwnDescriptors {
   private final class Result<R: Sendable>: Sendable {
     let value = Mutex<R?>(nil)
   }
 
-  /// Runs a body on such a thread, with no descriptors but the standard streams, and hands back its result.
+  /// Runs a body on such a thread, which has only the standard streams, and returns the result.
   static func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) throws -> R {
     let result = Result<R>()
     try ThreadGroup.run(1) { _ in
@@ -34,14 +34,14 @@ enum OwnDescriptors {
     return numbers.sorted()
   }
 
-  // unshare(2), which Glibc offers to C programs only as a GNU extension.
+  // unshare(2), which Glibc declares for C programs only as a GNU extension.
   private static func separate() throws {
     typealias Unshare = @convention(c) (Int32) -> Int32
     let address = try unsafe #require(dlsym(nil, "unshare"))
     let unshare = unsafe unsafeBitCast(address, to: Unshare.self)
     // CLONE_FILES.
     try #require(unshare(0x400) == 0)
-    // What other tests have open must not stay open for as long as this thread lives.
+    // Descriptors of other tests must not stay open as long as this thread lives.
     for number in numbers where number > 2 { close(number) }
   }
 }

@@ -6,7 +6,7 @@ import TestSupport
 let plain = ProcessEnvironment(["PATH": "/usr/bin:/bin"])
 
 extension ProgramRun {
-  /// A run of a shell script that a hanging test does not outlive.
+  /// Returns a run of a shell script that ends even if the test hangs.
   static func script(_ text: String, _ arguments: String...) -> ProgramRun {
     var run = ProgramRun("/bin/sh", ["-c", text, "sh"] + arguments, environment: plain)
     run.timeout = .seconds(120)
@@ -21,14 +21,14 @@ extension ProcessOutcome {
   var errorText: String { String(decoding: errors, as: UTF8.self) }
 }
 
-/// A pipe that a test closes when it is done.
+/// A pipe that is closed when the test releases it.
 final class TestPipe: Sendable {
   let readEnd: Int32
   let writeEnd: Int32
 
   init() {
     var ends: [Int32] = [-1, -1]
-    precondition(unsafe pipe(&ends) == 0, "a pipe can be made")
+    precondition(unsafe pipe(&ends) == 0, "cannot create a pipe")
     (readEnd, writeEnd) = (ends[0], ends[1])
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
   }
@@ -44,7 +44,7 @@ final class TestPipe: Sendable {
     _ = unsafe Glibc.write(writeEnd, bytes, bytes.count)
   }
 
-  /// What was written, which is not nothing.
+  /// Returns what was written, and waits until something was.
   func read() -> String {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = unsafe Glibc.read(readEnd, &bytes, bytes.count)

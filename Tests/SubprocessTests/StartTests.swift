@@ -5,15 +5,15 @@ import Testing
 
 @testable import Subprocess
 
-/// What a program finds at its start, and why it may not start.
+/// Tests what a program gets at its start, and the errors of a failed start.
 @Suite struct StartTests {
-  @Test func `Arguments may have every byte but NUL`() throws {
+  @Test func `arguments may contain every byte except NUL`() throws {
     let arguments: [[UInt8]] = [[], Array(1...255), [], [0x2D], Array("--version".utf8), [0xFF, 0x0A]]
     let run = ProgramRun("/usr/bin/printf", [Array("%s\\0".utf8)] + arguments, environment: plain)
     #expect(try run.run().output == Array(arguments.map { $0 + [0] }.joined()))
   }
 
-  @Test func `The program is called by its path`() throws {
+  @Test func `the program is called by its path`() throws {
     var run = ProgramRun("/bin/cat", ["/proc/self/cmdline"], environment: plain)
     run.input = .none
     #expect(try run.run().text == "/bin/cat\0/proc/self/cmdline\0")
@@ -23,15 +23,15 @@ import Testing
     [], ["A=1"], ["B=", "A= 2 ", "LONG=" + String(repeating: "x", count: 100_000)],
     ["ODD=\u{1}\u{7F}\n=\u{E9}"],
   ])
-  func `The environment is the one that was handed in`(variables: [String]) throws {
-    // There is something to inherit.
+  func `the environment is exactly the one that was passed`(variables: [String]) throws {
+    // Make sure that there is something to inherit.
     #expect(ProcessInfo.processInfo.environment["PATH"] != nil)
     let environment = ProcessEnvironment(entries: variables.map { Array($0.utf8) })
     let outcome = try ProgramRun("/usr/bin/env", ["-0"], environment: environment).run()
     #expect(outcome.text == (variables + ["LC_ALL=C"]).map { $0 + "\0" }.joined())
   }
 
-  @Test func `A program starts in the folder that was named`() throws {
+  @Test func `a program starts in the given folder`() throws {
     let folder = ScratchFolder()
     let name = "a \u{E9}\n$HOME"
     try FileManager.default.createDirectory(
@@ -42,9 +42,9 @@ import Testing
     #expect(try run.run().text == "\(folder.path)/\(name)\n")
   }
 
-  @Test func `A program gets the three standard streams and nothing else`() throws {
+  @Test func `a program gets the three standard streams and no other descriptor`() throws {
     let listed = try OwnDescriptors.run {
-      // Descriptors that are meant to be inherited, and are not.
+      // These descriptors are inheritable, and still must not be inherited.
       for number: Int32 in [3, 5, 77, 500] { dup2(0, number) }
       var run = ProgramRun("/bin/ls", ["/proc/self/fd"], environment: plain)
       run.input = .bytes([1])
@@ -54,7 +54,7 @@ import Testing
     #expect(listed == "0\n1\n2\n3\n")
   }
 
-  @Test func `Signals are neither blocked nor ignored, but for those of the keyboard`() throws {
+  @Test func `signals are neither blocked nor ignored, except those of the terminal`() throws {
     let facts = try withIgnored([SIGHUP, SIGWINCH, SIGUSR2]) {
       try OwnDescriptors.run {
         var all = sigset_t()
@@ -65,7 +65,7 @@ import Testing
       }
     }
     let masks = facts.split { $0.isWhitespace }.compactMap { UInt64($0, radix: 16) }
-    // Two signals are glibc's own, 32 and 33, and ignored in every child of posix_spawn(3).
+    // Signals 32 and 33 belong to glibc and are ignored in every child of posix_spawn(3).
     #expect(masks.map { $0 & ~(3 << 31) } == [0, 1 << (UInt64(SIGHUP) - 1)])
   }
 
@@ -82,7 +82,7 @@ import Testing
     return try body()
   }
 
-  @Test func `The group is its own or that of this process`() throws {
+  @Test func `the process group is new or that of this process`() throws {
     var run = ProgramRun("/bin/cut", ["-d ", "-f1,5", "/proc/self/stat"], environment: plain)
     let own = try run.run().text.split { $0 == " " || $0 == "\n" }
     #expect(own.count == 2 && own.first == own.last)
@@ -90,7 +90,7 @@ import Testing
     #expect(try run.run().text.hasSuffix(" \(getpgrp())\n"))
   }
 
-  /// Files that cannot be run, by how they are made.
+  /// Files that cannot be run, by their defect.
   enum Unusable: CaseIterable, Sendable {
     case missing, relative, empty, belowFile, folder, notExecutable, format, interpreter, loop
 
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: Unusable.allCases)
-  func `A program that cannot be run is told with the reason`(kind: Unusable) throws {
+  func `a program that cannot be run is reported with the reason`(kind: Unusable) throws {
     let folder = ScratchFolder()
     let (path, error) = try kind.make(in: folder.path)
     var run = ProgramRun(path, ["x"], environment: plain)
@@ -136,13 +136,13 @@ import Testing
   }
 
   @Test(arguments: [("/nonexistent", ENOENT), ("/bin/cat", ENOTDIR), ("", ENOENT)])
-  func `A folder that cannot be entered is told as such`(folder: String, errno: Int32) throws {
+  func `a folder that cannot be entered is reported as such`(folder: String, errno: Int32) throws {
     var run = ProgramRun("/bin/cat", [String](), environment: plain)
     run.folder = folder
     #expect(throws: ProcessError.systemCall(action: "enter", path: folder, errno: errno)) { try run.run() }
   }
 
-  @Test func `A NUL byte is refused wherever it is`() throws {
+  @Test func `a NUL byte is refused everywhere`() throws {
     func refuses(_ run: ProgramRun) -> Bool {
       do throws(ProcessError) {
         _ = try run.run()
@@ -159,7 +159,7 @@ import Testing
     #expect(refuses(run))
   }
 
-  @Test func `An argument that is longer than the system takes is an error`() throws {
+  @Test func `an argument that is longer than the system accepts is an error`() throws {
     let arguments = [String(repeating: "x", count: 200_000)]
     #expect(throws: ProcessError.systemCall(action: "start", path: "/bin/true", errno: E2BIG)) {
       try ProgramRun("/bin/true", arguments, environment: plain).run()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Subprocess
 
-/// What a program reads and writes.
+/// Tests the streams of a program.
 @Suite struct StreamTests {
   private static let fiveMebibytes: [UInt8] = {
     var state: UInt64 = 88_172_645_463_325_252
@@ -17,7 +17,7 @@ import Testing
   }()
 
   @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 5 << 20])
-  func `What is fed comes back to the last byte`(count: Int) throws {
+  func `all bytes of the input come back`(count: Int) throws {
     var run = ProgramRun("/bin/cat", [String](), environment: plain)
     run.input = .bytes(Array(Self.fiveMebibytes.prefix(count)))
     run.output = .collected(limit: count)
@@ -26,7 +26,7 @@ import Testing
     #expect(outcome.succeeded && outcome.isComplete && outcome.errors == [])
   }
 
-  @Test func `Both streams may carry more than a pipe holds, in any order`() throws {
+  @Test func `both streams may carry more than a pipe holds, in any order`() throws {
     var run = ProgramRun.script(
       """
       for i in 1 2 3 4 5 6 7 8; do head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2; done
@@ -40,7 +40,7 @@ import Testing
     #expect(outcome.succeeded)
   }
 
-  @Test func `Feeding and both streams at once do not wait for each other`() throws {
+  @Test func `feeding a program and reading both streams do not wait for each other`() throws {
     var run = ProgramRun.script("tee /dev/stderr")
     run.input = .bytes(Self.fiveMebibytes)
     run.output = .collected(limit: 1 << 23)
@@ -54,7 +54,7 @@ import Testing
     ("head -c 3", "\u{1}\u{1}\u{1}"), ("exec 0<&-; echo done", "done\n"),
     ("exec 0<&-; head -c 100000 /dev/zero | wc -c", "100000\n"), ("true", ""), ("exec >&-; true", ""),
   ])
-  func `A program may stop reading early`(script: String, output: String) throws {
+  func `a program may stop reading early`(script: String, output: String) throws {
     var run = ProgramRun.script(script)
     run.input = .bytes([UInt8](repeating: 1, count: 5 << 20))
     let outcome = try run.run()
@@ -62,7 +62,7 @@ import Testing
     #expect(outcome.succeeded && outcome.isComplete)
   }
 
-  @Test func `A broken pipe leaves no signal behind, and takes none that waits`() throws {
+  @Test func `a broken pipe leaves no signal behind, and consumes none that is pending`() throws {
     let waiting = try OwnDescriptors.run {
       var (broken, all, before) = (sigset_t(), sigset_t(), [Int32]())
       unsafe sigemptyset(&broken)
@@ -83,12 +83,12 @@ import Testing
     #expect(waiting == [0, 1])
   }
 
-  @Test func `Without input a program finds the end at once`() throws {
+  @Test func `a program without input reads the end of the file at once`() throws {
     #expect(try ProgramRun.script("cat; readlink /proc/self/fd/0").run().text == "/dev/null\n")
   }
 
   @Test(arguments: [(9, true), (10, false), (11, false)])
-  func `One byte more than the limit is an error`(limit: Int, isError: Bool) throws {
+  func `one byte more than the limit is an error`(limit: Int, isError: Bool) throws {
     for stream in [ProcessStream.output, .errors] {
       var run = ProgramRun.script(stream == .output ? "printf 0123456789" : "printf 0123456789 >&2")
       if stream == .output {
@@ -110,7 +110,7 @@ import Testing
   @Test(arguments: [
     "cat /dev/zero", "trap '' TERM; cat /dev/zero", "cat /dev/zero & wait",
   ])
-  func `A program that never stops writing is ended`(script: String) throws {
+  func `a program that never stops writing is stopped`(script: String) throws {
     #expect(throws: ProcessError.tooMuchOutput(program: "/bin/sh", stream: .output, limit: 1 << 20)) {
       try ProgramRun.script(script).run()
     }
@@ -121,7 +121,7 @@ import Testing
       ("", []), ("one", ["one"]), ("one\\n", ["one"]), ("one\\ntwo", ["one", "two"]), ("\\n\\n", ["", ""]),
       ("\\none", ["", "one"]), ("one\\r\\ntwo\\n", ["one\r", "two"]),
     ] as [(String, [String])])
-  func `Lines come without their line feeds`(text: String, lines: [String]) throws {
+  func `lines are passed without their line feeds`(text: String, lines: [String]) throws {
     var run = ProgramRun.script("printf '\(text)'")
     run.output = .lines(limit: 10)
     var seen: [String] = []
@@ -133,7 +133,7 @@ import Testing
     #expect(outcome.succeeded && outcome.output == [])
   }
 
-  @Test func `Lines of both streams come while the program runs, whole and in order`() throws {
+  @Test func `lines of both streams are passed while the program runs, whole and in order`() throws {
     let answers = TestPipe()
     var run = ProgramRun.script(
       "echo ready; read answer; for i in $(seq 20000); do echo $i; done; printf \"$answer\" >&2")
@@ -150,7 +150,7 @@ import Testing
     #expect(outcome.succeeded)
   }
 
-  @Test func `What is in a pipe at the end is taken, by however many reads`() throws {
+  @Test func `all bytes in a pipe at the end are read, in any number of reads`() throws {
     let pipe = TestPipe()
     let written: [UInt8] = (0..<60_000).map { $0 % 10 == 9 ? UInt8(ascii: "\n") : UInt8(ascii: "x") }
     try #require(unsafe write(pipe.writeEnd, written, written.count) == written.count)
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(arguments: [(4, false), (3, true)])
-  func `One byte more than the limit of a line is an error`(limit: Int, isError: Bool) throws {
+  func `one byte more than the limit of a line is an error`(limit: Int, isError: Bool) throws {
     for text in ["1\\n1234\\n1", "1\\n1234"] {
       var run = ProgramRun.script("printf '\(text)'")
       run.output = .lines(limit: limit)
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func `Streams may be passed on, both to one place`() throws {
+  @Test func `streams may be passed on, both to the same descriptor`() throws {
     let (source, target) = (TestPipe(), TestPipe())
     source.write("word\n")
     var run = ProgramRun.script("read word; echo $word; echo $word >&2; readlink /proc/self/fd/3 || true")
@@ -190,14 +190,14 @@ import Testing
     #expect(outcome.succeeded && outcome.isComplete && outcome.output == [])
   }
 
-  @Test func `What is discarded is gone`() throws {
+  @Test func `discarded output is not returned`() throws {
     var run = ProgramRun.script("echo 1; echo 2 >&2")
     (run.output, run.errors) = (.discarded, .discarded)
     let outcome = try run.run()
     #expect(outcome.output == [] && outcome.errors == [] && outcome.succeeded)
   }
 
-  /// Runs a program that goes on until it is stopped, with a stream of this process that fails.
+  /// Runs a program until it is stopped, with a stream of this process that fails.
   private func sleep(input: String = "/dev/null", output: String = "/dev/null") throws -> ProcessOutcome {
     var run = ProgramRun("/bin/sleep", ["10"], environment: plain)
     run.input = .bytes([1])
@@ -212,14 +212,14 @@ import Testing
     return try exchange.outcome()
   }
 
-  @Test func `An error while feeding a program is not the end of what it reads`() throws {
-    // As an error of the disk would, the device refuses what is written to it.
+  @Test func `an error while feeding a program is not mistaken for the end of its input`() throws {
+    // The device refuses every write, like a disk with an error.
     #expect(throws: ProcessError.systemCall(action: "write to", path: "/bin/sleep", errno: ENOSPC)) {
       try sleep(input: "/dev/full")
     }
   }
 
-  @Test func `An error while reading from a program is not the end of what it writes`() throws {
+  @Test func `an error while reading from a program is not mistaken for the end of its output`() throws {
     #expect(throws: ProcessError.systemCall(action: "read from", path: "/bin/sleep", errno: EISDIR)) {
       try sleep(output: "/")
     }

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Counts from one, for plans that strike at the Nth operation.
+/// A counter that starts at one, for fault plans that act on the Nth operation.
 package final class Counter: Sendable {
   private let count = Atomic(0)
 
   package init() {}
 
-  /// The next number.
+  /// Returns the next number.
   package func next() -> Int { count.add(1, ordering: .relaxed).newValue }
 }

@@ -4,34 +4,34 @@ import Glibc
 import KeyringModel
 package import OpenPGP
 
-/// A GnuPG home for one test: short path, own agent, gone when the test is over.
+/// A GnuPG home for one test, with a short path and its own agent. It is removed when the test is over.
 ///
 /// The path is short because socket names end at 108 bytes.
 package final class GnuPGHome: Sendable {
-  /// The folder that holds everything: `home` (the user's GnuPG home), `run` (for engine homes).
+  /// The folder that contains `home` (the user's GnuPG home) and `run` (for engine homes).
   package let folder: String
   private let searchPath: String
 
   /// The user's GnuPG home.
   package var home: String { folder + "/home" }
 
-  /// The names of the homes that engines have made; other files beside them are not theirs.
+  /// The names of the homes that engines have created. Other files in that folder are not engine homes.
   package var engineHomes: [String] {
     get throws {
       try FileManager.default.contentsOfDirectory(atPath: locations.runtimeBase).filter { $0.count == 16 }
     }
   }
 
-  /// What an engine needs to know. Several engines of one test share the runtime folder.
+  /// The locations that an engine needs. All engines of a test share the runtime folder.
   package var locations: EngineLocations {
     EngineLocations(userHome: home, runtimeBase: folder + "/run", searchPath: searchPath)
   }
 
-  /// Makes a home with secret keys in it.
+  /// Creates a home and imports keys.
   ///
   /// - Parameters:
-  ///   - secret: Keys to import with their secret half. No agent is started when there are none.
-  ///   - others: Keys to import without it.
+  ///   - secret: Keys to import with their secret half. If there are none, no agent is started.
+  ///   - others: Keys to import without their secret half.
   ///   - configuration: Lines for gpg.conf.
   ///   - agentConfiguration: Lines for gpg-agent.conf.
   package init(
@@ -39,7 +39,9 @@ package final class GnuPGHome: Sendable {
     agentConfiguration: [String] = []
   ) throws {
     var template = Array("/tmp/ktXXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw GnuPGFailure(text: "no temporary folder") }
+    guard unsafe mkdtemp(&template) != nil else {
+      throw GnuPGFailure(text: "cannot create a temporary folder")
+    }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     searchPath = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     for name in ["home", "run"] {
@@ -47,7 +49,7 @@ package final class GnuPGHome: Sendable {
         atPath: "\(folder)/\(name)", withIntermediateDirectories: false,
         attributes: [.posixPermissions: 0o700])
     }
-    // Import first: gpg.conf may hold what a test wants to break with.
+    // Import before gpg.conf exists: a test may put lines into it that make gpg fail.
     try write(["allow-loopback-pinentry"] + agentConfiguration, to: "gpg-agent.conf")
     let keys = secret.map(\.secretKey) + others.map(\.publicKey)
     if !keys.isEmpty {
@@ -62,40 +64,40 @@ package final class GnuPGHome: Sendable {
   ///
   /// - Parameters:
   ///   - lines: Its lines.
-  ///   - name: Such as `gpg.conf`.
+  ///   - name: The name of the file, such as `gpg.conf`.
   package func write(_ lines: [String], to name: String) throws {
     let text = lines.map { $0 + "\n" }.joined()
     try Data(text.utf8).write(to: URL(fileURLWithPath: "\(home)/\(name)"))
   }
 
-  /// Runs gpg in the user's home and takes what it writes.
+  /// Runs gpg in the user's home and returns its output.
   ///
   /// - Parameters:
-  ///   - arguments: Without `--homedir`, which is added, as are options for a run without questions.
-  ///   - input: What it reads.
-  /// - Returns: What it wrote to its standard output.
-  /// - Throws: `GnuPGFailure` when it fails.
+  ///   - arguments: The arguments without `--homedir`, which is added, as are options for a run without prompts.
+  ///   - input: The standard input.
+  /// - Returns: The standard output.
+  /// - Throws: `GnuPGFailure` if gpg fails.
   @discardableResult
   package func run(_ arguments: [String], input: [UInt8] = []) throws -> [UInt8] {
     try GnuPGTool.run(
       "gpg", ["--homedir", home, "--batch", "--quiet", "--no-tty", "--yes"] + arguments, input: input)
   }
 
-  /// Encrypts with plain gpg, as someone else's program would.
+  /// Encrypts with plain gpg, as another program would.
   ///
   /// - Parameters:
   ///   - bytes: The plaintext.
-  ///   - recipients: Who can read it.
+  ///   - recipients: The keys that can decrypt the message.
   ///   - options: More options of gpg.
-  ///   - namesRecipients: Whether the message names its recipients inside, as those of a store do.
-  /// - Returns: What gpg wrote.
+  ///   - namesRecipients: True if the message names its recipients inside, as the messages of a store do.
+  /// - Returns: The output of gpg.
   package func encrypt(
     _ bytes: [UInt8], to recipients: [GnuPGKey], options: [String] = [], namesRecipients: Bool = true
   ) throws -> [UInt8] {
     let people = recipients.flatMap { ["--recipient", $0.fingerprint.text] }
     let arguments = ["--trust-model", "always"] + options + people + ["--encrypt"]
     let message = try run(arguments, input: bytes)
-    // Some options make what is not a message of a store.
+    // With some options, the output is not a message that a store accepts.
     let header = unsafe message.span.bytes.withUnsafeBytes {
       try? unsafe MessageHeader.parse($0, limit: .max)
     }
@@ -105,9 +107,9 @@ package final class GnuPGHome: Sendable {
 
   /// Stops the agent of the user's home; the next program that needs it starts it again.
   package func stopAgent() {
-    // A home without an agent has nothing to stop.
+    // Fails if the home has no agent, and then there is nothing to stop.
     _ = try? GnuPGTool.run("gpgconf", ["--homedir", home, "--kill", "all"])
-    // The agent says goodbye before it goes.
+    // The agent answers before it exits, so wait until its socket refuses connections.
     guard let line = try? GnuPGTool.run("gpgconf", ["--homedir", home, "--list-dirs", "agent-socket"]) else {
       return
     }
@@ -119,7 +121,7 @@ package final class GnuPGHome: Sendable {
   package func close() {
     guard FileManager.default.fileExists(atPath: folder) else { return }
     stopAgent()
-    // Nothing can be done about a folder in use; it is in /tmp.
+    // A folder in use cannot be removed; it is in /tmp.
     try? FileManager.default.removeItem(atPath: folder)
   }
 }
@@ -129,11 +131,11 @@ package enum GnuPGTool {
   /// Runs a program to its end.
   ///
   /// - Parameters:
-  ///   - name: The program, looked for along the search path.
+  ///   - name: The program, which is searched for in the search path.
   ///   - arguments: Its arguments.
-  ///   - input: What it reads.
-  /// - Returns: What it wrote to its standard output.
-  /// - Throws: `GnuPGFailure` with its standard error when its exit status is not 0.
+  ///   - input: The standard input.
+  /// - Returns: The standard output.
+  /// - Throws: `GnuPGFailure` with the standard error if the exit status is not 0.
   @discardableResult
   package static func run(_ name: String, _ arguments: [String], input: [UInt8] = []) throws -> [UInt8] {
     let process = Process()
@@ -144,7 +146,7 @@ package enum GnuPGTool {
     process.standardOutput = target
     process.standardError = problems
     try process.run()
-    // Written and read at once, or two full pipes would wait for each other.
+    // Input and output are handled concurrently; otherwise both processes could block on a full pipe.
     let writer = Thread {
       try? source.fileHandleForWriting.write(contentsOf: Data(input))
       try? source.fileHandleForWriting.close()
@@ -178,10 +180,10 @@ package enum GnuPGTool {
   }
 }
 
-/// A program of GnuPG failed in a test.
+/// The error of a GnuPG program that failed in a test.
 package struct GnuPGFailure: Error, CustomStringConvertible {
-  /// What happened.
+  /// The message.
   package let text: String
-  /// The same.
+  /// The message.
   package var description: String { text }
 }

@@ -1,7 +1,7 @@
 import Foundation
 package import KeyringModel
 
-/// A throw-away key of `fixtures/gnupg`; what each is for stands in the README there.
+/// A throw-away key of `fixtures/gnupg`. The README there says what each key is for.
 package enum GnuPGKey: String, CaseIterable, Sendable {
   case alice, bob, carol, rsa, expired, revoked, signonly, several, locked
 
@@ -10,7 +10,9 @@ package enum GnuPGKey: String, CaseIterable, Sendable {
 
   /// The primary fingerprint.
   package var fingerprint: Fingerprint {
-    guard let fingerprint = Fingerprint(digits) else { preconditionFailure("a fixture was mistyped") }
+    guard let fingerprint = Fingerprint(digits) else {
+      preconditionFailure("a fixture has an invalid fingerprint")
+    }
     return fingerprint
   }
 
@@ -23,7 +25,7 @@ package enum GnuPGKey: String, CaseIterable, Sendable {
   /// The secret key, armored.
   package var secretKey: [UInt8] { Self.bytes("\(rawValue).secret.asc") }
 
-  /// A detached signature over `policy` and a line feed, made while the key was good.
+  /// Returns a detached signature over `policy` and a line feed, made while the key was valid.
   ///
   /// - Parameter key: `expired` or `revoked`.
   /// - Returns: The armored signature.
@@ -32,7 +34,7 @@ package enum GnuPGKey: String, CaseIterable, Sendable {
   /// A message to alice that expands to 1,000,000,000 bytes.
   package static var bomb: [UInt8] { bytes("bomb.gpg") }
 
-  /// The public keys of some people, as an engine takes them.
+  /// Returns the public keys of some people, as an engine expects them.
   ///
   /// - Parameter keys: The people.
   /// - Returns: Key files by primary fingerprint.
@@ -54,7 +56,7 @@ package enum GnuPGKey: String, CaseIterable, Sendable {
     }
   }
 
-  // Fixtures are read in place: a copy in the build folder could be an old one.
+  // Fixtures are read in place, because a copy in the build folder could be outdated.
   private static func bytes(_ name: String) -> [UInt8] {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("fixtures/gnupg")

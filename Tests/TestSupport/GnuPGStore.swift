@@ -1,7 +1,7 @@
 package import Keyring
 internal import OpenPGP
 
-/// A store with real GnuPG, in folders of its own.
+/// A store with real GnuPG in its own folders.
 package final class GnuPGStore: Sendable {
   package let gnupg: GnuPGHome
   private let scratch = ScratchFolder()
@@ -9,10 +9,10 @@ package final class GnuPGStore: Sendable {
   /// The folder of the store.
   package var path: String { "\(scratch.path)/store" }
 
-  /// - Parameter gnupg: the home with the owner's keys; the store takes it over.
+  /// - Parameter gnupg: The home with the owner's keys. The store keeps it until the store itself is released.
   package init(_ gnupg: GnuPGHome) { self.gnupg = gnupg }
 
-  /// What the library is told of this machine.
+  /// The facts about this machine for the library.
   package var host: HostContext {
     let locations = gnupg.locations
     return HostContext(

@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// A commit that somebody with a grudge pushes into a store.
+/// A commit that an attacker pushes into a store.
 package struct HostileCommit: Sendable, CustomStringConvertible {
-  /// What is in it.
+  /// The name of the attack.
   package let name: String
-  /// Whether nobody may take it; the rest may come in as plain files.
+  /// True if every machine must refuse the commit. The others may be received as plain files.
   package let mustBeRefused: Bool
   private let changes: String
 
@@ -15,7 +15,7 @@ package struct HostileCommit: Sendable, CustomStringConvertible {
 
   package var description: String { name }
 
-  /// The commit for `git fast-import`, on top of another one.
+  /// Returns the commit for `git fast-import`, on top of another commit.
   package func stream(after head: String) -> String {
     "commit refs/heads/main\ncommitter X <x@example.org> 1 +0000\ndata 1\nx\nfrom \(head)\n"
       + changes.replacing("HEAD", with: head) + "\ndone\n"
@@ -34,7 +34,7 @@ package struct HostileCommit: Sendable, CustomStringConvertible {
       mustBeRefused: true)
   }
 
-  /// All of them.
+  /// All hostile commits.
   package static let all: [HostileCommit] =
     [
       HostileCommit(
@@ -46,12 +46,13 @@ package struct HostileCommit: Sendable, CustomStringConvertible {
         "modules", file(".gitmodules", "[submodule \"x\"]\n\tpath = x\n\turl = ext::touch PWNED\n")),
       HostileCommit("module", "M 160000 HEAD items/internet-password/module\n", mustBeRefused: true),
       HostileCommit("own folder", file(".keytree/transaction-1/commit.json"), mustBeRefused: true),
-      HostileCommit("own folder in capitals", file(".KEYTREE/lock"), mustBeRefused: true),
+      HostileCommit("own folder in upper case", file(".KEYTREE/lock"), mustBeRefused: true),
       HostileCommit("local folder", file("local/items/x.gpg"), mustBeRefused: true),
       link("items/internet-password/evil.example/link.gpg"), link("items", removing: "items"),
       link("index/00.jsonl", removing: "index/00.jsonl"), link("index", removing: "index"),
       link("policy.json", removing: "policy.json"), link("keys", removing: "keys"), link("README"),
-      HostileCommit("bytes that are no text", file("items/internet-password/\\377.gpg"), mustBeRefused: true),
+      HostileCommit(
+        "bytes that are not UTF-8", file("items/internet-password/\\377.gpg"), mustBeRefused: true),
       HostileCommit(
         "huge", file("items/internet-password/huge.gpg", String(repeating: "x", count: 24 << 20))),
       HostileCommit(
@@ -65,11 +66,11 @@ package struct HostileCommit: Sendable, CustomStringConvertible {
       "items/.Git/config", "x\\\\..\\\\y", "*", ":(top)x",
     ].map { HostileCommit("the name \($0)", file($0)) }
 
-  /// Lays traps for a person whose own settings have filters and drivers, which attributes of a push could call.
+  /// Gives a user settings with filters and drivers, which the attributes of a pushed commit could run.
   ///
   /// - Parameters:
-  ///   - home: Her home folder.
-  ///   - trap: A file that is there when something ran.
+  ///   - home: The user's home folder.
+  ///   - trap: The path of a file that exists if one of them ran.
   package static func layTraps(in home: String, trap: String) throws {
     let hooks = "\(home)/template/hooks"
     try FileManager.default.createDirectory(atPath: hooks, withIntermediateDirectories: true)

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Copies of folders that a test changes again and again, each time from the same state.
+/// Copies of folders that a test changes repeatedly, each time from the same state.
 ///
-/// The folders themselves, and the repositories in them, stay: keytree knows a repository by its inode.
+/// The folders and the repositories in them stay in place, because keytree identifies a repository by its inode.
 package struct KeptFolders {
   private let places: [String]
   private let kept: String
 
-  /// Keeps copies.
+  /// Copies the folders.
   ///
   /// - Parameters:
   ///   - places: The paths of the folders; their last parts differ.
-  ///   - folder: Where to keep the copies; it does not exist yet.
+  ///   - folder: The folder for the copies, which must not exist yet.
   package init(_ places: [String], in folder: String) throws {
     (self.places, kept) = (places, folder)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -20,7 +20,7 @@ package struct KeptFolders {
     }
   }
 
-  /// Puts everything back.
+  /// Restores the content of all folders.
   package func restore() throws {
     let manager = FileManager.default
     for place in places {

@@ -2,14 +2,14 @@ import Foundation
 internal import Keyring
 package import KeyringModel
 
-/// Makes policies and signs them with real GnuPG, also such as nobody should make.
+/// Creates policies, including invalid ones, and signs them with real GnuPG.
 package struct PolicyForge {
   /// The GnuPG home with the secret keys.
   package let gnupg: GnuPGHome
   /// The store whose files are written.
   package let store: String
 
-  /// A forge for a store.
+  /// Creates a forge for a store.
   package init(_ gnupg: GnuPGHome, store: String) { (self.gnupg, self.store) = (gnupg, store) }
 
   /// The policy in the store.
@@ -17,12 +17,12 @@ package struct PolicyForge {
     get throws { try Policy.parse(try bytes("policy.json")) }
   }
 
-  /// Makes the policy that follows the one in the store, and writes it with a signature and key files.
+  /// Creates the successor of the policy in the store, and writes it with a signature and key files.
   ///
   /// - Parameters:
-  ///   - edits: What is different.
-  ///   - signer: Who signs; nil leaves the signature file as it is.
-  ///   - change: More that is different, which no edit can do.
+  ///   - edits: The edits.
+  ///   - signer: The key that signs; nil leaves the signature file unchanged.
+  ///   - change: A further change that no edit can make.
   package func succeed(
     _ edits: [PolicyEdit], by signer: GnuPGKey?, _ change: (inout Policy) -> Void = { _ in }
   ) throws {
@@ -44,22 +44,22 @@ package struct PolicyForge {
     try write(sign(policy, by: signer), to: StoreLayout.policySignature)
   }
 
-  /// A detached signature.
+  /// Returns a detached signature.
   package func sign(_ bytes: [UInt8], by signer: GnuPGKey) throws -> [UInt8] {
     try gnupg.run(["--armor", "--local-user", signer.fingerprint.text, "--detach-sign"], input: bytes)
   }
 
-  /// The edit that adds somebody of the fixtures.
+  /// Returns the edit that adds the owner of a fixture key.
   package static func adding(_ key: GnuPGKey, _ role: Person.Role = .member) -> PolicyEdit {
     .add(key.fingerprint, name: key.mail, role: role, key: ContentDigest(of: key.publicKey))
   }
 
-  /// The bytes of a file of the store.
+  /// Returns the bytes of a file in the store.
   package func bytes(_ path: String) throws -> [UInt8] {
     Array(try Data(contentsOf: URL(fileURLWithPath: "\(store)/\(path)")))
   }
 
-  /// Writes a file of the store.
+  /// Writes a file in the store.
   package func write(_ bytes: [UInt8], to path: String) throws {
     try Data(bytes).write(to: URL(fileURLWithPath: "\(store)/\(path)"))
   }

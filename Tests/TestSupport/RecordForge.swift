@@ -1,27 +1,27 @@
 package import Keyring
 package import KeyringModel
 
-/// Ways to change a store behind its back, and to sign records as anyone.
+/// Direct changes to the files of a store, and records with forged signatures.
 extension StandInStore {
-  /// The encrypted file of an item.
+  /// Returns the path of the encrypted file of an item.
   package func secretFile(_ record: ItemRecord) -> String {
     StoreLayout.itemFile(record.path, isLocal: record.isLocal)
   }
 
-  /// The record of an item.
+  /// Returns the path of the record of an item.
   package func recordFile(_ record: ItemRecord) -> String {
     StoreLayout.recordFile(record.path, isLocal: record.isLocal)
   }
 
-  /// The shard that has the line of an item.
+  /// Returns the path of the shard that contains the line of an item.
   package func shardFile(_ record: ItemRecord) -> String {
     StoreLayout.shardFile(record.path.shard, isLocal: record.isLocal)
   }
 
-  /// The bytes of a file; nil when there is none.
+  /// Returns the bytes of a file, or nil if it does not exist.
   package func bytes(_ path: String) throws -> [UInt8]? { try tree().read(path, limit: 4 << 20) }
 
-  /// Writes a file, or removes it where there are no bytes.
+  /// Writes a file, or removes it if there are no bytes.
   package func put(_ bytes: [UInt8]?, at path: String) throws {
     let tree = try tree()
     guard let bytes else { return try tree.remove(path) }
@@ -29,7 +29,7 @@ extension StandInStore {
     try tree.replaceFile(path, with: bytes, temporary: ".keytree/test")
   }
 
-  /// Puts a line into the index, in place of the one of its path.
+  /// Puts a line into the index, where it replaces the line with the same path.
   package func putLine(_ record: ItemRecord) throws {
     let file = shardFile(record)
     var shard = Shard(parsing: try bytes(file) ?? [], number: record.path.shard)
@@ -37,7 +37,7 @@ extension StandInStore {
     try put(shard.encode(), at: file)
   }
 
-  /// Signs records with one signature, as anyone and for any keyring.
+  /// Signs records with one signature, by any signer and for any keyring.
   package func sign(
     _ records: [ItemRecord], by signer: Fingerprint, for keyring: KeyringID
   ) throws -> [RecordFile] {
@@ -49,11 +49,11 @@ extension StandInStore {
     return zip(zip(records, lines), proofs).map { RecordFile(line: $0.1, record: $0.0, proof: $1) }
   }
 
-  /// Makes a conflict copy of a version of an item, as a merge does.
+  /// Writes a conflict copy of a version of an item, as a merge does.
   ///
   /// - Parameters:
-  ///   - record: The bytes of its record.
-  ///   - message: Its encrypted file.
+  ///   - record: The bytes of the record.
+  ///   - message: The encrypted file.
   package func putConflictCopy(_ record: [UInt8], _ message: [UInt8]) throws {
     let file = try RecordFile(parsing: record)
     let digest = ContentDigest(of: file.line)
@@ -65,7 +65,7 @@ extension StandInStore {
 }
 
 extension AttributeChanges {
-  /// One attribute with another value; for tests.
+  /// Returns changes that set one attribute; for tests.
   package static func set(_ name: AttributeName, _ value: AttributeValue) -> AttributeChanges {
     var set = Attributes()
     set[name] = value

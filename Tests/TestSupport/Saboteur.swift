@@ -1,26 +1,26 @@
 package import Keyring
 internal import Synchronization
 
-/// Counts operations and interferes with one, or with all from one on.
+/// Counts operations and makes one of them, or all from one on, fail.
 package final class Saboteur: Sendable {
-  /// What happens at the Nth operation.
+  /// The effect on the Nth operation.
   package enum Mode: CaseIterable, Sendable { case fails, runsOutOfSpace, isKilled, isKilledWhileWriting }
 
   private let state: Mutex<(count: Int, at: Int)>
   private let mode: Mode
 
-  /// Interferes with the operation of a number, counted from 1.
+  /// Interferes with the operation that has the given number, counted from 1.
   package init(at number: Int, _ mode: Mode) {
     state = Mutex((0, number))
     self.mode = mode
   }
 
-  /// How many operations were announced.
+  /// The number of operations so far.
   package var count: Int { state.withLock { $0.count } }
-  /// Whether it has interfered.
+  /// True if it has interfered.
   package var hasStruck: Bool { state.withLock { $0.count >= $0.at } }
 
-  /// What to hand to the store.
+  /// The fault plan for the store.
   package var plan: FaultPlan {
     { operation, _ in
       let (number, target) = self.state.withLock { state in

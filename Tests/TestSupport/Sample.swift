@@ -1,7 +1,7 @@
 internal import Encoding
 package import KeyringModel
 
-/// A generator that repeats, so that a failing law can be run again.
+/// A generator with a seed, so that a test that fails can be repeated.
 package struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
@@ -17,9 +17,9 @@ package struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// Records and texts to test with.
+/// Sample records and texts.
 package enum Sample {
-  /// Texts that are alike in one way or another, and texts that parsers stumble over.
+  /// Texts that are similar to each other, and texts that are difficult for parsers.
   package static let texts: [String] = [
     "", "a", "A", "alice", "Alice", "ALICE", "alice ", "bob", "github.com", "GitHub.com", "git", "hub",
     "\u{e9}", "e\u{301}", "\u{212a}", "k", "stra\u{df}e", "\u{130}", "a\"b", "a\\b", "a\nb", "a\u{0}b",
@@ -44,7 +44,7 @@ package enum Sample {
       sealed: ContentDigest(of: [UInt8(truncatingIfNeeded: seed)]), attributes: attributes)
   }
 
-  /// A value that an attribute of this type may have.
+  /// Returns a random value that an attribute of this type may have.
   package static func value(
     _ kind: AttributeKind, using generator: inout some RandomNumberGenerator
   ) -> AttributeValue {
@@ -68,7 +68,7 @@ package enum Sample {
 
   package static let customNames: [AttributeName] = ["url", "tags", "e\u{301}", "\u{e9}", "a\"b", "Server"]
 
-  /// A record as the store would hold it: random class, some attributes, values normalised.
+  /// Returns a record as the store would keep it: random class, some attributes, normalised values.
   package static func randomRecord(using generator: inout SeededGenerator) -> ItemRecord {
     let itemClass = ItemClass.allCases.randomElement(using: &generator) ?? .key
     var attributes = Attributes()
@@ -83,7 +83,7 @@ package enum Sample {
     return record(attributes, itemClass: itemClass, group: group, seed: generator.next() >> 32)
   }
 
-  /// A condition about an item, which may hold for it.
+  /// Returns a random condition, which may match the item.
   package static func randomPredicate(
     for record: ItemRecord, using generator: inout SeededGenerator
   ) -> Predicate {
@@ -127,7 +127,7 @@ package enum Sample {
     return Predicate(subject: subject, comparison: comparison, ignoresCase: ignoresCase)
   }
 
-  /// A query about some items, which may find one or more of them.
+  /// Returns a random query, which may find one or more of the items.
   package static func randomQuery(
     about records: [ItemRecord], using generator: inout SeededGenerator
   ) -> Query {

@@ -1,27 +1,27 @@
 internal import Glibc
 
-/// A folder for one test, removed with everything in it when the test ends.
+/// A folder for one test, which is removed with its content when the test ends.
 ///
-/// On tmpfs where there is one: thousands of `fsync` calls then cost nothing.
+/// It is on tmpfs if possible, where thousands of `fsync` calls cost nothing.
 package final class ScratchFolder: Sendable {
-  /// The folder's absolute path; short, because sockets may lie below it.
+  /// The absolute path of the folder. It is short, because sockets may be below it.
   package let path: String
 
-  /// Makes the folder.
+  /// Creates the folder.
   package init() {
     let base = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
     var path: String?
     while path == nil {
       let name = "\(base)/kt-\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"
       if unsafe mkdir(name, 0o700) == 0 { path = name }
-      precondition(path != nil || errno == EEXIST, "a scratch folder can be made below \(base)")
+      precondition(path != nil || errno == EEXIST, "cannot create a scratch folder below \(base)")
     }
     self.path = path ?? base
   }
 
   deinit { Self.remove(path) }
 
-  /// Removes a folder and what is in it; links are removed, never followed.
+  /// Removes a folder and its content. Links are removed, never followed.
   package static func remove(_ path: String) {
     if let stream = unsafe opendir(path) {
       while let entry = unsafe readdir(stream) {

@@ -1,13 +1,14 @@
 import Foundation
 
-/// One test at a time whose code handles signals: a process has one set of handlers, and every suite runs in
-/// one process. Two at once take each other's signals, and a read that waits for one then waits for ever.
+/// Serializes the tests whose code handles signals: a process has one set of handlers, and every suite runs in one
+/// process. Two such tests at once would take each other's signals, and a read that waits for a signal would wait
+/// forever.
 public enum SignalTurn {
   private static let lock = NSRecursiveLock()
 
-  /// Waits until no other test has the turn; a thread that has it may begin again.
+  /// Waits until no other test has the turn. The thread that has it may call this again.
   public static func begin() { lock.lock() }
 
-  /// Ends what `begin` began.
+  /// Ends the turn that `begin` started.
   public static func end() { lock.unlock() }
 }

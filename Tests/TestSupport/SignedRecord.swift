@@ -2,11 +2,11 @@ package import Encoding
 package import KeyringModel
 
 extension GnuPGHome {
-  /// Signs a record alone, as anyone whose secret key is in this home and for any keyring.
+  /// Signs a single record, by any key whose secret half is in this home and for any keyring.
   ///
   /// - Parameters:
   ///   - record: The record.
-  ///   - signer: The person who signs.
+  ///   - signer: The key that signs.
   ///   - keyring: The keyring that the signature names.
   ///   - time: The time that the signature names.
   package func sign(

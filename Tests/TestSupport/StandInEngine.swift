@@ -4,11 +4,11 @@ package import OpenPGP
 package import Secrets
 internal import Synchronization
 
-/// A stand-in for GnuPG that is fast and starts nothing: for tests of what surrounds the cryptography.
+/// A fast stand-in for GnuPG that starts no process, for tests of the code around the cryptography.
 ///
-/// An encrypted message is a magic line, its recipients and a random number, then the plaintext with every byte flipped
-/// and a checksum, so that damage shows. A signed one has the packets of a real one; its signature is the signer's
-/// fingerprint and a checksum of the content. Anyone can sign as anyone, so that tests can forge.
+/// An encrypted message is a magic line, its recipients and a random number, followed by the plaintext with every bit
+/// inverted and a checksum that reveals damage. A signed message has the packets of a real one; its signature is the
+/// signer's fingerprint and a checksum of the content. Anyone can sign as anyone, so that tests can forge signatures.
 package final class StandInEngine: SealingEngine {
   private static let magic = Array("stand-in message\n".utf8)
   private let counts = Mutex(EngineStatistics())
@@ -22,34 +22,34 @@ package final class StandInEngine: SealingEngine {
   private let verified = Mutex(0)
   private let verifiedDetached = Mutex(0)
 
-  /// How many signed messages were verified.
+  /// The number of signed messages that were verified.
   package var verifications: Int { verified.withLock { $0 } }
 
-  /// How many detached signatures were verified.
+  /// The number of detached signatures that were verified.
   package var detachedVerifications: Int { verifiedDetached.withLock { $0 } }
 
-  /// What keeps every message from being decrypted, as a passphrase that is not given does.
+  /// The error that every decryption fails with, as without a passphrase; nil to decrypt.
   package var refusal: EngineError? {
     get { refusals.withLock { $0 } }
     set { refusals.withLock { $0 = newValue } }
   }
 
-  /// The error that every signature of a record fails with; nil to sign.
+  /// The error that signing a record fails with; nil to sign.
   package var signingRefusal: EngineError? {
     get { signingRefusals.withLock { $0 } }
     set { signingRefusals.withLock { $0 = newValue } }
   }
 
-  /// Whether messages for which somebody has to be asked are refused, as where nobody may be.
+  /// True if a message that needs a prompt is refused, as on a machine where no prompt is possible.
   package var refusesToAskAgain: Bool {
     get { silence.withLock { $0 } }
     set { silence.withLock { $0 = newValue } }
   }
 
-  /// - Parameter readers: whose secret keys this machine has.
+  /// - Parameter readers: The people whose secret keys this machine has.
   package init(readers: Set<Fingerprint>) { self.readers = readers }
 
-  /// A fingerprint for tests, made from a number.
+  /// Returns a fingerprint for tests, made from a number.
   package static func fingerprint(_ number: UInt8) -> Fingerprint {
     let digits = String(number, radix: 16, uppercase: true)
     let text =
@@ -96,7 +96,7 @@ package final class StandInEngine: SealingEngine {
     return SecretBytes(copying: plain)
   }
 
-  /// How often the passphrases were to be forgotten.
+  /// The number of calls that were to forget the passphrases.
   package var forgetting: Int { forgotten.withLock { $0 } }
 
   package func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes {
@@ -127,7 +127,7 @@ package final class StandInEngine: SealingEngine {
     return Set(people.map(Self.keyID))
   }
 
-  /// Those who were ever mentioned, and the user.
+  /// Returns the owners of a key, among the user and all people that were mentioned so far.
   package func owners(of id: KeyID) throws(EngineError) -> [Fingerprint] {
     known.filter { Self.keyID($0) == id }.sorted()
   }
@@ -136,13 +136,13 @@ package final class StandInEngine: SealingEngine {
 
   package func publicKeys() throws(EngineError) -> [PublicKey] { [] }
 
-  /// The same one: it seals to whom it is told.
+  /// Returns the same engine, which can encrypt to any recipient.
   package func with(keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
     people.withLock { $0.formUnion(keys.keys) }
     return self
   }
 
-  /// Lets nobody seal to a person from now on.
+  /// Makes every later encryption to a person fail.
   package func makeUnusable(_ person: Fingerprint, _ problem: KeyProblem) {
     unusable.withLock { $0[person] = problem }
   }
@@ -188,7 +188,7 @@ package final class StandInEngine: SealingEngine {
     }
   }
 
-  /// The packets of a signed message: one-pass signature, literal data, signature (RFC 9580, 10.3).
+  /// Returns the packets of a signed message: one-pass signature, literal data, signature (RFC 9580, 10.3).
   private static func signed(_ content: [UInt8], _ signature: [UInt8]) -> [UInt8] {
     let onePass = [3, 0, 8, 22] + [UInt8](repeating: 0, count: 8) + [1]
     let literal = [UInt8(ascii: "b"), 0, 0, 0, 0, 0] + content
@@ -208,7 +208,7 @@ package final class StandInEngine: SealingEngine {
     Array("\(signer.text) \(ContentDigest(of: content).base64url)".utf8)
   }
 
-  /// The bytes of a signature: 40 digits, a space and 43 digits.
+  /// The number of bytes of a signature: 40 digits, a space and 43 digits.
   private static let signatureSize = 84
 
   package var statistics: EngineStatistics { counts.withLock { $0 } }
@@ -218,7 +218,7 @@ package final class StandInEngine: SealingEngine {
     return id
   }
 
-  /// The recipients of a message, and the rest: its random number and content.
+  /// Returns the recipients of a message, and its remaining bytes: the random number and the content.
   private func parts(
     of message: [UInt8]
   ) throws(EngineError) -> (recipients: [Fingerprint], body: ArraySlice<UInt8>) {

@@ -3,14 +3,14 @@ package import KeyringModel
 internal import OpenPGP
 package import Secrets
 
-/// A store in a scratch folder, with a stand-in for GnuPG, for tests of everything around it.
+/// A store in a scratch folder with a stand-in for GnuPG, for tests of the code around the engine.
 package final class StandInStore: Sendable {
   package let folder = ScratchFolder()
   package let engine: StandInEngine
   package let owner = StandInEngine.fingerprint(1)
   private let clock = Clock(start: 1_700_000_000_000_000)
 
-  /// Makes the folder, not yet the store.
+  /// Creates the folder, but not the store.
   package init(readers: Set<Fingerprint> = [StandInEngine.fingerprint(1)]) {
     engine = StandInEngine(readers: readers)
   }
@@ -23,7 +23,7 @@ package final class StandInStore: Sendable {
       lockTimeout: 5, workers: 2, clock: clock.now)
   }
 
-  /// Makes the store.
+  /// Creates the store.
   @discardableResult
   package func create(faults: FaultPlan? = nil) throws -> Keyring {
     try Keyring.create(
@@ -31,7 +31,7 @@ package final class StandInStore: Sendable {
       host: host, faults: faults, engine: { _ in engine })
   }
 
-  /// Makes the store with a policy as it was before it named the key files.
+  /// Creates the store with an older form of the policy, which has no digests of the key files.
   @discardableResult
   package func createWithoutKeyDigests() throws -> Keyring {
     var policy = try create().policy
@@ -44,29 +44,29 @@ package final class StandInStore: Sendable {
     return try open()
   }
 
-  /// Opens it, with planned faults.
+  /// Opens the store, with planned faults.
   package func open(faults: FaultPlan? = nil) throws -> Keyring {
     try Keyring.open(at: path, host: host, faults: faults, engine: engine)
   }
 
-  /// Opens it for many questions, with clocks of the test's own.
+  /// Opens the store for many queries, with the test's own file clock.
   package func openKept(clock: FileClock = FileClock()) throws -> Keyring {
     var host = host
     host.keepsIndex = true
     host.fileClock = clock
     let keyring = try Keyring.open(at: path, host: host, faults: nil, engine: engine)
-    // The first questions are answered from the files.
+    // The first queries are answered from the files.
     let nothing = Query(predicates: [.equal(.label, "no item has this label")])
     for _ in 0..<Index.patience { _ = try keyring.find(nothing) }
     return keyring
   }
 
-  /// The folder as a tree, to look at and to damage.
+  /// Opens the folder as a tree, so that tests can inspect and damage it.
   package func tree() throws -> FileTree { try FileTree(at: path) }
 }
 
 extension NewItem {
-  /// An internet password for tests.
+  /// Returns an internet password for tests.
   package static func login(
     _ server: String, _ account: String, _ more: KeyValuePairs<AttributeName, AttributeValue> = [:]
   ) -> NewItem {
@@ -79,21 +79,21 @@ extension NewItem {
 }
 
 extension SecretBytes {
-  /// A secret from text; for tests only, where it is no secret.
+  /// Creates a secret from text; only for tests, where the text is not secret.
   package init(text: String) { self.init(copying: Array(text.utf8)) }
 
-  /// The text of a secret that is none.
+  /// Returns the secret as text; only for tests.
   package func text() -> String { unsafe withBytes { unsafe String(decoding: $0, as: UTF8.self) } }
 }
 
 extension Keyring {
-  /// The secret of an item as text; for tests only.
+  /// Returns the secret of an item as text; only for tests.
   package func text(of record: ItemRecord) throws(KeyringError) -> String {
     let secret = try secret(for: record)
     return secret.text()
   }
 
-  /// The secret of a conflict copy as text; for tests only.
+  /// Returns the secret of a conflict copy as text; only for tests.
   package func text(of copy: ConflictCopy) throws(KeyringError) -> String {
     let secret = try secret(of: copy)
     return secret.text()

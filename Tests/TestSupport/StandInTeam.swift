@@ -2,13 +2,13 @@ internal import Keyring
 package import KeyringModel
 
 extension StandInStore {
-  /// Another policy, signed by the owner and accepted on this machine.
+  /// Changes the policy, signs it as the owner and accepts it on this machine.
   ///
-  /// Items stay as they are sealed. New people get a key file that nothing reads.
+  /// Items are not re-encrypted. New people get a key file that is never read.
   ///
   /// - Parameters:
   ///   - path: The folder of a clone; nil for the store.
-  ///   - body: Changes people and groups; generation and chain are looked after.
+  ///   - body: Changes people and groups. Generation and chain are already updated.
   package func changePolicy(at path: String? = nil, _ body: (inout Policy) -> Void) throws {
     let tree = try FileTree(at: path ?? self.path)
     let bytes = try tree.read(StoreLayout.policy, limit: StoreLayout.smallFileLimit) ?? []
@@ -26,12 +26,12 @@ extension StandInStore {
     }
     try tree.replaceFile(StoreLayout.policy, with: policy.encode(), temporary: "tmp")
     try tree.replaceFile(StoreLayout.policySignature, with: signature, temporary: "tmp")
-    // The stand-in knows whose an id is of those who were mentioned.
+    // The stand-in can map a key id only to people that were mentioned.
     _ = engine.with(keys: keys)
     try Trust(at: path ?? self.path, host: host, engine: engine, own: [owner]).accept()
   }
 
-  /// Makes somebody a member of some groups, which are made where they are missing.
+  /// Makes a person a member of groups, which are created if they do not exist.
   package func join(_ person: Fingerprint, _ groups: String..., at path: String? = nil) throws {
     let now = host.clock()
     try changePolicy(at: path) { policy in
@@ -43,7 +43,7 @@ extension StandInStore {
     }
   }
 
-  /// Takes somebody out of the keyring; nothing is sealed again.
+  /// Removes a person from the keyring. Nothing is re-encrypted.
   package func remove(_ person: Fingerprint, at path: String? = nil) throws {
     let now = host.clock()
     try changePolicy(at: path) { policy in
@@ -52,7 +52,7 @@ extension StandInStore {
     }
   }
 
-  /// Takes somebody out of a group; nothing is sealed again.
+  /// Removes a person from a group. Nothing is re-encrypted.
   package func leave(_ person: Fingerprint, _ group: String, at path: String? = nil) throws {
     try changePolicy(at: path) { policy in policy.groups[group]?.removeAll { $0 == person } }
   }

@@ -2,19 +2,19 @@ internal import Encoding
 import Foundation
 import KeyringModel
 
-/// What a folder holds, to see whether anything has changed.
+/// The content of a folder, to detect changes.
 package struct StoreDigest: Equatable, CustomStringConvertible {
-  /// For every path the kind and mode, and the content or the target of a link.
+  /// The kind, the mode, and the content or the target of a link, by path.
   private let entries: [String: String]
 
-  /// Looks at a folder, which need not exist.
+  /// Reads a folder, which need not exist.
   package init(of folder: String) {
     var entries: [String: String] = [:]
     let manager = FileManager.default
     for path in manager.enumerator(atPath: folder)?.allObjects as? [String] ?? [] {
-      // Whoever takes the lock leaves its number in it; that is no change of the store.
+      // The process that takes the lock writes its number into the file, which does not change the store.
       if path == ".keytree/lock" { continue }
-      // The history may catch up with what an earlier command, or somebody by hand, has changed.
+      // The history may still have to record earlier changes by a command or by hand.
       if path == ".git" || path.hasPrefix(".git/") { continue }
       if [".keytree/commit", ".keytree/count-", ".keytree/sync.lock"].contains(where: path.hasPrefix) {
         continue
@@ -33,7 +33,7 @@ package struct StoreDigest: Equatable, CustomStringConvertible {
     self.entries = entries
   }
 
-  /// The paths that differ, for a person.
+  /// Returns the paths that differ, as text for people.
   package func difference(from other: StoreDigest) -> String {
     Set(entries.keys).union(other.entries.keys).sorted()
       .filter { entries[$0] != other.entries[$0] }.joined(separator: ", ")

@@ -3,16 +3,16 @@ package import KeyringModel
 package import OpenPGP
 internal import Secrets
 
-/// A store that several people use, each with a GnuPG home and a memory of what was accepted.
+/// A store that several people use, each with a GnuPG home and a pin.
 package final class TeamWorld: Sendable {
   private let scratch = ScratchFolder()
   private let homes: [GnuPGKey: GnuPGHome]
   private let clock = Clock()
 
-  /// The folder of the store, which all of them share as if it were carried around.
+  /// The folder of the store, which all people share, as if it were carried between their machines.
   package var path: String { "\(scratch.path)/store" }
 
-  /// Makes the people, and alice's store.
+  /// Creates the people and the store of the first one.
   package init(_ people: [GnuPGKey] = [.alice, .bob, .carol]) throws {
     var homes: [GnuPGKey: GnuPGHome] = [:]
     for person in people { homes[person] = try GnuPGHome(secret: [person]) }
@@ -20,7 +20,7 @@ package final class TeamWorld: Sendable {
     _ = try Keyring.create(at: path, owner: people[0].fingerprint, host: host(people[0]))
   }
 
-  /// The GnuPG home of a person.
+  /// Returns the GnuPG home of a person.
   package func gnupg(_ person: GnuPGKey) -> GnuPGHome {
     guard let home = homes[person] else { preconditionFailure("\(person) is not in this world") }
     return home
@@ -39,19 +39,19 @@ package final class TeamWorld: Sendable {
     try Keyring.open(at: path, host: host(person), faults: faults, engine: nil)
   }
 
-  /// Accepts the store's policy as a person who looked at it.
+  /// Accepts the store's policy as a person.
   package func trust(_ person: GnuPGKey) throws {
     try Trust(at: path, host: host(person)).accept()
   }
 
   package func tree() throws -> FileTree { try FileTree(at: path) }
 
-  /// What the key file of a person has in the store.
+  /// Returns the key file that a person has in the store.
   package func keyFile(_ person: GnuPGKey) throws -> KeyFile {
     try KeyFile(reading: [person.publicKey], locations: gnupg(.alice).locations)
   }
 
-  /// Lets people into a group, which is made where it is missing.
+  /// Adds people to a group, which is created if it does not exist.
   package func add(
     _ people: [GnuPGKey], to group: String = GroupName.default, role: Person.Role = .member,
     by admin: GnuPGKey = .alice
@@ -74,13 +74,13 @@ package final class TeamWorld: Sendable {
     _ = try keyring.make(try keyring.plan(edits, newKeys: keys))
   }
 
-  /// Removes somebody from the keyring.
+  /// Removes a person from the keyring.
   package func remove(_ person: GnuPGKey, by admin: GnuPGKey = .alice) throws {
     let keyring = try open(admin)
     _ = try keyring.make(try keyring.plan([.remove(person.fingerprint)]))
   }
 
-  /// Adds some items as a person.
+  /// Adds items as a person.
   package func addItems(
     _ count: Int, group: String = GroupName.default, by person: GnuPGKey = .alice
   ) throws -> [ItemRecord] {
@@ -95,7 +95,7 @@ package final class TeamWorld: Sendable {
     }
   }
 
-  /// The key ids of the recipients of every item.
+  /// Returns the key ids of the recipients of every item.
   package func recipients() throws -> [ItemPath: [KeyID]] {
     let keyring = try open(.alice)
     var result: [ItemPath: [KeyID]] = [:]
@@ -105,7 +105,7 @@ package final class TeamWorld: Sendable {
     return result
   }
 
-  /// The ids of all subkeys of a person.
+  /// Returns the ids of all subkeys of a person.
   package func keyIDs(_ person: GnuPGKey) throws -> Set<KeyID> {
     Set(try keyFile(person).key.subkeys.map(\.keyID))
   }

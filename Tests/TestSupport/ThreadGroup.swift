@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// Several threads that do the same at once, for tests.
+/// Threads that run the same code concurrently, for tests.
 package enum ThreadGroup {
   /// Runs a body on each of several threads and waits for all of them.
   ///
-  /// - Throws: the first error that one of them threw.
+  /// - Throws: The first error that a thread threw.
   package static func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
     let job = Job(body)
     var threads: [pthread_t] = []
@@ -20,7 +20,7 @@ package enum ThreadGroup {
           start.job.run(start.number)
           return nil
         }, context)
-      precondition(status == 0, "a thread can be made")
+      precondition(status == 0, "cannot create a thread")
       threads.append(thread)
     }
     for thread in threads { pthread_join(thread, nil) }
