@@ -8,17 +8,17 @@ struct AsyncTests {
   private static let bot = GenericPassword(service: "mailer", account: "bot")
   private static let stored: [String: any Sendable] = ["svce": "mailer", "acct": "bot", "agrp": "default"]
 
-  /// A keychain that has nothing and says so when the gate opens.
+  /// Returns an empty keychain whose calls wait until the gate opens.
   private static func waiting(at gate: Gate) -> StandInKeychain {
     StandInKeychain { _, _ in (gate.pass() ? errSecItemNotFound : errSecIO, nil) }
   }
 
-  @Test func `a call that waits holds no thread of Swift's`() throws {
+  @Test func `a waiting call blocks no thread of Swift concurrency`() throws {
     let gate = Gate()
     let passwords = Self.waiting(at: gate).passwords(queue: CallQueue(width: 1))
     let secret = try OneThread().run {
       async let secret = passwords.secret(for: Self.bot)
-      // Another task on the only thread lets the call go; it could not if the call held the thread.
+      // Another task on the only thread opens the gate, which would be impossible if the call blocked the thread.
       await gate.arrival()
       gate.open()
       return try await secret
@@ -26,7 +26,7 @@ struct AsyncTests {
     #expect(secret == nil && gate.arrivals == 1)
   }
 
-  @Test func `no more calls run at once than the queue is wide`() throws {
+  @Test func `no more calls run at once than the width of the queue`() throws {
     let gate = Gate()
     let passwords = Self.waiting(at: gate).passwords(queue: CallQueue(width: 3))
     try OneThread().run { () async throws in
@@ -47,7 +47,7 @@ struct AsyncTests {
     #expect(gate.most == 3)
   }
 
-  @Test func `a task that was cancelled before makes no call`() throws {
+  @Test func `a task that is already cancelled makes no call`() throws {
     let keychain = StandInKeychain.empty()
     let passwords = keychain.passwords()
     let thread = OneThread()
@@ -63,7 +63,7 @@ struct AsyncTests {
     #expect(keychain.calls.isEmpty)
   }
 
-  @Test func `a call that waits for its turn ends when its task is cancelled, a call that runs goes on`()
+  @Test func `a queued call ends when its task is cancelled, and a running call continues`()
     throws
   {
     let gate = Gate()
@@ -78,10 +78,10 @@ struct AsyncTests {
       let waiting = thread.task {
         await Self.error { () async throws(KeychainError) in try await passwords.delete(Self.bot) }
       }
-      // The thread takes its jobs in turn: after these the call has come to the queue.
+      // The thread runs its jobs in order, so the call is in the queue after these.
       for _ in 0..<10 { await Task.yield() }
       waiting.cancel()
-      // The gate is closed still.
+      // The gate is still closed.
       #expect(await waiting.value == .taskCancelled)
       running.cancel()
       gate.open()
@@ -89,7 +89,7 @@ struct AsyncTests {
       gate.open()
       #expect(try await passwords.secret(for: Self.bot) == nil)
     }
-    #expect(keychain.calls.count == 2, "nothing was done for the one that was cancelled")
+    #expect(keychain.calls.count == 2, "the cancelled call does nothing")
   }
 
   private static func error<Value>(
@@ -103,7 +103,7 @@ struct AsyncTests {
     }
   }
 
-  @Test func `every function for tasks asks what its sibling asks`() throws {
+  @Test func `every asynchronous function makes the same calls as the blocking one`() throws {
     var changed = Self.bot
     changed.details.label = "L"
     let new = changed
@@ -141,7 +141,7 @@ struct AsyncTests {
     #expect(waiting.calls.map(\.function) == blocking.calls.map(\.function))
   }
 
-  @Test func `a value comes back to a task`() throws {
+  @Test func `a task receives a decoded value`() throws {
     let keychain = StandInKeychain.holding(Self.stored.merging(["v_Data": Data("[1,2]".utf8)]) { $1 })
     let passwords = keychain.passwords()
     #expect(try OneThread().run { try await passwords.value([Int].self, for: Self.bot) } == [1, 2])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeychainPasswords
 
-/// What goes to Apple's functions for what is asked.
+/// Tests the dictionaries that are passed to Apple's functions.
 struct DictionaryTests {
   typealias Call = StandInKeychain.Call
 
@@ -30,7 +30,7 @@ struct DictionaryTests {
   private static var newGeneric: [(String, GenericPassword, [String: Any])] {
     [
       ("a name", bot, ["svce": "mailer", "acct": "bot"]),
-      ("a service alone", GenericPassword(service: "mailer"), ["svce": "mailer"]),
+      ("a service only", GenericPassword(service: "mailer"), ["svce": "mailer"]),
       (
         "every detail",
         GenericPassword(
@@ -56,7 +56,7 @@ struct DictionaryTests {
   }
 
   @Test(arguments: newGeneric.indices)
-  func `a new generic password has the attributes that were given`(_ row: Int) throws {
+  func `a new generic password has the given attributes`(_ row: Int) throws {
     let (name, item, expected) = Self.newGeneric[row]
     let keychain = StandInKeychain.empty()
     try keychain.passwords().add([1, 2], for: item)
@@ -68,7 +68,7 @@ struct DictionaryTests {
     server: "a.example", account: "me", protocol: .https, port: 8443, path: "/x",
     authenticationType: .init(rawValue: "totp"), securityDomain: "realm")
 
-  @Test func `a new internet password has the attributes that were given, and no others`() throws {
+  @Test func `a new internet password has the given attributes and no others`() throws {
     let keychain = StandInKeychain.empty()
     try keychain.passwords().add([], for: Self.site)
     try keychain.passwords().add([], for: InternetPassword(server: "b.example"))
@@ -81,9 +81,9 @@ struct DictionaryTests {
       keychain.calls.map(\.query) == [Self.plus(base, full), Self.plus(base, ["srvr": "b.example"])])
   }
 
-  // MARK: Questions
+  // MARK: Queries
 
-  @Test func `a name is the whole primary key, missing attributes among it`() throws {
+  @Test func `a query for a name has the whole primary key, including missing attributes`() throws {
     let keychain = StandInKeychain.empty()
     _ = try keychain.passwords().attributes(of: InternetPassword(server: "b.example"))
     let expected: NSDictionary = [
@@ -93,7 +93,7 @@ struct DictionaryTests {
     #expect(keychain.calls.map(\.query) == [expected])
   }
 
-  @Test func `details do not take part in finding`() throws {
+  @Test func `details do not affect which item is found`() throws {
     let (plain, detailed) = (StandInKeychain.empty(), StandInKeychain.empty())
     var item = Self.bot
     _ = try plain.passwords().secret(for: item)
@@ -102,7 +102,7 @@ struct DictionaryTests {
     #expect(plain.calls.map(\.query) == detailed.calls.map(\.query))
   }
 
-  @Test func `a secret is asked for of one item in one group, after attributes alone`() throws {
+  @Test func `a secret is read from one item in one group, after a query for attributes only`() throws {
     let keychain = StandInKeychain.holding(Self.stored.merging(["v_Data": Data([7])]) { $1 })
     #expect(try keychain.passwords().secret(for: Self.bot) == Data([7]))
     #expect(
@@ -118,7 +118,7 @@ struct DictionaryTests {
     (nil, nil, nil), ("team", nil, "team"), (nil, "ops", "ops"), ("team", "ops", "ops"),
   ]
 
-  @Test("the group of a name goes before that of the passwords", arguments: groups)
+  @Test("the group of a name takes precedence over that of the passwords", arguments: groups)
   func group(_ ofAll: AccessGroup?, _ ofOne: AccessGroup?, _ expected: String?) throws {
     let keychain = StandInKeychain.empty()
     let passwords = keychain.passwords(accessGroup: ofAll)
@@ -131,7 +131,7 @@ struct DictionaryTests {
     #expect(keychain.calls.map { $0.query["agrp"] as? String } == [expected, expected, expected])
   }
 
-  @Test func `a list asks for attributes of all that match, and never for a secret`() throws {
+  @Test func `a list asks for the attributes of all matches and never for a secret`() throws {
     let keychain = StandInKeychain.empty()
     let passwords = keychain.passwords()
     #expect(try passwords.list(GenericPassword.self).isEmpty)
@@ -150,7 +150,7 @@ struct DictionaryTests {
       ])
   }
 
-  @Test func `conditions that contradict each other are refused, and nothing is asked`() throws {
+  @Test func `conditions that contradict each other are refused without a call`() throws {
     let keychain = StandInKeychain.empty()
     let passwords = keychain.passwords()
     #expect(throws: KeychainError.invalidParameter) {
@@ -163,7 +163,7 @@ struct DictionaryTests {
     #expect(try !passwords.deleteAll(GenericPassword.self, .service("a"), .service("a")))
   }
 
-  @Test func `where nobody may be asked, every call says so`() throws {
+  @Test func `every call forbids interaction if it is not allowed`() throws {
     let keychain = StandInKeychain.holding(Self.stored)
     let passwords = keychain.passwords(interaction: .notAllowed)
     _ = try passwords.secret(for: Self.bot)
@@ -186,13 +186,13 @@ struct DictionaryTests {
       ("nothing", bot, bot, [:]),
       ("a label", bot, bot(PasswordDetails(label: "L")), ["labl": "L"]),
       ("an emptied label", bot(PasswordDetails(label: "L")), bot(PasswordDetails(label: "")), ["labl": ""]),
-      ("a label left open", bot(PasswordDetails(label: "L")), bot, [:]),
+      ("a label left unspecified", bot(PasswordDetails(label: "L")), bot, [:]),
       (
         "kind and comment", bot(PasswordDetails(kind: "K")), bot(PasswordDetails(kind: "k", comment: "C")),
         ["desc": "k", "icmt": "C"]
       ),
       ("an account", bot, GenericPassword(service: "mailer", account: "robot"), ["acct": "robot"]),
-      ("an account taken away", bot, GenericPassword(service: "mailer"), ["acct": ""]),
+      ("a removed account", bot, GenericPassword(service: "mailer"), ["acct": ""]),
       (
         "the spelling of an account", GenericPassword(service: "s", account: "e\u{301}"),
         GenericPassword(service: "s", account: "\u{e9}"), ["acct": "\u{e9}"]
@@ -203,18 +203,19 @@ struct DictionaryTests {
         ["agrp": "ops", "sync": true]
       ),
       (
-        "a group left open", GenericPassword(service: "s", accessGroup: "ops"), GenericPassword(service: "s"),
+        "a group left unspecified", GenericPassword(service: "s", accessGroup: "ops"),
+        GenericPassword(service: "s"),
         [:]
       ),
       ("accessibility", bot, bot(PasswordDetails(accessibility: .afterFirstUnlock)), ["pdmn": "ck"]),
-      ("accessibility left open", bot(PasswordDetails(accessibility: .afterFirstUnlock)), bot, [:]),
+      ("accessibility left unspecified", bot(PasswordDetails(accessibility: .afterFirstUnlock)), bot, [:]),
       (
-        "accessibility beside user presence", bot(PasswordDetails(requiresUserPresence: true)),
+        "accessibility of an item with user presence", bot(PasswordDetails(requiresUserPresence: true)),
         bot(PasswordDetails(accessibility: .afterFirstUnlock, requiresUserPresence: true)), ["pdmn": "ck"]
       ),
       ("user presence", bot, bot(PasswordDetails(requiresUserPresence: true)), ["accc": presence("cku")]),
       (
-        "user presence, and an accessibility that was taken for the item's",
+        "user presence, with an accessibility that was assumed for the item",
         bot(PasswordDetails(accessibility: .afterFirstUnlock)),
         bot(PasswordDetails(accessibility: .afterFirstUnlock, requiresUserPresence: true)),
         ["accc": presence("cku")]
@@ -225,21 +226,21 @@ struct DictionaryTests {
         ["accc": presence("ck")]
       ),
       (
-        "no more user presence", bot(PasswordDetails(requiresUserPresence: true)), bot,
+        "user presence removed", bot(PasswordDetails(requiresUserPresence: true)), bot,
         ["accc": control("cku", [])]
       ),
       (
-        "no more user presence, and accessibility", bot(PasswordDetails(requiresUserPresence: true)),
+        "user presence replaced by accessibility", bot(PasswordDetails(requiresUserPresence: true)),
         bot(PasswordDetails(accessibility: .afterFirstUnlock)), ["accc": control("ck", [])]
       ),
     ]
   }
 
-  /// An item that stays on its machine.
+  /// An item that stays on this machine.
   private static let local = stored.merging(["pdmn": "cku"]) { $1 }
 
   @Test(arguments: changes.indices)
-  func `an update sends what differs, and no secret`(_ row: Int) throws {
+  func `an update sends the differences and no secret`(_ row: Int) throws {
     let (name, old, new, expected) = Self.changes[row]
     let keychain = StandInKeychain.holding(Self.local)
     try keychain.passwords().update(old, to: new)
@@ -247,7 +248,7 @@ struct DictionaryTests {
     #expect(call.function == .update)
     #expect(call.changes == expected as NSDictionary, "\(name)")
     #expect(call.query["acct"] as? String == old.account && call.query["svce"] as? String == old.service)
-    #expect(call.query["agrp"] as? String == "default", "the one that was found")
+    #expect(call.query["agrp"] as? String == "default", "the group of the item that was found")
   }
 
   private static var descriptions: [(PasswordDetails, [String: Any])] {
@@ -264,20 +265,20 @@ struct DictionaryTests {
   }
 
   @Test(arguments: descriptions.indices)
-  func `a save of what is there sends the secret and the details that were given`(_ row: Int) throws {
+  func `saving an existing item sends the secret and the given details`(_ row: Int) throws {
     let (details, expected) = Self.descriptions[row]
     let keychain = StandInKeychain.holding(Self.local)
     #expect(try keychain.passwords().save([1], for: Self.bot(details)) == .updated)
     #expect(keychain.calls.last?.changes == Self.plus(expected, ["v_Data": Data([1])]))
   }
 
-  @Test func `an item that says nothing of its accessibility has the usual one`() throws {
+  @Test func `an item without an accessibility has the default one`() throws {
     let keychain = StandInKeychain.holding(Self.stored)
     try keychain.passwords().save([], for: Self.bot(PasswordDetails(requiresUserPresence: true)))
     #expect(keychain.calls.last?.changes == ["v_Data": Data(), "accc": Self.presence("ak")])
   }
 
-  @Test func `an accessibility that nobody knows makes no access control`() {
+  @Test func `an unknown accessibility cannot be part of an access control`() {
     let keychain = StandInKeychain.empty()
     let item = GenericPassword(
       service: "s",

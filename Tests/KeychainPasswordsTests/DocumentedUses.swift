@@ -3,9 +3,9 @@ import KeychainPasswords
 import KeychainTestSupport
 import Testing
 
-/// The Swift of the article about typed passwords, so that it compiles and runs.
+/// The Swift code of the article about typed passwords, so that it compiles and runs.
 ///
-/// The tests of the documents hold every `swift` block of the article against the lines of this file.
+/// The tests of the documents compare every `swift` block of the article with the lines of this file.
 @Suite struct DocumentedUses {
   private struct Session: Codable, Equatable {
     let user: String
@@ -14,7 +14,7 @@ import Testing
 
   private let token: [UInt8] = [0, 1, 255]
 
-  @Test func `the Swift in the article about passwords does what it says`() throws {
+  @Test func `the Swift code in the article about passwords works as described`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     try saveAndChange()

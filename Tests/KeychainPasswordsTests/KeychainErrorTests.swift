@@ -11,7 +11,7 @@ struct KeychainErrorTests {
     (.dataTooLarge, -25302), (.unimplemented, -4), (.other(-34), -34), (.other(12345), 12345),
   ]
 
-  @Test("a status is one error, and the error keeps the status", arguments: statuses)
+  @Test("a status maps to one error, and the error keeps the status", arguments: statuses)
   func status(_ error: KeychainError, _ status: OSStatus) {
     #expect(KeychainError(status: status) == error)
     #expect(error.status == status)
@@ -23,7 +23,7 @@ struct KeychainErrorTests {
     (.ambiguousItem, -909), (.valueNotEncodable, -50), (.valueNotDecodable, -26275), (.taskCancelled, -128),
   ]
 
-  @Test("an error without a call has the nearest status and words of its own", arguments: ownWords)
+  @Test("an error without a call has the nearest status and its own message", arguments: ownWords)
   func nearest(_ error: KeychainError, _ status: OSStatus) {
     #expect(error.status == status)
     #expect(KeychainError(status: status) != error)

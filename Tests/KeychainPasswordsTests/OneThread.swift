@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Runs tasks on one thread: whoever blocks it stops all of them.
+/// Runs tasks on one thread. A task that blocks the thread stops all others.
 final class OneThread: TaskExecutor {
   private let queue = DispatchQueue(label: "one thread")
 
@@ -10,12 +10,12 @@ final class OneThread: TaskExecutor {
     queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 
-  /// Starts a task here; one that a task makes by itself would run on the threads that all tests share.
+  /// Starts a task on this thread. An ordinary task would run on the threads that all tests share.
   func task<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Task<Value, Never> {
     Task(executorPreference: self) { await body() }
   }
 
-  /// Runs a task and waits for it on the calling thread, which is not that of the tasks.
+  /// Runs a task and waits for it on the calling thread, which is not the thread of the tasks.
   func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
     let result = Mutex<Result<Value, any Error>?>(nil)
     let isDone = DispatchSemaphore(value: 0)
@@ -31,18 +31,18 @@ final class OneThread: TaskExecutor {
   }
 }
 
-/// Holds a call back until a test lets it go.
+/// Holds calls back until a test releases them.
 final class Gate: Sendable {
   private let opening = DispatchSemaphore(value: 0)
   private let state = Mutex((arrivals: 0, waiting: 0, most: 0))
 
-  /// How many calls have come to the gate.
+  /// The number of calls that have reached the gate.
   var arrivals: Int { state.withLock { $0.arrivals } }
 
-  /// How many calls have waited at once, at most.
+  /// The highest number of calls that waited at the same time.
   var most: Int { state.withLock { $0.most } }
 
-  /// Blocks the thread until the gate is opened once; false when nobody does, so that a test ends all the same.
+  /// Blocks the thread until the gate is opened once. Returns false after a time limit, so that a failing test ends.
   func pass() -> Bool {
     state.withLock { state in
       state.arrivals += 1
@@ -55,6 +55,6 @@ final class Gate: Sendable {
 
   func open() { opening.signal() }
 
-  /// Lets other tasks run until a call has come.
+  /// Lets other tasks run until a call has arrived.
   func arrival() async { while arrivals == 0 { await Task.yield() } }
 }

@@ -4,15 +4,15 @@ import Testing
 
 @testable import KeychainPasswords
 
-/// What comes of the answers of Apple's functions.
+/// Tests how the answers of Apple's functions become results and errors.
 struct OutcomeTests {
   private static let bot = GenericPassword(service: "mailer", account: "bot")
   private static let stored: [String: any Sendable] = ["svce": "mailer", "acct": "bot", "agrp": "default"]
 
-  // MARK: Saving beside others
+  // MARK: Concurrent saves
 
-  @Test func `a save goes on when the item comes and goes meanwhile`() throws {
-    // Not there; added by somebody else; there; removed by somebody else; not there; added.
+  @Test func `a save continues if the item is added and removed concurrently`() throws {
+    // The steps: not found, added by another program, found, removed by another program, not found, added.
     let keychain = StandInKeychain { function, number in
       switch (function, number) {
       case (.find, 1): (errSecSuccess, [Self.stored])
@@ -27,7 +27,7 @@ struct OutcomeTests {
     #expect(data == [Data([1]), Data([1]), Data([1])])
   }
 
-  @Test func `a save does not go on forever`() {
+  @Test func `a save gives up after a number of attempts`() {
     let keychain = StandInKeychain { function, _ in
       (function == .find ? errSecItemNotFound : errSecDuplicateItem, nil)
     }
@@ -56,11 +56,11 @@ struct OutcomeTests {
     #expect(keychain.calls.allSatisfy { $0.function == .find && $0.query["r_Data"] == nil })
   }
 
-  @Test func `what is removed is the item of the group that was found`() throws {
+  @Test func `a deletion removes only the item in the group that was found`() throws {
     let keychain = StandInKeychain.holding(Self.stored)
     #expect(try keychain.passwords().delete(Self.bot))
     #expect(keychain.calls.last?.query["agrp"] as? String == "default")
-    #expect(keychain.calls.last?.query["m_Limit"] == nil, "Apple's keychain takes no limit there")
+    #expect(keychain.calls.last?.query["m_Limit"] == nil, "Apple's keychain accepts no limit in a deletion")
   }
 
   // MARK: Statuses
@@ -69,7 +69,7 @@ struct OutcomeTests {
     errSecUserCanceled, errSecInteractionNotAllowed, errSecAuthFailed, errSecDecode, errSecNotAvailable,
     errSecMissingEntitlement, errSecUnimplemented, errSecIO, errSecParam,
   ])
-  func `every status is passed on by every function`(_ status: OSStatus) {
+  func `every function passes on every status`(_ status: OSStatus) {
     let error = KeychainError(status: status)
     for failing in [StandInKeychain.Function.find, .add, .update, .delete] {
       let passwords = StandInKeychain { function, _ in
@@ -99,14 +99,14 @@ struct OutcomeTests {
     }
   }
 
-  @Test func `a secret that is refused after its item was found is refused`() {
+  @Test func `a secret that is refused after its item was found is an error`() {
     let keychain = StandInKeychain { _, number in
       number == 0 ? (errSecSuccess, [Self.stored]) : (errSecUserCanceled, nil)
     }
     #expect(throws: KeychainError.userCanceled) { try keychain.passwords().secret(for: Self.bot) }
   }
 
-  @Test func `what is not there is nil, false or empty, and cannot be changed`() throws {
+  @Test func `a missing item is nil, false or empty, and cannot be updated`() throws {
     let passwords = StandInKeychain.empty().passwords()
     #expect(try passwords.secret(for: Self.bot) == nil)
     #expect(try passwords.attributes(of: Self.bot) == nil)
@@ -117,9 +117,9 @@ struct OutcomeTests {
     #expect(throws: KeychainError.itemNotFound) { try passwords.update(Self.bot, to: Self.bot) }
   }
 
-  // MARK: What is returned
+  // MARK: Results
 
-  @Test func `an item comes back with everything that names and describes it`() throws {
+  @Test func `an item is returned with its whole name and all details`() throws {
     let found: [String: any Sendable] = [
       "srvr": "a.example", "acct": Data("me".utf8), "ptcl": "htps", "port": 8443, "path": "/x",
       "atyp": "form", "sdmn": "realm", "agrp": "ops", "sync": true, "labl": "L", "desc": "K", "icmt": "C",
@@ -137,7 +137,7 @@ struct OutcomeTests {
     #expect(stored.modified == Date(timeIntervalSince1970: 2))
   }
 
-  @Test func `attributes that are missing come back as the defaults that they stand for`() throws {
+  @Test func `missing attributes are returned as their defaults`() throws {
     let found: [String: any Sendable] = ["srvr": "a.example", "ptcl": 0, "port": 0, "atyp": "", "path": ""]
     let passwords = StandInKeychain { _, _ in (errSecSuccess, [found]) }.passwords()
     let stored = try passwords.list(InternetPassword.self).map(\.password)
@@ -145,7 +145,7 @@ struct OutcomeTests {
   }
 
   @Test(arguments: [0, 1] as [CFOptionFlags])
-  func `user presence comes back as it was given`(_ flags: CFOptionFlags) throws {
+  func `user presence is returned as it was set`(_ flags: CFOptionFlags) throws {
     let passwords = StandInKeychain { _, _ in
       let control = SecAccessControlCreateWithFlags(
         nil, kSecAttrAccessibleWhenUnlocked, SecAccessControlCreateFlags(rawValue: flags), nil)
@@ -155,7 +155,7 @@ struct OutcomeTests {
     #expect(details == PasswordDetails(accessibility: .whenUnlocked, requiresUserPresence: flags == 1))
   }
 
-  @Test func `an item that no name can mean is not listed`() throws {
+  @Test func `an item that no name can describe is not listed`() throws {
     let items: [[String: any Sendable]] = [
       ["svce": Data([0xff])], ["svce": "s", "acct": Data([0xff])], Self.stored,
     ]
@@ -185,7 +185,7 @@ struct OutcomeTests {
   }
 
   @Test(arguments: ["hunter2", #"{"user":"hunter2"}"#, #"{"user":"hunter2","id":"hunter2"}"#, ""])
-  func `an error about a value keeps nothing of it`(_ secret: String) {
+  func `a decoding error contains nothing of the value`(_ secret: String) {
     let keychain = StandInKeychain.holding(Self.stored.merging(["v_Data": Data(secret.utf8)]) { $1 })
     do {
       _ = try keychain.passwords().value(Token.self, for: Self.bot)
@@ -198,7 +198,7 @@ struct OutcomeTests {
     }
   }
 
-  @Test func `a value that has no JSON is refused, and nothing is stored`() {
+  @Test func `a value without a JSON form is refused, and nothing is stored`() {
     let keychain = StandInKeychain.empty()
     #expect(throws: KeychainError.valueNotEncodable) {
       try keychain.passwords().save(encoding: [Double.nan], for: Self.bot)
@@ -208,7 +208,7 @@ struct OutcomeTests {
 
   // MARK: Equality
 
-  @Test func `names are equal when their bytes are`() {
+  @Test func `names are equal if their bytes are equal`() {
     let (one, other) = (
       GenericPassword(service: "e\u{301}"), GenericPassword(service: "\u{e9}")
     )

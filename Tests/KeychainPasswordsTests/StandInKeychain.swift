@@ -5,9 +5,9 @@ import TestSupport
 
 @testable import KeychainPasswords
 
-/// Answers in the place of Apple's functions, and keeps what they were asked.
+/// Answers instead of Apple's functions, and records the calls.
 final class StandInKeychain: @unchecked Sendable {
-  // Unchecked, because dictionaries of anything are not Sendable; all of them lie behind the lock.
+  // Unchecked, because dictionaries of `Any` are not Sendable. The lock protects all of them.
   enum Function { case add, find, update, delete }
 
   struct Call {
@@ -20,7 +20,7 @@ final class StandInKeychain: @unchecked Sendable {
   private var kept: [Call] = []
   private let answer: @Sendable (Function, _ number: Int) -> (status: OSStatus, result: Any?)
 
-  /// - Parameter answer: The answer to a function's call with this number, from 0 on.
+  /// - Parameter answer: Returns the answer to the call of a function with this number, counted from 0.
   init(_ answer: @escaping @Sendable (Function, Int) -> (status: OSStatus, result: Any?)) {
     self.answer = answer
   }
@@ -48,16 +48,16 @@ final class StandInKeychain: @unchecked Sendable {
 }
 
 extension StandInKeychain {
-  /// A keychain with one item, which is found and can be changed.
+  /// Returns a keychain with one item, which can be found and changed.
   static func holding(_ item: [String: any Sendable]) -> StandInKeychain {
     StandInKeychain { function, number in
       guard function == .find else { return (errSecSuccess, nil) }
-      // Looked up first, read second.
+      // The first query looks the item up, and the second one reads it.
       return number == 0 ? (errSecSuccess, [item]) : (errSecSuccess, item)
     }
   }
 
-  /// A keychain with nothing in it.
+  /// Returns an empty keychain.
   static func empty() -> StandInKeychain {
     StandInKeychain { function, _ in (function == .add ? errSecSuccess : errSecItemNotFound, nil) }
   }

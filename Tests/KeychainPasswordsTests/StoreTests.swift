@@ -6,13 +6,13 @@ import Keyring
 import TestSupport
 import Testing
 
-/// Typed names over a real store.
+/// Tests typed passwords in a real store.
 @Suite(.serialized) struct StoreTests {
   private let passwords = Passwords()
   private let bot = GenericPassword(
     service: "mailer", account: "bot", details: PasswordDetails(label: "Build mails", kind: "API token"))
 
-  @Test func `saves, reads, describes, renames and removes`() throws {
+  @Test func `a password is saved, read, described, renamed and removed`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     #expect(try passwords.save("first".utf8, for: bot) == .added)
@@ -36,7 +36,7 @@ import Testing
     #expect(throws: KeychainError.duplicateItem) { try passwords.update(bot, to: renamed) }
     #expect(try passwords.delete(renamed))
     #expect(try !passwords.delete(renamed))
-    #expect(try passwords.secret(for: bot) == Data(), "not the one that was removed")
+    #expect(try passwords.secret(for: bot) == Data(), "not the removed item")
   }
 
   private static let sites: [InternetPassword] = [
@@ -54,7 +54,7 @@ import Testing
     InternetPassword(server: "a.example", account: "me", isSynchronizable: true),
   ]
 
-  @Test func `every part of a primary key tells items apart`() throws {
+  @Test func `every part of a primary key distinguishes items`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     for (number, site) in Self.sites.enumerated() {
@@ -77,7 +77,7 @@ import Testing
     #expect(try passwords.list(InternetPassword.self).count == Self.sites.count - 2)
   }
 
-  @Test func `what may be too much is refused with its reason`() throws {
+  @Test func `unacceptable input is refused with the matching error`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     var item = bot
@@ -100,7 +100,7 @@ import Testing
     #expect(throws: KeychainError.notAvailable) { try passwords.secret(for: bot) }
   }
 
-  @Test func `an item that stays on this machine is kept apart`() throws {
+  @Test func `an item that stays on this machine is kept separately`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     var item = bot
@@ -110,7 +110,7 @@ import Testing
     #expect(try passwords.attributes(of: bot)?.password.details.accessibility == item.details.accessibility)
   }
 
-  @Test func `an item that stays on this machine stays there, whatever else becomes of it`() throws {
+  @Test func `an item that stays on this machine stays there through every change`() throws {
     let pinentry = try Pinentry.answering()
     let world = try KeychainWorld(
       owner: .locked, agentConfiguration: ["pinentry-program \(pinentry.program)"])
@@ -122,7 +122,7 @@ import Testing
     let uses: [(name: String, asks: Bool, use: () throws -> Void)] = [
       ("a save", false, { try passwords.save([2], for: bot) }),
       ("a save with user presence", true, { try passwords.save([3], for: asking) }),
-      ("an update that ends it", false, { try passwords.update(asking, to: bot) }),
+      ("an update that removes user presence", false, { try passwords.update(asking, to: bot) }),
       ("an update with user presence", true, { try passwords.update(bot, to: asking) }),
     ]
     for (name, asks, use) in uses {
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `an item with user presence asks each time for its secret, and for nothing else`() throws {
+  @Test func `an item with user presence prompts each time its secret is read, and never otherwise`() throws {
     let pinentry = try Pinentry.answering()
     let world = try KeychainWorld(
       owner: .locked, agentConfiguration: ["pinentry-program \(pinentry.program)"])
@@ -154,7 +154,7 @@ import Testing
     #expect(pinentry.count == before + 2)
   }
 
-  @Test func `an item is found that another program stored with bytes for text`() throws {
+  @Test func `an item that another program stored with bytes instead of text is found`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     let item: [String: Any] = [
@@ -166,7 +166,7 @@ import Testing
     #expect(try passwords.list(GenericPassword.self).map(\.password.account) == ["bot"])
   }
 
-  @Test func `a damaged item is told, and is not taken for one that is not there`() throws {
+  @Test func `a damaged item is reported and not treated as missing`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     try passwords.save([1], for: bot)

@@ -23,7 +23,7 @@ import Testing
   func `a plain path can be allowed`(name: String) { #expect(AllowedName.isValid(name)) }
 
   @Test(arguments: bad)
-  func `a name that git, a terminal or another file system takes for something else cannot`(name: String) {
+  func `a name that git, a terminal or another file system could misread is refused`(name: String) {
     #expect(!AllowedName.isValid(name))
   }
 

@@ -14,7 +14,7 @@ struct AttributeTests {
     #expect(attributes.names == ["e\u{301}"])
   }
 
-  @Test func `text and bytes are the same when their bytes are, but not equal`() {
+  @Test func `text and bytes with the same bytes are the same value, but not equal`() {
     let text = AttributeValue.string("alice")
     let bytes = AttributeValue.bytes(Array("alice".utf8))
     #expect(text.isSame(as: bytes))
@@ -23,7 +23,7 @@ struct AttributeTests {
     #expect(!AttributeValue.string("1").isSame(as: .integer(1)))
   }
 
-  @Test func `bytes that are text become text and others stay bytes`() {
+  @Test func `bytes that are valid text become text, and others stay bytes`() {
     #expect(AttributeValue(text: Array("a\u{0}\n\u{e9}".utf8)) == .string("a\u{0}\n\u{e9}"))
     #expect(AttributeValue(text: [0x61, 0xff]) == .bytes([0x61, 0xff]))
     #expect(AttributeValue(text: [0xed, 0xa0, 0x80]) == .bytes([0xed, 0xa0, 0x80]))
@@ -50,7 +50,7 @@ struct AttributeTests {
       (.startDate, "1970-01-01T00:00:00Z", .date(Timestamp(microseconds: 0))),
       (.startDate, "yesterday", "yesterday"), ("url", "22", "22"),
     ] as [(AttributeName, AttributeValue, AttributeValue)])
-  func `values take the type of their attribute where nothing is lost`(
+  func `a value takes the type of its attribute if nothing is lost`(
     name: AttributeName, given: AttributeValue, stored: AttributeValue
   ) {
     #expect(AttributeSchema.normalized(name: name, value: given) == stored)
@@ -96,7 +96,7 @@ struct AttributeTests {
   ]
 
   @Test(arguments: refused.indices)
-  func `an attribute that does not fit is refused with what a message needs`(index: Int) {
+  func `an invalid attribute is refused with the details that a message needs`(index: Int) {
     let (name, value, itemClass, error) = Self.refused[index]
     #expect(throws: error) {
       try AttributeSchema.check(name: name, value: value, class: itemClass)
@@ -116,7 +116,7 @@ struct AttributeTests {
   @Test(arguments: ItemClass.allCases)
   func `every attribute of a class accepts the values of its type`(itemClass: ItemClass) throws {
     var generator = SeededGenerator(seed: 3)
-    // The name of a field has a rule of its own.
+    // Names of fields have their own rule.
     for name in AttributeSchema.names(of: itemClass) where name != .field {
       let kind = try #require(AttributeSchema.kind(of: name))
       for _ in 0..<10 {

@@ -26,7 +26,7 @@ struct ExactKeyTests {
       .equal(.account, "alice"), .equal(.service, .bytes(Array("mail".utf8))), .equal("url", "u"),
       .equal(.applicationTag, .bytes([0xff])), .id(prefix: "0123456789ABCDEF0123456789abcdef"),
     ] as [Predicate])
-  func `equality of texts and bytes, and a whole id, have a key`(predicate: Predicate) {
+  func `equality with text or bytes, and a whole id, have a key`(predicate: Predicate) {
     #expect(ExactKey.of(predicate) != nil)
   }
 
@@ -38,7 +38,7 @@ struct ExactKeyTests {
       Predicate(subject: .any, comparison: .equal("alice")),
       Predicate(subject: .attribute(.account), comparison: .prefix("alice")),
     ] as [Predicate])
-  func `what can hold for other bytes has none`(predicate: Predicate) {
+  func `a condition that other bytes can satisfy has no key`(predicate: Predicate) {
     #expect(ExactKey.of(predicate) == nil)
   }
 }

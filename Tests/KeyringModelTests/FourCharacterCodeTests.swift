@@ -8,7 +8,7 @@ import Testing
     ("http", "http", .protocol), ("abcd", "abcd", .protocol), ("htps", "htps", .authenticationType),
     ("dflt", "dflt", .account),
   ])
-  func `A code has a word where the store has one, and stays itself elsewhere`(
+  func `a code has a word where the store has one, and is unchanged elsewhere`(
     code: String, word: String, name: AttributeName
   ) {
     #expect(FourCharacterCode.word(for: code, of: name) == word)

@@ -74,7 +74,7 @@ struct IdentifierTests {
     (" keytree://internet-password/github.com/alice", false),
     ("", false),
   ])
-  func `a reference is read in its one form`(text: String, isValid: Bool) {
+  func `a reference has one form`(text: String, isValid: Bool) {
     #expect(ItemReference(text)?.text == (isValid ? text : nil))
   }
 }

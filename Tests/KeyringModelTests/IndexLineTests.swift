@@ -18,7 +18,7 @@ struct IndexLineTests {
     try IndexLine.parse(Array(text.utf8))
   }
 
-  @Test func `a line says what it says`() throws {
+  @Test func `a line is read with all its values`() throws {
     let record = try Self.parse(Self.line)
     #expect(record.itemClass == .internetPassword)
     #expect(record.id.hex == "0123456789abcdef0123456789abcdef")
@@ -39,7 +39,7 @@ struct IndexLineTests {
   }
 
   @Test(arguments: 0..<40)
-  func `what is written reads back the same`(seed: UInt64) throws {
+  func `a written line reads back unchanged`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<50 {
       var record = Sample.randomRecord(using: &generator)
@@ -52,7 +52,7 @@ struct IndexLineTests {
     }
   }
 
-  @Test func `what a newer version wrote survives an edit`() throws {
+  @Test func `unknown members of a newer version survive an edit`() throws {
     let text = Self.line.replacing("\"account\"", with: "\"aardvark\":[1,{\"x\":[null]}],\"account\"")
       .replacing("\"synchronizable\":true", with: "\"zebra\":\"\u{e9}\"")
     var record = try Self.parse(text)
@@ -116,7 +116,7 @@ struct IndexLineTests {
   ]
 
   @Test(arguments: rejected.indices)
-  func `a line that is not a whole record is rejected with its reason`(index: Int) throws {
+  func `an incomplete or invalid line is rejected with the reason`(index: Int) throws {
     let (old, new, error) = Self.rejected[index]
     let text = Self.line.replacing(old, with: new)
     try #require(text != Self.line)
@@ -134,13 +134,13 @@ struct IndexLineTests {
     #expect(throws: error) { try Self.parse(text) }
   }
 
-  @Test func `a line holds at most 64 attributes`() throws {
+  @Test func `a line has at most 64 attributes`() throws {
     let names = (10..<75).map { "\"n\($0)\":\"\"" }.joined(separator: ",")
     let text = Self.line.replacing("\"tags\":\"work\"", with: names)
     #expect(throws: IndexLineError.attribute(.tooMany(limit: 64))) { try Self.parse(text) }
   }
 
-  @Test func `what could not be read again is not written`() {
+  @Test func `a record that could not be read again is not written`() {
     var record = Sample.record([.server: "h"])
     record.group = "no group"
     #expect(throws: IndexLineError.invalid(.group)) { try IndexLine.encode(record) }
@@ -174,7 +174,7 @@ struct IndexLineTests {
     #expect(try RecordFile(parsing: file.bytes) == file)
   }
 
-  @Test func `a field has a name that is a file name, and only passwords have fields`() throws {
+  @Test func `the name of a field is a file name, and only passwords have fields`() throws {
     for name in ["otp", "note", "a", "0", "recovery-codes", String(repeating: "x", count: 40)] {
       let record = Sample.record([.server: "h", .account: "a", .field: .string(name)])
       #expect(record.field == name)

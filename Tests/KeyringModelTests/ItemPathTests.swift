@@ -43,7 +43,7 @@ struct ItemPathTests {
     #expect(ItemPath(validating: text) == path)
   }
 
-  @Test func `a path has the shard of its container and of itself`() {
+  @Test func `the shard of a path depends on its container and on the whole path`() {
     let path = Self.path(.internetPassword, [.server: "github.com", .account: "alice"])
     let digits = [path.container, path.text].map { ContentDigest(of: Array($0.utf8)).bytes[0] }
     #expect(path.shard == digits[0] & 0xf0 | digits[1] >> 4)
@@ -76,7 +76,7 @@ struct ItemPathTests {
       ([.server: "h", .account: "a+b"], "default", "internet-password/h/a_b~"),
       ([.server: "h", .account: "a~b"], "default", "internet-password/h/a_b~"),
     ] as [(Attributes, String, String)])
-  func `what a path does not show is told by a digest`(
+  func `a digest represents everything that a path does not show`(
     attributes: Attributes, group: String, start: String
   ) {
     let path = Self.path(.internetPassword, attributes, group: group)
@@ -96,7 +96,7 @@ struct ItemPathTests {
       (.key, [.applicationLabel: .bytes([0xde, 0xff]), .keyClass: 0], "key/deff/public~"),
       (.key, [:], "key/_/public~"),
     ] as [(ItemClass, Attributes, String)])
-  func `certificates and keys show bytes as digits`(
+  func `paths of certificates and keys show bytes as digits`(
     itemClass: ItemClass, attributes: Attributes, start: String
   ) {
     #expect(Self.path(itemClass, attributes).text.hasPrefix(start))
@@ -112,7 +112,7 @@ struct ItemPathTests {
       (.genericPassword, [.service: "mailer", .account: "bot"], "default"),
       (.genericPassword, [.service: "x", .account: "x.gpg"], "default"),
     ] as [(ItemClass, Attributes, String)])
-  func `a field lies in a folder beside its login, in the same shard`(
+  func `a field is in a folder beside its login, in the same shard`(
     itemClass: ItemClass, attributes: Attributes, group: String
   ) {
     let login = Self.path(itemClass, attributes, group: group)
@@ -130,7 +130,7 @@ struct ItemPathTests {
   }
 
   @Test(arguments: ["x.gpg", "x.json", ".gpg", "a.b.json"])
-  func `the folder of a login's fields is never the file of another item`(account: String) {
+  func `the folder of a login's fields never has the name of another item's file`(account: String) {
     let path = Self.path(.internetPassword, [.server: "h", .account: .string(account)])
     #expect(path.name.contains("~"))
     #expect(!path.text.hasSuffix(".gpg") && !path.text.hasSuffix(".json"))
@@ -156,7 +156,7 @@ struct ItemPathTests {
       .string(String(repeating: ".", count: 120)), .bytes([0xff, 0xfe]), .bytes([0xc3, 0x28]),
     ]
 
-  /// What a file system that folds case and normalises makes of a path.
+  /// Returns the path as a file system stores it that folds case and normalises.
   static func folded(_ path: ItemPath) -> String {
     path.text.precomposedStringWithCompatibilityMapping.lowercased()
   }
@@ -170,7 +170,7 @@ struct ItemPathTests {
         let path = ItemPath(key)
         Self.expectSafe(path)
         let other = seen.updateValue(key, forKey: Self.folded(path))
-        #expect(other == nil || other == key, "\(path) stands for two items")
+        #expect(other == nil || other == key, "\(path) belongs to two items")
       }
     }
   }
@@ -201,7 +201,7 @@ struct ItemPathTests {
     }
   }
 
-  @Test func `the digest covers text and bytes alike`() {
+  @Test func `the digest is the same for text and for its bytes`() {
     let text = Self.path(.internetPassword, [.server: "A", .account: "B"])
     let bytes = Self.path(.internetPassword, [.server: .bytes([0x41]), .account: .bytes([0x42])])
     #expect(text == bytes)
@@ -235,7 +235,7 @@ struct ItemPathTests {
       "internet-password/h/+a", "internet-password/h/a b", "internet-password/h/a\u{0}",
       "internet-password/h/\u{e9}", "/internet-password/h/a", "internet-password/h/a\n",
     ] + ["internet-password/h/" + String(repeating: "a", count: 101)])
-  func `a path that the keyring would not make is refused`(text: String) {
+  func `a path that the keyring would not create is refused`(text: String) {
     #expect(ItemPath(validating: text) == nil)
   }
 }

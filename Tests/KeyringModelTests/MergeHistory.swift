@@ -132,7 +132,7 @@ struct MergeHistory {
 
   // MARK: Forgeries
 
-  /// Changes a tree as an attacker can who can push and cannot sign.
+  /// Changes a tree like an attacker who can push but cannot sign.
   mutating func forge(_ tree: inout ModelTree) {
     guard let victim = pick(tree) else { return }
     var forged = victim
@@ -143,7 +143,7 @@ struct MergeHistory {
     case 3: forged.revision = Revision(using: &generator)
     case 4: forged.modified = .latest
     case 5: forged.sealed = newFile()
-    // A record that was signed for another place, or long ago.
+    // A record that was signed for another place, or in the past.
     case 6: forged = pick(tree) ?? victim
     case 7: forged = past.randomElement(using: &generator) ?? victim
     default: forged.attributes[.label] = "forged"
@@ -158,8 +158,8 @@ struct MergeHistory {
     }
   }
 
-  /// The records that count in their tree, as `TreeMerge` chooses them: a change that is not believed is as if it had
-  /// not been made.
+  /// Returns the effective records of a tree, as `TreeMerge` chooses them: a change that is not accepted is treated as
+  /// if it had not been made.
   func effective(_ tree: ModelTree, base: ModelTree) -> ModelTree {
     var effective: ModelTree = [:]
     for (path, record) in tree {
@@ -176,7 +176,7 @@ struct MergeHistory {
   }
 
   private mutating func now() -> Timestamp {
-    // Clocks of machines go wrong, and some changes happen at the same time.
+    // The clocks of machines can be wrong, and some changes happen at the same time.
     time += Int64.random(in: -2...3, using: &generator)
     return Timestamp(microseconds: time)
   }

@@ -5,7 +5,7 @@ import Testing
 
 /// The table of decisions in the article about merging, compared with the merge itself.
 struct MergeTableTests {
-  /// What a side has done, as the table names it.
+  /// The change of one side, as the table names it.
   enum Action: String, CaseIterable {
     case nothing = "nothing"
     case label = "a new label"
@@ -19,7 +19,7 @@ struct MergeTableTests {
     case renameToAdded = "renamed to that name"
   }
 
-  /// A row of the table: what both sides did, the other one later, and the results.
+  /// A row of the table: the changes of both sides, of which the other one is later, and the results.
   struct Row: CustomStringConvertible {
     let one: Action
     let other: Action
@@ -100,7 +100,7 @@ struct MergeTableTests {
 
   /// The result as the table describes it: how each version differs from the base.
   private static func description(_ result: StoreMerge.Result, _ row: Row) -> String {
-    // Where a name is added, the item that no side has changed is left out.
+    // In a row that adds a name, the item that no side has changed is left out.
     let items = result.items.map(\.record).filter { !([row.one, row.other].contains(.add) && $0 == base) }
     let shown = items.map { changes($0, row) } + result.copies.map { "copy: " + changes($0.record, row) }
     return shown.isEmpty ? "gone" : shown.joined(separator: "; ")
@@ -133,7 +133,7 @@ struct MergeTableTests {
     return changes.isEmpty ? "as it was" : changes.joined(separator: ", ")
   }
 
-  @Test func `the merge comes to what the table says of each row, in both directions, and once is enough`()
+  @Test func `the merge gives the results in each row of the table, in both directions, and is idempotent`()
     throws
   {
     for row in try Self.rows() {
@@ -154,14 +154,14 @@ struct MergeTableTests {
     }
   }
 
-  @Test func `the table has every pair of what two sides can do to one item`() throws {
+  @Test func `the table has every pair of changes that two sides can make to one item`() throws {
     let all = Action.allCases.filter { $0 != .add && $0 != .renameToAdded }
     var missing = Set<String>()
     for (index, one) in all.enumerated() {
       for other in all[index...] { missing.insert("\(one.rawValue) | \(other.rawValue)") }
     }
     missing.remove("\(Action.nothing.rawValue) | \(Action.nothing.rawValue)")
-    // Two comments are as two labels.
+    // Two comments are merged like two labels.
     missing = missing.filter { !$0.contains(Action.comment.rawValue) }
     let rows = try Self.rows()
     for row in rows { missing.remove("\(row)") }

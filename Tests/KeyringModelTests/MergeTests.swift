@@ -3,21 +3,23 @@ import KeyringModel
 import TestSupport
 import Testing
 
-/// The laws of merging, over random histories.
+/// Tests the laws of merging with random histories.
 struct MergeTests {
-  /// How many histories are tried: `KEYTREE_MERGE_SEEDS=10000 swift test --filter MergeTests` tries more.
+  /// The number of histories. `KEYTREE_MERGE_SEEDS=10000 swift test --filter MergeTests` tries more.
   private static let seeds =
     ProcessInfo.processInfo.environment["KEYTREE_MERGE_SEEDS"].flatMap(UInt64.init) ?? 500
 
   @Test(arguments: [false, true])
-  func `random histories of three clones merge without loss, alike in both directions`(hasForgeries: Bool) {
+  func `random histories of three clones merge without loss and equally in both directions`(
+    hasForgeries: Bool
+  ) {
     for seed in stride(from: hasForgeries ? 1 : 0, to: Self.seeds, by: 2) {
       var history = MergeHistory(seed: seed)
       let signers = MergeHistory.Signer.allCases
       history.signer = signers[Int(seed / 2) % signers.count]
       var shared: ModelTree = [:]
       for _ in 0..<3 { history.change(&shared) }
-      // What each clone has, and what it had after its last merge.
+      // The current items of each clone, and its items after the last merge.
       var clones = Array(repeating: shared, count: 3)
       var bases = clones
       for round in 0..<6 {
@@ -41,7 +43,7 @@ struct MergeTests {
   }
 }
 
-/// One merge, and what must be true of it.
+/// One merge and the laws that it must satisfy.
 private struct MergeLaws {
   private let base: [ItemID: ItemRecord]
   private let sides: [[ItemRecord]]
@@ -61,7 +63,7 @@ private struct MergeLaws {
   }
 
   private func expect(_ isTrue: Bool, _ law: String, line: Int = #line) {
-    // States are long; the seed is enough to see them again.
+    // The items are long to print, and the seed is enough to reproduce them.
     let location = SourceLocation(fileID: #fileID, filePath: #filePath, line: line, column: 1)
     if !isTrue { Issue.record("\(law): \(name)", sourceLocation: location) }
   }
@@ -92,8 +94,9 @@ private struct MergeLaws {
   private func checkOrigin(_ item: StoreMerge.Item) {
     let record = item.record
     if let side = item.recordSide {
-      expect(sides[side == .ours ? 0 : 1].contains(record), "a record as a whole is that of its side")
-      expect(history.isSigned(record), "a member has signed a record that is taken as a whole")
+      expect(
+        sides[side == .ours ? 0 : 1].contains(record), "a record that is taken whole is that of its side")
+      expect(history.isSigned(record), "a member has signed a record that is taken whole")
     } else {
       expect(history.signer != .none, "a user who cannot sign gets the record of one side")
       checkMembers(record)
@@ -105,20 +108,21 @@ private struct MergeLaws {
       "revision, group and file come from one version")
   }
 
-  /// Checks that each member of a merged record is that of a version.
+  /// Checks that each member of a merged record comes from a version.
   private func checkMembers(_ record: ItemRecord) {
     let versions = versions(of: record.id)
-    expect(versions.contains { place(of: $0) == place(of: record) }, "the place is that of a version")
+    expect(versions.contains { place(of: $0) == place(of: record) }, "the place comes from a version")
     let names = Set((versions + [record]).flatMap(\.attributes.names))
     for name in names {
       let isThere = versions.contains { $0.attributes[name] == record.attributes[name] }
-      expect(isThere, "the attribute \(name.text) is that of a version")
+      expect(isThere, "the attribute \(name.text) comes from a version")
     }
     let isKnown = versions.contains { $0.unknown == record.unknown }
-    expect(isKnown, "the unknown member is that of a version")
-    expect(versions.contains { $0.created == record.created }, "created is that of a version")
-    expect(versions.contains { $0.modified == record.modified }, "modified is that of a version")
-    expect(versions.contains { $0.secretModified == record.secretModified }, "so is secretModified")
+    expect(isKnown, "the unknown member comes from a version")
+    expect(versions.contains { $0.created == record.created }, "created comes from a version")
+    expect(versions.contains { $0.modified == record.modified }, "modified comes from a version")
+    expect(
+      versions.contains { $0.secretModified == record.secretModified }, "secretModified comes from a version")
     expect(versions.allSatisfy(history.isSigned), "members have signed all versions")
   }
 
@@ -142,7 +146,7 @@ private struct MergeLaws {
       let isElsewhere = other.contains { $0.id == record.id }
       let isAlone = versions(of: record.id).count == (isElsewhere ? 2 : 1)
       let isKept = item != nil || !copies.isEmpty
-      expect(isKept == isElsewhere || !isAlone, "an unchanged item goes when it was deleted")
+      expect(isKept == isElsewhere || !isAlone, "an unchanged item is removed if it was deleted")
     } else {
       let versions = copies + (item.map { [$0] } ?? [])
       expect(
@@ -193,20 +197,24 @@ private struct MergeLaws {
     let base = Array(base.values)
     let records = result.items.map(\.record)
     let swapped = merge.merge(base: base, ours: sides[1], theirs: sides[0])
-    expect(swapped.items.map(\.record) == records, "both directions come to the same items")
-    expect(swapped.copies.map(\.record) == result.copies.map(\.record), "and to the same copies")
-    expect(lines(swapped.olderVersions) == lines(result.olderVersions), "and to the same older versions")
+    expect(swapped.items.map(\.record) == records, "both directions give the same items")
+    expect(
+      swapped.copies.map(\.record) == result.copies.map(\.record), "both directions give the same copies")
+    expect(
+      lines(swapped.olderVersions) == lines(result.olderVersions),
+      "both directions give the same older versions")
     for side in sides {
-      // As git finds the base: the side is an ancestor of the merge.
+      // Git finds this base, because the side is an ancestor of the merge.
       let next = merge.merge(base: side, ours: records, theirs: side)
       expect(next.items.map(\.record) == records, "the next merge changes nothing")
-      // The two versions of an item that has lost its place can have places of their own, which only the base of git
-      // tells from an edit that outlives a deletion.
+      // Two versions of an item that has lost its place can have different places. Only the base of git distinguishes
+      // them from an edit that wins over a deletion.
       if sides[0].contains(where: { mine in items[mine.id] == nil && sides[1].contains { $0.id == mine.id } })
       {
         continue
       }
-      // Of two versions of the same microsecond the bytes of the line decide, which those of a merged record do not.
+      // Between two versions of the same microsecond, the bytes of the line decide, and those of a merged record do
+      // not.
       if sides[0].contains(where: { mine in
         sides[1].contains { $0.id == mine.id && $0.modified == mine.modified && $0 != mine }
       }) {
@@ -218,7 +226,8 @@ private struct MergeLaws {
     }
     let itself = merge.merge(base: base, ours: records, theirs: records)
     expect(
-      itself.items.map(\.record) == records && itself.copies.isEmpty, "the result with itself is the result")
+      itself.items.map(\.record) == records && itself.copies.isEmpty,
+      "merging the result with itself changes nothing")
   }
 
   private func lines(_ records: [ItemRecord]) -> Set<[UInt8]> { Set(records.compactMap(\.line)) }

@@ -3,9 +3,9 @@ import KeyringModel
 import TestSupport
 import Testing
 
-/// The tree of RFC 9162, held against its definition and against known roots.
+/// Tests the tree of RFC 9162 against its definition and against known roots.
 struct MerkleTreeTests {
-  /// MTH of RFC 9162, 2.1.1, word for word.
+  /// MTH of RFC 9162, 2.1.1, implemented literally.
   static func root(_ leaves: ArraySlice<[UInt8]>) -> [UInt8] {
     if leaves.isEmpty { return ContentDigest(of: []).bytes }
     if let leaf = leaves.first, leaves.count == 1 { return ContentDigest(of: [0] + leaf).bytes }
@@ -13,7 +13,7 @@ struct MerkleTreeTests {
     return ContentDigest(of: [1] + root(leaves[..<split]) + root(leaves[split...])).bytes
   }
 
-  /// PATH of RFC 9162, 2.1.3.1, word for word.
+  /// PATH of RFC 9162, 2.1.3.1, implemented literally.
   static func path(_ index: Int, _ leaves: ArraySlice<[UInt8]>) -> [[UInt8]] {
     if leaves.count == 1 { return [] }
     let split = split(leaves.count)
@@ -22,7 +22,7 @@ struct MerkleTreeTests {
     return path(index - split, leaves[middle...]) + [root(leaves[..<middle])]
   }
 
-  /// The largest power of two below a number.
+  /// Returns the largest power of two below a number.
   private static func split(_ count: Int) -> Int {
     var power = 1
     while power * 2 < count { power *= 2 }
@@ -37,7 +37,7 @@ struct MerkleTreeTests {
     MerkleTree(leaves: leaves.map { MerkleTree.leaf(of: $0) })
   }
 
-  /// The leaves and roots that the implementations of Certificate Transparency test themselves with.
+  /// The leaves and roots from the tests of Certificate Transparency implementations.
   static let known: [[UInt8]] = [
     [], [0x00], [0x10], [0x20, 0x21], [0x30, 0x31], [0x40, 0x41, 0x42, 0x43],
     [0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57], (0x60...0x6f).map { $0 },
@@ -54,14 +54,14 @@ struct MerkleTreeTests {
   ]
 
   @Test(arguments: 1...8)
-  func `the known roots of one to eight leaves come out`(count: Int) {
+  func `one to eight leaves have the known roots`(count: Int) {
     let leaves = Array(Self.known.prefix(count))
     #expect(Hexadecimal.text(Self.tree(leaves).root.bytes) == Self.roots[count - 1])
     #expect(Hexadecimal.text(Self.root(leaves[...])) == Self.roots[count - 1])
   }
 
   @Test(arguments: 1...70)
-  func `root and paths are those of the definition, and every path leads to the root`(count: Int) {
+  func `roots and paths match the definition, and every path leads to the root`(count: Int) {
     let leaves = Self.leaves(count)
     let tree = Self.tree(leaves)
     #expect(tree.root.bytes == Self.root(leaves[...]))
@@ -73,8 +73,8 @@ struct MerkleTreeTests {
     }
   }
 
-  /// Every other index and size that a path is tried with, for a tree of each size. A path does lead to the root for
-  /// some other sizes, where the tree has the same shape on the way; the size is signed, so that this is no matter.
+  /// Tries every other index in a tree of each size. Other sizes are not tried: a path also leads to the root for some
+  /// other sizes, if the tree has the same shape along the path. That does no harm, because the size is signed.
   @Test(arguments: 1...70)
   func `another index, another leaf or another path never leads to the root`(count: Int) {
     let leaves = Self.leaves(count)
@@ -107,7 +107,7 @@ struct MerkleTreeTests {
     }
   }
 
-  @Test func `a path of another length than the tree has is refused, not cut`() {
+  @Test func `a path that is too long or too short for the tree is refused, not truncated`() {
     let leaf = MerkleTree.leaf(of: [1])
     for count in 1...70 {
       let tree = Self.tree(Self.leaves(count))
@@ -124,7 +124,7 @@ struct MerkleTreeTests {
     #expect(MerkleTree.root(of: leaf, at: .max, of: .max, path: []) == nil)
   }
 
-  @Test func `a node is never a leaf, so that no line can be made of two digests`() {
+  @Test func `a node is never a leaf, so no line can be made of two digests`() {
     let (left, right) = (MerkleTree.leaf(of: [1]), MerkleTree.leaf(of: [2]))
     let tree = MerkleTree(leaves: [left, right])
     #expect(MerkleTree.leaf(of: left.bytes + right.bytes) != tree.root)

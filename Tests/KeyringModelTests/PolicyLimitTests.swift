@@ -2,14 +2,14 @@ import Encoding
 import KeyringModel
 import Testing
 
-/// The limits of the lists in a policy, which anyone who can hand over a folder can fill (threat T46).
+/// The limits of the lists in a policy. Anyone who provides a folder can fill these lists (threat T46).
 @Suite("Limits of a policy") struct PolicyLimitTests {
   private static func fingerprint(_ number: Int) throws -> Fingerprint {
     let digits = String(number, radix: 16, uppercase: true)
     return try #require(Fingerprint(String(repeating: "0", count: 40 - digits.utf8.count) + digits))
   }
 
-  /// A policy of some people, of whom the first is an admin and the only member of `default`.
+  /// Returns a policy with some people, of whom the first is an admin and the only member of `default`.
   private static func policy(people count: Int) throws -> Policy {
     var people: [Fingerprint: Person] = [:]
     for number in 1...count {
@@ -66,7 +66,7 @@ import Testing
     next.groups["new"] = [try Self.fingerprint(3)]
     next.groups["ops"] = try (100...300).map(Self.fingerprint)
     let edits = next.edits(since: base)
-    // 99 leave, 100 join, one group comes with its member, one goes.
+    // 99 leave, 100 join, one group is added with its member, and one group is removed.
     #expect(edits.count == 202)
     let result = try base.successor(
       by: edits, previous: ContentDigest(of: []), at: Timestamp(microseconds: 1))

@@ -18,7 +18,7 @@ struct PolicyTests {
     try Policy.parse(Array(text.utf8))
   }
 
-  @Test func `a policy says what it says`() throws {
+  @Test func `a policy is read with all its values`() throws {
     let policy = try Self.parse(Self.text)
     let alice = try #require(Fingerprint(Self.alice))
     let bob = try #require(Fingerprint(Self.bob))
@@ -94,7 +94,7 @@ struct PolicyTests {
   }
 
   @Test(arguments: rejected.indices)
-  func `a policy with a fault is rejected with its reason`(index: Int) throws {
+  func `an invalid policy is rejected with the reason`(index: Int) throws {
     let (old, new, error) = Self.rejected[index]
     let text = Self.text.replacing(old, with: new)
     try #require(text != Self.text)
@@ -108,7 +108,7 @@ struct PolicyTests {
     #expect(other.encode() == policy.encode())
   }
 
-  @Test func `a removed person stays on the list and is no admin any more`() throws {
+  @Test func `a removed person stays on the list and is no longer an admin`() throws {
     var policy = try Self.parse(Self.text)
     policy.people[Self.bobFingerprint]?.role = .admin
     policy.people[Self.bobFingerprint]?.removed = Timestamp.latest
@@ -118,7 +118,7 @@ struct PolicyTests {
     #expect(try Policy.parse(policy.encode()) == policy)
   }
 
-  @Test func `a pin follows its policy`() throws {
+  @Test func `a pin is made from its policy and reads back unchanged`() throws {
     let bytes = Array(Self.text.utf8)
     let (policy, digest) = (try Policy.parse(bytes), ContentDigest(of: bytes).base64url)
     let alice = try #require(Fingerprint(Self.alice))
@@ -127,7 +127,7 @@ struct PolicyTests {
     let keys = #","keys":{"\#(Self.alice)":"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"}"#
     #expect(String(decoding: pin.encode(), as: UTF8.self) == start + keys + "}\n")
     #expect(try Pin.parse(pin.encode()) == pin)
-    // As it was before key files had a place in it.
+    // The older form, without the digests of the key files.
     pin.keys = nil
     #expect(String(decoding: pin.encode(), as: UTF8.self) == start + "}\n")
     #expect(try Pin.parse(pin.encode()) == pin)
@@ -148,7 +148,7 @@ struct PolicyTests {
       ("[\"\(alice)\"]", "[\"\(alice)\",\"\(alice)\"]", .notCanonical),
       ("\(alice)", "alice", .invalid("admins")),
     ] as [(String, String, PolicyError)])
-  func `a pin with a fault is rejected with its reason`(old: String, new: String, error: PolicyError) throws {
+  func `an invalid pin is rejected with the reason`(old: String, new: String, error: PolicyError) throws {
     let text = Self.pin.replacing(old, with: new)
     try #require(text != Self.pin)
     #expect(throws: error) { try Pin.parse(Array(text.utf8)) }

@@ -30,7 +30,7 @@ struct QueryPlanTests {
   }
 
   @Test(arguments: whole.indices)
-  func `a primary key with a part missing is in one of 16 shards, without its server anywhere`(index: Int) {
+  func `an incomplete primary key is in one of 16 shards, and without its server in any shard`(index: Int) {
     let shards: QueryPlan.Shards = Self.whole[index].subject == .attribute(.server) ? .all : .rows([0x30])
     var predicates = Self.whole
     predicates.remove(at: index)
@@ -41,7 +41,7 @@ struct QueryPlanTests {
     #expect(QueryPlan(Query(predicates: Self.whole)).shards == .rows([0x30]))
   }
 
-  @Test func `an empty server or service tells a shard only together with the class`() {
+  @Test func `an empty server or service determines the shard only together with the class`() {
     for (name, itemClass) in [
       (AttributeName.server, ItemClass.internetPassword), (.service, .genericPassword),
     ] {
@@ -52,7 +52,7 @@ struct QueryPlanTests {
     }
   }
 
-  @Test func `a name that stands for any class is in 16 shards, in 32 when keys show it in another form`() {
+  @Test func `a container of any class is in 16 shards, or in 32 if keys show it in another form`() {
     #expect(QueryPlan(Query(predicates: [.container(Array("github.com".utf8))])).shards == .rows([0x30]))
     let binary: [UInt8] = [0xFF]
     let rows = [ItemClass.genericPassword, .key].map { itemClass in
@@ -95,7 +95,7 @@ struct QueryPlanTests {
 
   // MARK: Soundness
 
-  /// The same content in other bytes: escapes, white space, fewer digits.
+  /// Returns the same content in other bytes: escapes, white space, fewer digits.
   static func respelled(_ line: [UInt8], using generator: inout SeededGenerator) throws -> [UInt8] {
     let text = String(decoding: line, as: UTF8.self)
     let respelled =
@@ -107,7 +107,7 @@ struct QueryPlanTests {
       case 4: text.replacing("{\"base64\"", with: "{\t\"base64\"")
       default: text
       }
-    // Inside of a text the same replacement says something else.
+    // Inside a text, the same replacement changes the content.
     let isSame = try IndexLine.parse(Array(respelled.utf8)) == IndexLine.parse(line)
     return isSame ? Array(respelled.utf8) : line
   }
@@ -136,12 +136,12 @@ struct QueryPlanTests {
         #expect(plan.shards.contains(record.path.shard), "\(query) misses the shard of \(record)")
       }
     }
-    // A law about nothing would be kept by everything.
+    // Without any match, the test would prove nothing.
     #expect(hits > 50)
   }
 
   @Test(arguments: 0..<20)
-  func `the shard of a whole primary key is that of its item`(seed: UInt64) throws {
+  func `the shard of a whole primary key is the shard of its item`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<100 {
       let record = Sample.randomRecord(using: &generator)
@@ -208,7 +208,7 @@ struct QueryPlanTests {
     #expect(zip(numbers, found).allSatisfy { all[$0 - 1] == $1 })
   }
 
-  @Test func `an error of the body ends the scan`() {
+  @Test func `an error in the body ends the scan`() {
     struct Stop: Error {}
     var count = 0
     #expect(throws: Stop.self) {

@@ -43,7 +43,7 @@ struct QueryTests {
     (.synchronizable, true, false, false),
     (.kind, "", false, false),
     ("tags", "", false, false),
-    // What every item has.
+    // Attributes that every item has.
     (.itemClass, "internet-password", false, true),
     (.group, "default", false, true),
     (.group, "Default", false, false),
@@ -79,7 +79,7 @@ struct QueryTests {
     (.attribute(.path), .contains(""), false, false),
     (.attribute(.label), .suffix("e\u{301}"), false, false),
     (.attribute(.label), .suffix("\u{c9}"), true, true),
-    // Half a character is a part of the bytes.
+    // Half of a character is a part of the bytes, too.
     (.attribute(.label), .contains(.bytes([0xc3])), false, true),
     (.attribute(.comment), .suffix(.bytes([0xff])), false, true),
     (.attribute(.comment), .prefix("A"), false, true),
@@ -109,7 +109,7 @@ struct QueryTests {
   ]
 
   @Test(arguments: parts)
-  func `comparisons look at bytes`(
+  func `comparisons are made by bytes`(
     subject: Predicate.Subject, comparison: Predicate.Comparison, ignoresCase: Bool, isMatch: Bool
   ) {
     let predicate = Predicate(subject: subject, comparison: comparison, ignoresCase: ignoresCase)
@@ -147,7 +147,7 @@ struct QueryTests {
   ]
 
   @Test(arguments: refused.indices)
-  func `a query that makes no sense is refused`(index: Int) {
+  func `an invalid query is refused`(index: Int) {
     #expect(throws: Self.refused[index].1) { try Self.refused[index].0.validate() }
   }
 
@@ -156,7 +156,7 @@ struct QueryTests {
     Query(predicates: [.id(prefix: "ABCDEF01"), .equal("url", "x")]),
     Query(predicates: [Predicate(subject: .attribute(.modified), comparison: .after(.earliest))]),
   ])
-  func `a query that makes sense is not`(query: Query) throws {
+  func `a valid query is accepted`(query: Query) throws {
     try query.validate()
   }
 }

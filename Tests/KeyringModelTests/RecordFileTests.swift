@@ -3,11 +3,11 @@ import KeyringModel
 import TestSupport
 import Testing
 
-/// Records and what is signed about them: one spelling each, and nothing else is read.
+/// Tests records and their signed statements: each has one spelling, and no other is read.
 struct RecordFileTests {
   private static let keyring = KeyringID(hex: "00112233445566778899aabbccddeeff")
 
-  /// The files of some records with one statement, and the statement.
+  /// Returns the files of some records with one statement, and the statement.
   private static func files(_ count: Int, seed: UInt64 = 1) throws -> (files: [RecordFile], content: [UInt8])
   {
     var generator = SeededGenerator(seed: seed)
@@ -23,7 +23,7 @@ struct RecordFileTests {
   }
 
   @Test(arguments: [1, 2, 3, 7, 64, 200])
-  func `what is written reads back the same, and is proven`(count: Int) throws {
+  func `a written record reads back unchanged and is proven`(count: Int) throws {
     let (files, content) = try Self.files(count)
     for file in files {
       let read = try RecordFile(parsing: file.bytes)
@@ -33,7 +33,7 @@ struct RecordFileTests {
     }
   }
 
-  @Test func `a record has the form of the format document`() throws {
+  @Test func `a record has the form in the format document`() throws {
     let (files, content) = try Self.files(2)
     let proof = files[1].proof
     let sibling = MerkleTree.leaf(of: files[0].line).base64url
@@ -47,7 +47,7 @@ struct RecordFileTests {
         + #""root":"\#(proof.root.base64url)","time":"2026-09-21T14:13:20.000001Z"}"#)
   }
 
-  @Test func `no byte of a record can be another`() throws {
+  @Test func `no byte of a record can be changed`() throws {
     let (files, content) = try Self.files(5)
     for file in files {
       for place in file.bytes.indices {
@@ -55,7 +55,7 @@ struct RecordFileTests {
           var bytes = file.bytes
           bytes[place] ^= bit
           let read = try? RecordFile(parsing: bytes)
-          // The bytes of the signature are for GnuPG to judge; they are another message then.
+          // With other bytes of the signature it is another message, and only GnuPG can verify it.
           if let read, read.proof.signature != file.proof.signature { continue }
           let statement = try? read?.statement(in: content)
           #expect(statement == nil, "byte \(place), bit \(bit)")
@@ -64,7 +64,7 @@ struct RecordFileTests {
     }
   }
 
-  @Test func `a record cut anywhere, or with anything added, is not one`() throws {
+  @Test func `a record that is truncated anywhere or has additional bytes is refused`() throws {
     let (files, content) = try Self.files(3)
     let file = files[1]
     for length in file.bytes.indices {
@@ -79,7 +79,7 @@ struct RecordFileTests {
       file.line + [10, 32] + proof + [10],
     ]
     for (number, bytes) in others.enumerated() {
-      // Spaces that JSON allows around a line can be read, and are not what was signed.
+      // JSON allows spaces around a line, so the line can be read, but it is not the signed one.
       #expect(throws: RecordError.self, "\(number)") {
         _ = try RecordFile(parsing: bytes).statement(in: content)
       }
@@ -88,7 +88,7 @@ struct RecordFileTests {
     #expect(throws: RecordError.notARecord) { try RecordFile(parsing: large) }
   }
 
-  @Test func `another proof is not a proof`() throws {
+  @Test func `the proof of another record is refused`() throws {
     let (files, content) = try Self.files(6)
     for file in files {
       for other in files where other != file {
@@ -115,7 +115,7 @@ struct RecordFileTests {
   ]
 
   @Test(arguments: badProofs.indices)
-  func `a proof in any other form is not read`(index: Int) throws {
+  func `a proof in any other form is refused`(index: Int) throws {
     let (old, new) = Self.badProofs[index]
     let text = String(decoding: try Self.files(2).files[1].proof.encode(), as: UTF8.self)
     let changed = text.replacing(old, with: new)
@@ -148,7 +148,7 @@ struct RecordFileTests {
   ]
 
   @Test(arguments: badStatements.indices)
-  func `a statement in any other form is not read`(index: Int) throws {
+  func `a statement in any other form is refused`(index: Int) throws {
     let (old, new) = Self.badStatements[index]
     let (_, content) = try Self.files(2)
     let text = String(decoding: content, as: UTF8.self)

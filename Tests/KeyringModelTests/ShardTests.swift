@@ -4,12 +4,12 @@ import TestSupport
 import Testing
 
 struct ShardTests {
-  /// Records whose paths lead to one shard.
+  /// Returns records whose paths are in one shard.
   static func records(_ count: Int, shard: UInt8 = 0x43, seed: UInt64 = 1) -> [ItemRecord] {
     var found: [ItemRecord] = []
     var number = seed * 1_000_000
     while found.count < count {
-      // The path is known here, and deriving it for every number would take long.
+      // The path is known here; deriving it from a record for every number would take long.
       let path = "internet-password/host/user\(number)"
       if ContentDigest(of: Array(path.utf8)).bytes[0] >> 4 == shard & 15 {
         let attributes: Attributes = [.server: "host", .account: .string("user\(number)")]
@@ -39,7 +39,7 @@ struct ShardTests {
   }
 
   @Test(arguments: 0..<20)
-  func `puts and removals do what they do to a map`(seed: UInt64) throws {
+  func `puts and removals work like those of a dictionary`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let pool = Self.records(12, seed: seed + 1)
     var model: [ItemPath: ItemRecord] = [:]
@@ -52,12 +52,12 @@ struct ShardTests {
         #expect(try shard.remove(at: record.path) == isThere)
         model[record.path] = nil
       case 1:
-        // Another item takes the path.
+        // Another item replaces the one at the path.
         record.id = ItemID(using: &generator)
         try shard.put(record)
         model[record.path] = record
       case 2:
-        // The same id at two paths, as a merge of two renames leaves it: a line is known by its path alone.
+        // The same id at two paths, as after a merge of two renames: only the path identifies a line.
         guard let other = pool.randomElement(using: &generator) else { continue }
         record.attributes = other.attributes
         try shard.put(record)
@@ -74,10 +74,10 @@ struct ShardTests {
     }
   }
 
-  @Test func `lines that nobody touched keep their bytes`() throws {
+  @Test func `lines that are not changed keep their bytes`() throws {
     let records = Self.records(4).sorted { $0.path < $1.path }
     var lines = try records.map { try IndexLine.encode($0) }
-    // Valid, but not as we would write it; and with something of a newer version.
+    // Valid lines that are not canonical, one of them with a member of a newer version.
     lines[0].insert(UInt8(ascii: " "), at: 1)
     lines[1].replaceSubrange(1..<1, with: Array("\"aaa\":[1, 2],".utf8))
     lines[2].append(UInt8(ascii: "\r"))
@@ -113,7 +113,7 @@ struct ShardTests {
       #expect(!shard.isWritable)
       #expect(throws: ShardError.damaged) { try shard.put(records[2]) }
       #expect(throws: ShardError.damaged) { try shard.remove(at: records[0].path) }
-      // Whatever is written, nothing of it is lost.
+      // Encoding loses nothing: the bad line comes last and the size is the same.
       let written = shard.encode()
       let isBehindTheOthers = Shard(parsing: written, number: 0x43).lines.last?.bytes == bytes
       #expect(isBehindTheOthers)
@@ -121,7 +121,7 @@ struct ShardTests {
     }
   }
 
-  @Test func `a file cut off within a line is reported`() throws {
+  @Test func `a file that is truncated within a line is reported`() throws {
     let file = try Self.file(Self.records(2))
     for length in 0..<file.count {
       let shard = Shard(parsing: Array(file[..<length]), number: 0x43)
@@ -130,7 +130,7 @@ struct ShardTests {
     }
   }
 
-  @Test func `duplicates, order and strangers are reported`() throws {
+  @Test func `duplicates, a wrong order and records of other shards are reported`() throws {
     let records = Self.records(3).sorted { $0.path < $1.path }
     let stranger = Self.records(1, shard: 0x44)[0]
     var twin = records[0]
@@ -158,15 +158,15 @@ struct ShardTests {
     #expect(shard.lines.isEmpty)
   }
 
-  @Test func `a record that makes no valid line is refused`() {
+  @Test func `a record without a valid line is refused`() {
     var record = Self.records(1)[0]
     record.attributes["big"] = .string(String(repeating: "x", count: 5000))
     var shard = Shard(parsing: [], number: 0x43)
     #expect(throws: ShardError.line(.attribute(.valueTooLong("big", limit: 4096)))) { try shard.put(record) }
   }
 
-  @Test func `a shard takes no more than its size`() throws {
-    // White space makes a line as long as a line may be.
+  @Test func `a shard does not grow beyond its limit`() throws {
+    // White space makes each line as long as a line may be.
     let records = Self.records(256)
     let file = try records.dropLast().flatMap { record in
       let line = try IndexLine.encode(record)

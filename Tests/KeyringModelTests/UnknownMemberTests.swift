@@ -2,7 +2,7 @@ import Encoding
 import KeyringModel
 import Testing
 
-/// Members of a line that this version does not know: compared by the bytes of their names.
+/// Tests members of a line that this version does not know. They are compared by the bytes of their names.
 @Suite("Unknown members") struct UnknownMemberTests {
   private static func members(_ unknown: [JSONMember]) throws -> UnknownMembers {
     var record = try IndexLine.parse(
@@ -27,12 +27,12 @@ import Testing
     ([JSONMember("a", one)], [], ["a"]), ([], [JSONMember("a", one)], ["a"]),
     ([JSONMember("a", one), JSONMember("b", one)], [JSONMember("a", one), JSONMember("b", .null)], ["b"]),
     ([JSONMember("c", one), JSONMember("b", one)], [JSONMember("d", one)], ["b", "c", "d"]),
-    // One letter, or a letter and an accent: two names.
+    // An accented letter, and a letter followed by an accent, are two names.
     ([JSONMember("\u{e9}", one)], [JSONMember("e\u{301}", one)], ["e\u{301}", "\u{e9}"]),
   ]
 
   @Test(arguments: pairs)
-  func `the differences are told by the bytes of the names`(
+  func `differences are found by the bytes of the names`(
     left: [JSONMember], right: [JSONMember], names: [String]
   ) throws {
     let found = try Self.members(left).differences(from: Self.members(right))

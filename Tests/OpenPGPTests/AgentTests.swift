@@ -5,7 +5,7 @@ import Secrets
 import TestSupport
 import Testing
 
-/// The way to the user's agent, and what happens when it is broken.
+/// Tests the connection to the user's agent, including broken connections.
 @Suite struct AgentTests {
   private let home: GnuPGHome
   private let sealed: [UInt8]
@@ -32,34 +32,34 @@ import Testing
     try Engine(home, people: [.alice]).opened(sealed) == Array("hello".utf8)
   }
 
-  @Test func `An agent that is not running is started, for opening and for signing`() throws {
+  @Test func `an agent that is not running is started for decryption and for signing`() throws {
     home.stopAgent()
     #expect(try opens())
     home.stopAgent()
     #expect(try Engine(home, people: [.alice]).signed(by: .alice)?.status == .good)
   }
 
-  @Test func `A redirect that is gone is written again`() throws {
+  @Test func `a missing redirect is written again`() throws {
     try FileManager.default.removeItem(atPath: try redirect)
     #expect(try opens())
     #expect(FileManager.default.fileExists(atPath: try redirect))
   }
 
-  @Test func `A redirect to somewhere else is corrected`() throws {
+  @Test func `a redirect to another place is corrected`() throws {
     let text = "%Assuan%\nsocket=/nonexistent/S.gpg-agent\n"
     try Data(text.utf8).write(to: URL(fileURLWithPath: try redirect))
     #expect(try opens())
   }
 
-  @Test func `An engine home that was wiped is made again, also under a living engine`() throws {
+  @Test func `a removed engine home is created again, even under a running engine`() throws {
     let engine = Engine(home, people: [.alice])
     #expect(try engine.opened(sealed) == Array("hello".utf8))
     try FileManager.default.removeItem(atPath: home.locations.runtimeBase)
     #expect(try engine.opened(sealed) == Array("hello".utf8))
   }
 
-  @Test func `A redirect remembered at another place is found again`() throws {
-    // As when /run/user comes or goes: GnuPG looks for the socket elsewhere than when the home was made.
+  @Test func `a redirect that is recorded at another place is found again`() throws {
+    // This happens when /run/user appears or disappears: GnuPG then looks for the socket at another place than before.
     let old = try redirect
     try FileManager.default.removeItem(atPath: old)
     let stamp = try engineHome + "/ready"
@@ -70,25 +70,25 @@ import Testing
     #expect(try String(contentsOfFile: stamp, encoding: .utf8).contains(old))
   }
 
-  @Test func `A home below a cache folder works as one below a runtime folder`() throws {
+  @Test func `a home below a cache folder works like one below a runtime folder`() throws {
     var locations = home.locations
-    // Far longer than a socket's name may be: the redirect is a file, so that this does not matter.
+    // The path is far longer than the name of a socket may be. The redirect is a file, so this does not matter.
     locations.runtimeBase = home.folder + "/cache/" + String(repeating: "long", count: 30) + "/keytree"
     let engine = Engine(
       locations: locations, keyringID: "test", keys: GnuPGKey.files([.alice]), interaction: .never)
     #expect(try engine.opened(sealed) == Array("hello".utf8))
   }
 
-  @Test func `Without an agent that can be started the error says so`() throws {
+  @Test func `an agent that cannot be started is reported as such`() throws {
     home.stopAgent()
-    // No agent can listen where a folder stands that it cannot remove.
+    // No agent can listen at a path that is a folder which it cannot remove.
     let socket = try #require(Engine(home, people: [.alice]).report().agentSocket)
     try FileManager.default.createDirectory(
       atPath: socket + "/full", withIntermediateDirectories: true)
     let engine = Engine(home, people: [.alice])
     do throws(EngineError) {
       _ = try engine.opened(sealed)
-      Issue.record("opened without an agent")
+      Issue.record("decrypted without an agent")
     } catch {
       guard case .agentUnreachable = error else {
         Issue.record("\(error)")
@@ -99,14 +99,14 @@ import Testing
     #expect(try engine.opened(sealed) == Array("hello".utf8))
   }
 
-  @Test func `Encrypting without a signature needs no agent`() throws {
+  @Test func `encrypting without a signature needs no agent`() throws {
     home.stopAgent()
     let engine = Engine(home, people: [.alice])
     _ = try engine.sealed(to: [.alice])
     #expect(engine.report().agentIsReachable == false)
   }
 
-  @Test func `Messages for other people make gpgconf be asked once, not for each`() throws {
+  @Test func `messages for other people run gpgconf once, not once for each message`() throws {
     let foreign = try Engine(home, people: [.alice, .bob]).sealed(to: [.bob])
     let engine = Engine(home, people: [.alice, .bob])
     func refused() throws(EngineError) -> Int {
@@ -120,7 +120,7 @@ import Testing
     }
     #expect(try refused() >= 3)
     #expect(try refused() == 1)
-    // A way that breaks later is still mended.
+    // A connection that breaks later is still repaired.
     home.stopAgent()
     let own = try engine.opened(sealed(by: engine))
     #expect(own == Array("hello".utf8))
@@ -128,7 +128,7 @@ import Testing
 
   private func sealed(by engine: Engine) throws -> [UInt8] { try engine.sealed(to: [.alice]) }
 
-  @Test func `The report tells what there is`() throws {
+  @Test func `the report describes the engine, its keys and the agent`() throws {
     let engine = Engine(home, people: [.alice, .expired, .signonly])
     let report = engine.report()
     #expect(report.failure == nil)

@@ -4,9 +4,9 @@ import Secrets
 import TestSupport
 import Testing
 
-/// Damaged messages: never plaintext, always an error that does not blame the wrong thing.
+/// Tests that damaged messages never yield plaintext, and that the error names the right cause.
 @Suite struct DamageTests {
-  @Test func `A message cut at any length is refused`() throws {
+  @Test func `a message truncated at any length is refused`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
     let sealed = try engine.sealed(to: [.alice])
@@ -14,11 +14,11 @@ import Testing
     for length in 0..<sealed.count {
       #expect(throws: EngineError.self) { try engine.opened(Array(sealed.prefix(length))) }
     }
-    // The container's length is part of its header, so that none of them gets as far as gpg.
+    // The header contains the length of the container, so none of these messages reaches gpg.
     #expect(engine.statistics.decryptions == before)
   }
 
-  @Test func `A message cut inside its container, with a length that fits, is corrupt`() throws {
+  @Test func `a message with a truncated container and a matching length is corrupt`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
     let sealed = try engine.sealed(to: [.alice])
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `A message with any byte changed is refused, whatever the byte`() throws {
+  @Test func `a message with any changed byte is refused`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
     let sealed = try engine.sealed(to: [.alice])
@@ -35,12 +35,12 @@ import Testing
     for place in sealed.indices {
       var changed = sealed
       changed[place] ^= 0x10
-      // The headers are tried at every place; a process is started for a sample of those that pass.
+      // The header is parsed for every position. A process is started only for a sample of those that pass.
       guard (try? header(of: changed)) != nil, place % 5 == 0 else { continue }
       decrypted += 1
       do throws(EngineError) {
         let opened = try engine.opened(changed)
-        Issue.record("byte \(place) changed, and \(opened.count) bytes came out")
+        Issue.record("byte \(place) was changed, and \(opened.count) bytes were returned")
       } catch {
         switch error {
         case .corrupt, .notARecipient, .notEncrypted, .other: break
@@ -51,7 +51,7 @@ import Testing
     #expect(decrypted > 20)
   }
 
-  @Test func `Damage is told from a missing key, also among several recipients`() throws {
+  @Test func `damage is distinguished from a missing key, even with several recipients`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice, .bob])
     var sealed = try engine.sealed(to: [.alice, .bob])
@@ -60,7 +60,7 @@ import Testing
     #expect(throws: EngineError.corrupt) { try engine.opened(sealed) }
   }
 
-  @Test func `A message for others names them`() throws {
+  @Test func `the error for a message to other people names its recipients`() throws {
     let home = try GnuPGHome(secret: [.carol])
     let engine = Engine(home, people: [.alice, .bob, .carol])
     let sealed = try engine.sealed(to: [.alice, .bob])
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `Two messages with their session keys exchanged do not open`() throws {
+  @Test func `two messages with exchanged session keys are corrupt`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
     let one = try engine.sealed(Array("one".utf8), to: [.alice])
@@ -78,7 +78,7 @@ import Testing
     #expect(throws: EngineError.corrupt) { try engine.opened(Array(swapped)) }
   }
 
-  // The recipients' packets of a message as gpg writes it: old format, lengths of one or two bytes.
+  // Returns the recipients' packets of a message as gpg writes them: old format, lengths of one or two bytes.
   static func recipients(_ message: [UInt8]) -> [UInt8] {
     var end = 0
     while message[end] >> 2 & 0x0F == 1, message[end] & 0x40 == 0 {
@@ -88,7 +88,7 @@ import Testing
     return Array(message.prefix(end))
   }
 
-  // The same message with a shorter container whose header says so.
+  // Returns the message with a shorter container and a matching length in its header.
   static func shortened(_ message: [UInt8], by cut: Int) throws -> [UInt8] {
     let start = recipients(message)
     let container = Array(message.dropFirst(start.count))

@@ -5,7 +5,7 @@ import Secrets
 import TestSupport
 
 extension Engine {
-  /// An engine in a test's home.
+  /// Creates an engine in the home of a test.
   convenience init(
     _ home: GnuPGHome, people: [GnuPGKey], interaction: Interaction = .never, keyringID: String = "test"
   ) {
@@ -14,27 +14,27 @@ extension Engine {
       interaction: interaction)
   }
 
-  /// Opens a message with a limit that no test reaches.
+  /// Decrypts a message with a limit that no test reaches.
   func opened(_ ciphertext: [UInt8], limit: Int = 2 << 20) throws(EngineError) -> [UInt8] {
     let secret = try open(ciphertext, limit: limit)
     return unsafe secret.withBytes { unsafe Array($0) }
   }
 
-  /// Seals bytes that are no secret.
+  /// Encrypts bytes that are not secret.
   func sealed(
     _ bytes: [UInt8] = Array("hello".utf8), to people: [GnuPGKey]
   ) throws(EngineError) -> [UInt8] {
     try seal(SecretBytes(copying: bytes), to: people.map(\.fingerprint))
   }
 
-  /// Signs a line as a person, and says who has signed it as the engine sees it.
+  /// Signs a line as a person, and returns the fact that the engine reports about the signature.
   func signed(by person: GnuPGKey) throws(EngineError) -> SignatureFact? {
     let message = try signMessage(Array("hello".utf8), signer: person.fingerprint)
     return try verifyMessages([message])[0]
   }
 }
 
-/// Reads the headers of a message that is held in an array.
+/// Parses the header of a message in an array.
 func header(of bytes: [UInt8], limit: Int = 2 << 20) throws(MessageError) -> MessageHeader {
   try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(MessageError) in
     try unsafe MessageHeader.parse(bytes, limit: limit)

@@ -6,7 +6,7 @@ import Secrets
 import TestSupport
 import Testing
 
-/// The private home that gpg works in.
+/// Tests the private home that gpg works in.
 @Suite struct EngineHomeTests {
   private let home: GnuPGHome
 
@@ -25,7 +25,7 @@ import Testing
       .expectedRecipients([GnuPGKey.alice.fingerprint])
   }
 
-  @Test func `Another set of keys, another keyring and another user's home have other folders`() throws {
+  @Test func `every set of keys, every keyring and every user's home has its own folder`() throws {
     try make()
     try make()
     #expect(try names.count == 1)
@@ -40,7 +40,7 @@ import Testing
     #expect(try names.allSatisfy { $0.count == 16 && KeyID($0) != nil })
   }
 
-  @Test func `The folder is ours alone, and holds no secret`() throws {
+  @Test func `the folder is private and contains no secret`() throws {
     try make()
     let attributes = try FileManager.default.attributesOfItem(atPath: try folder())
     #expect(attributes[.posixPermissions] as? Int == 0o700)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: [0o755, 0o770, 0o707])
-  func `A folder that others can look into is refused`(mode: Int) throws {
+  func `a folder that other users can access is refused`(mode: Int) throws {
     try make()
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: try folder())
     let folder = try folder()
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `A link in place of the folder, and a base that others can write to, are refused`() throws {
+  @Test func `a link in place of the folder is refused, and so is a base that others can write to`() throws {
     try make()
     let folder = try folder()
     let moved = home.folder + "/moved"
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: ["relative", "", "/", "/tmp/../tmp/x", "/tmp/./x"])
-  func `A base that is not a plain absolute path is refused`(base: String) throws {
+  func `a base that is not a plain absolute path is refused`(base: String) throws {
     var locations = home.locations
     locations.runtimeBase = base
     let engine = Engine(locations: locations, keyringID: "test", keys: [:], interaction: .never)
@@ -87,7 +87,7 @@ import Testing
     #expect(engine.statistics.processes == 0)
   }
 
-  @Test func `A damaged or unfinished home is made again`() throws {
+  @Test func `a damaged or incomplete home is created again`() throws {
     try make()
     for name in ["ready", "keytree-keys", "gpg.conf"] {
       let path = try folder() + "/" + name
@@ -104,11 +104,11 @@ import Testing
     }
   }
 
-  @Test func `Damaged key files cost few processes, however many they are`() throws {
+  @Test func `damaged key files cost few processes, regardless of their number`() throws {
     var files = GnuPGKey.files([.alice, .bob])
     for number in 10..<50 {
       let person = try #require(Fingerprint(String(repeating: "0", count: 38) + String(number)))
-      // Cut off, so that gpg reads no file after it.
+      // Truncated, so that gpg reads no file after it.
       files[person] = Array(GnuPGKey.carol.publicKey.prefix(300)) + Array("=AAAA\n".utf8)
     }
     let engine = Engine(locations: home.locations, keyringID: "test", keys: files, interaction: .never)
@@ -119,7 +119,7 @@ import Testing
     #expect(engine.statistics.processes <= 7)
   }
 
-  @Test func `Keys of others in a key file cost few processes, and are not in the home`() throws {
+  @Test func `other people's keys in a key file cost few processes and are not imported`() throws {
     let others: [GnuPGKey] = [.bob, .carol, .rsa, .several, .expired, .revoked, .signonly]
     var file = GnuPGKey.alice.publicKey
     for other in others { file += [10] + other.publicKey }
@@ -135,9 +135,9 @@ import Testing
     #expect(engine.statistics.processes <= 7)
   }
 
-  @Test func `A home that a power cut has spoiled is made again`() throws {
+  @Test func `a home that a power cut has damaged is created again`() throws {
     try make()
-    // The machine was started again since, and the keys of the people were not on disk yet.
+    // The machine was restarted since, and the people's keys were not on disk yet.
     let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
       .trimmingCharacters(in: .newlines)
     let stamp = URL(fileURLWithPath: try folder() + "/ready")
@@ -148,7 +148,7 @@ import Testing
     #expect(try engine.sealed(to: [.alice]).count > 0)
   }
 
-  @Test func `Of eight at once one makes the home`() async throws {
+  @Test func `one of eight concurrent engines creates the home`() async throws {
     let processes = try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<8 {
         group.addTask {
@@ -163,7 +163,7 @@ import Testing
     #expect(try names.count == 1)
   }
 
-  @Test func `Homes that nobody has used for a week are removed, others are not`() throws {
+  @Test func `homes that were not used for a week are removed, and others are not`() throws {
     try make([.alice])
     let old = try folder()
     let inUse = Engine(home, people: [.alice, .carol])
@@ -182,11 +182,11 @@ import Testing
     try make([.alice, .several])
     #expect(!FileManager.default.fileExists(atPath: old))
     for path in [used, recent, foreign] { #expect(FileManager.default.fileExists(atPath: path)) }
-    // The engine that was in use goes on.
+    // The engine that was in use still works.
     #expect(try inUse.sealed(to: [.carol]).count > 0)
   }
 
-  @Test func `A home in use looks young`() throws {
+  @Test func `using a home updates its time stamp`() throws {
     try make()
     let stamp = try folder() + "/ready"
     try FileManager.default.setAttributes(

@@ -5,9 +5,9 @@ import Testing
 
 @testable import struct OpenPGP.EngineProgram
 
-/// Which gpg is run, and which never (threat T35).
+/// Tests which gpg is run, and which programs are never run (threat T35).
 @Suite struct EngineProgramTests {
-  // A folder with programs that would tell on themselves.
+  // A folder with programs that leave a file when they run.
   private final class Programs {
     let folder = "/tmp/ktbin\(UInt32.random(in: 0 ... .max))"
     var marker: String { folder + "/was-run" }
@@ -38,14 +38,14 @@ import Testing
     return failure
   }
 
-  @Test func `Without gpg on the search path the engine is missing`() throws {
+  @Test func `without gpg on the search path the engine is missing`() throws {
     #expect(
       try failure(searchPath: "/nonexistent:/proc")
         == .engineMissing(detail: "gpg is not in /nonexistent:/proc"))
     #expect(try failure(searchPath: "") == .engineMissing(detail: "gpg is not in "))
   }
 
-  @Test func `A gpg that others can write to is not run`() throws {
+  @Test func `a gpg that others can write to is not run`() throws {
     let programs = try Programs(mode: 0o777)
     #expect(
       try failure(searchPath: programs.folder + ":/usr/bin")
@@ -53,7 +53,7 @@ import Testing
     #expect(!programs.wasRun)
   }
 
-  @Test func `A gpg in a folder that others can write to is not run`() throws {
+  @Test func `a gpg in a folder that others can write to is not run`() throws {
     let programs = try Programs(folderMode: 0o775)
     #expect(
       try failure(searchPath: programs.folder + ":/usr/bin")
@@ -61,7 +61,9 @@ import Testing
     #expect(!programs.wasRun)
   }
 
-  @Test func `A gpg found by a relative entry is not run, nor one behind a safe link`() throws {
+  @Test func `a gpg from a relative entry is not run, and neither is an unsafe one behind a safe link`()
+    throws
+  {
     let programs = try Programs(mode: 0o777)
     let up = String(repeating: "../", count: 12)
     let relative = up + programs.folder.dropFirst()
@@ -77,12 +79,12 @@ import Testing
     #expect(!programs.wasRun)
   }
 
-  @Test func `Entries without gpg do not matter, whatever they are`() throws {
+  @Test func `entries without gpg are ignored`() throws {
     let programs = try Programs([], folderMode: 0o777)
     #expect(try failure(searchPath: ":.:\(programs.folder):/usr/bin:relative") == nil)
   }
 
-  @Test func `A gpgconf that others can write to is not run`() throws {
+  @Test func `a gpgconf that others can write to is not run`() throws {
     let programs = try Programs(["gpgconf"], mode: 0o777)
     try FileManager.default.createSymbolicLink(
       atPath: programs.folder + "/gpg", withDestinationPath: "/usr/bin/gpg")
@@ -92,7 +94,7 @@ import Testing
     #expect(!programs.wasRun)
   }
 
-  @Test func `A gpg that is too old is refused by its version`() throws {
+  @Test func `an outdated gpg is refused by its version`() throws {
     let programs = try Programs()
     try "#!/bin/sh\necho 'gpg (GnuPG) 2.2.35'\n"
       .write(toFile: programs.folder + "/gpg", atomically: false, encoding: .utf8)
@@ -109,7 +111,7 @@ import Testing
     ("10.0.0", true), ("2.2.35", false), ("2.1.99", false), ("1.4.23", false), ("2.2", false), ("", false),
     ("2.x.40", false), ("1.0.0", false),
   ])
-  func `Versions are compared as numbers`(version: String, isRecentEnough: Bool) {
+  func `versions are compared as numbers`(version: String, isRecentEnough: Bool) {
     #expect(EngineProgram.isRecentEnough(version) == isRecentEnough)
   }
 }

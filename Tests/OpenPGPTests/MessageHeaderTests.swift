@@ -1,7 +1,7 @@
 import OpenPGP
 import Testing
 
-/// Builds messages byte by byte, for the parser alone.
+/// Builds messages byte by byte, to test the parser alone.
 enum Packets {
   static func new(_ tag: UInt8, _ body: [UInt8]) -> [UInt8] {
     let length: [UInt8]
@@ -55,7 +55,7 @@ enum Packets {
       "two-byte length", one + [0xD2, 192, 0] + [1] + [UInt8](repeating: 0, count: 191),
       [0x0102_0304_0506_0708]),
     Accepted(
-      "a partial chain that ends at the end",
+      "partial lengths up to the end of the file",
       one + [0xD2, 0xE9, 1] + [UInt8](repeating: 0, count: 511) + [0xE0, 5, 3, 1, 2, 3],
       [0x0102_0304_0506_0708]),
     Accepted(
@@ -70,20 +70,20 @@ enum Packets {
   ]
 
   @Test(arguments: accepted)
-  func `Messages of every allowed shape are read`(message: Accepted) throws {
+  func `messages of every allowed form are read`(message: Accepted) throws {
     let found = try header(of: message.bytes)
     #expect(found.recipients == message.header.recipients)
     #expect(found.container == message.header.container)
     #expect(found.content.last?.upperBound == message.bytes.count)
   }
 
-  /// A container that is cut into a first part and others of one byte.
+  /// Returns a message with a container that is split into a first part and parts of one byte.
   private static func parts(_ count: Int) -> [UInt8] {
     let first = [0xD2, 0xE9, 1] + [UInt8](repeating: 0, count: 511)
     return one + first + [UInt8](repeating: 0xE0, count: 2 * (count - 1)) + [1, 7]
   }
 
-  @Test func `A container in more parts than GnuPG would make is refused`() throws {
+  @Test func `a container in more parts than GnuPG writes is refused`() throws {
     #expect(try header(of: Self.parts(4096)).content.count == 4097)
     #expect(throws: MessageError.tooManyParts(limit: 4096)) { try header(of: Self.parts(4097)) }
   }
@@ -136,7 +136,7 @@ enum Packets {
     Refused("two messages", one + Packets.container + one + Packets.container, .trailingData),
     Refused("a newline at the end", one + Packets.container + [10], .trailingData),
     Refused("literal at the end", one + Packets.container + Packets.new(11, body), .trailingData),
-    Refused("cut container", one + Packets.container.dropLast(), .truncated),
+    Refused("truncated container", one + Packets.container.dropLast(), .truncated),
     Refused("container longer than the file", one + [0xD2, 255, 255, 255, 255, 255, 1], .truncated),
     Refused("empty container", one + [0xD2, 0], .truncated),
     Refused("container of an unknown version", one + Packets.new(18, [3] + body), .malformed),
@@ -152,7 +152,8 @@ enum Packets {
       Packets.new(1, [6, 20, 4] + body) + Packets.container, .malformed),
     Refused(
       "first part too small", one + [0xD2, 0xE8] + [UInt8](repeating: 1, count: 256) + [0], .malformed),
-    Refused("chain without an end", one + [0xD2, 0xE9] + [UInt8](repeating: 1, count: 512), .truncated),
+    Refused(
+      "partial lengths without an end", one + [0xD2, 0xE9] + [UInt8](repeating: 1, count: 512), .truncated),
     Refused(
       "too many recipients",
       [UInt8]((0...1024).flatMap { Packets.recipient(UInt64($0)) }) + Packets.container,
@@ -160,17 +161,17 @@ enum Packets {
   ]
 
   @Test(arguments: refused)
-  func `Everything else is refused, with the reason`(message: Refused) {
+  func `everything else is refused with the reason`(message: Refused) {
     #expect(throws: message.error) { try header(of: message.bytes) }
   }
 
-  @Test func `A file over the limit is refused unread`() {
+  @Test func `a file over the limit is refused without being read`() {
     #expect(throws: MessageError.tooLarge(limit: 10)) {
       try header(of: Self.one + Packets.container, limit: 10)
     }
   }
 
-  @Test func `A message cut anywhere is refused`() {
+  @Test func `a message truncated anywhere is refused`() {
     for message in Self.accepted {
       for length in 0..<message.bytes.count where length < 700 || length % 997 == 0 {
         #expect(throws: MessageError.self) { try header(of: Array(message.bytes.prefix(length))) }
@@ -178,7 +179,7 @@ enum Packets {
     }
   }
 
-  @Test func `No input of 100,000 makes the parser read out of bounds, or see more than is there`() {
+  @Test func `none of 100,000 inputs makes the parser read out of bounds or report too many recipients`() {
     var random = Xorshift(state: 0x2545_F491_4F6C_DD1D)
     let seeds =
       (Self.accepted + Self.accepted).map(\.bytes).filter { $0.count < 2000 }
@@ -202,11 +203,11 @@ enum Packets {
         Issue.record("\(header.recipients.count) recipients in \(bytes.count) bytes: \(bytes)")
       }
     }
-    // Were it 0, nothing beyond the first packet would have been tried.
+    // If it were 0, only the first packet would have been tested.
     #expect(sound > 1000)
   }
 
-  @Test func `Key ids are 16 digits, and nothing else`() {
+  @Test func `a key id has exactly 16 digits`() {
     #expect(KeyID("C11945FA7D8856D8")?.text == "C11945FA7D8856D8")
     #expect(KeyID("c11945fa7d8856d8")?.text == "C11945FA7D8856D8")
     #expect(KeyID(value: 1).text == "0000000000000001")

@@ -4,7 +4,7 @@ import Secrets
 import TestSupport
 import Testing
 
-/// Somebody is asked for a passphrase although the agent keeps it.
+/// Tests that the user is asked for a passphrase although the agent has it in its cache.
 @Suite struct PresenceTests {
   private let pinentry: Pinentry
   private let home: GnuPGHome
@@ -26,7 +26,7 @@ import Testing
     #expect(opened.count == 5)
   }
 
-  @Test func `One answer does not do for several that ask at once`() throws {
+  @Test func `each of several concurrent requests needs its own answer`() throws {
     let engine = engine()
     let message = try engine.sealed(to: [.locked])
     try ThreadGroup.run(4) { _ in
@@ -35,7 +35,7 @@ import Testing
     #expect(pinentry.count == 12)
   }
 
-  @Test func `The first one asks, also where nothing was made yet, or all was cleaned up`() throws {
+  @Test func `the first request asks, even if the engine home is new or was removed`() throws {
     let message = try engine().sealed(to: [.locked])
     let base = home.locations.runtimeBase
     for round in 1...2 {
@@ -45,20 +45,20 @@ import Testing
     }
   }
 
-  @Test func `The agent asks once, and again after it had to forget`() throws {
+  @Test func `the agent asks once, and again after its cache was cleared`() throws {
     let engine = engine()
     let message = try engine.sealed(to: [.locked])
     for _ in 0..<3 { _ = try engine.opened(message) }
-    #expect(pinentry.count == 1, "it keeps what it was told")
+    #expect(pinentry.count == 1, "the agent keeps the passphrase")
     for round in 2...3 {
       try openAskingAgain(message, engine)
       #expect(pinentry.count == round)
     }
   }
 
-  @Test func `A passphrase that was given for signing does not open either`() throws {
+  @Test func `a passphrase that was entered for signing is not enough for decryption`() throws {
     let engine = engine()
-    // Both subkeys have one passphrase, which the agent tries on its own.
+    // Both subkeys have the same passphrase, which the agent tries without asking.
     let message = try engine.sealed(to: [.locked])
     _ = try engine.signed(by: .locked)
     #expect(pinentry.count == 1)
@@ -67,7 +67,7 @@ import Testing
     #expect(pinentry.count == 2)
   }
 
-  @Test func `Where nobody may be asked nothing is forgotten`() throws {
+  @Test func `nothing is removed from the cache if no prompt is possible`() throws {
     let message = try engine().sealed(to: [.locked])
     _ = try engine().opened(message)
     #expect(throws: EngineError.noPromptPossible) {
@@ -77,7 +77,7 @@ import Testing
     #expect(pinentry.count == 1)
   }
 
-  @Test func `A key without a passphrase is refused, as nobody would be asked`() throws {
+  @Test func `a key without a passphrase is refused, because the user would not be asked`() throws {
     let engine = engine(people: [.locked, .alice])
     let error = EngineError.unusableKey(GnuPGKey.alice.fingerprint, .noPassphrase)
     for people in [[.alice], [.locked, .alice]] as [[GnuPGKey]] {
@@ -88,7 +88,7 @@ import Testing
     try engine.checkPassphrase(of: GnuPGKey.locked.fingerprint)
   }
 
-  @Test func `A message for somebody else, a damaged one and a missing key are told apart`() throws {
+  @Test func `a message for another person, a damaged one and a missing key give different errors`() throws {
     let engine = engine(people: [.locked, .bob])
     let message = try engine.sealed(to: [.bob])
     #expect { try openAskingAgain(message, engine) } throws: { error in
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `An agent that is not running is started`() throws {
+  @Test func `an agent that is not running is started`() throws {
     let engine = engine()
     let message = try engine.sealed(to: [.locked])
     home.stopAgent()

@@ -4,7 +4,7 @@ import Secrets
 import TestSupport
 import Testing
 
-/// A key with a passphrase, and everyone who may be asked for it.
+/// Tests a key with a passphrase, with every kind of interaction.
 @Suite struct PromptTests {
   private static func home(pinentry: String? = nil) throws -> (GnuPGHome, [UInt8]) {
     let lines = pinentry.map { ["pinentry-program \($0)"] } ?? []
@@ -18,7 +18,7 @@ import Testing
     .loopback { text.map { SecretBytes(copying: Array($0.utf8)) } }
   }
 
-  @Test func `The right passphrase opens, and signs`() throws {
+  @Test func `the right passphrase decrypts and signs`() throws {
     let (home, sealed) = try Self.home()
     let engine = Engine(home, people: [.locked], interaction: Self.answering(GnuPGKey.passphrase))
     #expect(try engine.opened(sealed) == Array("hello".utf8))
@@ -30,14 +30,16 @@ import Testing
   ]
 
   @Test(arguments: answers)
-  func `A wrong passphrase and none are told apart`(answer: String?, error: EngineError) throws {
+  func `a wrong passphrase and a missing one give different errors`(answer: String?, error: EngineError)
+    throws
+  {
     let (home, sealed) = try Self.home()
     let engine = Engine(home, people: [.locked], interaction: Self.answering(answer))
     #expect(throws: error) { try engine.opened(sealed) }
     #expect(throws: error) { try engine.signed(by: .locked) }
   }
 
-  @Test func `Where nobody may be asked a locked key is an error at once`() throws {
+  @Test func `a locked key is an error at once if no prompt is possible`() throws {
     let (home, sealed) = try Self.home()
     let engine = Engine(home, people: [.locked], interaction: .never)
     #expect(throws: EngineError.noPromptPossible) { try engine.opened(sealed) }
@@ -47,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `A dialog that is cancelled is a cancellation`() throws {
+  @Test func `a cancelled dialog is reported as a cancellation`() throws {
     let pinentry = try Pinentry.cancelling()
     let (home, sealed) = try Self.home(pinentry: pinentry.program)
     let engine = Engine(home, people: [.locked], interaction: .pinentry)
@@ -55,14 +57,14 @@ import Testing
     #expect(throws: EngineError.cancelled) { try engine.signed(by: .locked) }
   }
 
-  @Test func `A dialog that is answered opens`() throws {
+  @Test func `an answered dialog decrypts`() throws {
     let pinentry = try Pinentry.answering()
     let (home, sealed) = try Self.home(pinentry: pinentry.program)
     let engine = Engine(home, people: [.locked], interaction: .pinentry)
     #expect(try engine.opened(sealed) == Array("hello".utf8))
   }
 
-  @Test func `Without a dialog program no prompt is possible`() throws {
+  @Test func `no prompt is possible without a dialog program`() throws {
     let (home, sealed) = try Self.home(pinentry: "/nonexistent/pinentry")
     let engine = Engine(home, people: [.locked], interaction: .pinentry)
     #expect(throws: EngineError.noPromptPossible) { try engine.opened(sealed) }

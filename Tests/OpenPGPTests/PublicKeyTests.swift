@@ -38,7 +38,7 @@ import Testing
       testDescription: "the newest, listed first",
       key: key([subkey(3, created: 2000), subkey(2)]), chosen: 3),
     Choice(
-      testDescription: "of two made in one second the first",
+      testDescription: "the first of two that were created in the same second",
       key: key([subkey(2), subkey(3)]), chosen: 2),
     Choice(
       testDescription: "not an expired one",
@@ -50,7 +50,7 @@ import Testing
       testDescription: "not an invalid one",
       key: key([subkey(2), subkey(3, created: 2000, invalid: true)]), chosen: 2),
     Choice(
-      testDescription: "not one of the future",
+      testDescription: "not one with a date in the future",
       key: key([subkey(2), subkey(3, created: 1_900_000_000)]), chosen: 2),
     Choice(
       testDescription: "not one for signing",
@@ -63,7 +63,7 @@ import Testing
       key: key([subkey(2)], primary: subkey(1, created: 2000, encrypts: true)), chosen: 2),
     Choice(testDescription: "none without encryption", key: key([]), problem: .cannotEncrypt),
     Choice(
-      testDescription: "none when all have expired; the last one tells when",
+      testDescription: "none when all have expired, with the last expiry date",
       key: key([subkey(2, expires: 3000), subkey(3, expires: 2000)]),
       problem: .expired(Timestamp(seconds: 3000))),
     Choice(
@@ -83,23 +83,23 @@ import Testing
       testDescription: "none of an invalid key",
       key: key([subkey(2)], primary: subkey(1, invalid: true)), problem: .invalid),
     Choice(
-      testDescription: "none of the future only",
+      testDescription: "none when all have dates in the future",
       key: key([subkey(3, created: 1_900_000_000)]), problem: .invalid),
   ]
 
   @Test(arguments: choices)
-  func `The subkey that gpg uses is known beforehand`(choice: Choice) {
+  func `the subkey that gpg will use is known in advance`(choice: Choice) {
     #expect(choice.key.subkey(for: .encrypt, at: Self.now)?.keyID.value == choice.chosen)
     #expect(choice.key.problem(for: .encrypt, at: Self.now) == choice.problem)
   }
 
-  @Test func `A key ends in the second of its expiry`() {
+  @Test func `a key expires in the second of its expiry`() {
     let key = Self.key([Self.subkey(2, expires: 5000)])
     #expect(key.problem(for: .encrypt, at: Timestamp(microseconds: 4_999_999_999)) == nil)
     #expect(key.problem(for: .encrypt, at: Timestamp(seconds: 5000)) == .expired(Timestamp(seconds: 5000)))
   }
 
-  @Test func `Who claims another one's subkey makes its id ambiguous, not his own`() throws {
+  @Test func `a key that claims another key's subkey makes only that subkey ambiguous`() throws {
     var shared = Self.subkey(7)
     shared.fingerprint = try #require(Fingerprint(String(repeating: "B", count: 40)))
     let other = try #require(Fingerprint(String(repeating: "A", count: 40)))
@@ -112,7 +112,7 @@ import Testing
     #expect(table.claims(KeyID(value: 7), by: other))
   }
 
-  @Test func `The key table comes back from its file as it was, and not from a damaged one`() throws {
+  @Test func `the key table reads back unchanged, and a damaged one is refused`() throws {
     let keys = [
       Self.key([Self.subkey(2, expires: 3000, revoked: true, disabled: true, invalid: true), Self.subkey(3)]),
       PublicKey(

@@ -4,7 +4,7 @@ import Secrets
 import TestSupport
 import Testing
 
-/// What stands in the place of an item but is not one. Made by gpg itself.
+/// Tests files that are not messages of an item, made by gpg itself.
 @Suite struct RefusedMessageTests {
   private static let text = Array("do not show this".utf8)
 
@@ -37,7 +37,7 @@ import Testing
     var expected: MessageError {
       switch self {
       case .symmetric, .symmetricAndPublic: .passphrase
-      // gpg gives what it compresses no length.
+      // gpg writes compressed data without a length.
       case .signedOnly, .compressedLiteral: .malformed
       case .literal: .notEncrypted(tag: 11)
       case .clearsigned, .armored: .notBinary
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `What is not a sealed message is refused before any process is started`() throws {
+  @Test func `a file that is not an encrypted message is refused before any process is started`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
     for kind in Kind.allCases {
@@ -59,7 +59,7 @@ import Testing
     #expect(engine.statistics == EngineStatistics())
   }
 
-  @Test func `A file larger than any sealed secret is refused before any process is started`() throws {
+  @Test func `a file larger than any encrypted secret is refused before any process is started`() throws {
     let home = try GnuPGHome()
     let engine = Engine(home, people: [.alice])
     let bytes = [UInt8](repeating: 0x85, count: (2 << 20) + 1)
@@ -69,7 +69,7 @@ import Testing
     #expect(engine.statistics == EngineStatistics())
   }
 
-  @Test func `A bomb is stopped at the limit`() throws {
+  @Test func `a decompression bomb is stopped at the limit`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
     let bomb = GnuPGKey.bomb
@@ -77,7 +77,7 @@ import Testing
     #expect(engine.statistics.decryptions == 1)
   }
 
-  @Test func `A plaintext one byte over the limit is refused, one at the limit is not`() throws {
+  @Test func `a plaintext at the limit is accepted, and one byte more is refused`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
     let sealed = try engine.sealed(Self.text, to: [.alice])

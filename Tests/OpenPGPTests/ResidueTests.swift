@@ -7,17 +7,17 @@ import Secrets
 import TestSupport
 import Testing
 
-/// What is left of a secret in the memory of this process when everyone has let go of it (threat T30).
+/// Tests that nothing of a secret is left in the memory of this process after its last use (threat T30).
 @Suite struct ResidueTests {
-  @Test func `Nothing is left of a secret that was sealed and opened`() throws {
+  @Test func `nothing is left of a secret that was encrypted and decrypted`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
-    // Only this copy stays; the search knows its place.
+    // Only this copy remains; the search knows its address.
     var marker = SecretBytes()
     for _ in 0..<32 { marker.append(UInt8.random(in: 0 ... .max)) }
     do {
       var secret = SecretBytes()
-      // Larger than every buffer on the way, so that all of them are used.
+      // Larger than every buffer that is involved, so that all of them are used.
       for _ in 0..<2000 { secret.append(marker) }
       let sealed = try engine.seal(secret, to: [GnuPGKey.alice.fingerprint])
       let opened = try engine.open(sealed, limit: 1 << 20)
@@ -25,21 +25,21 @@ import Testing
       #expect(isSame)
       let places = try Self.places(of: marker)
       #expect(places > 2000)
-      // Both are still in use up to here.
+      // Both are used here, so they live at least until this point.
       let sizes = [secret.count, opened.count]
       #expect(sizes == [64_000, 64_000])
     }
     #expect(try Self.places(of: marker) == 0)
   }
 
-  // How often the bytes occur in writable memory, apart from where they are given.
+  // Returns the number of occurrences of the bytes in writable memory, apart from the argument itself.
   private static func places(of marker: borrowing SecretBytes) throws -> Int {
     let memory = unsafe open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
     try #require(memory >= 0)
     defer { close(memory) }
     let window = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
     defer { unsafe window.deallocate() }
-    // Not by a path: such a file says that it has no bytes, and is read in part then.
+    // Not read by path: such a file reports a size of 0, and then only a part of it is read.
     let list = try #require(FileHandle(forReadingAtPath: "/proc/self/maps"))
     let maps = String(decoding: try #require(try list.readToEnd()), as: UTF8.self)
     var found = 0
@@ -48,7 +48,7 @@ import Testing
       var start = ends[0]
       while start < ends[1] {
         let size = min(window.count, ends[1] - start)
-        // A mapping may have gone since the list was made.
+        // The mapping may have been removed since the list was read.
         let got = unsafe pread(memory, window.baseAddress, size, start)
         if got <= 0 { break }
         let content = unsafe UnsafeRawBufferPointer(rebasing: window[..<got])

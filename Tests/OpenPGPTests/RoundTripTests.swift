@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct RoundTripTests {
   @Test(arguments: [0, 1, 2, 191, 192, 511, 512, 4095, 4096, 8383, 8384, 65_537, 1 << 20])
-  func `Every byte comes back, whatever the size`(size: Int) throws {
+  func `every byte comes back, whatever the size`(size: Int) throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: [GnuPGKey.alice, .rsa, .several])
-  func `Every kind of key can read, and sign`(key: GnuPGKey) throws {
+  func `every kind of key can decrypt and sign`(key: GnuPGKey) throws {
     let home = try GnuPGHome(secret: [key])
     let engine = Engine(home, people: [key, .bob])
     #expect(try engine.opened(try engine.sealed(to: [key, .bob])) == Array("hello".utf8))
@@ -23,7 +23,7 @@ import Testing
     #expect(fact?.primary == key.fingerprint)
   }
 
-  @Test func `What is encrypted is not signed, and gpg prints its exact bytes`() throws {
+  @Test func `an encrypted message is not signed, and gpg prints its exact bytes`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let bytes = Array("no line feed at the end, and \0".utf8)
     let sealed = try Engine(home, people: [.alice]).sealed(bytes, to: [.alice])
@@ -33,7 +33,7 @@ import Testing
     #expect(!String(decoding: status, as: UTF8.self).contains("SIG"))
   }
 
-  @Test func `A message whose recipients were changed is not opened`() throws {
+  @Test func `a message whose recipients were changed is not decrypted`() throws {
     let home = try GnuPGHome(secret: [.alice, .bob])
     let engine = Engine(home, people: [.alice, .bob, .carol])
     let message = try engine.sealed(to: [.alice, .bob])
@@ -46,24 +46,25 @@ import Testing
     for changed in [packets[1] + message, packets[0] + message, withoutFirst, packets[1] + withoutFirst] {
       #expect(throws: EngineError.alteredRecipients) { try engine.opened(changed) }
     }
-    // The order of the packets says nothing.
+    // The order of the packets does not matter.
     let second = Array(withoutFirst.prefix(Self.size(ofPacketAt: withoutFirst)))
     let turned = second + packets[0] + withoutFirst.dropFirst(second.count)
     #expect(try engine.opened(turned) == Array("hello".utf8))
   }
 
-  /// The size of the session key packet in front of a message; GnuPG writes one or two bytes of length (RFC 9580, 4.2.2).
+  /// Returns the size of the session key packet in front of a message; GnuPG writes one or two bytes of length (RFC
+  /// 9580, 4.2.2).
   private static func size(ofPacketAt message: [UInt8]) -> Int {
     message[0] == 0x85 ? 3 + Int(message[1]) * 256 + Int(message[2]) : 2 + Int(message[1])
   }
 
-  @Test func `The name of the recipients is the digest of their key ids in ascending order`() throws {
+  @Test func `the name of the recipients is the digest of their key ids in ascending order`() throws {
     let ids = try ["FFEEDDCCBBAA9988", "0011223344556677"].map { try #require(KeyID($0)) }
     #expect(RecipientName.of(ids) == "readers-WDBv8lCn3HCb1PRcMXVHB2EE85q-5HkhhYAXbg5Uq3E")
     #expect(RecipientName.of(ids.reversed()) == RecipientName.of(ids))
   }
 
-  @Test func `A message of another program is opened only where such messages are wanted`() throws {
+  @Test func `a message of another program is decrypted only if such messages are accepted`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let message = try home.encrypt(Array("hello".utf8), to: [.alice], namesRecipients: false)
     #expect(throws: EngineError.alteredRecipients) { try Engine(home, people: [.alice]).opened(message) }
@@ -73,21 +74,21 @@ import Testing
     #expect(try importing.opened(message) == Array("hello".utf8))
   }
 
-  @Test func `A person named twice is one recipient`() throws {
+  @Test func `a person who is named twice is one recipient`() throws {
     let home = try GnuPGHome()
     let engine = Engine(home, people: [.alice])
     let sealed = try engine.sealed(to: [.alice, .alice])
     #expect(try header(of: sealed).recipients.count == 1)
   }
 
-  @Test func `An empty list of recipients never becomes a passphrase`() throws {
+  @Test func `an empty list of recipients never leads to encryption with a passphrase`() throws {
     let home = try GnuPGHome()
     let engine = Engine(home, people: [.alice])
     #expect(throws: EngineError.noRecipients) { try engine.sealed(to: []) }
     #expect(engine.statistics.processes == 0)
   }
 
-  @Test func `What is written names the newest valid subkey of everyone`() throws {
+  @Test func `a message is encrypted to the newest valid subkey of each recipient`() throws {
     let home = try GnuPGHome()
     let people: [GnuPGKey] = [.alice, .several, .rsa]
     let engine = Engine(home, people: people)
@@ -98,13 +99,13 @@ import Testing
     #expect(Set(found) == (try engine.expectedRecipients(people.map(\.fingerprint))))
   }
 
-  @Test func `One process is started for a message once the version is known`() throws {
+  @Test func `each operation starts one process once the version is known`() throws {
     let home = try GnuPGHome(secret: [.alice])
-    // The first engine makes the home.
+    // The first engine creates the home.
     let sealed = try Engine(home, people: [.alice]).sealed(to: [.alice])
     let opening = Engine(home, people: [.alice])
     _ = try opening.opened(sealed)
-    // The version has been asked for by the first engine of this test program.
+    // The first engine of this test program has already asked for the version.
     #expect(opening.statistics == EngineStatistics(decryptions: 1, encryptions: 0, processes: 1))
     let sealing = Engine(home, people: [.alice])
     _ = try sealing.sealed(to: [.alice])
@@ -120,7 +121,7 @@ import Testing
     #expect(looking.statistics.processes == 0)
   }
 
-  @Test func `Warming up makes the work of the first call, and no more`() throws {
+  @Test func `warming up does the work of the first call, and no more`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
     engine.warmUp()
@@ -128,7 +129,7 @@ import Testing
     #expect(try engine.opened(try engine.sealed(to: [.alice])) == Array("hello".utf8))
   }
 
-  @Test func `Four threads seal, open, sign and verify at once`() async throws {
+  @Test func `four threads encrypt, decrypt, sign and verify at once`() async throws {
     let home = try GnuPGHome(secret: [.alice, .bob])
     let engine = Engine(home, people: [.alice, .bob])
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -138,7 +139,7 @@ import Testing
             let bytes = Array("\(thread)-\(round)".utf8)
             let opened = try engine.opened(try engine.sealed(bytes, to: [.alice, .bob]))
             #expect(opened == bytes)
-            // Two signers, so that the engine home's default is not everyone's.
+            // Two signers, so that the default key of the engine home is not always the signer.
             let signer: GnuPGKey = thread % 2 == 0 ? .alice : .bob
             let fact = try engine.signed(by: signer)
             #expect(fact?.primary == signer.fingerprint)

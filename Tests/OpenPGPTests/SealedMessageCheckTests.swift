@@ -5,7 +5,7 @@ import Testing
 
 @testable import OpenPGP
 
-/// The check after encrypting, fed with what gpg writes when a setting gets in the way.
+/// Tests the check after encryption, with the output of gpg under settings that interfere.
 @Suite struct SealedMessageCheckTests {
   struct Case: CustomTestStringConvertible {
     var testDescription: String
@@ -30,18 +30,23 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func `What a setting does to a message is noticed, and the setting named`(setting: Case) throws {
+  func `the effect of a setting on a message is detected, and the error names the setting`(setting: Case)
+    throws
+  {
     let home = try GnuPGHome(public: [.alice, .bob])
     let bytes = try home.encrypt([1, 2, 3], to: [.alice], options: setting.options)
     #expect(hint(bytes) == setting.hint)
   }
 
-  @Test func `An additional subkey of the same person is noticed, and told from a stranger`() throws {
+  @Test
+  func `an additional subkey of the same person is detected and distinguished from another person's key`()
+    throws
+  {
     let own = Packets.recipient(0x35C6_6D24_28E5_390D) + Packets.recipient(0x33AD_7EB0_27B7_C308)
     #expect(hint(own + Packets.container, people: [.several]) == "adsk")
   }
 
-  @Test func `A message for exactly the wanted subkeys passes`() throws {
+  @Test func `a message for exactly the expected subkeys passes`() throws {
     let home = try GnuPGHome(public: [.alice, .bob])
     let bytes = try home.encrypt([1, 2, 3], to: [.alice])
     let table = Self.table
@@ -63,7 +68,7 @@ import Testing
     return "passed"
   }
 
-  // Keys as they would be listed; what gpg lists is tested elsewhere.
+  // Keys as gpg would list them. The listing is tested elsewhere.
   static let table = KeyTable([
     key(.alice, [("2C8B1CC9CCADBF7D4995E72D7579F5211C2A9AC6", 1_704_067_200)]),
     key(.bob, [("5AC0F82A5B454B4E43C586B2F0896F197DF1FC3C", 1_704_153_600)]),

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SignatureTests {
   private static let text = Array("policy\n".utf8)
 
-  @Test func `A detached signature is armored, names who made it, and fits these bytes only`() throws {
+  @Test func `a detached signature is armored, names its signer and matches these bytes only`() throws {
     let home = try GnuPGHome(secret: [.alice, .bob])
     let engine = Engine(home, people: [.alice, .bob])
     for signer in [GnuPGKey.alice, .bob, .alice] {
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `A signature of someone outside says nothing`() throws {
+  @Test func `a signature by an unknown key names no signer`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let signature = try Engine(home, people: [.alice])
       .signDetached(Self.text, signer: GnuPGKey.alice.fingerprint)
@@ -32,7 +32,11 @@ import Testing
     #expect(facts.map(\.primary) == [nil])
   }
 
-  @Test func `A message signed inside by anyone opens, since only the record beside it counts`() throws {
+  @Test
+  func
+    `a message with an inner signature by anyone is decrypted, because only the record's signature counts`()
+    throws
+  {
     let home = try GnuPGHome(secret: [.alice, .bob])
     for signer in [GnuPGKey.alice, .bob] {
       let options = ["--sign", "--local-user", signer.fingerprint.text]
@@ -41,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `Several signatures are several facts`() throws {
+  @Test func `several signatures give several facts`() throws {
     let home = try GnuPGHome(secret: [.alice, .bob])
     let users = [
       "--local-user", GnuPGKey.alice.fingerprint.text, "--local-user", GnuPGKey.bob.fingerprint.text,
@@ -54,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [(GnuPGKey.expired, SignatureFact.Status.expiredKey), (.revoked, .revokedKey)])
-  func `A signature by a key that has ended is told from a good one`(
+  func `a signature by an expired or revoked key is distinguished from a good one`(
     key: GnuPGKey, status: SignatureFact.Status
   ) throws {
     let home = try GnuPGHome()
@@ -65,7 +69,7 @@ import Testing
     #expect(facts.map(\.primary) == [key.fingerprint])
   }
 
-  @Test func `What is no signature has none, and a message in its place is not accepted`() throws {
+  @Test func `a file that is not a detached signature is never accepted as one`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
     let inputs = [
@@ -74,7 +78,7 @@ import Testing
       try engine.sealed(Self.text, to: [.alice]),
     ]
     for (number, input) in inputs.enumerated() {
-      // Either no facts or an error will do; a good signature will not.
+      // No facts or an error are both fine; a good signature is not.
       let facts = (try? engine.verifyDetached(signature: input, of: Self.text)) ?? []
       #expect(!facts.contains { $0.status == .good }, "input \(number)")
     }

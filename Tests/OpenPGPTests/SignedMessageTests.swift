@@ -5,7 +5,7 @@ import OpenPGP
 import TestSupport
 import Testing
 
-/// Signed statements: what is accepted as one, and what GnuPG says about it.
+/// Tests which messages are accepted as signed statements, and GnuPG's facts about them.
 @Suite struct SignedMessageTests {
   private static let line = Array("{\"format\":1}".utf8)
 
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 150, 191, 192, 1024, 8383, 8384, 16_000])
-  func `one-pass signature, literal data and signature are read, and give the content`(size: Int) {
+  func `a one-pass signature, literal data and a signature are read and give the content`(size: Int) {
     let content = [UInt8](repeating: 7, count: size)
     let message = Self.onePass + Self.literal(content) + Self.signature
     #expect(SignedMessage(message)?.content == content)
@@ -29,22 +29,22 @@ import Testing
   static let refused: [(String, [UInt8])] = [
     ("nothing", []),
     ("text", Array("hello".utf8)),
-    ("literal data alone", literal(line)),
+    ("literal data only", literal(line)),
     ("no signature", onePass + literal(line)),
     ("no one-pass signature", literal(line) + signature),
     ("an old form with the signature first", signature + literal(line)),
     ("two signatures", onePass + onePass + literal(line) + signature + signature),
     ("two contents", onePass + literal(line) + literal(line) + signature),
     ("compressed", Packets.new(8, [0] + onePass + literal(line) + signature)),
-    ("a marker before", Packets.new(10, Array("PGP".utf8)) + onePass + literal(line) + signature),
+    ("a marker packet first", Packets.new(10, Array("PGP".utf8)) + onePass + literal(line) + signature),
     ("two messages", onePass + literal(line) + signature + onePass + literal(line) + signature),
-    ("a line feed behind", onePass + literal(line) + signature + [10]),
-    ("text as the form of the content", onePass + literal(line, format: "t") + signature),
-    ("UTF-8 as the form of the content", onePass + literal(line, format: "u") + signature),
-    ("a content that is too short", onePass + Packets.new(11, [98, 0, 0, 0, 0]) + signature),
+    ("a line feed at the end", onePass + literal(line) + signature + [10]),
+    ("literal data in text format", onePass + literal(line, format: "t") + signature),
+    ("literal data in UTF-8 format", onePass + literal(line, format: "u") + signature),
+    ("literal data that is too short", onePass + Packets.new(11, [98, 0, 0, 0, 0]) + signature),
     ("a name that is longer than the packet", onePass + Packets.new(11, [98, 9, 0, 0, 0, 0, 1]) + signature),
     (
-      "a content in parts",
+      "literal data with partial lengths",
       onePass + [0xCB, 0xE9, 98, 0, 0, 0, 0, 0] + [UInt8](repeating: 1, count: 506) + [0] + signature
     ),
     ("too large", onePass + literal([UInt8](repeating: 1, count: 16 << 10)) + signature),
@@ -56,12 +56,12 @@ import Testing
     #expect(SignedMessage(bytes) == nil, "\(name)")
   }
 
-  @Test func `a message cut anywhere is not a signed statement`() {
+  @Test func `a message truncated anywhere is not a signed statement`() {
     let message = Self.onePass + Self.literal(Self.line) + Self.signature
     for length in 0..<message.count { #expect(SignedMessage(Array(message.prefix(length))) == nil) }
   }
 
-  @Test func `what is signed is read back, by this program and by gpg`() throws {
+  @Test func `a signed message is read back by this program and by gpg`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice])
     let message = try engine.signMessage(Self.line, signer: GnuPGKey.alice.fingerprint)
@@ -75,7 +75,7 @@ import Testing
 
   // MARK: Facts
 
-  /// A message, what is to be said about it, and by whom it is.
+  /// A message with its expected status and signer.
   private struct Claim {
     let name: String
     let message: [UInt8]
@@ -103,7 +103,8 @@ import Testing
       Claim(name: "bad", message: bad, status: .bad),
       Claim(name: "by a key of another kind", message: rsa, status: .good, signer: .rsa),
       Claim(
-        name: "by a stranger", message: try all.signMessage(Self.line, signer: GnuPGKey.carol.fingerprint),
+        name: "by an unknown key",
+        message: try all.signMessage(Self.line, signer: GnuPGKey.carol.fingerprint),
         status: .unknownKey),
       Claim(
         name: "by an expired key", message: try Self.old(.expired), status: .expiredKey, signer: .expired),
@@ -115,10 +116,10 @@ import Testing
       Claim(name: "nothing", message: [], status: nil),
       Claim(name: "compressed", message: try home.run(["--sign"], input: Self.line), status: nil),
       Claim(
-        name: "by two", message: try home.run(Self.two + ["--sign"], input: Self.line), status: nil),
+        name: "by two signers", message: try home.run(Self.two + ["--sign"], input: Self.line), status: nil),
       Claim(name: "encrypted", message: try engine.sealed(to: [.alice]), status: nil),
       Claim(name: "detached", message: try home.run(["--detach-sign"], input: Self.line), status: nil),
-      Claim(name: "a signature that is no signature", message: Self.nonsense, status: .bad),
+      Claim(name: "with an unreadable signature packet", message: Self.nonsense, status: .bad),
     ]
   }
 
@@ -134,7 +135,7 @@ import Testing
     bytes.indices.first { bytes[$0...].starts(with: part) }
   }
 
-  /// A signed message from a detached signature that was made while the key was good.
+  /// Returns a signed message made from a detached signature from the time when the key was valid.
   private static func old(_ key: GnuPGKey) throws -> [UInt8] {
     let lines = String(decoding: GnuPGKey.signature(by: key), as: UTF8.self).split(
       separator: "\n", omittingEmptySubsequences: false)
@@ -150,7 +151,7 @@ import Testing
   }
 
   private func check(_ fact: SignatureFact?, _ claim: Claim, _ comment: String) {
-    // What cannot be judged may also be called bad: it is never good.
+    // A bad message may also be reported as unreadable or as signed by an unknown key, but never as good.
     if claim.status == .bad {
       #expect(fact == nil || fact?.status == .bad || fact?.status == .unknownKey, "\(claim.name) \(comment)")
     } else {
@@ -163,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `each message is judged by itself, alone`() throws {
+  @Test func `each message is verified separately`() throws {
     for claim in claims {
       let facts = try engine.verifyMessages([claim.message])
       #expect(facts.count == 1)
@@ -171,7 +172,7 @@ import Testing
     }
   }
 
-  @Test func `messages that are judged together are judged as alone`() throws {
+  @Test func `messages that are verified together have the same facts as alone`() throws {
     let before = engine.statistics.processes
     let facts = try engine.verifyMessages(claims.map(\.message))
     #expect(engine.statistics.processes == before + 1)
@@ -188,14 +189,14 @@ import Testing
     #expect(engine.statistics.processes <= before + 2)
   }
 
-  @Test func `no message costs no process`() throws {
+  @Test func `verifying no message starts no process`() throws {
     let engine = Engine(home, people: [.alice])
     #expect(try engine.verifyMessages([]).isEmpty)
     #expect(try engine.verifyMessages([[1], []]) == [nil, nil])
     #expect(engine.statistics == EngineStatistics())
   }
 
-  @Test func `nothing is left of what was verified`() throws {
+  @Test func `verification leaves no file behind`() throws {
     _ = try engine.verifyMessages(claims.map(\.message))
     for name in try home.engineHomes {
       let files = try FileManager.default.contentsOfDirectory(atPath: "\(home.locations.runtimeBase)/\(name)")

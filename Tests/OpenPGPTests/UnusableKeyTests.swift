@@ -6,11 +6,11 @@ import TestSupport
 import Testing
 
 @Suite struct UnusableKeyTests {
-  @Test func `A key that cannot be encrypted to is named with its problem, before anything is done`() throws {
+  @Test func `a key that cannot encrypt is reported with its problem before anything else happens`() throws {
     let home = try GnuPGHome()
     let people = GnuPGKey.allCases
     let engine = Engine(home, people: people.filter { $0 != .carol })
-    // The home is made here, so that what follows starts nothing.
+    // This creates the home, so that the calls below start no process.
     _ = try engine.expectedRecipients([GnuPGKey.alice.fingerprint])
     let before = engine.statistics.processes
     let problems: [(GnuPGKey, KeyProblem)] = [
@@ -25,7 +25,7 @@ import Testing
     #expect(engine.statistics == EngineStatistics(processes: before))
   }
 
-  @Test func `A key that cannot sign is named with its problem`() throws {
+  @Test func `a key that cannot sign is reported with its problem`() throws {
     let home = try GnuPGHome(secret: [.alice, .expired, .revoked])
     let engine = Engine(home, people: [.alice, .bob, .expired, .revoked])
     let problems: [(GnuPGKey, KeyProblem)] = [
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `A signer without a secret key is refused also when another one is the default`() throws {
+  @Test func `a signer without a secret key is refused even if another key is the default`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let engine = Engine(home, people: [.alice, .bob])
     // Bob comes first, and takes the place of the default that he cannot fill.
@@ -49,7 +49,7 @@ import Testing
     #expect(throws: expected) { try engine.signed(by: .bob) }
   }
 
-  @Test func `A key file with someone else's key in it does not make him a recipient`() throws {
+  @Test func `a key file with another person's key does not make that person a recipient`() throws {
     let home = try GnuPGHome()
     let engine = Engine(
       locations: home.locations, keyringID: "test",
@@ -60,7 +60,7 @@ import Testing
     #expect(throws: EngineError.unusableKey(bob, .missing)) { try engine.expectedRecipients([bob]) }
   }
 
-  @Test func `A key file that brings more keys, secret ones too, brings in none of them`() throws {
+  @Test func `further keys in a key file, including secret ones, are not imported`() throws {
     let home = try GnuPGHome(secret: [.alice])
     let file = GnuPGKey.alice.publicKey + GnuPGKey.bob.secretKey + GnuPGKey.carol.publicKey
     let engine = Engine(
@@ -69,14 +69,14 @@ import Testing
     #expect(engine.report().keys.map(\.fingerprint) == [GnuPGKey.alice.fingerprint])
     let secrets = try UserKeyring(locations: home.locations).secretKeys()
     #expect(secrets.map(\.fingerprint) == [GnuPGKey.alice.fingerprint])
-    // The agent did not get Bob's key either: he still cannot read what is for him.
+    // The agent did not get Bob's key either: a message for him still cannot be decrypted.
     let forBob = try Engine(home, people: [.bob]).sealed(to: [.bob])
     #expect(throws: EngineError.notARecipient(recipients: try header(of: forBob).recipients)) {
       try Engine(home, people: [.bob]).opened(forBob)
     }
   }
 
-  @Test func `A damaged key file does not take the others with it`() throws {
+  @Test func `a damaged key file does not affect the others`() throws {
     let home = try GnuPGHome()
     var keys = GnuPGKey.files([.alice, .bob, .carol, .rsa])
     for key in [GnuPGKey.alice, .bob, .carol] where keys[key.fingerprint] != nil {
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  /// Recipient entries of threat T3: none becomes a fingerprint, so none can reach the engine.
+  /// Recipient entries of threat T3. None of them becomes a fingerprint, so none can reach the engine.
   @Test(arguments: [
     "--file", "--hidden", "-o/x", "--", "", " ", "exam", "alice@keytree.example",
     "C86E40475C0FBD627777428CC11945FA7D8856D8!", "0xC86E40475C0FBD627777428CC11945FA7D8856D8",
@@ -101,7 +101,7 @@ import Testing
     "C86E40475C0FBD627777428CC11945FA7D8856D\0", "C86E 4047 5C0F BD62 7777 428C C119 45FA 7D88 56D8",
     "7D8856D8", "C11945FA7D8856D8", "８86E40475C0FBD627777428CC11945FA7D8856D8",
   ])
-  func `Only a full fingerprint in one spelling names a recipient`(entry: String) {
+  func `only a full fingerprint in one spelling names a recipient`(entry: String) {
     #expect(Fingerprint(entry) == nil)
   }
 }

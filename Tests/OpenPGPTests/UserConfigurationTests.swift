@@ -4,14 +4,15 @@ import Secrets
 import TestSupport
 import Testing
 
-/// The user's own gpg.conf must not change what is written. Each setting is first shown to do its harm to
-/// plain gpg in the same home.
+/// Tests that the user's own gpg.conf does not change what is written. Each setting is first shown to affect plain gpg
+/// in the same home.
 @Suite struct UserConfigurationTests {
   private static let text = Array("hello".utf8)
 
   private func written(with lines: [String], harm: ([UInt8]) throws -> Bool) throws {
     let home = try GnuPGHome(secret: [.alice], public: [.bob], configuration: lines)
-    #expect(try harm(home.encrypt(Self.text, to: [.alice])), "gpg does not do what the test is about")
+    #expect(
+      try harm(home.encrypt(Self.text, to: [.alice])), "gpg does not show the effect that this test is about")
     let engine = Engine(home, people: [.alice])
     let sealed = try engine.sealed(Self.text, to: [.alice])
     let found = try header(of: sealed)
@@ -57,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `default-key in the user's gpg.conf does not choose who signs`() throws {
+  @Test func `default-key in the user's gpg.conf does not select the signer`() throws {
     let home = try GnuPGHome(
       secret: [.alice, .bob], configuration: ["default-key \(GnuPGKey.bob.fingerprint.text)"])
     let engine = Engine(home, people: [.alice, .bob])

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct UserKeyringTests {
-  @Test func `Secret keys are those with a secret half`() throws {
+  @Test func `the secret keys are the keys with a secret half`() throws {
     let home = try GnuPGHome(secret: [.alice, .expired], public: [.bob])
     let keys = try UserKeyring(locations: home.locations).secretKeys()
     #expect(Set(keys.map(\.fingerprint)) == [GnuPGKey.alice.fingerprint, GnuPGKey.expired.fingerprint])
@@ -14,7 +14,7 @@ import Testing
     #expect(try UserKeyring(locations: GnuPGHome().locations).secretKeys().isEmpty)
   }
 
-  @Test func `A key is found by the fingerprint of its primary key, not by that of a subkey`() throws {
+  @Test func `a key is found by its primary fingerprint, and not by that of a subkey`() throws {
     let home = try GnuPGHome(public: [.alice, .bob])
     let keyring = UserKeyring(locations: home.locations)
     let alice = GnuPGKey.alice.fingerprint
@@ -24,9 +24,9 @@ import Testing
     #expect(try keyring.publicKey(GnuPGKey.carol.fingerprint) == nil)
   }
 
-  @Test func `A disabled key is seen as one`() throws {
+  @Test func `a disabled key is recognized`() throws {
     let home = try GnuPGHome(public: [.alice])
-    // The last field of a key's trust record: the flag is the only way to disable it without a dialog.
+    // The flag is the last field of the key's trust record. These commands are the only way to set it without a dialog.
     try home.run(
       ["--command-fd", "0", "--edit-key", GnuPGKey.alice.fingerprint.text],
       input: Array("disable\nquit\n".utf8))
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [GnuPGKey.alice, .rsa, .several, .expired, .revoked])
-  func `What is exported can be used by an engine, with every subkey`(key: GnuPGKey) throws {
+  func `an exported key can be used by an engine, with every subkey`(key: GnuPGKey) throws {
     let home = try GnuPGHome(public: [key])
     let exported = try UserKeyring(locations: home.locations).exportMinimal(key.fingerprint)
     #expect(exported.starts(with: Array("-----BEGIN PGP PUBLIC KEY BLOCK-----\n".utf8)))
@@ -48,7 +48,7 @@ import Testing
     #expect(engine.report().keys.count == 1)
   }
 
-  @Test func `A key that is not there cannot be exported`() throws {
+  @Test func `a missing key cannot be exported`() throws {
     let home = try GnuPGHome(public: [.alice])
     let bob = GnuPGKey.bob.fingerprint
     #expect(throws: EngineError.unusableKey(bob, .missing)) {
