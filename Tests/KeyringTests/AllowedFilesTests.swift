@@ -6,7 +6,7 @@ import Testing
 @Suite("Files that may be in the history of a store") struct AllowedFilesTests {
   private static let fingerprint = String(repeating: "A", count: 40)
 
-  /// Paths of plain files, and why they may not be in a store without a policy; nil for those that may.
+  /// Paths of plain files with the reason why they may not be in a store without a policy, or nil if they may.
   static let cases: [(String?, StrayReason?)] = [
     ("policy.json", nil), ("policy.json.asc", nil), (".gitattributes", nil), (".gitignore", nil),
     ("keys/\(fingerprint).asc", nil), ("index/00.jsonl", nil), ("index/ff.jsonl", nil),
@@ -34,12 +34,12 @@ import Testing
   ]
 
   @Test(arguments: cases.indices)
-  func `without a policy only files of a store may be there`(index: Int) {
+  func `without a policy only the store's own files are allowed`(index: Int) {
     let (path, reason) = Self.cases[index]
     #expect(AllowedFiles(beside: nil).reason(path, mode: "100644") == reason)
   }
 
-  @Test func `only plain files may be there, whatever their names`() throws {
+  @Test func `only plain files are allowed, whatever their names`() throws {
     let allowed = AllowedFiles(beside: try policy(["run.sh"]))
     for path in ["items/a.gpg", "run.sh"] {
       #expect(allowed.reason(path, mode: "100644") == nil)
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `a policy allows files and folders, and nothing of what belongs to the store`() throws {
+  @Test func `a policy allows files and folders, but no path that belongs to the store`() throws {
     let names = [
       "README.md", "docs/", "a/b.txt", "items/", "index/", "keys/", "local/", ".keytree/", "policy.json/",
       "conflicts/",

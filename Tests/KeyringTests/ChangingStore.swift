@@ -4,13 +4,13 @@ import KeyringModel
 import Secrets
 import TestSupport
 
-/// A store that is changed at random, by the library and behind its back.
+/// A store that is changed at random, by the library and by direct writes to its files.
 struct ChangingStore {
   let store = StandInStore()
   let writer: Keyring
   private let tree: FileTree
   private var generator: SeededGenerator
-  /// Whether a file was overwritten in place since somebody last looked here.
+  /// True if a file was overwritten in place since a test last reset this.
   var isOverwritten = false
 
   init(seed: UInt64) throws {
@@ -20,7 +20,7 @@ struct ChangingStore {
     for _ in 0..<40 { try add() }
   }
 
-  /// Makes one change. Some are refused, because of one that was made before; then nothing has happened.
+  /// Makes one change. Some changes are refused because of an earlier one; then the store is unchanged.
   mutating func change() throws {
     do {
       switch Int.random(in: 0..<14, using: &generator) {
@@ -40,13 +40,13 @@ struct ChangingStore {
     }
   }
 
-  /// A query about what is in the store now.
+  /// Returns a query about the current items.
   mutating func query() -> Query {
     let records = (try? writer.find(Query()).items) ?? []
     return Sample.randomQuery(about: records, using: &generator)
   }
 
-  // MARK: By the library
+  // MARK: Changes by the library
 
   private mutating func add() throws {
     let record = Sample.randomRecord(using: &generator)
@@ -78,7 +78,7 @@ struct ChangingStore {
     _ = try writer.repair()
   }
 
-  // MARK: Behind its back
+  // MARK: Direct changes
 
   private mutating func shard() throws -> (path: String, bytes: [UInt8])? {
     let folder = StoreLayout.indexFolder(isLocal: Int.random(in: 0..<4, using: &generator) == 0)
@@ -88,7 +88,7 @@ struct ChangingStore {
     return ("\(folder)/\(name)", bytes)
   }
 
-  /// One more line, one less, one twice, or another label of the same length.
+  /// Adds, removes or repeats a line, or changes one to a line of the same length.
   private mutating func rewriteShard(inPlace: Bool) throws {
     guard let (path, bytes) = try shard() else { return }
     var lines = bytes.split(separator: 10).map(Array.init)
@@ -99,7 +99,7 @@ struct ChangingStore {
     case 2: lines.append(lines[position])
     default:
       var digits = lines[position]
-      // Twins of the same size: a digit of the time when it was added.
+      // The new line has the same size: only a digit of the creation time differs.
       if let start = digits.firstRange(of: Array("\"created\":\"".utf8))?.upperBound,
         start + 21 < digits.count
       {
@@ -110,7 +110,7 @@ struct ChangingStore {
     try write(Array(lines.joined(separator: [10])) + [10], to: path, inPlace: inPlace)
   }
 
-  /// A line that cannot be read, or a file that ends within a line.
+  /// Writes a line that cannot be parsed, or a file that ends within a line.
   private mutating func damageShard() throws {
     guard let (path, bytes) = try shard() else { return }
     let damaged =
@@ -120,7 +120,7 @@ struct ChangingStore {
     try write(damaged, to: path, inPlace: Bool.random(using: &generator))
   }
 
-  /// A shard that is gone, no file, or has another name.
+  /// Removes a shard, replaces it with a link, or gives it a second name.
   private mutating func misplaceShard() throws {
     guard let (path, _) = try shard() else { return }
     switch Int.random(in: 0..<6, using: &generator) {
@@ -144,7 +144,7 @@ struct ChangingStore {
 
   private mutating func write(_ bytes: [UInt8], to path: String, inPlace: Bool) throws {
     guard inPlace else {
-      // As git does: the old file goes, a new one comes.
+      // Like git: the old file is removed and a new one is created.
       try tree.remove(path)
       return try tree.createFile(path, bytes)
     }
@@ -152,7 +152,7 @@ struct ChangingStore {
     try overwrite(path, bytes)
   }
 
-  /// Writes into a file, which stays the same file.
+  /// Writes into an existing file without replacing it.
   func overwrite(_ path: String, _ bytes: [UInt8]) throws {
     let file = unsafe open("\(store.path)/\(path)", O_WRONLY | O_TRUNC)
     defer { close(file) }

@@ -6,9 +6,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Checking a store with more items than one portion of the threads.
+/// Tests a check of a store with more items than one batch of the threads.
 @Suite struct CheckTests {
-  @Test("decrypting every item on several threads finds what is wrong, and tells how far it is")
+  @Test("decrypting every item on several threads finds all damage and reports progress")
   func several() throws {
     let store = StandInStore()
     let keyring = try store.create()
@@ -32,7 +32,7 @@ import Testing
     #expect(steps.withLock { $0.first == 0 && $0.last == 150 && $0 == $0.sorted() })
   }
 
-  @Test("a passphrase that is refused is asked for once")
+  @Test("a check asks only once for a passphrase that is refused")
   func refused() throws {
     let store = StandInStore()
     let keyring = try store.create()

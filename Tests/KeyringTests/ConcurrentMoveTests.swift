@@ -4,7 +4,7 @@ import Secrets
 import TestSupport
 import Testing
 
-/// An item that is moved to another group between the look at it and the change of its secret.
+/// Tests an item that is moved to another group between reading it and changing its secret.
 @Suite struct ConcurrentMoveTests {
   @Test func `a new secret is not encrypted to a group that the caller has not seen`() throws {
     let store = StandInStore()

@@ -5,10 +5,10 @@ import Secrets
 import TestSupport
 import Testing
 
-/// Fails, then kills, at every operation with which a store is made and a policy is accepted.
+/// Injects errors, then kills, at every operation that creates a store or accepts a policy.
 @Suite struct CreationSweepTests {
   @Test(
-    "after a fault at any operation a store is there as a whole, or can be made again",
+    "after a fault at any operation the store is complete or can be created again",
     arguments: Saboteur.Mode.allCases)
   func creation(_ mode: Saboteur.Mode) throws {
     var number = 0
@@ -27,7 +27,7 @@ import Testing
       do {
         keyring = try store.open()
       } catch KeyringError.noStore {
-        #expect(!isReported, "\(mode), operation \(number): reported as made")
+        #expect(!isReported, "\(mode), operation \(number): reported as created")
         #expect(throws: KeyringError.noStore(path: store.path)) {
           try Index.open(at: store.path, host: store.host)
         }

@@ -6,7 +6,7 @@ import Secrets
 import TestSupport
 import Testing
 
-/// What is answered, and what is not, when files are not what they should be.
+/// Tests the answers and the errors when files are not as they should be.
 @Suite struct DamageTests {
   private let store = StandInStore()
   private let keyring: Keyring
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// What is exchanged between two items.
+  /// The files that are swapped between two items.
   enum Swap: CaseIterable { case secretFiles, records, both }
 
   @Test(arguments: Swap.allCases)
@@ -65,7 +65,7 @@ import Testing
     #expect(throws: KeyringError.bindingMismatch(found.reference, .place)) { _ = try keyring.text(of: found) }
   }
 
-  @Test func `a second line with the id of an item does not give that item's secret out`() throws {
+  @Test func `a second line with the id of an item does not release that item's secret`() throws {
     let record = try add()
     var forged = record
     forged.attributes[.server] = .string("evil.example")
@@ -80,7 +80,7 @@ import Testing
     #expect(try keyring.text(of: record) == "s")
   }
 
-  @Test func `an old file put back is refused, with its old record it is not the item of the index`() throws {
+  @Test func `an old encrypted file is refused, and so is an old file with its record`() throws {
     let old = try add("github.com", "old")
     let files = [store.secretFile(old), store.recordFile(old)]
     let bytes = try files.map { try store.bytes($0) }
@@ -98,7 +98,7 @@ import Testing
       try keyring.check().findings == [Finding(files[1], .bindingMismatch(.index(.revision)))])
   }
 
-  @Test func `a newer item beside an older line is not released before the index is repaired`() throws {
+  @Test func `a newer item with an older line is not released until the index is repaired`() throws {
     let old = try add("github.com", "old")
     let shard = try store.bytes(store.shardFile(old))
     let new = try keyring.update(old, secret: SecretBytes(text: "new"))
@@ -118,11 +118,11 @@ import Testing
     #expect(try keyring.text(of: new) == "new")
   }
 
-  @Test func `a record that is not signed by a member is not believed`() throws {
+  @Test func `a record that is not signed by a member is not accepted`() throws {
     let record = try add()
     let identity = keyring.policy.keyring
     let strangers = [StandInEngine.fingerprint(9), StandInEngine.fingerprint(2)]
-    // The second one is known, and in no group.
+    // The key of the second one is known, but that person is in no group.
     _ = store.engine.with(keys: [strangers[1]: [2]])
     for stranger in strangers {
       let forged = try store.sign([record], by: stranger, for: identity)[0]
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `a record of another keyring is refused, also signed by a member`() throws {
+  @Test func `a record of another keyring is refused, even if a member has signed it`() throws {
     let record = try add()
     var generator = SystemRandomNumberGenerator()
     let other = try store.sign([record], by: store.owner, for: KeyringID(using: &generator))[0]
@@ -151,11 +151,11 @@ import Testing
     }
   }
 
-  /// What can stand in place of a file.
+  /// The kinds of entries that replace a file.
   enum Impostor: CaseIterable { case link, pipe, folder, hardLink }
 
   @Test(
-    "something else in place of an item is refused and put aside by repair", arguments: Impostor.allCases,
+    "something else in place of an item is refused, and repair quarantines it", arguments: Impostor.allCases,
     [StoreLayout.secretExtension, StoreLayout.recordExtension])
   func impostors(_ impostor: Impostor, _ ending: String) throws {
     let record = try add()
@@ -177,8 +177,8 @@ import Testing
         == (isRecord ? [Finding(store.secretFile(record), .notAdopted)] : [Finding(file, .fileMissing)]))
     #expect(report.repairs.contains { if case .quarantined(file, _) = $0 { true } else { false } })
     var info = stat()
-    #expect(unsafe lstat(path, &info) != 0, "it is out of the way")
-    #expect(unsafe access("\(store.folder.path)/original", F_OK) == 0, "what a link leads to is untouched")
+    #expect(unsafe lstat(path, &info) != 0, "it is removed from its place")
+    #expect(unsafe access("\(store.folder.path)/original", F_OK) == 0, "the target of a link is unchanged")
   }
 
   @Test(
@@ -249,10 +249,10 @@ import Testing
     #expect(store.engine.statistics.decryptions == statistics.decryptions)
     #expect(store.engine.statistics.signatures == statistics.signatures)
     #expect(try keyring.find(Query()).items == before)
-    #expect(StoreDigest(of: store.path) == digest, "the index is the first line of every record")
+    #expect(StoreDigest(of: store.path) == digest, "the index has exactly the first line of every record")
   }
 
-  @Test func `the files of two items that were swapped go back to their places`() throws {
+  @Test func `repair moves the swapped files of two items back to their places`() throws {
     let (a, b) = (try add("a.example", "a"), try add("b.example", "b"))
     for (left, right) in [
       (store.secretFile(a), store.secretFile(b)), (store.recordFile(a), store.recordFile(b)),
@@ -266,7 +266,7 @@ import Testing
     #expect(try keyring.text(of: a) == "a" && keyring.text(of: b) == "b")
   }
 
-  @Test func `the files of an item at a place where they do not belong go to their own`() throws {
+  @Test func `repair moves the files of an item from a wrong place to their own`() throws {
     let record = try add()
     let other = try #require(ItemPath(validating: "internet-password/evil.example/alice"))
     for (file, path) in [
@@ -286,7 +286,7 @@ import Testing
     #expect(try keyring.text(of: record) == "s")
   }
 
-  @Test func `a file that another program has made is listed, and not touched`() throws {
+  @Test func `a file that another program has created is reported and left unchanged`() throws {
     let file = "items/internet-password/github.com/alice.gpg"
     try store.put([1, 2, 3], at: file)
     #expect { try add() } throws: { error in
@@ -299,7 +299,7 @@ import Testing
     #expect(try keyring.find(Query()).items.isEmpty)
   }
 
-  @Test func `deleting an item whose files are not believed keeps them in quarantine`() throws {
+  @Test func `deleting an item whose files are not verified moves them to quarantine`() throws {
     for ending in [StoreLayout.secretExtension, StoreLayout.recordExtension] {
       let record = try add("host\(ending).example")
       let files = [store.secretFile(record), store.recordFile(record)]
@@ -322,14 +322,14 @@ import Testing
     #expect(throws: missing) { _ = try keyring.text(of: record) }
     #expect(throws: missing) { try keyring.update(record, .set(.label, "x")) }
     #expect(throws: missing) { try add() }
-    // The file may come back from the history.
+    // The file can be restored from the history.
     #expect(try keyring.repair().findings == [Finding(store.secretFile(record), .fileMissing)])
     #expect(try keyring.find(Query()).items == [record])
     try keyring.delete([record])
     #expect(try keyring.check().isClean)
   }
 
-  @Test func `a line without any file is taken out by repair and kept aside`() throws {
+  @Test func `repair quarantines a line without any file`() throws {
     let record = try add()
     let line = try store.bytes(store.shardFile(record))
     for file in [store.secretFile(record), store.recordFile(record)] { try store.put(nil, at: file) }
@@ -341,7 +341,9 @@ import Testing
     #expect(try store.bytes(".keytree/\(kept)/\(store.shardFile(record))") == line)
   }
 
-  @Test func `a record of any size and content keeps no other item from being checked or repaired`() throws {
+  @Test func `a record of any size and content does not keep other items from being checked or repaired`()
+    throws
+  {
     let (bad, good) = (try add("bad.example"), try add("good.example"))
     let contents: [[UInt8]] = [
       [], [0], Array("{}\n{}\n".utf8), [UInt8](repeating: 10, count: 100),

@@ -6,9 +6,9 @@ import Secrets
 import TestSupport
 import Testing
 
-/// Tables, code, names and links in the documents.
+/// Tests the tables, code, names and links in the documents.
 @Suite struct DocumentTableTests {
-  @Test func `the table of attributes is the schema`() throws {
+  @Test func `the table of attributes matches the schema`() throws {
     let rows = try MarkdownDocument(MarkdownDocument.format).table("name", "type", "classes")
     var expected: [[String]] = []
     let names = Set(ItemClass.allCases.flatMap(AttributeSchema.names)).sorted()
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(
-    "the tables of primary keys are the schema",
+    "the tables of primary keys match the schema",
     arguments: [MarkdownDocument.format, "Sources/Keyring/Keyring.docc/Queries.md"])
   func primaryKeys(_ article: String) throws {
     let rows = try MarkdownDocument(article).table("class", "attributes")
@@ -33,7 +33,7 @@ import Testing
         })
   }
 
-  @Test func `the table of limits is what the code keeps`() throws {
+  @Test func `the table of limits matches the code`() throws {
     let rows = try MarkdownDocument(MarkdownDocument.format).table("what", "limit")
     #expect(
       rows == [
@@ -68,9 +68,9 @@ import Testing
       ])
   }
 
-  @Test("all Swift in the documents is compiled", arguments: MarkdownDocument.names)
+  @Test("all Swift code in the documents is compiled", arguments: MarkdownDocument.names)
   func code(_ name: String) throws {
-    // The tests say `unsafe` where they pass pointers, as few other programs do.
+    // The tests write `unsafe` where they pass pointers, unlike most other programs.
     let compiled = try MarkdownDocument.code.flatMap { try MarkdownDocument($0).lines }
       .map { Self.trim($0).replacing("= unsafe ", with: "= ") }
     for block in try MarkdownDocument(name).blocks("swift").map({ $0.map(Self.trim) }) {
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `the Swift in the documents does what they say`() throws {
+  @Test func `the Swift code in the documents works as described`() throws {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
     let keyring = try store.create()
     try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "open sesame"))
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `the manifest in the article about code from iOS is that of a package that is built`() throws {
+  @Test func `the manifest in the article about code from iOS matches a package that is built`() throws {
     let article = try MarkdownDocument("Sources/Keyring/Keyring.docc/YourIOSCodeOnLinux.md")
     let fixture = try MarkdownDocument("fixtures/packages/dependent/Package.swift").lines
     let manifest = try #require(article.blocks("").first)
@@ -104,13 +104,13 @@ import Testing
   }
 
   @Test(
-    "every key of a query is on the page about parity",
+    "the page about parity has every key of a query",
     arguments: ["Class", "Match", "Return", "Value", "Use"])
   func parity(_ kind: String) throws {
     let page = try MarkdownDocument("Sources/Keyring/Keyring.docc/SecItemParity.md").lines.joined(
       separator: "\n")
     let facts = try MarkdownDocument("fixtures/secitem/constants.tsv").lines
-    // What is a value of a key and not a key itself.
+    // Names of values, not of keys.
     let values = ["kSecMatchLimitOne", "kSecMatchLimitAll", "Allow", "Fail", "Skip"]
     let keys = facts.compactMap { $0.split(separator: "\t").first.map(String.init) }
       .filter { key in key.hasPrefix("kSec\(kind)") && !values.contains { key.hasSuffix($0) } }
@@ -118,7 +118,7 @@ import Testing
     for key in keys where key != "kSecClass" { #expect(page.contains("`\(key)`"), "\(key)") }
   }
 
-  @Test func `the page about parity says of everything whether it is the same`() throws {
+  @Test func `the page about parity says for every row whether it is the same`() throws {
     let page = try MarkdownDocument("Sources/Keyring/Keyring.docc/SecItemParity.md")
     var count = 0
     for head in ["function", "class", "attribute", "key", "case", "flag"] {
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("links in the documents lead to files", arguments: MarkdownDocument.names)
+  @Test("links in the documents lead to existing files", arguments: MarkdownDocument.names)
   func links(_ name: String) throws {
     let document = try MarkdownDocument(name)
     let folder = MarkdownDocument.root.appendingPathComponent(name).deletingLastPathComponent()

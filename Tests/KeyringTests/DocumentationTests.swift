@@ -6,10 +6,10 @@ import Secrets
 import TestSupport
 import Testing
 
-/// The documents say what the code does: the worked example, tables, code and names of tests in them.
+/// Tests that the documents agree with the code: the worked example, tables, code and names of tests.
 ///
-/// With `UPDATE_DOCUMENTS=1` in the environment the worked example is rewritten from `fixtures/stores/example`; read the
-/// difference before it is committed.
+/// With `UPDATE_DOCUMENTS=1` in the environment, the worked example is rewritten from `fixtures/stores/example`. Review
+/// the difference before you commit it.
 @Suite struct DocumentationTests {
   private let format: MarkdownDocument
 
@@ -91,7 +91,7 @@ import Testing
     for file in try ExampleStore.paths() { try tree.createFile(file, ExampleStore.bytes(file)) }
   }
 
-  @Test func `every path on the page is the one of its primary key`() throws {
+  @Test func `every path on the page is the path of its primary key`() throws {
     let lines = try #require(format.example("paths")).split(separator: "\n")
     #expect(lines.count >= 30)
     for index in stride(from: 0, to: lines.count, by: 2) {
@@ -103,7 +103,7 @@ import Testing
   }
 
   private func primaryKey(_ json: [UInt8]) throws -> PrimaryKey {
-    // A line needs more than a primary key, and reads values of every type.
+    // A line needs more members than a primary key, and accepts values of every type.
     let rest = """
       ,"created":"2026-01-15T09:30:00Z","id":"9c1d4e7ab35f40268d2e6b81f7c0a953",\
       "modified":"2026-01-15T09:30:00Z","revision":"52e8b0d76f194ac3a7d4183c9be06f25",\
@@ -112,7 +112,7 @@ import Testing
     return try IndexLine.parse(json.dropLast() + Array(rest.utf8)).primaryKey
   }
 
-  // MARK: Files that a writer makes
+  // MARK: Files that a writer creates
 
   @Test func `a new store has the git files on the page`() throws {
     let store = StandInStore()
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `the record of a transaction on the page does what the page says`() throws {
+  @Test func `the transaction record on the page has the effect that the page describes`() throws {
     let store = StandInStore()
     let record = try store.create().add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
     let tree = try store.tree()
@@ -132,7 +132,7 @@ import Testing
     try tree.createFile("items/notes.txt", [1])
     try tree.createFile("index/a0.jsonl", [2])
     try tree.createFile("\(folder)/0", try IndexLine.encode(edited) + [10])
-    // The index on the page is another one.
+    // The index on the page is different.
     let shard = try #require(try tree.read("index/33.jsonl", limit: 1000))
     let page = String(decoding: try example("commit.json"), as: UTF8.self).replacing(
       ContentDigest(of: Array("the index as it was\n".utf8)).base64url,
@@ -152,7 +152,7 @@ import Testing
 
   // MARK: Other versions
 
-  @Test func `a policy of another format lists attributes and does nothing else`() throws {
+  @Test func `with a policy of another format, attributes can be listed and nothing else works`() throws {
     let store = try storeWithAnItem()
     try replace(in: "policy.json", of: store, "\"format\":1", "\"format\":2")
     #expect(throws: KeyringError.policyNotTrusted(.unreadable(.unknownFormat(2)))) { try store.open() }

@@ -3,9 +3,9 @@ import KeyringModel
 import Secrets
 import Testing
 
-/// The Swift of the README and the articles, so that it compiles and runs.
+/// The Swift code of the README and the articles, so that it compiles and runs.
 ///
-/// `DocumentationTests` holds every `swift` block of the documents against the lines of this file.
+/// `DocumentationTests` compares every `swift` block of the documents with the lines of this file.
 enum DocumentedCode {
   static func readAnItem(store: String, host: HostContext) throws {
     let keyring = try Keyring.open(at: store, host: host)

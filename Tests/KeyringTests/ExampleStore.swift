@@ -12,7 +12,7 @@ enum ExampleStore {
   static let recordFile = "items/internet-password/github.com/alice.json"
   static let shardFile = "index/33.jsonl"
 
-  /// The paths of its files.
+  /// Returns the paths of its files.
   static func paths() throws -> [String] {
     try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { path in
       var isFolder: ObjCBool = false
@@ -25,7 +25,7 @@ enum ExampleStore {
     Array(try Data(contentsOf: folder.appendingPathComponent(path)))
   }
 
-  /// The code blocks of the page that follow from the files, by the names in their comments.
+  /// Returns the code blocks of the page that are generated from the files, by the names in their comments.
   static func blocks() throws -> [(name: String, text: String)] {
     let files = [
       "policy.json", shardFile, recordFile, "items/.gpg-id", ".gitattributes", ".gitignore",
@@ -44,7 +44,7 @@ enum ExampleStore {
     let pin = Pin(policy: policy, bytes: policyBytes, keys: Dictionary(uniqueKeysWithValues: keys))
     blocks.append(("pin.json", pin.encode()))
     return blocks.map { name, bytes in
-      // The page shows a file without the line feed at its end.
+      // The page shows a file without its final line feed.
       (name, String(decoding: bytes.last == 10 ? Array(bytes.dropLast()) : bytes, as: UTF8.self))
     }
   }

@@ -6,28 +6,28 @@ import Secrets
 import Testing
 import TestSupport
 
-/// Fails, then kills, at every operation that changes the disk, one after the other (DESIGN section 6).
+/// Injects errors, then kills, at every operation that changes the disk, one at a time (DESIGN section 6).
 @Suite struct FaultSweepTests {
   /// A change to a store that has the items a (revision 1), b and c.
   enum Change: CaseIterable {
     case add, update, updateAttributes, updateLocal, keepHere, share, delete, rename, importMany, repair
     case addLogin, updateLogin, renameLogin, deleteLogin
 
-    /// Whether it is about a login that has fields already.
+    /// True if the change is made to a login that already has fields.
     var hasLogin: Bool { [.updateLogin, .renameLogin, .deleteLogin].contains(self) }
   }
 
-  /// The login with fields, and its fields.
+  /// The login and its fields.
   private static let login: [NewItem] = [
     .login("f.example", "me"), .login("f.example", "me", [.field: "note"]),
     .login("f.example", "me", [.field: "otp"]), .login("f.example", "me", [.field: "x-1"]),
   ]
 
-  /// How many items an import adds.
+  /// The number of items in an import.
   private static let importedItems = 60
 
   @Test(
-    "after a fault at any operation every item is its old or its new version and the store checks clean",
+    "after a fault at any operation every item is its old or its new version and the check finds nothing",
     arguments: Change.allCases, Saboteur.Mode.allCases)
   func sweep(_ change: Change, _ mode: Saboteur.Mode) throws {
     let total = try operations(of: change)
@@ -45,7 +45,7 @@ import TestSupport
       }
       #expect(saboteur.hasStruck)
       points += 1
-      // The next command, without faults: an unrelated change, so that recovery runs.
+      // The next command runs without faults. It makes an unrelated change, so that recovery runs.
       try store.open().add(.login("next.example", "someone"), secret: SecretBytes(text: "next"))
       var after = try contents(of: store)
       #expect(after.removeValue(forKey: "internet-password/next.example/someone") == "next")
@@ -68,11 +68,11 @@ import TestSupport
   }
 
   @Test(
-    "after a kill, and a kill at any operation of the recovery, the change that was decided is there",
+    "after a kill, and a kill at any operation of the recovery, a committed change is complete",
     arguments: [Change.updateLocal, .delete, .rename, .repair])
   func killedTwice(_ change: Change) throws {
     var points = 0
-    // Every third operation, another third after each first kill, unless all are asked for.
+    // Every third operation, and a different third after each first kill, unless every fault is requested.
     let step = unsafe getenv("KEYTREE_EVERY_FAULT") != nil ? 1 : 3
     for number in 1...(try operations(of: change)) {
       var again = number % step - step + 1
@@ -81,7 +81,7 @@ import TestSupport
         let store = StandInStore()
         try prepare(store, for: change)
         let before = try contents(of: store)
-        // Killed; what was not decided is no recovery's work, and is in the other sweep.
+        // This run is killed. A change that was not committed needs no recovery; the other sweep tests that.
         try? perform(change, on: store, faults: Saboteur(at: number, .isKilled).plan)
         guard try isDecided(store) else { break }
         let second = Saboteur(at: again, .isKilled)
@@ -99,7 +99,7 @@ import TestSupport
     #expect(points > 20)
   }
 
-  /// Whether a transaction is left that the next command has to finish.
+  /// Returns true if a committed transaction is left for the next command.
   private func isDecided(_ store: StandInStore) throws -> Bool {
     let tree = try store.tree()
     return try tree.list(".keytree").contains {
@@ -107,7 +107,7 @@ import TestSupport
     }
   }
 
-  /// How many operations a change takes when nothing goes wrong.
+  /// Returns the number of operations of a change without faults.
   private func operations(of change: Change) throws -> Int {
     let store = StandInStore()
     try prepare(store, for: change)
@@ -116,8 +116,9 @@ import TestSupport
     return saboteur.count
   }
 
-  /// Every operation, but of the 500 of an import, which are much alike, only those at both ends and a sample between, and
-  /// of those of a login every third, unless `KEYTREE_EVERY_FAULT` is set: then it takes minutes.
+  /// Returns true for the operations that are tried. These are all, except for an import, whose 500 operations are much
+  /// alike: there both ends and a sample between are tried, and for a login every third. `KEYTREE_EVERY_FAULT` tries
+  /// every operation, which takes minutes.
   private func isTried(_ number: Int, of total: Int, _ change: Change) -> Bool {
     let isThorough = unsafe getenv("KEYTREE_EVERY_FAULT") != nil
     if isThorough { return true }
@@ -142,7 +143,7 @@ import TestSupport
     guard change == .repair else { return }
     let tree = try store.tree()
     let b = try #require(try keyring.find(Query(text: "b.example")).items.first)
-    // The index forgets b, c has a damaged line beside its good one, and a stray lies about.
+    // The index has no line for b, c has a damaged line beside its good one, and there is a stray file.
     let c = try #require(try keyring.find(Query(text: "c.example")).items.first)
     let shard = StoreLayout.shardFile(c.path.shard, isLocal: false)
     let good = try #require(try tree.read(shard, limit: 1 << 20))
@@ -228,7 +229,7 @@ import TestSupport
     return after
   }
 
-  /// Every item with its secret, read without any fault.
+  /// Returns every item with its secret, read without faults.
   private func contents(of store: StandInStore) throws -> [String: String] {
     let keyring = try store.open()
     var contents: [String: String] = [:]
@@ -244,7 +245,7 @@ import TestSupport
 }
 
 extension Query {
-  /// Any attribute equal to a text.
+  /// Finds any attribute that is equal to a text.
   init(text: String) {
     self.init()
     predicates = [Predicate(subject: .any, comparison: .equal(.string(text)))]

@@ -5,9 +5,9 @@ import Secrets
 import TestSupport
 import Testing
 
-/// The store with real GnuPG: what a stand-in cannot show.
+/// Tests the store with real GnuPG, for behaviour that a stand-in cannot show.
 @Suite struct GnuPGKeyringTests {
-  @Test func `items are sealed, read, changed, renamed and rebuilt with real GnuPG`() throws {
+  @Test func `items are encrypted, read, changed, renamed and rebuilt with real GnuPG`() throws {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
     let keyring = try store.create()
     let record = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "one\n"))
@@ -24,18 +24,20 @@ import Testing
     #expect(try store.open().check(decrypts: true).isClean)
   }
 
-  @Test func `reading an item that was written here takes one process, finding it none`() throws {
+  @Test func `reading an item that was written on this machine takes one process, and finding it takes none`()
+    throws
+  {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
     let record = try store.create().add(.login("github.com", "alice"), secret: SecretBytes(text: "one"))
     let keyring = try store.open()
     #expect(try keyring.find(Query()).items.count == 1)
     #expect(keyring.engineStatistics == EngineStatistics())
     #expect(try keyring.text(of: record) == "one")
-    // `gpg --version` runs once in a process, and other tests are in this one.
+    // `gpg --version` runs once in a process, and this process also runs other tests.
     let statistics = keyring.engineStatistics
     #expect((1...2).contains(statistics.processes))
     #expect(statistics.decryptions == 1 && statistics.encryptions == 0 && statistics.signatures == 0)
-    // On another machine its signature has to be verified once.
+    // On another machine the signature has to be verified once.
     ScratchFolder.remove("\(store.host.stateBase)/\(keyring.policy.keyring.hex)/roots")
     let other = try store.open()
     #expect(try other.text(of: record) == "one" && other.text(of: record) == "one")
@@ -50,7 +52,7 @@ import Testing
     #expect(try store.gnupg.run(["--decrypt", file]) == bytes)
   }
 
-  @Test func `a file that anybody else has encrypted to the owner is refused`() throws {
+  @Test func `a file that someone else has encrypted to the owner is refused`() throws {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
     let record = try store.create().add(.login("github.com", "alice"), secret: SecretBytes(text: "one"))
     let forged = try store.gnupg.encrypt(Array("evil".utf8), to: [.alice])
@@ -61,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `a record that somebody else has signed is refused`() throws {
+  @Test func `a record that someone else has signed is refused`() throws {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice, .bob]))
     let keyring = try store.create()
     let record = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "one"))
@@ -92,7 +94,7 @@ import Testing
     #expect(try store.open().check().findings.map(\.kind) == [.damaged(.badSignature)])
   }
 
-  /// The commands on the page about the format, run in the folder of a store: they print the leaf of a record and the
+  /// The commands in the format document, run in the folder of a store: they print the leaf of a record and the
   /// statement that was signed. In a tree of one record the leaf is the root.
   static let proofByHand = #"""
     record=items/internet-password/github.com/alice.json
@@ -124,15 +126,15 @@ import Testing
     if [ $last = 0 ] && [ "$hash" = "$root" ]; then echo "leads to the root"; fi
     """#
 
-  /// Runs commands of the page in the folder of a store.
+  /// Runs commands of the format document in the folder of a store.
   ///
-  /// - Returns: The lines that they print, and those of gpg's status.
+  /// - Returns: The lines that they print, and the lines of gpg's status output.
   private func runByHand(
     _ commands: String, in store: String, _ gnupg: GnuPGHome
   ) throws -> (output: [String], status: [String]) {
     let folder = ScratchFolder()
     let status = "\(folder.path)/status"
-    // `gpg` of the page is the one of the test's own home.
+    // In the script, `gpg` is a function that uses the test's own home.
     let script = """
       set -e; cd '\(store)'
       gpg() { command gpg --quiet --status-file '\(status)' --homedir '\(gnupg.home)' "$@"; }
@@ -145,7 +147,7 @@ import Testing
     return (output, lines(try GnuPGTool.run("cat", [status])))
   }
 
-  @Test func `a proof is checked by hand in the shell, and gpg says whose it is`() throws {
+  @Test func `a proof can be checked in the shell, and gpg names the signer`() throws {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
     let record = try store.create().add(.login("github.com", "alice"), secret: SecretBytes(text: "one"))
     let (output, status) = try runByHand(Self.proofByHand, in: store.path, store.gnupg)
@@ -158,7 +160,7 @@ import Testing
   }
 
   @Test(arguments: 1...7)
-  func `a path is followed by hand in the shell, for every leaf of a tree`(count: Int) throws {
+  func `a path can be followed in the shell for every leaf of a tree`(count: Int) throws {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
     let items = (0..<count).map { NewItem.login("github.com", $0 == 0 ? "alice" : "a\($0)") }
     _ = try store.create().addAll(items, secret: { SecretBytes(text: "\($0)") })
@@ -169,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func `a path that was changed does not lead to the root by hand`() throws {
+  @Test func `a changed path does not lead to the root in the shell`() throws {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
     let items = [NewItem.login("github.com", "alice"), .login("github.com", "bob")]
     _ = try store.create().addAll(items, secret: { SecretBytes(text: "\($0)") })
@@ -186,7 +188,7 @@ import Testing
   }
 
   @Test(
-    "a key that cannot be used makes no store",
+    "no store is created with an unusable key",
     arguments: [GnuPGKey.expired, .revoked, .signonly])
   func unusableOwners(_ key: GnuPGKey) throws {
     let store = GnuPGStore(try GnuPGHome(secret: [key]))
@@ -220,7 +222,7 @@ import Testing
     #expect(try keyring.text(of: record) == "one")
   }
 
-  @Test func `a pin that is lost is made again by trust, with the same people`() throws {
+  @Test func `a lost pin is made again by trust, with the same people`() throws {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
     let record = try store.create().add(.login("github.com", "alice"), secret: SecretBytes(text: "one"))
     ScratchFolder.remove(store.host.stateBase)
@@ -231,7 +233,7 @@ import Testing
     #expect(try store.open().text(of: record) == "one")
   }
 
-  @Test func `a policy that somebody else has signed cannot be accepted`() throws {
+  @Test func `a policy that someone else has signed cannot be accepted`() throws {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice, .bob]))
     let keyring = try store.create()
     let tree = try store.tree()

@@ -4,12 +4,12 @@ import OpenPGP
 import TestSupport
 import Testing
 
-/// What a store costs that somebody hands over, before anything in it is believed (threat T46).
+/// Tests the cost of opening a store from someone else before anything in it is trusted (threat T46).
 @Suite("Cost of a hostile store") struct HostileTrustTests {
   private let store = StandInStore()
   private let people = (2...80).map { StandInEngine.fingerprint($0) }
 
-  /// Makes a store whose policy has many more admins, in no group. The last of them signs it.
+  /// Creates a store whose policy has many more admins, in no group. The last of them signs it.
   private func crowded(keyFile: [UInt8]) throws {
     try store.create()
     let tree = try store.tree()
@@ -24,14 +24,14 @@ import Testing
     try tree.replaceFile(StoreLayout.policySignature, with: signature, temporary: "tmp")
   }
 
-  /// A look at the store on a machine that has accepted nothing.
+  /// Opens the store on a machine that has accepted nothing.
   private func trust() throws(KeyringError) -> Trust {
     var host = store.host
     host.stateBase += "-new"
     return try Trust(at: store.path, host: host, engine: store.engine, own: [store.owner])
   }
 
-  @Test func `the signature of a policy is verified once, however many admins it names`() throws {
+  @Test func `the signature of a policy is verified once, regardless of the number of admins`() throws {
     try crowded(keyFile: [1])
     let before = store.engine.detachedVerifications
     let trust = try trust()
@@ -39,7 +39,11 @@ import Testing
     #expect(store.engine.detachedVerifications == before + 1)
   }
 
-  @Test func `the first policy of a history is verified once, and an anchor is preferred`() throws {
+  @Test
+  func
+    `the first policy of a history is verified once, and must be signed by an anchor if there are anchors`()
+    throws
+  {
     try crowded(keyFile: [1])
     let room = try VerificationRoom(host: store.host, engine: store.engine)
     defer { room.remove() }
@@ -61,7 +65,7 @@ import Testing
     #expect(throws: KeyringError.file(FileError("read", file, .tooLarge(limit: 256 << 10)))) { try trust() }
   }
 
-  @Test func `key files of more than 4 MiB in all are not read`() throws {
+  @Test func `key files of more than 4 MiB in total are not read`() throws {
     try crowded(keyFile: [UInt8](repeating: 1, count: 64 << 10))
     let error = KeyringError.file(FileError("read", "keys", .tooLarge(limit: 4 << 20)))
     #expect(throws: error) { try trust() }
@@ -70,7 +74,7 @@ import Testing
     #expect(throws: error) { _ = try Keyring.forVerification(at: store.path, in: room) }
   }
 
-  @Test func `a signature file of more than 16 KiB is not given to GnuPG`() throws {
+  @Test func `a signature file of more than 16 KiB is not passed to GnuPG`() throws {
     try crowded(keyFile: [1])
     try store.put([UInt8](repeating: 10, count: 16 << 10 + 1), at: StoreLayout.policySignature)
     let before = store.engine.detachedVerifications

@@ -6,16 +6,16 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// An index that is kept in memory gives the answers that the files give.
+/// Tests that an index that is kept in memory gives the same answers as the files.
 @Suite struct KeptIndexTests {
-  /// Clocks that stand still unless a test moves them.
+  /// Clocks that are stopped until a test changes them.
   final class Clocks: Sendable {
     let now = Mutex<Int64?>(nil)
     let elapsed = Atomic<Int64>(0)
 
     static let second: Int64 = 1_000_000_000
 
-    /// - Parameter tick: how long the clock of files stands still.
+    /// - Parameter tick: The resolution of the file clock in nanoseconds.
     func clock(tick: Int64 = 1) -> FileClock {
       var clock = FileClock()
       let real = clock.now
@@ -25,12 +25,12 @@ import Testing
       return clock
     }
 
-    /// Lets files seem old, so that nothing that changes now is hidden in the tick of an earlier change.
+    /// Makes all files seem old, so that no change is hidden in the same tick as an earlier change.
     func makeFilesOld() { now.withLock { $0 = FileClock().now() + 10 * Self.second } }
     func wait() { elapsed.add(Self.second, ordering: .relaxed) }
   }
 
-  /// What both give, or the kind of the error.
+  /// The result of a query, or the kind of its error.
   struct Answer: Equatable {
     var items: [ItemRecord] = []
     var problems: [IndexProblem] = []
@@ -47,7 +47,7 @@ import Testing
       do throws(KeyringError) {
         self.init(try keyring.find(query))
       } catch {
-        // Of several files that cannot be read, threads report the one that they met first.
+        // If several files cannot be read, threads report the first one that they reach.
         if case .file = error {
           self.init(error: .file(FileError("read", "", .notARegularFile)))
         } else {
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "all answers are those of the files, while these change in every way",
+    "all answers match the files while these change in every way",
     arguments: [1, 30_000_000] as [Int64], 0..<2 as Range<UInt64>)
   func law(tick: Int64, seed: UInt64) throws {
     let clocks = Clocks()
@@ -67,7 +67,7 @@ import Testing
     var (found, failed, damaged) = (0, 0, 0)
     for round in 0..<60 {
       for _ in 0..<round % 3 { try changing.change() }
-      // Only this may stay unseen until then.
+      // Only an overwrite in place may stay unnoticed until then.
       if changing.isOverwritten { clocks.wait() }
       changing.isOverwritten = false
       for _ in 0..<3 {
@@ -79,12 +79,12 @@ import Testing
         damaged += answer.problems.count
       }
     }
-    // Most of what can happen has happened.
+    // The test is meaningful only if these cases occurred.
     #expect(found > 50 && failed > 0 && damaged > 0)
   }
 
   @Test(
-    "queries that are asked together get the answers that each gets alone", arguments: 0..<3 as Range<UInt64>)
+    "queries that are run together get the same answers as alone", arguments: 0..<3 as Range<UInt64>)
   func together(seed: UInt64) throws {
     let clocks = Clocks()
     var changing = try ChangingStore(seed: 100 + seed)
@@ -109,7 +109,7 @@ import Testing
     #expect(found > 50 && failed > 0)
   }
 
-  @Test func `the first questions read files, the later ones nothing`() throws {
+  @Test func `the first queries read files, and later ones read nothing`() throws {
     let store = StandInStore()
     _ = try store.create().addAll(
       (0..<50).map { .login("host\($0).example", "me") }, secret: { _ in SecretBytes(text: "s") })
@@ -123,19 +123,19 @@ import Testing
       let later = try kept.find(query)
       #expect(!later.items.isEmpty && later.isFromMemory)
     }
-    // A change costs the one shard that it is in.
+    // A change costs one read of its shard.
     try store.open().add(.login("new.example", "me"), secret: SecretBytes(text: "s"))
     let fresh = try kept.find(Query())
     #expect(fresh.items.count == 51 && fresh.statistics.shardsRead == 1)
   }
 
-  @Test func `many records are asked on several threads, and come in the same order`() throws {
+  @Test func `many records are searched on several threads, and come in the same order`() throws {
     let store = StandInStore()
     let writer = try store.create()
     let login = try writer.add(.login("host.example", "me"), secret: SecretBytes(text: "s"))
     try fill(store, like: login, count: 2500)
     let kept = try store.openKept()
-    // No bytes to look for, so that memory is asked.
+    // This query has no bytes to search for, so memory is used.
     let prefix = Predicate(
       subject: .attribute(.label), comparison: .prefix("LABEL 3"), ignoresCase: true)
     for query in [Query(), Query(predicates: [prefix]), Query(predicates: [prefix], limit: .count(5))] {
@@ -149,7 +149,7 @@ import Testing
     #expect(try kept.find(Query(predicates: [selective])).statistics.shardsRead == 256, "files are faster")
   }
 
-  /// Writes the lines of many items without the items.
+  /// Writes the lines of many items without their files.
   private func fill(_ store: StandInStore, like record: ItemRecord, count: Int) throws {
     var generator = SeededGenerator(seed: 1)
     var lines: [String: [UInt8]] = [:]
@@ -167,7 +167,7 @@ import Testing
     for (file, bytes) in lines { try store.tree().replaceFile(file, with: bytes, temporary: "new") }
   }
 
-  @Test func `a file that is overwritten in place is seen after a second`() throws {
+  @Test func `a file that is overwritten in place is noticed after a second`() throws {
     let changing = try ChangingStore(seed: 1)
     let clocks = Clocks()
     clocks.makeFilesOld()
@@ -180,7 +180,7 @@ import Testing
     #expect(try kept.find(Query(predicates: [.id(record.id)])).items.isEmpty)
   }
 
-  @Test func `a change is worked out on the files, also when what is kept is older`() throws {
+  @Test func `a change is computed from the files, even if the index in memory is older`() throws {
     let store = StandInStore()
     let changing = try store.create()
     let record = try changing.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
@@ -195,7 +195,7 @@ import Testing
     let file = unsafe open(path, O_WRONLY | O_TRUNC)
     #expect(unsafe write(file, line, line.count) == line.count)
     close(file)
-    // What the index alone says counts for nothing.
+    // Values that only the index has are ignored.
     let new = try kept.update(record, AttributeChanges(set: [.comment: "by program"]))
     #expect(new.attributes[.label] == nil && new.attributes[.comment] == "by program")
     #expect(try kept.find(Query()).items == [new])
@@ -204,11 +204,11 @@ import Testing
     #expect(both.attributes[.label] == labelled.attributes[.label])
   }
 
-  @Test func `changes within one tick of the file system's clock are seen`() throws {
+  @Test func `changes within one tick of the file system's clock are noticed`() throws {
     let store = StandInStore()
     let writer = try store.create()
     let record = try writer.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
-    // All that happens here happens in one tick, which begins now.
+    // Everything in this test happens in one tick, which begins now.
     let tick = 3600 * Clocks.second
     let clocks = Clocks()
     let start = FileClock().now() / tick * tick
@@ -233,7 +233,7 @@ import Testing
     #expect(try kept.find(Query()).isFromMemory)
   }
 
-  @Test func `a change by the library is seen where no time of a folder tells of it`() throws {
+  @Test func `a change by the library is noticed even if no time stamp of a folder shows it`() throws {
     let store = StandInStore()
     let writer = try store.create()
     let record = try writer.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
@@ -247,7 +247,7 @@ import Testing
     }
   }
 
-  @Test func `threads see every change that was finished before they asked`() throws {
+  @Test func `threads see every change that was finished before their query`() throws {
     let store = StandInStore()
     let writer = try store.create()
     let record = try writer.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
@@ -261,7 +261,7 @@ import Testing
       guard number > 0 else {
         defer { done.store(rounds, ordering: .releasing) }
         for round in 1...rounds {
-          // Another shard each time, so that an answer of two moments has the item twice or not at all.
+          // Each change goes to another shard, so a mix of two states would have the item twice or not at all.
           try writer.update(
             record,
             AttributeChanges(set: [.server: .string("s\(round).example"), .label: .string("\(round)")]))
@@ -284,7 +284,7 @@ import Testing
     #expect(Answer(Query(), kept) == Answer(Query(), writer))
   }
 
-  @Test func `what a writer that was killed has decided is finished, and seen`() throws {
+  @Test func `the committed change of a killed writer is finished and noticed`() throws {
     let store = StandInStore()
     let record = try store.create().add(.login("a.example", "me"), secret: SecretBytes(text: "old"))
     let kept = try store.openKept()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Keyring
 
-/// Key files against those that this machine has accepted, and those that the policy names.
+/// Tests key files against those that this machine has accepted and those that the policy names.
 @Suite struct KeyFileTests {
   private let store = StandInStore()
   private var file: String { StoreLayout.keyFile(store.owner) }
@@ -31,7 +31,7 @@ import Testing
     return contents
   }
 
-  @Test func `an older key file put back stops every write, and reading goes on without it`()
+  @Test func `an older key file that was restored stops every write, and reading continues without it`()
     throws
   {
     let record = try store.create().add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
@@ -59,13 +59,13 @@ import Testing
     let keyring = try store.createWithoutKeyDigests()
     try put([0])
     #expect(throws: changed) { try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s")) }
-    // Also when it was accepted meanwhile: the engine still has the old key.
+    // This also holds after the file was accepted, because the engine still has the old key.
     try trust().accept()
     #expect(throws: changed) { try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s")) }
     #expect(try keyring.find(Query()).items.isEmpty)
   }
 
-  @Test func `trust shows whose key file has changed, and accepts it`() throws {
+  @Test func `trust shows whose key file has changed and accepts it`() throws {
     try store.createWithoutKeyDigests()
     #expect(try trust().standing == .accepted)
     try put([0])
@@ -78,7 +78,7 @@ import Testing
     try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
     let state = try FileTree(at: store.host.stateBase)
     let copies = try state.list(keyring.policy.keyring.hex).filter { $0.hasPrefix("key-") }
-    #expect(copies.count == 1, "the copy of the old one is gone")
+    #expect(copies.count == 1, "the copy of the old key is removed")
   }
 
   @Test func `a key file that the policy does not name cannot be accepted`() throws {
@@ -90,17 +90,17 @@ import Testing
     #expect(throws: KeyringError.policyNotTrusted(obstacle)) { try trust.accept() }
   }
 
-  @Test func `when the accepted copy is lost as well nothing is read with another key`() throws {
+  @Test func `nothing is read with another key if the accepted copy is lost, too`() throws {
     let keyring = try store.create()
     let state = try FileTree(at: store.host.stateBase)
     let folder = keyring.policy.keyring.hex
     for name in try state.list(folder) where name.hasPrefix("key-") { try state.remove("\(folder)/\(name)") }
-    #expect(try store.open().distrust == nil, "as long as the store has it the copy is not needed")
+    #expect(try store.open().distrust == nil, "the copy is not needed as long as the store has the key")
     try put([0])
     #expect(throws: changed) { try store.open() }
   }
 
-  @Test func `a pin from before key files were kept is read, and knows them after the next write`() throws {
+  @Test func `a pin without key files is read, and has them after the next write`() throws {
     let keyring = try store.create()
     let state = try FileTree(at: store.host.stateBase)
     let pin = "\(keyring.policy.keyring.hex)/pin.json"

@@ -15,8 +15,8 @@ import TestSupport
     ] as [[UInt8]])
   func roundTrip(_ bytes: [UInt8]) throws { try expectRoundTrip(bytes) }
 
-  // The value of an argument is in the output of the tests, so that this one is none.
-  @Test("a secret of the largest size comes back") func largestSecret() throws {
+  // The output of the tests shows the value of every argument, so the largest secret is not an argument.
+  @Test("a secret of the maximum size comes back") func largestSecret() throws {
     try expectRoundTrip([UInt8](repeating: 0x41, count: 1 << 20))
   }
 
@@ -39,7 +39,7 @@ import TestSupport
     #expect(try keyring.find(Query()).items.isEmpty)
   }
 
-  @Test func `the item of the design's example lies where the design says`() throws {
+  @Test func `the files of the example in the design are at the paths in the design`() throws {
     let store = StandInStore()
     try store.create().add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
     let tree = try store.tree()
@@ -66,7 +66,7 @@ import TestSupport
     #expect(try keyring.text(of: keyring.find(Query()).items[0]) == "s")
   }
 
-  @Test func `local items are found by the same queries and lie apart`() throws {
+  @Test func `local items are found by the same queries and stored separately`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     var item = NewItem.login("github.com", "bob")
@@ -80,7 +80,7 @@ import TestSupport
     #expect(try store.tree().status("items/internet-password/github.com/bob.gpg") == nil)
   }
 
-  @Test func `an item moves to this machine and back as it is, and leaves nothing behind`() throws {
+  @Test func `an item moves to this machine and back unchanged, and leaves nothing behind`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     let shared = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
@@ -102,7 +102,8 @@ import TestSupport
     #expect(try keyring.check(decrypts: true).isClean)
   }
 
-  @Test func `an item moves to this machine with another secret or key, but not onto another`() throws {
+  @Test func `an item can move to this machine with another secret or key, but not onto another item`() throws
+  {
     let store = StandInStore()
     let keyring = try store.create()
     var old = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
@@ -137,7 +138,7 @@ import TestSupport
     #expect(try keyring.check(decrypts: true).isClean)
   }
 
-  @Test func `an attribute outside the primary key is changed without sealing again`() throws {
+  @Test func `an attribute outside the primary key is changed without re-encryption`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     let old = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
@@ -147,13 +148,13 @@ import TestSupport
     #expect(new.sealed == old.sealed && new.attributes[.label] == .string("work"))
     #expect(store.engine.statistics.encryptions == 1)
     let again = try keyring.update(new, AttributeChanges(set: set))
-    #expect(again == new, "setting what is already there changes nothing")
+    #expect(again == new, "setting the same value again changes nothing")
   }
 
   @Test func `the secret of all matches is refused before any file is read`() throws {
     let store = StandInStore()
     let keyring = try store.create()
-    // Nothing can be read from here on.
+    // Nothing can be read after this.
     ScratchFolder.remove("\(store.path)/index")
     ScratchFolder.remove("\(store.path)/.keytree")
     unsafe chmod(store.path, 0)
@@ -167,7 +168,7 @@ import TestSupport
     }
   }
 
-  @Test func `finding decrypts nothing and getting decrypts one`() throws {
+  @Test func `finding decrypts nothing, and getting decrypts one item`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     let items = (0..<50).map { NewItem.login("host\($0).example", "me") }
@@ -178,7 +179,7 @@ import TestSupport
     #expect(store.engine.statistics.decryptions == 1)
   }
 
-  @Test("as many secrets as the limit lets through are decrypted, and no more", arguments: [1, 3, 20])
+  @Test("exactly as many secrets as the limit allows are decrypted", arguments: [1, 3, 20])
   func secrets(_ limit: Int) throws {
     let store = StandInStore()
     let keyring = try store.create()
@@ -199,11 +200,11 @@ import TestSupport
     let store = StandInStore()
     let keyring = try store.create()
     try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
-    // Whatever is read now is an error.
+    // Every read is an error after this.
     ScratchFolder.remove("\(store.path)/index")
     try store.tree().createFile("index", [])
     #expect(throws: KeyringError.invalidQuery(.secretOfAllMatches)) {
-      try keyring.forEachSecret(matching: Query()) { _, _ in Issue.record("handed out") }
+      try keyring.forEachSecret(matching: Query()) { _, _ in Issue.record("released") }
     }
     #expect(throws: KeyringError.self) { try keyring.find(Query()) }
     #expect(store.engine.statistics.decryptions == 0)
@@ -220,7 +221,7 @@ import TestSupport
     #expect(try keyring.find(Query()).items.count == 20)
   }
 
-  @Test func `threads that add at once lose nothing`() throws {
+  @Test func `threads that add items at once lose nothing`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     try ThreadGroup.run(8) { worker in
@@ -232,7 +233,7 @@ import TestSupport
     #expect(try keyring.check(decrypts: true).isClean)
   }
 
-  @Test func `a lock that is held makes a writer give up with the holder's id`() throws {
+  @Test func `a writer that cannot get the lock gives up and reports the holder's id`() throws {
     let store = StandInStore()
     try store.create().add(.login("first.example", "me"), secret: SecretBytes(text: "s"))
     let descriptor = unsafe open("\(store.path)/.keytree/lock", O_RDWR)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A document of the repository, as far as tests look into it.
+/// A document of the repository, as the tests read it.
 struct MarkdownDocument {
   /// The documents that this target checks.
   static let names = ["README.md", "CHANGELOG.md"] + articles
@@ -32,7 +32,7 @@ struct MarkdownDocument {
       .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
   }
 
-  /// The code block below the comment `example: NAME`, without a line feed at its end; nil when there is none.
+  /// Returns the code block below the comment `example: NAME` without its final line feed, or nil if there is none.
   func example(_ name: String) -> String? {
     guard let mark = lines.firstIndex(of: "<!-- example: \(name) -->"),
       lines.dropFirst(mark + 1).first?.hasPrefix("```") == true
@@ -53,13 +53,13 @@ struct MarkdownDocument {
     try Data(text.utf8).write(to: Self.root.appendingPathComponent(path))
   }
 
-  /// The code blocks in a language, each as its lines.
+  /// Returns the code blocks in a language, each as lines.
   func blocks(_ language: String) -> [[String]] {
     lines.indices.filter { lines[$0] == "```\(language)" }
       .map { Array(lines[($0 + 1)...].prefix { $0 != "```" }) }
   }
 
-  /// The rows of the first table with these column heads: cells without space around and without backquotes.
+  /// Returns the rows of the first table with these column heads. Cells have no surrounding space and no backquotes.
   func table(_ heads: String...) -> [[String]] {
     guard let head = lines.firstIndex(of: "| " + heads.joined(separator: " | ") + " |") else { return [] }
     return lines[(head + 2)...].prefix { $0.hasPrefix("|") }.map { line in

@@ -4,7 +4,7 @@ import Secrets
 import TestSupport
 import Testing
 
-/// What a merge, or a backup that was put back in parts, can leave.
+/// Tests states that a merge, or a partly restored backup, can leave.
 @Suite struct MergedStoreTests {
   private let store = StandInStore()
   private let keyring: Keyring
@@ -22,7 +22,7 @@ import Testing
     )
   }
 
-  @Test func `a second line for an item stops changes of it with the reason`() throws {
+  @Test func `a second line for an item stops changes to it, with the reason`() throws {
     var stale = record
     stale.attributes[.label] = "stale"
     stale.sealed = ContentDigest(of: [])
@@ -41,13 +41,13 @@ import Testing
     #expect(try keyring.text(of: record) == "first")
   }
 
-  /// What plain git leaves where it knows nothing of items.
+  /// The states of the index that plain git can leave.
   enum Leaving: CaseIterable {
     case doubleLine, unsortedLines, staleLine, lineAlone, filesAlone, lineInAnotherShard
   }
 
   @Test(arguments: Leaving.allCases)
-  func `what plain git leaves of the index is made from the records again, without a key`(
+  func `repair rebuilds the index that plain git leaves from the records, without a key`(
     leaving: Leaving
   ) throws {
     let oldLine = try #require(try store.bytes(store.shardFile(record)))
@@ -92,7 +92,7 @@ import Testing
     #expect(again.isClean && again.repairs.isEmpty)
   }
 
-  @Test func `a shard whose last item goes stays, so that git merges it`() throws {
+  @Test func `a shard whose last item is removed stays, so that git can merge it`() throws {
     try keyring.delete([record])
     #expect(try store.bytes(store.shardFile(record)) == [])
     #expect(try keyring.check(decrypts: true).isClean)
@@ -102,7 +102,7 @@ import Testing
 
   // MARK: Conflict copies
 
-  /// The item with a second secret, and a conflict copy of the first version.
+  /// Returns the item with a second secret, and a conflict copy of its first version.
   private func makeCopy() throws -> (item: ItemRecord, copy: ConflictCopy) {
     let (message, file) = try files(record)
     let new = try keyring.update(record, secret: SecretBytes(text: "second"))
@@ -110,7 +110,7 @@ import Testing
     return (new, try #require(try keyring.conflictCopies().first))
   }
 
-  @Test func `a conflict copy is found by no query, is sound, and has a secret`() throws {
+  @Test func `a conflict copy is found by no query, passes the check and has a secret`() throws {
     let (item, copy) = try makeCopy()
     #expect(copy.record == record && copy.signer == store.owner)
     #expect(try #require(copy.signed) >= record.modified)
@@ -152,7 +152,7 @@ import Testing
     #expect(throws: KeyringError.self) { _ = try keyring.secret(of: copy) }
   }
 
-  @Test func `a conflict copy that is all that is left of an item can have its place`() throws {
+  @Test func `a conflict copy can take the place of its deleted item`() throws {
     let (item, copy) = try makeCopy()
     try keyring.delete([item])
     #expect(throws: KeyringError.itemNotFound) { try keyring.resolve(copy, keeping: .ours) }
@@ -163,7 +163,7 @@ import Testing
     #expect(try keyring.check(decrypts: true).isClean)
   }
 
-  @Test func `a conflict copy that nobody of its group has signed is listed and cannot be used`() throws {
+  @Test func `a conflict copy that no member of its group has signed is listed and cannot be used`() throws {
     let (message, file) = try files(record)
     let stranger = StandInEngine.fingerprint(9)
     let forged = try store.sign([record], by: stranger, for: keyring.policy.keyring)[0]
@@ -176,13 +176,13 @@ import Testing
     #expect(throws: bad) { try keyring.resolve(copy, keeping: .theirs) }
     #expect(throws: bad) { try keyring.resolve(copy, keeping: .both) }
     #expect(try keyring.check().findings == [Finding(copy.files[1], .damaged(.badSignature))])
-    // The line names the files: the same version with the true signature takes their place.
+    // The line determines the names of the files, so the same version with a valid signature replaces them.
     try store.putConflictCopy(file, message)
     #expect(try keyring.conflictCopies().map(\.signer) == [store.owner])
     #expect(try keyring.check().isClean)
   }
 
-  @Test func `files in the folder of conflict copies that are not copies are reported`() throws {
+  @Test func `other files in the folder of conflict copies are reported`() throws {
     let (_, copy) = try makeCopy()
     let message = try #require(try store.bytes(copy.files[0]))
     let file = try #require(try store.bytes(copy.files[1]))
@@ -199,7 +199,7 @@ import Testing
     #expect(report.findings == expected, "\(report.findings)")
     #expect(try keyring.conflictCopies() == [copy])
     #expect(try store.bytes(copy.files[0]) == message)
-    // A file of the copy that is gone, or another one.
+    // A file of the copy is missing or was replaced.
     try store.put(nil, at: copy.files[0])
     #expect(try keyring.check().findings.contains(Finding(copy.files[0], .damaged(.missing))))
     #expect(throws: KeyringError.itemDamaged(record.reference, .missing)) { _ = try keyring.secret(of: copy) }
@@ -207,7 +207,7 @@ import Testing
     #expect(try keyring.check().findings.contains(Finding(copy.files[0], .damaged(.notAsRecorded))))
   }
 
-  @Test func `an older version that was put back is never accepted by a repair of the files`() throws {
+  @Test func `repair never accepts the restored file of an older version`() throws {
     let old = try files(record)
     let new = try keyring.update(record, secret: SecretBytes(text: "second"))
     try store.put(old.message, at: store.secretFile(record))
@@ -215,7 +215,7 @@ import Testing
     #expect(try keyring.repair().findings == [finding])
     #expect(try keyring.find(Query()).items == [new])
     #expect(throws: KeyringError.itemDamaged(new.reference, .notAsRecorded)) { _ = try keyring.text(of: new) }
-    // Removing the item puts the files aside; whoever wants the old secret finds it there.
+    // Deleting the item moves its files to quarantine, where the old secret can be found.
     try keyring.delete([new])
     #expect(try keyring.check().isClean)
     let kept = try #require(try store.tree().list(".keytree").first { $0.hasPrefix("quarantine-") })

@@ -4,9 +4,9 @@ import Secrets
 import TestSupport
 import Testing
 
-/// What a newer version of Keytree has written is neither guessed at nor put aside.
+/// Tests that data of a newer version of Keytree is neither interpreted nor quarantined.
 @Suite struct NewerVersionTests {
-  @Test func `a record of a newer format is left alone, also by repair`() throws {
+  @Test func `a record of a newer format is left unchanged, even by repair`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     let record = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `what a newer version has added to a record survives a change, and is signed again`() throws {
+  @Test func `unknown members of a newer version survive a change, and are signed again`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     var record = try keyring.add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
@@ -43,7 +43,7 @@ import Testing
     #expect(try keyring.check(decrypts: true).isClean)
   }
 
-  @Test func `a change that a newer version has begun is not put aside by repair`() throws {
+  @Test func `a pending transaction of a newer version is not quarantined by repair`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     let tree = try store.tree()

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What two processes that accept policies at the same time leave on this machine.
+/// Tests processes that accept policies on this machine at the same time.
 @Suite struct PinTests {
   private func trust(_ store: StandInStore) throws -> Trust {
     try Trust(at: store.path, host: store.host, engine: store.engine, own: [store.owner])
@@ -42,7 +42,7 @@ import Testing
     #expect(try trust(store).accepted?.generation == 3)
   }
 
-  @Test func `a process that accepts a policy waits for the lock of another one`() async throws {
+  @Test func `a process that accepts a policy waits for the lock of another process`() async throws {
     let store = StandInStore()
     try store.create()
     let state = try FileTree(at: "\(store.folder.path)/state")

@@ -5,18 +5,19 @@ import Secrets
 import TestSupport
 import Testing
 
-/// What plain git leaves where somebody has moved an item to another group, and a member of its group has changed it.
+/// Tests the result of plain git when an item was moved to another group, and a member of its group changed it
+/// concurrently.
 @Suite struct PlainMergeMoveTests {
   private static let alice = StandInEngine.fingerprint(1)
   private static let bob = StandInEngine.fingerprint(2)
   private static let carol = StandInEngine.fingerprint(3)
 
-  /// Merges an item of `ops` that is in the store with a version in `default` beside it.
+  /// Merges an item of `ops` in the store with another version of it in `default`.
   ///
   /// - Parameters:
-  ///   - signer: Who has signed that version: Alice, who is in both groups, or Bob, who is in `default`.
-  ///   - member: Who has signed the item: Alice, or Carol, who is in `ops` alone.
-  ///   - knowsBase: Whether the history has the version that both come from.
+  ///   - signer: The signer of that version: Alice, who is in both groups, or Bob, who is in `default`.
+  ///   - member: The signer of the item: Alice, or Carol, who is in `ops` only.
+  ///   - knowsBase: True if the history has the common base of both versions.
   private func merge(
     _ signer: Fingerprint, by member: Fingerprint = alice, knowsBase: Bool
   ) throws -> (store: StandInStore, item: ItemRecord, other: ItemRecord, FinishedMerges) {
@@ -50,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a version of somebody outside of the group is refused, and kept as a conflict copy`(
+  func `a version signed by someone outside the group is refused and kept as a conflict copy`(
     knowsBase: Bool
   ) throws {
     let (store, item, other, finished) = try merge(Self.bob, knowsBase: knowsBase)
@@ -59,12 +60,12 @@ import Testing
     #expect(try keyring.find(Query()).items == [item])
     #expect(try keyring.text(of: item) == "of ops")
     #expect(try keyring.conflictCopies().map(\.record) == [other])
-    // The policy was changed without its list for other programs.
+    // The policy was changed without the list of recipients for other programs.
     let findings = try keyring.check(decrypts: true).findings.filter { $0.kind != .passRecipients }
     #expect(findings.isEmpty, "\(findings)")
   }
 
-  @Test func `where nobody knows which version was first, both are kept as conflict copies`() throws {
+  @Test func `if the older version is unknown, both are kept as conflict copies`() throws {
     let (store, item, other, finished) = try merge(Self.bob, by: Self.carol, knowsBase: false)
     #expect(Set(finished.refused) == [item.path, other.path] && finished.copies == 2)
     #expect(try store.open().find(Query()).items.isEmpty)
@@ -73,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a version of a member of both groups is merged`(knowsBase: Bool) throws {
+  func `a version signed by a member of both groups is merged`(knowsBase: Bool) throws {
     let (store, item, other, finished) = try merge(Self.alice, knowsBase: knowsBase)
     #expect(finished.refused.isEmpty)
     let keyring = try store.open()

@@ -5,9 +5,10 @@ import Secrets
 import Testing
 import TestSupport
 
-/// What this machine accepted, against what the store says now.
+/// Tests the policy in the store against the one that this machine has accepted.
 @Suite struct PolicyTests {
-  @Test func `a policy edited by hand stops every write, and reading goes on with the accepted one`() throws {
+  @Test func `a policy edited by hand stops every write, and reading continues with the accepted one`() throws
+  {
     let store = StandInStore()
     let record = try store.create().add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
     let tree = try store.tree()
@@ -19,7 +20,7 @@ import TestSupport
     for variant in [
       text.replacing("Alice", with: "Mallory"), edited, text + " ", text.replacing(":1,", with: ":2,"),
     ] {
-      #expect(variant != text, "the variant is one")
+      #expect(variant != text, "the variant differs")
       try tree.replaceFile("policy.json", with: Array(variant.utf8), temporary: "tmp")
       let attempts: [() throws -> Void] = [
         { try store.open().add(.login("b.example", "me"), secret: SecretBytes(text: "s")) },
@@ -94,12 +95,12 @@ import TestSupport
     #expect(throws: KeyringError.unsafeFolder(path: "\(store.path)/\(name)", .writableByOthers)) {
       try store.open()
     }
-    // Where nobody else may enter, nobody else can write.
+    // If nobody else may enter the folder, nobody else can write to it.
     unsafe chmod(store.path, 0o700)
     #expect(try store.open().find(Query()).items.count == 1)
   }
 
-  @Test func `a store without its index says so, and is not taken for an empty one`() throws {
+  @Test func `a store without its index is reported, and not treated as empty`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     #expect(try !keyring.find(Query()).isIndexLost)
@@ -109,7 +110,7 @@ import TestSupport
     #expect(try keyring.find(Query()).isIndexLost)
   }
 
-  @Test func `folders that a writer has made and not filled are no items without an index`() throws {
+  @Test func `empty folders that a writer has created do not count as items without an index`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     try store.tree().makeDirectory("items/generic-password/mailer")
@@ -117,7 +118,7 @@ import TestSupport
     #expect(try !store.openKept().find(Query()).isIndexLost)
   }
 
-  @Test func `a store is made once, and not where other things are`() throws {
+  @Test func `a store is created once, and not in a folder with other files`() throws {
     let store = StandInStore()
     try store.create()
     #expect { try store.create() } throws: { error in

@@ -7,10 +7,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// GnuPG may ask for a passphrase whenever it signs or decrypts, and nobody may answer: other writers do not wait
-/// for that.
+/// Tests that other writers do not wait for a passphrase. GnuPG may ask for one whenever it signs or decrypts, and the
+/// user may never answer.
 @Suite struct PromptTests {
-  /// A stand-in that does something each time when a dialog could appear.
+  /// A stand-in that runs a callback whenever a dialog could appear.
   private final class AskingEngine: SealingEngine {
     private let base: StandInEngine
     private let ask = Mutex<@Sendable () -> Void>({})
@@ -84,13 +84,13 @@ import Testing
     return AttributeChanges(set: set)
   }
 
-  @Test func `another writer can take the lock whenever a passphrase could be asked for`() throws {
+  @Test func `another writer can take the lock whenever a passphrase could be requested`() throws {
     let lock = "\(store.path)/.keytree/lock"
     let asked = Counter()
     engine.onAsking {
       _ = asked.next()
       let descriptor = unsafe open(lock, O_RDWR)
-      // A process that another test starts at this moment has a copy of every descriptor until it becomes a program.
+      // A process that another test starts at this moment has a copy of every descriptor until its program runs.
       let isFree = (0..<200).contains { _ in
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
         usleep(10_000)
@@ -107,7 +107,7 @@ import Testing
     #expect(asked.next() > 6)
   }
 
-  @Test func `an item that changes while its new secret is sealed keeps that change`() throws {
+  @Test func `an item that changes while its new secret is encrypted keeps that change`() throws {
     let (store, record, count) = (store, record, Counter())
     engine.onAsking {
       guard count.next() == 1 else { return }
@@ -131,8 +131,8 @@ import Testing
     #expect(try store.open().check(decrypts: true).isClean)
   }
 
-  @Test func `two writers at different items do not make each other sign again`() throws {
-    // In one shard, which both rewrite.
+  @Test func `concurrent writers of different items do not make each other sign again`() throws {
+    // Both items are in one shard, which both writers rewrite.
     let other = try #require(
       try (0...).lazy.map { NewItem.login("a.example", "x\($0)") }.first {
         try $0.path().shard == record.path.shard
@@ -156,7 +156,7 @@ import Testing
     #expect(try store.open().check(decrypts: true).isClean)
   }
 
-  @Test func `of two writers at one item the second works it out again, once`() throws {
+  @Test func `the second of two concurrent writers of one item signs its change again, once`() throws {
     let (store, record, asked) = (store, record, Counter())
     engine.onAsking {
       guard asked.next() == 1 else { return }
@@ -189,7 +189,7 @@ import Testing
     #expect(try store.open().check(decrypts: true).isClean)
   }
 
-  @Test func `an item that is removed while it is sealed stays removed`() throws {
+  @Test func `an item that is removed during its encryption stays removed`() throws {
     let (store, record) = (store, record)
     engine.onAsking {
       #expect(throws: Never.self) { try store.open().delete([record]) }
@@ -201,7 +201,7 @@ import Testing
   }
 
   @Test
-  func `a writer takes the lock first when others have changed the item three times, and nothing is lost`()
+  func `a writer whose item others have changed three times takes the lock first, and nothing is lost`()
     throws
   {
     let (store, record, count) = (store, record, Counter())
@@ -216,7 +216,7 @@ import Testing
     #expect(try store.open().text(of: updated) == "new")
   }
 
-  @Test func `a secret that was edited replaces only the one that it was made from`() throws {
+  @Test func `an edited secret replaces only the secret that it was made from`() throws {
     let (store, record, count) = (store, record, Counter())
     engine.onAsking {
       guard count.next() == 1 else { return }
@@ -230,7 +230,7 @@ import Testing
     #expect(try keyring.replaceSecret(of: edited, with: SecretBytes(text: "late")) == nil)
   }
 
-  @Test func `nothing is asked for a change that will be refused`() throws {
+  @Test func `no passphrase is requested for a change that will be refused`() throws {
     let tree = try store.tree()
     let policy = try #require(try tree.read("policy.json", limit: 1 << 20))
     let edited = String(decoding: policy, as: UTF8.self).replacing("Alice", with: "Mallory")

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Readers take no lock; what they answer is still of one moment (DESIGN section 6).
+/// Tests that readers, which take no lock, see a single state of the store (DESIGN section 6).
 @Suite struct ReaderTests {
   @Test func `an item that is renamed all the time is found exactly once at any time`() throws {
     let store = StandInStore()
@@ -33,11 +33,11 @@ import Testing
     #expect(looks.load(ordering: .relaxed) > 3)
   }
 
-  @Test func `a reader finishes what a writer that was killed has decided`() throws {
+  @Test func `a reader finishes the committed change of a killed writer`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     let record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "old"))
-    // Killed right after the record of the change was renamed into place.
+    // Killed right after the record of the transaction was renamed into place.
     let isDecided = Atomic(false)
     let dying = try store.open(faults: { operation, path in
       if isDecided.load(ordering: .relaxed) { return .fail(4) }

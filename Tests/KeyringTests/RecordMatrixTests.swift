@@ -5,8 +5,8 @@ import Secrets
 import TestSupport
 import Testing
 
-/// Everything of an item that somebody without the right to could change, against everything that can be done with it: no
-/// forged value is used, and no secret released (DESIGN section 5).
+/// Tests every part of an item that someone could change without permission, with every operation: no forged value is
+/// used, and no secret is released (DESIGN section 5).
 @Suite struct RecordMatrixTests {
   /// A part of an item: a member of its line, of its proof, or the encrypted file.
   enum Part: Hashable, CustomStringConvertible {
@@ -23,13 +23,13 @@ import Testing
     }
   }
 
-  /// What was done to the part, or how the record with a changed part was signed.
+  /// The change to the part, or the signer of the record with a changed part.
   enum Forgery: CaseIterable {
     case changed, removed, added, fromAnotherItem, fromAnOlderVersion
     case signedByStranger, signedByFormerMember, signedByMemberOfAnotherGroup
   }
 
-  /// What is asked of the library.
+  /// The operations of the library.
   enum Operation: CaseIterable { case secret, update, updateSecret, duplicate, delete, transaction }
 
   private static let members = [
@@ -50,7 +50,7 @@ import Testing
   private let opsOnly = StandInEngine.fingerprint(3)
   private let stranger = StandInEngine.fingerprint(9)
 
-  /// The two files of an item, taken apart.
+  /// The two files of an item, parsed.
   private struct Files {
     var line: [JSONMember]
     var proof: [JSONMember]
@@ -87,7 +87,7 @@ import Testing
           "url": .string(label),
         ])
     }
-    // Together with a third one, so that there is a path.
+    // Added together with a third item, so that the path is not empty.
     let outcomes = try keyring.addAll(
       [login("a.example", "one"), login("b.example", "two"), .login("c.example", "me")],
       secret: { SecretBytes(text: "first \($0)") })
@@ -108,7 +108,7 @@ import Testing
 
   // MARK: Forging
 
-  /// Another value of the same form.
+  /// Returns another value of the same form.
   private static func changed(_ value: JSONValue, _ name: String) -> JSONValue {
     switch value {
     case .integer(let number): return .integer(number + 1)
@@ -117,7 +117,7 @@ import Testing
     case .string("internet-password"): return .string("generic-password")
     case .string("default"): return .string("ops")
     case .string(let text):
-      // The year of a date, a digit of an id or digest, a letter of a name.
+      // Change the year of a date, a digit of an id or digest, or a letter of a name.
       let place = text.index(text.startIndex, offsetBy: min(3, text.count - 1))
       let digit = text[place] == "7" ? "8" : "7"
       return .string(text.replacingCharacters(at: place, with: digit))
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  /// The members with one of them forged; nil where that is not possible, or is nothing new.
+  /// Returns the members with one of them forged, or nil if that is not possible or changes nothing.
   private func forge(_ name: String, _ forgery: Forgery, _ part: KeyPath<Files, [JSONMember]>)
     -> [JSONMember]?
   {
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  /// The item with one part forged; nil where there is no such forgery.
+  /// Returns the item with one part forged, or nil if there is no such forgery.
   private func forged(_ part: Part, _ forgery: Forgery) throws -> Files? {
     var result = files
     switch part {
@@ -166,7 +166,7 @@ import Testing
       guard let line = forge(name, forgery, \.line) else { return nil }
       result.line = line
     case .proof(let name):
-      // A forger signs lines, and what is signed has a proof of its own.
+      // A forger signs a line and gets a proof with the signature, so the proof itself need not be forged.
       guard signer(forgery) == nil, let proof = forge(name, forgery, \.proof) else { return nil }
       result.proof = proof
     case .message:
@@ -177,7 +177,7 @@ import Testing
       case .fromAnotherItem: result.message = other.message
       case .fromAnOlderVersion: result.message = older.message
       case .signedByStranger, .signedByFormerMember, .signedByMemberOfAnotherGroup:
-        // A secret of the forger's own, and a line that describes it.
+        // The forger's own secret, and a line that describes it.
         result.message = try store.engine.seal(SecretBytes(text: "forged"), to: [store.owner])
         let digest = JSONValue.string(ContentDigest(of: result.message).base64url)
         result.line = result.line.map { $0.name == "sealed" ? JSONMember("sealed", digest) : $0 }
@@ -194,7 +194,7 @@ import Testing
     return result
   }
 
-  // MARK: Doing
+  // MARK: Operations
 
   private func perform(_ operation: Operation, _ keyring: Keyring, on record: ItemRecord) throws {
     switch operation {
@@ -212,10 +212,10 @@ import Testing
     }
   }
 
-  /// Whether the forged line also stands in the index, as whoever forges a record would do.
+  /// Whether the index has the line as before or the forged line, which a forger would write, too.
   enum Index: CaseIterable { case asBefore, asForged }
 
-  @Test func `no forged part of an item is used for anything, and no secret released`() throws {
+  @Test func `no forged part of an item is used, and no secret is released`() throws {
     let paths = [store.recordFile(item), store.secretFile(item), store.shardFile(item)]
     let good = try paths.map { try store.bytes($0) }
     var (cases, refused, quarantined) = (0, 0, 0)
@@ -225,7 +225,7 @@ import Testing
         for index in Index.allCases {
           let line = JSONValue.object(forged.line).canonicalBytes
           let isInIndex = index == .asForged && forged.line != files.line
-          // A line that cannot be read, or leads elsewhere, is no item of this place.
+          // A line that cannot be parsed, or has another path, is not an item of this path.
           if isInIndex, (try? IndexLine.parse(line))?.path != item.path { continue }
           if index == .asForged, !isInIndex { continue }
           for operation in Operation.allCases {
@@ -240,7 +240,7 @@ import Testing
             cases += 1
             do {
               try perform(operation, keyring, on: record)
-              // Nothing is deleted that is not believed; it is put aside.
+              // Files that cannot be verified are not deleted but quarantined.
               #expect(operation == .delete, "\(part) \(forgery) \(operation) \(index)")
               let folder = try #require(
                 try store.tree().list(".keytree").first { $0.hasPrefix("quarantine-") })
@@ -267,32 +267,33 @@ import Testing
       }
     }
     #expect(cases == refused + quarantined)
-    print("forged parts: \(cases) cases, \(refused) refused, \(quarantined) put aside")
+    print("forged parts: \(cases) cases, \(refused) refused, \(quarantined) quarantined")
     #expect(cases == Self.expectedCases)
-    // Every sixth one is a removal.
+    // Every sixth case is a removal.
     #expect(quarantined == Self.expectedCases / 6)
     let keyring = try store.open()
     #expect(try keyring.check(decrypts: true).isClean)
     #expect(try keyring.text(of: item) == "second")
   }
 
-  /// Every forgery that there is, with each of the six operations.
+  /// The number of all forgeries, each with the six operations.
   private static let expectedCases: Int = {
-    // Ten members of the line differ between the two items, six between the two versions; anything can be signed.
+    // Ten members of the line differ between the two items, and six between the two versions. Every change can be
+    // signed.
     let ofLine = 3 * 14 + 10 + 6 + 3 * 14
     // Both items have the root and signature of one transaction, and both versions are the first leaf.
     let ofProof = 3 * 4 + 2 + 3
     let ofMessage = 8
-    // In the index as well: lines that can be read and have the same path. Eight members can change, two can go, any can
-    // come; the lines that describe a forger's own file are three.
+    // Forgeries in the index, too, are lines that can be parsed and have the same path: eight members can be changed,
+    // two can be removed, and any can be added. Three lines describe a forger's own file.
     let inIndex = 8 + 2 + 14 + 8 + 6 + 3 * 8 + 3
     return 6 * (ofLine + ofProof + ofMessage + inIndex)
   }()
 
-  // MARK: What the index says
+  // MARK: Index lines
 
   @Test(arguments: Operation.allCases)
-  func `a line that differs from its record is refused with the attribute's name, and repair heals it`(
+  func `a line that differs from its record is refused with the attribute's name, and repair corrects it`(
     operation: Operation
   ) throws {
     var count = 0
@@ -300,7 +301,7 @@ import Testing
     where !["account", "class", "group", "port", "protocol", "server"].contains(name) {
       guard let line = forge(name, .changed, \.line) else { continue }
       let forged = try IndexLine.parse(JSONValue.object(line).canonicalBytes)
-      // A digest and a free attribute go by their own names.
+      // A digest and a custom attribute are reported by their own names.
       let expected = AttributeName(name == "custom" ? "url" : name)
       try store.putLine(forged)
       let keyring = try store.open()
@@ -327,7 +328,7 @@ import Testing
   func `a member of one group cannot present the file of another group as an item of their own`(
     operation: Operation
   ) throws {
-    // The owner is in both groups; the insider in one of them, and cannot read the file.
+    // The owner is in both groups. The insider is in one of them and cannot read the file.
     let keyring = try store.open()
     var forged = item
     forged.group = "ops"
@@ -352,7 +353,7 @@ import Testing
     #expect(store.engine.statistics.signatures == before.signatures)
   }
 
-  @Test func `an insider's record is not signed anew in a change of the group`() throws {
+  @Test func `an insider's record is not signed again in a change of the group`() throws {
     let keyring = try store.open()
     var forged = item
     forged.group = "ops"
@@ -367,9 +368,9 @@ import Testing
     #expect(StoreDigest(of: store.path) == before)
   }
 
-  @Test func `nobody signs for a file that they cannot read`() throws {
+  @Test func `a user cannot sign for a file that they cannot read`() throws {
     let (one, two) = (store.owner, StandInEngine.fingerprint(4))
-    // Somebody new in the group before its items are encrypted again, as after a merge.
+    // A new member before the items of the group are re-encrypted, as after a merge.
     try store.join(two, "default")
     let newcomer = StandInEngine(readers: [two])
     var host = store.host
@@ -382,7 +383,7 @@ import Testing
       if case KeyringError.engine(.notARecipient, _) = error { true } else { false }
     }
     #expect(StoreDigest(of: store.path) == before)
-    // A secret of their own can be read by all.
+    // A new secret of theirs can be read by all.
     let new = try keyring.update(item, secret: SecretBytes(text: "new"))
     #expect(try store.open().text(of: new) == "new")
   }

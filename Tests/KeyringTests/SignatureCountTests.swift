@@ -5,9 +5,10 @@ import Secrets
 import TestSupport
 import Testing
 
-/// How often the user's key is needed: each time an agent with a passphrase works for 100 ms, and a card may want a touch.
+/// Tests how often the user's key is needed. Each time, an agent with a passphrase works for 100 ms, and a card may
+/// require a touch.
 @Suite struct SignatureCountTests {
-  /// Something that a user does, and how many decryptions and signatures that takes.
+  /// An action of a user, with its number of decryptions and signatures.
   private struct Step {
     let name: String
     let decryptions: Int
@@ -70,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `every change is signed once, and only what shows a secret decrypts one`() throws {
+  @Test func `every change is signed once, and only actions that show a secret decrypt one`() throws {
     let store = StandInStore()
     try store.create()
     try check(Self.steps(imported: 200)) { try store.open() }
@@ -78,7 +79,8 @@ import Testing
     #expect(try store.open().check(decrypts: true).isClean)
   }
 
-  @Test func `with real GnuPG every change is signed once, and only what shows a secret decrypts one`() throws
+  @Test func `with real GnuPG every change is signed once, and only actions that show a secret decrypt one`()
+    throws
   {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
     _ = try store.create()
@@ -86,7 +88,7 @@ import Testing
     #expect(try store.open().check(decrypts: true).isClean)
   }
 
-  @Test func `a change of a group decrypts every item, and signs their records once and the policy once`()
+  @Test func `a change of a group decrypts every item, signs all records once and signs the policy once`()
     throws
   {
     let store = StandInStore()
@@ -124,7 +126,7 @@ import Testing
       .join(GnuPGKey.bob.fingerprint, group: GroupName.default),
     ]
     let now = try keyring.make(keyring.plan(edits, newKeys: [GnuPGKey.bob.fingerprint: file.bytes]))
-    // The engine with the new keys counts on where the old one has stopped.
+    // The statistics of the new engine continue those of the old one.
     for after in [keyring.engineStatistics, now.engineStatistics] {
       #expect(after.decryptions - before.decryptions == count)
       #expect(after.signatures - before.signatures == 2)
@@ -133,7 +135,7 @@ import Testing
   }
 }
 
-/// Signatures that were verified are remembered on this machine.
+/// Tests that verified signatures are remembered on this machine.
 @Suite struct VerifiedRootsTests {
   private let store = StandInStore()
   private let keyring: Keyring
@@ -146,7 +148,7 @@ import Testing
       try keyring.add(.login("host\(number).example", "me"), secret: SecretBytes(text: "\(number)"))
     }
     records = try keyring.find(Query()).items
-    // As on another machine.
+    // The state of another machine.
     try Self.forget(store, keyring)
   }
 
@@ -154,7 +156,7 @@ import Testing
     ScratchFolder.remove("\(store.host.stateBase)/\(keyring.policy.keyring.hex)/roots")
   }
 
-  /// How many signed messages are verified when all items are read in a fresh process.
+  /// Returns the number of signed messages that are verified when a new process reads all items.
   private func verifications(_ engine: StandInEngine? = nil) throws -> Int {
     let engine = engine ?? store.engine
     let keyring = try Keyring.open(at: store.path, host: store.host, faults: nil, engine: engine)
@@ -163,12 +165,12 @@ import Testing
     return engine.verifications - before
   }
 
-  @Test func `what was verified once is not verified by the next process`() throws {
+  @Test func `a signature that was verified once is not verified by the next process`() throws {
     #expect(try verifications() == 5)
     #expect(try verifications() == 0)
     let keyring = try store.open()
     #expect(try keyring.check(decrypts: true).isClean)
-    // What was signed here needs no verification.
+    // A signature that was made here needs no verification.
     let before = store.engine.verifications
     let added = try keyring.add(.login("b.example", "me"), secret: SecretBytes(text: "s"))
     #expect(try store.open().text(of: added) == "s")
@@ -184,7 +186,7 @@ import Testing
     #expect(store.engine.verifications == before + 6)
   }
 
-  @Test func `each of many records that are verified together gets the answer that it gets alone`() throws {
+  @Test func `records that are verified together get the same answers as alone`() throws {
     let items = (0..<120).map { NewItem.login("many\($0).example", "me") }
     _ = try keyring.addAll(items, secret: { SecretBytes(text: "\($0)") })
     var claims = try keyring.find(Query()).items.map { record in
@@ -204,7 +206,7 @@ import Testing
     for (claim, result) in zip(claims, results) { #expect(try keyring.verify([claim]) == [result]) }
   }
 
-  @Test func `a line that was cut off while it was written is not believed, and the others are`() throws {
+  @Test func `a line that was truncated while it was written is not accepted, and the others are`() throws {
     #expect(try verifications() == 5)
     let state = try FileTree(at: store.host.stateBase)
     var lines = 0
@@ -219,7 +221,7 @@ import Testing
     #expect(try verifications() == files)
   }
 
-  @Test func `a line that somebody has edited is not believed`() throws {
+  @Test func `a line that was edited is not accepted`() throws {
     #expect(try verifications() == 5)
     let state = try FileTree(at: store.host.stateBase)
     let stranger = StandInEngine.fingerprint(9)
@@ -232,15 +234,15 @@ import Testing
     #expect(try verifications() == 5)
   }
 
-  @Test func `nothing is believed that was verified with another key file of the signer`() throws {
+  @Test func `a verification with another key file of the signer is not accepted`() throws {
     #expect(try verifications() == 5)
-    // A newer key file may revoke the key: it is for GnuPG to say what it is worth now.
+    // A newer key file may revoke the key, so GnuPG has to verify again.
     let other: [UInt8] = [1, 2, 3]
     let current = try store.open()
     let edits: [PolicyEdit] = [.key(store.owner, ContentDigest(of: other))]
     _ = try current.make(current.plan(edits, newKeys: [store.owner: other]))
     #expect(try store.open().distrust == nil)
-    // Everything that was signed before is verified again; what the change has signed is known.
+    // All earlier signatures are verified again. Those of the change itself are known.
     let before = store.engine.verifications
     let records = try store.open().verifiedRecords()
     #expect(records.records.count == 5 && records.distrusted.isEmpty)
@@ -250,7 +252,7 @@ import Testing
     #expect(store.engine.verifications == again)
   }
 
-  @Test func `membership is judged anew each time`() throws {
+  @Test func `membership is checked again each time`() throws {
     let bob = StandInEngine.fingerprint(2)
     try store.join(bob, "default", "ops")
     let engine = StandInEngine(readers: [bob, store.owner])
@@ -266,6 +268,6 @@ import Testing
     try store.leave(bob, "default")
     let before = engine.verifications
     #expect(try open().verify([claim])[0].map(\.signer) == .failure(.damage(.badSignature)))
-    #expect(engine.verifications == before, "it is known whose signature it is")
+    #expect(engine.verifications == before, "the signer is known without another verification")
   }
 }

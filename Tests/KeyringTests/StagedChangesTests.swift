@@ -4,9 +4,9 @@ import Secrets
 import TestSupport
 import Testing
 
-/// Two changes to one item in one transaction: the second one is made to what the first one has left.
+/// Tests two changes to one item in one transaction: the second one applies to the result of the first.
 @Suite struct StagedChangesTests {
-  /// Two changes, and what is there afterwards: `account` and secret, or nothing.
+  /// Two changes and the result: `account` and secret, or nothing.
   enum Pair: String, CaseIterable {
     case addThenRename = "new:s"
     case addThenUpdate = "me:t"
@@ -33,12 +33,12 @@ import Testing
     return AttributeChanges(set: set)
   }
 
-  @Test("of two changes in one transaction the second sees the first", arguments: Pair.allCases)
+  @Test("the second of two changes in one transaction sees the first", arguments: Pair.allCases)
   func pairs(_ pair: Pair) throws {
     let store = StandInStore()
     let keyring = try store.create()
     let item = NewItem.login("a.example", "me")
-    // The last letter of what is expected is the secret that the item has before, or gets.
+    // The last letter of the expected result is the secret that the item has before or gets.
     let isNew = pair.rawValue.isEmpty || "\(pair)".hasPrefix("add")
     let old: ItemRecord? = isNew ? nil : try keyring.add(item, secret: SecretBytes(text: Self.first(pair)))
     try keyring.transaction { changes throws(KeyringError) in

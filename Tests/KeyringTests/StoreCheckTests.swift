@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a check sees, and that it only looks.
+/// Tests the findings of a check, and that a check changes nothing.
 @Suite struct StoreCheckTests {
   private let store = StandInStore()
   private let keyring: Keyring
@@ -25,7 +25,7 @@ import Testing
 
   // MARK: Recipients
 
-  @Test func `an item of a group that the policy does not have is not believed`() throws {
+  @Test func `an item of a group that the policy does not have is not accepted`() throws {
     var forged = record
     forged.group = "ops"
     try store.put(store.bytes(file), at: store.secretFile(forged))
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `the recipients for other programs are written for the default group, and never read`() throws {
+  @Test func `the recipients for other programs are written for the default group and never read`() throws {
     let path = StoreLayout.passRecipients
     #expect(try store.bytes(path) == Array("\(store.owner.text)\n".utf8))
     let stranger = Array("\(StandInEngine.fingerprint(9).text)\n".utf8)
@@ -54,13 +54,13 @@ import Testing
     }
   }
 
-  @Test func `a member whose key cannot be used does not silence the check of recipients`() throws {
+  @Test func `a member whose key cannot be used does not suppress the check of recipients`() throws {
     store.engine.makeUnusable(store.owner, .revoked)
     #expect(try has(file, .recipientsUnknown(.unusableKey(store.owner, .revoked)), in: keyring))
     #expect(try has(StoreLayout.keyFile(store.owner), .key(store.owner, .revoked), in: keyring))
   }
 
-  // MARK: Looking only
+  // MARK: A check changes nothing
 
   @Test func `a check changes nothing and takes no lock`() throws {
     let count = Counter()
@@ -69,13 +69,13 @@ import Testing
       return .fail(EROFS)
     })
     #expect(try reading.check(decrypts: true).isClean)
-    #expect(count.next() == 1, "no operation was tried")
+    #expect(count.next() == 1, "no operation was tried before")
     try store.tree().createFile("items/stray", [1])
     #expect(try reading.check().findings == [Finding("items/stray", .stray(.name))])
     #expect(count.next() == 2)
   }
 
-  @Test func `a change that was cut off after its decision is reported and left alone`() throws {
+  @Test func `a transaction that was interrupted after its commit is reported and left unchanged`() throws {
     let isDecided = Atomic(false)
     let dying = try store.open(faults: { operation, path in
       if isDecided.load(ordering: .relaxed) { return .fail(4) }
@@ -91,7 +91,7 @@ import Testing
     #expect(try keyring.check().isClean)
   }
 
-  @Test func `a check beside a writer that does not let go says that it is busy`() throws {
+  @Test func `a check reports that the store is busy if a writer keeps the lock`() throws {
     try store.tree().createFile("items/stray", [1])
     let descriptor = unsafe open("\(store.path)/.keytree/lock", O_RDWR)
     #expect(flock(descriptor, LOCK_EX) == 0)
@@ -105,12 +105,15 @@ import Testing
 
   // MARK: Permissions
 
-  @Test func `a deeper folder or file that others can write to is reported, and nothing is put there`() throws
+  @Test
+  func
+    `a folder or file inside the store that others can write to is reported, and nothing is written there`()
+    throws
   {
     let container = "items/internet-password/a.example"
     unsafe chmod("\(store.path)/\(container)", 0o777)
     unsafe chmod("\(store.path)/\(file)", 0o666)
-    #expect(try keyring.check().isClean, "nobody else can enter")
+    #expect(try keyring.check().isClean, "other users cannot enter the store")
     unsafe chmod(store.path, 0o755)
     #expect(
       try keyring.check().findings == [
@@ -122,12 +125,12 @@ import Testing
     #expect(try store.tree().list(".keytree") == ["lock"])
     #expect(try keyring.find(Query()).items == [record])
     try keyring.add(.login("b.example", "me"), secret: SecretBytes(text: "elsewhere"))
-    #expect(try keyring.repair().findings.count == 2, "permissions are the owner's to change")
+    #expect(try keyring.repair().findings.count == 2, "only the owner may change permissions")
   }
 
   // MARK: Strays
 
-  @Test func `strays beside the store's own files are reported and put aside`() throws {
+  @Test func `strays beside the store's own files are reported and quarantined`() throws {
     let tree = try store.tree()
     let stranger = StoreLayout.keyFile(StandInEngine.fingerprint(9))
     for own in [".github", "README.md"] { try tree.createFile(own, [1]) }

@@ -7,9 +7,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a transaction never does: lose an item, block the store, or reach beyond it.
+/// Tests that a transaction never loses an item, blocks the store or reaches outside it.
 @Suite struct TransactionTests {
-  @Test func `an error that is caught inside a transaction stops all of it`() throws {
+  @Test func `an error that is caught inside a transaction stops the whole transaction`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     let record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
@@ -20,7 +20,7 @@ import Testing
     try tree.createFile(StoreLayout.shardFile(target.shard, isLocal: false), Array("{damaged}\n".utf8))
     #expect(throws: KeyringError.self) {
       try keyring.transaction { changes throws(KeyringError) in
-        // Caught, as a program may that goes on with the next item.
+        // Caught, as by a program that continues with the next item.
         _ = try? changes.update(record, AttributeChanges(set: set))
       }
     }
@@ -28,7 +28,9 @@ import Testing
     #expect(try keyring.find(Query(text: "a.example")).items == [record])
   }
 
-  @Test func `an item that is changed and then removed in one transaction is gone, whenever it is killed`()
+  @Test
+  func
+    `an item that is changed and then removed in one transaction is old or gone, whenever the writer is killed`()
     throws
   {
     for number in 1...60 {
@@ -48,7 +50,7 @@ import Testing
   }
 
   @Test(
-    "a record that this program could not have written is not followed",
+    "a transaction record that this program could not have written is not followed",
     arguments: [
       #"{"format":1,"steps":[{"move":"local/index/00.jsonl","path":"leak.jsonl"}]}"#,
       #"{"format":1,"steps":[{"path":".git/config","place":"0"}]}"#,
@@ -69,7 +71,9 @@ import Testing
     #expect(try keyring.repair().isClean)
   }
 
-  @Test func `a record that puts a policy in place, as a merge does, makes nobody trust it`() throws {
+  @Test func `a transaction record that puts a policy in place, as a merge does, does not make it trusted`()
+    throws
+  {
     let store = StandInStore()
     let keyring = try store.create()
     let folder = ".keytree/transaction-00"
@@ -88,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `a record from elsewhere destroys no item of this machine`() throws {
+  @Test func `a transaction record from another machine does not destroy a local item`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     var item = NewItem.login("a.example", "me")
@@ -106,9 +110,9 @@ import Testing
     }
   }
 
-  /// Changes a secret, and is killed after the change was decided.
+  /// Changes a secret, and is killed after the transaction was committed.
   ///
-  /// - Returns: Whether it was killed: with more steps than there are, it is not.
+  /// - Returns: True if it was killed. With more steps than there are, it is not.
   @discardableResult
   private func decide(
     _ store: StandInStore, _ record: ItemRecord, _ secret: String, after steps: Int = 0
@@ -132,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `a change that was cut off does not replace what has changed since`() throws {
+  @Test func `an interrupted change does not replace later changes`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     let record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
@@ -140,7 +144,7 @@ import Testing
     let tree = try store.tree()
     let pending = try tree.list(".keytree").first { $0.hasPrefix("transaction-") }
     let folder = ".keytree/\(try #require(pending))"
-    // Another machine gets a copy of the folder, while this one finishes the change and makes another one.
+    // Another machine gets a copy of the folder, while this one finishes the transaction and makes another change.
     let copied = "\(store.folder.path)/copied"
     try FileManager.default.copyItem(atPath: "\(store.path)/\(folder)", toPath: copied)
     try store.open().update(record, secret: SecretBytes(text: "u"))
@@ -152,27 +156,27 @@ import Testing
     #expect(try tree.list(".keytree").contains { $0.hasPrefix("quarantine-") })
   }
 
-  @Test func `a store that was copied in the middle of a change has the old or the new version`() throws {
+  @Test func `a store that was copied during a change has the old or the new version`() throws {
     var steps = 0
     while true {
       let store = StandInStore()
       let keyring = try store.create()
       let record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
       guard try decide(store, record, "t", after: steps) else { break }
-      // A copy has other files: two names of one file become two files.
+      // A copy has other files: two hard links to one file become two files.
       let kept = "\(store.folder.path)/kept"
       try FileManager.default.copyItem(atPath: store.path, toPath: kept)
       try FileManager.default.removeItem(atPath: store.path)
       try FileManager.default.moveItem(atPath: kept, toPath: store.path)
       let found = try store.open().find(Query()).items
-      #expect(try found.map { try store.open().text(of: $0) } == ["t"], "cut off after \(steps) steps")
-      #expect(try store.open().check(decrypts: true).findings == [], "cut off after \(steps) steps")
+      #expect(try found.map { try store.open().text(of: $0) } == ["t"], "interrupted after \(steps) steps")
+      #expect(try store.open().check(decrypts: true).findings == [], "interrupted after \(steps) steps")
       steps += 1
     }
     #expect(steps > 10)
   }
 
-  @Test func `a change that was applied is not in the store a second time after a power cut`() throws {
+  @Test func `an applied transaction does not reappear after a power cut`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     let record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
@@ -187,7 +191,7 @@ import Testing
     #expect(steps[removed...].contains { $0 == (.synchronizeDirectory, ".keytree") })
   }
 
-  @Test func `what goes into the quarantine has its new name on disk before it loses the old one`() throws {
+  @Test func `a quarantined file has its new name on disk before its old name is removed`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     _ = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
@@ -212,7 +216,7 @@ import Testing
         folder = RelativePath.parent(of: folder)
       }
     }
-    // A folder has no second name: its new place is flushed before its old one.
+    // A folder cannot have two names: its new parent is flushed before the old one.
     let renamed = try #require(steps.firstIndex { $0.0 == .rename && $0.1.hasSuffix("items/folder") })
     let rest = steps[renamed...]
     let new = try #require(
@@ -221,7 +225,7 @@ import Testing
     #expect(new < old)
   }
 
-  @Test func `a shard that is too large is put aside, not overwritten`() throws {
+  @Test func `a shard that is too large is quarantined, not overwritten`() throws {
     let store = StandInStore()
     let keyring = try store.create()
     let record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
@@ -236,7 +240,7 @@ import Testing
     #expect(try keyring.find(Query()).items.map(\.id) == [record.id])
   }
 
-  @Test func `folders are made where they belong, whatever script their names are in`() throws {
+  @Test func `folders are created in the right place, whatever script their names are in`() throws {
     let scratch = ScratchFolder()
     for name in ["иван", "e\u{301}", "名前"] {
       #expect(unsafe mkdir("\(scratch.path)/\(name)", 0o700) == 0)
@@ -247,15 +251,15 @@ import Testing
     }
   }
 
-  /// A file system that does not order what a rename does in two folders can lose the file between them.
+  /// A file system that does not order the two folders of a rename can lose the file between them.
   @Test(arguments: [true, false])
-  func `an item is there after a power cut between the two folders of a rename`(renames: Bool) throws {
+  func `an item survives a power cut between the two folders of a rename`(renames: Bool) throws {
     let store = StandInStore()
     let keyring = try store.create()
     let record = try keyring.add(.login("a.example", "me"), secret: SecretBytes(text: "s"))
     let tree = try store.tree()
     let state = Mutex<(placed: [String: [UInt8]?], isCut: Bool)>(([:], false))
-    // The power is cut before a folder that got a file is flushed.
+    // The power is cut before a folder that has received a file is flushed.
     let dying = try store.open(faults: { operation, path in
       state.withLock { state in
         if state.isCut { return .fail(4) }
@@ -274,7 +278,7 @@ import Testing
         try dying.update(record, secret: SecretBytes(text: "t"))
       }
     }
-    // The files have left the folder of the transaction and are not in the other one.
+    // The files have left the folder of the transaction and are not yet in the other one.
     for (path, old) in state.withLock({ $0.placed }) {
       try tree.remove(path)
       if let old { try tree.createFile(path, old) }

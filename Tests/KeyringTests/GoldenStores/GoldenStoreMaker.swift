@@ -6,12 +6,12 @@ import Secrets
 import TestSupport
 import Testing
 
-/// Makes the stores of `fixtures/stores` in the folder that `KEYTREE_MAKE_STORES` names; only when format 1 itself has
-/// changed. The README there has the commands.
+/// Creates the stores of `fixtures/stores` in the folder that `KEYTREE_MAKE_STORES` names. This is needed only if
+/// format 1 itself changes. The README there has the commands.
 @Suite struct GoldenStoreMaker {
   private static let target = ProcessInfo.processInfo.environment["KEYTREE_MAKE_STORES"]
 
-  /// A store, changed behind its back.
+  /// A store whose files are changed directly.
   private struct Workshop {
     let store: GnuPGStore
     let gnupg: GnuPGHome
@@ -36,14 +36,14 @@ import Testing
 
     func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: "\(store.path)/\(path)") }
 
-    /// A record with one signature, made by gpg as anyone.
+    /// Returns a record with one signature, made by gpg with any key.
     func signed(_ record: ItemRecord, by signer: GnuPGKey = .alice, _ keyring: KeyringID? = nil) throws
       -> RecordFile
     {
       try gnupg.sign(record, by: signer, for: keyring ?? self.keyring.policy.keyring, at: store.host.clock())
     }
 
-    /// Puts another encrypted file in the place of an item, with a record and a line that describe it.
+    /// Replaces the encrypted file of an item, and writes a record and a line that describe it.
     func exchange(_ record: ItemRecord, _ message: [UInt8], by signer: GnuPGKey = .alice) throws {
       let described = record.sealed(as: ContentDigest(of: message))
       try write(message, "items/\(record.path.text).gpg")
@@ -52,7 +52,7 @@ import Testing
       try write(file.line + [10], StoreLayout.shardFile(record.path.shard, isLocal: false))
     }
 
-    /// Copies the store without what stays on a machine.
+    /// Copies the store without the files that stay on a machine.
     func keep(_ name: String, in folder: String) throws {
       let copy = "\(folder)/\(name)"
       try? FileManager.default.removeItem(atPath: copy)
@@ -164,7 +164,7 @@ import Testing
         .server: "github.com", .account: "alice", .label: "GitHub", "url": "https://github.com/login",
       ])
     let line = try IndexLine.encode(record)
-    // Signed together with another record, so that there is a path.
+    // Signed together with another record, so that the path is not empty.
     let leaf = MerkleTree.leaf(of: line)
     let tree = MerkleTree(leaves: [leaf, MerkleTree.leaf(of: Array("another record".utf8))])
     let statement = SignedRoot(keyring: id, root: tree.root, leaves: 2, time: changed)
@@ -179,7 +179,7 @@ import Testing
     try shop.keep("example", in: folder)
   }
 
-  /// A store whose policy names people whose keys cannot be used.
+  /// Creates a store whose policy names people whose keys cannot be used.
   private func makePeople(in folder: String) throws {
     let shop = try Workshop()
     let forge = PolicyForge(shop.gnupg, store: shop.store.path)
@@ -204,7 +204,7 @@ import Testing
     (NewItem(itemClass: .genericPassword, attributes: [.service: "d", .account: "me"]), "fourth"),
   ]
 
-  // One fault in a copy of the same store each, so that one accepted policy does for all.
+  // Each copy of the store has one fault, so that one accepted policy works for all copies.
   private func makeDamaged(in folder: String) throws {
     let shop = try Workshop()
     let keyring = shop.keyring
@@ -221,7 +221,7 @@ import Testing
     func damaged(_ name: String, _ body: () throws -> Void) throws {
       try body()
       try shop.keep("damaged-\(name)", in: folder)
-      // Everything as it was, for the next one.
+      // Restore everything for the next one.
       for file in try FileManager.default.contentsOfDirectory(atPath: shop.store.path)
       where file != ".keytree" {
         try shop.remove(file)
@@ -315,7 +315,7 @@ import Testing
       let proof = RecordProof(leaf: proofA.leaf, path: proofA.path, root: proofA.root, signature: [])
       try shop.write(RecordFile(line: Array(lineA.dropLast()), record: a, proof: proof).bytes, recordA)
     }
-    // New with records.
+    // Damage of records.
     try damaged("record-cut") { try shop.write(Array(bytesA.prefix(bytesA.count / 2)), recordA) }
     try damaged("record-missing") { try shop.remove(recordA) }
     try damaged("record-other") { try shop.write(bytesB, recordA) }
@@ -345,7 +345,7 @@ import Testing
     }
     try damaged("recipient-added") {
       let message = try shop.gnupg.encrypt(Array("first".utf8), to: [.alice])
-      // The packet in front of a message for Bob; GnuPG writes one byte of length for such a key.
+      // The packet in front of a message for Bob. GnuPG writes one byte of length for such a key.
       let other = try shop.gnupg.encrypt([1], to: [.bob])
       try shop.exchange(a, other.prefix(2 + Int(other[1])) + message)
     }
@@ -356,7 +356,7 @@ import Testing
     try FileManager.default.removeItem(atPath: "\(folder)/base")
   }
 
-  @Test(.enabled(if: target != nil)) func `the golden stores are made`() throws {
+  @Test(.enabled(if: target != nil)) func `the golden stores are created`() throws {
     let folder = try #require(Self.target)
     try makeFormat1(in: folder)
     try makeExample(in: folder)

@@ -5,8 +5,8 @@ import Secrets
 import TestSupport
 import Testing
 
-/// The stores in `fixtures/stores`, as the library sees them; the README there says what they are. With `UPDATE_STORES=1`
-/// in the environment `damaged.txt` is rewritten to what happened.
+/// Tests the stores in `fixtures/stores`, which the README there describes. With `UPDATE_STORES=1` in the environment,
+/// `damaged.txt` is rewritten with the actual results.
 @Suite struct GoldenStoreTests {
   private static let folder = MarkdownDocument.root.appendingPathComponent("fixtures/stores")
 
@@ -14,9 +14,9 @@ import Testing
 
   init() throws { store = GnuPGStore(try GnuPGHome(secret: [.alice])) }
 
-  /// Puts a copy of a golden store where the store is: for the owner alone, as a checkout may not be.
+  /// Copies a golden store to the path of the store and makes it private to the owner, which a checkout may not be.
   private func use(_ name: String) throws {
-    try? FileManager.default.removeItem(atPath: store.path)  // There is none the first time.
+    try? FileManager.default.removeItem(atPath: store.path)  // It does not exist the first time.
     try FileManager.default.copyItem(
       atPath: Self.folder.appendingPathComponent(name).path, toPath: store.path)
     for name in try [""] + FileManager.default.subpathsOfDirectory(atPath: store.path) {
@@ -32,7 +32,7 @@ import Testing
     try String(contentsOf: Self.folder.appendingPathComponent(name), encoding: .utf8)
   }
 
-  @Test func `format 1 is read as it was written, to the last byte`() throws {
+  @Test func `format 1 is read exactly as it was written`() throws {
     try use("v1")
     try Trust(at: store.path, host: store.host).accept()
     let keyring = try store.open()
@@ -53,7 +53,7 @@ import Testing
     #expect(try keyring.check(decrypts: true).findings == [])
   }
 
-  @Test func `every damaged store is damaged in just that way, and repaired without loss`() throws {
+  @Test func `every damaged store has exactly the expected findings, and repair loses nothing`() throws {
     try use("damaged-no-file")
     try Trust(at: store.path, host: store.host).accept()
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
@@ -67,7 +67,7 @@ import Testing
       let digest = StoreDigest(of: store.path)
       lines.append(name)
       lines += try keyring.check(decrypts: true).findings.map { "  \($0.path): \($0.kind)" }
-      #expect(StoreDigest(of: store.path) == digest, "looking changes nothing")
+      #expect(StoreDigest(of: store.path) == digest, "a check changes nothing")
       do throws(KeyringError) {
         let report = try keyring.repair(decrypts: true)
         lines += report.repairs.map { "  repair: \($0)" }
@@ -93,7 +93,8 @@ import Testing
     #expect(happened == expected, "\(happened.joined(separator: "\n"))")
   }
 
-  /// The encrypted files and records, in place or put aside: a repair may rewrite the index, but loses no item.
+  /// Returns the number of encrypted files and records, in place or in quarantine. Repair may rewrite the index, but
+  /// loses no item.
   private func fileCount() throws -> Int {
     try FileManager.default.subpathsOfDirectory(atPath: store.path).count {
       $0.hasSuffix(".gpg") || $0.hasSuffix("me.json") || $0.hasSuffix("other.json")

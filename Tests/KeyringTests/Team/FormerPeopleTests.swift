@@ -4,9 +4,9 @@ import OpenPGP
 import TestSupport
 import Testing
 
-/// Whose keys messages name, also those of people who were removed.
+/// Tests the owners of keys in messages, including people who were removed.
 @Suite struct FormerPeopleTests {
-  @Test func `every subkey of somebody who was removed is still that person's`() throws {
+  @Test func `every subkey of a removed person still belongs to that person`() throws {
     let world = try TeamWorld([.alice, .several])
     try world.add([.several])
     try world.remove(.several)
@@ -19,14 +19,14 @@ import Testing
     for (person, ids) in expected {
       #expect(Set(found.filter { $0.value == [person] }.keys) == ids)
     }
-    #expect(found.count == alice.count + several.count, "of the others nobody is known")
-    // The home that it takes is there from now on.
+    #expect(found.count == alice.count + several.count, "the owners of other keys are unknown")
+    // The engine home exists from now on.
     let keyring = try world.open(.alice)
     _ = try keyring.owners(of: several)
     #expect(keyring.engineStatistics.processes == 0)
   }
 
-  @Test("a key file that is not the one of the policy names nobody", arguments: [nil, GnuPGKey.bob])
+  @Test("a key file that differs from the one in the policy names no owner", arguments: [nil, GnuPGKey.bob])
   func exchanged(_ other: GnuPGKey?) throws {
     let world = try TeamWorld([.alice, .several])
     try world.add([.several])

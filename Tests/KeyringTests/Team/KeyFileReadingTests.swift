@@ -3,7 +3,7 @@ import OpenPGP
 import TestSupport
 import Testing
 
-/// Files that people give as somebody's public key.
+/// Tests files that users provide as another person's public key.
 @Suite struct KeyFileReadingTests {
   private let home: GnuPGHome
 
@@ -20,11 +20,11 @@ import Testing
     #expect(file.key.userIDs == ["Alice Example <\(GnuPGKey.alice.mail)>"])
     let binary = try home.run(["--dearmor"], input: GnuPGKey.alice.publicKey)
     #expect(try read(binary).key == file.key)
-    // Nothing of it is left behind.
+    // Nothing of it is left in the home.
     #expect(try home.run(["--list-keys"]).isEmpty)
   }
 
-  @Test func `anything else is refused with its reason`() throws {
+  @Test func `anything else is refused with the reason`() throws {
     let both = GnuPGKey.alice.publicKey + GnuPGKey.bob.publicKey
     let people = [GnuPGKey.alice.fingerprint, GnuPGKey.bob.fingerprint].sorted()
     #expect(throws: KeyFile.Problem.several(people)) { try read(both) }

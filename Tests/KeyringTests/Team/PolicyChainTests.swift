@@ -7,9 +7,9 @@ import Secrets
 import TestSupport
 import Testing
 
-/// What a machine accepts by itself, and what it refuses (threats T1 to T3).
+/// Tests which policies a machine accepts automatically and which it refuses (threats T1 to T3).
 @Suite struct PolicyChainTests {
-  /// A store with alice and bob as admins, carol as a member; bob's machine has accepted generation 2.
+  /// A store with alice and bob as admins and carol as a member. Bob's machine has accepted generation 2.
   private let world: TeamWorld
   private let items: [ItemRecord]
   private let before: PolicyStep
@@ -23,7 +23,7 @@ import Testing
     before = try Self.step(in: world)
   }
 
-  // MARK: Making policies
+  // MARK: Creating policies
 
   static func step(in world: TeamWorld) throws -> PolicyStep {
     let tree = try world.tree()
@@ -36,7 +36,7 @@ import Testing
       signature: try tree.read("policy.json.asc", limit: 1 << 20), keys: keys)
   }
 
-  /// Puts a policy into the store as somebody who can push does.
+  /// Puts a policy into the store, as a person who can push does.
   private func push(_ policy: Policy, signedBy signer: GnuPGKey?, in home: GnuPGHome? = nil) throws {
     try push(policy.encode(), signedBy: signer, in: home)
   }
@@ -70,7 +70,8 @@ import Testing
     ]
   }
 
-  /// Nothing can be written, for this reason; what is there can be read; nothing is sealed to another key.
+  /// Expects that nothing can be written, for this reason, that existing items can be read, and that nothing is
+  /// encrypted to another key.
   private func expectRefused(_ reason: PolicyDistrust, location: SourceLocation = #_sourceLocation) throws {
     let keyring = try world.open(.bob)
     #expect(keyring.distrust == reason, sourceLocation: location)
@@ -105,17 +106,17 @@ import Testing
 
   // MARK: Accepting
 
-  @Test func `what an accepted admin has signed is accepted, and told`() throws {
+  @Test func `a policy that an accepted admin has signed is accepted and reported`() throws {
     try world.remove(.carol)
     let bob = try world.open(.bob)
     #expect(bob.distrust == nil && bob.policy.generation == 4)
     #expect(bob.policyBefore == (try policy()))
     try bob.add(.login("new.example", "me"), secret: SecretBytes(text: "x"))
-    // Once is enough.
+    // It is reported only once.
     #expect(try world.open(.bob).policyBefore == nil)
   }
 
-  @Test func `several steps are followed when those between are known`() throws {
+  @Test func `several steps are accepted if the steps between are known`() throws {
     try world.remove(.carol)
     let between = try Self.step(in: world)
     let alice = try world.open(.alice)
@@ -129,7 +130,7 @@ import Testing
     #expect(bob.distrust == nil && bob.policy.generation == 5 && asked == 1)
   }
 
-  @Test func `an admin who came on the way can have signed the last step`() throws {
+  @Test func `an admin who was added in a step between can sign the last step`() throws {
     let alice = try world.open(.alice)
     _ = try alice.make(alice.plan([.role(GnuPGKey.carol.fingerprint, .admin)]))
     let between = try Self.step(in: world)
@@ -143,7 +144,7 @@ import Testing
 
   // MARK: Attacks
 
-  @Test func `another fingerprint in the policy is refused, signed by nobody or with the old signature`()
+  @Test func `another fingerprint in the policy is refused, unsigned or with the old signature`()
     throws
   {
     var policy = try policy()
@@ -166,7 +167,7 @@ import Testing
     ]
   }
 
-  @Test func `an old policy is refused, however well it was signed`() throws {
+  @Test func `an old policy is refused even with a valid signature`() throws {
     try world.remove(.carol)
     #expect(try world.open(.bob).policy.generation == 4)
     let tree = try world.tree()
@@ -187,19 +188,21 @@ import Testing
     let other = try next([.create(group: "other")])
     try push(other, signedBy: .alice)
     #expect(try world.open(.bob).policy.generation == 4)
-    // A fork from before, one generation further.
+    // A fork from an earlier policy, one generation ahead.
     let fork = try next([.create(group: "ops")])
     let step = PolicyStep(bytes: fork.encode(), signature: nil, keys: [:])
     try push(try next(try addMallory(), after: step), signedBy: .alice)
     try expectRefused(.notSuccessor(generation: 5))
   }
 
-  @Test func `a policy that a member has signed who is no admin is refused`() throws {
+  @Test func `a policy that a member has signed who is not an admin is refused`() throws {
     try push(try next(try addMallory()), signedBy: .carol)
     try expectRefused(.badSignature)
   }
 
-  @Test func `a policy that a stranger has signed is refused, also when it makes him an admin`() throws {
+  @Test func `a policy that an unknown key has signed is refused, even if it makes the signer an admin`()
+    throws
+  {
     var edits = try addMallory()
     edits.append(.role(mallory.fingerprint, .admin))
     let home = try GnuPGHome(secret: [mallory])
@@ -218,7 +221,7 @@ import Testing
     try expectRefused(.badSignature)
   }
 
-  @Test func `a signature by a revoked admin counts for nothing`() throws {
+  @Test func `a signature by a revoked admin is not valid`() throws {
     // The admin's key is revoked in what this machine has accepted.
     let revoked = GnuPGKey.revoked.fingerprint
     var policy = try policy()
@@ -239,17 +242,17 @@ import Testing
     let file = "keys/\(carol.text).asc"
     try world.tree().replaceFile(file, with: mallory.publicKey, temporary: "new")
     try expectRefused(.keyChanged(carol, name: GnuPGKey.carol.mail))
-    // With a policy that an admin has signed for something else.
+    // With a policy that an admin has signed for another change.
     try push(try next([.create(group: "ops")]), signedBy: .alice)
     let bob = try world.open(.bob)
     #expect(bob.distrust == .keyChanged(carol, name: GnuPGKey.carol.mail) || bob.distrust == nil)
     #expect(bob.keyFile(of: carol) == before.keys[carol])
-    // With one that names another key of the same person.
+    // With a policy that names another key of the same person.
     try push(try next([.key(carol, ContentDigest(of: GnuPGKey.carol.publicKey + [10]))]), signedBy: .alice)
     #expect(try world.open(.bob).policy.people[carol]?.key == ContentDigest(of: before.keys[carol] ?? []))
   }
 
-  @Test func `a new person's key file is the one that was signed`() throws {
+  @Test func `the key file of a new person must be the signed one`() throws {
     let edits = try addMallory()
     let policy = try next(edits)
     try world.tree().replaceFile(
@@ -270,7 +273,7 @@ import Testing
   ]
 
   @Test(arguments: lines)
-  func `a line of options or a half-known fingerprint in any list is no recipient`(text: String) throws {
+  func `options and partial fingerprints in any list are never recipients`(text: String) throws {
     let original = String(decoding: before.bytes, as: UTF8.self)
     let alice = "\"\(GnuPGKey.alice.fingerprint.text)\""
     let places = original.ranges(of: alice)
@@ -282,7 +285,7 @@ import Testing
     }
   }
 
-  // MARK: Making changes again
+  // MARK: Reapplying changes
 
   private func reapply(_ person: GnuPGKey) throws -> PolicyReapply {
     try Keyring.reapply(at: world.path, host: world.host(person), past: PastPolicySteps([before]))
@@ -303,18 +306,18 @@ import Testing
     }
   }
 
-  @Test func `whom somebody has removed does not come back by a policy from before that`() throws {
+  @Test func `a removed admin does not return through a policy from before the removal`() throws {
     let evil = try next(try addMallory() + [.remove(GnuPGKey.carol.fingerprint)])
     try world.remove(.bob)
     for person in [GnuPGKey.alice, .carol] { #expect(try world.open(person).policy.generation == 4) }
     try push(evil, signedBy: .bob)
     expectNotReapplied(.badSignature)
-    // Nor with his own removal in it, so that nothing of mine is left to be made again.
+    // Nor with a policy that removes him, so that none of my changes is left to reapply.
     try push(try next(try addMallory() + [.remove(GnuPGKey.bob.fingerprint)]), signedBy: .bob)
     expectNotReapplied(.badSignature)
   }
 
-  @Test func `changes are not made again on top of what no admin has signed, or of an old policy`() throws {
+  @Test func `changes are not reapplied on top of an old policy, or one that no admin has signed`() throws {
     let evil = try addMallory()
     let alice = try world.open(.alice)
     _ = try alice.make(alice.plan([.create(group: "ops"), .join(GnuPGKey.alice.fingerprint, group: "ops")]))
@@ -325,7 +328,7 @@ import Testing
     expectNotReapplied(.badSignature)
     try world.tree().replaceFile("policy.json", with: before.bytes, temporary: "new")
     expectNotReapplied(.changed(generation: 3, pinned: 4))
-    // What another admin has signed, who is one still, is taken, and mine comes on top.
+    // A policy by another current admin is accepted, and my changes are reapplied on top of it.
     try push(
       try next([.create(group: "dev"), .join(GnuPGKey.bob.fingerprint, group: "dev")]), signedBy: .bob)
     let merge = try reapply(.alice)

@@ -8,14 +8,16 @@ import Testing
 
 @testable import Keyring
 
-/// Changes of people that are cut off: each item is for the old or the new people, and the next command goes on.
+/// Tests interrupted changes of people: each item is encrypted to the old or the new people, and the next command
+/// continues.
 @Suite struct TeamFaultTests {
-  /// Somebody comes or goes.
+  /// A person is added or removed.
   enum Turn: CaseIterable { case comes, goes }
 
-  /// Kept as the threat model names it.
   @Test(arguments: Turn.allCases)
-  func `a removal that is cut off at any operation leaves each item for the old or the new people`(turn: Turn)
+  func `a removal that is interrupted at any operation leaves each item for the old or the new people`(
+    turn: Turn
+  )
     throws
   {
     let count = unsafe getenv("KEYTREE_EVERY_FAULT") == nil ? 4 : 50
@@ -46,7 +48,7 @@ import Testing
     try change(try prepare(), counter.plan)
     let total = counter.count
     #expect(total > 4 * count)
-    // A larger number takes every so many operations of 50 items.
+    // A larger number tries every Nth operation with 50 items.
     let step = unsafe getenv("KEYTREE_EVERY_FAULT").map { unsafe Int(String(cString: $0)) ?? 1 } ?? 2
     var points = 0
     for number in stride(from: 1, through: total, by: step) {
@@ -54,7 +56,7 @@ import Testing
         let store = try prepare()
         try? change(store, Saboteur(at: number, mode).plan)
         points += 1
-        // The next command writes, and finishes it first if it was decided.
+        // The next command writes. If the change was committed, it is finished first.
         try store.open().add(.login("next.example", "me"), secret: SecretBytes(text: "next"))
         let keyring = try store.open()
         #expect(keyring.distrust == nil, "operation \(number), \(mode)")
@@ -65,7 +67,7 @@ import Testing
           _ = try keyring.text(of: record)
         }
         #expect(try keyring.check(decrypts: true).findings.isEmpty, "operation \(number), \(mode)")
-        // Doing it again ends where it should.
+        // Repeating the change gives the intended result.
         if keyring.policy.isMember(bob) != (turn == .comes) { try change(store) }
         let end = try store.open()
         #expect(end.policy.isMember(bob) == (turn == .comes) && end.distrust == nil)
@@ -75,7 +77,7 @@ import Testing
     print("somebody \(turn), \(count) items: \(points) cuts at \(total) operations")
   }
 
-  @Test func `a policy that is half in place is finished first by whoever opens the store`() throws {
+  @Test func `a policy that is half in place is finished by the next process that opens the store`() throws {
     let bob = StandInEngine.fingerprint(2)
     let edits: [PolicyEdit] = [
       .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2])), .join(bob, group: "default"),
@@ -93,13 +95,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 1]) func `what was sealed before a removal was cut off is not sealed again`(
+  @Test(arguments: [0, 1])
+  func `messages that were encrypted before a removal was interrupted are not encrypted again`(
     lost: Int
   ) throws {
     let world = try TeamWorld([.alice, .bob])
     try world.add([.bob])
     _ = try world.addItems(6)
-    // Cut off when the store is written to for the first time: everything is sealed by then.
+    // Interrupted at the first write to the store, when everything is already encrypted.
     let cut = try world.open(
       .alice,
       faults: { operation, path in
@@ -110,7 +113,7 @@ import Testing
     let kept = "\(cut.host.stateBase)/\(cut.policy.keyring.hex)/resealed"
     let last = try #require(try FileManager.default.contentsOfDirectory(atPath: kept).max())
     let file = URL(fileURLWithPath: "\(kept)/\(last)")
-    // The end of the file was not written: its last message is not used.
+    // The end of the file was not written, so its last message is not used.
     try Data(contentsOf: file).dropLast(lost).write(to: file)
     let again = try world.open(.alice)
     let planned = try again.plan([.remove(GnuPGKey.bob.fingerprint)])

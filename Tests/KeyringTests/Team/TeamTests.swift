@@ -5,9 +5,9 @@ import Secrets
 import TestSupport
 import Testing
 
-/// Changing people and groups, with real GnuPG.
+/// Tests changes of people and groups, with real GnuPG.
 @Suite struct TeamTests {
-  @Test func `who is added can read and write, and is known on the other machines`() throws {
+  @Test func `a person who is added can read and write, and other machines know them`() throws {
     let world = try TeamWorld()
     let items = try world.addItems(3)
     try world.add([.bob])
@@ -20,7 +20,7 @@ import Testing
     #expect(alice.policy.generation == 2 && alice.distrust == nil)
     #expect(try alice.find(Query()).items.count == items.count + 1)
     #expect(try alice.check(decrypts: true).findings.isEmpty)
-    // The same secret, so the same revision.
+    // The secret is the same, and so is the revision.
     let now = try alice.find(Query(predicates: [.id(items[0].id)])).items[0]
     #expect(now.revision == items[0].revision && now.modified == items[0].modified)
     #expect(now.sealed != items[0].sealed)
@@ -36,7 +36,7 @@ import Testing
     #expect(try world.recipients().values.allSatisfy { !bobs.isDisjoint(with: $0) })
     try world.remove(.bob)
     #expect(try world.recipients().values.allSatisfy { bobs.isDisjoint(with: $0) && $0.count == 2 })
-    // What he had signed is signed by somebody who is there now.
+    // An item that he had signed is now signed by a current member.
     #expect(try world.open(.alice).text(of: own) == "bob's")
     #expect(try world.open(.alice).check(decrypts: true).findings.isEmpty)
     let bob = try world.open(.bob)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a session key is never used again`() throws {
+  @Test func `a session key is never reused`() throws {
     let world = try TeamWorld()
     let record = try world.addItems(1)[0]
     let before = try sessionKey(of: record, in: world)
@@ -60,7 +60,7 @@ import Testing
     #expect(!before.isEmpty && before != after)
   }
 
-  /// The session key of an item as gpg tells it.
+  /// Returns the session key of an item as gpg reports it.
   private func sessionKey(of record: ItemRecord, in world: TeamWorld) throws -> String {
     let message = try #require(try world.tree().read("items/\(record.path.text).gpg", limit: 1 << 20))
     let output = try world.gnupg(.alice).run(
@@ -73,7 +73,7 @@ import Testing
     return String(line ?? "")
   }
 
-  @Test func `items whose readers stay are left alone`() throws {
+  @Test func `items whose readers do not change are left unchanged`() throws {
     let world = try TeamWorld()
     try world.add([.carol], to: "ops")
     let other = try world.addItems(2)
@@ -85,11 +85,11 @@ import Testing
     for record in other {
       #expect(try now.find(Query(predicates: [.id(record.id)])).items == [record])
     }
-    // Nothing is left to be done.
+    // Nothing is pending.
     #expect(try now.outdatedItems().isEmpty && now.resealOutdated() == 0)
   }
 
-  @Test func `an item is moved to a group, and its secret with it`() throws {
+  @Test func `an item is moved to a group together with its secret`() throws {
     let world = try TeamWorld()
     try world.add([.bob], to: "ops")
     let record = try world.addItems(1)[0]
@@ -99,7 +99,7 @@ import Testing
     #expect(try world.open(.bob).text(of: moved) == "secret 0")
   }
 
-  @Test func `nobody writes for a group without being in it`() throws {
+  @Test func `a user cannot write for a group without being a member`() throws {
     let world = try TeamWorld()
     try world.add([.carol])
     try world.add([.bob], to: "ops")
@@ -113,7 +113,7 @@ import Testing
     #expect(throws: KeyringError.team(.notAnAdmin)) { try carol.plan([.create(group: "mine")]) }
   }
 
-  @Test func `an item that nobody here can decrypt stops a removal before anything is touched`() throws {
+  @Test func `an item that the user cannot decrypt stops a removal before anything is changed`() throws {
     let world = try TeamWorld()
     try world.add([.carol])
     try world.add([.bob], to: "ops", role: .admin)
@@ -139,7 +139,7 @@ import Testing
   ]
 
   @Test(arguments: keys.indices)
-  func `a key that cannot be used stops an addition before anything is touched`(index: Int) throws {
+  func `a key that cannot be used stops an addition before anything is changed`(index: Int) throws {
     let (key, problem) = Self.keys[index]
     let world = try TeamWorld([.alice])
     _ = try world.addItems(2)
@@ -154,7 +154,7 @@ import Testing
     #expect(StoreDigest(of: world.path) == before)
   }
 
-  @Test func `an item that a member has sealed for another keyring is refused`() throws {
+  @Test func `an item that a member has encrypted for another keyring is refused`() throws {
     let world = try TeamWorld()
     try world.add([.bob])
     let item = try world.addItems(1)[0]
@@ -170,11 +170,11 @@ import Testing
     #expect(throws: KeyringError.bindingMismatch(item.reference, .keyring)) {
       try world.open(.alice).text(of: item)
     }
-    // Nor is it sealed again, and so signed, for somebody else.
+    // Nor is it re-encrypted, and so signed, for another person.
     #expect(throws: KeyringError.bindingMismatch(item.reference, .keyring)) { try world.add([.carol]) }
   }
 
-  @Test func `what somebody has signed who was removed counts for nothing`() throws {
+  @Test func `a signature by a removed person is not valid`() throws {
     let world = try TeamWorld([.alice, .bob])
     try world.add([.bob])
     try world.trust(.bob)
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test func `what is wrong in another group is not a change's business`() throws {
+  @Test func `a change ignores damage in other groups`() throws {
     let world = try TeamWorld()
     try world.add([.bob])
     try world.add([.carol], to: "ops")
@@ -207,13 +207,13 @@ import Testing
     }
   }
 
-  @Test func `what the index says is not what is signed anew`() throws {
+  @Test func `records are signed again from the records, not from the index`() throws {
     let world = try TeamWorld([.alice, .bob])
     let old = try world.addItems(1)[0]
     let keyring = try world.open(.alice)
     let secret = SecretBytes(text: "newer")
     let new = try keyring.update(old, secret: secret)
-    // As plain git may leave it: the line from before, with the digest of the newer message.
+    // A state that plain git may leave: the old line with the digest of the newer message.
     var line = old
     line.sealed = new.sealed
     let shard = "index/\(StoreLayout.shardName(old.path.shard))"
@@ -248,7 +248,7 @@ import Testing
     ),
   ]
 
-  @Test func `what would break a keyring is refused`() throws {
+  @Test func `a change that would break a keyring is refused`() throws {
     let world = try TeamWorld([.alice, .bob])
     try world.add([.bob])
     let keyring = try world.open(.alice)
@@ -259,12 +259,12 @@ import Testing
     for (edits, error) in Self.refused {
       #expect(throws: KeyringError.team(error)) { try now.plan(edits) }
     }
-    // A role can be given up all the same, by whoever insists.
+    // An admin can give up their role with force.
     let forced = try now.plan(Self.refused[4].0, force: true)
     #expect(forced.after.admins == [GnuPGKey.bob.fingerprint])
   }
 
-  @Test func `a key that was prolonged is taken over, and an older file takes nothing back`() throws {
+  @Test func `a renewed key is imported, and an older key file reverts nothing`() throws {
     let world = try TeamWorld([.alice, .bob])
     try world.add([.bob])
     _ = try world.addItems(2)

@@ -4,14 +4,14 @@ import OpenPGP
 import TestSupport
 import Testing
 
-/// Key files that are not what they should be, with a list of bytes in place of a file: each is the number of a key.
+/// Tests faulty key files. A list of bytes represents a file: each byte is the number of a key.
 @Suite("Faults of key files") struct KeyFileFaultTests {
   private static func key(_ number: UInt8) -> PublicKey {
     let fingerprint = StandInEngine.fingerprint(number)
     return PublicKey(fingerprint: fingerprint, userIDs: [], subkeys: [], hasSecret: false)
   }
 
-  /// The faults of the files of people 1 to N, and how often they were listed. A 0 keeps what follows from being read.
+  /// Returns the faults of the files of people 1 to N, and the number of listings. A 0 hides all keys after it.
   private static func faults(_ files: [[UInt8]]) throws -> (
     list: [(Fingerprint, KeyFileFault)], listings: Int
   ) {
@@ -24,7 +24,7 @@ import Testing
     return (faults.list.map { ($0.person, $0.fault) }, listings)
   }
 
-  @Test func `files with one key each are listed twice for each portion`() throws {
+  @Test func `files with one key each are listed twice per batch`() throws {
     // 10 is a line feed.
     let files: [[UInt8]] = (1...100).filter { $0 != 10 }.map { [$0] }
     let people = files.map { StandInEngine.fingerprint($0[0]) }
@@ -36,7 +36,7 @@ import Testing
     #expect(faults.list.isEmpty && listings == 4)
   }
 
-  /// Files of people 1 to 3, and what is wrong.
+  /// The files of people 1 to 3, and their faults.
   static let cases: [([[UInt8]], [(UInt8, KeyFileFault)])] = [
     ([[1], [2], [3]], []),
     ([[1], [], [3]], [(2, .empty)]),
@@ -46,24 +46,24 @@ import Testing
       [[2], [1], [3]],
       [(1, .others([StandInEngine.fingerprint(2)])), (2, .others([StandInEngine.fingerprint(1)]))]
     ),
-    // All keys are there, in their order, but not each in its own file.
+    // All keys are present and in order, but not each in its own file.
     ([[1, 2], [], [3]], [(1, .others([StandInEngine.fingerprint(2)])), (2, .empty)]),
     ([[], [1, 2], [3]], [(1, .empty), (2, .others([StandInEngine.fingerprint(1)]))]),
     ([[1], [1, 2], [3]], [(2, .others([StandInEngine.fingerprint(1)]))]),
   ]
 
   @Test(arguments: cases.indices)
-  func `what is wrong is told of the file that it is in`(number: Int) throws {
+  func `a fault is reported for the file that has it`(number: Int) throws {
     let (files, expected) = Self.cases[number]
     let found = try Self.faults(files).list
     #expect(found.map(\.0) == expected.map { StandInEngine.fingerprint($0.0) })
     #expect(found.map(\.1) == expected.map(\.1))
   }
 
-  @Test func `however many files are wrong, the listings have a limit`() throws {
+  @Test func `the number of listings is limited, whatever the number of faulty files`() throws {
     let (list, listings) = try Self.faults([[UInt8]](repeating: [0], count: 200))
     #expect(list.count == 200 && list.count { $0.1 == .empty } == 64 && list.last?.1 == .notListed)
-    // Each of four portions as a whole, and 64 files.
+    // Each of four batches as a whole, and 64 single files.
     #expect(listings == 68)
   }
 }

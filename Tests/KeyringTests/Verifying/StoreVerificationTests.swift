@@ -6,9 +6,9 @@ import Secrets
 import TestSupport
 import Testing
 
-/// Looking at a store without a key and without a pin, with real GnuPG.
+/// Tests the verification of a store without a key and without a pin, with real GnuPG.
 @Suite("Verifying a store") struct StoreVerificationTests {
-  /// A store of two items, and people in its policy.
+  /// Returns a store of two items, with people in its policy.
   private static func store(with others: [GnuPGKey] = []) throws -> (GnuPGStore, PolicyForge) {
     let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
     let keyring = try store.create()
@@ -23,7 +23,7 @@ import Testing
   private static func verify(_ store: GnuPGStore, at time: Timestamp? = nil) throws -> StoreVerification {
     var host = store.host
     if let time { host.clock = { time } }
-    // Nothing of the person's is there.
+    // Nothing of the user's own setup is available.
     host.gnupgHome = "/nonexistent"
     host.stateBase = "/nonexistent"
     let room = try VerificationRoom(host: host)
@@ -31,13 +31,13 @@ import Testing
     return try Keyring.forVerification(at: store.path, in: room).verify(in: room)
   }
 
-  @Test func `a store that is right has no findings, and is opened without a pin or a key`() throws {
+  @Test func `a valid store has no findings, and is opened without a pin or a key`() throws {
     let (store, _) = try Self.store(with: [.bob])
     let result = try Self.verify(store)
     #expect(result.findings == [] && result.warnings == [] && result.items == 2)
   }
 
-  @Test func `a keyring that is opened for looking cannot write`() throws {
+  @Test func `a keyring that is opened for verification cannot write`() throws {
     let (store, _) = try Self.store()
     let room = try VerificationRoom(host: store.host)
     defer { room.remove() }
@@ -50,14 +50,14 @@ import Testing
     #expect(throws: KeyringError.self) { _ = try keyring.secret(for: record) }
   }
 
-  /// Days before the end of a key, and whether that is worth a word.
-  @Test("a key that ends within 60 days is a warning", arguments: [(1, true), (59, true), (61, false)])
+  /// Days before the expiry of a key, and whether it gives a warning.
+  @Test("a key that expires within 60 days gives a warning", arguments: [(1, true), (59, true), (61, false)])
   func ends(_ days: Int64, _ isWarned: Bool) throws {
     let (store, _) = try Self.store(with: [.expired])
     let person = GnuPGKey.expired.fingerprint
     let file = StoreLayout.keyFile(person)
     let now = try Self.verify(store)
-    // Today it is over.
+    // The key has expired today.
     #expect(now.warnings == [])
     guard case .key(person, .expired(let end))? = now.findings.first?.kind else {
       Issue.record("\(now.findings)")
@@ -97,7 +97,7 @@ import Testing
 
   @Test func `an item that is not encrypted to exactly the members of its group is a finding`() throws {
     let (store, forge) = try Self.store()
-    // As after a merge of a new member with an item that was added on the other side.
+    // As after a merge of a new member with an item that was added on the remote.
     let carol = GnuPGKey.carol
     try forge.succeed(
       [PolicyForge.adding(carol), .join(carol.fingerprint, group: GroupName.default)], by: .alice)
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `what a process left that was killed is removed after a day`() throws {
+  @Test func `files of a killed process are removed after a day`() throws {
     let (store, _) = try Self.store()
     let base = store.host.engineBase
     for name in ["old", "young"] {
