@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeychainServices
 
-/// Flags and protections that go together, and those that do not.
+/// Tests which flags and protections can be combined.
 struct AccessControlTests {
   static let protections: [String] = [
     kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleAlways,
@@ -37,7 +37,7 @@ struct AccessControlTests {
   ]
 
   @Test(arguments: protections, rows)
-  func `flags go together or are a bad parameter`(protection: String, row: Row) throws {
+  func `flags can be combined or are a bad parameter`(protection: String, row: Row) throws {
     let (control, error) = takingError {
       unsafe SecAccessControlCreateWithFlags(kCFAllocatorDefault, protection as CFString, row.flags, $0)
     }
@@ -56,14 +56,14 @@ struct AccessControlTests {
   }
 
   @Test(arguments: ["", "AK", "ak ", "nonsense"])
-  func `a protection is one of Apple's`(protection: String) {
+  func `a protection must be one of Apple's`(protection: String) {
     let (control, error) = takingError {
       unsafe SecAccessControlCreateWithFlags(nil, protection as CFString, [], $0)
     }
     #expect(control == nil && error?.domain == NSOSStatusErrorDomain)
   }
 
-  @Test func `a protection is text`() {
+  @Test func `a protection must be text`() {
     let (control, error) = takingError {
       unsafe SecAccessControlCreateWithFlags(nil, NSNumber(value: 1), [], $0)
     }
@@ -87,11 +87,11 @@ struct AccessControlTests {
     #"{"flags":1,"format":1,"protection":"ak","x":1}"#, #"{"flags":{"flags":{}},"format":1}"#,
     #"{"flags":1,"format":1,"protection":"ak"}x"#,
   ])
-  func `only what was written is read back`(text: String) {
+  func `only the form that was written is read back`(text: String) {
     #expect(SecAccessControl(serialized: Array(text.utf8)) == nil)
   }
 
-  @Test func `the form in a store stays what it is`() throws {
+  @Test func `the form in a store does not change`() throws {
     let bytes = Array(#"{"flags":1,"format":1,"protection":"ak"}"#.utf8)
     let control = try #require(SecAccessControl(serialized: bytes))
     #expect(control.serialized == bytes)

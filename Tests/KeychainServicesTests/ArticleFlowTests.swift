@@ -3,8 +3,8 @@ import KeychainTestSupport
 import Security
 import Testing
 
-/// The way through the keychain that Apple's articles describe, every status checked, as a program does it that
-/// imports `Security` beside Foundation and nothing else of ours.
+/// Tests the tasks in Apple's articles about the keychain, with every status checked, as a program does them that
+/// imports `Security` beside Foundation and no other module of ours.
 struct ArticleFlowTests {
   struct Credentials: Equatable {
     var username: String

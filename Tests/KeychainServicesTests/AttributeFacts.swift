@@ -1,21 +1,21 @@
 import Foundation
 import Security
 
-/// What Apple's classes know of attributes, written down from the facts about SecItem and not taken from the code.
+/// The attributes of Apple's classes, written down from the facts about SecItem and not taken from the code.
 enum AttributeFacts {
-  /// What an attribute takes.
+  /// The values that an attribute accepts.
   enum Kind: String {
     /// Text, bytes and numbers.
     case blob
-    /// Text, and bytes that are text.
+    /// Text, and bytes that are valid text.
     case text
-    /// Numbers, yes and no, and text that is a number or a code.
+    /// Numbers, booleans, and text that is a number or a code.
     case number
-    /// Yes and no, 0 and 1.
+    /// Booleans, 0 and 1.
     case flag
-    /// Moments.
+    /// Dates.
     case date
-    /// A moment that the store sets.
+    /// A date that the store sets.
     case time
     case group, protection, accessControl, synchronizable
   }
@@ -26,7 +26,7 @@ enum AttributeFacts {
   private static let common = "labl alis pdmn accc agrp sync cdat mdat vwht tkid"
   private static let passwords = "acct desc icmt crtr type scrp invi nega cusi prot"
 
-  /// The codes of the attributes that items of a class have.
+  /// The codes of the attributes that items of a class may have.
   static let accepted: [String: Set<String>] = [
     "genp": "\(common) \(passwords) svce gena",
     "inet": "\(common) \(passwords) sdmn srvr ptcl atyp port path",
@@ -53,13 +53,13 @@ enum AttributeFacts {
     kinds.first { $0.codes.split(separator: " ").contains(Substring(code)) }?.kind
   }
 
-  /// Attributes that have constants for their values; those are named after them.
+  /// Attributes that have constants for their values. The names of these constants begin with that of the attribute.
   private static let enumerations = [
     "Accessible", "AccessGroup", "Protocol", "AuthenticationType", "KeyClass", "KeyType", "TokenID",
     "Synchronizable", "PRF",
   ].map { "kSecAttr" + $0 }
 
-  /// The codes of all constants that name an attribute, and not a value of one.
+  /// Returns the codes of all constants that name an attribute and not one of its values.
   static func codes() throws -> [String] {
     let names = try FactTable("constants.tsv").rows.filter { $0.name.hasPrefix("kSecAttr") }
     let attributes = names.filter { row in
@@ -69,7 +69,7 @@ enum AttributeFacts {
   }
 }
 
-/// A value as it is given for an attribute, and as it comes back.
+/// A value as it is set for an attribute, and as it is returned.
 struct SampleValue {
   var given: Any
   var returned: Any
@@ -79,7 +79,7 @@ struct SampleValue {
     self.returned = returned ?? given
   }
 
-  /// Whether an object is the value that comes back, of the same type.
+  /// Returns true if an object is the returned value and has the same type.
   func isReturned(_ object: Any?) -> Bool {
     guard let object = object.map({ $0 as AnyObject }) else { return false }
     let expected = returned as AnyObject
@@ -88,7 +88,7 @@ struct SampleValue {
 }
 
 extension AttributeFacts.Kind {
-  /// Pairs of values of each type that the kind takes; the second one is what the first is changed to.
+  /// Pairs of values of each type that the kind accepts. The second value replaces the first one.
   var samples: [(SampleValue, SampleValue)] {
     let early = Date(timeIntervalSinceReferenceDate: 1.5)
     let late = Date(timeIntervalSinceReferenceDate: 700_000_000)
@@ -98,7 +98,7 @@ extension AttributeFacts.Kind {
       [
         (SampleValue("naïve \"text\"\n"), SampleValue("e\u{301} \u{0}")),
         (SampleValue(data.0), SampleValue(data.1)),
-        // The store has no numbers where it has text: what comes back is how the number is written.
+        // The store has text here and no numbers: a number is returned as its text.
         (SampleValue(5, returned: "5"), SampleValue(-70, returned: "-70")),
         (SampleValue("text"), SampleValue(data.0)),
       ]
@@ -137,7 +137,7 @@ extension AttributeFacts.Kind {
     SecAccessControlCreateWithFlags(nil, protection, [], nil) as Any
   }
 
-  /// One value of each of nine types, and what it is answered with here; nil when it is taken.
+  /// One value of each of nine types, and the status that refuses it, or nil if it is accepted.
   var answers: [(value: Any, status: OSStatus?)] {
     let taken: Set<String> =
       switch self {

@@ -4,9 +4,9 @@ import Security
 import TestSupport
 import Testing
 
-/// Every class with every attribute that there is a constant for.
+/// Tests every class with every attribute that has a constant.
 struct AttributeTableTests {
-  /// What an item needs besides the attribute that a case is about, and what finds no other.
+  /// The attributes that an item needs besides the attribute of a case, and a query that finds no other item.
   private struct Base {
     /// The class and a value of the primary key.
     let query: [AnyHashable: Any]
@@ -27,11 +27,11 @@ struct AttributeTableTests {
     }
   }
 
-  @Test func `the table of facts knows every attribute that a class has`() throws {
+  @Test func `the table of facts has every attribute of every class`() throws {
     let codes = try AttributeFacts.codes()
     #expect(codes.count == 51)
     let unnamed = AttributeFacts.accepted.values.reduce(Set()) { $0.union($1) }.subtracting(codes)
-    // Attributes of passwords and keys that Apple has no public constants for.
+    // Attributes of passwords and keys that have no public constants.
     #expect(
       unnamed.sorted() == [
         "alis", "asen", "cusi", "edat", "modi", "next", "priv", "prot", "scrp", "sdat", "snrc", "vyrc",
@@ -42,7 +42,7 @@ struct AttributeTableTests {
   }
 
   @Test(arguments: ["genp", "inet", "cert", "keys"])
-  func `an attribute of the class is added, found, changed and returned as it was given`(
+  func `an attribute of the class is added, found, changed and returned as it was set`(
     itemClass: String
   ) throws {
     let world = try StandInWorld()
@@ -81,7 +81,7 @@ struct AttributeTableTests {
   }
 
   @Test(arguments: ["genp", "inet", "cert", "keys"], ["cdat", "mdat"])
-  func `times are the store's to set, and items are found by them`(itemClass: String, code: String) throws {
+  func `times are set by the store, and items are found by them`(itemClass: String, code: String) throws {
     let world = try StandInWorld()
     defer { world.close() }
     let base = try Base(itemClass, besides: code, mark: code)
@@ -99,7 +99,7 @@ struct AttributeTableTests {
   }
 
   @Test(arguments: AttributeFacts.classes)
-  func `an attribute that the class does not have is told so by every function`(itemClass: String) throws {
+  func `every function refuses an attribute that the class does not have`(itemClass: String) throws {
     let world = try StandInWorld()
     defer { world.close() }
     let before = world.digest
@@ -108,7 +108,7 @@ struct AttributeTableTests {
     }
     #expect(foreign.count > 10)
     for code in foreign {
-      // The names of attributes have four letters; anything else is no name.
+      // The names of attributes have four letters; any other key is not a name.
       let expected = code.utf8.count == 4 ? errSecNoSuchAttr : errSecParam
       for call in SecItemCall.allCases {
         let answer = call(["class": itemClass, code: "x", "v_Data": Data()])
@@ -137,13 +137,13 @@ struct AttributeTableTests {
           itemClass == "idnt" ? ["class": "idnt"] : try Base(itemClass, besides: code, mark: "new").item
         let comment: Comment = "\(itemClass) \(code): \(value)"
         for call in SecItemCall.allCases {
-          // Whether there is such a group is looked up last; an identity is neither added from attributes nor changed.
+          // The group is looked up last. An identity is neither added from attributes nor changed.
           let isLate = status == errSecMissingEntitlement && itemClass == "idnt"
           if isLate, call == .add || call == .update { continue }
           let answer = call(base.merging([code: value]) { $1 })
           #expect(answer.status == status && answer.result == nil, "\(call) \(comment)")
         }
-        // An identity is not changed as a whole.
+        // An identity cannot be changed as a whole.
         guard itemClass != "idnt" else { continue }
         #expect(SecItemCall.update(["class": itemClass], changes: [code: value]).status == status, comment)
       }

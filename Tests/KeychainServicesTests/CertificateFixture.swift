@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A file of `fixtures/secitem/certificates`, and what OpenSSL printed about it.
+/// A file of `fixtures/secitem/certificates` with the values that OpenSSL printed.
 struct CertificateFixture: CustomTestStringConvertible {
   var name: String
   var version: Int64 = 3
@@ -16,7 +16,7 @@ struct CertificateFixture: CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// SHA-1 of the bits of the public key; where there is a subject key identifier it is the same.
+  /// SHA-1 of the bits of the public key. The subject key identifier is the same, if there is one.
   var keyHash: [UInt8] {
     isRSA
       ? [

@@ -5,14 +5,14 @@ import Testing
 
 @testable import KeychainServices
 
-/// Certificates say what OpenSSL read in them.
+/// Tests that certificates have the values that OpenSSL reads in them.
 struct CertificateTests {
   private func certificate(_ name: String) throws -> SecCertificate {
     try #require(SecCertificateCreateWithData(nil, CertificateFixture.bytes(name) as CFData))
   }
 
   @Test(arguments: CertificateFixture.all)
-  func `a store's attributes are what the certificate says`(fixture: CertificateFixture) throws {
+  func `the attributes of the item match the certificate`(fixture: CertificateFixture) throws {
     let attributes = try certificate(fixture.name).itemAttributes
     #expect(attributes[.certificateType] == .integer(fixture.version))
     #expect(attributes[.certificateEncoding] == 3)
@@ -25,7 +25,7 @@ struct CertificateTests {
   }
 
   @Test(arguments: CertificateFixture.all)
-  func `Apple's functions answer the same`(fixture: CertificateFixture) throws {
+  func `Apple's functions return the same values`(fixture: CertificateFixture) throws {
     let certificate = try certificate(fixture.name)
     #expect(SecCertificateCopyData(certificate) as Data == (try CertificateFixture.bytes(fixture.name)))
     #expect(SecCertificateCopySubjectSummary(certificate) as String? == fixture.summary)
@@ -43,7 +43,7 @@ struct CertificateTests {
   }
 
   @Test(arguments: CertificateFixture.all)
-  func `validity is read in both forms of time`(fixture: CertificateFixture) throws {
+  func `validity is read in both formats of time`(fixture: CertificateFixture) throws {
     let format = ISO8601DateFormatter()
     let validity = try #require(try certificate(fixture.name).validity)
     #expect(format.string(from: validity.lowerBound) == "2024-01-02T03:04:05Z")
@@ -51,7 +51,7 @@ struct CertificateTests {
   }
 
   @Test(arguments: CertificateFixture.all)
-  func `the public key is the one of the private key`(fixture: CertificateFixture) throws {
+  func `the public key matches the private key`(fixture: CertificateFixture) throws {
     let key = try #require(SecCertificateCopyKey(try certificate(fixture.name)))
     #expect(key.publicKeyHash == fixture.keyHash)
     #expect(key.material.keyClass == .publicKey)
@@ -73,7 +73,7 @@ struct CertificateTests {
     #expect(SecCertificate.normalizedName(issuer) == Array(issuer))
   }
 
-  @Test func `other types of text stay as they are in a normalised name`() throws {
+  @Test func `other types of text are unchanged in a normalised name`() throws {
     let der = Array(try CertificateFixture.bytes("utf8-names.der"))
     let issuer = Array(try certificate("utf8-names.der").issuerSequence)
     #expect(der.indices.contains { der[$0...].starts(with: issuer) })
@@ -93,7 +93,8 @@ struct CertificateTests {
       (DER.ia5String, [0xE9], nil),
       (DER.octetString, [0x41], nil),
     ] as [(UInt8, [UInt8], String?)])
-  func `a name is text in any of the string types`(tag: UInt8, value: [UInt8], text: String?) throws {
+  func `the text of a name may have any of the string types`(tag: UInt8, value: [UInt8], text: String?) throws
+  {
     let type = DER.encode(DER.objectIdentifier, DistinguishedName.PartType.commonName)
     let pair = DER.encode(DER.sequence, type + DER.encode(tag, value))
     let der = DER.encode(DER.sequence, DER.encode(DER.set, pair))
@@ -111,7 +112,7 @@ struct CertificateTests {
     #expect(([kSecValueRef: first] as CFDictionary)[kSecValueRef] as? SecCertificate == second)
   }
 
-  @Test func `an identity gives back its halves`() throws {
+  @Test func `an identity returns its certificate and its key`() throws {
     let certificate = try certificate("rsa-2048.der")
     let attributes = [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: kSecAttrKeyClassPrivate]
     let bytes = try CertificateFixture.bytes("rsa-2048-private.pkcs1")
@@ -130,7 +131,7 @@ struct CertificateTests {
     #expect(identity == SecIdentity(certificate: certificate, key: key))
   }
 
-  @Test func `types have different numbers`() throws {
+  @Test func `types have different type ids`() throws {
     let own = [
       SecCertificateGetTypeID(), SecKeyGetTypeID(), SecIdentityGetTypeID(), SecAccessControlGetTypeID(),
     ]
@@ -138,7 +139,7 @@ struct CertificateTests {
     #expect(own.allSatisfy { CoreFoundationTypeID(rawValue: $0) == nil && $0 != 0 })
   }
 
-  @Test func `PKCS#12 is not implemented and says so`() {
+  @Test func `PKCS#12 is reported as not implemented`() {
     var items: CFArray? = [1]
     let options = [kSecImportExportPassphrase: "x"] as CFDictionary
     let status = unsafe SecPKCS12Import(Data() as CFData, options, &items)

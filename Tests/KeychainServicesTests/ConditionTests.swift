@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainServices
 
-/// Conditions under which items are given out: which of them count, and what takes them away.
+/// Tests conditions for the release of items: which of them apply, and how they are removed.
 @Suite(.serialized) struct ConditionTests {
   private let world: StandInWorld
 
@@ -18,7 +18,7 @@ import Testing
     return try #require(made)
   }
 
-  /// An item that somebody has to be asked for, and one that nobody has to.
+  /// Adds an item that requires a prompt, and one that does not.
   private func addBoth() throws {
     for (account, flags) in [("guarded", .userPresence), ("plain", [])]
       as [(String, SecAccessControlCreateFlags)]
@@ -40,7 +40,7 @@ import Testing
     return world.store.engine.forgetting > before
   }
 
-  @Test func `of several wishes about asking the strictest counts, in any order`() throws {
+  @Test func `the strictest of several settings about prompts applies, in any order`() throws {
     defer { world.close() }
     try addBoth()
     world.silentEngine.refusal = .noPromptPossible
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `a context that was invalidated opens nothing`() throws {
+  @Test func `an invalidated context releases nothing`() throws {
     defer { world.close() }
     try addBoth()
     let context = LAContext()
@@ -69,7 +69,7 @@ import Testing
     #expect(SecItemCall.find(query).status == errSecAuthFailed)
   }
 
-  @Test func `what may not be asked for is skipped before the limit counts`() throws {
+  @Test func `items whose prompt is not allowed are skipped before the limit applies`() throws {
     defer { world.close() }
     try addBoth()
     let all: [AnyHashable: Any] = [
@@ -77,7 +77,7 @@ import Testing
     ]
     world.silentEngine.refusesToAskAgain = true
     #expect(
-      SecItemCall.find(all).result as? Data == Data("s".utf8), "the plain one, though it is not the first")
+      SecItemCall.find(all).result as? Data == Data("s".utf8), "the plain item, although it is not the first")
     #expect((SecItemCall.find(all.merging(["m_Limit": 2]) { $1 }).result as? [Data])?.count == 1)
     world.silentEngine.refusal = .noPromptPossible
     for limit in [1, 2] {
@@ -85,8 +85,7 @@ import Testing
     }
   }
 
-  @Test func `certificates that may not be asked for are skipped while their subjects are looked at`() throws
-  {
+  @Test func `certificates whose prompt is not allowed are skipped in a search by subject`() throws {
     defer { world.close() }
     #expect(SecItemCall.add(["v_Ref": try ItemFixture().certificate]).status == errSecSuccess)
     world.silentEngine.refusal = .noPromptPossible
@@ -97,7 +96,7 @@ import Testing
     #expect(SecItemCall.find(query).status == errSecInteractionNotAllowed)
   }
 
-  @Test func `conditions that are not understood are taken for the strictest`() throws {
+  @Test func `unknown conditions are treated as the strictest`() throws {
     defer { world.close() }
     try addBoth()
     let record = try #require(
@@ -114,7 +113,7 @@ import Testing
     #expect(!isAsked("plain"))
   }
 
-  @Test func `an accessibility alone takes no condition away`() throws {
+  @Test func `setting only an accessibility removes no condition`() throws {
     defer { world.close() }
     try addBoth()
     let query: [AnyHashable: Any] = ["class": "genp", "acct": "guarded"]
@@ -128,7 +127,7 @@ import Testing
     #expect(!isAsked("guarded"))
   }
 
-  @Test func `a condition that somebody else sets meanwhile is not overwritten`() throws {
+  @Test func `a condition that is set concurrently is not overwritten`() throws {
     defer { world.close() }
     try addBoth()
     let query: [AnyHashable: Any] = ["class": "genp", "acct": "plain"]
@@ -146,7 +145,7 @@ import Testing
     #expect(isAsked("plain"))
   }
 
-  @Test func `nobody is asked twice because another item is gone`() throws {
+  @Test func `the user is not asked twice because another item was removed`() throws {
     defer { world.close() }
     try addBoth()
     let query: [AnyHashable: Any] = ["class": "genp", "r_Data": true, "m_Limit": 5]
@@ -160,7 +159,7 @@ import Testing
     #expect((result as? [Data])?.count == 1 && world.store.engine.forgetting == before + 1)
   }
 
-  @Test func `a certificate is opened once for its subject and its content`() throws {
+  @Test func `a certificate is decrypted once for its subject and its content`() throws {
     defer { world.close() }
     let item: [AnyHashable: Any] = [
       "v_Ref": try ItemFixture().certificate, "accc": try Self.control(.userPresence),
@@ -174,7 +173,7 @@ import Testing
     #expect(world.store.engine.forgetting == before + 1)
   }
 
-  @Test func `an update of something else does not judge conditions`() throws {
+  @Test func `an update of other attributes does not check conditions`() throws {
     defer { world.close() }
     #expect(SecItemCall.add(["class": "genp", "acct": "synced", "sync": true]).status == errSecSuccess)
     let record = try #require(try world.store.open().find(Query()).items.first)
@@ -186,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `what somebody has to be asked for is not synchronised, by an update either`() throws {
+  @Test func `an item that requires a prompt is not synchronised, not even by an update`() throws {
     defer { world.close() }
     try addBoth()
     let synced: [AnyHashable: Any] = ["class": "genp", "acct": "synced", "sync": true]
@@ -198,7 +197,7 @@ import Testing
     #expect(SecItemCall.update(synced, changes: ["sync": false, "accc": guarded]).status == errSecSuccess)
   }
 
-  @Test func `items without conditions are found by the control that they show`() throws {
+  @Test func `items without conditions are found by the access control that is returned for them`() throws {
     defer { world.close() }
     try addBoth()
     #expect(SecItemCall.add(["class": "genp", "acct": "bare"]).status == errSecSuccess)
@@ -211,7 +210,7 @@ import Testing
     #expect(accounts == ["plain", "bare"])
   }
 
-  @Test func `an item that the command keeps here shows it`() throws {
+  @Test func `an item that the command keeps on this machine has the matching accessibility`() throws {
     defer { world.close() }
     let item = NewItem(itemClass: .genericPassword, attributes: [.account: "here"], isLocal: true)
     try world.store.open().add(item, secret: SecretBytes(text: "s"))

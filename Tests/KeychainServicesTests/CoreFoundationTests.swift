@@ -2,9 +2,9 @@ import Foundation
 import Security
 import Testing
 
-/// The functions of CoreFoundation that keychain code calls.
+/// Tests the functions of CoreFoundation that keychain code calls.
 struct CoreFoundationTests {
-  @Test func `every type has a number of its own`() {
+  @Test func `every type has its own type id`() {
     let numbers = [
       CFStringGetTypeID(), CFDictionaryGetTypeID(), CFArrayGetTypeID(), CFDataGetTypeID(), CFDateGetTypeID(),
       CFBooleanGetTypeID(), CFNumberGetTypeID(), CFErrorGetTypeID(), CFNullGetTypeID(),
@@ -13,7 +13,7 @@ struct CoreFoundationTests {
     #expect(!numbers.contains(0))
   }
 
-  @Test func `an object tells its type`() {
+  @Test func `an object has the id of its type`() {
     #expect(CFGetTypeID("a" as CFString) == CFStringGetTypeID())
     #expect(CFGetTypeID(kSecClass) == CFStringGetTypeID())
     #expect(CFGetTypeID(NSMutableString(string: "a")) == CFStringGetTypeID())
@@ -28,7 +28,7 @@ struct CoreFoundationTests {
     #expect(CFGetTypeID(nil) == 0)
   }
 
-  @Test func `a boolean is no number, and a number no boolean`() {
+  @Test func `a boolean is not a number, and a number is not a boolean`() {
     for boolean in [kCFBooleanTrue, kCFBooleanFalse, true as CFBoolean, NSNumber(value: false)] {
       #expect(CFGetTypeID(boolean) == CFBooleanGetTypeID())
     }
@@ -50,7 +50,7 @@ struct CoreFoundationTests {
     #expect(!CFEqual(kSecClass, nil))
   }
 
-  @Test func `an error comes back through a pointer`() throws {
+  @Test func `an error is returned through a pointer`() throws {
     var error: Unmanaged<CFError>?
     #expect(unsafe !refuse(&error))
     let found = try #require(unsafe error?.takeRetainedValue())
@@ -62,7 +62,7 @@ struct CoreFoundationTests {
     #expect(unsafe !refuse(nil))
   }
 
-  @Test func `an error is thrown as Swift's`() {
+  @Test func `an error can be thrown as a Swift error`() {
     var error: Unmanaged<CFError>?
     #expect(unsafe !refuse(&error))
     do {
@@ -75,7 +75,7 @@ struct CoreFoundationTests {
     }
   }
 
-  /// A function that fails as those of the keychain do.
+  /// Fails like a function of the keychain.
   private func refuse(_ error: UnsafeMutablePointer<Unmanaged<CFError>?>?) -> Bool {
     let reason = CFError(
       domain: NSOSStatusErrorDomain, code: Int(errSecParam), userInfo: [NSLocalizedDescriptionKey: "no"])

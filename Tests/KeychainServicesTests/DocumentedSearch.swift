@@ -3,9 +3,9 @@ import KeychainTestSupport
 import Security
 import Testing
 
-/// The Swift of the article about code that comes from iOS, so that it compiles and runs.
+/// The Swift code of the article about code from iOS, so that it compiles and runs.
 ///
-/// The tests of the documents hold every `swift` block of the article against the lines of this file.
+/// The tests of the documents compare every `swift` block of the article with the lines of this file.
 @Suite(.serialized) struct DocumentedSearch {
   private func find() -> Data? {
     let query: [String: Any] = [
@@ -45,7 +45,7 @@ import Testing
     return []
   }
 
-  @Test func `the Swift in the article about code from iOS does what it says`() throws {
+  @Test func `the Swift code in the article about code from iOS works as described`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     let item: [String: Any] = [

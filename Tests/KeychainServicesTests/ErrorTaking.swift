@@ -1,10 +1,10 @@
 import Foundation
 import KeychainServices
 
-/// Calls a function that says in Apple's manner why it failed.
+/// Calls a function that reports its error through a pointer, as Apple's functions do.
 ///
-/// - Parameter body: The call, with the pointer to hand to it.
-/// - Returns: What it returned, and the error that it set.
+/// - Parameter body: The call, with the pointer to pass to it.
+/// - Returns: The result, and the error that the function has set.
 @safe func takingError<Result>(
   _ body: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> Result
 ) -> (result: Result, error: NSError?) {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A table of `fixtures/secitem`: names and what they stand for.
+/// A table of `fixtures/secitem`: names and their values.
 struct FactTable {
   /// One line of the table.
   struct Row: Hashable {
     var name: String
-    /// Exact, spaces at its end included.
+    /// The exact value, including spaces at its end.
     var value: String
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainServices
 
-/// Apple's functions know items without field only.
+/// Tests that Apple's functions see only items without a field.
 @Suite(.serialized) struct FieldTests {
   private let world: StandInWorld
   private let login: ItemRecord
@@ -27,7 +27,7 @@ import Testing
 
   private func data(of record: ItemRecord) -> Data { PersistentReference(record).data }
 
-  @Test func `a persistent reference releases, changes and deletes no field`() throws {
+  @Test func `a persistent reference does not release, change or delete a field`() throws {
     defer { world.close() }
     let reference = data(of: field)
     for query in [["v_PersistentRef": reference], ["class": "inet", "v_PersistentRef": reference]]
@@ -43,14 +43,14 @@ import Testing
     #expect(found.status == errSecSuccess && found.result as? Data == Data("pw".utf8))
   }
 
-  @Test func `a query finds the item, and nothing when the item is gone`() throws {
+  @Test func `a query finds the item, and nothing after the item was deleted`() throws {
     defer { world.close() }
     let query: [AnyHashable: Any] = ["class": "inet", "srvr": "h.example"]
     let all = SecItemCall.find(query.merging(["m_Limit": "m_LimitAll", "r_Attributes": true]) { $1 })
     #expect((all.result as? [Any])?.count == 1)
     #expect(SecItemCall.delete(query).status == errSecSuccess)
     #expect(SecItemCall.find(query.merging(["r_Data": true]) { $1 }).status == errSecItemNotFound)
-    // The field is still there.
+    // The field still exists.
     let fields = try world.store.open().find(Query.fields(of: login)).items
     #expect(fields.map(\.id) == [field.id])
   }

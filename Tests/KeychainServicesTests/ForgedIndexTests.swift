@@ -5,9 +5,9 @@ import Security
 import TestSupport
 import Testing
 
-/// SecItem over a store whose index somebody has edited who has no key.
+/// Tests SecItem with a store whose index was edited by an attacker without a key.
 @Suite(.serialized) struct ForgedIndexTests {
-  /// What an attacker does to the index of a store.
+  /// The changes that an attacker makes to the index of a store.
   private struct Pen {
     let world: StandInWorld
 
@@ -54,7 +54,7 @@ import Testing
 
   private static var changes: [AnyHashable: Any] { [kSecValueData as String: Data("new".utf8)] }
 
-  /// Runs a test in a store with two items, in groups of different readers.
+  /// Runs a test in a store with two items, in groups with different readers.
   private func withStore(_ body: (Pen) throws -> Void) throws {
     let world = try StandInWorld()
     defer { world.close() }
@@ -67,7 +67,7 @@ import Testing
     try body(Pen(world: world))
   }
 
-  /// Expects that neither a search nor a change goes through, and that nothing is encrypted.
+  /// Expects that a search and all changes fail, and that nothing is encrypted.
   private func expectRefusal(_ pen: Pen, _ query: [AnyHashable: Any], _ name: String) throws {
     var plain = query
     plain[kSecReturnData as String] = nil
@@ -82,7 +82,7 @@ import Testing
     #expect(pen.world.store.engine.statistics.encryptions == encryptions, "\(name)")
   }
 
-  @Test func `a forged attribute releases no data and takes no new data`() throws {
+  @Test func `a forged attribute releases no data and accepts no new data`() throws {
     let forgeries: [(String, [AnyHashable: Any], (inout ItemRecord) -> Void)] = [
       ("server", Self.query("evil.example"), { $0.attributes[.server] = "evil.example" }),
       (
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `a persistent reference with two lines leads to neither`() throws {
+  @Test func `a persistent reference that matches two lines leads to neither`() throws {
     for created in [Timestamp(microseconds: 1), Timestamp(microseconds: 1 << 52)] {
       try withStore { pen in
         let reference = SecItemCall.find([
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `a line whose files are gone does not lead to another item with its id`() throws {
+  @Test func `a line whose files are missing does not lead to another item with its id`() throws {
     try withStore { pen in
       let line = try pen.line("a.example")
       let other = try pen.line("b.example")
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `a field never counts as the item`() throws {
+  @Test func `a field is never treated as the item`() throws {
     try withStore { pen in
       let keyring = try pen.world.store.open()
       try keyring.add(
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func `a new item does not take the place that a forged line names`() throws {
+  @Test func `a new item cannot be added at the path of a forged line`() throws {
     try withStore { pen in
       var line = try pen.line("b.example")
       line.attributes[.server] = "evil.example"

@@ -5,9 +5,9 @@ import Testing
 
 @testable import KeychainServices
 
-/// Bytes from a stranger never trap: they are a certificate or a key, or they are none.
+/// Tests that untrusted bytes never trap: they are a certificate or a key, or they are refused.
 struct HostileCertificateTests {
-  /// The same numbers in every run (xorshift64*).
+  /// Generates the same numbers in every run (xorshift64*).
   struct Seeded: RandomNumberGenerator {
     var state: UInt64
 
@@ -19,7 +19,7 @@ struct HostileCertificateTests {
     }
   }
 
-  /// Reads everything that can be read; whether there was a certificate.
+  /// Reads all values of a certificate. Returns false if the bytes are not a certificate.
   private func readAll(_ der: Data) -> Bool {
     guard let certificate = SecCertificate(der: der) else { return false }
     _ = certificate.itemAttributes
@@ -31,14 +31,14 @@ struct HostileCertificateTests {
   }
 
   @Test(arguments: ["rsa-2048.der", "ec-p256.der", "no-subject.der"])
-  func `no part of a certificate is one`(name: String) throws {
+  func `a truncated certificate is refused`(name: String) throws {
     let der = try CertificateFixture.bytes(name)
     for count in 0..<der.count { #expect(!readAll(der.prefix(count)), "\(count) bytes") }
     #expect(readAll(der))
   }
 
   @Test(arguments: ["rsa-2048.der", "ec-p256.der", "no-subject.der"])
-  func `flipped bits never trap`(name: String) throws {
+  func `flipped bits in a certificate never trap`(name: String) throws {
     let der = try CertificateFixture.bytes(name)
     var generator = Seeded(state: 0x9E37_79B9_7F4A_7C15)
     var accepted = 0
@@ -50,11 +50,12 @@ struct HostileCertificateTests {
       }
       if readAll(changed) { accepted += 1 }
     }
-    // Most bits are of names, keys and signatures, which nobody checks here; the others must count.
+    // Most bits belong to names, keys and signatures, which are not checked here. Changes of other bits must be
+    // refused.
     #expect((1..<2000).contains(accepted))
   }
 
-  @Test func `nothing may stand behind a certificate`() throws {
+  @Test func `additional bytes around a certificate are refused`() throws {
     let der = try CertificateFixture.bytes("ec-p256.der")
     #expect(!readAll(der + [0]))
     #expect(!readAll(der + der))
@@ -68,7 +69,7 @@ struct HostileCertificateTests {
       [0x30, 0x88, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x30, 0xFF], [0x1F, 0x81, 0x01, 0],
       [0x30, 0x81, 0x00], [0x30, 0x82, 0x00, 0x80], [0x30, 0x00],
     ] as [[UInt8]])
-  func `lengths that lie are refused`(bytes: [UInt8]) {
+  func `wrong lengths are refused`(bytes: [UInt8]) {
     #expect(!readAll(Data(bytes)))
     var reader = DERReader(bytes[...])
     let element = reader.next()
@@ -82,7 +83,7 @@ struct HostileCertificateTests {
     #expect(SecCertificate.normalizedName(bytes) == nil)
   }
 
-  @Test func `a flipped or shortened key never traps`() throws {
+  @Test func `a changed or truncated key never traps`() throws {
     let der = try CertificateFixture.bytes("rsa-2048-private.pkcs1")
     let record: Attributes = [.keyType: 42, .keyClass: 1]
     for count in 0..<der.count { #expect(SecKey(record: record, data: der.prefix(count)) == nil) }

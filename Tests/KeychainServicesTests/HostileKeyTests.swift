@@ -2,7 +2,7 @@ import Foundation
 import Security
 import Testing
 
-/// Whatever is in a dictionary, the functions besides those of items answer as well.
+/// Tests that the functions for keys and certificates answer for every value in a dictionary.
 struct HostileKeyTests {
   private static var bytes: CFData { Data(repeating: 7, count: 16) as CFData }
   private static var good: [AnyHashable: Any] {
@@ -18,21 +18,21 @@ struct HostileKeyTests {
     takingError { unsafe SecKeyCreateWithData(Self.bytes, attributes, $0) }
   }
 
-  @Test(arguments: needed) func `a hostile value that is needed makes no key`(of key: String) {
+  @Test(arguments: needed) func `a hostile value of a required attribute makes no key`(of key: String) {
     for (name, value) in HostileValues.all {
       let (result, error) = makeKey(Self.good.merging([key: value]) { $1 } as CFDictionary)
       #expect(result == nil && error?.code == Int(errSecParam), "\(name)")
     }
   }
 
-  @Test(arguments: others) func `a hostile value that is not looked at does no harm`(of key: String) throws {
+  @Test(arguments: others) func `a hostile value of an unused attribute does no harm`(of key: String) throws {
     for (name, value) in HostileValues.all {
       let attributes = Self.good.merging([key: value]) { $1 } as CFDictionary
       #expect(makeKey(attributes).result != nil, "\(name)")
     }
   }
 
-  @Test func `a dictionary that holds itself, has odd keys or lies makes no key by it`() {
+  @Test func `a dictionary that contains itself, has odd keys or is inconsistent does no harm`() {
     let cycle = NSMutableDictionary(dictionary: Self.good)
     cycle["self"] = cycle
     #expect(makeKey(cycle).result != nil)
@@ -45,7 +45,7 @@ struct HostileKeyTests {
   }
 
   @Test(arguments: needed + others)
-  func `a function that is not implemented says so whatever it is handed`(under key: String) throws {
+  func `a function that is not implemented says so for every argument`(under key: String) throws {
     let secret = try #require(makeKey(Self.good as CFDictionary).result)
     for (name, value) in HostileValues.all {
       let dictionary = [AnyHashable(key): value] as CFDictionary

@@ -4,18 +4,19 @@ import Security
 import TestSupport
 import Testing
 
-/// Whatever is handed to the functions, they answer with a status: none traps, none stores what was not meant.
+/// Tests that the functions answer every input with a status: none of them traps or stores an unintended value.
 struct HostileTests {
-  /// What may be answered to a call that reads nothing it should not have written.
+  /// The statuses that may be returned. An error of decoding is not among them: the functions must not write what they
+  /// cannot read.
   static let statuses: Set<OSStatus> = [
     errSecSuccess, errSecParam, errSecItemNotFound, errSecDuplicateItem, errSecNoSuchAttr, errSecNoSuchClass,
     errSecMissingEntitlement, errSecDataTooLarge, errSecUnimplemented,
   ]
 
-  /// Keys whose values are lists. Foundation does not come back from looking into a list that holds itself.
+  /// Keys whose values are lists. Foundation does not return from searching a list that contains itself.
   private static var lists: Set<AnyHashable> { ["m_ItemList", "m_Issuers"] }
 
-  /// Every key that the functions know, and some that they do not.
+  /// Returns every key that the functions know, and some that they do not.
   static func keys() throws -> [String] {
     let constants = try FactTable("constants.tsv").rows.map(\.value)
     let known = constants.filter { $0.count == 4 || $0.contains("_") || $0 == "class" || $0 == "persistref" }
@@ -50,12 +51,12 @@ struct HostileTests {
   }
 
   @Test(arguments: ["genp", "inet", "cert", "keys"])
-  func `what is added with a hostile value is found by it, or not added`(itemClass: String) throws {
+  func `an item with a hostile value is found by it, or is not added`(itemClass: String) throws {
     let world = try StandInWorld()
     defer { world.close() }
     let values = HostileValues.all
     let certificate = try CertificateFixture.bytes("ec-p256.der")
-    // Attributes of a kind are read alike: one of each.
+    // Attributes of a kind are parsed in the same way, so one of each is enough.
     let kinds = Dictionary(grouping: AttributeFacts.accepted[itemClass] ?? []) { AttributeFacts.kind(of: $0) }
     for key in kinds.values.compactMap({ $0.min() }) {
       for (name, value) in values {
@@ -74,7 +75,7 @@ struct HostileTests {
     #expect(try world.store.open().check().findings.isEmpty)
   }
 
-  @Test func `a key that is no text is answered with a status`() throws {
+  @Test func `a key that is not text is answered with a status`() throws {
     let world = try StandInWorld()
     defer { world.close() }
     for key in HostileValues.keys {
@@ -86,7 +87,7 @@ struct HostileTests {
     }
   }
 
-  @Test func `a dictionary that holds itself, or lies, is answered with a status`() throws {
+  @Test func `a dictionary that contains itself, or is inconsistent, is answered with a status`() throws {
     let world = try StandInWorld()
     defer { world.close() }
     let cycle = NSMutableDictionary()
@@ -108,7 +109,7 @@ struct HostileTests {
     }
   }
 
-  @Test func `text with NUL and bytes that are no text are kept as they are`() throws {
+  @Test func `text with NUL and bytes that are not text are kept unchanged`() throws {
     let world = try StandInWorld()
     defer { world.close() }
     let item: [AnyHashable: Any] = [
@@ -122,7 +123,7 @@ struct HostileTests {
     #expect(found["v_Data"] as? Data == Data())
   }
 
-  /// A generator that gives the same numbers each time (SplitMix64).
+  /// A generator with the same numbers in every run (SplitMix64).
   private struct Seeded: RandomNumberGenerator {
     var state: UInt64
 
@@ -143,7 +144,7 @@ struct HostileTests {
     let values = HostileValues.all
     func dictionary() -> [AnyHashable: Any] {
       var dictionary: [AnyHashable: Any] = [:]
-      // Mostly a class and few keys: what is wrong in many ways is refused for the first of them.
+      // Usually a class and few keys: a dictionary with many errors is refused for the first of them.
       if Int.random(in: 0..<20, using: &random) > 0 {
         dictionary["class"] = AttributeFacts.classes.randomElement(using: &random)
       }

@@ -1,15 +1,15 @@
 import Foundation
 import Security
 
-/// Values that nobody means, and what they are made of.
+/// Values that a correct program would not pass, by their type.
 enum HostileValues {
-  /// What is no value of anything; each look makes new ones.
+  /// All these values, created again on each access.
   static var all: [(name: String, value: Any)] { numbers + texts + bytes + moments + containers + objects }
 
-  /// The names of lists that hold themselves, or hold one that does.
-  static let endless: Set<String> = ["a list that holds itself", "a list of such"]
+  /// The names of lists that contain themselves, or contain such a list.
+  static let endless: Set<String> = ["a list that contains itself", "a list of cyclic containers"]
 
-  /// What may be a key of a dictionary.
+  /// Values for the keys of a dictionary.
   static var keys: [AnyHashable] {
     [
       "", "\u{0}", "acct\u{0}", "e\u{301}", String(repeating: "k", count: 1 << 16), 0, 1.5, Double.nan, true,
@@ -39,7 +39,7 @@ enum HostileValues {
       ("lone surrogates", unsafe NSString(characters: surrogates, length: surrogates.count)),
       ("marks", String(repeating: "\u{301}", count: 2000)), ("right to left", "\u{202E}\u{200B}\u{1B}[2J"),
       ("not a character", "\u{FFFF}\u{10FFFF}"), ("changeable text", NSMutableString(string: "x")),
-      ("text of a class of its own", LoudString("text")), ("a part of a text", "abcdef".dropFirst(2)),
+      ("text of a custom class", LoudString("text")), ("a part of a text", "abcdef".dropFirst(2)),
       ("a character", Character("x")), ("line ends", "a\r\nb\nc"),
       ("text like a number", "00000000000000000007"),
       ("a long number", String(repeating: "9", count: 400)), ("a path", "../../../etc/passwd"),
@@ -48,7 +48,7 @@ enum HostileValues {
 
   private static var bytes: [(String, Any)] {
     [
-      ("no bytes", Data()), ("bytes that are no text", Data([0xff, 0xfe, 0xc0, 0x80, 0])),
+      ("no bytes", Data()), ("bytes that are not text", Data([0xff, 0xfe, 0xc0, 0x80, 0])),
       ("a surrogate as bytes", Data([0xed, 0xa0, 0x80])), ("1 MiB of bytes", Data(count: 1 << 20)),
       ("changeable bytes", NSMutableData(length: 3) as Any),
       ("a slice", Data([1, 2, 3, 4]).dropFirst(2)), ("an array of bytes", [UInt8](repeating: 7, count: 9)),
@@ -75,8 +75,9 @@ enum HostileValues {
     var deep: NSArray = []
     for _ in 0..<1000 { deep = [deep] }
     return [
-      ("a list that holds itself", list), ("a dictionary that holds itself", dictionary),
-      ("a list of such", [list, dictionary] as NSArray), ("a deep list", deep), ("an empty list", [Any]()),
+      ("a list that contains itself", list), ("a dictionary that contains itself", dictionary),
+      ("a list of cyclic containers", [list, dictionary] as NSArray), ("a deep list", deep),
+      ("an empty list", [Any]()),
       ("a long list", [Int](repeating: 1, count: 5000)), ("an empty dictionary", [String: Any]()),
       ("a set", NSSet(array: [1, 2])), ("a set of Swift's", Set(["x"])),
       ("an ordered set", NSOrderedSet(array: [1])),
@@ -101,7 +102,7 @@ enum HostileValues {
   }
 }
 
-/// Text in a class of its own, which the superclass knows nothing of.
+/// Text in a custom class, whose superclass does not know the text.
 final class LoudString: NSMutableString {
   private var characters: [unichar] = []
 
@@ -126,7 +127,7 @@ final class LoudString: NSMutableString {
   override func character(at index: Int) -> unichar { characters[index] }
 }
 
-/// A dictionary in a class of its own, which names more keys than it has values for.
+/// A dictionary in a custom class that lists more keys than it has values.
 final class LoudDictionary: NSDictionary {
   convenience init() { unsafe self.init(objects: nil, forKeys: nil, count: 0) }
   required init?(coder: NSCoder) { nil }

@@ -2,11 +2,11 @@ import Foundation
 import Security
 import Testing
 
-/// How code for Apple's keychain spells its queries and reads its results.
+/// Tests how code for Apple's keychain writes its queries and reads its results.
 struct IdiomTests {
   let token = Data("hunter2".utf8)
 
-  @Test func `queries are Swift dictionaries of every kind`() {
+  @Test func `queries can be Swift dictionaries of every kind`() {
     let strings: [String: Any] = [
       kSecClass as String: kSecClassGenericPassword,
       kSecAttrAccount as String: "ada",
@@ -41,7 +41,7 @@ struct IdiomTests {
     }
   }
 
-  @Test func `queries are Foundation's dictionaries`() throws {
+  @Test func `queries can be Foundation dictionaries`() throws {
     let query = NSMutableDictionary()
     query[kSecClass] = kSecClassInternetPassword
     query[kSecAttrServer as String] = "example.org"
@@ -60,7 +60,7 @@ struct IdiomTests {
     #expect((changeable as CFDictionary).count == 3)
   }
 
-  @Test func `values are made with as`() {
+  @Test func `values can be converted with as`() {
     let flag = false
     #expect(("x" as CFString) as String == "x")
     #expect((flag as CFBoolean) == kCFBooleanFalse)
@@ -77,7 +77,7 @@ struct IdiomTests {
     #expect(unwrapped == kCFBooleanTrue)
   }
 
-  @Test func `a string is switched over constants`() {
+  @Test func `a string can be matched against constants in a switch`() {
     func name(_ text: String) -> String {
       switch text {
       case kSecClassGenericPassword: "password"
@@ -88,7 +88,7 @@ struct IdiomTests {
     #expect(["genp", "keys", "cert"].map(name) == ["password", "key", "other"])
   }
 
-  @Test func `a constant is switched over constants and strings`() {
+  @Test func `a constant can be matched against constants and strings in a switch`() {
     func name(_ constant: CFString) -> String {
       switch constant {
       case kSecClassGenericPassword: "password"
@@ -100,11 +100,11 @@ struct IdiomTests {
       [kSecClassGenericPassword, kSecClassKey, kSecClassCertificate].map(name) == [
         "password", "key", "other",
       ])
-    // Text that was made, not the constant itself.
+    // Text from another source than the constant itself.
     #expect(name(String(["g", "e", "n", "p"]) as CFString) == "password")
   }
 
-  @Test func `a value of any type is switched over constants`() {
+  @Test func `a value of any type can be matched against constants in a switch`() {
     func name(_ value: Any?) -> String {
       switch value {
       case kSecClassGenericPassword as String: "password"
@@ -119,7 +119,7 @@ struct IdiomTests {
     #expect(name(nil) == "other")
   }
 
-  @Test func `a result is read as a dictionary of strings`() throws {
+  @Test func `a result can be read as a dictionary of strings`() throws {
     let item: CFTypeRef? = result()
     let attributes = try #require(item as? [String: Any])
     #expect(attributes[kSecAttrAccount as String] as? String == "ada")
@@ -130,7 +130,7 @@ struct IdiomTests {
     #expect((array as? [CFDictionary])?.first?[kSecAttrAccount] as? String == "ada")
   }
 
-  @Test func `a result is read by constants`() throws {
+  @Test func `a result can be read by constants`() throws {
     let item: CFTypeRef? = result()
     let anyKeys = try #require(item as? [AnyHashable: Any])
     #expect(anyKeys[kSecAttrAccount] as? String == "ada")
@@ -146,7 +146,7 @@ struct IdiomTests {
     #expect(dictionary[kSecAttrComment] == nil)
   }
 
-  @Test func `a constant and its text are one key`() {
+  @Test func `a constant and its text are the same key`() {
     #expect(AnyHashable(kSecClass) == AnyHashable("class"))
     #expect(Set<AnyHashable>([kSecClass, "class", NSMutableString(string: "class")]).count == 1)
   }

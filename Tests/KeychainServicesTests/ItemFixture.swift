@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeychainServices
 
-/// A certificate, its private key, and both as one, as objects.
+/// A certificate, its private key, and the identity of both, as objects.
 struct ItemFixture {
   let certificate: SecCertificate
   let key: SecKey

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeychainServices
 
-/// `kSecMatchItemList`, `kSecMatchIssuers` and names in a form of their own.
+/// Tests `kSecMatchItemList`, `kSecMatchIssuers` and names in other forms.
 @Suite(.serialized) struct ItemListTests {
   private let world: StandInWorld
   private let fixture: ItemFixture
@@ -55,7 +55,7 @@ import Testing
     #expect(find(identities.with(kSecMatchItemList, [other])).status == errSecItemNotFound)
   }
 
-  @Test func `objects and persistent references may stand beside each other`() throws {
+  @Test func `objects and persistent references can be mixed`() throws {
     defer { world.close() }
     addAll()
     let found = SecItemCall.find([
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: [kSecMatchItemList as String, kSecMatchIssuers as String])
-  func `a list that holds itself or something strange is refused`(key: String) {
+  func `a list that contains itself or an unknown object is refused`(key: String) {
     defer { world.close() }
     addAll()
     let cycle = NSMutableArray()
@@ -93,7 +93,7 @@ import Testing
     #expect(labels([kSecClass: kSecClassCertificate]).count == 2)
   }
 
-  /// DER of a name with one part, a common name that is a PrintableString.
+  /// Returns the DER of a name with one part, a common name that is a PrintableString.
   private static func name(_ text: String) -> Data {
     let value = [0x13, UInt8(text.utf8.count)] + Array(text.utf8)
     let part = [0x06, 0x03, 0x55, 0x04, 0x03] + value
@@ -102,7 +102,7 @@ import Testing
     return Data([0x30, UInt8(sequence.count)] + sequence)
   }
 
-  @Test func `a name is found in any form that means the same`() throws {
+  @Test func `a name is found in every equivalent form`() throws {
     defer { world.close() }
     let der = try CertificateFixture.bytes("ec-p256.der")
     let item: [CFString: Any] = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeychainServices
 
-/// Keys are kept, told apart and given back.
+/// Tests that keys are imported, distinguished and exported.
 struct KeyTests {
   private func makeKey(_ bytes: Data, _ type: CFString, _ keyClass: CFString) -> SecKey? {
     attempt(bytes, type, keyClass).result
@@ -13,7 +13,7 @@ struct KeyTests {
   private func attempt(
     _ bytes: Data, _ type: CFString, _ keyClass: CFString
   ) -> (result: SecKey?, error: NSError?) {
-    // The size is no condition, as it is none at Apple's.
+    // The size is ignored, as by Apple's function.
     let attributes: [String: Any] = [
       kSecAttrKeyType as String: type, kSecAttrKeyClass as String: keyClass,
       kSecAttrKeySizeInBits as String: 1,
@@ -42,7 +42,7 @@ struct KeyTests {
     #expect(key.publicKeyHash == CertificateFixture.all[1].keyHash)
   }
 
-  @Test func `attributes are spelt in Apple's words`() throws {
+  @Test func `attributes have Apple's values`() throws {
     let bytes = try CertificateFixture.bytes("ec-p256-private.x963")
     let key = try #require(makeKey(bytes, kSecAttrKeyTypeEC, kSecAttrKeyClassPrivate))
     let attributes = try #require(SecKeyCopyAttributes(key) as? [String: Any])
@@ -59,7 +59,7 @@ struct KeyTests {
     #expect(attributes[kSecValueData as String] == nil)
   }
 
-  @Test func `a store makes the same key of attributes and secret`() throws {
+  @Test func `the attributes and the secret of an item give the same key again`() throws {
     let bytes = try CertificateFixture.bytes("rsa-2048-private.pkcs1")
     let key = try #require(makeKey(bytes, kSecAttrKeyTypeRSA, kSecAttrKeyClassPrivate))
     #expect(throws: Never.self) { try AttributeSchema.check(key.itemAttributes, class: .key) }
@@ -85,7 +85,7 @@ struct KeyTests {
   }
 
   @Test(arguments: [24: 192, 28: 224, 32: 256, 48: 384, 66: 521])
-  func `a point has the length of a curve`(size: Int, bits: Int) throws {
+  func `the length of a point determines its curve`(size: Int, bits: Int) throws {
     let point = Data([4]) + Data(repeating: 1, count: 2 * size)
     #expect(makeKey(point, kSecAttrKeyTypeEC, kSecAttrKeyClassPublic)?.material.bits == bits)
     let number = Data(repeating: 1, count: size)
@@ -94,7 +94,7 @@ struct KeyTests {
     #expect(makeKey(Data([2]) + point.dropFirst(), kSecAttrKeyTypeEC, kSecAttrKeyClassPublic) == nil)
   }
 
-  @Test func `what is no key is a bad parameter`() throws {
+  @Test func `an invalid key is a bad parameter`() throws {
     let rsa = try CertificateFixture.bytes("rsa-2048-private.pkcs1")
     let cases: [(Data, CFString, CFString)] = [
       (Data(), kSecAttrKeyTypeRSA, kSecAttrKeyClassPublic), (rsa, kSecAttrKeyTypeRSA, kSecAttrKeyClassPublic),
@@ -113,7 +113,7 @@ struct KeyTests {
     #expect(key == nil && error?.code == Int(errSecParam))
   }
 
-  @Test func `what computes with keys says that it is not implemented`() throws {
+  @Test func `functions that compute with keys are reported as not implemented`() throws {
     let bytes = try CertificateFixture.bytes("ec-p256-private.x963")
     let key = try #require(makeKey(bytes, kSecAttrKeyTypeEC, kSecAttrKeyClassPrivate))
     let data = Data([1]) as CFData
@@ -142,7 +142,7 @@ struct KeyTests {
   }
 
   @Test(arguments: [0, 1, 32, 256, 257, 5000])
-  func `random bytes fill exactly what was asked for`(count: Int) {
+  func `random bytes fill exactly the requested count`(count: Int) {
     var bytes = [UInt8](repeating: 0, count: count + 16)
     let status = unsafe SecRandomCopyBytes(kSecRandomDefault, count, &bytes)
     #expect(status == errSecSuccess)

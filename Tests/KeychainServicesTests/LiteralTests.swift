@@ -2,9 +2,9 @@ import Foundation
 import Security
 import Testing
 
-/// The constants and codes are Apple's, all of them and no other.
+/// Tests that the constants and codes are exactly those of Apple.
 struct LiteralTests {
-  @Test func `every constant has the text that it has at Apple's`() throws {
+  @Test func `every constant has Apple's text`() throws {
     let facts = try FactTable("constants.tsv").rows
     let ours = ConstantTable.rows.map { FactTable.Row(name: $0.name, value: $0.value as String) }
     #expect(facts.count == 163)
@@ -12,7 +12,7 @@ struct LiteralTests {
     #expect(ours.count == facts.count)
   }
 
-  @Test func `every code has the number that it has at Apple's`() throws {
+  @Test func `every code has Apple's number`() throws {
     let facts = try FactTable("status.tsv").rows
     let ours = StatusTable.rows.map { FactTable.Row(name: $0.name, value: String($0.value)) }
     #expect(facts.count == 381)
@@ -21,7 +21,7 @@ struct LiteralTests {
     #expect(noErr == errSecSuccess)
   }
 
-  @Test func `every code has a sentence of its own`() {
+  @Test func `every code has its own message`() {
     let sentences = StatusTable.rows.map { SecCopyErrorMessageString($0.value, nil) as String? ?? "" }
     for (row, sentence) in zip(StatusTable.rows, sentences) {
       #expect(sentence.hasSuffix(".") && !sentence.hasPrefix("OSStatus"), "\(row.name): \(sentence)")
@@ -30,7 +30,7 @@ struct LiteralTests {
   }
 
   @Test(arguments: [1, -1, -25321, 42, OSStatus.min, OSStatus.max])
-  func `a code without a sentence is told by its number`(status: OSStatus) {
+  func `a code without a message is reported by its number`(status: OSStatus) {
     #expect(SecCopyErrorMessageString(status, nil) as String? == "OSStatus \(status)")
   }
 }

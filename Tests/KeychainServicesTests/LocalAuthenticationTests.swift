@@ -3,9 +3,9 @@ import Testing
 
 @testable import KeychainServices
 
-/// A context carries what it was told, and never unlocks anything.
+/// Tests that a context keeps its settings and never unlocks anything.
 struct LocalAuthenticationTests {
-  @Test func `a context keeps what it is told`() {
+  @Test func `a context keeps its settings`() {
     let context = LAContext()
     #expect(!context.interactionNotAllowed && context.localizedReason.isEmpty)
     context.interactionNotAllowed = true
@@ -42,7 +42,7 @@ struct LocalAuthenticationTests {
     }
   }
 
-  @Test func `a reply says no`() async {
+  @Test func `a reply reports failure`() async {
     let answer = await withCheckedContinuation { continuation in
       LAContext().evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "reason") { success, error in
         continuation.resume(returning: (success, (error as? LAError)?.code))
@@ -51,7 +51,7 @@ struct LocalAuthenticationTests {
     #expect(!answer.0 && answer.1 == .biometryNotAvailable)
   }
 
-  @Test func `an error is caught by its name and bridges to NSError`() {
+  @Test func `an error can be caught by its name and bridges to NSError`() {
     do {
       throw LAError(.userCancel)
     } catch LAError.userCancel {

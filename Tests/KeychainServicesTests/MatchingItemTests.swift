@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeychainServices
 
-/// Calls mean the item that they say, all of it, and nothing else.
+/// Tests that a call affects exactly the item that it specifies.
 @Suite(.serialized) struct MatchingItemTests {
   private let world: StandInWorld
 
@@ -20,7 +20,7 @@ import Testing
 
   private func items() throws -> [ItemRecord] { try world.store.open().find(Query()).items }
 
-  // MARK: The index lies
+  // MARK: A forged index
 
   @Test func `a line that claims another item's id releases nothing`() throws {
     defer { world.close() }
@@ -41,7 +41,7 @@ import Testing
     #expect(find(["class": "inet", "srvr": "github.com", "r_Data": true]).result as? Data == Data("s".utf8))
   }
 
-  @Test func `what cannot be read is not said to be not there`() throws {
+  @Test func `an item that cannot be read is not reported as missing`() throws {
     defer { world.close() }
     let item: [AnyHashable: Any] = ["class": "genp", "acct": "bot", "v_Data": Data("s".utf8)]
     #expect(SecItemCall.add(item).status == errSecSuccess)
@@ -78,7 +78,7 @@ import Testing
       find(["class": "keys", "r_Ref": true, "m_Limit": kSecMatchLimitAll]).result as? [SecKey])
   }
 
-  @Test func `a symmetric key stands for its own item alone`() throws {
+  @Test func `a symmetric key represents only its own item`() throws {
     defer { world.close() }
     let keys = try addSymmetricKeys()
     let mine: [AnyHashable: Any] = ["v_Ref": keys[1], "r_Data": true]
@@ -92,7 +92,7 @@ import Testing
     #expect(try items().count == 2)
   }
 
-  @Test func `a symmetric key that was never stored stands for no item`() throws {
+  @Test func `a symmetric key that was never stored represents no item`() throws {
     defer { world.close() }
     _ = try addSymmetricKeys()
     let kind: NSDictionary = [
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: ["cert", "keys", "genp"])
-  func `an identity is not taken for an item of a class`(itemClass: String) throws {
+  func `an identity does not match an item of another class`(itemClass: String) throws {
     defer { world.close() }
     let identity = try ItemFixture().identity
     #expect(SecItemCall.add(["v_Ref": identity]).status == errSecSuccess)
@@ -119,7 +119,7 @@ import Testing
     #expect(try items().isEmpty)
   }
 
-  @Test func `an identity whose certificate is there is added with its key`() throws {
+  @Test func `an identity whose certificate is already stored is added with its key`() throws {
     defer { world.close() }
     let fixture = try ItemFixture()
     #expect(SecItemCall.add(["v_Ref": fixture.certificate]).status == errSecSuccess)
@@ -129,7 +129,7 @@ import Testing
     #expect(try items().count == 2)
   }
 
-  @Test func `references of all identities lead to each one`() throws {
+  @Test func `references to all identities lead to each of them`() throws {
     defer { world.close() }
     let identity = try ItemFixture().identity
     #expect(SecItemCall.add(["v_Ref": identity]).status == errSecSuccess)
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(arguments: [kSecAttrKeyTypeAES as String, kSecAttrKeyTypeECSECPrimeRandom as String])
-  func `a key that was read stands for its item, whatever that says about it`(type: String) throws {
+  func `a key that was read represents its item, whatever the item's attributes say`(type: String) throws {
     defer { world.close() }
     let isSymmetric = type == kSecAttrKeyTypeAES as String
     let bytes = isSymmetric ? Data(count: 32) : try CertificateFixture.bytes("ec-p256-private.x963")
@@ -164,7 +164,7 @@ import Testing
     #expect(SecItemCall.delete(["v_Ref": key]).status == errSecItemNotFound)
   }
 
-  @Test func `a key is not deleted while a certificate that cannot be read may need it`() throws {
+  @Test func `a key is not deleted while an unreadable certificate may need it`() throws {
     defer { world.close() }
     let identity = try ItemFixture().identity
     #expect(SecItemCall.add(["v_Ref": identity, "labl": "mine"]).status == errSecSuccess)
@@ -177,7 +177,7 @@ import Testing
     #expect(try items().count == 2)
   }
 
-  @Test func `a certificate and a key that do not belong together are no identity`() throws {
+  @Test func `a certificate and a key that do not match are not an identity`() throws {
     defer { world.close() }
     #expect(SecItemCall.add(["v_Ref": try ItemFixture().key]).status == errSecSuccess)
     let other = try CertificateFixture.bytes("rsa-2048.der")
@@ -204,7 +204,7 @@ import Testing
     #expect(world.store.engine.statistics.decryptions == 0)
   }
 
-  @Test func `content that somebody gives an item later is seen`() throws {
+  @Test func `content that is added to an item later is found`() throws {
     defer { world.close() }
     #expect(SecItemCall.add(["class": "genp", "acct": "bot"]).status == errSecSuccess)
     let query: [AnyHashable: Any] = ["class": "genp", "acct": "bot", "r_Data": true]
@@ -214,7 +214,7 @@ import Testing
     #expect(find(query).result as? Data == Data("later".utf8))
   }
 
-  @Test func `a certificate is what it says`() throws {
+  @Test func `the attributes of a certificate come from its content`() throws {
     defer { world.close() }
     let fixture = try ItemFixture()
     let junk = Data("junk".utf8)
@@ -238,9 +238,9 @@ import Testing
     #expect(find(["class": "keys", "r_Data": true]).result as? Data == junk)
   }
 
-  // MARK: Others at work
+  // MARK: Concurrent calls
 
-  @Test func `everything is deleted although others delete as well`() throws {
+  @Test func `all items are deleted even if another thread deletes some of them`() throws {
     defer { world.close() }
     for _ in 0..<3 {
       for number in 0..<60 {
@@ -248,7 +248,7 @@ import Testing
       }
       try ThreadGroup.run(2) { member in
         if member == 0 {
-          // Whatever is still there when it is found is gone afterwards.
+          // Every item that exists when the call begins is gone afterwards.
           let status = SecItemCall.delete(["class": "genp"]).status
           #expect([errSecSuccess, errSecItemNotFound].contains(status))
           #expect(SecItemCall.find(["class": "genp"]).status == errSecItemNotFound)
@@ -260,7 +260,7 @@ import Testing
     }
   }
 
-  @Test func `an index that is empty for a moment is not lost`() throws {
+  @Test func `an index that is empty for a moment is not reported as lost`() throws {
     defer { world.close() }
     let isDone = Atomic(false)
     try ThreadGroup.run(3) { member in
@@ -281,7 +281,7 @@ import Testing
     }
   }
 
-  @Test func `a store that was moved away and replaced is left`() throws {
+  @Test func `a store that was moved away and replaced is no longer used`() throws {
     defer { world.close() }
     let item: [AnyHashable: Any] = ["class": "genp", "acct": "bot", "v_Data": Data("s".utf8)]
     #expect(SecItemCall.add(item).status == errSecSuccess)
@@ -295,7 +295,7 @@ import Testing
     #expect(try Index.open(at: path + ".old", host: world.store.host).find(Query()).items.count == 1)
   }
 
-  @Test func `another policy counts from the moment that it is accepted`() throws {
+  @Test func `a new policy applies from the moment that it is accepted`() throws {
     defer { world.close() }
     #expect(
       SecItemCall.add(["class": "genp", "acct": "bot", "v_Data": Data("s".utf8)]).status == errSecSuccess)

@@ -2,15 +2,15 @@ import Foundation
 import Security
 import Testing
 
-/// A call that makes no sense, and what it is answered with.
+/// An invalid call and its status.
 struct Misuse: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let status: OSStatus
-  /// The functions that answer so.
+  /// The functions that return the status.
   let calls: [SecItemCall]
   /// The item or query.
   let dictionary: @Sendable () throws -> [AnyHashable: Any]
-  /// What an update sets.
+  /// The changes of an update.
   let changes: @Sendable () throws -> [AnyHashable: Any]
 
   init(
@@ -22,13 +22,13 @@ struct Misuse: Sendable, CustomTestStringConvertible {
     (self.dictionary, self.changes) = (dictionary, changes)
   }
 
-  /// An item that every table begins with; there is another one whose account is `other`.
+  /// The item that exists in all cases; another item has the account `other`.
   static var there: [AnyHashable: Any] { ["class": "genp", "acct": "bot", "svce": "mailer"] }
 
-  /// The item of ``there`` with more.
+  /// Returns the item of ``there`` with more attributes.
   static func there(_ more: [AnyHashable: Any]) -> [AnyHashable: Any] { there.merging(more) { $1 } }
 
-  /// An item that is nowhere.
+  /// Returns an item that does not exist.
   static func new(_ more: [AnyHashable: Any]) -> [AnyHashable: Any] {
     ["class": "genp", "acct": "new"].merging(more) { $1 }
   }
@@ -43,20 +43,20 @@ extension Misuse {
 
   private static let classes = [
     Misuse("no class", errSecParam) { [:] },
-    Misuse("a class alone that is a number", errSecParam) { ["class": 1] },
+    Misuse("a class that is a number, without attributes", errSecParam) { ["class": 1] },
     Misuse("a class of another platform", errSecNoSuchClass) { ["class": "odd"] },
     Misuse("no class, but attributes", errSecParam) { ["acct": "new", "svce": "mailer"] },
-    Misuse("a long key that nobody knows", errSecParam) { new(["longer": "x"]) },
-    Misuse("a short key that nobody knows", errSecNoSuchAttr) { new(["nope": "x"]) },
+    Misuse("an unknown long key", errSecParam) { new(["longer": "x"]) },
+    Misuse("an unknown short key", errSecNoSuchAttr) { new(["nope": "x"]) },
     Misuse("an empty key", errSecParam) { new(["": "x"]) },
     Misuse("a key that is a number", errSecParam) { new([5: "x"]) },
     Misuse("a key that is bytes", errSecParam) { new([Data("acct".utf8): "x"]) },
-    Misuse("a match key that nobody knows", errSecParam) { new(["m_Colour": true]) },
-    Misuse("a return key that nobody knows", errSecParam) { new(["r_Colour": true]) },
-    Misuse("a use key that nobody knows", errSecParam) { new(["u_Colour": true]) },
-    Misuse("a value key that nobody knows", errSecParam) { new(["v_Colour": true]) },
-    Misuse("an access group that nobody has", errSecMissingEntitlement) { new(["agrp": "nobody"]) },
-    Misuse("a certificate that is called a key", errSecParam) {
+    Misuse("an unknown match key", errSecParam) { new(["m_Colour": true]) },
+    Misuse("an unknown return key", errSecParam) { new(["r_Colour": true]) },
+    Misuse("an unknown use key", errSecParam) { new(["u_Colour": true]) },
+    Misuse("an unknown value key", errSecParam) { new(["v_Colour": true]) },
+    Misuse("an unknown access group", errSecMissingEntitlement) { new(["agrp": "nobody"]) },
+    Misuse("a certificate with the class of a key", errSecParam) {
       ["class": "keys", "v_Ref": try ItemFixture().certificate]
     },
   ]
@@ -74,16 +74,16 @@ extension Misuse {
       Misuse("a limit below zero", errSecParam) { new(["m_Limit": -1]) },
       Misuse("a limit of zero", errSecParam) { new(["m_Limit": 0]) },
       Misuse("a limit of one and a half", errSecParam) { new(["m_Limit": 1.5]) },
-      Misuse("a limit that is no number", errSecParam) { new(["m_Limit": Double.nan]) },
-      Misuse("a limit beyond all numbers", errSecParam) { new(["m_Limit": UInt64.max]) },
+      Misuse("a limit that is not a number", errSecParam) { new(["m_Limit": Double.nan]) },
+      Misuse("a limit beyond the largest number", errSecParam) { new(["m_Limit": UInt64.max]) },
       Misuse("a limit that is another word", errSecParam) { new(["m_Limit": "m_LimitSome"]) },
       Misuse("a limit that is a list", errSecParam) { new(["m_Limit": [1]]) },
-      Misuse("a way to ask that nobody knows", errSecParam) { new(["u_AuthUI": "u_AuthUIX"]) },
-      Misuse("a way to ask that is a flag", errSecParam) { new(["u_AuthUI": true]) },
-      Misuse("leaving items out that would ask", errSecParam, [.add, .update, .delete]) {
+      Misuse("an unknown way to prompt", errSecParam) { new(["u_AuthUI": "u_AuthUIX"]) },
+      Misuse("a way to prompt that is a flag", errSecParam) { new(["u_AuthUI": true]) },
+      Misuse("skipping items that would prompt", errSecParam, [.add, .update, .delete]) {
         there(["u_AuthUI": kSecUseAuthenticationUISkip])
       },
-      Misuse("asking nobody that is text", errSecParam) { new(["u_NoAuthUI": "yes"]) },
+      Misuse("u_NoAuthUI that is text", errSecParam) { new(["u_NoAuthUI": "yes"]) },
       Misuse("a context that is text", errSecParam) { new(["u_AuthCtx": "x"]) },
       Misuse("a list of items to use", errSecParam) { new(["u_ItemList": [Data()]]) },
       Misuse("a list of items to match that is text", errSecParam) { new(["m_ItemList": "x"]) },
@@ -134,23 +134,23 @@ extension Misuse {
       Misuse("a protection beside conditions", errSecParam) {
         new(["pdmn": "ak", "accc": try control(kSecAttrAccessibleWhenUnlocked, .privateKeyUsage)])
       },
-      Misuse("conditions for an item that others see", errSecParam) {
+      Misuse("conditions for an item that is synchronized", errSecParam) {
         new(["sync": true, "accc": try control(kSecAttrAccessibleWhenUnlocked, .privateKeyUsage)])
       },
     ]
 
   private static let passwordsOnly = [
-    Misuse("an item that is there", errSecDuplicateItem, [.add]) { there(["labl": "x", "gena": Data([1])]) },
-    Misuse("a reference that is there", errSecDuplicateItem, [.add]) {
+    Misuse("an item that exists", errSecDuplicateItem, [.add]) { there(["labl": "x", "gena": Data([1])]) },
+    Misuse("a reference to an item that exists", errSecDuplicateItem, [.add]) {
       ["v_Ref": try ItemFixture().certificate]
     },
-    Misuse("an item that is both kinds of synchronizable", errSecParam, [.add]) { new(["sync": "syna"]) },
+    Misuse("a new item with any value of synchronizable", errSecParam, [.add]) { new(["sync": "syna"]) },
     Misuse("an item that stays here and is synchronizable", errSecParam, [.add]) {
       new(["sync": true, "pdmn": kSecAttrAccessibleWhenUnlockedThisDeviceOnly])
     },
     Misuse("an identity without its parts", errSecParam, [.add]) { ["class": "idnt", "labl": "x"] },
     Misuse("a certificate without data", errSecParam, [.add]) { ["class": "cert", "labl": "x"] },
-    Misuse("a certificate that is none", errSecParam, [.add]) { ["class": "cert", "v_Data": Data([0x30])] },
+    Misuse("an invalid certificate", errSecParam, [.add]) { ["class": "cert", "v_Data": Data([0x30])] },
     Misuse("a secret of more than 1 MiB", errSecDataTooLarge, [.add]) {
       new(["v_Data": Data(count: (1 << 20) + 1)])
     },
@@ -158,16 +158,16 @@ extension Misuse {
       let long = String(repeating: "x", count: 4096)
       return new(["labl": long, "desc": long, "icmt": long, "gena": long])
     },
-    Misuse("an item that is nowhere", errSecItemNotFound, searches) { new([:]) },
+    Misuse("a missing item", errSecItemNotFound, searches) { new([:]) },
     Misuse("an item in another group", errSecItemNotFound, searches) { there(["agrp": "team"]) },
-    Misuse("an item that others see", errSecItemNotFound, searches) { there(["sync": true]) },
-    Misuse("an item that is nowhere, with its data", errSecItemNotFound, searches) {
+    Misuse("a synchronizable item that is missing", errSecItemNotFound, searches) { there(["sync": true]) },
+    Misuse("a missing item, with its data", errSecItemNotFound, searches) {
       new(["r_Data": true, "m_Limit": 5])
     },
-    Misuse("an item that is nowhere, all of them", errSecItemNotFound, searches) {
+    Misuse("all matches of a missing item", errSecItemNotFound, searches) {
       new(["r_Attributes": true, "m_Limit": kSecMatchLimitAll])
     },
-    Misuse("the attribute that is no key, missing beside it", errSecItemNotFound, searches) {
+    Misuse("an attribute outside the primary key that the item does not have", errSecItemNotFound, searches) {
       there(["gena": Data([1])])
     },
   ]
@@ -186,23 +186,25 @@ extension Misuse {
       "class", "v_Ref", "v_PersistentRef", "m_Limit", "m_CaseInsensitive", "m_ItemList", "u_AuthUI",
       "u_AuthCtx",
     ] + returnKeys).map { (key: String) in
-      Misuse("\(key), which is no attribute", errSecNoSuchAttr, [.update], changes: { [key: true] })
+      Misuse("\(key), which is not an attribute", errSecNoSuchAttr, [.update], changes: { [key: true] })
     } + [
-      Misuse("a long key that nobody knows", errSecParam, [.update], changes: { ["longer": "x"] }),
+      Misuse("an unknown long key", errSecParam, [.update], changes: { ["longer": "x"] }),
       Misuse("a key that is a number", errSecParam, [.update], changes: { [5: "x"] }),
       Misuse("data that is text", errSecParam, [.update], changes: { ["v_Data": "text"] }),
       Misuse("data that is null", errSecParam, [.update], changes: { ["v_Data": NSNull()] }),
-      Misuse("both kinds of synchronizable", errSecParam, [.update], changes: { ["sync": "syna"] }),
-      Misuse("a group that nobody has", errSecMissingEntitlement, [.update], changes: { ["agrp": "nobody"] }),
+      Misuse("any value of synchronizable", errSecParam, [.update], changes: { ["sync": "syna"] }),
+      Misuse("an unknown group", errSecMissingEntitlement, [.update], changes: { ["agrp": "nobody"] }),
       Misuse(
         "a secret of more than 1 MiB", errSecDataTooLarge, [.update],
         changes: { ["v_Data": Data(count: (1 << 20) + 1)] }),
-      Misuse("the key of another item", errSecDuplicateItem, [.update], changes: { ["acct": "other"] }),
       Misuse(
-        "one key for two items", errSecDuplicateItem, [.update], { ["class": "genp", "svce": "mailer"] },
+        "the primary key of another item", errSecDuplicateItem, [.update], changes: { ["acct": "other"] }),
+      Misuse(
+        "one primary key for two items", errSecDuplicateItem, [.update],
+        { ["class": "genp", "svce": "mailer"] },
         changes: { ["acct": "one", "labl": "x"] }),
       Misuse(
-        "an attribute of what is nowhere", errSecItemNotFound, [.update], { new([:]) },
+        "an attribute of a missing item", errSecItemNotFound, [.update], { new([:]) },
         changes: { ["labl": "x"] }),
     ]
 }

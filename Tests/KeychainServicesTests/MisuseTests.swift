@@ -6,9 +6,9 @@ import Testing
 
 @testable import KeychainServices
 
-/// What makes no sense, or cannot be done, has its status; nothing is returned and nothing changes.
+/// Tests that invalid and impossible calls have their status, return nothing and change nothing.
 struct MisuseTests {
-  /// A store with two passwords, a certificate and its key.
+  /// Creates a store with two passwords, a certificate and its key.
   private func makeWorld() throws -> StandInWorld {
     let world = try StandInWorld()
     let other: [AnyHashable: Any] = ["acct": "other", "v_Data": Data([1])]
@@ -21,7 +21,7 @@ struct MisuseTests {
   }
 
   @Test(arguments: Misuse.dictionaries + Misuse.updates)
-  func `is answered with its status`(misuse: Misuse) throws {
+  func `an invalid call is answered with its status`(misuse: Misuse) throws {
     let world = try makeWorld()
     defer { world.close() }
     let before = world.digest
@@ -37,7 +37,7 @@ struct MisuseTests {
     arguments: Misuse.dictionaries.filter {
       [errSecParam, errSecNoSuchClass, errSecNoSuchAttr].contains($0.status)
     })
-  func `is seen before the store is looked for`(misuse: Misuse) throws {
+  func `an invalid call is refused before the store is opened`(misuse: Misuse) throws {
     let world = try StandInWorld(hasStore: false)
     defer { world.close() }
     for call in misuse.calls {
@@ -45,7 +45,7 @@ struct MisuseTests {
     }
   }
 
-  @Test func `keys that do not apply are passed over`() throws {
+  @Test func `keys that do not apply are ignored`() throws {
     let world = try makeWorld()
     defer { world.close() }
     let more: [AnyHashable: Any] = [
@@ -68,7 +68,7 @@ struct MisuseTests {
     (.badPassphrase, errSecAuthFailed), (.corrupt, errSecDecode),
     (.notARecipient(recipients: []), errSecDecode),
   ])
-  func `what cannot be decrypted is told, and only where it is asked for`(
+  func `a failed decryption is reported, and only if the data is requested`(
     refusal: EngineError, status: OSStatus
   ) throws {
     let world = try makeWorld()
@@ -83,7 +83,7 @@ struct MisuseTests {
     #expect(SecItemCall.delete(Misuse.there).status == errSecSuccess)
   }
 
-  @Test func `nobody is asked where a query, a context or the settings forbid it`() throws {
+  @Test func `the user is not asked if a query, a context or the settings forbid it`() throws {
     let world = try makeWorld()
     defer { world.close() }
     world.silentEngine.refusal = .noPromptPossible
@@ -108,7 +108,7 @@ struct MisuseTests {
   }
 
   @Test(arguments: SecItemCall.allCases)
-  func `a store that is not there is not available`(call: SecItemCall) throws {
+  func `a missing store is not available`(call: SecItemCall) throws {
     let world = try StandInWorld(hasStore: false)
     defer { world.close() }
     let answer = call(Misuse.there(["v_Data": Data()]))

@@ -1,7 +1,7 @@
 import Foundation
 import Security
 
-/// One of the four functions, and what it answers.
+/// One of the four functions.
 enum SecItemCall: CaseIterable {
   case add, find, update, delete
 
@@ -9,15 +9,15 @@ enum SecItemCall: CaseIterable {
   ///
   /// - Parameters:
   ///   - dictionary: The attributes of a new item, or the query.
-  ///   - changes: For an update alone.
-  /// - Returns: The status, and the result where the function has one: something else was there before.
+  ///   - changes: The changes of an update.
+  /// - Returns: The status, and the result if the function has one. The result is another object before the call.
   func callAsFunction(
     _ dictionary: [AnyHashable: Any], changes: [AnyHashable: Any] = [:]
   ) -> (status: OSStatus, result: CFTypeRef?) {
     self(dictionary as NSDictionary, changes: changes as NSDictionary)
   }
 
-  /// Does the same with the objects themselves.
+  /// Calls the function with Foundation dictionaries.
   func callAsFunction(
     _ dictionary: NSDictionary, changes: NSDictionary = [:]
   ) -> (status: OSStatus, result: CFTypeRef?) {

@@ -5,7 +5,7 @@ import Security
 import TestSupport
 import Testing
 
-/// The four functions over a real store, in the manner of code that was written for Apple's keychain.
+/// Tests the four functions with a real store, in the style of code that was written for Apple's keychain.
 @Suite(.serialized) struct SecItemTests {
   private static func password(_ account: String, service: String = "mailer") -> [String: Any] {
     [
@@ -30,7 +30,7 @@ import Testing
     (object as? Data).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test func `adds, finds, updates and deletes a password`() throws {
+  @Test func `a password is added, found, updated and deleted`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     var item = Self.password("bot")
@@ -60,8 +60,8 @@ import Testing
     #expect(SecItemUpdate(query, change as CFDictionary) == errSecItemNotFound)
   }
 
-  @Test func `refuses the data of all matches before anything is looked up`() {
-    // Whoever changes the settings of this process has the lock: another test would look for its items there.
+  @Test func `the data of all matches is refused before anything is looked up`() {
+    // A test that changes the settings of this process holds the lock. Otherwise another test would use this store.
     KeychainWorld.lock.lock()
     let before = KeychainSettings.current
     defer {
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `keeps a persistent reference through changes and moves`() throws {
+  @Test func `a persistent reference stays valid through changes and moves`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     var item = Self.password("bot")
@@ -110,7 +110,7 @@ import Testing
     #expect(Self.find(mixed).status == errSecParam)
   }
 
-  @Test func `keeps values in the type they were given in, and compares their bytes`() throws {
+  @Test func `a value keeps its type and is compared by its bytes`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     var item = Self.password("x")
@@ -143,7 +143,7 @@ import Testing
     #expect(attributes[kSecAttrAccount as String] as? String == "")
   }
 
-  @Test func `tells synchronizable items and those of this machine apart`() throws {
+  @Test func `synchronizable items and those of this machine are distinguished`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     var shared = Self.password("bot")
@@ -166,7 +166,7 @@ import Testing
       ])
   }
 
-  @Test func `stores certificates, keys and identities`() throws {
+  @Test func `certificates, keys and identities are stored`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -193,7 +193,7 @@ import Testing
     #expect(try world.store.open().find(Query()).items.isEmpty)
   }
 
-  @Test func `may be called from many threads`() throws {
+  @Test func `the functions may be called from many threads`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     try ThreadGroup.run(4) { member in

@@ -2,9 +2,9 @@ import Foundation
 import Security
 import Testing
 
-/// What comes back: every combination of what can be asked for, with every limit, for every class.
+/// Tests the form of results: every combination of requested parts, with every limit, for every class.
 struct ShapeTests {
-  /// What a query can ask for.
+  /// The parts that a query can request.
   struct Parts: OptionSet {
     let rawValue: Int
     static let data = Parts(rawValue: 1)
@@ -22,11 +22,11 @@ struct ShapeTests {
     }
   }
 
-  /// Items of a class, three of them, and what is true of each.
+  /// Three items of a class, and the properties that they share.
   struct Items: Sendable, CustomTestStringConvertible {
     let itemClass: String
     var hasData = true
-    /// Passwords have no object that stands for them.
+    /// The type of the object that represents an item. Passwords have none.
     var type: CFTypeID?
     /// An attribute that every item of the class has.
     let attribute: String
@@ -44,7 +44,7 @@ struct ShapeTests {
       Items(itemClass: "idnt", type: SecIdentityGetTypeID(), attribute: "issr"),
     ]
 
-    /// Adds the items; identities by their parts.
+    /// Adds the items, and identities as their parts.
     func add() throws {
       let (certificate, key) = (try ItemFixture().certificate, try ItemFixture().key)
       for number in 0..<3 {
@@ -61,7 +61,7 @@ struct ShapeTests {
       }
     }
 
-    /// Whether an object is one of the parts.
+    /// Returns true if an object is the part.
     func isPart(_ object: Any?, _ part: Parts) -> Bool {
       switch part {
       case .data: object is Data && hasData
@@ -71,7 +71,7 @@ struct ShapeTests {
       }
     }
 
-    /// Whether an object is a dictionary of exactly these parts.
+    /// Returns true if an object is a dictionary of exactly these parts.
     func isDictionary(_ object: Any?, _ parts: Parts) -> Bool {
       guard let dictionary = object as? [String: Any] else { return false }
       let values: [(String, Parts)] = [
@@ -88,7 +88,7 @@ struct ShapeTests {
         && names.subtracting(["class"]).isSubset(of: AttributeFacts.accepted[itemClass] ?? [])
     }
 
-    /// Whether items have such a part at all.
+    /// Returns true if the items have the part.
     func has(_ part: Parts) -> Bool {
       part == .data ? hasData : part == .reference ? hasData && type != nil : true
     }
@@ -101,7 +101,9 @@ struct ShapeTests {
     ]
   }
 
-  @Test(arguments: Items.all) func `every return has its shape for every limit`(items: Items) throws {
+  @Test(arguments: Items.all) func `every combination of parts has its form for every limit`(items: Items)
+    throws
+  {
     let world = try StandInWorld()
     defer { world.close() }
     try items.add()
@@ -133,7 +135,7 @@ struct ShapeTests {
       #expect(answer.result == nil, comment)
     } else if let count {
       let list = answer.result as? [Any]
-      // What an item does not have is left out of a list of nothing else.
+      // A list of a single part omits the items that do not have it.
       #expect(list?.count == (isOne && !items.has(parts) ? 0 : count), comment)
       #expect(list?.allSatisfy(isRight) == true, comment)
     } else if isOne, !items.has(parts) {
@@ -144,7 +146,7 @@ struct ShapeTests {
   }
 
   @Test(arguments: ["genp", "cert", "keys", "idnt"])
-  func `what is added is returned in the same shapes, and never as a list`(itemClass: String) throws {
+  func `an added item is returned in the same forms, and never as a list`(itemClass: String) throws {
     let world = try StandInWorld()
     defer { world.close() }
     let items = try #require(Items.all.first { $0.itemClass == itemClass })
@@ -173,7 +175,7 @@ struct ShapeTests {
     }
   }
 
-  @Test func `items come in the order of their creation`() throws {
+  @Test func `items are returned in the order of their creation`() throws {
     let world = try StandInWorld()
     defer { world.close() }
     for name in ["c", "a", "b"] {

@@ -5,18 +5,18 @@ import TestSupport
 
 @testable import KeychainServices
 
-/// A store with a stand-in for GnuPG that the functions of this process use while a test runs: for tables of many
-/// cases, where the cryptography does not matter. One test at a time, in turn with `KeychainWorld`.
+/// A store with a stand-in for GnuPG that the functions of this process use during a test. It is for tables of many
+/// cases that do not depend on the cryptography. Only one test at a time has this store or a `KeychainWorld`.
 ///
-/// There is a second group, `team`, to move items to.
+/// It has a second group, `team`, to which items can be moved.
 final class StandInWorld {
   let store = StandInStore()
-  /// What decrypts where nobody may be asked for a passphrase.
+  /// The engine for calls that must not ask for a passphrase.
   let silentEngine = StandInEngine(readers: [StandInEngine.fingerprint(1)])
   private let settings: KeychainSettings
   private let opening: KeychainSession.Opening
 
-  /// - Parameter hasStore: Whether the store is made, too.
+  /// - Parameter hasStore: True if the store is created, too.
   init(hasStore: Bool = true) throws {
     KeychainWorld.lock.lock()
     settings = KeychainSession.shared.settings
@@ -62,6 +62,6 @@ final class StandInWorld {
     KeychainWorld.lock.unlock()
   }
 
-  /// What is in the store, to see whether a call has changed it.
+  /// The content of the store, to detect whether a call has changed it.
   var digest: StoreDigest { StoreDigest(of: store.path) }
 }

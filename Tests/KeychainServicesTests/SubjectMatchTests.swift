@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeychainServices
 
-/// Certificates that are found by the text of their subject, and those that nobody can vouch for.
+/// Tests the search for certificates by their subject, and the refusal of searches that require trust.
 @Suite(.serialized) struct SubjectMatchTests {
   private let world: StandInWorld
 
@@ -33,7 +33,7 @@ import Testing
   ]
 
   @Test(arguments: conditions)
-  func `a subject is compared as it is asked for`(
+  func `a subject is compared as the query requests`(
     conditions: [String: String], flags: [String], count: Int
   ) {
     defer { world.close() }
@@ -48,7 +48,7 @@ import Testing
     #expect(status == (count == 0 ? errSecItemNotFound : errSecSuccess))
   }
 
-  @Test func `what would have to be trusted is refused, and what need not be is not`() {
+  @Test func `a search that requires trust is refused, and one that does not is accepted`() {
     defer { world.close() }
     for itemClass in [kSecClassCertificate, kSecClassIdentity] {
       for call in SecItemCall.allCases where call != .add {

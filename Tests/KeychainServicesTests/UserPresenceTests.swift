@@ -5,7 +5,7 @@ import Security
 import TestSupport
 import Testing
 
-/// Items that are given out only after somebody was asked, and those that need a device with a passcode.
+/// Tests items that are released only after a prompt, and those that need a device with a passcode.
 @Suite(.serialized) struct UserPresenceTests {
   private static func item(
     _ account: String, _ flags: SecAccessControlCreateFlags,
@@ -32,7 +32,7 @@ import Testing
     return (status, result as? Data)
   }
 
-  /// A store whose owner has a passphrase, and the dialog that knows it.
+  /// Creates a store whose owner has a passphrase, and the dialog that knows it.
   private static func lockedWorld() throws -> (KeychainWorld, Pinentry) {
     let pinentry = try Pinentry.answering()
     let world = try KeychainWorld(
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: [.userPresence, .biometryAny, .devicePasscode] as [SecAccessControlCreateFlags])
-  func `the person is asked each time, for this item only`(flags: SecAccessControlCreateFlags) throws {
+  func `the user is asked each time, for this item only`(flags: SecAccessControlCreateFlags) throws {
     let (world, pinentry) = try Self.lockedWorld()
     defer { world.close() }
     #expect(SecItemAdd(try Self.item("guarded", flags) as CFDictionary, nil) == errSecSuccess)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `attributes and references of such an item ask nobody`() throws {
+  @Test func `attributes and references of a protected item need no prompt`() throws {
     let (world, pinentry) = try Self.lockedWorld()
     defer { world.close() }
     #expect(SecItemAdd(try Self.item("guarded", .userPresence) as CFDictionary, nil) == errSecSuccess)
@@ -74,7 +74,10 @@ import Testing
     #expect(pinentry.count == before)
   }
 
-  @Test func `where nobody may be asked such an item is refused or skipped, whatever the agent keeps`() throws
+  @Test
+  func
+    `a protected item is refused or skipped if no prompt is allowed, even if the agent has the passphrase`()
+    throws
   {
     let (world, pinentry) = try Self.lockedWorld()
     defer { world.close() }
@@ -94,7 +97,7 @@ import Testing
     #expect(pinentry.count == before)
   }
 
-  @Test func `a dialog that is cancelled is a cancellation`() throws {
+  @Test func `a cancelled dialog is reported as a cancellation`() throws {
     let pinentry = try Pinentry.answering()
     let world = try KeychainWorld(
       owner: .locked, agentConfiguration: ["pinentry-program \(pinentry.program)"])
@@ -114,7 +117,7 @@ import Testing
   ]
 
   @Test(arguments: needing)
-  func `with a key that has no passphrase such an item is neither added nor made`(
+  func `a protected item can be neither added nor made with a key without a passphrase`(
     flags: SecAccessControlCreateFlags, protection: String
   ) throws {
     let world = try KeychainWorld()
@@ -130,7 +133,7 @@ import Testing
     #expect(left.count == 1 && left.first?.isLocal == false)
   }
 
-  @Test func `an item can be made to ask, and not to ask any more`() throws {
+  @Test func `an item can be protected by a prompt and unprotected again`() throws {
     let (world, pinentry) = try Self.lockedWorld()
     defer { world.close() }
     #expect(SecItemAdd(try Self.item("plain", []) as CFDictionary, nil) == errSecSuccess)
@@ -147,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `a second password of the program's own is not promised`() throws {
+  @Test func `an application password is not implemented`() throws {
     let (world, _) = try Self.lockedWorld()
     defer { world.close() }
     let item = try Self.item("guarded", .applicationPassword)
@@ -170,7 +173,7 @@ import Testing
     }
   }
 
-  @Test func `an item that is synchronised is not for this device only`() throws {
+  @Test func `a synchronised item cannot be for this device only`() throws {
     let world = try KeychainWorld()
     defer { world.close() }
     var item = try Self.item("plain", [])
