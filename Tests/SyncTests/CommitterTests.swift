@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Commits")
 struct CommitterTests {
-  /// Changes that one transaction makes, and the words of the history for them.
+  /// The change of one transaction, and the subject of its commit.
   static let changes: [(@Sendable (SyncWorld, ItemRecord) throws -> Void, String)] = [
     ({ world, _ in try world.add("new.example", "bob") }, "add internet-password/new.example/bob"),
     (
@@ -56,7 +56,7 @@ struct CommitterTests {
   ]
 
   @Test(arguments: changes.indices)
-  func `one change is one commit with a subject that tells a verb and paths`(index: Int) throws {
+  func `a change is one commit, whose subject has a verb and paths`(index: Int) throws {
     let (change, subject) = Self.changes[index]
     let world = try SyncWorld.withHistory()
     let item = try world.add("old.example", "alice")
@@ -73,7 +73,7 @@ struct CommitterTests {
     try world.git(["fsck", "--strict"])
   }
 
-  @Test func `what stays on this machine is in no commit, also after it came and went`() throws {
+  @Test func `an item of this machine is in no commit, even if it was shared before or after`() throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("here.example", "alice", isLocal: true)
     #expect(try world.commit() == .nothing)
@@ -91,7 +91,7 @@ struct CommitterTests {
     #expect(head == files)
   }
 
-  /// What may be wrong with the journal after a crash, and the subject of the commit that mends it.
+  /// The damage to the journal after a crash, and the subject of the commit that repairs it.
   static let crashes: [(@Sendable (SyncWorld) throws -> Void, String)] = [
     ({ _ in }, "change 2 times"),
     ({ try FileManager.default.removeItem(atPath: "\($0.path)/.keytree/uncommitted") }, "change the keyring"),
@@ -116,7 +116,7 @@ struct CommitterTests {
   ]
 
   @Test(arguments: crashes.indices)
-  func `after a crash the next commit has everything`(index: Int) throws {
+  func `the next commit after a crash has everything`(index: Int) throws {
     let (damage, subject) = Self.crashes[index]
     let world = try SyncWorld.withHistory()
     let gone = try world.add("gone.example", "alice")
@@ -132,7 +132,7 @@ struct CommitterTests {
     #expect(try world.commit() == .nothing)
   }
 
-  @Test func `a journal that cannot be written takes nothing from the change`() throws {
+  @Test func `a journal that cannot be written does not affect the change`() throws {
     let world = try SyncWorld.withHistory()
     let keyring = try world.store.open { _, path in
       path == ".keytree/uncommitted" ? .fail(28) : nil
@@ -152,7 +152,7 @@ struct CommitterTests {
     #expect(body.split(separator: "\n").map(String.init) == words)
   }
 
-  @Test func `what was done meanwhile with items of this machine is no word of a commit`() throws {
+  @Test func `changes of local items are not in the message of a commit`() throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("here.example", "alice", isLocal: true)
     try world.add("shared.example", "alice")
@@ -162,7 +162,7 @@ struct CommitterTests {
     #expect(message.trimmingCharacters(in: .newlines) == "add internet-password/shared.example/alice")
   }
 
-  @Test func `a commit that was made and not noted is not made twice`() throws {
+  @Test func `a commit that was made but not recorded is not made twice`() throws {
     let world = try SyncWorld.withHistory()
     let marker = URL(fileURLWithPath: "\(world.path)/.keytree/committed")
     let journal = URL(fileURLWithPath: "\(world.path)/.keytree/uncommitted")
@@ -170,7 +170,7 @@ struct CommitterTests {
     try world.add("a.example", "a")
     let line = try Data(contentsOf: journal)
     try world.commit()
-    // As a kill between git's commit and the note leaves it.
+    // The state after a kill between git's commit and its record.
     try before.replacingOccurrences(of: "\"trying\":false", with: "\"trying\":true").write(
       to: marker, atomically: true, encoding: .utf8)
     try line.write(to: journal)
@@ -179,7 +179,7 @@ struct CommitterTests {
   }
 
   @Test(arguments: [true, false])
-  func `of a commit that was cut off git's index and branch come to agree`(hasCommit: Bool) throws {
+  func `the index and the branch agree after an interrupted commit`(hasCommit: Bool) throws {
     let world = try SyncWorld.withHistory()
     try world.add("a.example", "alice")
     if hasCommit {
@@ -196,7 +196,7 @@ struct CommitterTests {
     #expect(try world.subjects().count == 2)
   }
 
-  @Test func `another repository in the place of the old one gets everything`() throws {
+  @Test func `a new repository in place of the old one gets everything`() throws {
     let world = try SyncWorld.withHistory()
     try world.add("a.example", "a")
     try world.commit()
@@ -207,8 +207,7 @@ struct CommitterTests {
     #expect(head == files)
   }
 
-  @Test func `a journal that came with a copy of the folder gets nothing but items into the history`() throws
-  {
+  @Test func `a journal that was copied with the folder adds nothing but items to the history`() throws {
     let world = try SyncWorld.withHistory()
     let folder = "\(world.path)/items/internet-password/a.example"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -230,7 +229,7 @@ struct CommitterTests {
     #expect(names == ["items/.gpg-id", "\(item).gpg", "\(item).json"])
   }
 
-  @Test func `what somebody has staged stays staged`() throws {
+  @Test func `files that the user has staged stay staged`() throws {
     let world = try SyncWorld.withHistory()
     try Data("mine\n".utf8).write(to: URL(fileURLWithPath: "\(world.path)/README.md"))
     try world.git(["add", "README.md"])
@@ -241,7 +240,7 @@ struct CommitterTests {
   }
 
   @Test(
-    "`repositories of every kind take commits`",
+    "repositories of every kind accept commits",
     arguments: ["sha256", "worktree", "folder", "detached", "reflogless"])
   func kinds(kind: String) throws {
     let world: SyncWorld
@@ -281,7 +280,7 @@ struct CommitterTests {
     try world.git(["fsck", "--strict"])
   }
 
-  @Test func `many changes at once come into the history, each of them`() throws {
+  @Test func `each of many concurrent changes is in the history`() throws {
     let world = try SyncWorld.withHistory()
     try ThreadGroup.run(8) { thread in
       for number in 0..<5 {
@@ -298,7 +297,7 @@ struct CommitterTests {
     try world.git(["fsck", "--strict"])
   }
 
-  @Test func `content of more than one piece gets into one commit`() throws {
+  @Test func `content of more than one piece is in one commit`() throws {
     let world = try SyncWorld()
     try world.git(["init", "-q"])
     let keyring = try world.store.open()

@@ -5,14 +5,14 @@ import Sync
 import TestSupport
 import Testing
 
-/// Changes of items that no member of the group has signed, or whose files do not belong together, in a merge.
+/// Tests merges with changes of items that no member of the group has signed, or whose files do not match.
 @Suite struct ForgedMergeTests {
-  /// What was done to the files of an item.
+  /// The change to the files of an item.
   enum Forgery: CaseIterable {
     case editedRecord, signedByStranger, signedForAnotherKeyring, recordOfAnotherItem, noRecord
     case fileOfAnotherItem, noFile
 
-    /// Why the item is not believed.
+    /// The reason why the item is not accepted.
     var fault: RecordFault {
       switch self {
       case .editedRecord: .damage(.badRecord(.notProven))
@@ -42,7 +42,7 @@ import Testing
       try clones.sync(1)
     }
 
-    /// Forges the item in the first clone, its line in the index included, and commits that with plain git.
+    /// Forges the item and its index line in the first clone, and commits that with plain git.
     func forge(_ forgery: Forgery) throws {
       let store = clones.world.store
       let (record, secret) = (store.recordFile(item), store.secretFile(item))
@@ -85,7 +85,7 @@ import Testing
     try world.forge(forgery)
     _ = try clones.git(0, "push", "--quiet", "origin", "main")
     let comment: Comment = "\(forgery), own change: \(hasOwnChange)"
-    // A signed change comes with it, and this side has changed another item, or the same one.
+    // The push also has a signed change, and this side has changed another item or the same one.
     try clones.add(0, "c.example", "me", "three")
     try clones.world.commit()
     _ = try clones.git(0, "push", "--quiet", "origin", "main")
@@ -105,13 +105,14 @@ import Testing
     let own = try clones.item(1, hasOwnChange ? "a.example" : "b.example")
     #expect(own.attributes[.comment] == "own", comment)
     try clones.expectSound(1, comment)
-    // The merge takes the forgery back, so that the next clone does not meet it.
+    // The merge reverts the forgery, so that the next clone does not receive it.
     #expect(try clones.sync(0).refused.isEmpty, comment)
     try clones.expectEqual(comment)
   }
 
   @Test(arguments: Forgery.allCases)
-  func `an unsigned change of one's own store is not merged into what is signed`(forgery: Forgery) throws {
+  func `an unsigned change in the user's own store is not merged into a signed item`(forgery: Forgery) throws
+  {
     let world = try World()
     let clones = world.clones
     try world.forge(forgery)
@@ -128,7 +129,7 @@ import Testing
     try clones.expectSound(0, "\(forgery)")
   }
 
-  @Test func `an older version on the remote becomes a conflict copy, and is reported`() throws {
+  @Test func `an older version on the remote becomes a conflict copy and is reported`() throws {
     let world = try World()
     let (clones, store) = (world.clones, world.clones.world.store)
     let files = [store.recordFile(world.item), store.secretFile(world.item)]
@@ -148,7 +149,7 @@ import Testing
     let copy = try #require(try keyring.conflictCopies().first)
     #expect(try keyring.text(of: copy) == "one")
     try clones.expectSound(1)
-    // Somebody else resolves it.
+    // Another clone resolves it.
     try clones.sync(0)
     try clones.open(0).resolve(try #require(clones.open(0).conflictCopies().first), keeping: .ours)
     try clones.sync(0)

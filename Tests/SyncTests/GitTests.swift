@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Git")
 struct GitTests {
-  /// What a program that is called git prints for its version, and what becomes of it.
+  /// The version that a program called git prints, and the expected error.
   static let versions: [(String, GitError?)] = [
     ("git version 2.38.0", nil), ("git version 2.39.5 (Apple Git-154)", nil), ("git version 3.0.0-rc1", nil),
     ("git version 2.37.9", .tooOld(version: "2.37.9")), ("git version 1.9.1", .tooOld(version: "1.9.1")),
@@ -29,12 +29,12 @@ struct GitTests {
     }
   }
 
-  @Test func `git that is not there is missed when it is run`() {
+  @Test func `a missing git is an error when it is run`() {
     let git = Git(in: "/", searchPath: "/nowhere", environment: ProcessEnvironment([:]))
     #expect(throws: GitError.notInstalled) { try git.version() }
   }
 
-  @Test func `nothing of the variables that steer git gets through`() throws {
+  @Test func `no environment variable that controls git is passed on`() throws {
     let outer = ProcessEnvironment(
       [
         "GIT_DIR": "/x", "GIT_SSH_COMMAND": "evil", "GIT_CONFIG_COUNT": "1", "HOME": "/h",
@@ -50,7 +50,7 @@ struct GitTests {
       names.filter { $0.hasPrefix("GIT_") }.sorted() == ["GIT_GRAFT_FILE", "GIT_TERMINAL_PROMPT"])
   }
 
-  /// An empty `PATH` would stand for the current folder, and one that is not UTF-8 could not be filtered.
+  /// An empty `PATH` would mean the current folder, and one that is not UTF-8 could not be filtered.
   @Test(arguments: [nil, "", ".", "relative:", "/nowhere/\u{FF}"] as [String?])
   func `git never looks for programs in the current folder`(path: String?) throws {
     var entries = ["HOME=/h"].map { Array($0.utf8) }
@@ -62,7 +62,7 @@ struct GitTests {
     #expect(environment.value("PATH").map { String(decoding: $0, as: UTF8.self) } == "/usr/bin:/bin")
   }
 
-  /// What may stand in the way of a commit, and the error.
+  /// The operations that prevent a commit, and the errors.
   static let obstacles: [(@Sendable (SyncWorld) throws -> Void, GitError)] =
     [
       ("MERGE_HEAD", RepositoryOperation.merge), ("rebase-merge", .rebase), ("rebase-apply", .rebase),
@@ -72,7 +72,8 @@ struct GitTests {
     }
 
   @Test(arguments: obstacles.indices)
-  func `what somebody has begun is not disturbed and what waits is committed later`(index: Int) throws {
+  func `an operation in progress is not disturbed, and pending changes are committed later`(index: Int) throws
+  {
     let (obstruct, error) = Self.obstacles[index]
     let world = try SyncWorld.withHistory()
     let before = Set(try FileManager.default.contentsOfDirectory(atPath: "\(world.path)/.git"))
@@ -88,9 +89,9 @@ struct GitTests {
     #expect(try world.commit() == .committed(subject: "add internet-password/a.example/x"))
   }
 
-  /// Locks of git that a killed one leaves, before and after the commit is made.
+  /// Locks that a killed git leaves, before and after the commit is made.
   @Test(arguments: [".git/index.lock", ".git/refs/heads/main.lock"])
-  func `a lock of git keeps the change waiting`(name: String) throws {
+  func `a change stays pending while git holds a lock`(name: String) throws {
     let world = try SyncWorld.withHistory()
     let lock = "\(world.path)/\(name)"
     try Data().write(to: URL(fileURLWithPath: lock))
@@ -104,7 +105,7 @@ struct GitTests {
     #expect(try world.git(["status", "--porcelain"]) == "")
   }
 
-  /// User ids of keys, and who commits where git knows nobody.
+  /// User ids of keys, and the author if git has no identity.
   static let people: [(String?, String?)] = [
     ("Alice Example <alice@example.org>", "Alice Example <alice@example.org>"),
     ("Alice", "Alice <keytree@localhost>"), ("<a@b>", "keytree <a@b>"),
@@ -112,7 +113,7 @@ struct GitTests {
   ]
 
   @Test(arguments: people)
-  func `where git knows nobody the owner of the key commits`(name: String?, author: String?) throws {
+  func `the owner of the key is the author if git has no identity`(name: String?, author: String?) throws {
     let world = try SyncWorld.withHistory()
     try world.add("a.example", "x")
     guard let author else {
@@ -124,7 +125,7 @@ struct GitTests {
     #expect(try world.lines("log", "-1", "--format=%an <%ae>|%cn <%ce>") == ["\(author)|\(author)"])
   }
 
-  @Test func `whom git knows commits, and nothing is signed`() throws {
+  @Test func `git's identity is the author, and nothing is signed`() throws {
     let world = try SyncWorld.withHistory()
     for (key, value) in [
       ("user.name", "Known"), ("user.email", "k@example.org"), ("commit.gpgSign", "true"),
@@ -138,7 +139,7 @@ struct GitTests {
     #expect(!(try world.git(["cat-file", "commit", "HEAD"]).contains("gpgsig")))
   }
 
-  @Test func `a folder that is called like a repository is none`() throws {
+  @Test func `a folder with the name of a repository is not one`() throws {
     let world = try SyncWorld()
     try FileManager.default.createDirectory(atPath: "\(world.path)/.git", withIntermediateDirectories: false)
     try world.git(["init", "-q"], in: world.store.folder.path)
@@ -146,14 +147,14 @@ struct GitTests {
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
-  func `a repository of somebody else is refused by git's own rule`() throws {
+  func `a repository of another owner is refused by git's own rule`() throws {
     let world = try SyncWorld.withHistory()
     _ = unsafe chown("\(world.path)/.git", 65534, 65534)
     try world.add("a.example", "x")
     #expect(throws: GitError.unsafeOwner(path: world.path)) { try world.commit() }
   }
 
-  @Test func `a store without git in somebody else's repository stays without`() throws {
+  @Test func `a store without git inside another repository stays without git`() throws {
     let world = try SyncWorld()
     try world.git(["init", "-q"], in: world.store.folder.path)
     #expect(try world.repository() == nil)

@@ -7,11 +7,11 @@ import Sync
 import TestSupport
 import Testing
 
-/// Items that come in for another group than before. Alice is in `default` and `ops`, Bob in `default` alone.
+/// Tests received items that have moved to another group. Alice is in `default` and `ops`, Bob only in `default`.
 @Suite struct GroupMoveTests {
   private static let bob = StandInEngine.fingerprint(2)
 
-  /// Two clones of Alice's without items.
+  /// Creates two clones of Alice without items.
   private static func clones() throws -> SyncClones {
     let clones = try SyncClones()
     let store = clones.world.store
@@ -22,7 +22,7 @@ import Testing
     return clones
   }
 
-  /// Two clones of Alice's with an item of `ops` in each.
+  /// Two clones of Alice with an item of `ops` in each.
   private struct World {
     let clones: SyncClones
     let item: ItemRecord
@@ -37,7 +37,7 @@ import Testing
       for clone in [0, 1, 0] { try clones.sync(clone) }
     }
 
-    /// Puts a version of the item into `default` in the first clone, in place of what is there, and commits that.
+    /// Writes a version of the item to `default` in the first clone, where it replaces the present one, and commits it.
     func write(
       _ version: ItemRecord, _ secret: String, by signer: Fingerprint, over old: ItemRecord
     ) throws -> ItemRecord {
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `an item of a group is not taken over by somebody outside of it`(hasOwnChange: Bool) throws {
+  func `a person outside the group of an item cannot take it over`(hasOwnChange: Bool) throws {
     let world = try World()
     let clones = world.clones
     let forged = try world.write(world.item, "of Bob", by: Self.bob, over: world.item)
@@ -81,13 +81,13 @@ import Testing
     #expect(try clones.open(1).text(of: item) == "of ops")
     #expect(try clones.open(1).conflictCopies().map(\.record) == [forged])
     try clones.expectSound(1)
-    // The others get the item back as it was.
+    // The remote gets the item back unchanged.
     let files = try clones.git(1, "ls-tree", "-r", "--name-only", "origin/main")
     #expect(!files.contains(clones.world.store.recordFile(forged)))
     #expect(files.contains(clones.world.store.recordFile(item)))
   }
 
-  @Test func `an item that a member of both groups has moved comes in, also when others change it then`()
+  @Test func `a move by a member of both groups is accepted, even if others then change the item`()
     throws
   {
     let world = try World()
@@ -104,7 +104,7 @@ import Testing
     try clones.expectSound(1)
   }
 
-  @Test func `a move that was taken back does not let anybody take an item over`() throws {
+  @Test func `a reverted move does not let others take the item over`() throws {
     let world = try World()
     let clones = world.clones
     let shared = try clones.open(0).update(world.item, AttributeChanges(group: "default"))
@@ -119,8 +119,10 @@ import Testing
     try clones.expectSound(1)
   }
 
-  /// Bob does not know of the move, and cannot take it back.
-  @Test func `a move and a new secret of somebody outside come to the same on every clone`() throws {
+  /// Bob does not know of the move and cannot revert it.
+  @Test func `a move and a new secret by a person outside the group have the same result in every clone`()
+    throws
+  {
     let clones = try Self.clones()
     let old = try clones.add(0, "prod.example", "root", "old")
     for clone in [0, 1, 0] { try clones.sync(clone) }
@@ -146,8 +148,8 @@ import Testing
     }
   }
 
-  /// A merged record is as old as the later one of the two that it comes from.
-  @Test func `a version that a merge has replaced is not put back`() throws {
+  /// A merged record has the time of the later of its two sources.
+  @Test func `a version that a merge has replaced is not restored`() throws {
     let clones = try SyncClones()
     let item = try clones.add(0, "a.example", "me", "old")
     for clone in [0, 1] { try clones.sync(clone) }
@@ -170,8 +172,8 @@ import Testing
     try clones.expectSound(1)
   }
 
-  /// A version that lost against the item is signed, and lies in `conflicts` for everybody.
-  @Test func `a version that gave way does not let anybody take an item over`() throws {
+  /// A version that lost against the item is signed and is in `conflicts` for all readers.
+  @Test func `a version that has lost does not let others take the item over`() throws {
     let world = try World()
     let clones = world.clones
     var loser = world.item
@@ -185,7 +187,7 @@ import Testing
     try clones.expectSound(1)
   }
 
-  @Test func `a policy that is not accepted makes nobody a member of the old group`() throws {
+  @Test func `a policy that is not accepted makes no one a member of the old group`() throws {
     let world = try World()
     let (clones, store) = (world.clones, world.clones.world.store)
     var policy = try clones.open(0).policy
@@ -207,7 +209,7 @@ import Testing
     _ = try clones.git(0, "push", "--quiet", "origin", "main")
     let report = try clones.sync(1)
     #expect(report.hasNewPolicy && report.refused.map(\.reason) == [.record(.mismatch(.unauthorizedMove))])
-    // The store has that policy now, until somebody accepts it or takes it back: no move is judged.
+    // The store has that policy until a user accepts or reverts it; until then no move is checked.
     _ = try clones.git(0, "fetch", "--quiet")
     _ = try clones.git(0, "reset", "--quiet", "--hard", "origin/main")
     _ = try world.write(forged, "of Bob again", by: Self.bob, over: world.item)
@@ -220,8 +222,8 @@ import Testing
     #expect(try clones.item(1, "prod.example") == world.item)
   }
 
-  /// The item was in `default` once, which its signed record of then still says.
-  @Test func `a move of long ago does not let anybody take an item over`() throws {
+  /// The item was in `default` once, as its signed record of that time still says.
+  @Test func `an old move does not let others take the item over`() throws {
     let clones = try Self.clones()
     let store = clones.world.store
     let first = try clones.add(0, "prod.example", "root", "shared")
@@ -244,9 +246,9 @@ import Testing
     try clones.expectSound(1)
   }
 
-  /// - Parameter isSignedAgain: Whether the record has another proof than in the history.
+  /// - Parameter isSignedAgain: True if the record has another proof than in the history.
   @Test(arguments: [false, true])
-  func `an older item does not come back under another id`(isSignedAgain: Bool) throws {
+  func `an older item does not return under another id`(isSignedAgain: Bool) throws {
     let clones = try SyncClones()
     let store = clones.world.store
     let old = try clones.add(0, "a.example", "me", "old")

@@ -16,7 +16,7 @@ import Testing
       author: { nil })
   }
 
-  @Test func `many packs are joined, and every object stays`() throws {
+  @Test func `many packs are joined, and every object is kept`() throws {
     let world = try SyncWorld.withHistory()
     for number in 0..<Repository.packLimit {
       try world.add("s\(number).example", "x")
@@ -34,8 +34,8 @@ import Testing
     #expect(try world.git(["fsck", "--strict", "--no-dangling"]) == "")
   }
 
-  /// `git gc` keeps differences that a pack has; one from another shard would be in the way of a better one.
-  @Test func `a joined pack has no index shard as a difference from another one`() throws {
+  /// `git gc` reuses the deltas of a pack. A delta against another shard would prevent a better one.
+  @Test func `a joined pack has no delta of an index shard against another shard`() throws {
     let world = try SyncWorld.withHistory()
     for number in 0..<5 * Repository.packLimit {
       try world.add("a.example", "person-\(number)")
@@ -58,7 +58,7 @@ import Testing
     try world.git(["-c", "fastimport.unpackLimit=0", "fast-import", "--quiet"], input: blobs.joined())
   }
 
-  @Test func `everything is packed anew when many objects lie outside the largest pack`() throws {
+  @Test func `everything is repacked when many objects are outside the largest pack`() throws {
     let world = try SyncWorld.withHistory()
     try addBlobs(Repository.looseLimit + 1, named: "large", to: world)
     for number in 0..<Repository.packLimit {
@@ -91,7 +91,7 @@ import Testing
     ).split(separator: "\n").map(String.init)
     #expect(versions.count > 2)
     let own = bases.filter(versions.contains).count
-    #expect(own == versions.count - 1, "all but the newest are differences from another version of the shard")
+    #expect(own == versions.count - 1, "all but the newest are deltas against another version of the shard")
   }
 
   @Test(arguments: [
@@ -99,7 +99,7 @@ import Testing
     ([80_000, 10_000], true), ([190_000, 10_000], false), ([150_000, 50_000], true),
     ([150_000, 50_001], false), ([9_000], false), ([], false),
   ])
-  func `a history is packed anew when an eighth of it would gain, and up to a size`(
+  func `a history is repacked if an eighth of it would gain, and up to a size`(
     objects: [Int], isWorth: Bool
   ) throws {
     let world = try SyncWorld.withHistory()
@@ -117,7 +117,7 @@ import Testing
     #expect(try repository.deservesRepacking == isWorth)
   }
 
-  @Test func `few packs, and those of a repository that borrows objects, stay`() throws {
+  @Test func `few packs, and the packs of a repository that borrows objects, are kept`() throws {
     let world = try SyncWorld.withHistory()
     let before = try packs(world)
     try committer(world).packHistory()
@@ -140,7 +140,7 @@ import Testing
     let before = try packs(world).count
     try world.add("a.example", "x")
     try world.commit()
-    // The same files again: the commit alone is new.
+    // The same files again, so only the commit is new.
     try world.makeGit(world.path).run(
       CommitContent.importCommand,
       input: CommitContent().stream(message: "x", committer: "P <p@example.org> 1 +0000", isFirst: false))
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: ["promisor", "keep", "mtimes"])
-  func `packs that git does not join do not count`(mark: String) throws {
+  func `packs that git does not join are not counted`(mark: String) throws {
     let world = try SyncWorld.withHistory()
     for number in 0..<Repository.packLimit {
       try world.add("s\(number).example", "x")
@@ -163,14 +163,14 @@ import Testing
     #expect(try !repository.hasManyPacks)
   }
 
-  @Test func `what git says when packs cannot be joined is passed on, and the history stays`() throws {
+  @Test func `git's error is reported if packs cannot be joined, and the history is kept`() throws {
     let world = try SyncWorld.withHistory()
     for number in 0..<Repository.packLimit {
       try world.add("s\(number).example", "x")
       try world.commit()
     }
     let folder = "\(world.path)/.git/objects/pack"
-    // Git may leave the largest alone.
+    // Git may skip the largest pack.
     let sizes = try packs(world).map { pack in
       (try FileManager.default.attributesOfItem(atPath: "\(folder)/\(pack)")[.size] as? Int ?? 0, pack)
     }

@@ -4,9 +4,9 @@ import Sync
 import TestSupport
 import Testing
 
-/// What somebody pushes who wants programs to run, files elsewhere to be read, or a store to break.
+/// Tests pushes by an attacker who wants to run programs, read other files or damage a store.
 @Suite("Hostile pushes") struct HostilePushTests {
-  @Test func `a push brings files of a store only, each as the commit has it, and nothing runs`() throws {
+  @Test func `a push brings only files of a store, unchanged, and runs nothing`() throws {
     let clones = try SyncClones()
     try clones.add(0, "a.example", "me")
     try clones.sync(0)
@@ -20,13 +20,13 @@ import Testing
     var (taken, refused, stopped) = (0, 0, 0)
     for commit in HostileCommit.all {
       try kept.restore()
-      // Git itself does not make some of them.
+      // Git itself refuses to create some of them.
       let isMade =
         (try? clones.world.git(
           ["fast-import", "--quiet", "--force", "--done"], in: clones.hub, input: commit.stream(after: head)))
         != nil
       if !isMade { continue }
-      // With a change of its own, so that it is a merge; without one, only the branch moves on.
+      // With an own change it is a merge; without one, the branch is only moved forward.
       for isMerge in [false, true] {
         if isMerge { try clones.add(1, "b.example", "me") }
         let ours = StoreDigest(of: clones.paths[1])
@@ -51,7 +51,7 @@ import Testing
           )
         } else {
           stopped += 1
-          // The own change was committed first, which is all.
+          // Only the own change was committed before.
           let changes = StoreDigest(of: clones.paths[1]).difference(from: ours)
           #expect(changes == (isMerge ? ".keytree/uncommitted" : ""), comment)
           #expect(try clones.git(1, "status", "--porcelain") == "", comment)
@@ -62,7 +62,7 @@ import Testing
     #expect(taken > 40 && refused > 30 && stopped > 4, "\(taken), \(refused), \(stopped)")
   }
 
-  /// Every file of the last commit may be in a store, and has its bytes in the work tree.
+  /// Expects that every file of the last commit is allowed in a store and unchanged in the work tree.
   private static func expectEveryFile(_ clones: SyncClones, _ comment: Comment) throws {
     let records = try clones.git(1, "ls-tree", "-r", "-z", "HEAD").split(separator: "\0")
     for record in records {
@@ -71,7 +71,7 @@ import Testing
       #expect(
         AllowedFiles(beside: nil).reason(String(parts[1]), mode: String(words[0])) == nil,
         "\(comment): \(record)")
-      // Without filters, which are not meant to be asked.
+      // Without filters, which must not be used.
       let name = try clones.git(1, "hash-object", "--no-filters", "--", String(parts[1]))
       #expect(name.dropLast() == words[2], "\(comment): \(parts[1])")
     }

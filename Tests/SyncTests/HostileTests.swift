@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Hostile repositories")
 struct HostileTests {
-  /// Settings that make plain git run a program, and the plain command that shows it.
+  /// Settings that make plain git run a program, and a plain command that triggers it.
   static let settings: [(key: String, value: String, command: [String])] = [
     ("core.fsmonitor", "sh -c 'touch PWNED; false' #", ["status"]),
     ("core.hooksPath", "evil-hooks", ["commit", "-q", "--allow-empty", "-m", "x"]),
@@ -21,15 +21,15 @@ struct HostileTests {
   ]
 
   @Test(arguments: settings.indices)
-  func `settings that run programs do nothing when changes are committed, and are named`(index: Int) throws {
+  func `settings that run programs have no effect on a commit, and the error names them`(index: Int) throws {
     let setting = Self.settings[index]
     let world = try HostileWorld()
     try world.sync.git(["config", setting.key, setting.value.replacing("/EVIL", with: "\(world.path)/evil")])
-    // The trap works: without this the rest would prove nothing. Some commands fail, as git takes it.
+    // Checks that the trap works; otherwise the test would prove nothing. Some commands fail because of the trap.
     try world.spring(setting.command)
-    #expect(world.isSprung, "\(setting.key) does nothing by itself")
+    #expect(world.isSprung, "\(setting.key) has no effect in plain git")
     world.clear()
-    // The options of our own git are enough by themselves, also if a setting was not refused.
+    // The options of our own git are sufficient, even if a setting was not refused.
     try world.everything()
     #expect(!world.isSprung)
     #expect(throws: GitError.unsafeConfiguration(keys: [setting.key.lowercased()])) {
@@ -53,7 +53,7 @@ struct HostileTests {
     #expect(!world.isSprung)
   }
 
-  @Test func `an object that is missing is not fetched`() throws {
+  @Test func `a missing object is not fetched`() throws {
     let world = try HostileWorld()
     for (key, value) in [
       ("core.repositoryFormatVersion", "1"), ("extensions.partialClone", "evil"),
@@ -73,14 +73,15 @@ struct HostileTests {
     #expect(!world.isSprung)
     #expect(
       throws: GitError.unsafeConfiguration(keys: [
-        // Git itself has written the filter when it tried to fetch.
+        // Git itself wrote the filter when it tried to fetch.
         "core.sshcommand", "extensions.partialclone", "protocol.ssh.allow",
         "remote.evil.partialclonefilter", "remote.evil.promisor",
       ])
     ) { try world.sync.repository() }
   }
 
-  @Test func `links, modules and repositories within the store are not followed, and are named`() throws {
+  @Test func `links, submodules and repositories inside the store are not followed, and are reported`() throws
+  {
     let world = try HostileWorld()
     let path = world.path
     try Data("outside".utf8).write(to: URL(fileURLWithPath: "\(path)/../outside.gpg"))
@@ -111,7 +112,7 @@ struct HostileTests {
     #expect(!world.isSprung)
   }
 
-  @Test func `attributes and line ends of a push change no byte`() throws {
+  @Test func `attributes and line end settings of a push change no byte`() throws {
     let world = try HostileWorld()
     try Data("* text=auto eol=crlf ident working-tree-encoding=UTF-16\n".utf8).write(
       to: URL(fileURLWithPath: "\(world.path)/.gitattributes"))
@@ -122,14 +123,14 @@ struct HostileTests {
     #expect(head == files)
   }
 
-  @Test func `a repository that leads to another one is not taken`() throws {
+  @Test func `a repository that points to another one is refused`() throws {
     let world = try SyncWorld.withHistory()
     try world.git(["init", "-q", "--bare", "../other.git"])
     try Data("../../other.git\n".utf8).write(to: URL(fileURLWithPath: "\(world.path)/.git/commondir"))
     #expect(throws: GitError.unsafeConfiguration(keys: [".git/commondir"])) { try world.repository() }
   }
 
-  @Test func `a work tree that the configuration puts elsewhere is not taken`() throws {
+  @Test func `a work tree that the configuration puts elsewhere is refused`() throws {
     let world = try HostileWorld()
     let other = "\(world.path)/../other"
     try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
@@ -145,11 +146,11 @@ struct HostileTests {
   }
 }
 
-/// A store with history, in whose repository somebody has laid traps.
+/// A store with a history and traps in its repository.
 final class HostileWorld: Sendable {
   let sync: SyncWorld
-  /// The repository as it was found before anybody prepared it: what git refuses is one thing, and what it runs when it
-  /// was not refused another.
+  /// The repository as it was found before the traps were set, because git refuses some of them. This tests what git
+  /// runs if they are not refused.
   let repository: Repository
   var path: String { sync.path }
 
@@ -180,12 +181,12 @@ final class HostileWorld: Sendable {
 
   func clear() { _ = unsafe unlink("\(path)/PWNED") }
 
-  /// Runs git as somebody does who knows nothing of traps; what comes of it does not matter.
+  /// Runs git as a user would who does not know of the traps; the result does not matter.
   func spring(_ words: [String]) throws {
     do { try sync.git(words) } catch is SyncWorld.GitFailed {}
   }
 
-  /// Every way in which keytree uses git for itself.
+  /// Uses git in every way in which keytree does.
   func everything() throws {
     try sync.add("new.example", "one")
     try sync.commit(in: repository)

@@ -8,7 +8,8 @@ import Sync
 import TestSupport
 import Testing
 
-/// What a kill of git, or a power cut, leaves of a commit or of a synchronization, and what the next command makes of it.
+/// Tests the state of a commit or a synchronization after a kill of git or a power cut, and the recovery by the next
+/// command.
 @Suite struct InterruptedGitTests {
   // MARK: The first commit
 
@@ -28,7 +29,7 @@ import Testing
     #expect(try world.commit() == .nothing)
   }
 
-  @Test func `after a kill in the first commit to another repository the next one has everything`() throws {
+  @Test func `after a kill in the first commit to a new repository the next commit has everything`() throws {
     let world = try SyncWorld.withHistory()
     try world.add("a.example", "alice")
     try world.commit()
@@ -43,7 +44,7 @@ import Testing
 
   // MARK: Power cuts
 
-  /// The files that are not flushed to disk, as they were at some time.
+  /// The content of the files that are not flushed to disk, at some time.
   private struct Unflushed {
     private let world: SyncWorld
     private let contents: [String: Data?]
@@ -56,7 +57,7 @@ import Testing
         })
     }
 
-    /// Brings some of them back to what they were then, as a power cut does.
+    /// Restores the old content of some files, as a power cut does.
     func restore(_ names: [String]) throws {
       for name in names {
         let path = "\(world.path)/.keytree/\(name)"
@@ -69,14 +70,14 @@ import Testing
     }
   }
 
-  /// Which files a power cut takes back.
+  /// The files that lose their changes in a power cut.
   static let losses: [[String]] = [
     ["uncommitted"], ["lock"], ["lock", "uncommitted"], ["lock", "uncommitted", "committed"], ["committed"],
     ["lock", "committed"],
   ]
 
   @Test(arguments: losses, [false, true])
-  func `a change that waits for its commit is committed after a power cut`(
+  func `a change with a pending commit is committed after a power cut`(
     lost: [String], hasNext: Bool
   ) throws {
     let world = try SyncWorld.withHistory()
@@ -93,7 +94,8 @@ import Testing
   }
 
   @Test(arguments: losses)
-  func `a change after a power cut is committed, whatever was lost of the one before`(lost: [String]) throws {
+  func `a change after a power cut is committed, whatever the previous change has lost`(lost: [String]) throws
+  {
     let world = try SyncWorld.withHistory()
     let before = Unflushed(world)
     try world.add("first.example", "alice")
@@ -108,13 +110,13 @@ import Testing
 
   // MARK: Locks of git
 
-  /// Commands of git, and the locks that they leave when they are killed.
+  /// Git commands, and the locks that they leave when they are killed.
   static let commitLocks = [
     ("update-index", "index.lock"), ("fast-import", "HEAD.lock"), ("fast-import", "refs/heads/main.lock"),
   ]
 
   @Test(arguments: commitLocks)
-  func `the lock that a killed git has left does not stop the next commit`(
+  func `a lock that a killed git has left does not stop the next commit`(
     command: String, lock: String
   ) throws {
     let world = try SyncWorld.withHistory()
@@ -127,7 +129,7 @@ import Testing
     #expect(try world.git(["status", "--porcelain"]) == "")
   }
 
-  @Test func `a lock that was there before keytree ran git stays, and the error names it`() throws {
+  @Test func `a lock from before keytree ran git is kept, and the error names it`() throws {
     let world = try SyncWorld.withHistory()
     let lock = "\(world.path)/.git/refs/heads/main.lock"
     try Data().write(to: URL(fileURLWithPath: lock))
@@ -137,12 +139,12 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: lock))
   }
 
-  @Test func `a lock of a git that runs stays, and the error names it`() throws {
+  @Test func `a lock of a running git is kept, and the error names it`() throws {
     let world = try SyncWorld.withHistory()
     try world.add("a.example", "alice")
     #expect(throws: GitError.self) { try world.commit(killing: "update-index") }
     let lock = "\(world.path)/.git/index.lock"
-    // A user who writes the message of a commit: git holds the lock of its index so long.
+    // While a user writes a commit message, git holds the lock of its index.
     let end = "\(world.store.folder.path)/end"
     try Data("changed\n".utf8).write(to: URL(fileURLWithPath: "\(world.path)/README"))
     try world.git(["add", "README"])
@@ -172,7 +174,7 @@ import Testing
     ("update-ref", "refs/keytree/seen/origin/main.lock"), ("push", "packed-refs.lock"),
     ("--local", "config.lock"),
   ])
-  func `the lock that a killed git has left does not stop the next synchronization`(
+  func `a lock that a killed git has left does not stop the next synchronization`(
     command: String, lock: String
   ) throws {
     let clones = try SyncClones()
@@ -180,7 +182,7 @@ import Testing
     try clones.sync(1)
     try clones.add(0, "ours.example", "alice")
     let path = "\(clones.paths[0])/.git/\(lock)"
-    // The first clone does not know yet which branch its own one belongs to, so it writes that.
+    // The first clone has no upstream branch yet, so it writes that to the configuration.
     #expect(throws: GitError.self) { try clones.sync(0, killing: command, leaving: lock) }
     #expect(FileManager.default.fileExists(atPath: path))
     try clones.sync(0)
@@ -194,7 +196,7 @@ import Testing
   func `a lock that git could not remove does not stop the next commit`(fails: Bool) throws {
     let world = try SyncWorld.withHistory()
     try world.add("a.example", "alice")
-    // Git ends by itself. What it has done stands, whatever it says.
+    // Git exits normally. Its work is kept, whatever its exit status.
     let lock = "\(world.path)/.git/HEAD.lock"
     try? world.commit(with: "update-index", "/usr/bin/git \"$@\"; : >'\(lock)'; exit \(fails ? 1 : 0)")
     try world.add("b.example", "bob")
@@ -204,7 +206,7 @@ import Testing
     #expect(head == files)
   }
 
-  @Test func `what a failed fast-import has left is removed by the next commit`() throws {
+  @Test func `files that a failed fast-import has left are removed by the next commit`() throws {
     let world = try SyncWorld.withHistory()
     try world.add("a.example", "alice")
     let packs = "\(world.path)/.git/objects/pack"
@@ -225,9 +227,9 @@ import Testing
     }
   }
 
-  // MARK: Turns
+  // MARK: Concurrency
 
-  @Test func `synchronizations at once in one clone take turns`() throws {
+  @Test func `concurrent synchronizations in one clone take turns`() throws {
     let clones = try SyncClones()
     for round in 0..<3 {
       try clones.add(1, "theirs\(round).example", "bob")
@@ -241,22 +243,22 @@ import Testing
   }
 }
 
-/// Git that is killed when it is run with a command.
+/// A git that is killed when it runs with a given command.
 private struct KilledGit {
   private let folder: String
 
-  /// Makes the program.
+  /// Creates the program.
   ///
   /// - Parameters:
-  ///   - command: The command of git, or another word of its arguments.
-  ///   - lock: The path of the lock that it leaves; nil for none.
-  ///   - folder: Where the program goes.
+  ///   - command: The git command, or another word of the arguments.
+  ///   - lock: The path of the lock that it leaves, or nil.
+  ///   - folder: The folder for the program.
   init(_ command: String, leaving lock: String?, in folder: String) throws {
     let leave = lock.map { "mkdir -p \"$(dirname '\($0)')\"; : >'\($0)'; " } ?? ""
     try self.init(command, script: "\(leave)kill -9 $$", in: folder)
   }
 
-  /// Makes a program that does something else than git when it is run with a command.
+  /// Creates a program that runs a script instead of git for a given command.
   init(_ command: String, script: String, in folder: String) throws {
     self.folder = folder
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -283,7 +285,7 @@ extension SyncWorld {
     try commit(with: try KilledGit(command, leaving: lock, in: "\(store.folder.path)/tools"))
   }
 
-  /// Commits with a git that does something else for a command.
+  /// Commits with a git that runs a script for a command.
   fileprivate func commit(with command: String, _ script: String) throws {
     try commit(with: try KilledGit(command, script: script, in: "\(store.folder.path)/tools"))
   }

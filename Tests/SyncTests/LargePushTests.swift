@@ -7,7 +7,7 @@ import Sync
 import TestSupport
 import Testing
 
-/// What somebody pushes who wants to fill the memories and disks of everybody else (threat T46).
+/// Tests pushes by an attacker who wants to fill memory and disks (threat T46).
 @Suite("Pushes that are too large") struct LargePushTests {
   @Test(arguments: [
     ("items/internet-password/b.example/me.gpg", 2 << 20), ("items/Email/b.gpg", 2 << 20),
@@ -15,7 +15,7 @@ import Testing
     ("keys/\(String(repeating: "A", count: 40)).asc", 256 << 10),
     ("conflicts/\(String(repeating: "0", count: 32))/\(String(repeating: "a", count: 64)).gpg", 2 << 20),
   ])
-  func `a file that is larger than its kind can be is refused by name, and the rest comes in`(
+  func `a file that is too large for its kind is refused by name, and the rest is received`(
     path: String, limit: Int
   ) throws {
     let clones = try SyncClones()
@@ -32,7 +32,7 @@ import Testing
     try clones.expectEqual()
   }
 
-  @Test func `an item stays when its files are replaced by large ones`() throws {
+  @Test func `an item is kept when its files are replaced by large ones`() throws {
     let clones = try SyncClones()
     let item = try clones.add(0, "a.example", "me")
     try clones.sync(0)
@@ -40,7 +40,7 @@ import Testing
     for ending in [".gpg", ".json"] {
       try clones.push("100644", "items/\(item.path.text)\(ending)", String(repeating: "x", count: 3 << 20))
     }
-    // A change of our own, so that both sides have changed the item.
+    // An own change, so that both sides have changed the item.
     let changes = AttributeChanges(set: [.label: .string("L")])
     try clones.open(1).update(clones.item(1, "a.example"), changes)
     let report = try clones.sync(1)
@@ -50,7 +50,7 @@ import Testing
     try clones.expectSound(1)
   }
 
-  @Test func `files that take almost nothing in the repository are not read`() throws {
+  @Test func `large files that take almost no space in the repository are not read`() throws {
     let clones = try SyncClones()
     let before = try clones.git(1, "rev-parse", "HEAD")
     let size = 1 << 20
@@ -63,7 +63,7 @@ import Testing
     try clones.expectSound(1)
   }
 
-  @Test func `a small tree that names millions of files is not listed to its end`() throws {
+  @Test func `a small tree that names millions of files is not listed completely`() throws {
     let clones = try SyncClones()
     let script = """
       blob=$(echo x | git hash-object -w --stdin)
@@ -84,13 +84,13 @@ import Testing
     try clones.expectSound(1)
   }
 
-  @Test func `git that needs more memory than it was given says so`() throws {
+  @Test func `git reports that it needs more memory than its limit`() throws {
     let world = try SyncWorld.withHistory()
     var git = try #require(try world.repository()).git
     let input = [UInt8](repeating: 0, count: 64 << 20)
     git.memoryLimit = 32 << 20
     #expect(throws: GitError.tooMuchMemory(command: "hash-object", limit: 32 << 20)) {
-      // From a pipe, git reads all of it first.
+      // Git reads all of its input from a pipe first.
       try git.run(["hash-object", "--stdin"], input: input)
     }
     git.memoryLimit = 512 << 20

@@ -6,9 +6,9 @@ import Sync
 import TestSupport
 import Testing
 
-/// Two stores in one repository take the files of each other for files that do not belong to them.
+/// Tests two stores in one repository. Each treats the files of the other as files that do not belong to it.
 @Suite("Two stores in one repository") struct SecondStoreTests {
-  /// Two clones of a repository with a store in a folder, or at the top.
+  /// Two clones of a repository with a store in a folder or at the top.
   private struct World {
     let sync: SyncWorld
     let tops: [String]
@@ -54,7 +54,7 @@ import Testing
       ).run()
     }
 
-    /// Commits files in a clone, by path.
+    /// Commits files in a clone.
     func commit(_ files: [String], in number: Int) throws {
       for file in files {
         let path = "\(tops[number])/\(file)"
@@ -70,7 +70,7 @@ import Testing
 
   static let both = ["policy.json", "policy.json.asc"]
 
-  /// Where the store is, and where the other one.
+  /// The folder of the store and the folder of the other store.
   static let places = [
     ("", "other"), ("a/", "b"), ("a/", "a/b"), ("a/b/", "a"), ("a/", ""), ("a/", "a b/\u{e9}"),
   ]
@@ -91,13 +91,13 @@ import Testing
   }
 
   @Test(arguments: places)
-  func `sync refuses another store that comes in`(prefix: String, folder: String) throws {
+  func `sync refuses another store on the remote`(prefix: String, folder: String) throws {
     let world = try World(prefix: prefix)
     try world.commit(Self.files(folder), in: 1)
     try world.sync.git(["push", "-q"], in: world.tops[1])
     let before = try world.sync.git(["rev-parse", "HEAD"], in: world.tops[0])
     if "\(folder)/".hasPrefix(prefix) {
-      // Within the store its files are refused one by one, and the rest comes in.
+      // Inside the store its files are refused one by one, and the rest is received.
       let refused = try world.synchronize(0).refused.map { prefix + $0.path }
       #expect(Set(refused).isSuperset(of: ["policy.json", "policy.json.asc"].map { "\(folder)/\($0)" }))
       return
@@ -106,7 +106,7 @@ import Testing
     #expect(try world.sync.git(["rev-parse", "HEAD"], in: world.tops[0]) == before)
   }
 
-  @Test func `a store that comes in by halves is refused when it is whole`() throws {
+  @Test func `a store that arrives in two parts is refused when it is complete`() throws {
     let world = try World(prefix: "a/")
     try world.commit(["b/policy.json"], in: 1)
     try world.sync.git(["push", "-q"], in: world.tops[1])
@@ -116,7 +116,7 @@ import Testing
     #expect(throws: SyncError.anotherStore(folder: "b")) { try world.synchronize(0) }
   }
 
-  @Test func `files with similar names are no store`() throws {
+  @Test func `files with similar names are not a store`() throws {
     let world = try World(prefix: "a/")
     let files = [
       "b/policy.json", "c/policy.json.asc", "d/xpolicy.json", "d/xpolicy.json.asc", "e/policy.json/x",
@@ -136,7 +136,7 @@ import Testing
     #expect(try world.synchronize(0).received == 2)
   }
 
-  @Test func `many folders that look like stores are refused without a look at each`() throws {
+  @Test func `many folders that look like stores are refused without inspecting each of them`() throws {
     let world = try World(prefix: "a/")
     let repository = try world.repository(1)
     let base = try world.sync.lines("rev-parse", "HEAD", in: world.tops[1])[0]

@@ -7,10 +7,10 @@ import Testing
 
 @Suite("Set-up of clones")
 struct SetupTests {
-  /// Where a store lies in a work tree.
+  /// The folder of a store in a work tree.
   static let prefixes = ["", "store/", "st [o]*re/", "a\"b/ü/"]
 
-  /// A file of a store, and what git is to do with it: its driver for merges and for showing it.
+  /// A file of a store, with the drivers that git must use to merge it and to show it.
   static let files = [
     ("index/31.jsonl", "keytree-index", "keytree-index"),
     ("items/internet-password/github.com/alice.gpg", "keytree-item", "keytree-item"),
@@ -19,7 +19,7 @@ struct SetupTests {
   ]
 
   @Test(arguments: prefixes, files)
-  func `no pushed attributes outrank ours`(prefix: String, file: (String, String, String)) throws {
+  func `pushed attributes never override ours`(prefix: String, file: (String, String, String)) throws {
     let world = try PlainRepository()
     let hostile = "* text eol=crlf ident filter=evil working-tree-encoding=UTF-16 diff=evil merge=union\n"
     for folder in ["", prefix, "\(prefix)index/", "\(prefix)items/internet-password/github.com/"] {
@@ -40,7 +40,7 @@ struct SetupTests {
     #expect(values["diff"] == file.2)
   }
 
-  @Test func `lines of the person and of another store stay as they are`() throws {
+  @Test func `lines of the user and of another store are unchanged`() throws {
     let world = try PlainRepository()
     try world.write("*.png lockable\n", to: ".git/info/attributes")
     try world.setUp(prefix: "a/")
@@ -53,13 +53,13 @@ struct SetupTests {
     #expect(try world.read(".git/info/attributes").count == once.count)
   }
 
-  @Test func `processes that write the attributes at once, and what a killed one has left, are no trouble`()
+  @Test func `concurrent writers of the attributes, and files of a killed one, do no harm`()
     throws
   {
     let world = try PlainRepository()
     try world.setUp(prefix: "")
     let once = try world.read(".git/info/attributes")
-    // The name of all temporary files of an earlier version, of a kind that cannot be removed.
+    // All temporary files of an earlier version had this name. Here it is a folder, which cannot be removed.
     try world.write("", to: ".git/info/attributes.keytree/x")
     for _ in 0..<20 {
       try world.write("", to: ".git/info/attributes")
@@ -70,7 +70,7 @@ struct SetupTests {
     #expect(Set(names).isSubset(of: ["attributes", "attributes.keytree", "exclude"]))
   }
 
-  @Test func `what somebody has changed is put right, and then nothing is done`() throws {
+  @Test func `changed settings are corrected, and then nothing is done`() throws {
     let world = try PlainRepository()
     #expect(try world.setUp(prefix: ""))
     #expect(try world.setUp(prefix: "") == false)
@@ -83,7 +83,7 @@ struct SetupTests {
     #expect(lines(try world.git(["config", "--local", "--list"])) == lines(config))
   }
 
-  @Test func `a link in the place of the attributes is not followed`() throws {
+  @Test func `a link in place of the attributes is not followed`() throws {
     let world = try PlainRepository()
     try world.write("mine\n", to: "target")
     try FileManager.default.createDirectory(
@@ -94,7 +94,7 @@ struct SetupTests {
     #expect(try world.read("target") == "mine\n")
   }
 
-  @Test func `the program is called by its name where that leads to it, else by its quoted path`() throws {
+  @Test func `the program is called by its name if that finds it, else by its quoted path`() throws {
     let world = try PlainRepository()
     let program = "\(world.path)/it's 100%/keytree"
     try world.write("", to: "it's 100%/keytree")

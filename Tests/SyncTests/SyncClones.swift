@@ -7,17 +7,17 @@ import Sync
 import TestSupport
 import Testing
 
-/// Clones of one store around a bare repository, all of one person on one machine.
+/// Clones of one store around a bare repository, all of the same user on one machine.
 final class SyncClones: Sendable {
   let world: SyncWorld
   let paths: [String]
 
-  /// Makes the store, sends it to the bare repository, and clones it.
+  /// Creates the store, pushes it to the bare repository and clones it.
   ///
   /// - Parameters:
-  ///   - count: How many clones there are, the first one included.
-  ///   - words: For `git init` of all of them.
-  ///   - gnupg: A store that real GnuPG seals.
+  ///   - count: The number of clones, including the first one.
+  ///   - words: Further arguments of `git init` for all of them.
+  ///   - gnupg: A store with real GnuPG.
   init(_ count: Int = 2, _ words: String..., gnupg: GnuPGStore? = nil) throws {
     world = try SyncWorld(gnupg: gnupg)
     let folder = world.store.folder.path
@@ -70,7 +70,7 @@ final class SyncClones: Sendable {
     try open(clone).find(Query(predicates: server.map { [.equal(.server, .string($0))] } ?? [])).items
   }
 
-  /// The one item of a server.
+  /// Returns the only item of a server.
   func item(_ clone: Int, _ server: String) throws -> ItemRecord {
     let items = try find(clone, server)
     return try #require(items.count == 1 ? items[0] : nil, "\(items)")
@@ -80,13 +80,13 @@ final class SyncClones: Sendable {
     try world.git(words, in: paths[clone], status: status)
   }
 
-  /// Pushes a file past every clone, as somebody who uses plain git.
+  /// Pushes a file without keytree, as a user of plain git would.
   ///
   /// - Parameters:
-  ///   - mode: Its kind, as git writes it.
-  ///   - path: Its path from the top.
-  ///   - content: Its content.
-  ///   - isQuoted: Whether the path has escapes as `git fast-import` reads them.
+  ///   - mode: The file mode, as git writes it.
+  ///   - path: The path from the top.
+  ///   - content: The content.
+  ///   - isQuoted: True if the path has escapes of `git fast-import`.
   func push(_ mode: String, _ path: String, _ content: String, isQuoted: Bool = false) throws {
     let head = try world.git(["rev-parse", "main"], in: hub).trimmingCharacters(in: .whitespacesAndNewlines)
     let name = isQuoted ? path : path.replacing("\n", with: "\\n")
@@ -101,7 +101,7 @@ final class SyncClones: Sendable {
     )
   }
 
-  /// Everything in a clone is what its last commit has, its lines and files agree, and every item can be read.
+  /// Expects that a clone equals its last commit, that its lines and files agree, and that every item can be read.
   func expectSound(_ clone: Int, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation)
     throws
   {
@@ -113,7 +113,7 @@ final class SyncClones: Sendable {
     _ = try git(clone, "fsck", "--strict")
   }
 
-  /// Two clones have the same in their last commits.
+  /// Expects that the last commits of all clones have the same files.
   func expectEqual(_ comment: Comment? = nil, location: SourceLocation = #_sourceLocation) throws {
     let trees = try paths.indices.map { try git($0, "rev-parse", "HEAD^{tree}") }
     #expect(Set(trees).count == 1, comment, sourceLocation: location)

@@ -6,12 +6,12 @@ import Sync
 import TestSupport
 import Testing
 
-/// Fails, then kills, at operations that change the disk while a store is synchronized (DESIGN section 6).
+/// Injects errors, then kills, at operations that change the disk while a store is synchronized (DESIGN section 6).
 ///
-/// A sample of them; `KEYTREE_EVERY_FAULT=1` tries every one.
+/// A sample is tried; `KEYTREE_EVERY_FAULT=1` tries every operation.
 @Suite struct SyncFaultTests {
   @Test(arguments: Saboteur.Mode.allCases)
-  func `after a fault the next synchronization brings everything together`(mode: Saboteur.Mode) throws {
+  func `after a fault the next synchronization merges everything`(mode: Saboteur.Mode) throws {
     let clones = try diverged()
     let kept = try KeptFolders(clones.paths + [clones.hub], in: "\(clones.world.store.folder.path)/kept")
     let counting = Saboteur(at: .max, mode)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// Two clones that have changed what they have in every way; the changes of the first one wait for their commit.
+  /// Creates two clones with changes of every kind. Those of the first one are not committed yet.
   private func diverged() throws -> SyncClones {
     let clones = try SyncClones()
     let items = try ["a", "b", "c", "e"].map { try clones.add(0, "\($0).example", "me", "old \($0)") }
@@ -64,7 +64,7 @@ import Testing
     return AttributeChanges(set: attributes)
   }
 
-  /// Synchronizes both clones without faults, and takes what they have in the end: every item and its secret.
+  /// Synchronizes both clones without faults, and returns all items and conflict copies with their secrets.
   private func settled(_ clones: SyncClones, _ comment: Comment) throws -> Set<String> {
     for clone in [0, 1, 0] { try clones.sync(clone) }
     try clones.expectEqual(comment)

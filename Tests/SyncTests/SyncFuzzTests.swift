@@ -6,8 +6,8 @@ import Sync
 import TestSupport
 import Testing
 
-/// Random changes in clones that come together through a bare repository, with real git and a stand-in cipher; the
-/// laws of merging themselves are tried in `MergeTests` over more histories.
+/// Tests random changes in clones that are merged through a bare repository, with real git and a stand-in for the
+/// encryption. `MergeTests` tests the laws of merging with more histories.
 @Suite struct SyncFuzzTests {
   /// `KEYTREE_SYNC_SEEDS=500 swift test --filter SyncFuzzTests` tries more.
   private static let seeds =
@@ -18,20 +18,20 @@ import Testing
     ProcessInfo.processInfo.environment["KEYTREE_GNUPG_SEEDS"].flatMap(UInt64.init) ?? 1
 
   @Test(arguments: 0..<2)
-  func `clones come together without loss and without a conflict of git`(part: UInt64) throws {
+  func `clones are merged without loss and without a git conflict`(part: UInt64) throws {
     for seed in stride(from: part, to: Self.seeds, by: 2) {
       try comeTogether(try SyncClones(seed % 3 == 0 ? 3 : 2), seed)
     }
   }
 
-  @Test func `the same with real GnuPG`() throws {
+  @Test func `clones are merged in the same way with real GnuPG`() throws {
     for seed in 0..<Self.gnupgSeeds {
       let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
       try comeTogether(try SyncClones(seed % 3 == 0 ? 3 : 2, gnupg: store), 1_000 + seed)
     }
   }
 
-  /// What clones have made since they came together, and not taken back themselves.
+  /// The changes of clones since the last merge, without those that they reverted themselves.
   private struct Made {
     var secrets: Set<String> = []
     /// By clone and item.
@@ -60,8 +60,8 @@ import Testing
     }
   }
 
-  /// Every secret and every label that a clone had made, and not itself replaced or removed, is in an item or a conflict
-  /// copy.
+  /// Expects that an item or a conflict copy has every secret and every label of a clone that the clone itself has not
+  /// replaced or removed.
   private func expectKept(_ clones: SyncClones, _ made: Made, _ comment: Comment) throws {
     let keyring = try clones.open(0)
     let items = try keyring.find(Query()).items
@@ -72,13 +72,13 @@ import Testing
     for label in made.labels.values.flatMap(\.values) { #expect(labels.contains(.string(label)), comment) }
   }
 
-  /// Does one thing in a clone.
+  /// Makes one change in a clone.
   private func change(
     _ clones: SyncClones, _ clone: Int, _ secret: String, _ made: inout Made,
     _ generator: inout SeededGenerator
   ) throws {
     let keyring = try clones.open(clone)
-    // What this clone has made since the last time would be lost by its own hand.
+    // This clone must not replace or remove its own changes since the last merge.
     let items = try keyring.find(Query()).items.filter {
       try keyring.text(of: $0).split(separator: "-")[1] != secret.split(separator: "-")[1]
     }
@@ -108,7 +108,7 @@ import Testing
     _ = try isTaken { try keyring.update(item, AttributeChanges(set: set)) }
   }
 
-  /// Whether a change fails since another item has the place.
+  /// Returns true if a change fails because another item has the place.
   private func isTaken(_ body: () throws -> Void) throws -> Bool {
     do {
       try body()

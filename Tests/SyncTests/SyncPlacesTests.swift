@@ -7,7 +7,7 @@ import Sync
 import TestSupport
 import Testing
 
-/// Where a store can be, and how its repository can be set up.
+/// Tests where a store can be, and how its repository can be set up.
 @Suite struct SyncPlacesTests {
   private func sync(_ world: SyncWorld, _ path: String) throws -> Synchronization.Report {
     let repository = try #require(try Repository.find(store: path, git: world.makeGit))
@@ -21,7 +21,7 @@ import Testing
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
   }
 
-  /// A larger repository with a store in `team/keys`, a bare one and a clone of both.
+  /// Creates a larger repository with a store in `team/keys`, a bare repository, and a clone of it.
   private func larger() throws -> (world: SyncWorld, tops: [String], stores: [String]) {
     let world = try SyncWorld()
     let folder = world.store.folder.path
@@ -47,13 +47,13 @@ import Testing
     try world.open(at: store).add(.login(server, "me"), secret: secret)
   }
 
-  @Test func `a store in a larger repository comes together with what is around it`() throws {
+  @Test func `a store in a larger repository is merged together with the files around it`() throws {
     let (world, tops, stores) = try larger()
     for (store, server) in zip(stores, ["a.example", "b.example"]) { try add(world, store, server) }
     try write("#!/bin/sh\necho two\n", "\(tops[1])/run.sh")
     try write("new\n", "\(tops[1])/NEWS")
     try write("staged\n", "\(tops[0])/mine")
-    // A link beside the store is somebody's own, unlike one in it.
+    // A link beside the store is the user's own, unlike a link in the store.
     try FileManager.default.createSymbolicLink(atPath: "\(tops[1])/link", withDestinationPath: "NEWS")
     try world.git(["add", "-A", "run.sh", "NEWS", "link"], in: tops[1])
     try world.git(["commit", "-q", "-m", "work"], in: tops[1])
@@ -67,13 +67,15 @@ import Testing
     #expect(FileManager.default.isExecutableFile(atPath: "\(tops[0])/run.sh"))
     #expect(try String(contentsOfFile: "\(tops[0])/NEWS", encoding: .utf8) == "new\n")
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(tops[0])/link") == "NEWS")
-    // What was staged beside the store still is, and is in no commit.
+    // A staged file beside the store stays staged and is in no commit.
     #expect(try world.git(["status", "--porcelain"], in: tops[0]) == "A  mine\n")
     #expect(try world.git(["status", "--porcelain"], in: tops[1]) == "")
     #expect(try world.git(["ls-files", "-s", "run.sh"], in: tops[0]).hasPrefix("100755"))
   }
 
-  @Test func `files beside the store that both changed, or that are not committed, stop a merge`() throws {
+  @Test func `files beside the store that both sides changed, or that are not committed, stop a merge`()
+    throws
+  {
     let (world, tops, stores) = try larger()
     for (top, text) in zip(tops, ["three", "four"]) {
       try write(text, "\(top)/run.sh")
@@ -89,10 +91,10 @@ import Testing
     #expect(try String(contentsOfFile: "\(tops[0])/run.sh", encoding: .utf8) == "not committed")
   }
 
-  /// Git removes the old file and writes the new one from its beginning. What is left when it is killed in between is
-  /// nobody's work.
+  /// Git removes the old file and writes the new one from the beginning. The state between them after a kill is not the
+  /// work of a user.
   @Test(arguments: [nil, "", "#!/bin/sh\necho t"] as [String?])
-  func `a file beside the store that a killed git left unfinished is finished`(left: String?) throws {
+  func `a file beside the store that a killed git left unfinished is completed`(left: String?) throws {
     let (world, tops, stores) = try larger()
     try write("#!/bin/sh\necho two\n", "\(tops[1])/run.sh")
     try write("new\n", "\(tops[1])/NEWS")
@@ -113,7 +115,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what is not in the history is not replaced by a folder that comes in`(isLink: Bool) throws {
+  func `a file that is not in the history is not replaced by a folder from the remote`(isLink: Bool) throws {
     let clones = try SyncClones()
     let keyring = try clones.open(0)
     _ = try keyring.make(keyring.plan([.allow(file: "notes/")]))
@@ -141,7 +143,7 @@ import Testing
     #expect(kept == (isLink ? "/tmp" : "mine"))
   }
 
-  @Test func `hooks of a repository that came with the folder do not run`() throws {
+  @Test func `hooks in a repository of the remote do not run`() throws {
     let world = try SyncWorld.withHistory()
     let hub = "\(world.path)/.git/evil"
     try world.git(["init", "-q", "--bare", "-b", "main", hub])
@@ -157,7 +159,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: "\(world.store.folder.path)/PWNED"))
   }
 
-  @Test func `keys that a push takes away are refused`() throws {
+  @Test func `a push that removes keys is refused`() throws {
     let clones = try SyncClones()
     _ = try clones.git(0, "rm", "-q", "-r", "keys")
     _ = try clones.git(0, "commit", "-q", "-m", "x")
@@ -166,7 +168,7 @@ import Testing
     try clones.expectSound(1)
   }
 
-  @Test func `a store in a second work tree comes together`() throws {
+  @Test func `a store in a second work tree is merged`() throws {
     let clones = try SyncClones()
     let path = "\(clones.world.store.folder.path)/tree"
     _ = try clones.git(0, "worktree", "add", "-q", "-b", "side", path)
@@ -179,12 +181,12 @@ import Testing
     #expect(try sync(clones.world, path).hasMerged)
     #expect(try clones.world.open(at: path).find(Query()).items.count == 2)
     #expect(try clones.world.open(at: path).check(decrypts: true).isClean)
-    // The first work tree has its own branch, which is as it was.
+    // The branch of the first work tree is unchanged.
     #expect(try clones.find(0).isEmpty)
     try clones.expectSound(0)
   }
 
-  @Test func `an empty repository gets the store, and another branch name is kept`() throws {
+  @Test func `an empty repository receives the store, and another branch name is kept`() throws {
     let world = try SyncWorld.withHistory()
     let hub = "\(world.store.folder.path)/empty.git"
     try world.git(["init", "-q", "--bare", hub])
@@ -196,7 +198,7 @@ import Testing
     #expect(try world.git(["rev-parse", "--abbrev-ref", "@{upstream}"]) == "origin/keys\n")
   }
 
-  @Test func `signing in the configuration and a missing name stand in nobody's way`() throws {
+  @Test func `signing in the configuration and a missing name do not prevent a merge`() throws {
     let clones = try SyncClones()
     for clone in 0..<2 {
       _ = try clones.git(clone, "config", "commit.gpgSign", "true")
@@ -209,7 +211,7 @@ import Testing
     try clones.expectSound(1)
   }
 
-  @Test func `another keyring that was pushed over this one is refused`() throws {
+  @Test func `a push of another keyring over this one is refused`() throws {
     let clones = try SyncClones()
     try clones.add(0, "a.example", "me")
     try clones.sync(0)

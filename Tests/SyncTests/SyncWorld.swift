@@ -7,16 +7,16 @@ import Subprocess
 import Sync
 import TestSupport
 
-/// A store with a stand-in for GnuPG, and real git around it.
+/// A store with a stand-in for GnuPG, and real git.
 final class SyncWorld: Sendable {
   let store = StandInStore()
   let variables: [String: String]
-  /// A store with real GnuPG in place of the other one.
+  /// A store with real GnuPG that replaces the other one.
   private let gnupg: GnuPGStore?
 
-  /// Makes the store; `git init` is up to the test.
+  /// Creates the store; the test calls `git init`.
   ///
-  /// - Parameter gnupg: A store that real GnuPG seals, to be used instead.
+  /// - Parameter gnupg: A store with real GnuPG to use instead.
   init(variables: [String: String] = [:], gnupg: GnuPGStore? = nil) throws {
     self.gnupg = gnupg
     let home = "\(store.folder.path)/home"
@@ -27,12 +27,12 @@ final class SyncWorld: Sendable {
 
   var host: HostContext { gnupg?.host ?? store.host }
 
-  /// Opens the store, or a clone of it.
+  /// Opens the store or a clone of it.
   func open(at path: String, faults: FaultPlan? = nil) throws -> Keyring {
     try Keyring.open(at: path, host: host, faults: faults, engine: gnupg == nil ? store.engine : nil)
   }
 
-  /// A world with a repository in the store, and its first commit made.
+  /// Creates a world with a repository in the store and its first commit.
   static func withHistory(_ words: String...) throws -> SyncWorld {
     let world = try SyncWorld()
     try world.git(["init", "-q", "-b", "main"] + words)
@@ -43,10 +43,10 @@ final class SyncWorld: Sendable {
   var path: String { gnupg?.path ?? store.path }
   var environment: ProcessEnvironment { ProcessEnvironment(variables, locale: nil) }
 
-  /// Something went wrong with git itself.
+  /// The error of a git command that a test runs.
   struct GitFailed: Error { let words: String }
 
-  /// Runs git as a person would, in the store or elsewhere.
+  /// Runs git as a user would, in the store or elsewhere.
   @discardableResult
   func git(
     _ words: [String], in folder: String? = nil, input: String = "", status: Int32 = 0
@@ -65,10 +65,10 @@ final class SyncWorld: Sendable {
     return text
   }
 
-  /// Takes an object out of the repository, as a damaged disk does.
+  /// Removes an object from the repository, as a damaged disk does.
   func removeObject(_ name: some StringProtocol) throws {
     let objects = "\(path)/.git/objects"
-    // Git unpacks only what it does not have, so the packs leave the repository first.
+    // Git unpacks only objects that it does not have, so the packs are moved out of the repository first.
     let moved = "\(path)/.git/packs"
     try FileManager.default.moveItem(atPath: "\(objects)/pack", toPath: moved)
     var unpack = ProgramRun(
@@ -89,7 +89,7 @@ final class SyncWorld: Sendable {
 
   func repository() throws -> Repository? { try Repository.find(store: path, git: makeGit) }
 
-  /// Commits what waits, as the command does after each change.
+  /// Commits pending changes, as the command does after each change.
   @discardableResult
   func commit(
     at path: String? = nil, in known: Repository? = nil,
@@ -103,7 +103,7 @@ final class SyncWorld: Sendable {
     return try Committer(repository: repository, tree: tree, timeout: 60, author: { author }).commitPending()
   }
 
-  /// Adds an item, and commits nothing.
+  /// Adds an item without a commit.
   @discardableResult
   func add(_ server: String, _ account: String, isLocal: Bool = false) throws -> ItemRecord {
     var item = NewItem.login(server, account)
@@ -111,10 +111,10 @@ final class SyncWorld: Sendable {
     return try store.open().add(item, secret: SecretBytes(text: "secret"))
   }
 
-  /// The subjects of all commits, the last one first.
+  /// Returns the subjects of all commits, the last one first.
   func subjects() throws -> [String] { try lines("log", "--format=%s") }
 
-  /// What the last commit has, and what the store's folder has: path and content.
+  /// Returns the files of the last commit and those in the store's folder: content by path.
   func compare() throws -> (head: [String: String], files: [String: String]) {
     var head: [String: String] = [:]
     let prefix = try repository()?.prefix ?? ""

@@ -14,7 +14,8 @@ import Testing
   }
 
   @Test(arguments: ["sha1", "sha256"])
-  func `what clones add comes together, and a second time changes nothing`(format: String) throws {
+  func `items that clones add are merged, and a second synchronization changes nothing`(format: String) throws
+  {
     let clones = try SyncClones(3, "--object-format=\(format)")
     for clone in 0..<3 {
       for number in 0..<5 { try clones.add(clone, "\(clone)-\(number).example", "me") }
@@ -52,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a merge that cannot be signed changes nothing, and is made when it can`() throws {
+  @Test func `a merge that cannot be signed changes nothing, and is made when it can be signed`() throws {
     let clones = try SyncClones()
     let item = try clones.add(0, "a.example", "me", "old")
     try clones.sync(0)
@@ -75,7 +76,9 @@ import Testing
   }
 
   @Test(arguments: ConflictChoice.allCases)
-  func `two new secrets are both kept, and the choice settles it everywhere`(choice: ConflictChoice) throws {
+  func `two new secrets are both kept, and resolving the conflict applies to every clone`(
+    choice: ConflictChoice
+  ) throws {
     let clones = try SyncClones()
     let item = try clones.add(0, "a.example", "me", "old")
     try clones.sync(0)
@@ -104,13 +107,13 @@ import Testing
     case .both: #expect(secrets.sorted() == ["first", "second"])
     }
     if choice == .theirs {
-      // The version as a whole: it had no label.
+      // The whole version was chosen, and it had no label.
       #expect(try clones.item(1, "a.example").attributes[.label] == nil)
     }
     try clones.expectSound(1)
   }
 
-  @Test func `two items of one name are both kept`() throws {
+  @Test func `two items with the same name are both kept`() throws {
     let clones = try SyncClones()
     try clones.add(0, "a.example", "me", "first")
     try clones.add(1, "a.example", "me", "second")
@@ -125,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a change outlives a deletion, and a deletion alone is one`(isChanged: Bool) throws {
+  func `a change wins over a deletion, and a deletion alone deletes`(isChanged: Bool) throws {
     let clones = try SyncClones()
     let item = try clones.add(0, "a.example", "me", "old")
     try clones.sync(0)
@@ -141,7 +144,7 @@ import Testing
     try clones.expectSound(0)
   }
 
-  @Test func `items of this machine stay on it, also after they were renamed`() throws {
+  @Test func `local items stay on this machine, even after they were renamed`() throws {
     let clones = try SyncClones()
     var item = NewItem.login("here.example", "me")
     item.isLocal = true
@@ -156,7 +159,7 @@ import Testing
     #expect(try clones.find(0).count == 2)
   }
 
-  @Test func `a branch that lost commits stops it, until it is told otherwise`() throws {
+  @Test func `a branch that lost commits stops synchronization until the user accepts it`() throws {
     let clones = try SyncClones()
     try clones.add(0, "a.example", "me")
     try clones.sync(0)
@@ -175,7 +178,7 @@ import Testing
     try clones.expectSound(1)
   }
 
-  @Test func `commits that plain git has seen over there are missed as well`() throws {
+  @Test func `commits that plain git has seen on the remote must not disappear either`() throws {
     let clones = try SyncClones()
     try clones.sync(1)
     try clones.add(0, "a.example", "me")
@@ -184,7 +187,7 @@ import Testing
     let seen = try clones.git(1, "rev-parse", "HEAD").trimmingCharacters(in: .whitespacesAndNewlines)
     let old = try clones.git(0, "rev-parse", "HEAD^").trimmingCharacters(in: .whitespacesAndNewlines)
     _ = try clones.git(0, "push", "-q", "--force", "origin", "\(old):main")
-    // Also the second time, and the third.
+    // This also holds the second and the third time.
     for _ in 0..<3 { #expect(throws: SyncError.rewritten(seen: seen, now: old)) { try clones.sync(1) } }
     #expect(try clones.find(1).count == 1)
     var options = Synchronization.Options()
@@ -193,7 +196,7 @@ import Testing
     try clones.sync(1)
   }
 
-  @Test func `of several repositories none is chosen by chance`() throws {
+  @Test func `none of several remotes is chosen at random`() throws {
     let clones = try SyncClones()
     for name in ["one", "two"] { _ = try clones.git(0, "remote", "add", name, clones.hub) }
     try clones.sync(0)
@@ -201,7 +204,7 @@ import Testing
     #expect(throws: SyncError.noRemote(among: ["one", "two"])) { try clones.sync(0) }
   }
 
-  @Test func `what was deleted stays deleted, whichever way the branches have crossed`() throws {
+  @Test func `a deleted item stays deleted after branches have crossed`() throws {
     let clones = try SyncClones()
     var items: [ItemRecord] = []
     for number in 0..<4 { items.append(try clones.add(0, "\(number).example", "me")) }
@@ -213,7 +216,7 @@ import Testing
       try clones.world.commit(at: clones.paths[clone])
       _ = try clones.git(clone, "push", "-q", "origin", "main:c\(clone)")
     }
-    // Each merges what the other one had, and not the other one's merge.
+    // Each merges the earlier state of the other one, and not the merge of the other one.
     for clone in 0..<2 {
       _ = try clones.git(clone, "fetch", "-q")
       _ = try clones.git(clone, "config", "branch.main.merge", "refs/heads/c\(1 - clone)")
@@ -230,7 +233,7 @@ import Testing
     try clones.expectSound(1)
   }
 
-  @Test func `a file that somebody has changed beside the store is not overwritten`() throws {
+  @Test func `a file of the store that the user has changed is not overwritten`() throws {
     let clones = try SyncClones()
     let item = try clones.add(0, "a.example", "me")
     try clones.sync(0)
@@ -248,7 +251,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `files beside the store that a merge has left half done are finished by the next one`(
+  func `files beside the store from an unfinished merge are completed by the next one`(
     isFastForward: Bool
   ) throws {
     let clones = try SyncClones()
@@ -264,7 +267,7 @@ import Testing
     _ = try clones.git(0, "rm", "-q", "gone")
     _ = try clones.git(0, "commit", "-q", "-a", "-m", "change")
     try clones.sync(0)
-    // As if it had been cut off ahead of the commit.
+    // The state after an interruption before the commit.
     if !isFastForward { try clones.add(1, "a.example", "me") }
     try Data("new\n".utf8).write(to: URL(fileURLWithPath: "\(clones.paths[1])/README"))
     _ = try clones.git(1, "rm", "-q", "gone")
@@ -275,7 +278,7 @@ import Testing
     #expect(try clones.git(1, "show", "HEAD:README") == "new\n")
   }
 
-  /// What a push must not bring, with the reason for which it is refused; nil where git refuses the whole push.
+  /// Files that a push must not bring, with the reason for the refusal, or nil if git refuses the whole push.
   static let strays: [(mode: String, path: String, reason: StrayReason?)] = [
     ("100644", ".keytree/transaction-1/commit.json", .own), ("100644", "local/items/x.gpg", .own),
     ("100644", ".KEYTREE/lock", .own), ("100644", ".envrc", .notAllowed),
@@ -293,7 +296,9 @@ import Testing
   ]
 
   @Test(arguments: strays.indices)
-  func `a file that does not belong in a store is refused by name, and the rest comes in`(index: Int) throws {
+  func `a file that does not belong in a store is refused by name, and the rest is received`(index: Int)
+    throws
+  {
     let (mode, path, reason) = Self.strays[index]
     let clones = try SyncClones()
     try clones.sync(1)
@@ -311,14 +316,14 @@ import Testing
     #expect(report.refused.first?.committer == "X <x@example.org>")
     #expect(try clones.find(1, "a.example").count == 1)
     try clones.expectSound(1)
-    // It is taken back for everybody.
+    // It is reverted for all clones.
     #expect(try clones.sync(0).refused.isEmpty)
     try clones.expectEqual()
     #expect(try clones.git(0, "ls-tree", "-r", "-z", "--name-only", "HEAD").contains("items/"))
     #expect(try !clones.git(0, "ls-tree", "-r", "-z", "--name-only", "HEAD").contains(path))
   }
 
-  @Test func `a name that is not UTF-8 is refused, and the rest comes in`() throws {
+  @Test func `a name that is not UTF-8 is refused, and the rest is received`() throws {
     let clones = try SyncClones()
     try clones.add(0, "a.example", "me")
     try clones.sync(0)
@@ -329,7 +334,7 @@ import Testing
     try clones.expectSound(1)
   }
 
-  @Test func `an item whose files are executable comes in as plain files`() throws {
+  @Test func `an item with executable files is received as plain files`() throws {
     let clones = try SyncClones()
     let item = try clones.add(0, "a.example", "me")
     try clones.sync(0)
@@ -344,7 +349,7 @@ import Testing
     #expect(try !clones.git(1, "ls-tree", "-r", "HEAD").contains("100755"))
   }
 
-  @Test func `a file that the signed policy allows comes in, and others do not`() throws {
+  @Test func `a file that the signed policy allows is received, and others are not`() throws {
     let clones = try SyncClones()
     try clones.sync(1)
     let keyring = try clones.open(0)
@@ -358,7 +363,7 @@ import Testing
     for path in ["README.md", "docs/a/b.txt"] {
       #expect(try String(contentsOfFile: "\(clones.paths[1])/\(path)", encoding: .utf8) == "hello")
     }
-    // A policy that nobody has signed allows nothing.
+    // A policy without a valid signature allows nothing.
     let policy = try String(contentsOfFile: "\(clones.paths[1])/policy.json", encoding: .utf8)
     try clones.push(
       "100644", "policy.json", policy.replacing("\"README.md\"", with: "\".envrc\",\"README.md\""))
@@ -367,7 +372,7 @@ import Testing
     #expect(forged.refused.map(\.path) == [".envrc"])
   }
 
-  @Test func `own files that do not belong in a store are not sent`() throws {
+  @Test func `own files that do not belong in a store are not pushed`() throws {
     let clones = try SyncClones()
     try Data("hello".utf8).write(to: URL(fileURLWithPath: "\(clones.paths[0])/README.md"))
     _ = try clones.git(0, "add", "README.md")
@@ -382,7 +387,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: "\(clones.paths[1])/README.md"))
   }
 
-  @Test func `four clones that synchronize at the same moment all come through`() async throws {
+  @Test func `four clones that synchronize at the same time all succeed`() async throws {
     let clones = try SyncClones(4)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for clone in 0..<4 {

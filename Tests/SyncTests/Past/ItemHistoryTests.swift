@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The history of an item")
 struct ItemHistoryTests {
-  /// Changes to an item, and what the history says about each.
+  /// Changes to an item, and their entries in its history.
   static let changes: [(String, @Sendable (SyncWorld, ItemRecord) throws -> Void, [ItemVersion.Change])] = [
     ("label", { try $0.set($1, [.label: "L"]) }, [.attributes([.label])]),
     (
@@ -26,7 +26,7 @@ struct ItemHistoryTests {
         try world.commit()
       }, [.secret, .attributes([.label])]
     ),
-    ("sealed again", { try $0.sealAgain($1) }, [.resealed]),
+    ("re-encrypted", { try $0.sealAgain($1) }, [.resealed]),
     ("renamed", { try $0.set($1, [.account: "bob"]) }, [.renamed(from: path)]),
     ("deleted", { try $0.delete($1) }, [.deleted]),
     (
@@ -45,7 +45,7 @@ struct ItemHistoryTests {
     return value
   }
 
-  @Test("`each kind of change is found in the records, and nothing is decrypted`", arguments: changes.indices)
+  @Test("each kind of change is found in the records, and nothing is decrypted", arguments: changes.indices)
   func kinds(index: Int) throws {
     let (name, change, expected) = Self.changes[index]
     let world = try SyncWorld.withHistory()
@@ -81,7 +81,7 @@ struct ItemHistoryTests {
     #expect(try world.changes(of: first) == expected)
   }
 
-  @Test func `a move to another group is no rename`() throws {
+  @Test func `a move to another group is not a rename`() throws {
     let old = Sample.record([.server: "a.example", .account: "alice"])
     var new = old
     new.group = "team"
@@ -92,7 +92,7 @@ struct ItemHistoryTests {
       ItemVersion.Change.between(old, new) == [.renamed(from: old.path), .moved(fromGroup: "default")])
   }
 
-  @Test func `what was changed on a branch is there after the merge, and the merge alone is no version`()
+  @Test func `a change on a branch is in the history after the merge, and the merge itself is not a version`()
     throws
   {
     let world = try SyncWorld.withHistory()
@@ -105,7 +105,7 @@ struct ItemHistoryTests {
     try world.commit()
     try world.git(["merge", "-q", "--no-edit", "side"])
     #expect(try world.changes(of: item) == [[.secret], [.added]])
-    // A merge that takes nothing of a branch drops no version of it.
+    // A merge that takes nothing from a branch still keeps its versions in the history.
     try world.git(["checkout", "-q", "-b", "lost"])
     try world.set(item, [.label: "lost"])
     try world.git(["checkout", "-q", "main"])
@@ -113,7 +113,7 @@ struct ItemHistoryTests {
     #expect(try world.changes(of: item) == [[.attributes([.label])], [.secret], [.added]])
   }
 
-  @Test func `a merge that makes something new of both sides is a version`() throws {
+  @Test func `a merge with a new result is a version`() throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
     try world.commit()
@@ -133,7 +133,7 @@ struct ItemHistoryTests {
     #expect(versions.count == 4)
   }
 
-  @Test func `an item that was added again under its name is another one`() throws {
+  @Test func `an item that was added again under its name is another item`() throws {
     let world = try SyncWorld.withHistory()
     let first = try world.add("a.example", "alice")
     try world.commit()
@@ -145,7 +145,7 @@ struct ItemHistoryTests {
     #expect(try world.changes(of: second) == [[.added]])
   }
 
-  @Test func `what comes back is the same item`() throws {
+  @Test func `an item that is brought back is the same item`() throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
     try world.commit()
@@ -156,7 +156,7 @@ struct ItemHistoryTests {
     let keyring = try world.store.open()
     let store = try #require(try PastStore(at: "HEAD~1", in: try world.requireRepository()))
     try keyring.bringBack([try store.item(at: item.path, in: keyring)])
-    #expect(world.store.engine.statistics == before, "the files come back as they were signed")
+    #expect(world.store.engine.statistics == before, "the files come back with their original signatures")
     #expect(try world.commit() == .committed(subject: "bring back internet-password/a.example/alice"))
     #expect(try world.changes(of: item) == [[.broughtBack], [.deleted], [.added]])
     #expect(try world.read(file) == message)
@@ -165,7 +165,8 @@ struct ItemHistoryTests {
     #expect(head == files)
   }
 
-  @Test func `a record that is signed anew is no version, and one that cannot be read is no deletion`() throws
+  @Test func `a record that is signed again is not a version, and an unreadable one is not a deletion`()
+    throws
   {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
@@ -181,7 +182,7 @@ struct ItemHistoryTests {
     #expect(try world.changes(of: item) == [[.added]])
   }
 
-  @Test func `names and times of authors are taken as they are`() throws {
+  @Test func `names and times of authors are returned unchanged`() throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
     try world.commit()
@@ -195,8 +196,8 @@ struct ItemHistoryTests {
     #expect(version.commit.time == Timestamp(microseconds: 99_999_999_999 * 1_000_000))
   }
 
-  /// Repositories of other kinds.
-  @Test("`every kind of repository has a history`", arguments: ["sha256", "folder", "worktree"])
+  /// Other kinds of repositories.
+  @Test("every kind of repository has a history", arguments: ["sha256", "folder", "worktree"])
   func repositories(kind: String) throws {
     let world: SyncWorld
     switch kind {
@@ -229,7 +230,7 @@ struct ItemHistoryTests {
     #expect(try store.item(at: item.path, in: try world.store.open()).record == item)
   }
 
-  @Test func `where a clone lacks the beginning, that is said`() throws {
+  @Test func `a truncated history is reported as such`() throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
     try world.commit()
@@ -255,7 +256,7 @@ struct ItemHistoryTests {
     #expect(try PastStore(at: "HEAD", in: repository)?.commit == nil)
   }
 
-  @Test func `thousands of commits of other items cost no process more`() throws {
+  @Test func `thousands of commits of other items start no further process`() throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
     try world.commit()
@@ -281,7 +282,7 @@ struct ItemHistoryTests {
 }
 
 extension SyncWorld {
-  /// Commits that each change an item and a file of the index, none of them in some files.
+  /// Creates commits that each change an item and a shard, but none of the given shards.
   func makeCommits(_ count: Int, butIn shards: Set<UInt8>) throws {
     let numbers = (UInt8.min...UInt8.max).filter { !shards.contains($0) }
     var stream = "feature done\n"

@@ -5,7 +5,7 @@ import Sync
 import TestSupport
 import Testing
 
-/// Files of items that are gone from the store and that the history has.
+/// Tests files of items that are missing in the store and present in the history.
 @Suite struct MissingFilesTests {
   private let world: SyncWorld
   private let item: ItemRecord
@@ -26,7 +26,7 @@ import Testing
     return try keyring.restore(found)
   }
 
-  @Test("what is missing comes back as it was", arguments: [[true, false], [false, true], [true, true]])
+  @Test("missing files are restored unchanged", arguments: [[true, false], [false, true], [true, true]])
   func missing(parts: [Bool]) throws {
     let files = zip([record, secret], parts).filter(\.1).map(\.0)
     let before = try files.map { try world.read($0) }
@@ -38,7 +38,7 @@ import Testing
     #expect(try world.store.open().missingFiles().isEmpty)
   }
 
-  @Test func `where the index has another record, the newest signed one comes back`() throws {
+  @Test func `if the index has another record, the newest signed one is restored`() throws {
     for file in [record, secret] { try FileManager.default.removeItem(at: world.file(file)) }
     var forged = item
     forged.attributes[.label] = "forged"
@@ -48,13 +48,13 @@ import Testing
     #expect(try RecordFile(parsing: world.read(record)).record == item)
   }
 
-  @Test func `nothing that nobody has signed is written, and nothing is replaced`() throws {
+  @Test func `unsigned records are not written, and existing files are not replaced`() throws {
     let keyring = try world.store.open()
     let (signed, message) = (try world.read(record), try world.read(secret))
     var forged = item
     forged.attributes[.label] = "forged"
     let unsigned = try world.unsigned(forged, proofOf: item)
-    #expect(try keyring.restore([record: unsigned, secret: message]).isEmpty, "both are there")
+    #expect(try keyring.restore([record: unsigned, secret: message]).isEmpty, "both files exist")
     try FileManager.default.removeItem(at: world.file(record))
     #expect(try keyring.restore([record: unsigned]).isEmpty)
     #expect(try keyring.restore([record: signed, "items/a.txt": [1]]) == [record])

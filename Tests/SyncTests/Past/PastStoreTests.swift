@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A store as it was")
 struct PastStoreTests {
-  /// Names of commits, and how many items the store has there; nil for what names none.
+  /// Revisions, and the number of items at that commit, or nil if there is no such commit.
   static let names: [(String, Int?)] = [
     ("HEAD", 2), ("main", 2), ("HEAD~1", 1), ("HEAD~2", 0), ("old", 1), ("main@{1}", 1), ("HEAD~9", nil),
     ("", nil), ("nothing", nil), ("--all", nil), ("-q", nil), ("--git-dir", nil), ("HEAD..main", nil),
@@ -15,7 +15,7 @@ struct PastStoreTests {
   ]
 
   @Test(arguments: names)
-  func `any name that git knows leads to a commit, and no other text to anything`(
+  func `any revision that git knows leads to a commit, and no other text leads anywhere`(
     name: String, count: Int?
   ) throws {
     let world = try SyncWorld.withHistory()
@@ -31,7 +31,7 @@ struct PastStoreTests {
     #expect(try PastStore(at: String(digits), in: repository)?.records().count == 1)
   }
 
-  @Test func `an item is the one of the commit, and nothing else is released`() throws {
+  @Test func `an item is that of the commit, and nothing else is released`() throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
     try world.commit()
@@ -59,7 +59,7 @@ struct PastStoreTests {
     #expect(throws: KeyringError.itemNotFound) { try store.item(at: item.path, in: keyring) }
   }
 
-  @Test("a record that nobody has signed is never released", arguments: ["label", "modified", "revision"])
+  @Test("an unsigned record is never released", arguments: ["label", "modified", "revision"])
   func forged(member: String) throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
@@ -79,7 +79,7 @@ struct PastStoreTests {
     }
   }
 
-  @Test func `what was taken away is found by where it was, the last first`() throws {
+  @Test func `deleted items are found by their former place, the last one first`() throws {
     let world = try SyncWorld.withHistory()
     let first = try world.add("a.example", "alice")
     let other = try world.add("b.example", "alice")
@@ -107,7 +107,7 @@ struct PastStoreTests {
     #expect(try removed("items") == [renamed, second, here, other, changed])
   }
 
-  @Test func `what was deleted on a branch is found after the merge, once`() throws {
+  @Test func `an item that was deleted on a branch is found once after the merge`() throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
     try world.commit()
@@ -122,7 +122,7 @@ struct PastStoreTests {
     #expect(try world.changes(of: item) == [[.deleted], [.added]])
   }
 
-  @Test func `a place that is taken brings nothing back`() throws {
+  @Test func `an item cannot be brought back to a place that is taken`() throws {
     let world = try SyncWorld.withHistory()
     let item = try world.add("a.example", "alice")
     try world.commit()
@@ -130,7 +130,7 @@ struct PastStoreTests {
     let store = try #require(try PastStore(at: "HEAD", in: try world.requireRepository()))
     let past = try store.item(at: item.path, in: keyring)
     #expect(throws: KeyringError.itemExists(item.reference)) { try keyring.bringBack([past]) }
-    // Under another name now, with the same id.
+    // The item has another name now, with the same id.
     let renamed = try keyring.update(item, AttributeChanges(set: [.account: "bob"]))
     #expect(throws: KeyringError.itemExists(renamed.reference)) { try keyring.bringBack([past]) }
     try keyring.delete([renamed])

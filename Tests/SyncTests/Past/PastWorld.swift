@@ -7,18 +7,18 @@ import Sync
 import TestSupport
 
 extension SyncWorld {
-  /// The repository, which a test with a history has.
+  /// Returns the repository; a test with a history has one.
   func requireRepository() throws -> Repository {
     guard let repository = try repository() else { throw GitFailed(words: "the store uses no git") }
     return repository
   }
 
-  /// All versions of an item, the newest first.
+  /// Returns all versions of an item, the newest first.
   func history(of record: ItemRecord) throws -> ItemHistory {
     try ItemHistory(of: record.id, from: record.path, in: try requireRepository())
   }
 
-  /// What became of an item, the newest change first.
+  /// Returns the changes of an item, the newest first.
   func changes(of record: ItemRecord) throws -> [[ItemVersion.Change]] {
     try history(of: record).versions.map(\.changes)
   }
@@ -45,7 +45,7 @@ extension SyncWorld {
     try commit()
   }
 
-  /// Encrypts the secret of an item again, as a change of the members does, and commits.
+  /// Re-encrypts the secret of an item, as a change of the members does, and commits.
   func sealAgain(_ record: ItemRecord) throws {
     let keyring = try store.open()
     let message = try store.engine.seal(
@@ -56,7 +56,7 @@ extension SyncWorld {
     try git(["commit", "-q", "-am", "encrypt again"])
   }
 
-  /// Writes the files of an item and its line, whatever the line says.
+  /// Writes the files and the line of an item, whatever the line says.
   func write(_ record: [UInt8], _ message: [UInt8]?, for item: ItemRecord) throws {
     try Data(record).write(to: file(StoreLayout.recordFile(item.path, isLocal: false)))
     if let message { try Data(message).write(to: file(StoreLayout.itemFile(item.path, isLocal: false))) }
@@ -67,20 +67,20 @@ extension SyncWorld {
     try Data(shard.encode()).write(to: shardFile)
   }
 
-  /// The record file of an item that nobody has signed: the proof is that of another record.
+  /// Returns an unsigned record file of an item: the proof is that of another record.
   func unsigned(_ item: ItemRecord, proofOf other: ItemRecord) throws -> [UInt8] {
     let bytes = try read(StoreLayout.recordFile(other.path, isLocal: false))
     let proof = bytes.drop { $0 != 10 }.dropFirst()
     return try IndexLine.encode(item) + [10] + proof
   }
 
-  /// The place of a file of the store.
+  /// Returns the URL of a file in the store.
   func file(_ path: String) -> URL { URL(fileURLWithPath: "\(self.path)/\(path)") }
 
-  /// The bytes of a file of the store.
+  /// Returns the bytes of a file in the store.
   func read(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: file(path))) }
 
-  /// Git that notes each of its starts in a file, for those who count them.
+  /// Returns a repository whose git records each start in a file, and a function that counts them.
   func countedRepository() throws -> (repository: Repository, starts: () throws -> Int) {
     let folder = "\(store.folder.path)/counted"
     let log = "\(folder)/log"

@@ -5,7 +5,7 @@ import Sync
 import TestSupport
 import Testing
 
-/// Reading the policies of a history: a small push can bring thousands of large ones (threat T46).
+/// Tests reading the policies of a history, because a small push can bring thousands of large ones (threat T46).
 @Suite("Policies and keys of a history") struct PolicyContentTests {
   private let world: SyncWorld
   private let repository: Repository
@@ -15,7 +15,7 @@ import Testing
     repository = try #require(try world.repository())
   }
 
-  /// Puts a content into the repository.
+  /// Adds a content to the repository and returns its name.
   private func name(of text: String) throws -> String {
     let path = "\(world.store.folder.path)/content"
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
@@ -33,14 +33,14 @@ import Testing
     }
   }
 
-  @Test func `a content that is too large by itself is left out, and does not count`() throws {
+  @Test func `a content over its own limit is omitted and does not count`() throws {
     let (one, two) = (try name(of: "12345"), try name(of: "1234567890"))
     var contents = PolicyContents(in: repository, limit: 9)
     #expect(try contents.contents(of: [one, two], limit: 9) == [one: Array("12345".utf8)])
     #expect(try contents.contents(of: [one], limit: 4) == [:])
   }
 
-  @Test func `key files of more than 4 MiB in all are refused`() throws {
+  @Test func `key files of more than 4 MiB in total are refused`() throws {
     var contents = PolicyContents(in: repository)
     var names: [Fingerprint: String] = [:]
     for number in 1...17 {
@@ -53,9 +53,9 @@ import Testing
     #expect(try contents.keyFiles(names).count == 16)
   }
 
-  @Test func `a large signature in a history is not read, and is nobody's`() throws {
+  @Test func `a large signature in a history is not read and has no signer`() throws {
     let scribe = try PolicyScribe()
-    // The signature is good, and has more line feeds than there is room for.
+    // The signature is valid, but its line feeds exceed the limit.
     let signature = String(decoding: try scribe.bytes("policy.json.asc"), as: UTF8.self)
     try scribe.put("policy.json.asc", signature + String(repeating: "\n", count: 16 << 10))
     #expect(try scribe.history().findings.map(\.kind) == [.chain(.badSignature)])

@@ -7,7 +7,7 @@ import Sync
 import TestSupport
 import Testing
 
-/// What a person who may push can write without the key of a member: no entry of the rotation list goes away by that.
+/// Tests records that a person can push without a member's key: they never remove an entry from the rotation list.
 @Suite struct RotationForgeryTests {
   private static let bob: Fingerprint = RotationListTests.bob
   private static let carol: Fingerprint = RotationListTests.carol
@@ -15,7 +15,7 @@ import Testing
   private let record: ItemRecord
   private let other: ItemRecord
 
-  /// A store in which Bob could read two items, and left; their files of today are not for him.
+  /// Creates a store in which Bob could read two items before he left. Their current files are not encrypted to him.
   init() throws {
     world = try SyncWorld.withHistory()
     try world.changePolicy { [world] in try world.store.join(Self.bob, "default", "ops") }
@@ -43,7 +43,7 @@ import Testing
     try world.git(["commit", "-q", "-m", "forge"])
   }
 
-  /// Forgeries of a record that stays where it is.
+  /// Forgeries of a record at the same path.
   static let records: [String: @Sendable (inout ItemRecord) throws -> Void] = [
     "revision": { $0.revision = try invented() },
     "date": { ($0.modified, $0.secretModified) = (later($0), later($0)) },
@@ -54,7 +54,7 @@ import Testing
   ]
 
   @Test(
-    "an unsigned record closes no entry, and the list says that it is incomplete",
+    "an unsigned record closes no entry, and the list reports that it is incomplete",
     arguments: records.keys.sorted())
   func unsigned(name: String) throws {
     var forged = record
@@ -67,11 +67,11 @@ import Testing
     #expect(list.openReaders[record.id.hex] == [Self.bob.text])
     #expect(list.openReaders[other.id.hex] == [Self.bob.text])
     let isListed = list.entries(.open).contains { $0.record.revision == record.revision }
-    #expect(isListed, "the last signed record is the one that counts")
+    #expect(isListed, "the last signed record is used")
     #expect(list.entries(.deleted).isEmpty)
   }
 
-  @Test func `a line of the index says nothing`() throws {
+  @Test func `a line of the index is ignored`() throws {
     let before = try world.rotationList()
     var forged = record
     (forged.revision, forged.group) = (try Self.invented(), "ops")
@@ -85,7 +85,7 @@ import Testing
     #expect(list.openReaders == (try PlainRotation(world)).open)
   }
 
-  @Test func `a record that is taken away leaves its entry open while the index has the item`() throws {
+  @Test func `a deleted record leaves its entry open while the index has the item`() throws {
     try FileManager.default.removeItem(at: world.file(StoreLayout.recordFile(record.path, isLocal: false)))
     try commit()
     let list = try world.rotationList()
@@ -109,7 +109,7 @@ import Testing
     #expect(list.openReaders == (try PlainRotation(world)).open)
   }
 
-  @Test func `a file that is not a message any more is the one of the history still`() throws {
+  @Test func `a file that is no longer a message is still the one in the history`() throws {
     let before = try world.rotationList()
     let file = StoreLayout.itemFile(record.path, isLocal: false)
     // The marker packet of RFC 9580, 5.8.
@@ -118,7 +118,7 @@ import Testing
     #expect(try world.rotationList().entries == before.entries)
   }
 
-  @Test func `a file of another name that has the content of an item hides nothing`() throws {
+  @Test func `a file of another name with the content of an item hides nothing`() throws {
     let before = try world.rotationList()
     let file = StoreLayout.itemFile(record.path, isLocal: false)
     try Data(world.read(file)).write(to: world.file("items/a.txt"))
@@ -128,7 +128,7 @@ import Testing
     #expect(list.entries == before.entries && list.isComplete)
   }
 
-  /// Forgeries of a record of an item that is gone.
+  /// Forgeries of a record of a deleted item.
   static let goneRecords: [String: @Sendable (inout ItemRecord, _ other: ItemRecord) throws -> Void] = [
     "revision": { item, _ in item.revision = try invented() },
     "revision and file": { item, _ in
@@ -140,7 +140,7 @@ import Testing
     "group": { item, _ in item.group = "ops" },
   ]
 
-  @Test("a record of an item that is gone hides nothing of it", arguments: goneRecords.keys.sorted())
+  @Test("a forged record of a deleted item hides nothing", arguments: goneRecords.keys.sorted())
   func gone(name: String) throws {
     try world.delete(record)
     #expect(try world.rotationList().entries(.deleted).map(\.record.revision) == [record.revision])

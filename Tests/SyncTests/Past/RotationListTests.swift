@@ -7,12 +7,12 @@ import Sync
 import TestSupport
 import Testing
 
-/// Who could ever read a secret that is still in use.
+/// Tests the list of people who could ever read a secret that is still in use.
 @Suite struct RotationListTests {
   static let bob = StandInEngine.fingerprint(2)
   static let carol = StandInEngine.fingerprint(3)
 
-  /// A store that Alice and Bob share, with a history.
+  /// Creates a store that Alice and Bob share, with a history.
   private func shared(_ groups: [String] = ["default", "ops"]) throws -> SyncWorld {
     let world = try SyncWorld.withHistory()
     for group in groups { try world.changePolicy { try world.store.join(Self.bob, group) } }
@@ -28,7 +28,7 @@ import Testing
     return record
   }
 
-  @Test func `an entry opens when somebody leaves, names them, and closes itself with the next secret`()
+  @Test func `an entry opens when a person leaves, names them, and closes with the next secret`()
     throws
   {
     let world = try shared()
@@ -41,7 +41,7 @@ import Testing
     #expect(list.entries.map(\.record) == [record] && list.entries.map(\.state) == [.open])
     #expect(list.entries.first?.readers.map(\.person) == [Self.bob])
     #expect(list.entries.first?.readers.map(\.reason) == [.left(removed)])
-    // Sealed again without another secret: who has read it once still knows it.
+    // Re-encrypted without a new secret: a person who has read it still knows it.
     try world.sealAgain(record)
     #expect(try world.rotationList().openReaders == [record.id.hex: [Self.bob.text]])
     let now = try #require(try world.store.open().find(Query()).items.first)
@@ -58,24 +58,24 @@ import Testing
     #expect(entry.record == moved && entry.readers.map(\.reason) == [.notInGroup])
     #expect(entry.names == [Self.bob.text])
     let back = try world.set(moved, Attributes(), group: "default")
-    // Carol could read it as well by now.
+    // Carol could read it, too, in between.
     #expect(try world.rotationList().openReaders == [back.id.hex: [Self.carol.text]])
   }
 
-  @Test func `what nobody has committed counts, and what was kept here alone never did`() throws {
+  @Test func `uncommitted items are listed, and items that were always local are not`() throws {
     let world = try shared()
     let record = try world.add("a.example", "alice")
     try world.add("b.example", "alice", isLocal: true)
     try world.store.remove(Self.bob)
     #expect(try world.rotationList().openReaders == [record.id.hex: [Self.bob.text]])
     try world.commit()
-    // What is kept here alone from now on was with the others before.
+    // An item that is local from now on was shared before.
     let local = try world.store.open().update(record, AttributeChanges(isLocal: true))
     try world.commit()
     #expect(try world.rotationList().openReaders == [local.id.hex: [Self.bob.text]])
   }
 
-  @Test func `deleted items are told apart, and a copy has what the original had`() throws {
+  @Test func `deleted items are listed separately, and a copy has the readers of its original`() throws {
     let world = try shared()
     let record = try add(world, "a.example")
     let copied = try add(world, "b.example")
@@ -89,10 +89,10 @@ import Testing
     try world.delete(copied)
     let list = try world.rotationList()
     #expect(list.entries(.open).map(\.record.id) == [copy.id])
-    #expect(list.entries(.deleted).map(\.record) == [record], "the other secret is that of the copy")
+    #expect(list.entries(.deleted).map(\.record) == [record], "the other secret is still in use in the copy")
   }
 
-  @Test func `what an admin has accepted is accepted until the secret changes`() throws {
+  @Test func `a risk that an admin has accepted stays accepted until the secret changes`() throws {
     let world = try shared()
     let record = try add(world, "a.example")
     try world.changePolicy { try world.store.remove(Self.bob) }
@@ -101,14 +101,14 @@ import Testing
     try world.changePolicy { try world.store.changePolicy { $0.accepted[record.id] = risk } }
     let list = try world.rotationList()
     #expect(list.entries.map(\.state) == [.accepted] && list.entries.map(\.risk) == [risk])
-    // Another secret that somebody else could read is another matter.
+    // A new secret that another person could read is a new risk.
     try world.changePolicy { try world.store.join(Self.carol, "default") }
     try world.replaceSecret(record)
     try world.changePolicy { try world.store.remove(Self.carol) }
     #expect(try world.rotationList().entries.map(\.state) == [.open])
   }
 
-  @Test func `a key of nobody is told by its id, and a former key file that was exchanged names nobody`()
+  @Test func `an unknown key is listed by its id, and a replaced key file of a former member names no one`()
     throws
   {
     let world = try shared()
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `an id that a stranger claims counts for the stranger, too`() {
+  @Test func `a key id that another person claims counts for that person, too`() {
     let id = KeyID(value: 1)
     let record = Sample.record([.server: "a.example"])
     var readers = SecretReaders()
@@ -156,7 +156,8 @@ import Testing
       list([alice, bob]).entries.map(\.readers) == [[.init(person: bob, keys: [id], reason: .left(time))]])
   }
 
-  @Test func `of a conflict the item is listed, and resolving it does not close the entry`() throws {
+  @Test func `the item of a conflict is listed, and resolving the conflict does not close the entry`() throws
+  {
     for choice in ConflictChoice.allCases {
       let clones = try SyncClones(2)
       let world = clones.world
@@ -179,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func `a shallow clone and a store without git say that there may be more`() throws {
+  @Test func `a shallow clone and a store without git report that there may be more`() throws {
     let world = try shared()
     let record = try add(world, "a.example")
     let old = try world.replaceSecret(record)
@@ -189,13 +190,13 @@ import Testing
     try world.git(["clone", "-q", "--depth", "1", "file://\(world.path)", clone])
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: clone)
     let cut = try world.rotationList(at: clone)
-    #expect(cut.gaps == [.cutOff] && cut.entries.isEmpty, "the seal of before is not in it")
+    #expect(cut.gaps == [.cutOff] && cut.entries.isEmpty, "the earlier message is not in it")
     let plain = try world.rotationList(withGit: false)
     #expect(plain.gaps == [.noHistory] && plain.entries.isEmpty)
     #expect(try world.rotationList().openReaders == [record.id.hex: [Self.bob.text]])
   }
 
-  @Test func `what a clone has not fetched, cannot read or cannot place is counted`() throws {
+  @Test func `missing, unreadable and unassigned objects are counted`() throws {
     let world = try shared()
     let record = try add(world, "a.example")
     try world.changePolicy { try world.store.remove(Self.bob) }
@@ -215,10 +216,12 @@ import Testing
     #expect(list.openReaders == [record.id.hex: [Self.bob.text]])
     try Data([1]).write(to: file)
     try world.git(["commit", "-q", "-am", "damage"])
-    #expect(try world.rotationList().gaps == list.gaps, "the message is in the history still")
+    #expect(try world.rotationList().gaps == list.gaps, "the message is still in the history")
     let name = try world.git(["rev-parse", "HEAD~1:\(StoreLayout.itemFile(record.path, isLocal: false))"])
       .trimmingCharacters(in: .whitespacesAndNewlines)
     try world.removeObject(name)
-    #expect(throws: GitError.self, "git says itself that something is missing") { try world.rotationList() }
+    #expect(throws: GitError.self, "git itself reports that an object is missing") {
+      try world.rotationList()
+    }
   }
 }

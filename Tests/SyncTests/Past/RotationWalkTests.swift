@@ -6,9 +6,9 @@ import Sync
 import TestSupport
 import Testing
 
-/// Two clones on which everything happens that may happen, and people come and go.
+/// Tests two clones with all kinds of changes, while people join and leave.
 @Suite struct RotationWalkTests {
-  @Test("the list is what the history says, read in another way", arguments: 1...3 as ClosedRange<UInt64>)
+  @Test("the list matches the history, read by another method", arguments: 1...3 as ClosedRange<UInt64>)
   func walk(seed: UInt64) throws {
     var walk = try RotationWalk(seed: seed)
     var found = 0
@@ -25,11 +25,11 @@ import Testing
         found += list.entries.count
       }
     }
-    #expect(found > 10, "the walk has come past something")
+    #expect(found > 10, "the walk has found entries")
   }
 }
 
-/// One walk.
+/// A random walk through the changes of two clones.
 struct RotationWalk {
   let clones: SyncClones
   private var generator: SeededGenerator
@@ -46,9 +46,9 @@ struct RotationWalk {
 
   private mutating func draw(_ range: Range<Int>) -> Int { Int.random(in: range, using: &generator) }
 
-  /// Does something, on one clone or on both.
+  /// Makes one change, in one clone or in both.
   ///
-  /// - Returns: What it was.
+  /// - Returns: The name of the change.
   mutating func step() throws -> String {
     number += 1
     let clone = draw(0..<2)
@@ -107,7 +107,7 @@ struct RotationWalk {
     try ignoringDoubles { try keyring.resolve(copy, keeping: choice) }
   }
 
-  /// What another item has the place of is left alone, and so is what has gone.
+  /// Ignores errors about a place that another item has, and about items that no longer exist.
   private func ignoringDoubles<R>(_ body: () throws -> R) throws {
     do {
       _ = try body()
@@ -131,7 +131,7 @@ struct RotationWalk {
         }
       }
     }
-    // Whoever is left seals the items again, most of the time.
+    // The remaining members usually re-encrypt the items.
     if draw(0..<3) > 0 {
       try store.open().resealOutdated()
       try clones.world.commit()

@@ -6,12 +6,12 @@ import Sync
 import TestSupport
 
 extension SyncWorld {
-  /// The rotation list of the store or of a clone.
+  /// Returns the rotation list of the store or of a clone.
   func rotationList(at path: String? = nil, withGit: Bool = true) throws -> RotationList {
     try rotation(at: path, withGit: withGit).list
   }
 
-  /// The list, and what it was made of.
+  /// Returns the list and the readers that it was made from.
   func rotation(
     at path: String? = nil, withGit: Bool = true
   ) throws -> (list: RotationList, readers: SecretReaders) {
@@ -31,8 +31,8 @@ extension SyncWorld {
 }
 
 extension SyncClones {
-  /// Changes the policy where everything has come together: all clones share what the machine has accepted, and those
-  /// that were behind could not be opened.
+  /// Changes the policy after all clones were synchronized. All clones share the accepted policy of the machine, so a
+  /// clone that is behind could not be opened.
   func changePolicy(_ body: () throws -> Void) throws {
     for clone in paths.indices + paths.indices.dropLast() { try sync(clone) }
     try world.changePolicy(body)
@@ -41,17 +41,17 @@ extension SyncClones {
   }
 }
 
-/// What a rotation list has to say, found out in another way: commit by commit, from the records and the messages of the
-/// stand-in that lie beside each other. No digest and no code of the program is used.
+/// The expected rotation list, computed by another method: commit by commit, from the records and the stand-in messages
+/// beside them. It uses no digest and no code of the program.
 struct PlainRotation {
-  /// An open or deleted entry: who could read a revision and may not today.
+  /// Open or deleted entries: the people who could read a revision and may not read it now.
   typealias Strangers = [String: Set<String>]
 
-  /// Who could ever read a container.
+  /// The people who could ever read a container.
   private var readers: [Data: Set<String>] = [:]
   /// The containers of a revision.
   private var containers: [String: Set<Data>] = [:]
-  /// The items of today: revision and group by id.
+  /// The current items: revision and group by id.
   private(set) var items: [String: (revision: String, group: String)] = [:]
   private(set) var members: [String: Set<String>] = [:]
   private(set) var lastOfGone: [String: (revision: String, group: String, modified: String)] = [:]
@@ -94,10 +94,11 @@ struct PlainRotation {
     members = groups.mapValues { Set($0) }
   }
 
-  /// Who could read the current secret of each item and is not in its group, by id; nobody's are left out.
+  /// The people who could read the current secret of an item and are not in its group, by item id. Items without such
+  /// people are omitted.
   var open: Strangers { items.mapValues { strangers($0.revision, $0.group) }.filter { !$0.value.isEmpty } }
 
-  /// The same of items that are gone: a revision and names, each pair once.
+  /// The same for deleted items: a revision and names, each pair once.
   var deleted: Set<[String]> {
     let current = Set(items.values.map(\.revision))
     let gone = lastOfGone.values.filter { !current.contains($0.revision) }
@@ -113,7 +114,7 @@ struct PlainRotation {
       .subtracting(members[group] ?? [])
   }
 
-  /// Takes a message of the stand-in apart: a magic line, the readers, and the container.
+  /// Splits a message of the stand-in into its readers and its container, after the magic line.
   private static func parts(_ message: Data) -> (names: Set<String>, container: Data)? {
     let parts = message.split(separator: 10, maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0].elementsEqual("stand-in message".utf8) else { return nil }
@@ -133,7 +134,7 @@ struct PlainRotation {
     containers[revision, default: []].insert(container)
   }
 
-  /// The first line of a record.
+  /// Returns the first line of a record.
   private static func record(_ bytes: Data) throws -> [String: Any] {
     try JSONSerialization.jsonObject(with: Data(bytes.prefix { $0 != 10 })) as? [String: Any] ?? [:]
   }
@@ -153,12 +154,12 @@ struct PlainRotation {
 }
 
 extension RotationList {
-  /// Fingerprints by the ids of the items, of entries that are not deleted.
+  /// Fingerprints by item id, of entries that are not deleted.
   var openReaders: PlainRotation.Strangers {
     Dictionary(uniqueKeysWithValues: entries.filter { !$0.isDeleted }.map { ($0.record.id.hex, $0.names) })
   }
 
-  /// A revision and fingerprints, of deleted entries.
+  /// The revision and the fingerprints of each deleted entry.
   var deletedReaders: Set<[String]> {
     Set(entries.filter(\.isDeleted).map { [$0.record.revision.hex] + $0.names.sorted() })
   }

@@ -5,9 +5,9 @@ import Sync
 import TestSupport
 import Testing
 
-/// Histories of policies, made with real git and signed by a stand-in for GnuPG.
+/// Tests histories of policies that are made with real git and signed by a stand-in for GnuPG.
 @Suite("Policies of a history") struct PolicyHistoryTests {
-  /// A history, step by step, and what is wrong with it.
+  /// The steps of a history, and its problems.
   struct Story: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let problems: [ChainProblem]
@@ -27,7 +27,7 @@ import Testing
   static let good: [Story] = [
     Story("one policy", []) { _ in },
     Story("commits that change no policy", []) { try $0.touch("README") },
-    Story("a policy after the other", []) { scribe in
+    Story("several policies in sequence", []) { scribe in
       try scribe.add(bob, .admin, by: alice)
       try scribe.edit([.create(group: "ops")], by: bob)
       try scribe.edit([.join(bob, group: "default")], by: bob)
@@ -40,7 +40,7 @@ import Testing
       try scribe.touch("README.main")
       try scribe.merge("side")
     },
-    Story("a branch with an older policy, which the merge leaves behind", []) { scribe in
+    Story("a branch with an older policy, which the merge does not take", []) { scribe in
       try scribe.branch("side") { try scribe.touch("README.side") }
       try scribe.add(bob, by: alice)
       try scribe.edit([.create(group: "ops")], by: alice)
@@ -54,7 +54,7 @@ import Testing
       try scribe.touch("README.main")
       try scribe.merge("side")
     },
-    Story("a merge that brings the next policy itself", []) { scribe in
+    Story("a merge that has the next policy itself", []) { scribe in
       try scribe.branch("side") { try scribe.touch("README.side") }
       try scribe.add(bob, by: alice)
       try scribe.merge("side") { try scribe.write([.create(group: "ops")], by: alice) }
@@ -70,10 +70,10 @@ import Testing
     Story("a change without a signature", [.badSignature]) { scribe in
       try scribe.edit([.create(group: "ops")], by: nil)
     },
-    Story("a signature that is gone", [.unsigned]) { scribe in
+    Story("a missing signature", [.unsigned]) { scribe in
       try scribe.edit([.create(group: "ops")], by: alice) { try scribe.remove("policy.json.asc") }
     },
-    Story("a signature that is changed alone", [.badSignature]) { scribe in
+    Story("a change of the signature only", [.badSignature]) { scribe in
       try scribe.edit([.create(group: "ops")], by: alice)
       try scribe.put("policy.json.asc", "\(alice.text) no\n")
     },
@@ -86,14 +86,15 @@ import Testing
       try scribe.edit([.remove(bob)], by: alice)
       try scribe.edit([.create(group: "ops")], by: bob)
     },
-    Story("somebody who signs herself in", [.signedByStranger(mallory)]) { scribe in
+    Story("a person who signs in order to add themselves", [.signedByStranger(mallory)]) { scribe in
       try scribe.add(mallory, .admin, by: mallory)
     },
-    Story("an old policy put back", [.older(generation: 1, before: 2)]) { scribe in
+    Story("an old policy that is restored", [.older(generation: 1, before: 2)]) { scribe in
       try scribe.add(bob, by: alice)
       try scribe.restore("HEAD~1")
     },
-    Story("an old policy put back, and the newer one again", [.older(generation: 1, before: 2)]) { scribe in
+    Story("an old policy that is restored, and the newer one again", [.older(generation: 1, before: 2)]) {
+      scribe in
       try scribe.add(bob, by: alice)
       try scribe.restore("HEAD~1")
       try scribe.restore("HEAD~1")
@@ -105,14 +106,14 @@ import Testing
         policy.previous = policy.previous
       }
     },
-    Story("a step left out", [.skipped(generation: 3, before: 1)]) { scribe in
+    Story("a skipped generation", [.skipped(generation: 3, before: 1)]) { scribe in
       try scribe.branch("side") {
         try scribe.add(bob, by: alice)
         try scribe.edit([.create(group: "ops")], by: alice)
       }
       try scribe.restore("side")
     },
-    Story("another predecessor", [.notNext(generation: 2)]) { scribe in
+    Story("a wrong predecessor", [.notNext(generation: 2)]) { scribe in
       try scribe.edit([.create(group: "ops")], by: alice) { policy in
         policy.previous = ContentDigest(of: [1])
       }
@@ -122,8 +123,8 @@ import Testing
         policy.keyring = KeyringID(hex: String(repeating: "0", count: 32)) ?? policy.keyring
       }
     },
-    Story("no policy any more", [.missing]) { try $0.drop(["policy.json"]) },
-    Story("a policy that nobody can read", [.unreadable(.malformed(.unexpectedByte(0x78, offset: 0)))]) {
+    Story("a missing policy", [.missing]) { try $0.drop(["policy.json"]) },
+    Story("an unreadable policy", [.unreadable(.malformed(.unexpectedByte(0x78, offset: 0)))]) {
       try $0.put("policy.json", "x")
     },
     Story("a merge that takes the older policy", [.older(generation: 1, before: 2)]) { scribe in
@@ -131,7 +132,8 @@ import Testing
       try scribe.touch("README.main")
       try scribe.merge("side") { try scribe.checkOut("HEAD") }
     },
-    Story("a merge that leaves the newer of two branches", [.older(generation: 2, before: 3)]) { scribe in
+    Story("a merge that drops the newer policy of two branches", [.older(generation: 2, before: 3)]) {
+      scribe in
       try scribe.branch("side") {
         try scribe.edit([.create(group: "ops")], by: alice)
         try scribe.edit([.create(group: "dev")], by: alice)
@@ -139,14 +141,14 @@ import Testing
       try scribe.add(bob, by: alice)
       try scribe.merge("side") { try scribe.checkOut("HEAD") }
     },
-    Story("a fork that nobody has signed", [.badSignature]) { scribe in
+    Story("an unsigned fork", [.badSignature]) { scribe in
       try scribe.branch("side") { try scribe.edit([.create(group: "ops")], by: nil) }
       try scribe.add(bob, by: alice)
       try scribe.merge("side") { try scribe.checkOut("HEAD") }
     },
   ]
 
-  @Test("what follows is right", arguments: good) func right(_ story: Story) throws {
+  @Test("a valid history has no findings", arguments: good) func right(_ story: Story) throws {
     let scribe = try PolicyScribe()
     try story.steps(scribe)
     let history = try scribe.history()
@@ -154,21 +156,22 @@ import Testing
     #expect(history.last?.bytes == (try scribe.bytes("policy.json")))
     #expect(history.count == (try scribe.policy().generation))
     #expect(history.firstSigner == Self.alice)
-    // The folder itself counts as one commit more.
+    // The folder itself counts as one more commit.
     #expect(try scribe.history(withFolder: true).findings == [])
   }
 
-  @Test("what does not follow is found", arguments: bad) func wrong(_ story: Story) throws {
+  @Test("an invalid history has the matching findings", arguments: bad) func wrong(_ story: Story) throws {
     let scribe = try PolicyScribe()
     try story.steps(scribe)
     let findings = try scribe.history().findings
     #expect(findings.map(\.kind) == story.problems.map { .chain($0) })
     #expect(findings.allSatisfy { $0.path == "policy.json" && $0.commit != nil })
-    // What leads to a commit that is believed is not judged again.
+    // Commits before a trusted commit are not checked again.
     #expect(try scribe.history(trusting: "HEAD").findings == [])
   }
 
-  @Test("of two policies made at once one may be left, if it was on no branch", arguments: [false, true])
+  @Test(
+    "one of two concurrent policies may be dropped if it was not on this branch", arguments: [false, true])
   func leavesOne(_ isChangedAgain: Bool) throws {
     let scribe = try PolicyScribe()
     try scribe.branch("side") { try scribe.edit([.create(group: "ops")], by: Self.alice) }
@@ -180,19 +183,19 @@ import Testing
     let history = try scribe.history()
     #expect(history.findings == [] && history.leftBehind.count == 1)
     #expect(history.count == (isChangedAgain ? 3 : 2))
-    // What was left stood on this branch; on the other one it never did.
+    // The dropped policy was on the first branch, and never on the other one.
     #expect(try scribe.history(trusting: "HEAD^1").findings.map(\.kind) == [.chain(.forked(generation: 2))])
     #expect(try scribe.history(trusting: "side").findings == [])
   }
 
-  @Test("nobody merges away what took the right to sign from her", arguments: [false, true])
+  @Test("an admin cannot undo the loss of their own right to sign by a merge", arguments: [false, true])
   func takesOver(_ isHelped: Bool) throws {
     for edit in [PolicyEdit.remove(Self.bob), .role(Self.bob, .member)] {
       let scribe = try PolicyScribe()
       try scribe.add(Self.bob, .admin, by: Self.alice)
       try scribe.branch("side") {
         try scribe.edit([.create(group: "ops")], by: Self.bob)
-        // A policy of another admin on top does not make it better.
+        // A later policy by another admin does not make it valid.
         if isHelped { try scribe.edit([.create(group: "dev")], by: Self.alice) }
       }
       try scribe.edit([edit], by: Self.alice)
@@ -203,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func `an admin who came at the same time may have signed what is preferred`() throws {
+  @Test func `an admin who was added concurrently may have signed the policy that is kept`() throws {
     let scribe = try PolicyScribe()
     try scribe.branch("side") {
       try scribe.add(Self.bob, .admin, by: Self.alice)
@@ -215,7 +218,7 @@ import Testing
     #expect(history.findings == [] && history.leftBehind.count == 1)
   }
 
-  @Test("a change that waits in the folder is judged like a commit", arguments: [true, false])
+  @Test("an uncommitted change in the folder is checked like a commit", arguments: [true, false])
   func waiting(_ isSigned: Bool) throws {
     let scribe = try PolicyScribe()
     try scribe.write([.create(group: "ops")], by: isSigned ? Self.alice : nil)
@@ -224,25 +227,25 @@ import Testing
     #expect(history.count == 2)
   }
 
-  @Test func `the first policy needs a signature of its own admin, and of the one who is expected`() throws {
+  @Test func `the first policy needs a signature by its own admin, and by an expected one`() throws {
     let scribe = try PolicyScribe()
     try scribe.add(Self.bob, .admin, by: Self.alice)
     #expect(try scribe.history(anchors: [Self.bob, Self.alice]).findings == [])
     let problem = Finding.Kind.chain(.notAnchored(Self.alice))
     #expect(try scribe.history(anchors: [Self.bob]).findings.map(\.kind) == [problem])
-    // A history that begins elsewhere begins with a policy that has to come from somewhere.
+    // A history that begins with a later generation needs an expected signer.
     try scribe.forgetHistory()
     #expect(try scribe.history().findings.map(\.kind) == [.chain(.beginsLate(generation: 2))])
     #expect(try scribe.history(anchors: [Self.alice]).findings == [])
   }
 
-  @Test func `what this machine has accepted lies on the chain`() throws {
+  @Test func `the policy that this machine has accepted is on the chain`() throws {
     let scribe = try PolicyScribe()
     let first = try scribe.bytes("policy.json")
     try scribe.add(Self.bob, by: Self.alice)
     let pinned = try scribe.history(accepted: true)
     #expect(pinned.findings == [] && pinned.isPinned)
-    // The pin is the first policy; without it on the chain somebody has put another history in its place.
+    // The pin is the first policy. If it is not on the chain, the history was replaced.
     try scribe.forgetHistory()
     #expect(
       try scribe.history(accepted: true).findings.map(\.kind) == [
@@ -251,7 +254,7 @@ import Testing
     #expect(first != (try scribe.bytes("policy.json")))
   }
 
-  @Test func `a clone with a part of the history says so, and is right`() throws {
+  @Test func `a clone with a part of the history reports that, without findings`() throws {
     let scribe = try PolicyScribe()
     try scribe.add(Self.bob, by: Self.alice)
     try scribe.touch("README")

@@ -29,7 +29,7 @@ final class PolicyScribe: Sendable {
 
   func policy() throws -> Policy { try Policy.parse(try bytes("policy.json")) }
 
-  /// Writes the next policy; without a signer the signature stays the old one.
+  /// Writes the next policy. Without a signer the old signature is kept.
   func write(
     _ edits: [PolicyEdit], by signer: Fingerprint?, _ change: (inout Policy) throws -> Void = { _ in }
   ) throws {
@@ -44,7 +44,7 @@ final class PolicyScribe: Sendable {
 
   func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: "\(world.path)/\(path)") }
 
-  /// Takes policy and signature as a commit has them.
+  /// Checks out the policy and the signature of a commit.
   func checkOut(_ commit: String) throws {
     try world.git(["checkout", "-q", commit, "--", "policy.json", "policy.json.asc"])
   }
@@ -77,7 +77,7 @@ final class PolicyScribe: Sendable {
     try edit([.add(person, name: "P", role: role, key: key)], by: signer)
   }
 
-  /// Signs the policy that is there once more.
+  /// Signs the present policy again.
   func sign(by signer: Fingerprint) throws {
     try store(try engine.signDetached(try bytes("policy.json"), signer: signer), at: "policy.json.asc")
     try commit()
@@ -100,30 +100,30 @@ final class PolicyScribe: Sendable {
     try self.commit()
   }
 
-  /// Does something on a branch of its own, and comes back.
+  /// Runs a body on its own branch and returns to main.
   func branch(_ name: String, _ body: () throws -> Void) throws {
     try world.git(["switch", "-q", "-c", name])
     try body()
     try world.git(["switch", "-q", "main"])
   }
 
-  /// Merges a branch, with what `settle` makes of the files.
+  /// Merges a branch; `settle` decides about the files.
   func merge(_ name: String, _ settle: () throws -> Void = {}) throws {
     let words = ["merge", "--no-ff", "--no-commit", "-q", "-X", "ours", name]
-    // A conflict is settled below.
+    // A conflict is resolved below.
     do { try world.git(words) } catch { try world.git(words + ["--quiet"], status: 128) }
     try settle()
     try commit()
   }
 
-  /// Begins a new history with the files as they are.
+  /// Begins a new history with the present files.
   func forgetHistory() throws {
     try FileManager.default.removeItem(atPath: "\(world.path)/.git")
     try world.git(["init", "-q", "-b", "main"])
     try commit()
   }
 
-  // MARK: Judging
+  // MARK: Verification
 
   func history(
     withFolder: Bool = false, anchors: [Fingerprint] = [], trusting trusted: String? = nil,
