@@ -14,7 +14,7 @@ struct IdentifierTests {
     #expect(ItemID(hex: text) == nil)
   }
 
-  @Test func `an identifier reads back what it writes`() throws {
+  @Test func `a written identifier reads back unchanged`() throws {
     var generator = SeededGenerator(seed: 7)
     for _ in 0..<100 {
       let id = ItemID(using: &generator)

@@ -89,7 +89,7 @@ private struct MergeLaws {
     checkDirections()
   }
 
-  // MARK: Where records come from
+  // MARK: Origin of records
 
   private func checkOrigin(_ item: StoreMerge.Item) {
     let record = item.record
@@ -126,7 +126,7 @@ private struct MergeLaws {
     expect(versions.allSatisfy(history.isSigned), "members have signed all versions")
   }
 
-  // MARK: What is kept
+  // MARK: Kept changes
 
   private func place(of record: ItemRecord) -> PrimaryKey {
     PrimaryKey(itemClass: record.itemClass, attributes: record.attributes, group: "")

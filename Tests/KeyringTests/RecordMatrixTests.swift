@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  /// Whether the index has the line as before or the forged line, which a forger would write, too.
+  /// The line in the index: the original one, or the forged one, which a forger would write, too.
   enum Index: CaseIterable { case asBefore, asForged }
 
   @Test func `no forged part of an item is used, and no secret is released`() throws {

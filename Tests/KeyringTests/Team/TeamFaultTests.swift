@@ -74,7 +74,7 @@ import Testing
         #expect(try end.outdatedItems().isEmpty)
       }
     }
-    print("somebody \(turn), \(count) items: \(points) cuts at \(total) operations")
+    print("a person \(turn), \(count) items: \(points) cuts at \(total) operations")
   }
 
   @Test func `a policy that is half in place is finished by the next process that opens the store`() throws {
