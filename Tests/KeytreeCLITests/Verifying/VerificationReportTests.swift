@@ -50,6 +50,9 @@ import Testing
 
   @Test func `text from a store is escaped`() {
     let evil = Finding("e\u{1B}]0;x\u{7}\u{202E}", .stray(.link), commit: "\u{1B}[2J")
-    #expect(!evil.line.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202E })
+    let memory = MemoryConsole(isTerminal: true)
+    memory.console.print(evil.line)
+    memory.console.flush()
+    #expect(memory.output.text.hasPrefix(#"e\x1b]0;x\x07\u{202e} in commit \x1b[2J: "#))
   }
 }
