@@ -1,3 +1,5 @@
+internal import Secrets
+
 /// A strict pull reader over the bytes of one JSON text (RFC 8259): takes tokens in order, builds nothing.
 ///
 /// Stricter than the RFC: no byte order mark, no duplicate keys, no lone surrogates, integers only. A cursor
@@ -135,6 +137,34 @@
     return isNegative ? -magnitude : magnitude
   }
 
+  /// Takes a number of any form (RFC 8259, section 6) and returns it as written.
+  mutating func takeNumber() throws(JSONError) -> String {
+    _ = peek()
+    let start = position
+    skip("-")
+    if !skip("0") { try takeDigits() }
+    if skip(".") { try takeDigits() }
+    if skip("e") || skip("E") {
+      if !skip("+") { skip("-") }
+      try takeDigits()
+    }
+    return unsafe String(decoding: bytes[start..<position], as: UTF8.self)
+  }
+
+  private mutating func takeDigits() throws(JSONError) {
+    let start = position
+    while let byte = byte(at: position), byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { position += 1 }
+    guard position > start else { throw unexpected(at: position) }
+  }
+
+  /// Takes a byte if it is the next one, and returns true if it was.
+  @discardableResult
+  private mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
+    guard byte(at: position) == UInt8(ascii: scalar) else { return false }
+    position += 1
+    return true
+  }
+
   /// Takes a string and checks its escapes.
   package mutating func takeText() throws(JSONError) -> Text {
     try take("\"")
@@ -205,8 +235,30 @@
 
   /// The content of a string that this cursor took.
   package func string(of text: Text) -> String {
-    guard !text.isPlain else { return unsafe String(decoding: bytes[text.range], as: UTF8.self) }
     var content = ""
+    unsafe forEachPart(of: text) { part in
+      unsafe content += String(decoding: part, as: UTF8.self)
+    } escape: { scalar in
+      content.unicodeScalars.append(scalar)
+    }
+    return content
+  }
+
+  /// Appends the content of a string that this cursor took, without any other copy of it.
+  func append(_ text: Text, to content: inout SecretBytes) {
+    unsafe forEachPart(of: text) { part in
+      unsafe content.append(contentsOf: part)
+    } escape: { scalar in
+      // Only surrogates have no encoding, and a scalar is never one.
+      for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { content.append(byte) }
+    }
+  }
+
+  /// Calls one closure for each stretch of a string that has no escapes, and the other for each escape.
+  private func forEachPart(
+    of text: Text, plain: (UnsafeRawBufferPointer) -> Void, escape: (Unicode.Scalar) -> Void
+  ) {
+    guard !text.isPlain else { return unsafe plain(UnsafeRawBufferPointer(rebasing: bytes[text.range])) }
     var index = text.range.lowerBound
     var plainStart = index
     while index < text.range.upperBound {
@@ -214,14 +266,14 @@
         index += 1
         continue
       }
-      unsafe content += String(decoding: bytes[plainStart..<index], as: UTF8.self)
+      unsafe plain(UnsafeRawBufferPointer(rebasing: bytes[plainStart..<index]))
       do throws(JSONError) {
-        content.unicodeScalars.append(try takeEscape(at: &index))
+        escape(try takeEscape(at: &index))
       } catch {
         preconditionFailure("takeText checked every escape of this string")
       }
       plainStart = index
     }
-    return unsafe content + String(decoding: bytes[plainStart..<index], as: UTF8.self)
+    unsafe plain(UnsafeRawBufferPointer(rebasing: bytes[plainStart..<index]))
   }
 }

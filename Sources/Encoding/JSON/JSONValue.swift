@@ -166,18 +166,28 @@ package struct JSONWriter {
   /// Appends the content of a string as the writer escapes it. Works byte by byte, so that a part of a
   /// text, even one cut within a character, is written as it stands within the whole.
   package static func appendEscaped(_ text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
-    for byte in text {
-      switch byte {
-      case UInt8(ascii: "\""): bytes += "\\\"".utf8
-      case UInt8(ascii: "\\"): bytes += "\\\\".utf8
-      case 0x08: bytes += "\\b".utf8
-      case 0x0c: bytes += "\\f".utf8
-      case 0x0a: bytes += "\\n".utf8
-      case 0x0d: bytes += "\\r".utf8
-      case 0x09: bytes += "\\t".utf8
-      case 0..<0x20: bytes += "\\u00".utf8 + Hexadecimal.encode([byte])
-      default: bytes.append(byte)
-      }
+    for byte in text { escape(byte) { bytes.append($0) } }
+  }
+
+  /// Writes a byte of a string as the canonical form has it: with the shortest escape, or unchanged.
+  @inline(__always)
+  static func escape(_ byte: UInt8, _ put: (UInt8) -> Void) {
+    let letter: Unicode.Scalar
+    switch byte {
+    case UInt8(ascii: "\""): letter = "\""
+    case UInt8(ascii: "\\"): letter = "\\"
+    case 0x08: letter = "b"
+    case 0x0c: letter = "f"
+    case 0x0a: letter = "n"
+    case 0x0d: letter = "r"
+    case 0x09: letter = "t"
+    case 0..<0x20:
+      for byte in "\\u00".utf8 { put(byte) }
+      for digit in Hexadecimal.encode([byte]) { put(digit) }
+      return
+    default: return put(byte)
     }
+    put(UInt8(ascii: "\\"))
+    put(UInt8(ascii: letter))
   }
 }

@@ -30,28 +30,7 @@ extension SecretBytes {
   /// - Parameter text: Valid UTF-8; see `isUTF8`.
   package mutating func append(jsonString text: UnsafeRawBufferPointer) {
     append(UInt8(ascii: "\""))
-    for index in text.indices { append(jsonEscaped: unsafe text[index]) }
+    for index in text.indices { JSONWriter.escape(unsafe text[index]) { append($0) } }
     append(UInt8(ascii: "\""))
-  }
-
-  private mutating func append(jsonEscaped byte: UInt8) {
-    switch byte {
-    case UInt8(ascii: "\""): append("\\\"")
-    case UInt8(ascii: "\\"): append("\\\\")
-    case 0x08: append("\\b")
-    case 0x0C: append("\\f")
-    case 0x0A: append("\\n")
-    case 0x0D: append("\\r")
-    case 0x09: append("\\t")
-    case 0..<0x20:
-      append("\\u00")
-      append(Self.digit(byte >> 4))
-      append(Self.digit(byte & 15))
-    default: append(byte)
-    }
-  }
-
-  private static func digit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 }
