@@ -106,7 +106,7 @@ let package = Package(
     // Not a product. Measures the `keytree` command beside it, and the library in a long-running process.
     .executableTarget(
       name: "keytree-benchmark",
-      dependencies: ["CSystem", "Encoding", "FileSystem", "Keyring", "KeyringModel"],
+      dependencies: ["CSystem", "Encoding", "FileSystem", "Keyring", "KeyringModel", "Subprocess"],
       path: "Sources/KeytreeBenchmark", swiftSettings: settings),
 
     // Not a product. `keytree-benchmark` runs it to measure Apple's functions, which need Foundation.

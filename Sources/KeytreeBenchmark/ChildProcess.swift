@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Subprocess
 
 /// A program with its arguments, environment and files. It inherits only the current folder.
 struct Command: Sendable {
@@ -52,21 +53,16 @@ struct ChildProcess {
   /// - Parameter command: The program.
   /// - Throws: `system` when it cannot be started.
   init(_ command: Command) throws(BenchmarkError) {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, command.input, O_RDONLY, 0)
-    let flags = O_WRONLY | O_CREAT | O_TRUNC
-    unsafe posix_spawn_file_actions_addopen(&actions, 1, command.output, flags, 0o600)
-    unsafe posix_spawn_file_actions_addopen(&actions, 2, command.errors, flags, 0o600)
-    let words = CStrings([command.program] + command.arguments)
-    let variables = CStrings(command.environment)
-    var process: pid_t = 0
+    var run = ProgramRun(
+      command.program, command.arguments,
+      environment: ProcessEnvironment(entries: command.environment.map { Array($0.utf8) }, locale: nil))
+    run.group = .shared
     started = Clock.now
-    let problem = unsafe posix_spawn(
-      &process, command.program, &actions, nil, words.pointers, variables.pointers)
-    guard problem == 0 else { throw .system(action: "start", path: command.program, errno: problem) }
-    identifier = process
+    do {
+      identifier = try run.start(input: command.input, output: command.output, errors: command.errors)
+    } catch {
+      throw .system(action: "start", path: command.program, errno: error.errno)
+    }
   }
 
   /// Waits for the end of the process.
@@ -115,26 +111,5 @@ enum Clock {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-  }
-}
-
-/// Strings in the format that `posix_spawn(3)` takes.
-@safe
-private final class CStrings {
-  let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-  private let count: Int
-
-  init(_ strings: [String]) {
-    count = strings.count
-    unsafe pointers = .allocate(capacity: count + 1)
-    for (index, string) in strings.enumerated() {
-      unsafe (pointers + index).initialize(to: strdup(string))
-    }
-    unsafe (pointers + count).initialize(to: nil)
-  }
-
-  deinit {
-    for index in 0..<count { unsafe free(pointers[index]) }
-    unsafe pointers.deallocate()
   }
 }

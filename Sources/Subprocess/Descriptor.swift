@@ -17,9 +17,9 @@ struct Descriptor: ~Copyable {
 
   fileprivate init(_ number: Int32) { self.number = number }
 
-  /// Opens a file; `open(2)`.
+  /// Opens a file; `open(2)`. A file that is created is private to the user.
   static func opening(_ path: String, _ flags: Int32) throws(ProcessError) -> Descriptor {
-    let opened = unsafe open(path, flags | O_CLOEXEC)
+    let opened = unsafe open(path, flags | O_CLOEXEC, 0o600)
     guard opened >= 0 else { throw .systemCall(action: "open", path: path, errno: errno) }
     return try Descriptor(opened).raised()
   }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The reasons why a program has no outcome.
 package enum ProcessError: Error, Equatable, Sendable {
   /// There is no such program, or its path is not absolute.
@@ -11,4 +13,16 @@ package enum ProcessError: Error, Equatable, Sendable {
   case tooMuchOutput(program: String, stream: ProcessStream, limit: Int)
   /// A system call failed: on the way to the start, or because another part of this process took the status.
   case systemCall(action: String, path: String, errno: Int32)
+}
+
+extension ProcessError {
+  /// The number of the system error; that of the nearest one for an error of this module.
+  package var errno: Int32 {
+    switch self {
+    case .notFound: ENOENT
+    case .notExecutable(_, let number), .systemCall(_, _, let number): number
+    case .containsNUL: EINVAL
+    case .tooMuchOutput: EFBIG
+    }
+  }
 }

@@ -2,6 +2,28 @@ internal import CSystem
 internal import Glibc
 
 extension ProgramRun {
+  /// Starts the program on the standard streams of this process. The caller waits for its end; `waitpid(2)`.
+  ///
+  /// - Returns: The id of the process.
+  /// - Throws: `notFound`, `notExecutable`, `containsNUL`, `systemCall`.
+  package func startOnStandardStreams() throws(ProcessError) -> Int32 {
+    try spawn(input: .copying(0), output: .copying(1), errors: .copying(2))
+  }
+
+  /// Starts the program with files as its standard streams. The caller waits for its end; `wait4(2)`.
+  ///
+  /// - Parameters:
+  ///   - input: The path of the file that it reads.
+  ///   - output: The path of the file that it writes, which is created or emptied.
+  ///   - errors: The same for its standard error.
+  /// - Returns: The id of the process.
+  /// - Throws: `notFound`, `notExecutable`, `containsNUL`, `systemCall`.
+  package func start(input: String, output: String, errors: String) throws(ProcessError) -> Int32 {
+    let flags = O_WRONLY | O_CREAT | O_TRUNC
+    return try spawn(
+      input: .opening(input, O_RDONLY), output: .opening(output, flags), errors: .opening(errors, flags))
+  }
+
   /// Starts the program.
   ///
   /// - Parameters:
@@ -12,7 +34,7 @@ extension ProgramRun {
   /// - Throws: `notFound`, `notExecutable`, `containsNUL`, `systemCall`.
   func spawn(
     input: consuming Descriptor, output: consuming Descriptor, errors: consuming Descriptor
-  ) throws(ProcessError) -> pid_t {
+  ) throws(ProcessError) -> Int32 {
     let words = [Array(program.utf8)] + arguments
     let texts = words + environment.entries + [Array((folder ?? "").utf8)]
     guard !texts.contains(where: { $0.contains(0) }) else { throw .containsNUL(program: program) }

@@ -71,34 +71,19 @@ struct EditorProcess {
   private func spawn(
     _ command: EditorCommand, on file: String, environment: Environment
   ) throws(EditorError) -> pid_t {
-    // The editor starts with the default signal handling, not with that of this process.
-    var defaults = sigset_t()
-    unsafe sigemptyset(&defaults)
-    for signal in SignalWatch.signals + [SIGPIPE] {
-      unsafe sigaddset(&defaults, signal)
+    var variables = ProcessEnvironment(entries: environment.entries, locale: nil)
+    for variable in command.variables {
+      let parts = variable.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      variables.set(String(parts[0]), to: String(parts.last ?? ""))
     }
-    var none = sigset_t()
-    unsafe sigemptyset(&none)
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-
-    let overridden = command.variables.map { variable in
-      Array(variable.utf8.prefix { $0 != UInt8(ascii: "=") }) + [UInt8(ascii: "=")]
+    let arguments = (command.words.dropFirst() + [file]).map { Array($0.utf8) }
+    var run = ProgramRun(command.path, arguments, environment: variables)
+    run.group = .shared
+    do {
+      return try run.startOnStandardStreams()
+    } catch {
+      throw .notStarted(program: command.words.first ?? command.path, errno: error.errno)
     }
-    let kept = environment.entries.filter { entry in !overridden.contains { entry.starts(with: $0) } }
-    var process: pid_t = 0
-    let arguments = CStringList((command.words + [file]).map { Array($0.utf8) })
-    let variables = CStringList(kept + command.variables.map { Array($0.utf8) })
-    let problem = unsafe posix_spawn(
-      &process, command.path, nil, &attributes, arguments.pointers, variables.pointers)
-    guard problem == 0 else {
-      throw .notStarted(program: command.words.first ?? command.path, errno: problem)
-    }
-    return process
   }
 
   /// Waits for the editor to end. The returned signal is the first one that was meant for this process.
