@@ -35,9 +35,9 @@ let package = Package(
     .target(name: "FileSystem", dependencies: ["CSystem"], swiftSettings: settings),
     .target(name: "Subprocess", dependencies: ["CSystem"], swiftSettings: settings),
     .target(
-      name: "OneTimePasswords", dependencies: ["CSystem", "CGcrypt", "Encoding", "Secrets"],
+      name: "OneTimePasswords", dependencies: ["CGcrypt", "Encoding", "Secrets"],
       swiftSettings: settings),
-    .target(name: "KeyringModel", dependencies: ["CSystem", "Encoding"], swiftSettings: settings),
+    .target(name: "KeyringModel", dependencies: ["Encoding"], swiftSettings: settings),
     .target(
       name: "OpenPGP",
       dependencies: ["CSystem", "CGPGME", "Encoding", "FileSystem", "KeyringModel", "Secrets"],
@@ -67,29 +67,27 @@ let package = Package(
     .target(name: "Arguments", swiftSettings: settings),
     .target(
       name: "Interchange",
-      dependencies: [
-        "CSystem", "CExpat", "CZlib", "Encoding", "FileSystem", "Keyring", "KeyringModel", "OneTimePasswords",
-        "Secrets",
-      ],
+      dependencies: ["CSystem", "CExpat", "CZlib", "Encoding", "FileSystem", "KeyringModel", "Secrets"],
       swiftSettings: settings),
     .target(
       name: "Terminal",
-      dependencies: ["CSystem", "CQREncode", "Encoding", "FileSystem", "OpenPGP", "Secrets", "Subprocess"],
+      dependencies: [
+        "CSystem", "CQREncode", "Arguments", "Encoding", "FileSystem", "KeyringModel", "Secrets",
+        "Subprocess",
+      ],
       swiftSettings: settings),
     .target(
       name: "CommandSupport",
       dependencies: [
-        "CSystem", "Arguments", "Credentials", "Encoding", "FileSystem", "Interchange", "Keyring",
-        "KeyringModel",
-        "OneTimePasswords", "OpenPGP", "Secrets", "Subprocess", "Sync", "Terminal",
+        "Arguments", "Credentials", "Encoding", "Interchange", "Keyring", "KeyringModel", "OneTimePasswords",
+        "OpenPGP", "Secrets", "Sync", "Subprocess", "Terminal",
       ],
       swiftSettings: settings),
     .target(
       name: "Personalities",
       dependencies: [
-        "CSystem", "Arguments", "CommandSupport", "Credentials", "Encoding", "FileSystem", "Keyring",
-        "KeyringModel",
-        "OpenPGP", "Secrets", "Subprocess", "Sync", "Terminal",
+        "Arguments", "CommandSupport", "Credentials", "Encoding", "Keyring", "KeyringModel", "Secrets",
+        "Subprocess", "Terminal",
       ],
       swiftSettings: settings),
     .target(
@@ -106,7 +104,7 @@ let package = Package(
     // Not a product. Measures the `keytree` command beside it, and the library in a long-running process.
     .executableTarget(
       name: "keytree-benchmark",
-      dependencies: ["CSystem", "Encoding", "FileSystem", "Keyring", "KeyringModel", "Subprocess"],
+      dependencies: ["CSystem", "Keyring", "KeyringModel", "Subprocess"],
       path: "Sources/KeytreeBenchmark", swiftSettings: settings),
 
     // Not a product. `keytree-benchmark` runs it to measure Apple's functions, which need Foundation.
@@ -116,9 +114,7 @@ let package = Package(
 
     .target(
       name: "TestSupport",
-      dependencies: [
-        "CSystem", "Encoding", "FileSystem", "Keyring", "KeyringModel", "OpenPGP", "Secrets",
-      ],
+      dependencies: ["CSystem", "Encoding", "Keyring", "KeyringModel", "OpenPGP", "Secrets"],
       path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "SecretsTests", dependencies: ["Secrets", "TestSupport"], swiftSettings: settings),
     .testTarget(
@@ -134,31 +130,28 @@ let package = Package(
       name: "KeyringModelTests", dependencies: ["Encoding", "KeyringModel", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
-      name: "OpenPGPTests", dependencies: ["Encoding", "FileSystem", "OpenPGP", "TestSupport"],
+      name: "OpenPGPTests",
+      dependencies: ["CSystem", "Encoding", "KeyringModel", "OpenPGP", "Secrets", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "KeyringTests",
-      dependencies: [
-        "Encoding", "FileSystem", "Keyring", "KeyringModel", "OpenPGP", "Secrets", "TestSupport",
-      ],
+      dependencies: ["Encoding", "Keyring", "KeyringModel", "OpenPGP", "Secrets", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "SyncTests",
-      dependencies: [
-        "Encoding", "FileSystem", "Keyring", "KeyringModel", "Subprocess", "Sync", "TestSupport",
-      ],
+      dependencies: ["Keyring", "KeyringModel", "OpenPGP", "Secrets", "Subprocess", "Sync", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "CredentialsTests",
-      dependencies: ["Credentials", "Encoding", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
+      dependencies: ["Credentials", "Keyring", "KeyringModel", "Secrets", "TestSupport"],
       swiftSettings: settings),
     .testTarget(name: "ArgumentsTests", dependencies: ["Arguments"], swiftSettings: settings),
     .testTarget(
       name: "KeytreeCLITests",
       dependencies: [
-        "CommandSupport", "Encoding", "FileSystem", "Interchange", "Keyring", "KeytreeCLI", "Personalities",
-        "Sync",
-        "Terminal", "TestSupport", "keytree",
+        "Arguments", "CommandSupport", "Credentials", "Encoding", "Interchange", "Keyring", "KeyringModel",
+        "KeytreeCLI", "OpenPGP", "Personalities", "Secrets", "Subprocess", "Sync", "Terminal", "TestSupport",
+        "keytree",
       ],
       swiftSettings: settings),
   ]

@@ -1,6 +1,5 @@
 internal import FileSystem
 internal import Glibc
-internal import OpenPGP
 
 /// One walk through a password store.
 package struct PassScan {

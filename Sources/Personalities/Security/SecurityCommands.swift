@@ -1,4 +1,5 @@
 internal import CommandSupport
+internal import Keyring
 internal import Secrets
 internal import Terminal
 

@@ -1,6 +1,5 @@
 internal import Encoding
 internal import Glibc
-internal import KeyringModel
 package import Secrets
 
 /// The clipboard of the user's terminal, which may be on another machine. It uses the sequence OSC 52, which xterm

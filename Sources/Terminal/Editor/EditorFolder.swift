@@ -1,7 +1,6 @@
 internal import CSystem
 internal import FileSystem
 internal import Glibc
-internal import OpenPGP
 package import Secrets
 
 /// A new folder in memory that contains one secret while it is edited.

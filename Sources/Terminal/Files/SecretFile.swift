@@ -1,7 +1,6 @@
 internal import CSystem
 internal import FileSystem
 internal import Glibc
-internal import OpenPGP
 package import Secrets
 
 /// A new file of the user that contains one secret: `keytree get --out`, `keytree inject --out`.

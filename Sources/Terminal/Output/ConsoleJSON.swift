@@ -1,5 +1,4 @@
 package import Encoding
-internal import KeyringModel
 package import Secrets
 
 extension Console {

@@ -1,5 +1,4 @@
 internal import Encoding
-internal import KeyringModel
 internal import Secrets
 
 /// A JSON object that contains a secret, in memory that is wiped.

@@ -1,7 +1,6 @@
 internal import CSystem
 package import Encoding
 internal import Glibc
-internal import KeyringModel
 
 /// The variables of the process as they were at its start, the folders they name, and the clock.
 ///

@@ -1,6 +1,5 @@
 package import Encoding
 internal import Glibc
-internal import KeyringModel
 
 /// The clock of the machine.
 package enum SystemClock {
