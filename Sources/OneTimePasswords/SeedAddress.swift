@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Secrets
 
 /// The parts of an `otpauth` URI, as ranges of its bytes, so that no bytes are copied before their meaning is known.
@@ -79,8 +80,9 @@ struct SeedAddress {
       let byte = unsafe text[index]
       index += 1
       if byte == UInt8(ascii: "%") {
-        guard index + 2 <= range.upperBound, let high = digit(unsafe text[index]),
-          let low = digit(unsafe text[index + 1])
+        guard index + 2 <= range.upperBound,
+          let high = Hexadecimal.value(ofDigitInAnyCase: unsafe text[index]),
+          let low = Hexadecimal.value(ofDigitInAnyCase: unsafe text[index + 1])
         else { return nil }
         bytes.append(high << 4 | low)
         index += 2
@@ -89,14 +91,5 @@ struct SeedAddress {
       }
     }
     return SecretSlice(bytes)
-  }
-
-  private static func digit(_ character: UInt8) -> UInt8? {
-    switch character {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

@@ -153,7 +153,9 @@ internal import Secrets
 
   private mutating func takeDigits() throws(JSONError) {
     let start = position
-    while let byte = byte(at: position), byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { position += 1 }
+    while let byte = byte(at: position), byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
+      position += 1
+    }
     guard position > start else { throw unexpected(at: position) }
   }
 

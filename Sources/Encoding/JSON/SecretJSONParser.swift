@@ -106,7 +106,8 @@ struct SecretJSONParser: ~Copyable {
     case .tooDeep: .tooDeep(line: line)
     // Only the number of values has a limit here.
     case .tooLarge(let limit): .tooMany(limit: limit)
-    case .byteOrderMark, .unexpectedByte, .controlCharacter, .invalidEscape, .notAnInteger, .integerOutOfRange,
+    case .byteOrderMark, .unexpectedByte, .controlCharacter, .invalidEscape, .notAnInteger,
+      .integerOutOfRange,
       .trailingData, .unexpectedType:
       .unexpected(line: line)
     }

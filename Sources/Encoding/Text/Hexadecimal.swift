@@ -24,6 +24,19 @@ package enum Hexadecimal {
     }
   }
 
+  /// The value of a digit in either case, for formats of other programs; nil for any other byte.
+  package static func value(ofDigitInAnyCase byte: UInt8) -> UInt8? {
+    value(ofDigit: (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte) ? byte | 0x20 : byte)
+  }
+
+  /// Returns a number with at least a number of digits, padded with zeros.
+  package static func text(
+    _ number: some BinaryInteger, digits count: Int, uppercase: Bool = false
+  ) -> String {
+    let digits = String(number, radix: 16, uppercase: uppercase)
+    return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
+  }
+
   /// The 64-bit number that 16 digits starting at `start` spell, or nil.
   package static func word(_ digits: UnsafeRawBufferPointer, from start: Int) -> UInt64? {
     guard start + 16 <= digits.count else { return nil }

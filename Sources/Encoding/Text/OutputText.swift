@@ -45,8 +45,7 @@ extension SecretText {
   }
 
   private static func putEscape(of unit: UInt16, _ put: (UInt8) -> Void) {
-    let digits = String(unit, radix: 16)
-    for byte in ("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits).utf8 { put(byte) }
+    for byte in ("\\u" + Hexadecimal.text(unit, digits: 4)).utf8 { put(byte) }
   }
 }
 

@@ -100,6 +100,6 @@ struct KeePassReferences {
   }
 
   private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+    bytes.map { Hexadecimal.text($0, digits: 2, uppercase: true) }.joined()
   }
 }

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import KeyringModel
 internal import Secrets
 
@@ -121,7 +122,7 @@ enum KeychainDumpText {
       var content = SecretBytes(capacity: bytes.count / 2)
       var high: UInt8?
       for index in 2..<bytes.count {
-        guard let digit = unsafe digit(bytes[index]) else {
+        guard let digit = unsafe Hexadecimal.value(ofDigitInAnyCase: bytes[index]) else {
           // The text follows again, for people.
           guard unsafe bytes[index] == UInt8(ascii: " ") else { return nil }
           break
@@ -134,15 +135,6 @@ enum KeychainDumpText {
         }
       }
       return high == nil ? SecretSlice(content) : nil
-    }
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    default: nil
     }
   }
 }

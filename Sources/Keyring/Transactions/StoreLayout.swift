@@ -99,8 +99,7 @@ package enum StoreLayout {
   }
 
   package static func shardName(_ number: UInt8) -> String {
-    let digits = String(number, radix: 16)
-    return "\(digits.utf8.count == 1 ? "0" : "")\(digits).jsonl"
+    "\(Hexadecimal.text(number, digits: 2)).jsonl"
   }
 
   /// Returns the number of the shard with a file name; nil for any other name.

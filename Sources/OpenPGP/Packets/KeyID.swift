@@ -1,3 +1,5 @@
+internal import Encoding
+
 /// The 64-bit id of a key or subkey, as it is written before an encrypted message (RFC 9580, 5.1).
 ///
 /// Different keys can have the same id, by accident or on purpose. An id helps to find a fingerprint, but never proves
@@ -52,7 +54,6 @@ enum Hex {
   ///   - uppercase: True for upper-case letters.
   /// - Returns: Exactly 16 digits.
   static func text(of value: UInt64, uppercase: Bool) -> String {
-    let digits = String(value, radix: 16, uppercase: uppercase)
-    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    Hexadecimal.text(value, digits: 16, uppercase: uppercase)
   }
 }

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Secrets
 
 /// The notation of bytes in `security`: printable ASCII in quotes. If there are other bytes, all bytes in
@@ -42,7 +43,7 @@ enum SecurityText {
     let isHexadecimal = unsafe text.withBytes { text in
       var high: UInt8? = text.count % 2 == 1 ? 0 : nil
       for index in text.indices {
-        guard let value = value(ofDigit: unsafe text[index]) else { return false }
+        guard let value = Hexadecimal.value(ofDigitInAnyCase: unsafe text[index]) else { return false }
         if let first = high {
           secret.append(first << 4 | value)
           high = nil
@@ -98,14 +99,5 @@ enum SecurityText {
 
   private static func digit(_ value: UInt8, letters: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : letters + value - 10
-  }
-
-  private static func value(ofDigit byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

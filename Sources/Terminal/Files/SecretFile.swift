@@ -1,3 +1,4 @@
+internal import Encoding
 internal import CSystem
 internal import FileSystem
 internal import Glibc
@@ -83,8 +84,7 @@ package struct SecretFile {
   /// A random name in the same folder, for a file that is incomplete or not yet renamed.
   private var newPartPath: String {
     var random = SystemRandomNumberGenerator()
-    let digits = String(random.next() as UInt64, radix: 16)
-    return path + Self.partMark + String(repeating: "0", count: Self.partDigits - digits.utf8.count) + digits
+    return path + Self.partMark + Hexadecimal.text(random.next() as UInt64, digits: Self.partDigits)
   }
 
   /// Removes the parts of this file that killed processes have left. A part in use is locked.

@@ -73,12 +73,9 @@ package enum Escaping: Sendable {
     }
   }
 
-  private static func hex(_ byte: UInt8) -> String {
-    "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-  }
+  private static func hex(_ byte: UInt8) -> String { "\\x" + Hexadecimal.text(byte, digits: 2) }
 
   private static func hex(_ scalar: Unicode.Scalar) -> String {
-    let digits = String(scalar.value, radix: 16)
-    return "\\u{" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + "}"
+    "\\u{" + Hexadecimal.text(scalar.value, digits: 4) + "}"
   }
 }
