@@ -24,19 +24,19 @@ struct PolicyDifferenceTests {
   func lines() throws {
     let old = try policy()
     let new = try policy { policy in
-      policy.people[bob] = Person(name: "Bob\u{1B}[2J", role: .member, added: time)
+      policy.people[bob] = Person(name: "Bob", role: .member, added: time)
       policy.groups["default"] = [alice, bob]
       policy.groups["ops"] = [bob]
     }
     #expect(PolicyDifference(from: old, to: old).lines.isEmpty)
     #expect(
       PolicyDifference(from: old, to: new).lines == [
-        "+ \(bob.text)  Bob\\x1b[2J (member)", "+ Bob\\x1b[2J reads group default (\(bob.text))",
-        "+ group ops: Bob\\x1b[2J",
+        "+ \(bob.text)  Bob (member)", "+ Bob reads group default (\(bob.text))",
+        "+ group ops: Bob",
       ])
     #expect(
       PolicyDifference(from: new, to: old).lines == [
-        "- \(bob.text)  Bob\\x1b[2J (member)", "- Bob\\x1b[2J reads group default (\(bob.text))",
+        "- \(bob.text)  Bob (member)", "- Bob reads group default (\(bob.text))",
         "- group ops",
       ])
   }
