@@ -10,7 +10,7 @@ package enum CredentialError: Error, Equatable {
   /// Another program wrote invalid JSON.
   case notJSON(SecretJSONError)
   /// An attribute or the secret of an item contains a line end or a NUL, which the protocol cannot represent.
-  case cannotCarry(ItemReference)
+  case notRepresentable(ItemReference)
   /// A secret is not UTF-8, so JSON cannot represent it.
   case notUTF8(ItemReference)
   /// Nothing was found, but damaged lines of the index might be a match.

@@ -45,7 +45,7 @@ final class CallQueue: Sendable {
 }
 
 /// A call that waits for its turn in a queue, until it begins or its task is cancelled.
-final class WaitingCall<Value: Sendable>: Sendable {
+final class PendingCall<Value: Sendable>: Sendable {
   typealias Answer = CheckedContinuation<Result<Value, KeychainError>, Never>
 
   private enum State {
@@ -93,7 +93,7 @@ extension CallQueue {
   func call<Value: Sendable>(
     _ body: @escaping @Sendable () throws(KeychainError) -> Value
   ) async throws(KeychainError) -> Value {
-    let call = WaitingCall<Value>()
+    let call = PendingCall<Value>()
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { answer in
         call.wait(answer)

@@ -76,22 +76,22 @@ private struct Growth {
     try bench.output(of: bench.git(["prune", "--expire=now"], in: folder))
     let before = Files.size(of: "\(folder)/.git")
     var added = 0
-    func bytesAnItem(in folder: String) -> Int { (Files.size(of: "\(folder)/.git") - before) / added }
+    func bytesPerItem(in folder: String) -> Int { (Files.size(of: "\(folder)/.git") - before) / added }
     for count in Self.counts {
       for number in added..<count { try add(number) }
       added = count
-      stages.append(Stage(name: "\(count) added, bytes per item", bytes: bytesAnItem(in: folder)))
+      stages.append(Stage(name: "\(count) added, bytes per item", bytes: bytesPerItem(in: folder)))
     }
     // The size after git has packed everything. git keeps the deltas that it found before, even those against another
     // index shard, and finds better ones only in a full repack.
     let copy = "\(folder)-collected"
     try bench.copy(folder, to: copy)
     try bench.output(of: bench.git(["gc", "--quiet", "--prune=now"], in: copy))
-    stages.append(Stage(name: "  after `git gc`", bytes: bytesAnItem(in: copy), isLimited: false))
+    stages.append(Stage(name: "  after `git gc`", bytes: bytesPerItem(in: copy), isLimited: false))
     try bench.output(of: repack)
     try bench.output(of: bench.git(["prune", "--expire=now"], in: folder))
     stages.append(
-      Stage(name: "  after `git repack -a -d -f`", bytes: bytesAnItem(in: folder), isLimited: false))
+      Stage(name: "  after `git repack -a -d -f`", bytes: bytesPerItem(in: folder), isLimited: false))
   }
 }
 

@@ -17,7 +17,7 @@ extension Benchmark {
   ) throws(BenchmarkError) {
     let (secret, started) = ("\(bench.folder)/secret", Clock.now)
     try Files.write(Array("secret".utf8), to: secret)
-    let statuses = try Crew(8, rounds: 50).run { member, round in
+    let statuses = try ConcurrentProcesses(8, rounds: 50).run { member, round in
       bench.keytree(["add", "host-\(member)-\(round).example/alice"], store: store).reading(from: secret)
     }
     let seconds = Report.number(Clock.now - started, 1)
@@ -36,7 +36,7 @@ extension Benchmark {
         try Files.write(Array("\(member)-\(round)".utf8), to: "\(bench.folder)/secret-\(member)-\(round)")
       }
     }
-    let statuses = try Crew(8, rounds: 25).run { member, round in
+    let statuses = try ConcurrentProcesses(8, rounds: 25).run { member, round in
       bench.keytree(["set", "shared.example/alice", "--secret"], store: store)
         .reading(from: "\(bench.folder)/secret-\(member)-\(round)")
     }
@@ -50,7 +50,7 @@ extension Benchmark {
 }
 
 /// Several members that run at the same time, each of which runs one process after another.
-private struct Crew {
+private struct ConcurrentProcesses {
   private let members: Int
   private let rounds: Int
 

@@ -6,13 +6,13 @@ extension Benchmark {
   /// A process that runs many queries on an open store.
   static let queries = Benchmark(
     name: "queries",
-    summary: "queries on one open store of \(StoreQuestions.count) generic passwords, index in memory"
+    summary: "queries on one open store of \(StoreQueries.count) generic passwords, index in memory"
   ) { bench, report throws(BenchmarkError) in
     let store = try bench.makeStore("queries")
-    try bench.fill(store, count: StoreQuestions.count, isGeneric: true)
-    let arguments = [CommandLineUse.ask, store]
+    try bench.fill(store, count: StoreQueries.count, isGeneric: true)
+    let arguments = [BenchmarkCommandLine.ask, store]
     let numbers = Report.numbers(in: try bench.output(of: bench.command(bench.programs.benchmark, arguments)))
-    for question in StoreQuestions.all {
+    for question in StoreQueries.all {
       guard let time = numbers[question.name] else { throw .unexpected("no number for \(question.name)") }
       let text = "\(Report.number(time, 1)) us"
       if let limit = question.limit {
@@ -35,7 +35,7 @@ extension Benchmark {
 }
 
 /// The queries, in a child of this program.
-enum StoreQuestions {
+enum StoreQueries {
   /// The number of items of the store.
   static let count = 20_000
 

@@ -11,10 +11,10 @@ extension Benchmark {
     report.note("processes started", Report.number(small["processes started"] ?? 0, 0))
 
     let large = try bench.makeStore("secitem-large")
-    try bench.fill(large, count: StoreQuestions.count, isGeneric: true)
+    try bench.fill(large, count: StoreQueries.count, isGeneric: true)
     let file = "\(bench.folder)/secitem-queries"
     let lines = (0..<10_000).map { number in
-      let (service, account) = SampleIndex.generic(number &* 7919 % StoreQuestions.count)
+      let (service, account) = SampleIndex.generic(number &* 7919 % StoreQueries.count)
       return "\(service)\t\(account)\n"
     }
     try Files.write(Array(lines.joined().utf8), to: file)

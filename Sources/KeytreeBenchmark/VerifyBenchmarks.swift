@@ -30,7 +30,7 @@ extension Benchmark {
       report.count(
         "more processes than for 100 items", (processes[store] ?? -1) - (processes[small] ?? 0), wanted: 0)
     }
-    let arguments = [CommandLineUse.audit, large]
+    let arguments = [BenchmarkCommandLine.audit, large]
     let numbers = Report.numbers(in: try bench.output(of: bench.command(bench.programs.benchmark, arguments)))
     report.note("records and recipients alone", "\(Report.number(numbers["seconds"] ?? 0, 2)) s")
     report.count("items", numbers["items"].map { Int($0) }, wanted: largeCount + 1)
@@ -82,7 +82,7 @@ enum RecipientAudit {
   static func run(_ arguments: [String], _ report: Report) throws(BenchmarkError) -> Int32 {
     guard arguments.count == 1 else { return 2 }
     do throws(KeyringError) {
-      let room = try VerificationRoom(host: .scratch)
+      let room = try VerificationWorkspace(host: .scratch)
       defer { room.remove() }
       let keyring = try Keyring.forVerification(at: arguments[0], in: room)
       // The engine home is made only once, regardless of the number of items, so it is not measured.

@@ -137,7 +137,7 @@ final class Workbench {
   ) throws(BenchmarkError) {
     // In a separate process, see `ChildProcess`.
     let kind = isGeneric ? "generic" : "internet"
-    let arguments = [CommandLineUse.fill, store, "\(count)", "\(escapeInterval)", kind]
+    let arguments = [BenchmarkCommandLine.fill, store, "\(count)", "\(escapeInterval)", kind]
     try output(of: command(programs.benchmark, arguments))
   }
 
@@ -152,7 +152,7 @@ final class Workbench {
   func seal(
     _ store: String, count: Int, like message: String, perSignature portion: Int? = nil
   ) throws(BenchmarkError) {
-    let arguments = [CommandLineUse.seal, store, "\(count)", "\(portion ?? count)", message]
+    let arguments = [BenchmarkCommandLine.seal, store, "\(count)", "\(portion ?? count)", message]
     try output(of: command(programs.benchmark, arguments))
   }
 

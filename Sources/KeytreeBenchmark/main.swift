@@ -1,3 +1,3 @@
 internal import Glibc
 
-exit(CommandLineUse.run(Array(CommandLine.arguments.dropFirst())))
+exit(BenchmarkCommandLine.run(Array(CommandLine.arguments.dropFirst())))

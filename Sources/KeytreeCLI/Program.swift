@@ -81,10 +81,11 @@ package enum Program {
     case .gitCredential:
       status(of: [Word("credential"), Word("git")] + words, environment: environment, console: console)
     case .dockerCredential:
-      DockerProgram(CommandCall(standingInWith: environment, console), name: name.rawValue).status(of: words)
-    case .cargoCredential: CargoProgram(CommandCall(standingInWith: environment, console)).status(of: words)
-    case .keyring: KeyringProgram(CommandCall(standingInWith: environment, console)).status(of: words)
-    case .askPass: AskPassProgram(CommandCall(standingInWith: environment, console)).status(of: words)
+      DockerProgram(CommandCall(withoutOptionsIn: environment, console), name: name.rawValue).status(
+        of: words)
+    case .cargoCredential: CargoProgram(CommandCall(withoutOptionsIn: environment, console)).status(of: words)
+    case .keyring: KeyringProgram(CommandCall(withoutOptionsIn: environment, console)).status(of: words)
+    case .askPass: AskPassProgram(CommandCall(withoutOptionsIn: environment, console)).status(of: words)
     case .security:
       SecurityProgram(environment: environment, console: console).status(of: SecurityWords(arguments: words))
     }
@@ -135,7 +136,8 @@ package enum Program {
     }
     guard let command = commands.first(where: { $0.declaration.name == parsed.path.first?.name }) else {
       // No command was given. That needs no error message, only the help text.
-      console.writeTalk(TerminalText(composed: HelpText(declaration, width: console.talkWidth).short()))
+      console.writeDiagnostics(
+        TerminalText(composed: HelpText(declaration, width: console.diagnosticsWidth).short()))
       return .usage
     }
     let call = CommandCall(

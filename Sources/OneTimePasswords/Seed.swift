@@ -51,7 +51,7 @@ package struct Seed: ~Copyable {
       guard unsafe !text.isEmpty else { throw .empty }
       guard unsafe !SeedText.starts(text, with: "otpauth-migration:") else { throw .migration }
       guard unsafe !SeedText.starts(text, with: "steam:") else { throw .steam }
-      guard unsafe SeedText.starts(text, with: SeedAddress.scheme) else {
+      guard unsafe SeedText.starts(text, with: OTPAuthURI.scheme) else {
         let key = try unsafe Self.key(text)
         guard !key.isEmpty else { throw .empty }
         return Seed(
@@ -80,15 +80,15 @@ package struct Seed: ~Copyable {
   }
 
   private init(address text: UnsafeRawBufferPointer) throws(SeedError) {
-    let parts = try unsafe SeedAddress(text)
-    if parts.isOfSteam { throw .steam }
-    let values = unsafe SeedValues(text: text, parts: parts)
-    let isTimed = unsafe SeedAddress.isWord("totp", text, parts.type)
-    guard unsafe isTimed || SeedAddress.isWord("hotp", text, parts.type) else {
+    let parts = try unsafe OTPAuthURI(text)
+    if parts.isSteam { throw .steam }
+    let values = unsafe OTPAuthParameters(text: text, parts: parts)
+    let isTimed = unsafe OTPAuthURI.isWord("totp", text, parts.type)
+    guard unsafe isTimed || OTPAuthURI.isWord("hotp", text, parts.type) else {
       throw .unknownType(values.typeName)
     }
     guard let encoded = parts.values[.secret] else { throw .noSecret }
-    guard let decoded = unsafe SeedAddress.decoded(text, encoded, plusIsSpace: true)?.copy() else {
+    guard let decoded = unsafe OTPAuthURI.decoded(text, encoded, plusIsSpace: true)?.copy() else {
       throw .badValue(.secret)
     }
     let key = try unsafe decoded.withBytes { bytes throws(SeedError) in try unsafe Self.key(bytes) }
@@ -122,6 +122,6 @@ enum SeedText {
 
   /// Returns true if text begins with a word, ignoring case.
   static func starts(_ text: UnsafeRawBufferPointer, with word: String) -> Bool {
-    text.count >= word.utf8.count && (unsafe SeedAddress.isWord(word, text, 0..<word.utf8.count))
+    text.count >= word.utf8.count && (unsafe OTPAuthURI.isWord(word, text, 0..<word.utf8.count))
   }
 }

@@ -75,7 +75,7 @@ import Testing
     let all: [AnyHashable: Any] = [
       "class": "genp", "r_Data": true, "u_AuthUI": kSecUseAuthenticationUISkip,
     ]
-    world.silentEngine.refusesToAskAgain = true
+    world.silentEngine.refusesPrompt = true
     #expect(
       SecItemCall.find(all).result as? Data == Data("s".utf8), "the plain item, although it is not the first")
     #expect((SecItemCall.find(all.merging(["m_Limit": 2]) { $1 }).result as? [Data])?.count == 1)
@@ -138,7 +138,7 @@ import Testing
     #expect(
       SecItemCall.update(query, changes: ["accc": try Self.control(.userPresence)]).status == errSecSuccess)
     #expect { try changes.apply(to: found, in: keyring) } throws: { error in
-      SecItemFailure(error).isOfItemGone
+      SecItemFailure(error).isItemMissing
     }
     #expect(isAsked("plain"))
     #expect(SecItemCall.update(query, changes: ["pdmn": "ck"]).status == errSecSuccess)

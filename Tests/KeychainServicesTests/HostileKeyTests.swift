@@ -38,7 +38,7 @@ struct HostileKeyTests {
     #expect(makeKey(cycle).result != nil)
     cycle[kSecAttrKeyType] = cycle
     #expect(makeKey(cycle).error?.code == Int(errSecParam))
-    #expect(makeKey(LoudDictionary()).error?.code == Int(errSecParam))
+    #expect(makeKey(CustomDictionary()).error?.code == Int(errSecParam))
     for key in HostileValues.keys {
       #expect(makeKey(Self.good.merging([key: "x"]) { $1 } as CFDictionary).result != nil, "\(key)")
     }

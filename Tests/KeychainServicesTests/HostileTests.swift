@@ -98,7 +98,7 @@ struct HostileTests {
     many["class"] = "genp"
     let long = NSMutableDictionary()
     for number in 0..<200 { long["key number \(number)"] = String(repeating: "x", count: 1 << 12) }
-    for dictionary in [cycle, many, long, LoudDictionary()] as [NSDictionary] {
+    for dictionary in [cycle, many, long, CustomDictionary()] as [NSDictionary] {
       for call in SecItemCall.allCases {
         #expect(Self.statuses.contains(call(dictionary, changes: dictionary).status), "\(call)")
       }

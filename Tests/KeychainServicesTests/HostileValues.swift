@@ -14,7 +14,7 @@ enum HostileValues {
     [
       "", "\u{0}", "acct\u{0}", "e\u{301}", String(repeating: "k", count: 1 << 16), 0, 1.5, Double.nan, true,
       Date.distantPast, Data([0xff]), NSNull(), NSObject(), UUID(), [1, 2] as [Int], IndexPath(index: 3),
-      NSString(string: "acct"), LoudString("acct"), NSNumber(value: 7),
+      NSString(string: "acct"), CustomString("acct"), NSNumber(value: 7),
     ]
   }
 
@@ -39,7 +39,7 @@ enum HostileValues {
       ("lone surrogates", unsafe NSString(characters: surrogates, length: surrogates.count)),
       ("marks", String(repeating: "\u{301}", count: 2000)), ("right to left", "\u{202E}\u{200B}\u{1B}[2J"),
       ("not a character", "\u{FFFF}\u{10FFFF}"), ("changeable text", NSMutableString(string: "x")),
-      ("text of a custom class", LoudString("text")), ("a part of a text", "abcdef".dropFirst(2)),
+      ("text of a custom class", CustomString("text")), ("a part of a text", "abcdef".dropFirst(2)),
       ("a character", Character("x")), ("line ends", "a\r\nb\nc"),
       ("text like a number", "00000000000000000007"),
       ("a long number", String(repeating: "9", count: 400)), ("a path", "../../../etc/passwd"),
@@ -103,7 +103,7 @@ enum HostileValues {
 }
 
 /// Text in a custom class, whose superclass does not know the text.
-final class LoudString: NSMutableString {
+final class CustomString: NSMutableString {
   private var characters: [unichar] = []
 
   convenience init(_ text: String) {
@@ -128,7 +128,7 @@ final class LoudString: NSMutableString {
 }
 
 /// A dictionary in a custom class that lists more keys than it has values.
-final class LoudDictionary: NSDictionary {
+final class CustomDictionary: NSDictionary {
   convenience init() { unsafe self.init(objects: nil, forKeys: nil, count: 0) }
   required init?(coder: NSCoder) { nil }
   required init(objects: UnsafePointer<AnyObject>!, forKeys keys: UnsafePointer<NSObject>!, count: Int) {

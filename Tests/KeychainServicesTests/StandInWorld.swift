@@ -12,7 +12,7 @@ import TestSupport
 final class StandInWorld {
   let store = StandInStore()
   /// The engine for calls that must not ask for a passphrase.
-  let silentEngine = StandInEngine(readers: [StandInEngine.fingerprint(1)])
+  let silentEngine = EngineDouble(readers: [EngineDouble.fingerprint(1)])
   private let settings: KeychainSettings
   private let opening: KeychainSession.Opening
 

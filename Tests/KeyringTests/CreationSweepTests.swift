@@ -9,20 +9,20 @@ import Testing
 @Suite struct CreationSweepTests {
   @Test(
     "after a fault at any operation the store is complete or can be created again",
-    arguments: Saboteur.Mode.allCases)
-  func creation(_ mode: Saboteur.Mode) throws {
+    arguments: FaultInjector.Mode.allCases)
+  func creation(_ mode: FaultInjector.Mode) throws {
     var number = 0
     while true {
       number += 1
       let store = StandInStore()
-      let saboteur = Saboteur(at: number, mode)
+      let saboteur = FaultInjector(at: number, mode)
       var isReported = true
       do {
         try store.create(faults: saboteur.plan)
       } catch is KeyringError {
         isReported = false
       }
-      guard saboteur.hasStruck else { break }
+      guard saboteur.hasInjected else { break }
       let keyring: Keyring
       do {
         keyring = try store.open()
@@ -42,8 +42,8 @@ import Testing
 
   @Test(
     "after a fault at any operation the old or the new people are accepted, and items can be read",
-    arguments: Saboteur.Mode.allCases)
-  func acceptance(_ mode: Saboteur.Mode) throws {
+    arguments: FaultInjector.Mode.allCases)
+  func acceptance(_ mode: FaultInjector.Mode) throws {
     var number = 0
     while true {
       number += 1
@@ -52,14 +52,14 @@ import Testing
         .login("a.example", "me"), secret: SecretBytes(text: "s"))
       let file = StoreLayout.keyFile(store.owner)
       try store.tree().replaceFile(file, with: [2], temporary: "tmp")
-      let saboteur = Saboteur(at: number, mode)
+      let saboteur = FaultInjector(at: number, mode)
       var isReported = true
       do {
         try trust(store, saboteur.plan).accept()
       } catch is KeyringError {
         isReported = false
       }
-      guard saboteur.hasStruck else { break }
+      guard saboteur.hasInjected else { break }
       let keyring = try store.open()
       let old = PolicyDistrust.keyChanged(store.owner, name: "Alice <alice@example.org>")
       #expect(keyring.distrust == nil || (keyring.distrust == old && !isReported), "operation \(number)")

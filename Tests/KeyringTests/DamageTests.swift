@@ -121,7 +121,7 @@ import Testing
   @Test func `a record that is not signed by a member is not accepted`() throws {
     let record = try add()
     let identity = keyring.policy.keyring
-    let strangers = [StandInEngine.fingerprint(9), StandInEngine.fingerprint(2)]
+    let strangers = [EngineDouble.fingerprint(9), EngineDouble.fingerprint(2)]
     // The key of the second one is known, but that person is in no group.
     _ = store.engine.with(keys: [strangers[1]: [2]])
     for stranger in strangers {
@@ -152,12 +152,13 @@ import Testing
   }
 
   /// The kinds of entries that replace a file.
-  enum Impostor: CaseIterable { case link, pipe, folder, hardLink }
+  enum Replacement: CaseIterable { case link, pipe, folder, hardLink }
 
   @Test(
-    "something else in place of an item is refused, and repair quarantines it", arguments: Impostor.allCases,
+    "something else in place of an item is refused, and repair quarantines it",
+    arguments: Replacement.allCases,
     [StoreLayout.secretExtension, StoreLayout.recordExtension])
-  func impostors(_ impostor: Impostor, _ ending: String) throws {
+  func impostors(_ impostor: Replacement, _ ending: String) throws {
     let record = try add()
     let isRecord = ending == StoreLayout.recordExtension
     let file = isRecord ? store.recordFile(record) : store.secretFile(record)
@@ -183,8 +184,8 @@ import Testing
 
   @Test(
     "something else in place of a shard or the policy is an error, never treated as empty",
-    arguments: Impostor.allCases)
-  func impostorShards(_ impostor: Impostor) throws {
+    arguments: Replacement.allCases)
+  func impostorShards(_ impostor: Replacement) throws {
     for isPolicy in [false, true] {
       let store = StandInStore()
       let keyring = try store.create()
@@ -201,7 +202,7 @@ import Testing
     }
   }
 
-  private func place(_ impostor: Impostor, at path: String, _ store: StandInStore) {
+  private func place(_ impostor: Replacement, at path: String, _ store: StandInStore) {
     let original = "\(store.folder.path)/original"
     switch impostor {
     case .link: #expect(unsafe symlink(original, path) == 0)

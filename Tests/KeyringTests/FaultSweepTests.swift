@@ -28,22 +28,22 @@ import TestSupport
 
   @Test(
     "after a fault at any operation every item is its old or its new version and the check finds nothing",
-    arguments: Change.allCases, Saboteur.Mode.allCases)
-  func sweep(_ change: Change, _ mode: Saboteur.Mode) throws {
+    arguments: Change.allCases, FaultInjector.Mode.allCases)
+  func sweep(_ change: Change, _ mode: FaultInjector.Mode) throws {
     let total = try operations(of: change)
     var points = 0
     for number in 1...total where isTried(number, of: total, change) {
       let store = StandInStore()
       try prepare(store, for: change)
       let before = try contents(of: store)
-      let saboteur = Saboteur(at: number, mode)
+      let saboteur = FaultInjector(at: number, mode)
       var succeeded = true
       do {
         try perform(change, on: store, faults: saboteur.plan)
       } catch is KeyringError {
         succeeded = false
       }
-      #expect(saboteur.hasStruck)
+      #expect(saboteur.hasInjected)
       points += 1
       // The next command runs without faults. It makes an unrelated change, so that recovery runs.
       try store.open().add(.login("next.example", "someone"), secret: SecretBytes(text: "next"))
@@ -82,11 +82,11 @@ import TestSupport
         try prepare(store, for: change)
         let before = try contents(of: store)
         // This run is killed. A change that was not committed needs no recovery; the other sweep tests that.
-        try? perform(change, on: store, faults: Saboteur(at: number, .isKilled).plan)
+        try? perform(change, on: store, faults: FaultInjector(at: number, .isKilled).plan)
         guard try isDecided(store) else { break }
-        let second = Saboteur(at: again, .isKilled)
+        let second = FaultInjector(at: again, .isKilled)
         _ = try? store.open(faults: second.plan).find(Query())
-        guard second.hasStruck else { break }
+        guard second.hasInjected else { break }
         points += 1
         try store.open().add(.login("next.example", "someone"), secret: SecretBytes(text: "next"))
         var after = try contents(of: store)
@@ -111,7 +111,7 @@ import TestSupport
   private func operations(of change: Change) throws -> Int {
     let store = StandInStore()
     try prepare(store, for: change)
-    let saboteur = Saboteur(at: .max, .fails)
+    let saboteur = FaultInjector(at: .max, .fails)
     try perform(change, on: store, faults: saboteur.plan)
     return saboteur.count
   }

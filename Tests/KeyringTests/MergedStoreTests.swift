@@ -165,7 +165,7 @@ import Testing
 
   @Test func `a conflict copy that no member of its group has signed is listed and cannot be used`() throws {
     let (message, file) = try files(record)
-    let stranger = StandInEngine.fingerprint(9)
+    let stranger = EngineDouble.fingerprint(9)
     let forged = try store.sign([record], by: stranger, for: keyring.policy.keyring)[0]
     try keyring.update(record, secret: SecretBytes(text: "second"))
     try store.putConflictCopy(forged.bytes, message)

@@ -15,7 +15,7 @@ import Testing
     let store = StandInStore()
     try store.create()
     let old = try trust(store)
-    try store.join(StandInEngine.fingerprint(2), "default")
+    try store.join(EngineDouble.fingerprint(2), "default")
     #expect(throws: KeyringError.team(.overtaken)) { try old.accept() }
     #expect(try trust(store).standing == .accepted)
     #expect(try trust(store).accepted?.generation == 2)
@@ -32,7 +32,7 @@ import Testing
         return operation == .removeDirectory && !hasRun
       }
       if isFirst, path.contains("/transaction-") {
-        #expect(throws: Never.self) { try store.join(StandInEngine.fingerprint(2), "default") }
+        #expect(throws: Never.self) { try store.join(EngineDouble.fingerprint(2), "default") }
       }
       return nil
     })
@@ -66,7 +66,7 @@ import Testing
     let store = StandInStore()
     try store.create()
     for number in 2..<6 {
-      try store.join(StandInEngine.fingerprint(UInt8(number)), "default")
+      try store.join(EngineDouble.fingerprint(UInt8(number)), "default")
       let questions = try (0..<4).map { _ in try trust(store) }
       try ThreadGroup.run(4) { try questions[$0].accept() }
       #expect(try trust(store).standing == .accepted)

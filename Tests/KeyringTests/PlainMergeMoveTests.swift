@@ -8,9 +8,9 @@ import Testing
 /// Tests the result of plain git when an item was moved to another group, and a member of its group changed it
 /// concurrently.
 @Suite struct PlainMergeMoveTests {
-  private static let alice = StandInEngine.fingerprint(1)
-  private static let bob = StandInEngine.fingerprint(2)
-  private static let carol = StandInEngine.fingerprint(3)
+  private static let alice = EngineDouble.fingerprint(1)
+  private static let bob = EngineDouble.fingerprint(2)
+  private static let carol = EngineDouble.fingerprint(3)
 
   /// Merges an item of `ops` in the store with another version of it in `default`.
   ///

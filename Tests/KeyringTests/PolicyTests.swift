@@ -13,7 +13,7 @@ import TestSupport
     let record = try store.create().add(.login("github.com", "alice"), secret: SecretBytes(text: "s"))
     let tree = try store.tree()
     let bytes = try #require(try tree.read("policy.json", limit: 1 << 20))
-    let stranger = StandInEngine.fingerprint(7)
+    let stranger = EngineDouble.fingerprint(7)
     let text = String(decoding: bytes, as: UTF8.self)
     let edited = text.replacing(
       #""default":["\#(store.owner.text)"]"#, with: #""default":["\#(stranger.text)"]"#)

@@ -11,11 +11,11 @@ import Testing
 /// user may never answer.
 @Suite struct PromptTests {
   /// A stand-in that runs a callback whenever a dialog could appear.
-  private final class AskingEngine: SealingEngine {
-    private let base: StandInEngine
+  private final class AskingEngine: OpenPGPEngine {
+    private let base: EngineDouble
     private let ask = Mutex<@Sendable () -> Void>({})
 
-    init(_ base: StandInEngine) { self.base = base }
+    init(_ base: EngineDouble) { self.base = base }
 
     func onAsking(_ body: @escaping @Sendable () -> Void) { ask.withLock { $0 = body } }
 
@@ -48,16 +48,16 @@ import Testing
     func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID> {
       try base.expectedRecipients(people)
     }
-    func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes {
+    func openWithPrompt(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes {
       ask.withLock { $0 }()
-      return try base.openAskingAgain(ciphertext, limit: limit)
+      return try base.openWithPrompt(ciphertext, limit: limit)
     }
     func checkPassphrase(of person: Fingerprint) throws(EngineError) {
       try base.checkPassphrase(of: person)
     }
     func owners(of id: KeyID) throws(EngineError) -> [Fingerprint] { try base.owners(of: id) }
     func publicKeys() throws(EngineError) -> [PublicKey] { try base.publicKeys() }
-    func with(keys: [Fingerprint: [UInt8]]) -> any SealingEngine { self }
+    func with(keys: [Fingerprint: [UInt8]]) -> any OpenPGPEngine { self }
     func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8] {
       try base.signDetached(bytes, signer: signer)
     }

@@ -46,9 +46,9 @@ import Testing
   private let files: Files
   private let other: Files
   private let older: Files
-  private let former = StandInEngine.fingerprint(2)
-  private let opsOnly = StandInEngine.fingerprint(3)
-  private let stranger = StandInEngine.fingerprint(9)
+  private let former = EngineDouble.fingerprint(2)
+  private let opsOnly = EngineDouble.fingerprint(3)
+  private let stranger = EngineDouble.fingerprint(9)
 
   /// The two files of an item, parsed.
   private struct Files {
@@ -101,7 +101,7 @@ import Testing
       try changes.update(second, .set(.comment, "with it"))
     }
     try store.remove(former)
-    try store.open().resealOutdated()
+    try store.open().reencryptOutdated()
     item = try #require(try store.open().find(Query(text: "a.example")).items.first)
     (files, other) = (try Self.read(item, store), try Self.read(second, store))
   }
@@ -369,10 +369,10 @@ import Testing
   }
 
   @Test func `a user cannot sign for a file that they cannot read`() throws {
-    let (one, two) = (store.owner, StandInEngine.fingerprint(4))
+    let (one, two) = (store.owner, EngineDouble.fingerprint(4))
     // A new member before the items of the group are re-encrypted, as after a merge.
     try store.join(two, "default")
-    let newcomer = StandInEngine(readers: [two])
+    let newcomer = EngineDouble(readers: [two])
     var host = store.host
     host.stateBase = "\(store.folder.path)/state-two"
     _ = newcomer.with(keys: [one: [1], two: Array(two.text.utf8)])

@@ -93,7 +93,7 @@ import Testing
   {
     let store = StandInStore()
     try store.create()
-    let bob = StandInEngine.fingerprint(2)
+    let bob = EngineDouble.fingerprint(2)
     let count = 30
     let items = (0..<count).map { NewItem.login("host\($0).example", "me") }
     _ = try store.open().addAll(items, secret: { SecretBytes(text: "\($0)") })
@@ -157,7 +157,7 @@ import Testing
   }
 
   /// Returns the number of signed messages that are verified when a new process reads all items.
-  private func verifications(_ engine: StandInEngine? = nil) throws -> Int {
+  private func verifications(_ engine: EngineDouble? = nil) throws -> Int {
     let engine = engine ?? store.engine
     let keyring = try Keyring.open(at: store.path, host: store.host, faults: nil, engine: engine)
     let before = engine.verifications
@@ -224,7 +224,7 @@ import Testing
   @Test func `a line that was edited is not accepted`() throws {
     #expect(try verifications() == 5)
     let state = try FileTree(at: store.host.stateBase)
-    let stranger = StandInEngine.fingerprint(9)
+    let stranger = EngineDouble.fingerprint(9)
     for name in try state.list(folder) {
       let text = String(
         decoding: try #require(try state.read("\(folder)/\(name)", limit: 1 << 20)), as: UTF8.self)
@@ -253,9 +253,9 @@ import Testing
   }
 
   @Test func `membership is checked again each time`() throws {
-    let bob = StandInEngine.fingerprint(2)
+    let bob = EngineDouble.fingerprint(2)
     try store.join(bob, "default", "ops")
-    let engine = StandInEngine(readers: [bob, store.owner])
+    let engine = EngineDouble(readers: [bob, store.owner])
     var signed = records[0]
     signed.attributes[.label] = "by Bob"
     signed.sealed = ContentDigest(of: try #require(try store.bytes(store.secretFile(signed))))

@@ -41,7 +41,7 @@ import Testing
   @Test func `the recipients for other programs are written for the default group and never read`() throws {
     let path = StoreLayout.passRecipients
     #expect(try store.bytes(path) == Array("\(store.owner.text)\n".utf8))
-    let stranger = Array("\(StandInEngine.fingerprint(9).text)\n".utf8)
+    let stranger = Array("\(EngineDouble.fingerprint(9).text)\n".utf8)
     for other in [stranger, [], nil] as [[UInt8]?] {
       try store.put(other, at: path)
       #expect(try keyring.check().findings == [Finding(path, .passRecipients)])
@@ -132,7 +132,7 @@ import Testing
 
   @Test func `strays beside the store's own files are reported and quarantined`() throws {
     let tree = try store.tree()
-    let stranger = StoreLayout.keyFile(StandInEngine.fingerprint(9))
+    let stranger = StoreLayout.keyFile(EngineDouble.fingerprint(9))
     for own in [".github", "README.md"] { try tree.createFile(own, [1]) }
     let strays = ["keys/note.txt", stranger, "local/odd", "notes.txt"].sorted()
     for path in strays { try tree.createFile(path, [1]) }

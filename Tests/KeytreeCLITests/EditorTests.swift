@@ -41,8 +41,8 @@ final class EditorTests {
     let editor = Editor(
       environment: environment, folders: ["/nonexistent", "/proc", base], glance: glance)
     let old = SecretBytes(copying: Array(text.utf8))
-    SignalTurn.begin()
-    defer { SignalTurn.end() }
+    SignalTestLock.begin()
+    defer { SignalTestLock.end() }
     guard let new = try editor.edit(old, limit: limit, console: memory.console) else { return nil }
     return String(decoding: new.revealed, as: UTF8.self)
   }
@@ -192,8 +192,8 @@ final class EditorTests {
 
   @Test("editing requires a folder in memory")
   func noMemory() {
-    SignalTurn.begin()
-    defer { SignalTurn.end() }
+    SignalTestLock.begin()
+    defer { SignalTestLock.end() }
     let editor = Editor(environment: Environment(["EDITOR": "true"]), folders: ["/proc", "/nonexistent"])
     #expect(throws: EditorError.noMemoryFolder(tried: ["/proc", "/nonexistent"])) {
       try editor.edit(SecretBytes(copying: [1]), limit: 9, console: MemoryConsole(isTerminal: true).console)

@@ -108,14 +108,14 @@ struct LeftoverTests {
     #expect(kill(waiting, SIGKILL) == 0)
   }
 
-  private func clipboardLines(_ world: ClipboardWorld) throws -> [String] {
+  private func clipboardLines(_ world: ClipboardFixture) throws -> [String] {
     let outcome = try world.run("doctor")
     return outcome.text.split(separator: "\n").map(String.init).filter { $0.contains("clipboard") }
   }
 
   @Test func `doctor names a clipboard that was not cleared in time, and the command that clears it`() throws
   {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"])
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"])
     let seconds = Int.random(in: 2000...80_000)
     #expect(try world.run("get", "github.com/alice", "--clip=\(seconds)").status == 0)
     #expect(try clipboardLines(world) == [], "the time has not elapsed")
@@ -132,7 +132,7 @@ struct LeftoverTests {
   }
 
   @Test func `doctor names a clipboard if the command was killed while copying`() throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"])
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"])
     world.make(.slow)
     let process = Process()
     process.executableURL = URL(fileURLWithPath: ProcessesProgram.path)
@@ -149,7 +149,7 @@ struct LeftoverTests {
   }
 
   @Test func `doctor does not name a clipboard that was cleared in time`() throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"])
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"])
     #expect(try world.run("get", "github.com/alice", "--clip=1").status == 0)
     try world.wait(for: "an empty clipboard") { world.content == [] }
     try world.wait(for: "the end") { (try? world.program.clipboardTurns()) == [""] }

@@ -83,16 +83,17 @@ struct MemoryConsole {
   /// - Parameter isTerminal: True if all three streams are terminals.
   init(_ lines: [String] = [], isTerminal: Bool = false, columns: Int? = 80, endsWithLineFeed: Bool = true) {
     self.init(
-      lines, inputIsTerminal: isTerminal, outputIsTerminal: isTerminal, talkIsTerminal: isTerminal,
+      lines, inputIsTerminal: isTerminal, outputIsTerminal: isTerminal, diagnosticsIsTerminal: isTerminal,
       columns: columns, endsWithLineFeed: endsWithLineFeed)
   }
 
   init(
-    _ lines: [String], inputIsTerminal: Bool, outputIsTerminal: Bool, talkIsTerminal: Bool, columns: Int?,
+    _ lines: [String], inputIsTerminal: Bool, outputIsTerminal: Bool, diagnosticsIsTerminal: Bool,
+    columns: Int?,
     endsWithLineFeed: Bool
   ) {
     output = MemoryOutput(isTerminal: outputIsTerminal, columns: columns)
-    talk = MemoryOutput(isTerminal: talkIsTerminal, columns: columns)
+    talk = MemoryOutput(isTerminal: diagnosticsIsTerminal, columns: columns)
     let input = MemoryInput(
       lines, isTerminal: inputIsTerminal, endsWithLineFeed: endsWithLineFeed, screen: talk)
     console = Console(input: input, output: output, talk: talk)

@@ -21,8 +21,8 @@ import Testing
     Engine(home, people: people, interaction: interaction)
   }
 
-  private func openAskingAgain(_ message: [UInt8], _ engine: Engine) throws {
-    let opened = try engine.openAskingAgain(message, limit: 1 << 20)
+  private func openWithPrompt(_ message: [UInt8], _ engine: Engine) throws {
+    let opened = try engine.openWithPrompt(message, limit: 1 << 20)
     #expect(opened.count == 5)
   }
 
@@ -30,7 +30,7 @@ import Testing
     let engine = engine()
     let message = try engine.sealed(to: [.locked])
     try ThreadGroup.run(4) { _ in
-      for _ in 0..<3 { try openAskingAgain(message, engine) }
+      for _ in 0..<3 { try openWithPrompt(message, engine) }
     }
     #expect(pinentry.count == 12)
   }
@@ -40,7 +40,7 @@ import Testing
     let base = home.locations.runtimeBase
     for round in 1...2 {
       try FileManager.default.removeItem(atPath: base)
-      try openAskingAgain(message, engine())
+      try openWithPrompt(message, engine())
       #expect(pinentry.count == round)
     }
   }
@@ -51,7 +51,7 @@ import Testing
     for _ in 0..<3 { _ = try engine.opened(message) }
     #expect(pinentry.count == 1, "the agent keeps the passphrase")
     for round in 2...3 {
-      try openAskingAgain(message, engine)
+      try openWithPrompt(message, engine)
       #expect(pinentry.count == round)
     }
   }
@@ -63,7 +63,7 @@ import Testing
     _ = try engine.signed(by: .locked)
     #expect(pinentry.count == 1)
     _ = try engine.signDetached([1], signer: GnuPGKey.locked.fingerprint)
-    try openAskingAgain(message, engine)
+    try openWithPrompt(message, engine)
     #expect(pinentry.count == 2)
   }
 
@@ -71,7 +71,7 @@ import Testing
     let message = try engine().sealed(to: [.locked])
     _ = try engine().opened(message)
     #expect(throws: EngineError.noPromptPossible) {
-      try openAskingAgain(message, engine(.never))
+      try openWithPrompt(message, engine(.never))
     }
     _ = try engine().opened(message)
     #expect(pinentry.count == 1)
@@ -82,7 +82,7 @@ import Testing
     let error = EngineError.unusableKey(GnuPGKey.alice.fingerprint, .noPassphrase)
     for people in [[.alice], [.locked, .alice]] as [[GnuPGKey]] {
       let message = try engine.sealed(to: people)
-      #expect(throws: error) { try openAskingAgain(message, engine) }
+      #expect(throws: error) { try openWithPrompt(message, engine) }
     }
     #expect(throws: error) { try engine.checkPassphrase(of: GnuPGKey.alice.fingerprint) }
     try engine.checkPassphrase(of: GnuPGKey.locked.fingerprint)
@@ -91,10 +91,10 @@ import Testing
   @Test func `a message for another person, a damaged one and a missing key give different errors`() throws {
     let engine = engine(people: [.locked, .bob])
     let message = try engine.sealed(to: [.bob])
-    #expect { try openAskingAgain(message, engine) } throws: { error in
+    #expect { try openWithPrompt(message, engine) } throws: { error in
       if case EngineError.notARecipient = error { true } else { false }
     }
-    #expect { try openAskingAgain([1, 2, 3], engine) } throws: { error in
+    #expect { try openWithPrompt([1, 2, 3], engine) } throws: { error in
       if case EngineError.message = error { true } else { false }
     }
     #expect(throws: EngineError.unusableKey(GnuPGKey.bob.fingerprint, .noSecretKey)) {
@@ -106,7 +106,7 @@ import Testing
     let engine = engine()
     let message = try engine.sealed(to: [.locked])
     home.stopAgent()
-    try openAskingAgain(message, engine)
+    try openWithPrompt(message, engine)
     #expect(pinentry.count == 1)
   }
 }

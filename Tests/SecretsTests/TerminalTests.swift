@@ -53,8 +53,8 @@ import Testing
   }
 
   private func line(_ terminal: Terminal, limit: Int = 100) throws(SecretInputError) -> String {
-    SignalTurn.begin()
-    defer { SignalTurn.end() }
+    SignalTestLock.begin()
+    defer { SignalTestLock.end() }
     let secret = try SecretInput.readLine(terminal: terminal.program, prompt: "Secret: ", limit: limit)
     return unsafe secret.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
@@ -101,8 +101,8 @@ import Testing
   @Test func `a signal whose handler returns interrupts the read and restores the terminal`()
     throws
   {
-    SignalTurn.begin()
-    defer { SignalTurn.end() }
+    SignalTestLock.begin()
+    defer { SignalTestLock.end() }
     let terminal = try Terminal()
     signal(SIGHUP) { _ in }
     defer { signal(SIGHUP, SIG_DFL) }

@@ -70,8 +70,8 @@ import Testing
   }
 
   private func withIgnored<R>(_ signals: [Int32], _ body: () throws -> R) rethrows -> R {
-    SignalTurn.begin()
-    defer { SignalTurn.end() }
+    SignalTestLock.begin()
+    defer { SignalTestLock.end() }
     var ignored = sigaction()
     unsafe ignored.__sigaction_handler.sa_handler = SIG_IGN
     var before = signals.map { _ in sigaction() }

@@ -13,7 +13,7 @@ import Testing
     case fileOfAnotherItem, noFile
 
     /// The reason why the item is not accepted.
-    var fault: RecordFault {
+    var fault: RecordProblem {
       switch self {
       case .editedRecord: .damage(.badRecord(.notProven))
       case .signedByStranger: .damage(.badSignature)
@@ -55,7 +55,7 @@ import Testing
         let line = try IndexLine.encode(forged)
         try store.put(RecordFile(line: line, record: forged, proof: proof).bytes, at: record)
       case .signedByStranger:
-        let stranger = StandInEngine.fingerprint(9)
+        let stranger = EngineDouble.fingerprint(9)
         try store.put(try store.sign([forged], by: stranger, for: keyring)[0].bytes, at: record)
       case .signedForAnotherKeyring:
         var generator = SystemRandomNumberGenerator()

@@ -9,7 +9,7 @@ import Testing
 
 /// Tests received items that have moved to another group. Alice is in `default` and `ops`, Bob only in `default`.
 @Suite struct GroupMoveTests {
-  private static let bob = StandInEngine.fingerprint(2)
+  private static let bob = EngineDouble.fingerprint(2)
 
   /// Creates two clones of Alice without items.
   private static func clones() throws -> SyncClones {

@@ -13,8 +13,8 @@ import Testing
     try clones.sync(1)
     let home = try #require(clones.world.variables["HOME"])
     let trap = "\(home)/PWNED"
-    try HostileCommit.layTraps(in: home, trap: trap)
-    let kept = try KeptFolders(
+    try HostileCommit.writeTrapSettings(in: home, trap: trap)
+    let kept = try FolderSnapshot(
       [clones.paths[1], clones.hub], in: "\(clones.world.store.folder.path)/kept")
     let head = try clones.git(1, "rev-parse", "HEAD").filter { !$0.isWhitespace }
     var (taken, refused, stopped) = (0, 0, 0)

@@ -27,11 +27,11 @@ struct HostileTests {
     try world.sync.git(["config", setting.key, setting.value.replacing("/EVIL", with: "\(world.path)/evil")])
     // Checks that the trap works; otherwise the test would prove nothing. Some commands fail because of the trap.
     try world.spring(setting.command)
-    #expect(world.isSprung, "\(setting.key) has no effect in plain git")
+    #expect(world.isTriggered, "\(setting.key) has no effect in plain git")
     world.clear()
     // The options of our own git are sufficient, even if a setting was not refused.
     try world.everything()
-    #expect(!world.isSprung)
+    #expect(!world.isTriggered)
     #expect(throws: GitError.unsafeConfiguration(keys: [setting.key.lowercased()])) {
       try world.sync.repository()
     }
@@ -47,10 +47,10 @@ struct HostileTests {
       try world.writeProgram(".git/hooks/\(name)")
     }
     try world.spring(["commit", "-q", "--allow-empty", "-m", "x"])
-    #expect(world.isSprung)
+    #expect(world.isTriggered)
     world.clear()
     try world.everything()
-    #expect(!world.isSprung)
+    #expect(!world.isTriggered)
   }
 
   @Test func `a missing object is not fetched`() throws {
@@ -66,11 +66,11 @@ struct HostileTests {
     let tree = try world.sync.git(["rev-parse", "HEAD:index"]).dropLast()
     try world.sync.removeObject(tree)
     try world.spring(["ls-tree", "-r", "HEAD"])
-    #expect(world.isSprung)
+    #expect(world.isTriggered)
     world.clear()
     try world.sync.add("new.example", "x")
     #expect(throws: GitError.self) { try world.sync.commit(in: world.repository) }
-    #expect(!world.isSprung)
+    #expect(!world.isTriggered)
     #expect(
       throws: GitError.unsafeConfiguration(keys: [
         // Git itself wrote the filter when it tried to fetch.
@@ -109,7 +109,7 @@ struct HostileTests {
     let (head, _) = try world.sync.compare()
     #expect(
       head.keys.allSatisfy { !$0.contains("link") && !$0.contains("inner") && !$0.contains("attributes/") })
-    #expect(!world.isSprung)
+    #expect(!world.isTriggered)
   }
 
   @Test func `attributes and line end settings of a push change no byte`() throws {
@@ -177,7 +177,7 @@ final class HostileWorld: Sendable {
     _ = unsafe chmod(url.path, 0o700)
   }
 
-  var isSprung: Bool { FileManager.default.fileExists(atPath: "\(path)/PWNED") }
+  var isTriggered: Bool { FileManager.default.fileExists(atPath: "\(path)/PWNED") }
 
   func clear() { _ = unsafe unlink("\(path)/PWNED") }
 

@@ -10,11 +10,11 @@ import Testing
 ///
 /// A sample is tried; `KEYTREE_EVERY_FAULT=1` tries every operation.
 @Suite struct SyncFaultTests {
-  @Test(arguments: Saboteur.Mode.allCases)
-  func `after a fault the next synchronization merges everything`(mode: Saboteur.Mode) throws {
+  @Test(arguments: FaultInjector.Mode.allCases)
+  func `after a fault the next synchronization merges everything`(mode: FaultInjector.Mode) throws {
     let clones = try diverged()
-    let kept = try KeptFolders(clones.paths + [clones.hub], in: "\(clones.world.store.folder.path)/kept")
-    let counting = Saboteur(at: .max, mode)
+    let kept = try FolderSnapshot(clones.paths + [clones.hub], in: "\(clones.world.store.folder.path)/kept")
+    let counting = FaultInjector(at: .max, mode)
     try clones.sync(0, faults: counting.plan)
     let expected = try settled(clones, "no fault")
     #expect(expected.count == 7)
@@ -22,14 +22,14 @@ import Testing
     let step = everyPoint ? 1 : counting.count / 5
     for number in stride(from: 1, through: counting.count, by: step) {
       try kept.restore()
-      let saboteur = Saboteur(at: number, mode)
+      let saboteur = FaultInjector(at: number, mode)
       var error: (any Error)?
       do {
         try clones.sync(0, faults: saboteur.plan)
       } catch let caught {
         error = caught
       }
-      #expect(saboteur.hasStruck)
+      #expect(saboteur.hasInjected)
       let comment: Comment = "operation \(number) of \(counting.count), \(error.map { "\($0)" } ?? "done")"
       #expect(try settled(clones, comment) == expected, comment)
     }

@@ -20,14 +20,14 @@ import Testing
   @Test(arguments: 0..<2)
   func `clones are merged without loss and without a git conflict`(part: UInt64) throws {
     for seed in stride(from: part, to: Self.seeds, by: 2) {
-      try comeTogether(try SyncClones(seed % 3 == 0 ? 3 : 2), seed)
+      try checkConvergence(try SyncClones(seed % 3 == 0 ? 3 : 2), seed)
     }
   }
 
   @Test func `clones are merged in the same way with real GnuPG`() throws {
     for seed in 0..<Self.gnupgSeeds {
       let store = GnuPGStore(try GnuPGHome(secret: [.alice]))
-      try comeTogether(try SyncClones(seed % 3 == 0 ? 3 : 2, gnupg: store), 1_000 + seed)
+      try checkConvergence(try SyncClones(seed % 3 == 0 ? 3 : 2, gnupg: store), 1_000 + seed)
     }
   }
 
@@ -38,7 +38,7 @@ import Testing
     var labels: [Int: [ItemID: String]] = [:]
   }
 
-  private func comeTogether(_ clones: SyncClones, _ seed: UInt64) throws {
+  private func checkConvergence(_ clones: SyncClones, _ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var made = Made()
     for round in 0..<3 {

@@ -71,7 +71,7 @@ package struct HostileCommit: Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - home: The user's home folder.
   ///   - trap: The path of a file that exists if one of them ran.
-  package static func layTraps(in home: String, trap: String) throws {
+  package static func writeTrapSettings(in home: String, trap: String) throws {
     let hooks = "\(home)/template/hooks"
     try FileManager.default.createDirectory(atPath: hooks, withIntermediateDirectories: true)
     for name in ["post-checkout", "reference-transaction", "post-merge", "post-index-change", "pre-push"] {

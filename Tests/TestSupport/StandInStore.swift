@@ -6,13 +6,13 @@ package import Secrets
 /// A store in a scratch folder with a stand-in for GnuPG, for tests of the code around the engine.
 package final class StandInStore: Sendable {
   package let folder = ScratchFolder()
-  package let engine: StandInEngine
-  package let owner = StandInEngine.fingerprint(1)
+  package let engine: EngineDouble
+  package let owner = EngineDouble.fingerprint(1)
   private let clock = Clock(start: 1_700_000_000_000_000)
 
   /// Creates the folder, but not the store.
-  package init(readers: Set<Fingerprint> = [StandInEngine.fingerprint(1)]) {
-    engine = StandInEngine(readers: readers)
+  package init(readers: Set<Fingerprint> = [EngineDouble.fingerprint(1)]) {
+    engine = EngineDouble(readers: readers)
   }
 
   package var path: String { "\(folder.path)/store" }

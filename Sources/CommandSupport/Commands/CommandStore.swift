@@ -27,7 +27,7 @@ extension CommandCall {
   /// - Throws: `KeyringError` with the reason why the store cannot be opened or trusted.
   package func openKeyring() throws -> Keyring {
     try store.keyring { keyring in
-      tellNewPolicy(of: keyring)
+      reportNewPolicy(of: keyring)
       if let removed = keyring.policy.people[keyring.ownFingerprint]?.removed {
         console.complain(
           "keytree: warning: you were removed from this keyring on \(removed.rfc3339); what was sealed since is for "
@@ -37,7 +37,7 @@ extension CommandCall {
   }
 
   /// Reports a newly accepted policy, even with `--quiet`: no reader is ever added silently.
-  private func tellNewPolicy(of keyring: Keyring) {
+  private func reportNewPolicy(of keyring: Keyring) {
     guard let before = keyring.policyBefore else { return }
     let policy = keyring.policy
     console.complain(

@@ -47,7 +47,9 @@ extension CommandCall {
     }
     do {
       try committer.packHistory {
-        if console.talkIsTerminal { console.say("keytree: packing the history, which takes some seconds") }
+        if console.diagnosticsIsTerminal {
+          console.say("keytree: packing the history, which takes some seconds")
+        }
       }
     } catch {
       // The change is committed, and the next command tries again.
@@ -128,7 +130,7 @@ extension CommandCall {
     try repository.requireMerged()
     let missing = try keyring.missingFiles()
     if missing.isEmpty { return [] }
-    let found = try PastFiles(in: repository).find(missing, for: keyring)
+    let found = try HistoricalFiles(in: repository).find(missing, for: keyring)
     return try keyring.restore(found)
   }
 

@@ -11,7 +11,7 @@ internal import Terminal
 package struct PastItem {
   /// The item in the commit; not verified.
   package let record: ItemRecord
-  private let store: PastStore
+  private let store: HistoricalStore
   private let selection: ItemSelection
   private let repository: Repository
   private let source: Source
@@ -41,13 +41,13 @@ package struct PastItem {
     let repository = try call.requireRepository()
     let index = try call.openIndex()
     (self.selection, self.repository) = (selection, repository)
-    if let store = try PastStore(at: revision, in: repository) {
+    if let store = try HistoricalStore(at: revision, in: repository) {
       self.store = store
       (record, source) = try Self.record(call, selection, index, store, repository)
       return
     }
     guard let found = try Self.version(call, selection, index, revision, repository),
-      let store = try PastStore(at: found.commit, in: repository)
+      let store = try HistoricalStore(at: found.commit, in: repository)
     else {
       throw CommandError.other(
         .notFound,
@@ -73,7 +73,8 @@ package struct PastItem {
     case .present(let present):
       named = try keyring.verifiedRecord(of: present, matching: selection.query(for: present))
     case .removed(let removal):
-      let last = try PastStore(at: removal.parent, in: repository)?.item(at: removal.record.path, in: keyring)
+      let last = try HistoricalStore(at: removal.parent, in: repository)?.item(
+        at: removal.record.path, in: keyring)
       // The selection was compared with the first line of this same record.
       guard let last else { throw KeyringError.itemNotFound }
       named = last.record
@@ -85,7 +86,7 @@ package struct PastItem {
   }
 
   private static func record(
-    _ call: CommandCall, _ selection: ItemSelection, _ index: Index, _ store: PastStore,
+    _ call: CommandCall, _ selection: ItemSelection, _ index: Index, _ store: HistoricalStore,
     _ repository: Repository
   ) throws -> (ItemRecord, Source) {
     let present = try call.find(one: selection, in: index)

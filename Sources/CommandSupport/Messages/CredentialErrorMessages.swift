@@ -16,7 +16,7 @@ extension ErrorReport {
       self.init(
         .failure, "cannot read what the other program wrote: \(problem.words)",
         hint: "nothing was done; what it wrote is not shown, since it may hold a secret")
-    case .cannotCarry(let reference):
+    case .notRepresentable(let reference):
       self.init(
         .failure,
         "cannot hand out \(reference.text): it holds a line end or a NUL, and the protocol "

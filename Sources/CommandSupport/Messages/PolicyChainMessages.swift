@@ -24,16 +24,16 @@ extension ChainProblem {
     case .older(let generation, let before):
       "it is an old one: generation \(generation) after generation \(before)"
     case .forked(let generation): "there are two different ones of generation \(generation)"
-    case .takenOver(let generation):
+    case .badMergeChoice(let generation):
       "generation \(generation) is signed by somebody who is no admin any more in another one of the same origin, "
         + "which a merge has left behind"
     case .skipped(let generation, let before):
       "generation \(generation) follows generation \(before), and those between are missing"
     case .notNext(let generation):
       "generation \(generation) does not name the policy before it as its predecessor"
-    case .beginsLate(let generation):
+    case .incompleteHistory(let generation):
       "the history begins with generation \(generation), and nothing says where that came from"
-    case .notAnchored(let person):
+    case .unexpectedSigner(let person):
       "the first one is signed by \(person.text), not by the admin who was expected"
     case .notPinned(let generation, let pinned):
       generation < pinned
@@ -44,7 +44,7 @@ extension ChainProblem {
   }
 }
 
-extension KeyFileFault {
+extension KeyFileProblem {
   /// The description of a problem with a key file.
   package var words: String {
     switch self {

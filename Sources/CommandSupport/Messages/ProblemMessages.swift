@@ -44,7 +44,7 @@ extension RecordError {
   }
 }
 
-extension RecordFault {
+extension RecordProblem {
   /// The reason why a record is not accepted.
   package var words: String {
     switch self {
@@ -216,7 +216,7 @@ extension KeyProblem {
   }
 }
 
-extension ShardProblem {
+extension ShardFinding {
   /// The description of the problem with a shard.
   package var words: String {
     func list(_ lines: [Int]) -> String { lines.map(String.init).joined(separator: ", ") }

@@ -25,7 +25,7 @@ extension ErrorReport {
           + "used: \(problem.words)",
         hint: "with the prolonged key: `keytree group refresh KEYFILE`; without it: "
           + "`keytree group remove \(group) \(person.text) --all`")
-    case .cannotReseal(let items, let count, let obstacle):
+    case .cannotReencrypt(let items, let count, let obstacle):
       let words =
         switch obstacle {
         case .notARecipient: "they are sealed to other people only"
@@ -45,7 +45,7 @@ extension ErrorReport {
       self.init(
         .failure, "nothing was changed: nobody would be left who can change people or groups",
         hint: "make somebody else an admin first: `keytree group add GROUP FPR --admin`")
-    case .locksOut(let groups):
+    case .losesOwnAccess(let groups):
       let what =
         groups.isEmpty
         ? "you would be no admin any more"

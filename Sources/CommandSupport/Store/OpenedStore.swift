@@ -79,9 +79,10 @@ package final class OpenedStore {
   package func closeKeyring() { openKeyring = nil }
 
   /// Returns the policies in the history, or none if git cannot read it. The store then stays untrusted.
-  private func pastPolicies() -> PastPolicySteps {
-    guard let repository = try? repository(), let steps = try? PastPolicies(in: repository).steps() else {
-      return PastPolicySteps([])
+  private func pastPolicies() -> HistoricalPolicies {
+    guard let repository = try? repository(), let steps = try? PolicyHistoryReader(in: repository).steps()
+    else {
+      return HistoricalPolicies([])
     }
     return steps
   }

@@ -77,7 +77,7 @@ package struct GitCredentialHelper {
   /// - Throws: `malformed`, `ambiguous`, `KeyringError`, `contended`.
   package func store(_ credential: GitCredential) throws -> Bool {
     guard let endpoint = try endpoint(of: credential), !credential.isEphemeral,
-      let wanted = WantedLogin(credential, endpoint), credential.passwordExpiry.map(isPast) != true
+      let wanted = NewLogin(credential, endpoint), credential.passwordExpiry.map(isPast) != true
     else { return false }
     for _ in 0..<Self.attempts {
       do {
@@ -93,7 +93,7 @@ package struct GitCredentialHelper {
   }
 
   private func keep(
-    _ wanted: WantedLogin, _ credential: GitCredential, _ endpoint: Endpoint
+    _ wanted: NewLogin, _ credential: GitCredential, _ endpoint: Endpoint
   ) throws -> (ItemRecord, isChanged: Bool) {
     let (known, all) = try find(at: endpoint, credential) { wanted.isSameKind($0) }
     // Prefer the item with exactly this primary key, otherwise the first one without a path.

@@ -3,7 +3,7 @@ internal import KeyringModel
 internal import Secrets
 
 /// A login to be stored.
-struct WantedLogin {
+struct NewLogin {
   /// The attributes of its primary key, and its label.
   let attributes: Attributes
   /// The password, or the value after the scheme.
@@ -47,7 +47,7 @@ struct WantedLogin {
 
 /// The changes that store a login in one transaction.
 struct LoginChange {
-  let wanted: WantedLogin
+  let wanted: NewLogin
   /// The item to update; nil for a new one.
   let record: ItemRecord?
   let replacesSecret: Bool
@@ -86,7 +86,7 @@ struct LoginChange {
     }
   }
 
-  private func applyLogin(_ changes: inout Changes) throws(KeyringError) -> ItemRecord {
+  private func applyLogin(_ changes: inout WriteTransaction) throws(KeyringError) -> ItemRecord {
     guard let record else { return try changes.add(item(wanted.attributes), secret: wanted.secret.copy()) }
     return replacesSecret
       ? try changes.update(record, attributeChanges, secret: wanted.secret.copy())

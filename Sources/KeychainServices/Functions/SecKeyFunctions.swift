@@ -82,7 +82,7 @@ enum SecKeyAttributes {
   /// Reads the original keys and objects: a subscript would first bridge the value to Swift, and would not return for a
   /// collection that contains itself.
   static func number(_ key: CFString, in attributes: CFDictionary) -> Int64? {
-    switch attributes.plainEntries.first(where: { ($0.key as? String) == key as String })?.value {
+    switch attributes.unbridgedEntries.first(where: { ($0.key as? String) == key as String })?.value {
     case let text as String: Int64(text)
     case let number as NSNumber: number as? Int64
     default: nil

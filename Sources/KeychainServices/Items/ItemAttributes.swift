@@ -67,7 +67,7 @@ extension ItemAttributes {
   }
 
   /// Returns true if items with this protection never leave the machine.
-  static func staysHere(_ protection: String) -> Bool { protection.hasSuffix("u") }
+  static func isThisDeviceOnly(_ protection: String) -> Bool { protection.hasSuffix("u") }
 
   /// Returns the default protection of items of a class.
   static func defaultProtection(of itemClass: ItemClass) -> String { itemClass == .certificate ? "dk" : "ak" }

@@ -18,7 +18,7 @@ struct SecItemChanges {
   init(_ dictionary: CFDictionary, of request: SecItemRequest) throws {
     guard let itemClass = request.itemClass else { throw SecItemFailure(errSecUnimplemented) }
     let entries = NSMutableDictionary()
-    for (key, value) in dictionary.plainEntries {
+    for (key, value) in dictionary.unbridgedEntries {
       guard let name = (key as? String) ?? (key as? NSString).map({ $0 as String }) else {
         throw SecItemFailure.parameter
       }
@@ -82,7 +82,7 @@ struct SecItemChanges {
     }
     try keyring.transaction { staged throws(KeyringError) in
       for (record, _) in plan where try !staged.hasConditions(of: record) { throw .itemNotFound }
-      try SecItemService.forEachThere(plan) { planned throws(KeyringError) in
+      try SecItemService.forEachExisting(plan) { planned throws(KeyringError) in
         try apply(planned.changes, to: planned.record, &staged)
       }
     }
@@ -99,7 +99,7 @@ struct SecItemChanges {
   }
 
   private func apply(
-    _ changes: AttributeChanges, to record: ItemRecord, _ staged: inout Changes
+    _ changes: AttributeChanges, to record: ItemRecord, _ staged: inout WriteTransaction
   ) throws(KeyringError) {
     if let data {
       try staged.update(record, changes, secret: SecretBytes(copying: data))
@@ -133,7 +133,7 @@ struct SecItemChanges {
     if accessControl != nil || record.attributes[.accessControl] != nil {
       changes.set[.accessControl] = .bytes(control.serialized)
     }
-    changes.isLocal = ItemAttributes.staysHere(control.protection)
+    changes.isLocal = ItemAttributes.isThisDeviceOnly(control.protection)
     try checkSynchronizable(changes, control, record)
     return changes
   }
@@ -170,7 +170,7 @@ struct SecItemChanges {
   }
 }
 
-extension Changes {
+extension WriteTransaction {
   /// Returns true if an item still has the conditions and the place with which it was found, or if it no longer exists.
   fileprivate mutating func hasConditions(of record: ItemRecord) throws(KeyringError) -> Bool {
     do {

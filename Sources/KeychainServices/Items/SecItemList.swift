@@ -11,7 +11,7 @@ struct SecItemList {
   ///
   /// - Throws: `parameter` if the value is not a list, or if it contains anything else.
   init(_ value: Any) throws {
-    for element in try PlainList.elements(of: value) {
+    for element in try UnbridgedList.elements(of: value) {
       switch element {
       case let data as Data:
         guard let reference = PersistentReference(data) else { throw SecItemFailure.parameter }
@@ -44,7 +44,7 @@ struct SecItemList {
 }
 
 /// Access to Foundation lists without bridging.
-enum PlainList {
+enum UnbridgedList {
   /// Returns the elements of a list.
   ///
   /// Bridging a list to a Swift array also bridges every element, and does not return for a list that contains itself.

@@ -52,7 +52,7 @@ struct SecItemMatching {
       email = text.lowercased()
     case "m_Issuers":
       issuers = []
-      for element in try PlainList.elements(of: value) {
+      for element in try UnbridgedList.elements(of: value) {
         guard let name = element as? Data else { throw SecItemFailure.parameter }
         issuers?.append(SecCertificate.normalizedName(name).map { Data($0) } ?? name)
       }

@@ -69,7 +69,7 @@ struct SecItemRequest {
   /// Returns the entries by name; refuses keys that are not text.
   private static func entries(of dictionary: CFDictionary) throws -> [String: Any] {
     var entries: [String: Any] = [:]
-    for (key, value) in dictionary.plainEntries {
+    for (key, value) in dictionary.unbridgedEntries {
       // No key takes a dictionary as its value, and a dictionary that contains itself cannot be bridged to Swift.
       if value is NSDictionary { throw SecItemFailure.parameter }
       let name: String
@@ -357,7 +357,7 @@ extension NSDictionary {
   /// not return for a dictionary that contains itself.
   ///
   /// A subclass may return keys without values; their value is null.
-  var plainEntries: [(key: Any, value: Any)] {
+  var unbridgedEntries: [(key: Any, value: Any)] {
     if type(of: self) == NSDictionary.self || type(of: self) == NSMutableDictionary.self {
       return Array(zip(allKeys, allValues))
     }

@@ -30,8 +30,8 @@ struct SecItemResults {
       } catch {
         // A missing item does not fail the call, so that the user is not asked again for the others.
         let failure = SecItemFailure(error)
-        if failure.isOfItemGone { gone = failure }
-        guard request.skips(failure) || failure.isOfItemGone else { throw failure }
+        if failure.isItemMissing { gone = failure }
+        guard request.skips(failure) || failure.isItemMissing else { throw failure }
       }
     }
     guard count > 0 else { throw gone ?? SecItemFailure(errSecItemNotFound) }

@@ -152,7 +152,7 @@ struct SecItemSearch {
         }
       } catch {
         let failure = SecItemFailure(error)
-        guard request.skips(failure) || failure.isOfItemGone else { throw failure }
+        guard request.skips(failure) || failure.isItemMissing else { throw failure }
       }
     }
     return (accepted, contents)

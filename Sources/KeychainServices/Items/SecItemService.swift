@@ -56,7 +56,7 @@ struct SecItemService {
       let found = cut(try search.matches().found, request.limit)
       let records = request.isIdentity ? try parts(of: found, keyring) : found.map(\.record)
       try keyring.transaction { staged throws(KeyringError) in
-        try Self.forEachThere(records) { record throws(KeyringError) in try staged.delete(record) }
+        try Self.forEachExisting(records) { record throws(KeyringError) in try staged.delete(record) }
       }
     }
   }
@@ -78,7 +78,7 @@ struct SecItemService {
       do {
         return try body()
       } catch {
-        guard SecItemFailure(error).isOfItemGone else { throw error }
+        guard SecItemFailure(error).isItemMissing else { throw error }
       }
     }
     return try body()
@@ -87,7 +87,7 @@ struct SecItemService {
   /// Runs an operation on items, leaving out those that other processes have removed.
   ///
   /// - Throws: `itemNotFound` if no item was left.
-  static func forEachThere<T>(
+  static func forEachExisting<T>(
     _ items: [T], _ body: (T) throws(KeyringError) -> Void
   ) throws(KeyringError) {
     var isAnyThere = false
@@ -151,7 +151,7 @@ struct SecItemService {
       attributes = known
     }
     let protection = try protect(&attributes, request, itemClass)
-    let isLocal = ItemAttributes.staysHere(protection)
+    let isLocal = ItemAttributes.isThisDeviceOnly(protection)
     if request.synchronizable == .yes {
       if isLocal { throw SecItemFailure.parameter }
       attributes[.synchronizable] = .boolean(true)

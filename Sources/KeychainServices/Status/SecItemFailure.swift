@@ -4,7 +4,7 @@ internal import Keyring
 struct SecItemFailure: Error, Equatable {
   let status: OSStatus
   /// A Boolean value that indicates whether the item was found and then removed, so that another search can help.
-  private(set) var isOfItemGone = false
+  private(set) var isItemMissing = false
 
   init(_ status: OSStatus) { self.status = status }
 
@@ -21,7 +21,7 @@ extension SecItemFailure {
     case let failure as SecItemFailure: self = failure
     case let error as KeyringError:
       self.init(SecurityStatus(error).rawValue)
-      if case .itemNotFound = error { isOfItemGone = true }
+      if case .itemNotFound = error { isItemMissing = true }
     default: self.init(errSecInternalComponent)
     }
   }

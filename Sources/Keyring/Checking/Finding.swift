@@ -7,7 +7,7 @@ public struct Finding: Sendable, Equatable {
   /// The kind of problem.
   public enum Kind: Sendable, Equatable {
     /// Damage in a shard, such as a bad line, a duplicate line, or lines out of order.
-    case shard(ShardProblem)
+    case shard(ShardFinding)
     /// A file or folder does not belong to a store.
     case stray(StrayReason)
     /// The encrypted file of an item is missing.
@@ -39,7 +39,7 @@ public struct Finding: Sendable, Equatable {
     /// A person's key expires soon; found by `verify` only.
     case keyEnds(Fingerprint, Timestamp)
     /// A person's key file does not have the expected content; found by `verify` only.
-    case keyFile(Fingerprint, KeyFileFault)
+    case keyFile(Fingerprint, KeyFileProblem)
     /// A policy is not a valid successor of the one before it; found by `verify` only.
     case chain(ChainProblem)
     /// A branch would lose commits; found by `verify` only.
@@ -66,7 +66,7 @@ public struct Finding: Sendable, Equatable {
 }
 
 /// A fault of a person's key file.
-public enum KeyFileFault: Sendable, Equatable {
+public enum KeyFileProblem: Sendable, Equatable {
   /// The digest of the file differs from the one in the policy.
   case notInPolicy
   /// GnuPG finds no key in the file.

@@ -33,7 +33,7 @@ struct ItemCheck: Sendable {
   ///   - result: The verified record, or the reason why verification failed; nil if there is no record.
   /// - Throws: A file error, or an error that would occur for other items as well, such as a cancelled prompt.
   func look(
-    at item: StoreSurvey.ItemFiles, _ result: Result<VerifiedRecord, RecordFault>?
+    at item: StoreSurvey.ItemFiles, _ result: Result<VerifiedRecord, RecordProblem>?
   ) throws(KeyringError) -> Look {
     guard let result else { return Look(findings: [Finding(item.file, .notAdopted)]) }
     switch result {
@@ -130,7 +130,7 @@ private final class GroupReaders: Sendable {
   private let known = Mutex<[String: Result<Set<KeyID>, EngineError>]>([:])
 
   func expected(
-    _ group: String, _ members: [Fingerprint], _ engine: any SealingEngine
+    _ group: String, _ members: [Fingerprint], _ engine: any OpenPGPEngine
   ) throws(EngineError) -> Set<KeyID> {
     let result = known.withLock { known in
       if let result = known[group] { return result }

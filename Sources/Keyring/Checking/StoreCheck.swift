@@ -65,7 +65,7 @@ struct StoreCheck {
   /// Verifies the records of some items together. The result is nil for an item without a record.
   private func results(
     of items: [StoreSurvey.ItemFiles]
-  ) throws(KeyringError) -> [Result<VerifiedRecord, RecordFault>?] {
+  ) throws(KeyringError) -> [Result<VerifiedRecord, RecordProblem>?] {
     let keyring = keyring
     let bytes = try WorkerPool(workers: keyring.host.workers).map(items.count) {
       (number) throws(KeyringError) -> [UInt8]? in
@@ -215,7 +215,7 @@ struct LineTable: Sendable {
   }
 }
 
-extension SealingEngine {
+extension OpenPGPEngine {
   /// Reads the ids of the keys that can decrypt a message, from its packets alone.
   func recipients(of message: [UInt8]) throws(MessageError) -> [KeyID] {
     // `Array.withUnsafeBytes` does not preserve the type of the error.

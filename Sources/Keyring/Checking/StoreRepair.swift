@@ -48,7 +48,7 @@ struct StoreRepair {
       moves.append((stray.path, "\(quarantine)/\(stray.path)"))
     }
     let returning = try readRecords(survey, progress)
-    let copies = try resolveDoubles(but: returning)
+    let copies = try resolveDuplicates(but: returning)
     var transaction = Transaction(in: keyring.tree)
     do {
       for (from, to) in moves {
@@ -150,7 +150,7 @@ struct StoreRepair {
   // MARK: Duplicates
 
   /// One of several versions of an item, as it was signed.
-  private struct DoubleVersion {
+  private struct DuplicateVersion {
     let file: RecordFile
     let message: [UInt8]
   }
@@ -161,13 +161,13 @@ struct StoreRepair {
   ///
   /// - Parameter moves: Items that are being moved to another path. Their versions are not resolved here.
   /// - Returns: The versions to keep as conflict copies.
-  private mutating func resolveDoubles(but moves: [Move]) throws(KeyringError) -> [DoubleVersion] {
+  private mutating func resolveDuplicates(but moves: [Move]) throws(KeyringError) -> [DuplicateVersion] {
     let moving = Set(moves.map(\.record.path))
-    var copies: [DoubleVersion] = []
+    var copies: [DuplicateVersion] = []
     // The group is part of the key: ids are not secret, so a member of another group could sign a record with this id.
     let byItem = Dictionary(grouping: records.filter { !$0.isLocal }) { "\($0.id.hex) \($0.group)" }
     for versions in byItem.values where versions.count > 1 {
-      var found: [ItemPath: DoubleVersion] = [:]
+      var found: [ItemPath: DuplicateVersion] = [:]
       for path in versions.map(\.path) where !moving.contains(path) { found[path] = try believed(at: path) }
       let sorted = found.values.map(\.file.record).sorted { $0.path < $1.path }
       guard var winner = sorted.first else { continue }
@@ -190,7 +190,7 @@ struct StoreRepair {
   }
 
   /// Returns the version at a path if its record and its encrypted file are verified.
-  private func believed(at path: ItemPath) throws(KeyringError) -> DoubleVersion? {
+  private func believed(at path: ItemPath) throws(KeyringError) -> DuplicateVersion? {
     let reader = ItemReader(keyring: keyring)
     guard let bytes = try reader.readableRecord(at: path, isLocal: false),
       case .success(let verified) = try keyring.verifier.verify(RecordClaim(bytes, path: path)),
@@ -198,7 +198,7 @@ struct StoreRepair {
       let message = try? reader.message(at: path, isLocal: false),
       try keyring.fault(of: verified, message) == nil
     else { return nil }
-    return DoubleVersion(file: verified.file, message: message)
+    return DuplicateVersion(file: verified.file, message: message)
   }
 
   private mutating func rewritePassRecipients(_ transaction: inout Transaction) throws(KeyringError) {

@@ -7,7 +7,7 @@ struct StoredRecords: Sendable {
     let path: ItemPath
     let isLocal: Bool
     /// The verified record, or the reason to reject it.
-    let result: Result<VerifiedRecord, RecordFault>
+    let result: Result<VerifiedRecord, RecordProblem>
   }
 
   /// The number of records in a batch, which are read and verified together.
@@ -19,7 +19,7 @@ struct StoredRecords: Sendable {
   ///   - keyring: The store.
   ///   - body: Receives one batch of records at a time, in the order of their paths.
   /// - Throws: `KeyringError.engine`, a file error, or the error of `body`.
-  static func forEachPortion(
+  static func forEachBatch(
     of keyring: Keyring, _ body: ([Entry]) throws(KeyringError) -> Void
   ) throws(KeyringError) {
     var files = try list(keyring)[...]
@@ -48,7 +48,7 @@ package struct VerifiedRecords: Sendable {
   /// The records that a member of their group has signed.
   package private(set) var records: [VerifiedRecord] = []
   /// The paths of the rejected records, and the reasons.
-  package private(set) var distrusted: [(path: ItemPath, fault: RecordFault)] = []
+  package private(set) var distrusted: [(path: ItemPath, fault: RecordProblem)] = []
 
   fileprivate init() {}
 
@@ -66,7 +66,7 @@ extension Keyring {
   /// - Throws: `KeyringError.engine`, or a file error.
   package func verifiedRecords() throws(KeyringError) -> VerifiedRecords {
     var all = VerifiedRecords()
-    try StoredRecords.forEachPortion(of: self) { entries throws(KeyringError) in
+    try StoredRecords.forEachBatch(of: self) { entries throws(KeyringError) in
       for entry in entries { all.add(entry) }
     }
     return all
@@ -101,7 +101,7 @@ extension Keyring {
   ///   - record: The record.
   ///   - secret: The bytes of the encrypted file.
   /// - Throws: `KeyringError.engine`.
-  package func fault(of record: VerifiedRecord, _ secret: [UInt8]) throws(KeyringError) -> RecordFault? {
+  package func fault(of record: VerifiedRecord, _ secret: [UInt8]) throws(KeyringError) -> RecordProblem? {
     guard ContentDigest(of: secret) == record.record.sealed else { return .damage(.notAsRecorded) }
     do throws(KeyringError) {
       try ItemReader(keyring: self).requireSignerAmongReaders(
@@ -125,7 +125,7 @@ extension Keyring {
   /// - Throws: `KeyringError.engine`.
   package func fault(
     ofCopy record: [UInt8], _ secret: [UInt8]?, at path: String
-  ) throws(KeyringError) -> RecordFault? {
+  ) throws(KeyringError) -> RecordProblem? {
     switch try verifier.verify(RecordClaim(record, path: nil)) {
     case .failure(let fault): return fault
     case .success(let verified):

@@ -29,15 +29,15 @@ public enum ChainProblem: Error, Sendable, Equatable {
   /// It has the generation of another policy but different content.
   case forked(generation: Int)
   /// A merge of two concurrent policies chose one whose signer the other policy has removed or demoted to a member.
-  case takenOver(generation: Int)
+  case badMergeChoice(generation: Int)
   /// Policies between it and the one before it are missing.
   case skipped(generation: Int, before: Int)
   /// It names a policy other than the one before it as its predecessor.
   case notNext(generation: Int)
   /// The history begins with a policy that is not the first one.
-  case beginsLate(generation: Int)
+  case incompleteHistory(generation: Int)
   /// The first policy is signed by this person, who is not one of the expected signers.
-  case notAnchored(Fingerprint)
+  case unexpectedSigner(Fingerprint)
   /// The policy that this machine has accepted is not on the chain, or is newer than the whole chain.
   case notPinned(generation: Int, pinned: Int)
   /// The pin of this machine cannot be read.

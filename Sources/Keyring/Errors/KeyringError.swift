@@ -41,7 +41,7 @@ public enum KeyringError: Error, Equatable, Sendable {
   /// The item differs from the item that was requested.
   case bindingMismatch(ItemReference, BindingMismatch)
   /// A line or a shard of the index is damaged, so nothing is written to it.
-  case shardDamaged(file: String, [ShardProblem])
+  case shardDamaged(file: String, [ShardFinding])
   /// A line cannot be added to a shard.
   case shardRefused(file: String, ShardError)
   /// A transaction's record cannot be read. Nothing is written until the user has examined it.

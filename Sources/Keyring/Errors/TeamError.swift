@@ -13,11 +13,11 @@ public enum TeamError: Error, Equatable, Sendable {
   case unusableKey(Fingerprint, name: String, group: String, KeyProblem)
   /// Items that have to be re-encrypted cannot be decrypted here, or are damaged: some of the items, their number, and
   /// the reason for the first one.
-  case cannotReseal([ItemReference], count: Int, reason: ResealObstacle)
+  case cannotReencrypt([ItemReference], count: Int, reason: ReencryptionObstacle)
   /// No admin would be left.
   case lastAdmin
   /// This user would lose access to these groups, or their role as an admin.
-  case locksOut(groups: [String])
+  case losesOwnAccess(groups: [String])
   /// This group has items and would lose its last member.
   case lastReader(group: String, items: Int)
   /// The group to remove has items.
@@ -34,7 +34,7 @@ public enum TeamError: Error, Equatable, Sendable {
   case noCommonPolicy
 
   /// The reason why an item cannot be re-encrypted.
-  public enum ResealObstacle: Sendable, Equatable {
+  public enum ReencryptionObstacle: Sendable, Equatable {
     /// The item is encrypted to other people only.
     case notARecipient
     /// The item is damaged, or differs from the index.

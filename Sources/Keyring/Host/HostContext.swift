@@ -56,7 +56,7 @@ public struct HostContext: Sendable {
   }
 
   /// Returns the OpenPGP engine for a keyring. It starts no process before its first use.
-  func engine(for keyring: KeyringID, keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
+  func engine(for keyring: KeyringID, keys: [Fingerprint: [UInt8]]) -> any OpenPGPEngine {
     engineFactory?(keyring, keys)
       ?? Engine(locations: engineLocations, keyringID: keyring.hex, keys: keys, interaction: interaction)
   }
@@ -64,4 +64,4 @@ public struct HostContext: Sendable {
 
 /// Creates an OpenPGP engine for a keyring and the public keys of its people.
 package typealias EngineFactory =
-  @Sendable (_ keyring: KeyringID, _ keys: [Fingerprint: [UInt8]]) -> any SealingEngine
+  @Sendable (_ keyring: KeyringID, _ keys: [Fingerprint: [UInt8]]) -> any OpenPGPEngine

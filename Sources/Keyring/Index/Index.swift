@@ -48,7 +48,7 @@ public struct Index: Sendable {
     if queries.isEmpty { return [] }
     return try find(
       queries,
-      in: cache.flatMap { $0.isWorthKeeping() && queries.allSatisfy(IndexCache.isFaster) ? $0 : nil })
+      in: cache.flatMap { $0.shouldCache() && queries.allSatisfy(IndexCache.isFaster) ? $0 : nil })
   }
 
   /// Returns the items that match a query according to the files, without the cache. Changes are based on this.

@@ -33,7 +33,7 @@ final class IndexCache: Sendable {
   }
 
   /// Counts a query, and returns true if there were enough queries to make caching the index worthwhile.
-  func isWorthKeeping() -> Bool { asked.add(1, ordering: .relaxed).newValue > Index.patience }
+  func shouldCache() -> Bool { asked.add(1, ordering: .relaxed).newValue > Index.patience }
 
   /// Returns true if a query is answered faster from memory than from the files.
   ///

@@ -61,7 +61,7 @@ struct MatchCollector: Sendable {
 
   /// Returns the result: one record for each path, in the order of creation, up to the query's limit.
   func finish() -> Matches {
-    var items = Self.withoutDoubles(found)
+    var items = Self.removingDuplicates(found)
     items.sort { left, right in
       left.created == right.created ? left.path < right.path : left.created < right.created
     }
@@ -75,7 +75,7 @@ struct MatchCollector: Sendable {
 
   /// Removes duplicate records for a path, which a merge by plain git may leave. Until the index is rebuilt, the record
   /// that was modified last is used.
-  private static func withoutDoubles(_ records: [ItemRecord]) -> [ItemRecord] {
+  private static func removingDuplicates(_ records: [ItemRecord]) -> [ItemRecord] {
     var positions: [String: Int] = [:]
     var result: [ItemRecord] = []
     for record in records {

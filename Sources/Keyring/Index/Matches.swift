@@ -18,7 +18,7 @@ public struct IndexProblem: Sendable, Equatable {
   /// The shard's path in the store, such as `index/31.jsonl`.
   public let file: String
   /// The kind of damage.
-  public let problem: ShardProblem
+  public let problem: ShardFinding
 }
 
 /// The cost of a search.

@@ -69,7 +69,7 @@ extension Keyring {
     version.revision = Revision(using: &generator)
     version.modified = host.time(after: record)
     version.secretModified = version.modified
-    let item = try ItemSealer(keyring: self).prepare(version, secret: secret)
+    let item = try ItemEncryptor(keyring: self).prepare(version, secret: secret)
     return try transaction(subject: "keep a version of \(record.path.text)") { changes throws(KeyringError) in
       changes.put(item, replacing: nil)
       return item.record
@@ -91,7 +91,7 @@ extension Keyring {
 
   /// Returns an item whose path is free: the given one, or a copy of it with a number appended to the account.
   private func withFreePlace(
-    _ record: ItemRecord, in changes: inout Changes
+    _ record: ItemRecord, in changes: inout WriteTransaction
   ) throws(KeyringError) -> ItemRecord {
     var candidate = record
     for number in 2...1000 {

@@ -149,9 +149,9 @@ struct ItemReader {
   }
 
   private static func open(
-    _ message: [UInt8], _ engine: any SealingEngine, asksAgain: Bool
+    _ message: [UInt8], _ engine: any OpenPGPEngine, asksAgain: Bool
   ) throws(EngineError) -> SecretBytes {
-    if asksAgain { return try engine.openAskingAgain(message, limit: StoreLayout.secretLimit) }
+    if asksAgain { return try engine.openWithPrompt(message, limit: StoreLayout.secretLimit) }
     return try engine.open(message, limit: StoreLayout.secretLimit)
   }
 

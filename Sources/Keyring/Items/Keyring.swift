@@ -11,7 +11,7 @@ public final class Keyring: Sendable {
   public let index: Index
   let tree: FileTree
   let trusted: TrustedPolicy
-  let engine: any SealingEngine
+  let engine: any OpenPGPEngine
   let host: HostContext
   /// The signatures that this machine has verified.
   let roots: VerifiedRoots
@@ -25,7 +25,7 @@ public final class Keyring: Sendable {
   public var distrust: PolicyDistrust? { trusted.distrust }
 
   init(
-    tree: FileTree, trusted: TrustedPolicy, engine: any SealingEngine, host: HostContext,
+    tree: FileTree, trusted: TrustedPolicy, engine: any OpenPGPEngine, host: HostContext,
     policyBefore: Policy? = nil
   ) {
     self.tree = tree
@@ -64,8 +64,8 @@ public final class Keyring: Sendable {
   ///   - past: Returns the policies in the history. Called if the store is several generations ahead.
   /// - Throws: The errors of `open(at:host:)`; `.engine` if the policy has changed and GnuPG cannot be used.
   package static func open(
-    at path: String, host: HostContext, faults: FaultPlan?, engine: (any SealingEngine)?,
-    past: () throws(KeyringError) -> PastPolicySteps = { PastPolicySteps([]) }
+    at path: String, host: HostContext, faults: FaultPlan?, engine: (any OpenPGPEngine)?,
+    past: () throws(KeyringError) -> HistoricalPolicies = { HistoricalPolicies([]) }
   ) throws(KeyringError) -> Keyring {
     var host = host
     if let engine { host.engineFactory = { _, keys in engine.with(keys: keys) } }
@@ -74,7 +74,7 @@ public final class Keyring: Sendable {
 
   /// Opens a store whose folder was opened and checked, as the method above does.
   package static func open(
-    in tree: FileTree, host: HostContext, past: () throws(KeyringError) -> PastPolicySteps
+    in tree: FileTree, host: HostContext, past: () throws(KeyringError) -> HistoricalPolicies
   ) throws(KeyringError) -> Keyring {
     let before = try TrustedPolicy.settled(in: tree, host: host)
     let trusted = try withoutActuallyEscaping(past) { past throws(KeyringError) in
@@ -155,7 +155,7 @@ public final class Keyring: Sendable {
   @discardableResult
   public func add(_ item: NewItem, secret: borrowing SecretBytes) throws(KeyringError) -> ItemRecord {
     try requireTrust()
-    let prepared = try ItemSealer(keyring: self).prepare(item, secret: secret)
+    let prepared = try ItemEncryptor(keyring: self).prepare(item, secret: secret)
     return try transaction { changes throws(KeyringError) in try changes.add(prepared) }
   }
 
@@ -259,7 +259,7 @@ public final class Keyring: Sendable {
   ///   entered by then.
   /// - Throws: The errors of `body` and of `add`.
   public func transaction<R>(
-    _ body: (inout Changes) throws(KeyringError) -> R
+    _ body: (inout WriteTransaction) throws(KeyringError) -> R
   ) throws(KeyringError) -> R {
     try transaction(subject: nil, body)
   }
@@ -272,7 +272,8 @@ public final class Keyring: Sendable {
   ///     sign under this keyring's policy.
   ///   - body: Makes the changes.
   package func transaction<R>(
-    subject: String?, signingAs successor: Keyring? = nil, _ body: (inout Changes) throws(KeyringError) -> R
+    subject: String?, signingAs successor: Keyring? = nil,
+    _ body: (inout WriteTransaction) throws(KeyringError) -> R
   ) throws(KeyringError) -> R {
     try requireTrust()
     for _ in 0..<Self.attempts {
@@ -281,7 +282,7 @@ public final class Keyring: Sendable {
         try withoutWriters {}
         continue
       }
-      var changes = Changes(keyring: self)
+      var changes = WriteTransaction(keyring: self)
       let result: R
       do throws(KeyringError) {
         result = try body(&changes)
@@ -294,7 +295,7 @@ public final class Keyring: Sendable {
       if try commit(changes, subject, since: before) { return result }
     }
     let lock = try lockForWriting()
-    var changes = Changes(keyring: self)
+    var changes = WriteTransaction(keyring: self)
     let result = try body(&changes)
     try changes.sign(as: successor ?? self)
     try changes.commit(under: lock, subject: subject)
@@ -306,7 +307,7 @@ public final class Keyring: Sendable {
   /// Takes the lock and commits changes. Returns false without committing if the files or the search results that the
   /// changes depend on have changed.
   private func commit(
-    _ changes: consuming Changes, _ subject: String?, since before: ReaderSnapshot
+    _ changes: consuming WriteTransaction, _ subject: String?, since before: ReaderSnapshot
   ) throws(KeyringError) -> Bool {
     let lock = try lockForWriting()
     if changes.dependsOnSearch, try ReaderSnapshot(of: tree).count != before.count { return false }

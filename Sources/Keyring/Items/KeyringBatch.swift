@@ -52,7 +52,7 @@ extension Keyring {
     for (position, item) in items.enumerated() where try !exists(item) { wanted.append(position) }
     let positions = wanted
     let times = times(positions.count)
-    let sealer = ItemSealer(keyring: self)
+    let sealer = ItemEncryptor(keyring: self)
     let seal = { @Sendable (number: Int) throws(KeyringError) -> PreparedItem in
       let position = positions[number]
       let item = try sealer.prepare(items[position], secret: secret(position), created: times[number])

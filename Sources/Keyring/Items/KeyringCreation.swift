@@ -59,14 +59,14 @@ extension Keyring {
   /// Creates a store with injected faults and an engine that may be a test double for GnuPG. For tests.
   package static func create(
     at path: String, founder: Founder, host: HostContext,
-    faults: FaultPlan? = nil, engine makeEngine: (KeyringID) -> any SealingEngine
+    faults: FaultPlan? = nil, engine makeEngine: (KeyringID) -> any OpenPGPEngine
   ) throws(KeyringError) -> Keyring {
     try prepare(at: path, founder: founder, host: host, faults: faults, engine: makeEngine).finish()
   }
 
   private static func prepare(
     at path: String, founder: Founder, host: HostContext,
-    faults: FaultPlan? = nil, engine makeEngine: (KeyringID) -> any SealingEngine
+    faults: FaultPlan? = nil, engine makeEngine: (KeyringID) -> any OpenPGPEngine
   ) throws(KeyringError) -> NewStore {
     let tree = try emptyFolder(path, faults: faults)
     let owner = founder.fingerprint

@@ -28,7 +28,7 @@ extension Keyring {
   package var ownFingerprint: Fingerprint { trusted.signer }
 }
 
-extension SealingEngine {
+extension OpenPGPEngine {
   /// Encrypts random bytes and decrypts them, then signs and verifies a line.
   ///
   /// - Parameters:

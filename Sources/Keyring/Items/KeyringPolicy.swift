@@ -11,7 +11,7 @@ extension Keyring {
   ///   received, but cannot be used until the user accepts that policy.
   /// - Throws: `KeyringError.policyNotTrusted` when the policy cannot be read; `.engine`, or a file error.
   package func judge(
-    of last: PolicyStep, past: () throws(KeyringError) -> PastPolicySteps
+    of last: PolicyStep, past: () throws(KeyringError) -> HistoricalPolicies
   ) throws(KeyringError) -> Keyring {
     if last.bytes == policy.encode() { return self }
     let (engine, tree, host) = (engine, tree, host)

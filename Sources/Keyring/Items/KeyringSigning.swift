@@ -57,5 +57,5 @@ extension Keyring {
   /// - Throws: `KeyringError.engine` if GnuPG cannot be used.
   package func verify(
     _ claims: [RecordClaim]
-  ) throws(KeyringError) -> [Result<VerifiedRecord, RecordFault>] { try verifier.verify(claims) }
+  ) throws(KeyringError) -> [Result<VerifiedRecord, RecordProblem>] { try verifier.verify(claims) }
 }

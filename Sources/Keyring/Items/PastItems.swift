@@ -3,7 +3,7 @@ internal import OpenPGP
 package import Secrets
 
 /// A version of an item from the history: a verified record and an encrypted file.
-package struct PastItemFiles: Sendable {
+package struct HistoricalItem: Sendable {
   fileprivate let item: StoredItem
 
   /// The verified record.
@@ -19,13 +19,13 @@ extension Keyring {
   ///   - path: The path at which it was stored.
   /// - Throws: `KeyringError.itemDamaged`, also for a record whose signer is not in the item's group today;
   ///   `.bindingMismatch`, `.engine`.
-  package func pastItem(
+  package func historicalItem(
     _ file: [UInt8], message: [UInt8]?, at path: ItemPath
-  ) throws(KeyringError) -> PastItemFiles {
+  ) throws(KeyringError) -> HistoricalItem {
     guard let item = try ItemReader(keyring: self).stored(file, message, at: path, isLocal: false) else {
       throw .itemNotFound
     }
-    return PastItemFiles(item: item)
+    return HistoricalItem(item: item)
   }
 
   /// Decrypts the secret of a version from the history.
@@ -35,7 +35,7 @@ extension Keyring {
   ///   - query: The query that found it, whose conditions the verified record must fulfil; nil for none.
   /// - Throws: `KeyringError.itemDamaged`, `.bindingMismatch`, `.engine`.
   package func secret(
-    of past: PastItemFiles, matching query: Query? = nil
+    of past: HistoricalItem, matching query: Query? = nil
   ) throws(KeyringError) -> SecretBytes {
     let reader = ItemReader(keyring: self)
     return try reader.secret(of: try reader.requireConditions(of: query, on: past.item))
@@ -64,7 +64,7 @@ extension Keyring {
   ///   that are not an item are at the path; `.shardDamaged`, `.policyNotTrusted`, `.busy`, `.engine`, or a file
   ///   error.
   @discardableResult
-  package func bringBack(_ items: [PastItemFiles]) throws(KeyringError) -> [ItemRecord] {
+  package func bringBack(_ items: [HistoricalItem]) throws(KeyringError) -> [ItemRecord] {
     let first = items.first?.record.path.text ?? ""
     let subject = items.count == 1 ? "bring back \(first)" : "bring back \(items.count) items"
     return try transaction(subject: subject) { changes throws(KeyringError) in
@@ -85,6 +85,6 @@ extension Keyring {
       return (PreparedItem(record: item.record, message: item.message), item.verified.file)
     }
     let secret = try ItemReader(keyring: self).secret(of: item)
-    return (try ItemSealer(keyring: self).prepare(item.record, secret: secret), nil)
+    return (try ItemEncryptor(keyring: self).prepare(item.record, secret: secret), nil)
   }
 }

@@ -368,7 +368,7 @@ struct PlainMergeResolution {
   // MARK: Writing
 
   /// Writes all changes to the store.
-  func write(to changes: inout Changes) throws(KeyringError) -> FinishedMerges {
+  func write(to changes: inout WriteTransaction) throws(KeyringError) -> FinishedMerges {
     var finished = FinishedMerges()
     finished.refused = refused
     var placed: Set<ContentDigest> = []

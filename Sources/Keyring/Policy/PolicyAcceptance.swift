@@ -7,9 +7,9 @@ struct PolicyAcceptance {
   let tree: FileTree
   let host: HostContext
   /// Creates the engine for a keyring and its key files.
-  let engine: (KeyringID, [Fingerprint: [UInt8]]) -> any SealingEngine
+  let engine: (KeyringID, [Fingerprint: [UInt8]]) -> any OpenPGPEngine
   /// Returns the policies in the history. Called only if steps between the two policies are missing.
-  let past: () throws(KeyringError) -> PastPolicySteps
+  let past: () throws(KeyringError) -> HistoricalPolicies
 
   /// Accepts the policy of the store if it follows the accepted one.
   ///

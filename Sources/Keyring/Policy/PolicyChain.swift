@@ -33,13 +33,13 @@ package struct PolicyChain {
   }
 
   /// Returns an engine that uses the given key files.
-  private let engine: (KeyFiles) -> any SealingEngine
+  private let engine: (KeyFiles) -> any OpenPGPEngine
 
   /// Creates a chain that verifies signatures with copies of an engine that have other key files.
-  init(engine: any SealingEngine) { self.engine = { engine.with(keys: $0) } }
+  init(engine: any OpenPGPEngine) { self.engine = { engine.with(keys: $0) } }
 
   /// Creates a chain that verifies signatures with engines that the caller creates.
-  init(engines: @escaping (KeyFiles) -> any SealingEngine) { engine = engines }
+  init(engines: @escaping (KeyFiles) -> any OpenPGPEngine) { engine = engines }
 
   /// Follows steps from a verified policy.
   ///
@@ -109,7 +109,7 @@ package struct PolicyChain {
 }
 
 /// The policies in a history, by their digests.
-package struct PastPolicySteps: Sendable {
+package struct HistoricalPolicies: Sendable {
   private let steps: [ContentDigest: PolicyStep]
 
   /// Creates the set.

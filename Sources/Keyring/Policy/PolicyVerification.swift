@@ -3,7 +3,7 @@ internal import OpenPGP
 
 /// Verifies that the detached signature of a policy was made by a person who may sign it.
 struct PolicyVerification {
-  let engine: any SealingEngine
+  let engine: any OpenPGPEngine
 
   /// Checks that an admin has signed a policy.
   ///

@@ -60,7 +60,7 @@ public struct Trust: Sendable {
   /// Reads and verifies the store's policy like `init(at:host:)`, with an engine that may be a test double for GnuPG,
   /// the user's keys, and faults to inject into `accept()`.
   package init(
-    at path: String, host: HostContext, engine standIn: (any SealingEngine)?, own: [Fingerprint]? = nil,
+    at path: String, host: HostContext, engine standIn: (any OpenPGPEngine)?, own: [Fingerprint]? = nil,
     faults: FaultPlan? = nil
   ) throws(KeyringError) {
     let tree = try StoreFolder.open(path)

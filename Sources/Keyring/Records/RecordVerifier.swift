@@ -34,7 +34,7 @@ package struct RecordClaim: Sendable {
 }
 
 /// The reasons to reject a record.
-package enum RecordFault: Error, Equatable, Sendable {
+package enum RecordProblem: Error, Equatable, Sendable {
   /// The file is damaged, or not properly signed.
   case damage(ItemDamage)
   /// The record belongs to another item or keyring.
@@ -53,7 +53,7 @@ package enum RecordFault: Error, Equatable, Sendable {
 struct RecordVerifier: Sendable {
   /// The policy that lists the members of groups.
   let policy: Policy
-  let engine: any SealingEngine
+  let engine: any OpenPGPEngine
   let roots: VerifiedRoots
   /// The number of threads for verification; 0 for one per processor.
   let workers: Int
@@ -63,7 +63,7 @@ struct RecordVerifier: Sendable {
   /// - Parameter claim: The record and its path.
   /// - Returns: The verified record, or the reason to reject it.
   /// - Throws: `KeyringError.engine` if GnuPG cannot be used.
-  func verify(_ claim: RecordClaim) throws(KeyringError) -> Result<VerifiedRecord, RecordFault> {
+  func verify(_ claim: RecordClaim) throws(KeyringError) -> Result<VerifiedRecord, RecordProblem> {
     try verify([claim])[0]
   }
 
@@ -72,11 +72,11 @@ struct RecordVerifier: Sendable {
   /// - Parameter claims: The records and their paths.
   /// - Returns: For each record, in the same order, the verified record or the reason to reject it.
   /// - Throws: `KeyringError.engine` if GnuPG cannot be used.
-  func verify(_ claims: [RecordClaim]) throws(KeyringError) -> [Result<VerifiedRecord, RecordFault>] {
+  func verify(_ claims: [RecordClaim]) throws(KeyringError) -> [Result<VerifiedRecord, RecordProblem>] {
     // Most of the work is parsing a record and hashing its proof up to the root.
     let pool = WorkerPool(workers: claims.count < Self.fewRecords ? 1 : workers)
     let files = pool.map(claims.count) { number in
-      Result { () throws(RecordFault) in try SignedFile(read(claims[number])) }
+      Result { () throws(RecordProblem) in try SignedFile(read(claims[number])) }
     }
     var statements: [ContentDigest: [UInt8]?] = [:]
     for case .success(let signed) in files where statements[signed.signature] == nil {
@@ -85,7 +85,7 @@ struct RecordVerifier: Sendable {
     let contents = statements
     let checked = pool.map(claims.count) { number in
       files[number].flatMap { signed in
-        Result { () throws(RecordFault) in
+        Result { () throws(RecordProblem) in
           try check(signed.file, contents[signed.signature] ?? nil)
           return signed
         }
@@ -122,7 +122,7 @@ struct RecordVerifier: Sendable {
     }
   }
 
-  private func read(_ claim: RecordClaim) throws(RecordFault) -> RecordFile {
+  private func read(_ claim: RecordClaim) throws(RecordProblem) -> RecordFile {
     let file: RecordFile
     do throws(RecordError) {
       file = try RecordFile(parsing: claim.bytes)
@@ -133,7 +133,7 @@ struct RecordVerifier: Sendable {
     return file
   }
 
-  private func check(_ file: RecordFile, _ content: [UInt8]?) throws(RecordFault) {
+  private func check(_ file: RecordFile, _ content: [UInt8]?) throws(RecordProblem) {
     let statement: SignedRoot
     do throws(RecordError) {
       statement = try file.statement(in: content)

@@ -60,7 +60,7 @@ package struct RotationList: Equatable, Sendable {
   /// The entries: open, then accepted, then deleted ones, each sorted by path.
   package private(set) var entries: [Entry] = []
   /// The reasons why the list may be incomplete.
-  package private(set) var gaps: Set<SecretReaders.Gap>
+  package private(set) var gaps: Set<AccessHistory.Gap>
 
   /// True if the list is complete, as far as this clone can tell.
   package var isComplete: Bool { gaps.isEmpty }
@@ -77,7 +77,7 @@ package struct RotationList: Equatable, Sendable {
   ///     bind another person's key to their own.
   ///   - policy: The current policy.
   package init(
-    of items: [ItemRecord], readers: SecretReaders, owners: [KeyID: [Fingerprint]], policy: Policy
+    of items: [ItemRecord], readers: AccessHistory, owners: [KeyID: [Fingerprint]], policy: Policy
   ) {
     gaps = readers.gaps
     if readers.skipped > 0 { gaps.insert(.tooLarge(readers.skipped)) }
@@ -100,7 +100,7 @@ package struct RotationList: Equatable, Sendable {
 
   /// Returns the entries of items that the store no longer has, or whose record is not verified.
   private static func former(
-    _ items: [ItemRecord], _ readers: SecretReaders, _ judge: inout Judge, _ policy: Policy
+    _ items: [ItemRecord], _ readers: AccessHistory, _ judge: inout Judge, _ policy: Policy
   ) -> [Entry] {
     // A former item whose secret a current item still has needs no entry. Joins are not used here: anyone can write a
     // record that joins two secrets, and the entry of one must not hide the entry of the other.
@@ -226,7 +226,7 @@ extension Keyring {
   ///   - items: The items with verified records.
   ///   - readers: The keys that every secret was ever encrypted to.
   /// - Throws: The errors of `owners(of:)`.
-  package func rotationList(of items: [ItemRecord], _ readers: SecretReaders) throws(KeyringError)
+  package func rotationList(of items: [ItemRecord], _ readers: AccessHistory) throws(KeyringError)
     -> RotationList
   {
     RotationList(of: items, readers: readers, owners: try owners(of: readers.allKeys), policy: policy)

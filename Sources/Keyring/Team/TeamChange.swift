@@ -9,7 +9,7 @@ public struct TeamChange: Sendable {
   public let after: Policy
   /// The items that have to be re-encrypted.
   public var items: [ItemRecord] { outdated.filter(\.needsEncryption).map(\.record) }
-  let outdated: [Resealing.Outdated]
+  let outdated: [Reencryption.Outdated]
   let newKeys: [Fingerprint: [UInt8]]
 }
 
@@ -21,7 +21,7 @@ extension Keyring {
   ///   - newKeys: The key files of new people, and replacements of existing key files.
   ///   - force: True to allow a change that takes access away from this user.
   /// - Returns: The change; apply it with ``make(_:subject:progress:)``.
-  /// - Throws: `KeyringError.policyNotTrusted`; `.team` with `notAnAdmin`, `removed`, `lastAdmin`, `locksOut`,
+  /// - Throws: `KeyringError.policyNotTrusted`; `.team` with `notAnAdmin`, `removed`, `lastAdmin`, `losesOwnAccess`,
   ///   `lastReader`, `groupInUse`, `unusableKey`, `keyFileMissing` or `invalid`; `.unknownGroup` when an item has a
   ///   group that the policy does not have; `.shardDamaged`, `.itemDamaged`, or a file error.
   public func plan(
@@ -39,7 +39,7 @@ extension Keyring {
     let successor = try successor(with: next, newKeys: newKeys)
     let records = try verifiedRecords()
     try TeamRules(keyring: self, successor: successor).check(records, force: force)
-    let outdated = try Resealing(keyring: self, successor: successor).outdated(among: records)
+    let outdated = try Reencryption(keyring: self, successor: successor).outdated(among: records)
     return TeamChange(before: policy, after: next, outdated: outdated, newKeys: newKeys)
   }
 
@@ -54,7 +54,7 @@ extension Keyring {
   ///   - subject: The commit subject: one line of printable ASCII.
   ///   - progress: Receives the number of re-encrypted items and of all items, on any thread.
   /// - Returns: The keyring with its new people.
-  /// - Throws: `KeyringError.team` with `overtaken` when the policy was changed since the plan, `cannotReseal` when
+  /// - Throws: `KeyringError.team` with `overtaken` when the policy was changed since the plan, `cannotReencrypt` when
   ///   items cannot be decrypted; and the errors of `plan(_:newKeys:force:)` and `add`.
   public func make(
     _ change: TeamChange, subject: String = "change people and groups",
@@ -77,7 +77,7 @@ extension Keyring {
       policy: policy, digest: ContentDigest(of: policy.encode()), keys: trusted.keys)
     let link = try PolicyChain(engine: engine).follow([step], from: start)
     guard link.keys == successor.trusted.keys else { throw .team(.overtaken) }
-    let resealing = Resealing(keyring: self, successor: successor)
+    let resealing = Reencryption(keyring: self, successor: successor)
     let pieces = try resealing.prepare(change.outdated, progress: progress)
     try transaction(subject: subject, signingAs: successor) { changes throws(KeyringError) in
       _ = try resealing.place(pieces, in: &changes)
@@ -88,7 +88,7 @@ extension Keyring {
     _ = try PinStore(base: host.stateBase, keyring: policy.keyring).write(
       policy: change.after, bytes: bytes, keys: successor.trusted.keys, signer: trusted.signer,
       replacing: trusted.pin)
-    ResealedMessages.removeAll(of: self)
+    ReencryptedMessageCache.removeAll(of: self)
     return successor
   }
 
@@ -97,7 +97,8 @@ extension Keyring {
   /// - Parameter groups: The groups to check; nil for all.
   /// - Throws: The errors of `plan(_:newKeys:force:)`.
   public func outdatedItems(in groups: Set<String>? = nil) throws(KeyringError) -> [ItemRecord] {
-    try Resealing(keyring: self, successor: self).outdated(in: groups).filter(\.needsEncryption).map(\.record)
+    try Reencryption(keyring: self, successor: self).outdated(in: groups).filter(\.needsEncryption).map(
+      \.record)
   }
 
   /// Re-encrypts items whose recipients are not exactly the members of their groups, which a merge can cause.
@@ -108,7 +109,7 @@ extension Keyring {
   /// - Returns: The number of re-encrypted items.
   /// - Throws: The errors of `make(_:subject:progress:)`.
   @discardableResult
-  public func resealOutdated(
+  public func reencryptOutdated(
     in groups: Set<String>? = nil,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> Int {
@@ -123,7 +124,7 @@ extension Keyring {
   ///   - progress: Receives the number of re-encrypted items and of all items, on any thread.
   /// - Returns: The number of re-encrypted items, and the items that a member of their group cannot read.
   /// - Throws: The errors of `make(_:subject:progress:)`.
-  package func removeOutsiders(
+  package func removeUnauthorizedReaders(
     in groups: Set<String>? = nil,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> (count: Int, waiting: [ItemRecord]) {
@@ -134,7 +135,7 @@ extension Keyring {
     in groups: Set<String>?, addsReaders: Bool, progress: @escaping @Sendable (Int, Int) -> Void
   ) throws(KeyringError) -> (count: Int, waiting: [ItemRecord]) {
     try requireTrust()
-    let resealing = Resealing(keyring: self, successor: self)
+    let resealing = Reencryption(keyring: self, successor: self)
     // Items that only need a new signature are not changed here.
     let outdated = try resealing.outdated(in: groups).filter(\.needsEncryption)
     let items = outdated.filter { addsReaders || !$0.lacksReaders }
@@ -145,7 +146,7 @@ extension Keyring {
     let count = try transaction(subject: subject) { changes throws(KeyringError) in
       try resealing.place(pieces, of: groups, addsReaders: addsReaders, in: &changes)
     }
-    ResealedMessages.removeAll(of: self)
+    ReencryptedMessageCache.removeAll(of: self)
     return (count, waiting)
   }
 
@@ -195,6 +196,6 @@ struct TeamRules {
       new.groups[group].map { !$0.contains(me) } ?? false
     }
     let losesRole = !new.admins.contains(me)
-    guard force || (lost.isEmpty && !losesRole) else { throw .team(.locksOut(groups: lost)) }
+    guard force || (lost.isEmpty && !losesRole) else { throw .team(.losesOwnAccess(groups: lost)) }
   }
 }

@@ -59,7 +59,7 @@ struct StoreLock: ~Copyable {
   }
 
   /// Returns the number of an interrupted transaction that was already committed.
-  func numberOfFoundTransaction() throws(FileError) -> UInt64 {
+  func numberOfRecoveredTransaction() throws(FileError) -> UInt64 {
     max(count &+ 1, try TransactionCount.noted(in: tree))
   }
 

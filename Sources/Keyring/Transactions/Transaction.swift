@@ -279,7 +279,7 @@ struct Transaction: ~Copyable {
         left.insert(RelativePath.parent(of: path))
       }
       try synchronize(left, in: tree)
-      count = if let number { number } else { try lock.numberOfFoundTransaction() }
+      count = if let number { number } else { try lock.numberOfRecoveredTransaction() }
       try lock.countTransaction(count)
     } catch {
       // Neither a staged file nor its target exists, so the record cannot be applied.

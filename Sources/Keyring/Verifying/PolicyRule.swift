@@ -3,10 +3,10 @@ internal import OpenPGP
 
 /// The rule that decides whether one policy follows another, as in ``PolicyChain``, with an exact report of each fault.
 package struct PolicyRule {
-  private let room: VerificationRoom
+  private let room: VerificationWorkspace
 
   /// Creates a rule that verifies signatures in a workspace.
-  package init(in room: VerificationRoom) { self.room = room }
+  package init(in room: VerificationWorkspace) { self.room = room }
 
   /// Returns a link for an unverified policy, with those of the key files beside it that the policy names.
   package static func link(_ state: PolicyState, keys: KeyFiles) -> PolicyChain.Link {
@@ -32,7 +32,8 @@ package struct PolicyRule {
     let signer = try PolicyVerification(engine: room.engine(for: link.policy.keyring, keys: link.keys))
       .signer(of: state.bytes, signature: signature, among: preferred + admins)
     guard let signer else { return .failure(try fault(of: signature, over: state, after: link, keys: keys)) }
-    return anchors.isEmpty || preferred.contains(signer) ? .success(signer) : .failure(.notAnchored(signer))
+    return anchors.isEmpty || preferred.contains(signer)
+      ? .success(signer) : .failure(.unexpectedSigner(signer))
   }
 
   /// Verifies a policy that replaces another one.

@@ -27,7 +27,7 @@ extension Keyring {
   /// - Throws: `KeyringError.noStore`, `.unsafeFolder`, `.policyNotTrusted` when the policy cannot be read, or a file
   ///   error.
   package static func forVerification(
-    at path: String, in room: VerificationRoom
+    at path: String, in room: VerificationWorkspace
   ) throws(KeyringError) -> Keyring {
     let tree = try StoreFolder.open(path)
     let state = try PolicyState(in: tree)
@@ -45,7 +45,7 @@ extension Keyring {
   ///   - progress: Receives the number of finished items and of all items.
   /// - Throws: The errors of `check(decrypts:progress:)` except `busy`.
   package func verify(
-    in room: VerificationRoom, progress: @escaping (Int, Int) -> Void = { _, _ in }
+    in room: VerificationWorkspace, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws(KeyringError) -> StoreVerification {
     var check = StoreCheck(keyring: self, decrypts: false, progress: progress)
     check.comparesPolicy = false
@@ -92,7 +92,7 @@ extension Keyring {
   }
 
   /// Returns findings for key files that differ from the policy, or contain more than one key.
-  private func keyFileFindings(_ room: VerificationRoom) throws(KeyringError) -> [Finding] {
+  private func keyFileFindings(_ room: VerificationWorkspace) throws(KeyringError) -> [Finding] {
     let files = trusted.keys.sorted { $0.key < $1.key }.map { (person: $0.key, bytes: $0.value) }
     var findings: [Finding] = []
     for (person, bytes) in files {
@@ -101,7 +101,7 @@ extension Keyring {
       }
     }
     do throws(EngineError) {
-      let faults = try KeyFileFaults(of: files) { (bytes) throws(EngineError) in try room.keys(in: bytes) }
+      let faults = try KeyFileProblems(of: files) { (bytes) throws(EngineError) in try room.keys(in: bytes) }
       return findings
         + faults.list.map { Finding(StoreLayout.keyFile($0.person), .keyFile($0.person, $0.fault)) }
     } catch {

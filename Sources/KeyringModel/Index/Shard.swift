@@ -161,8 +161,8 @@ package struct Shard: Sendable {
 
 extension Shard {
   /// The findings about the shard that `check` reports: those of single lines in file order, then duplicates.
-  package var problems: [ShardProblem] {
-    var problems: [ShardProblem] = []
+  package var problems: [ShardFinding] {
+    var problems: [ShardFinding] = []
     if fileSize > Shard.maximumSize {
       problems.append(.tooLarge(size: fileSize, limit: Shard.maximumSize))
     }

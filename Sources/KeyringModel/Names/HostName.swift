@@ -21,7 +21,7 @@ package struct HostName: Equatable, Sendable {
         self.port = port
       }
     }
-    guard !name.isEmpty, name.allSatisfy(HostName.mayStandInHost) else { return nil }
+    guard !name.isEmpty, name.allSatisfy(HostName.isHostCharacter) else { return nil }
     host = name.map(HostName.lowerCase)
   }
 
@@ -65,7 +65,7 @@ package struct HostName: Equatable, Sendable {
   private static func isDottedName(_ host: [UInt8]) -> Bool {
     let labels = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard labels.count >= 2, let last = labels.last, last.count >= 2 else { return false }
-    return labels.allSatisfy { !$0.isEmpty && $0.allSatisfy(mayStandInLabel) }
+    return labels.allSatisfy { !$0.isEmpty && $0.allSatisfy(isLabelCharacter) }
       && last.contains { !isDigit($0) }
   }
 
@@ -100,13 +100,13 @@ package struct HostName: Equatable, Sendable {
     isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(lowerCase(byte))
   }
 
-  private static func mayStandInLabel(_ byte: UInt8) -> Bool {
+  private static func isLabelCharacter(_ byte: UInt8) -> Bool {
     isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowerCase(byte))
       || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte >= 0x80
   }
 
   // A host has no characters that delimit the parts of a URL or that are not allowed in a URL (RFC 3986, 3.2.2).
-  private static func mayStandInHost(_ byte: UInt8) -> Bool {
+  private static func isHostCharacter(_ byte: UInt8) -> Bool {
     byte > 0x20 && byte != 0x7F && !"/?#@\\<>\"[]{}|^`".utf8.contains(byte)
   }
 }

@@ -18,9 +18,9 @@ enum DemoCommand: Command {
     // First and last: in between, no signal can end this process and leave the folder.
     let interruption = Interruption()
     defer { interruption?.stop() }
-    let home: ThrowAwayHome
+    let home: TemporaryHome
     do {
-      home = try ThrowAwayHome(
+      home = try TemporaryHome(
         prefix: "/tmp/keytree-demo-", searchPath: call.environment.searchPath)
     } catch {
       throw KeyringError.engine(error, nil)

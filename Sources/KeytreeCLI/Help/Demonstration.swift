@@ -8,7 +8,7 @@ internal import Terminal
 
 /// The run of the demo in an environment of its own.
 struct Demonstration {
-  private let home: ThrowAwayHome
+  private let home: TemporaryHome
   private let console: Console
   private let environment: Environment
   private let isColorful: Bool
@@ -21,7 +21,7 @@ struct Demonstration {
   ///   - outer: the real environment, of which only the search path and the terminal are used.
   ///   - console: the console for the explanations and the output of the steps.
   ///   - program: the program that runs the steps.
-  init(_ home: ThrowAwayHome, outer: Environment, console: Console, program: ProgramEntry) {
+  init(_ home: TemporaryHome, outer: Environment, console: Console, program: ProgramEntry) {
     self.home = home
     self.program = program
     self.console = console

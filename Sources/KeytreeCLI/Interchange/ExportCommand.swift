@@ -155,7 +155,7 @@ enum ExportCommand: Command {
   }
 
   /// Returns a sealer for the keys of `--recipient`: of people of the store, else of the user's own keyring.
-  private static func sealer(_ call: CommandCall, _ keyring: Keyring) throws -> ForeignSealer? {
+  private static func sealer(_ call: CommandCall, _ keyring: Keyring) throws -> MessageEncryptor? {
     let words = call.arguments.values(recipient)
     guard !words.isEmpty else { return nil }
     let people = TeamPeople(call: call, keyring: keyring)
@@ -170,7 +170,7 @@ enum ExportCommand: Command {
       guard let key else { throw KeyringError.engine(.unusableKey(fingerprint, .missing), nil) }
       keys[fingerprint] = key
     }
-    let sealer = ForeignSealer(keys: keys, host: try call.host())
+    let sealer = MessageEncryptor(keys: keys, host: try call.host())
     try sealer.check()
     return sealer
   }

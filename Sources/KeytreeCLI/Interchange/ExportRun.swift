@@ -14,7 +14,7 @@ struct ExportRun {
   /// The path to write to.
   let target: String
   /// The sealer for the recipients; nil for plain text.
-  let sealer: ForeignSealer?
+  let sealer: MessageEncryptor?
   let isDryRun: Bool
   let acceptsLoss: Bool
 
@@ -56,7 +56,7 @@ struct ExportRun {
   /// Writes a password store.
   ///
   /// - Throws: the errors of `write(_:as:)`.
-  func writeTree(_ entries: [ExportEntry], for sealer: ForeignSealer) throws {
+  func writeTree(_ entries: [ExportEntry], for sealer: MessageEncryptor) throws {
     let tree = PassExport(entries)
     guard try settle(tree.report) else { return }
     let folder = try ExportFolder(path: target)

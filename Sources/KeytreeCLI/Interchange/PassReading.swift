@@ -9,7 +9,7 @@ internal import Terminal
 /// A reader that decrypts the items of a password store on several threads.
 final class PassReading: Sendable {
   private let tree: PassTree
-  private let reader: ForeignReader
+  private let reader: MessageDecryptor
 
   /// Opens a password store.
   ///
@@ -27,7 +27,7 @@ final class PassReading: Sendable {
         message: "cannot import \(path): it is no password store, it has no .gpg-id",
         hint: "name the top folder of the store, `~/.password-store` for one")
     }
-    reader = try ForeignReader(host: host)
+    reader = try MessageDecryptor(host: host)
   }
 
   /// The work that GnuPG has done so far.

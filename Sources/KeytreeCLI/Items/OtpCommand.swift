@@ -68,7 +68,7 @@ enum OtpCommand: Command {
     }
     try refuseContradictions(call)
     if call.globals.json, !call.arguments.has(reveal), !call.arguments.has(ClipboardTarget.clip) {
-      let (record, _) = try SeedItem.record(call, in: try call.openIndex())
+      let (record, _) = try OneTimePasswordItem.record(call, in: try call.openIndex())
       call.console.write(RecordMembers.of(record))
       return .done
     }
@@ -76,7 +76,7 @@ enum OtpCommand: Command {
     let keyring = try call.openKeyring()
     defer { call.explain(keyring.engineStatistics) }
     keyring.warmUp()
-    var item = try SeedItem(call, in: keyring)
+    var item = try OneTimePasswordItem(call, in: keyring)
     if call.arguments.has(qr) {
       let attributes = item.record.attributes
       let seed = try item.seed()
@@ -92,7 +92,8 @@ enum OtpCommand: Command {
 
   /// Shows a code. A counter-based code has changed the store, even if showing it fails.
   private static func show(
-    _ code: borrowing SeedItem.Code, of item: SeedItem, _ call: CommandCall, _ clipboard: ClipboardTarget?
+    _ code: borrowing OneTimePasswordItem.Code, of item: OneTimePasswordItem, _ call: CommandCall,
+    _ clipboard: ClipboardTarget?
   ) throws {
     do {
       try deliver(code, of: item, call, clipboard)
@@ -108,7 +109,8 @@ enum OtpCommand: Command {
   }
 
   private static func deliver(
-    _ code: borrowing SeedItem.Code, of item: SeedItem, _ call: CommandCall, _ clipboard: ClipboardTarget?
+    _ code: borrowing OneTimePasswordItem.Code, of item: OneTimePasswordItem, _ call: CommandCall,
+    _ clipboard: ClipboardTarget?
   ) throws {
     let console = call.console
     if call.globals.json {

@@ -51,7 +51,7 @@ enum UndeleteCommand: Command {
   /// Returns the one selected deleted item, and the fields that were deleted together with it.
   private static func deletedItems(
     _ call: CommandCall, _ selection: ItemSelection, _ keyring: Keyring, _ repository: Repository
-  ) throws -> [PastItemFiles] {
+  ) throws -> [HistoricalItem] {
     let removals = try call.removals(selection, repository)
     var deleted: [ItemRecord] = []
     var ids: Set<ItemID> = []
@@ -112,8 +112,8 @@ enum UndeleteCommand: Command {
   ///
   /// - Throws: `ambiguous` with the last version of each group; a usage error.
   private static func chosen(
-    of versions: [PastItemFiles], _ call: CommandCall
-  ) throws -> PastItemFiles {
+    of versions: [HistoricalItem], _ call: CommandCall
+  ) throws -> HistoricalItem {
     if versions.count == 1 { return versions[0] }
     let group = try call.givenAttributes().group
     let name = try call.itemName(0)
@@ -132,12 +132,12 @@ enum UndeleteCommand: Command {
   /// - Throws: `KeyringError` or `SyncError` with the error of the last one, if no version can be verified.
   private static func lastVersions(
     of id: ItemID, _ removals: [RemovedItems.Removal], _ keyring: Keyring, _ repository: Repository
-  ) throws -> [PastItemFiles] {
-    var last: [String: PastItemFiles] = [:]
+  ) throws -> [HistoricalItem] {
+    var last: [String: HistoricalItem] = [:]
     var failure: KeyringError?
     for removal in removals where removal.record.id == id {
       do {
-        guard let store = try PastStore(at: removal.parent, in: repository) else { continue }
+        guard let store = try HistoricalStore(at: removal.parent, in: repository) else { continue }
         let files = try store.item(at: removal.record.path, in: keyring)
         let group = files.record.group
         if last[group].map({ $0.record.modified < files.record.modified }) ?? true { last[group] = files }

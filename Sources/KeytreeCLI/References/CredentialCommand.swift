@@ -77,7 +77,7 @@ enum CredentialCommand: Command {
       guard let (answer, item) = try helper(keyring, call).get(question) else {
         return .done
       }
-      guard let text = answer.encoded() else { throw CredentialError.cannotCarry(item) }
+      guard let text = answer.encoded() else { throw CredentialError.notRepresentable(item) }
       call.console.writeExactly(text)
     case "store":
       let credential = try GitCredential(message)

@@ -31,7 +31,7 @@ struct RotationReport {
     call.console.say(
       list.entries.isEmpty
         ? "Nothing has to be changed." : counts.map { "\($1) \($0.rawValue)" }.joined(separator: ", ") + ".")
-    rotations.tellGaps(call.console)
+    rotations.reportGaps(call.console)
     let isSettled = list.entries(.open).isEmpty && list.isComplete
     return isSettled || !call.arguments.has(RotateCommand.failIfOpen) ? .done : .failedChecks
   }

@@ -29,11 +29,11 @@ struct RotationTurn {
     defer { call.explain(keyring.engineStatistics) }
     try call.requireWritable(keyring)
     keyring.warmUp()
-    let settlement = RotationSettlement(call: call, keyring: keyring)
+    let settlement = PendingSecretResolution(call: call, keyring: keyring)
     let pending = try PendingSecret.all(in: keyring.index)
     for kept in pending where try settlement.goOn(with: kept) { return .done }
     let rotations = try Rotations(call, keyring)
-    rotations.tellGaps(console)
+    rotations.reportGaps(console)
     let open = rotations.list.entries(.open).filter { entry in
       !pending.contains { $0.item == entry.record.id && $0.replaced == entry.record.revision }
     }
@@ -78,7 +78,7 @@ struct RotationTurn {
     "[g]enerate, [t]ype or [e]dit a new secret, show the [o]ld one, [s]kip, [a]ccept, [q]uit"
 
   private func turn(
-    _ entry: RotationList.Entry, _ keyring: Keyring, _ settlement: RotationSettlement
+    _ entry: RotationList.Entry, _ keyring: Keyring, _ settlement: PendingSecretResolution
   ) throws -> Ending {
     show(entry, keyring.policy)
     while true {

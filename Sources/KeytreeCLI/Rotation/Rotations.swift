@@ -16,28 +16,28 @@ struct Rotations {
   /// - Throws: `KeyringError`, `GitError`, `SyncError`.
   init(_ call: CommandCall, _ keyring: Keyring) throws {
     let repository = try call.repository()
-    let past = try PastReaders(of: keyring, in: repository)
+    let past = try HistoricalReaders(of: keyring, in: repository)
     strays = past.readers.strays.count
     list = try keyring.rotationList(of: past.items, past.readers)
   }
 
   /// The reasons why there may be more entries, always in the same order.
-  var sortedGaps: [SecretReaders.Gap] { list.gaps.sorted { $0.place < $1.place } }
+  var sortedGaps: [AccessHistory.Gap] { list.gaps.sorted { $0.place < $1.place } }
 
   /// Warns of each reason why there may be more entries.
-  func tellGaps(_ console: Console) {
+  func reportGaps(_ console: Console) {
     for gap in sortedGaps {
       console.complain("keytree: warning: the list may not be complete: \(gap.words)")
       console.complain("hint: \(gap.hint)")
     }
     // Those that only the current members could read hide nothing.
     if strays > 0, !list.gaps.contains(.strays(strays)) {
-      console.say("\(SecretReaders.Gap.strays(strays).words).")
+      console.say("\(AccessHistory.Gap.strays(strays).words).")
     }
   }
 }
 
-extension SecretReaders.Gap {
+extension AccessHistory.Gap {
   fileprivate var place: Int {
     switch self {
     case .noHistory: 0

@@ -60,7 +60,7 @@ enum VerifyCommand: Command {
     let interruption = Interruption()
     defer { interruption?.stop() }
     let host = host(call)
-    let room = try VerificationRoom(host: host)
+    let room = try VerificationWorkspace(host: host)
     defer { room.remove() }
     defer { call.explain(room.statistics) }
     let code =
@@ -105,7 +105,7 @@ enum VerifyCommand: Command {
   // MARK: A store
 
   private static func judgeStore(
-    _ call: CommandCall, _ anchors: [Fingerprint], _ host: HostContext, _ room: VerificationRoom
+    _ call: CommandCall, _ anchors: [Fingerprint], _ host: HostContext, _ room: VerificationWorkspace
   ) throws -> ExitCode {
     let path = try call.storePath()
     var start = PolicyHistory.Start()
@@ -129,7 +129,7 @@ enum VerifyCommand: Command {
   }
 
   private static func verification(
-    _ call: CommandCall, _ path: String, _ start: PolicyHistory.Start, _ room: VerificationRoom,
+    _ call: CommandCall, _ path: String, _ start: PolicyHistory.Start, _ room: VerificationWorkspace,
     _ progress: WorkProgress
   ) throws -> Verification {
     guard let revision = call.arguments.text(at) else {
@@ -164,7 +164,7 @@ enum VerifyCommand: Command {
   // MARK: A push
 
   private static func judgePush(
-    _ call: CommandCall, _ anchors: [Fingerprint], _ room: VerificationRoom
+    _ call: CommandCall, _ anchors: [Fingerprint], _ room: VerificationWorkspace
   ) throws -> ExitCode {
     let path = call.environment.text("GIT_DIR") ?? "."
     let store = try folder(call)

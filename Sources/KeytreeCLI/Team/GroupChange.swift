@@ -179,7 +179,7 @@ struct GroupChange {
       for entry in open.prefix(Self.shownSecrets) {
         call.console.say("  " + entry.record.reference.text)
       }
-      rotations.tellGaps(call.console)
+      rotations.reportGaps(call.console)
       call.console.say("hint: `keytree rotate status` lists them all; `keytree rotate next` changes one.")
     } catch {
       // The person is out; the list can be asked for again.
@@ -235,7 +235,7 @@ struct GroupChange {
   private func resealed() throws -> Int {
     let progress = WorkProgress("seal", console: call.console)
     defer { progress.finish() }
-    return try keyring.resealOutdated { progress.advance(to: $0, of: $1) }
+    return try keyring.reencryptOutdated { progress.advance(to: $0, of: $1) }
   }
 
   // MARK: Helpers

@@ -16,11 +16,11 @@ struct PolicyMerge {
   /// - Throws: `KeyringError` with the reason why theirs cannot be taken, or mine cannot be made again.
   func run() throws -> Bool {
     let (path, host) = (try call.storePath(), try call.host())
-    let past: PastPolicySteps
+    let past: HistoricalPolicies
     if let repository = try call.repository() {
-      past = try PastPolicies(in: repository).steps()
+      past = try PolicyHistoryReader(in: repository).steps()
     } else {
-      past = PastPolicySteps([])
+      past = HistoricalPolicies([])
     }
     defer { call.store.closeKeyring() }
     let merge = try Keyring.reapply(at: path, host: host, past: past)
@@ -43,7 +43,7 @@ struct PolicyMerge {
   }
 
   /// Tells what theirs brings, and asks whether it may bring readers and admins.
-  private func tell(_ merge: PolicyReapply) throws {
+  private func tell(_ merge: PolicyRebase) throws {
     let (mine, theirs) = (merge.accepted, merge.keyring.policy)
     let lines = PolicyDifference(from: mine, to: theirs).lines
     if lines.isEmpty { return }

@@ -91,11 +91,13 @@ enum SyncCommand: Command {
     do {
       defer { progress.finish() }
       let own = Set(keyring.policy.groups(of: keyring.ownFingerprint))
-      let (count, waiting) = try keyring.removeOutsiders(in: own) { progress.advance(to: $0, of: $1) }
+      let (count, waiting) = try keyring.removeUnauthorizedReaders(in: own) {
+        progress.advance(to: $0, of: $1)
+      }
       report.resealed += count
       // With `--reapply` the user has already seen the new members.
       if call.arguments.has(reapply), !waiting.isEmpty {
-        report.resealed += try keyring.resealOutdated(in: own) { progress.advance(to: $0, of: $1) }
+        report.resealed += try keyring.reencryptOutdated(in: own) { progress.advance(to: $0, of: $1) }
         return (true, nil)
       }
       for record in waiting {

@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// Several threads may use one engine concurrently: each call has its own libgpgme context. Nothing is started before
 /// the first call that needs it.
-package final class Engine: SealingEngine {
+package final class Engine: OpenPGPEngine {
   let maker: EngineHomeMaker
   let interaction: Interaction
   let locations: EngineLocations
@@ -32,8 +32,8 @@ package final class Engine: SealingEngine {
     var program: Library.Program?
     var gpgconf = ""
     var home: EngineHome?
-    var wayIsKnownToBeGood = false
-    var timesMended = 0
+    var isAgentConnectionChecked = false
+    var repairCount = 0
   }
 
   /// The maximum size of a message, in bytes: the largest secret, the overhead of GnuPG, and a margin.
@@ -103,7 +103,7 @@ package final class Engine: SealingEngine {
     try home().table.keys.values.sorted { $0.fingerprint < $1.fingerprint }
   }
 
-  package func with(keys: [Fingerprint: [UInt8]]) -> any SealingEngine {
+  package func with(keys: [Fingerprint: [UInt8]]) -> any OpenPGPEngine {
     Engine(locations, keyringID, keys, interaction, acceptsForeignMessages, counter)
   }
 
@@ -142,19 +142,19 @@ package final class Engine: SealingEngine {
   }
 
   /// True if gpgconf was asked and the connection to the user's agent was found correct.
-  var wayIsKnownToBeGood: Bool { state.withLock { $0.wayIsKnownToBeGood } }
+  var isAgentConnectionChecked: Bool { state.withLock { $0.isAgentConnectionChecked } }
 
   /// The number of times that the connection to the agent was repaired, by any thread.
-  var timesMended: Int { state.withLock { $0.timesMended } }
+  var repairCount: Int { state.withLock { $0.repairCount } }
 
   /// Records that the connection needed no repair.
-  func wayWasFoundGood() { state.withLock { $0.wayIsKnownToBeGood = true } }
+  func agentConnectionWasChecked() { state.withLock { $0.isAgentConnectionChecked = true } }
 
   /// Records a repair of the connection, so that it is checked again.
-  func wayWasMended() {
+  func agentConnectionWasRepaired() {
     state.withLock { state in
-      state.wayIsKnownToBeGood = false
-      state.timesMended += 1
+      state.isAgentConnectionChecked = false
+      state.repairCount += 1
     }
   }
 

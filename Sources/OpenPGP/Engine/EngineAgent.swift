@@ -12,13 +12,13 @@ extension Engine {
   func withAgent<R: ~Copyable>(
     _ operation: (Session) throws(EngineError) -> R
   ) throws(EngineError) -> R {
-    let before = timesMended
+    let before = repairCount
     let session = try session()
     do {
       return try operation(session)
     } catch {
       // Connecting is cheap; gpgconf needs two processes.
-      guard error.mayBeForWantOfAnAgent || error == .corrupt && !session.home.redirect.leadsToAnAgent,
+      guard error.mayBeCausedByMissingAgent || error == .corrupt && !session.home.redirect.isAgentReachable,
         let mended = try mend(session, since: before, error)
       else { throw error }
       return try operation(mended)
@@ -34,7 +34,7 @@ extension Engine {
     let result = mending.withLock { _ in
       Result { () throws(EngineError) in
         // Another thread has repaired the connection since this one started.
-        timesMended == before ? try mend(session, error) : try self.session()
+        repairCount == before ? try mend(session, error) : try self.session()
       }
     }
     return try result.get()
@@ -42,20 +42,20 @@ extension Engine {
 
   private func mend(_ session: Session, _ error: EngineError) throws(EngineError) -> Session? {
     // If the connection was correct before and an agent answers, the message is encrypted to other people.
-    if wayIsKnownToBeGood, session.home.redirect.leadsToAnAgent { return nil }
+    if isAgentConnectionChecked, session.home.redirect.isAgentReachable { return nil }
     let gpgconf = try tools().gpgconf
     let place = AgentRedirect(path: try gpgconf.places(home: session.home.path).agentSocket)
     let socket = try gpgconf.places(home: locations.userHome).agentSocket
     let isInPlace = place == session.home.redirect && place.socket == AgentRedirect.end(of: socket)
-    if isInPlace, place.leadsToAnAgent {
-      wayWasFoundGood()
+    if isInPlace, place.isAgentReachable {
+      agentConnectionWasChecked()
       // Another process may have started the agent a moment ago.
       if case .agentUnreachable = error { return session }
       return nil
     }
-    defer { wayWasMended() }
+    defer { agentConnectionWasRepaired() }
     if !isInPlace { try place.point(to: socket) }
-    if !place.leadsToAnAgent { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
+    if !place.isAgentReachable { try gpgconf.launchAgent(home: locations.userHome, socket: socket) }
     if place == session.home.redirect { return session }
     try SmallFile.write(EngineHome.stampBytes(place), to: EngineHome.stamp(session.home.path))
     forgetHome()
@@ -65,7 +65,7 @@ extension Engine {
 
 extension EngineError {
   // gpg reports a missing agent like a missing key.
-  fileprivate var mayBeForWantOfAnAgent: Bool {
+  fileprivate var mayBeCausedByMissingAgent: Bool {
     switch self {
     case .notARecipient, .unusableKey(_, .noSecretKey), .agentUnreachable, .other: true
     default: false

@@ -34,7 +34,7 @@ extension Engine {
       }
     }
     // Before the checks below the content of the sink must not be used.
-    if sink.isOverfull { throw .tooLarge(limit: limit) }
+    if sink.exceededLimit { throw .tooLarge(limit: limit) }
     let result = unsafe gpgme_op_decrypt_result(context.pointer)
     guard code == 0 else { throw unsafe Self.failure(code, result: result, header: header) }
     guard let result = unsafe result else { throw .corrupt }

@@ -7,7 +7,7 @@ internal import Synchronization
 // A passphrase prompt proves that a user is present. The agent caches passphrases, so it must forget them first.
 
 extension Engine {
-  package func openAskingAgain(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes {
+  package func openWithPrompt(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes {
     // A process that must not prompt must not clear the passphrases of others.
     if case .never = interaction { throw .noPromptPossible }
     let recipients: [KeyID]

@@ -12,7 +12,7 @@ struct AgentRedirect: Sendable, Equatable {
   var socket: String? { Self.target(of: path) }
 
   /// True if an agent accepts connections at that socket.
-  var leadsToAnAgent: Bool {
+  var isAgentReachable: Bool {
     guard let socket else { return false }
     return unsafe keytree_connect_local(socket) == 0
   }

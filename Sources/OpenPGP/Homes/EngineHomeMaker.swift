@@ -52,8 +52,9 @@ struct EngineHomeMaker: Sendable {
     do {
       return try ownHome(tools: tools)
     } catch {
-      guard SpareBases.isFull(locations.runtimeBase) else { throw error }
-      for base in SpareBases.inMemory where base != locations.runtimeBase && !SpareBases.isFull(base) {
+      guard FallbackFolders.isFull(locations.runtimeBase) else { throw error }
+      for base in FallbackFolders.inMemory
+      where base != locations.runtimeBase && !FallbackFolders.isFull(base) {
         var spare = self
         spare.locations.runtimeBase = base
         // Another user may own the spare folder. The first error is the one to report.
@@ -75,7 +76,7 @@ struct EngineHomeMaker: Sendable {
       guard lock.take(.shared, within: Self.patience) else { throw busy }
       guard lock.isCurrent else { continue }
       if let home = EngineHome(path: path, lock: lock) {
-        keepFresh()
+        updateLastUse()
         return home
       }
       guard lock.take(.exclusive, within: Self.patience) else { throw busy }
@@ -146,7 +147,7 @@ struct EngineHomeMaker: Sendable {
   }
 
   // Homes that were not used for a week are removed. The time of the stamp is the time of the last use.
-  private func keepFresh() {
+  private func updateLastUse() {
     var status = stat()
     guard unsafe stat(EngineHome.stamp(path), &status) == 0 else { return }
     if time(nil) - status.st_mtim.tv_sec > 86_400 {

@@ -43,7 +43,7 @@ package struct KeyFile: Sendable {
     let keys: [PublicKey]
     do throws(EngineError) {
       // Without an agent a secret key that the check above has missed cannot be stored anywhere.
-      let home = try ThrowAwayHome(
+      let home = try TemporaryHome(
         withoutKeyIn: locations.runtimeBase, name: "key", searchPath: locations.searchPath)
       defer { home.remove() }
       let user = UserKeyring(

@@ -2,7 +2,7 @@ internal import CGPGME
 package import Encoding
 internal import KeyringModel
 
-extension ThrowAwayHome {
+extension TemporaryHome {
   /// Lists the keys in a file without importing them. Starts one process, and one more the first time.
   ///
   /// An engine home cannot be used: it has no trust database, without which gpg does not list a revoked key.

@@ -69,7 +69,7 @@ struct EngineTools {
   /// - Throws: The error of libgpgme. A key that cannot be deleted causes no error, but stays in the listing.
   func delete(_ fingerprints: [Fingerprint], home: String) throws(EngineError) {
     let arguments = ["--yes", "--delete-keys", "--"]
-    try forEachPortion(of: fingerprints) { portion throws(EngineError) in
+    try forEachBatch(of: fingerprints) { portion throws(EngineError) in
       try run(arguments + portion.map(\.text), home: home)
     }
   }
@@ -88,7 +88,7 @@ struct EngineTools {
       FolderRemoval.removeContent(of: folder)
       _ = unsafe rmdir(folder)
     }
-    try forEachPortion(of: files) { portion throws(EngineError) in
+    try forEachBatch(of: files) { portion throws(EngineError) in
       var names: [String] = []
       for (number, bytes) in portion.enumerated() {
         let name = "\(folder)/\(number)"
@@ -102,7 +102,7 @@ struct EngineTools {
   /// The maximum number of keys or files for one process, limited by the length of a command line.
   private static let portion = 512
 
-  private func forEachPortion<Element>(
+  private func forEachBatch<Element>(
     of list: [Element], _ body: (ArraySlice<Element>) throws(EngineError) -> Void
   ) throws(EngineError) {
     var rest = list[...]

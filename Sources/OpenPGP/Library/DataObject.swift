@@ -97,7 +97,7 @@ final class SecretSink {
   private var bytes = SecretBytes()
   private let limit: Int
   /// True if gpg wrote more than the limit. The operation was stopped.
-  private(set) var isOverfull = false
+  private(set) var exceededLimit = false
 
   /// Creates a sink.
   ///
@@ -115,7 +115,7 @@ final class SecretSink {
 
   private func accept(_ buffer: UnsafeRawBufferPointer) -> Bool {
     guard buffer.count <= limit - bytes.count else {
-      isOverfull = true
+      exceededLimit = true
       return false
     }
     unsafe bytes.append(contentsOf: buffer)

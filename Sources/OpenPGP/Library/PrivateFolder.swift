@@ -22,7 +22,7 @@ enum PrivateFolder {
         var status = stat()
         if unsafe lstat(current, &status) != 0 { throw .unsafeEngine(path: current, reason: reason(errno)) }
       }
-      try checkNobodyElseWrites(current)
+      try checkNotWritableByOthers(current)
     }
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { throw .unsafeEngine(path: path, reason: reason(errno)) }
@@ -42,7 +42,7 @@ enum PrivateFolder {
   ///
   /// - Parameter path: The path. A link itself is checked, and must belong to this user or root.
   /// - Throws: `unsafeEngine` with the reason.
-  private static func checkNobodyElseWrites(_ path: String) throws(EngineError) {
+  private static func checkNotWritableByOthers(_ path: String) throws(EngineError) {
     if let weakness = FileProtection.weakness(of: path) { throw EngineError(weakness) }
   }
 

@@ -24,7 +24,7 @@ package struct AskPassProgram {
   ///
   /// - Returns: 0 with the secret and a line feed on standard output, or after `--help`; 1 with nothing there.
   package func status(of words: [Word]) -> Int32 {
-    ForeignProgram.run(call.console) {
+    CredentialProgram.run(call.console) {
       // No question that ssh asks is one of these words.
       if words.count == 1, ["--help", "-h"].contains(words[0].text) {
         call.console.print("Usage: SSH_ASKPASS=keytree-askpass SSH_ASKPASS_REQUIRE=force ssh HOST")
@@ -48,7 +48,7 @@ package struct AskPassProgram {
         throw CommandError.noMatch(Self.name(prompt))
       }
       guard unsafe !secret.withBytes({ unsafe $0.contains { $0 == 0 || $0 == 0x0A || $0 == 0x0D } }) else {
-        throw CredentialError.cannotCarry(item)
+        throw CredentialError.notRepresentable(item)
       }
       call.console.writeExactly(secret.copy())
       call.console.write("\n")

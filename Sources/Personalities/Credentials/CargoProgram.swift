@@ -24,7 +24,7 @@ package struct CargoProgram {
         "hint: `credential-provider = \"cargo-credential-keytree\"` in `~/.cargo/config.toml`")
       return 2
     }
-    return ForeignProgram.run(call.console) {
+    return CredentialProgram.run(call.console) {
       call.console.print(CargoCredentialProvider.greeting)
       call.console.flush()
       while let line = try call.console.readProgramLine(limit: CredentialLimits.message) {

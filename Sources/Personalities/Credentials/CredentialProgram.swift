@@ -8,7 +8,7 @@ extension CommandCall {
   /// - Parameters:
   ///   - environment: the variables it may look at.
   ///   - console: where it reads and writes.
-  package init(standingInWith environment: Environment, _ console: Console) {
+  package init(withoutOptionsIn environment: Environment, _ console: Console) {
     let none = ParsedArguments()
     self.init(
       path: [], arguments: none, globals: GlobalOptions(none), environment: environment, console: console,
@@ -17,7 +17,7 @@ extension CommandCall {
 }
 
 /// A program that keytree stands in for, with its own arguments, output and statuses.
-enum ForeignProgram {
+enum CredentialProgram {
   /// Runs it; what it throws is said as keytree says it, with a status of the program's own.
   ///
   /// - Parameters:

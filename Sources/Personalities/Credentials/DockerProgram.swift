@@ -128,6 +128,6 @@ package struct DockerProgram {
   }
 
   private func finish() -> Int32 {
-    ForeignProgram.run(call.console) { 0 }
+    CredentialProgram.run(call.console) { 0 }
   }
 }

@@ -23,7 +23,7 @@ package struct KeyringProgram {
       call.console.complain(Self.usage)
       return 2
     }
-    return ForeignProgram.run(call.console) {
+    return CredentialProgram.run(call.console) {
       switch request.action {
       case .help: call.console.print(Self.usage)
       case .get: return try get(request)
@@ -47,7 +47,7 @@ package struct KeyringProgram {
     if request.wantsAccount {
       // The reader takes the second line for the password.
       guard !account.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
-        throw CredentialError.cannotCarry(item)
+        throw CredentialError.notRepresentable(item)
       }
       // A program takes the account as it is.
       if call.console.outputIsTerminal {

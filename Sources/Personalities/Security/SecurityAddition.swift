@@ -186,12 +186,12 @@ enum SecurityAddition {
     do {
       if console.inputIsTerminal { return try console.askSecret(prompt, limit: limit) }
       // As getpass(3) does without a terminal.
-      console.writeTalk("\(prompt)")
+      console.writeDiagnostics("\(prompt)")
       if let line = try console.readProgramLine(limit: limit) { return line }
     } catch {
       throw SecurityFailure(error, at: "getpass")
     }
-    console.writeTalk("\n")
+    console.writeDiagnostics("\n")
     throw SecurityFailure(
       .failure, ["security: the password could not be asked for: standard input has ended"])
   }

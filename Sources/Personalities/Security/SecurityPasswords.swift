@@ -68,9 +68,9 @@ enum SecurityPasswords {
       return
     }
     call.console.write(SecurityItem(record, in: try call.keychain()).text)
-    call.console.writeTalk("password: ")
-    call.console.writeTalk(secret: SecurityText.show(secret))
-    call.console.writeTalk("\n")
+    call.console.writeDiagnostics("password: ")
+    call.console.writeDiagnostics(secret: SecurityText.show(secret))
+    call.console.writeDiagnostics("\n")
   }
 
   private static func delete(_ call: SecurityCall, _ itemClass: ItemClass) throws {

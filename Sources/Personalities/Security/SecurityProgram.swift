@@ -68,7 +68,7 @@ package struct SecurityProgram {
   private func interact(_ prompt: String, isTalkative: Bool) -> SecurityStatus {
     var status = SecurityStatus.success
     while true {
-      if console.inputIsTerminal { console.writeTalk("\(prompt)") }
+      if console.inputIsTerminal { console.writeDiagnostics("\(prompt)") }
       let words: [SecretSlice]
       do {
         guard let line = try console.readProgramLine(limit: Self.lineLimit) else { return status }
@@ -107,7 +107,7 @@ package struct SecurityProgram {
           + "`security -i` takes the command from standard input")
     }
     let call = SecurityCall(
-      command: command, options: options, call: CommandCall(standingInWith: environment, console))
+      command: command, options: options, call: CommandCall(withoutOptionsIn: environment, console))
     return finish(command) { try run(call) }
   }
 

@@ -14,7 +14,7 @@ package struct RefusedChange: Sendable, Equatable {
   /// The reasons why a change is refused.
   package enum Reason: Sendable, Equatable {
     /// The record is not believed: nobody has signed it who is in the item's group, or its files do not fit together.
-    case record(RecordFault)
+    case record(RecordProblem)
     /// The file may not be in the store.
     case file(StrayReason)
     /// The file is larger than the limit.

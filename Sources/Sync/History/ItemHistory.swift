@@ -43,7 +43,7 @@ private struct Search {
   let repository: Repository
   private var records: ItemStates
   private var paths: Set<ItemPath>
-  private(set) var commits: [PastCommit] = []
+  private(set) var commits: [HistoricalCommit] = []
   private var states: [String: ItemStates.State] = [:]
 
   /// Two commits, one after the other, of which one alone has the item.
@@ -73,7 +73,7 @@ private struct Search {
 
   private mutating func readCommits() throws {
     let files = paths.sorted().map { repository.prefix + StoreLayout.recordFile($0, isLocal: false) }
-    commits = try PastCommit.list(touching: files, in: repository.git)
+    commits = try HistoricalCommit.list(touching: files, in: repository.git)
     let all = Set(commits.flatMap { [$0.name] + $0.parents })
     let found = try records.states(
       at: Set(all.flatMap { commit in paths.map { ItemStates.Place(commit: commit, path: $0) } }))
@@ -110,7 +110,7 @@ private struct Search {
   }
 
   /// Returns the change that a commit made to the item; nil if it made none, or if that is unknown.
-  func version(_ commit: PastCommit) -> ItemVersion? {
+  func version(_ commit: HistoricalCommit) -> ItemVersion? {
     let now = states[commit.name]
     if now?.isUnknown ?? false { return nil }
     var previous: ItemVersion.Past?

@@ -33,7 +33,7 @@ package struct ItemVersion: Equatable, Sendable {
   }
 
   /// The commit that made the change.
-  package let commit: PastCommit
+  package let commit: HistoricalCommit
   /// The item as it is from then on; nil when it is gone.
   package let record: ItemRecord?
   /// The item as it was before, in the first of the commits before this one that has it.

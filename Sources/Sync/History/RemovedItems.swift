@@ -38,9 +38,9 @@ package struct RemovedItems: Sendable {
   ///   - repository: The repository of the store.
   /// - Throws: as `Git.run`.
   package init(below folders: [String], in repository: Repository) throws {
-    let commits: [PastCommit]
+    let commits: [HistoricalCommit]
     let changed: ChangedRecords
-    commits = try PastCommit.list(touching: folders.map { repository.prefix + $0 }, in: repository.git)
+    commits = try HistoricalCommit.list(touching: folders.map { repository.prefix + $0 }, in: repository.git)
     changed = try ChangedRecords(.removed, in: commits.map { [$0.name] }, below: folders, repository)
     let objects = ObjectReader(git: repository.git)
     func place(_ commit: String, _ path: ItemPath) -> String {

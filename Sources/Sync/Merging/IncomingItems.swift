@@ -51,7 +51,7 @@ struct IncomingItems {
     }
   }
 
-  private mutating func refuse(_ path: ItemPath, _ fault: RecordFault) {
+  private mutating func refuse(_ path: ItemPath, _ fault: RecordProblem) {
     // What was there before, and what is here as well, is not their change.
     if files.areSame(path, at: theirs, and: ours) { return }
     refused.append(RefusedChange(path: ItemFiles.recordFile(path), reason: .record(fault)))

@@ -59,7 +59,7 @@ struct ItemFiles {
     let found = paths.sorted().compactMap { path in
       record(path, at: commit).map { (path, RecordClaim($0, path: path)) }
     }
-    var results: [Result<VerifiedRecord, RecordFault>] = []
+    var results: [Result<VerifiedRecord, RecordProblem>] = []
     for judge in judges {
       let judged = try judge.verify(found.map(\.1))
       results = results.isEmpty ? judged : zip(results, judged).map { $0.isSuccess ? $0 : $1 }
@@ -85,7 +85,7 @@ struct ItemFiles {
     _ verified: VerifiedRecord, _ message: [UInt8]?, _ judges: [Keyring]
   ) throws -> Content {
     guard let message else { return .distrusted(.damage(.missing)) }
-    var fault: RecordFault?
+    var fault: RecordProblem?
     for judge in judges {
       fault = try judge.fault(of: verified, message)
       if fault == nil { return .verified(verified) }
@@ -98,7 +98,7 @@ struct ItemFiles {
     /// An item that a member of its group has signed.
     case verified(VerifiedRecord)
     /// Something that is not believed.
-    case distrusted(RecordFault)
+    case distrusted(RecordProblem)
     /// An encrypted file without a record, as other programs make it.
     case notAdopted
 

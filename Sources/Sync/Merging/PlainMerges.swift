@@ -175,7 +175,7 @@ package struct PlainMerges {
     if merges.isEmpty { return HistoricalVersions() }
     let wanted = try keyring.wantedVersions(for: merges)
     if wanted.isEmpty { return HistoricalVersions() }
-    var found = try PastFiles(in: repository).versions(wanted)
+    var found = try HistoricalFiles(in: repository).versions(wanted)
     // A record from the history may need an encrypted file from there.
     var more = WantedVersions()
     for (path, digests) in wanted.records {
@@ -186,7 +186,9 @@ package struct PlainMerges {
         if found.messages[record.sealed] == nil { more.messages[record.sealed, default: []].insert(path) }
       }
     }
-    if !more.isEmpty { found.messages.merge(try PastFiles(in: repository).versions(more).messages) { $1 } }
+    if !more.isEmpty {
+      found.messages.merge(try HistoricalFiles(in: repository).versions(more).messages) { $1 }
+    }
     return found
   }
 

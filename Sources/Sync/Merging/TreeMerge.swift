@@ -263,7 +263,7 @@ package struct TreeMerge {
       let secretPath =
         path.dropLast(StoreLayout.recordExtension.utf8.count) + StoreLayout.secretExtension
       let secret = added[String(secretPath)].flatMap { contents[$0] }
-      let fault: RecordFault? = try judge.fault(ofCopy: record, secret, at: path)
+      let fault: RecordProblem? = try judge.fault(ofCopy: record, secret, at: path)
       if let fault {
         result.refused.append(RefusedChange(path: path, reason: .record(fault)))
       } else if let secret {

@@ -58,7 +58,7 @@ extension Repository {
   /// - Throws: `KeyringError` with `busy` or a file error, and as `Git.run`.
   package func placeWithheldFiles(
     _ allowed: AllowedFiles, in store: FileTree, timeout: Double
-  ) throws -> [TrackedStranger] {
+  ) throws -> [UnexpectedFile] {
     if try withheldEntries().isEmpty { return [] }
     return try GitTurn.take(.commits, in: self, store, timeout: timeout) {
       let hash = try self.hash()
@@ -66,7 +66,7 @@ extension Repository {
       let sizes = try ObjectReader(git: git).sizes(of: Set(entries.map(\.name)))
       var missing: [UInt8] = []
       var present: [UInt8] = []
-      var rest: [TrackedStranger] = []
+      var rest: [UnexpectedFile] = []
       for entry in entries {
         let path = String(validating: entry.path, as: UTF8.self).map { String($0.dropFirst(prefix.count)) }
         var reason = allowed.reason(path, mode: entry.mode)
@@ -83,7 +83,7 @@ extension Repository {
           }
         }
         if let reason {
-          rest.append(TrackedStranger(path: String(decoding: entry.path, as: UTF8.self), reason: reason))
+          rest.append(UnexpectedFile(path: String(decoding: entry.path, as: UTF8.self), reason: reason))
         }
       }
       if !missing.isEmpty {

@@ -239,7 +239,7 @@ package struct Synchronization {
       // A policy that they have not changed gives way to ours.
       if let name = names[places[0]], name == names[places[1]] { return keyring }
     }
-    let policies = PastPolicies(in: repository)
+    let policies = PolicyHistoryReader(in: repository)
     guard let step = try policies.step(at: commit) else { throw SyncError.foreignPolicy }
     guard let policy = try? Policy.parse(step.bytes), policy.keyring == keyring.policy.keyring else {
       throw SyncError.foreignPolicy
@@ -250,7 +250,7 @@ package struct Synchronization {
         return try policies.steps()
       } catch {
         problem = error
-        return PastPolicySteps([])
+        return HistoricalPolicies([])
       }
     }
     if let problem { throw problem }

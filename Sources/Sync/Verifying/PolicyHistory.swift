@@ -70,7 +70,7 @@ package struct PolicyHistory {
   /// - Throws: as `Git.run`, and `KeyringError` when GnuPG or the folder cannot be used.
   package init(
     to tip: String?, then folder: FileTree?, from start: Start, in repository: Repository?,
-    room: VerificationRoom
+    room: VerificationWorkspace
   ) throws {
     rule = PolicyRule(in: room)
     self.start = start
@@ -191,7 +191,7 @@ package struct PolicyHistory {
     for policy in preferred where !published.contains(policy.digest) {
       let before = policy.policy.previous.flatMap { links[$0]?.keys } ?? [:]
       if try rule.mayReplace(policy, keys: before, left: left) { continue }
-      return .takenOver(generation: policy.policy.generation)
+      return .badMergeChoice(generation: policy.policy.generation)
     }
     return nil
   }
@@ -251,7 +251,7 @@ package struct PolicyHistory {
       if firstSigner == nil { firstSigner = signer }
       if isCutOff { self.isCutOff = self.isCutOff || state.policy.generation > 1 }
       guard state.policy.generation > 1, !isCutOff, start.anchors.isEmpty else { return }
-      late.append(finding(.beginsLate(generation: state.policy.generation), commit))
+      late.append(finding(.incompleteHistory(generation: state.policy.generation), commit))
     case .failure(let problem): note(problem, at: commit)
     }
   }

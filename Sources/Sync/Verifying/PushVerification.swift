@@ -16,7 +16,7 @@ package struct PushVerification {
 
   private let repository: Repository
   private let anchors: [Fingerprint]
-  private let room: VerificationRoom
+  private let room: VerificationWorkspace
   private let heads: [String]
   /// The policies of branches that are there, and of new ones of this push.
   private var known: [PolicyHistory] = []
@@ -30,7 +30,7 @@ package struct PushVerification {
   ///   - room: Where GnuPG works, and the files go.
   /// - Throws: `objectsNotChecked`, and as `Git.run`.
   package init(
-    in repository: Repository, anchors: [Fingerprint], room: VerificationRoom
+    in repository: Repository, anchors: [Fingerprint], room: VerificationWorkspace
   ) throws {
     (self.repository, self.anchors, self.room) = (repository, anchors, room)
     // A tree with one name twice passes every other check here, and then no clone can fetch any more.
@@ -69,7 +69,7 @@ package struct PushVerification {
     let incoming = try TopologicalCommits(to: new, without: heads, in: repository.git).commits.map(\.name)
     // A file that one commit brings, and the next one allows, can only be pushed with both.
     let lastPolicy = result.isDistrusted ? nil : history.last?.policy
-    let strays = try IncomingStrays(of: incoming, in: repository) { commit in
+    let strays = try IncomingUnexpectedFiles(of: incoming, in: repository) { commit in
       AllowedFiles(beside: [history.policy(of: commit), lastPolicy].compactMap { $0 })
     }.findings
     let told = Set(result.findings.map(\.path))

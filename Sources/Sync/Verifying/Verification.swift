@@ -62,7 +62,7 @@ package struct Verification: Sendable {
   /// - Throws: As `Git.run`, and `KeyringError` when the store or GnuPG cannot be used.
   package init(
     ofStoreAt path: String, in repository: Repository?, from start: PolicyHistory.Start,
-    room: VerificationRoom, progress: @escaping (Int, Int) -> Void = { _, _ in }
+    room: VerificationWorkspace, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws {
     let head = try repository?.commitForVerification("HEAD")
     let tree: FileTree
@@ -90,7 +90,7 @@ package struct Verification: Sendable {
   /// - Throws: As `Git.run`, and `KeyringError` with `noStore`, or when GnuPG cannot be used.
   package init(
     ofCommit commit: String, in repository: Repository, from start: PolicyHistory.Start,
-    room: VerificationRoom, progress: @escaping (Int, Int) -> Void = { _, _ in }
+    room: VerificationWorkspace, progress: @escaping (Int, Int) -> Void = { _, _ in }
   ) throws {
     let history = try PolicyHistory(to: commit, then: nil, from: start, in: repository, room: room)
     try self.init(of: commit, after: history, in: repository, room: room, progress: progress)
@@ -101,7 +101,7 @@ package struct Verification: Sendable {
 
   /// Looks at the files of a commit whose history was looked at.
   init(
-    of commit: String, after history: PolicyHistory, in repository: Repository, room: VerificationRoom,
+    of commit: String, after history: PolicyHistory, in repository: Repository, room: VerificationWorkspace,
     progress: @escaping (Int, Int) -> Void
   ) throws {
     self.init(history)

@@ -8,7 +8,7 @@ package import Secrets
 /// - Input that is not a terminal never means yes: a question that cannot be asked is an error (exit code 3), and
 ///   `--no-input` makes every question an error.
 /// - Lines, questions and prompts are escaped here (`Escaping.terminal`), for a terminal and for a pipe. `Table`
-///   escapes text in columns, `print(json:)` escapes JSON. Only `write` and `writeTalk` add text unchanged.
+///   escapes text in columns, `print(json:)` escapes JSON. Only `write` and `writeDiagnostics` add text unchanged.
 /// - Output is collected and written in large pieces. The error of a failed write is remembered and becomes the exit
 ///   code in `finish`. If the reader closes the pipe, the program ends without a message.
 package final class Console {
@@ -40,7 +40,7 @@ package final class Console {
   /// True if data goes to a terminal.
   package var outputIsTerminal: Bool { output.isTerminal }
   /// True if diagnostics go to a terminal.
-  package var talkIsTerminal: Bool { talk.isTerminal }
+  package var diagnosticsIsTerminal: Bool { talk.isTerminal }
   /// True if input comes from a terminal.
   package var inputIsTerminal: Bool { input.isTerminal }
   /// The form in which text from a store is escaped in data.
@@ -48,7 +48,7 @@ package final class Console {
   /// The columns of the terminal that shows data; 80 if the output is not a terminal.
   package var width: Int { output.columns ?? 80 }
   /// The columns of the terminal that shows diagnostics; 80 if standard error is not a terminal.
-  package var talkWidth: Int { talk.columns ?? 80 }
+  package var diagnosticsWidth: Int { talk.columns ?? 80 }
   /// True once the reader of the data has closed the pipe, which lets a long command stop early.
   package var outputIsClosed: Bool { outputError == EPIPE }
 
@@ -121,11 +121,11 @@ package final class Console {
 
   /// Writes one line about a problem, even if the console is quiet. The line is escaped for output.
   package func complain(_ line: String) {
-    writeTalk("\(line)\n")
+    writeDiagnostics("\(line)\n")
   }
 
   /// Writes text to standard error unchanged, for example a line that is redrawn.
-  package func writeTalk(_ text: TerminalText) {
+  package func writeDiagnostics(_ text: TerminalText) {
     // Data first, so that both appear on one terminal in the order in which they were written. A failed write to
     // standard error is ignored, because there is no other place to report it.
     flush()
@@ -133,7 +133,7 @@ package final class Console {
   }
 
   /// Writes a secret to standard error, for protocols that require it.
-  package func writeTalk(secret: borrowing SecretBytes) {
+  package func writeDiagnostics(secret: borrowing SecretBytes) {
     flush()
     unsafe secret.withBytes { bytes in _ = unsafe talk.write(bytes) }
   }
@@ -148,12 +148,12 @@ package final class Console {
   /// - Throws: `promptImpossible` without a terminal or if questions are refused; `interrupted`.
   package func confirm(_ question: String, unless interruption: Int32? = nil) throws -> Bool {
     try requirePerson(for: question)
-    writeTalk("\(question)? [y/N] ")
+    writeDiagnostics("\(question)? [y/N] ")
     do {
       let answer = try input.readLine(unless: interruption).lowercased()
       return answer == "y" || answer == "yes"
     } catch .endOfInput {
-      writeTalk("\n")
+      writeDiagnostics("\n")
       return false
     } catch {
       throw TerminalError(error)
@@ -167,7 +167,7 @@ package final class Console {
   /// - Throws: `promptImpossible` without a terminal or if questions are refused; `inputFailed`.
   package func ask(_ question: String) throws -> String? {
     try requirePerson(for: question)
-    writeTalk("\(question): ")
+    writeDiagnostics("\(question): ")
     do {
       let answer = try input.readLine(unless: nil)
       guard let first = answer.firstIndex(where: { !$0.isWhitespace }),
@@ -175,7 +175,7 @@ package final class Console {
       else { return "" }
       return String(answer[first...last])
     } catch .endOfInput {
-      writeTalk("\n")
+      writeDiagnostics("\n")
       return nil
     } catch {
       throw TerminalError(error)
@@ -253,7 +253,7 @@ package final class Console {
     do throws(SecretInputError) {
       return try input.readSecret(prompt: Escaping.terminal.show(prompt), limit: limit)
     } catch {
-      if error == .endOfInput { writeTalk("\n") }
+      if error == .endOfInput { writeDiagnostics("\n") }
       if error == .notATerminal {
         throw TerminalError.promptImpossible(question: question, .noTerminalBesideProgram)
       }
@@ -276,7 +276,7 @@ package final class Console {
       return try input.readSecret(prompt: Escaping.terminal.show(prompt), limit: limit)
     } catch {
       // At the end of input the cursor is still on the line of the prompt.
-      if error == .endOfInput { writeTalk("\n") }
+      if error == .endOfInput { writeDiagnostics("\n") }
       throw TerminalError(error)
     }
   }

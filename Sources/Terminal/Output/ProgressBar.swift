@@ -40,7 +40,7 @@ package final class ProgressBar {
 
   /// Shows that a number of steps are done.
   package func advance(to done: Int) {
-    guard console.talkIsTerminal, !console.isQuiet else { return }
+    guard console.diagnosticsIsTerminal, !console.isQuiet else { return }
     let time = now()
     guard time - start >= Self.patience else { return }
     if let lastDrawn, time - lastDrawn < Self.interval { return }
@@ -51,7 +51,7 @@ package final class ProgressBar {
   /// Erases the line.
   package func finish() {
     guard drawnWidth > 0 else { return }
-    console.writeTalk("\r\(String(repeating: " ", count: drawnWidth))\r")
+    console.writeDiagnostics("\r\(String(repeating: " ", count: drawnWidth))\r")
     drawnWidth = 0
   }
 
@@ -59,7 +59,7 @@ package final class ProgressBar {
     var counts = "  \(done) of \(total)"
     if let left = remaining(done: done, after: elapsed) { counts += "  \(left) left" }
     // One column stays free, because writing into the last one makes some terminals wrap.
-    let room = console.talkWidth - 1 - label.count - counts.count - 4
+    let room = console.diagnosticsWidth - 1 - label.count - counts.count - 4
     var line = label
     if room >= 10 {
       let width = min(room, 40)
@@ -68,10 +68,10 @@ package final class ProgressBar {
       line += String(repeating: ".", count: width - filled) + "]"
     }
     line += counts
-    line = String(line.prefix(max(console.talkWidth - 1, 0)))
+    line = String(line.prefix(max(console.diagnosticsWidth - 1, 0)))
     let rest = String(repeating: " ", count: max(0, drawnWidth - line.count))
     drawnWidth = max(drawnWidth, line.count)
-    console.writeTalk("\r\(line + rest)")
+    console.writeDiagnostics("\r\(line + rest)")
   }
 
   /// Returns the time left if the rest proceeds at the same speed: `0:14`, `1:02:33`.

@@ -84,7 +84,7 @@ import Testing
       try keyring.update(items[0], changes, secret: SecretBytes(text: "x"))
     }
     #expect(throws: KeyringError.policyNotTrusted(reason), sourceLocation: location) {
-      try keyring.resealOutdated()
+      try keyring.reencryptOutdated()
     }
     #expect(throws: KeyringError.policyNotTrusted(reason), sourceLocation: location) {
       try keyring.plan([.create(group: "x")])
@@ -125,7 +125,7 @@ import Testing
     var asked = 0
     let bob = try Keyring.open(at: world.path, host: world.host(.bob), faults: nil, engine: nil) {
       asked += 1
-      return PastPolicySteps([before, between])
+      return HistoricalPolicies([before, between])
     }
     #expect(bob.distrust == nil && bob.policy.generation == 5 && asked == 1)
   }
@@ -137,7 +137,7 @@ import Testing
     let carol = try world.open(.carol)
     _ = try carol.make(carol.plan([.create(group: "ops"), .join(GnuPGKey.carol.fingerprint, group: "ops")]))
     let bob = try Keyring.open(at: world.path, host: world.host(.bob), faults: nil, engine: nil) {
-      PastPolicySteps([between])
+      HistoricalPolicies([between])
     }
     #expect(bob.distrust == nil && bob.policy.generation == 5)
   }
@@ -287,8 +287,8 @@ import Testing
 
   // MARK: Reapplying changes
 
-  private func reapply(_ person: GnuPGKey) throws -> PolicyReapply {
-    try Keyring.reapply(at: world.path, host: world.host(person), past: PastPolicySteps([before]))
+  private func reapply(_ person: GnuPGKey) throws -> PolicyRebase {
+    try Keyring.reapply(at: world.path, host: world.host(person), past: HistoricalPolicies([before]))
   }
 
   private func expectNotReapplied(

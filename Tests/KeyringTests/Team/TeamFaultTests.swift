@@ -21,7 +21,7 @@ import Testing
     throws
   {
     let count = unsafe getenv("KEYTREE_EVERY_FAULT") == nil ? 4 : 50
-    let bob = StandInEngine.fingerprint(2)
+    let bob = EngineDouble.fingerprint(2)
     func comes(_ store: StandInStore, _ faults: FaultPlan? = nil) throws {
       let keyring = try store.open(faults: faults)
       let edits: [PolicyEdit] = [
@@ -34,7 +34,7 @@ import Testing
       _ = try keyring.make(keyring.plan([.remove(bob)]))
     }
     func prepare() throws -> StandInStore {
-      let store = StandInStore(readers: [StandInEngine.fingerprint(1)])
+      let store = StandInStore(readers: [EngineDouble.fingerprint(1)])
       try store.create()
       if turn == .goes { try comes(store) }
       let items = (0..<count).map { NewItem.login("\($0).example", "me") }
@@ -44,7 +44,7 @@ import Testing
     func change(_ store: StandInStore, _ faults: FaultPlan? = nil) throws {
       try turn == .comes ? comes(store, faults) : goes(store, faults)
     }
-    let counter = Saboteur(at: .max, .isKilled)
+    let counter = FaultInjector(at: .max, .isKilled)
     try change(try prepare(), counter.plan)
     let total = counter.count
     #expect(total > 4 * count)
@@ -52,9 +52,9 @@ import Testing
     let step = unsafe getenv("KEYTREE_EVERY_FAULT").map { unsafe Int(String(cString: $0)) ?? 1 } ?? 2
     var points = 0
     for number in stride(from: 1, through: total, by: step) {
-      for mode in [Saboteur.Mode.isKilled, .fails] {
+      for mode in [FaultInjector.Mode.isKilled, .fails] {
         let store = try prepare()
-        try? change(store, Saboteur(at: number, mode).plan)
+        try? change(store, FaultInjector(at: number, mode).plan)
         points += 1
         // The next command writes. If the change was committed, it is finished first.
         try store.open().add(.login("next.example", "me"), secret: SecretBytes(text: "next"))
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test func `a policy that is half in place is finished by the next process that opens the store`() throws {
-    let bob = StandInEngine.fingerprint(2)
+    let bob = EngineDouble.fingerprint(2)
     let edits: [PolicyEdit] = [
       .add(bob, name: "Bob", role: .member, key: ContentDigest(of: [2])), .join(bob, group: "default"),
     ]

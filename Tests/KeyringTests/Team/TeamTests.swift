@@ -86,7 +86,7 @@ import Testing
       #expect(try now.find(Query(predicates: [.id(record.id)])).items == [record])
     }
     // Nothing is pending.
-    #expect(try now.outdatedItems().isEmpty && now.resealOutdated() == 0)
+    #expect(try now.outdatedItems().isEmpty && now.reencryptOutdated() == 0)
   }
 
   @Test func `an item is moved to a group together with its secret`() throws {
@@ -129,7 +129,7 @@ import Testing
     let change = try alice.plan([.remove(GnuPGKey.carol.fingerprint)])
     #expect(
       throws: KeyringError.team(
-        .cannotReseal(items.map(\.reference), count: 3, reason: .notARecipient))
+        .cannotReencrypt(items.map(\.reference), count: 3, reason: .notARecipient))
     ) { try alice.make(change) }
     #expect(StoreDigest(of: world.path) == before)
   }
@@ -231,8 +231,8 @@ import Testing
     ([.remove(alice)], .lastAdmin),
     ([.role(alice, .member)], .lastAdmin),
     ([.leave(alice, group: "ops")], .lastReader(group: "ops", items: 1)),
-    ([.leave(alice, group: "default")], .locksOut(groups: ["default"])),
-    ([.role(GnuPGKey.bob.fingerprint, .admin), .role(alice, .member)], .locksOut(groups: [])),
+    ([.leave(alice, group: "default")], .losesOwnAccess(groups: ["default"])),
+    ([.role(GnuPGKey.bob.fingerprint, .admin), .role(alice, .member)], .losesOwnAccess(groups: [])),
     ([.delete(group: "ops")], .groupInUse("ops", items: 1)),
     (
       [.leave(alice, group: "default"), .leave(GnuPGKey.bob.fingerprint, group: "default")],

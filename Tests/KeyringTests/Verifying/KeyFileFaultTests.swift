@@ -7,17 +7,17 @@ import Testing
 /// Tests faulty key files. A list of bytes represents a file: each byte is the number of a key.
 @Suite("Faults of key files") struct KeyFileFaultTests {
   private static func key(_ number: UInt8) -> PublicKey {
-    let fingerprint = StandInEngine.fingerprint(number)
+    let fingerprint = EngineDouble.fingerprint(number)
     return PublicKey(fingerprint: fingerprint, userIDs: [], subkeys: [], hasSecret: false)
   }
 
   /// Returns the faults of the files of people 1 to N, and the number of listings. A 0 hides all keys after it.
   private static func faults(_ files: [[UInt8]]) throws -> (
-    list: [(Fingerprint, KeyFileFault)], listings: Int
+    list: [(Fingerprint, KeyFileProblem)], listings: Int
   ) {
     var listings = 0
-    let people = files.indices.map { StandInEngine.fingerprint(UInt8($0 + 1)) }
-    let faults = try KeyFileFaults(of: zip(people, files).map { (person: $0, bytes: $1) }) { bytes in
+    let people = files.indices.map { EngineDouble.fingerprint(UInt8($0 + 1)) }
+    let faults = try KeyFileProblems(of: zip(people, files).map { (person: $0, bytes: $1) }) { bytes in
       listings += 1
       return bytes.prefix { $0 != 0 }.filter { $0 != 10 }.map { key($0) }
     }
@@ -27,9 +27,9 @@ import Testing
   @Test func `files with one key each are listed twice per batch`() throws {
     // 10 is a line feed.
     let files: [[UInt8]] = (1...100).filter { $0 != 10 }.map { [$0] }
-    let people = files.map { StandInEngine.fingerprint($0[0]) }
+    let people = files.map { EngineDouble.fingerprint($0[0]) }
     var listings = 0
-    let faults = try KeyFileFaults(of: zip(people, files).map { (person: $0, bytes: $1) }) { bytes in
+    let faults = try KeyFileProblems(of: zip(people, files).map { (person: $0, bytes: $1) }) { bytes in
       listings += 1
       return bytes.filter { $0 != 10 }.map { Self.key($0) }
     }
@@ -37,26 +37,26 @@ import Testing
   }
 
   /// The files of people 1 to 3, and their faults.
-  static let cases: [([[UInt8]], [(UInt8, KeyFileFault)])] = [
+  static let cases: [([[UInt8]], [(UInt8, KeyFileProblem)])] = [
     ([[1], [2], [3]], []),
     ([[1], [], [3]], [(2, .empty)]),
     ([[1], [0], [3]], [(2, .empty)]),
-    ([[1, 7], [2], [3]], [(1, .others([StandInEngine.fingerprint(7)]))]),
+    ([[1, 7], [2], [3]], [(1, .others([EngineDouble.fingerprint(7)]))]),
     (
       [[2], [1], [3]],
-      [(1, .others([StandInEngine.fingerprint(2)])), (2, .others([StandInEngine.fingerprint(1)]))]
+      [(1, .others([EngineDouble.fingerprint(2)])), (2, .others([EngineDouble.fingerprint(1)]))]
     ),
     // All keys are present and in order, but not each in its own file.
-    ([[1, 2], [], [3]], [(1, .others([StandInEngine.fingerprint(2)])), (2, .empty)]),
-    ([[], [1, 2], [3]], [(1, .empty), (2, .others([StandInEngine.fingerprint(1)]))]),
-    ([[1], [1, 2], [3]], [(2, .others([StandInEngine.fingerprint(1)]))]),
+    ([[1, 2], [], [3]], [(1, .others([EngineDouble.fingerprint(2)])), (2, .empty)]),
+    ([[], [1, 2], [3]], [(1, .empty), (2, .others([EngineDouble.fingerprint(1)]))]),
+    ([[1], [1, 2], [3]], [(2, .others([EngineDouble.fingerprint(1)]))]),
   ]
 
   @Test(arguments: cases.indices)
   func `a fault is reported for the file that has it`(number: Int) throws {
     let (files, expected) = Self.cases[number]
     let found = try Self.faults(files).list
-    #expect(found.map(\.0) == expected.map { StandInEngine.fingerprint($0.0) })
+    #expect(found.map(\.0) == expected.map { EngineDouble.fingerprint($0.0) })
     #expect(found.map(\.1) == expected.map(\.1))
   }
 

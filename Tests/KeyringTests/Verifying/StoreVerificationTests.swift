@@ -26,7 +26,7 @@ import Testing
     // Nothing of the user's own setup is available.
     host.gnupgHome = "/nonexistent"
     host.stateBase = "/nonexistent"
-    let room = try VerificationRoom(host: host)
+    let room = try VerificationWorkspace(host: host)
     defer { room.remove() }
     return try Keyring.forVerification(at: store.path, in: room).verify(in: room)
   }
@@ -39,7 +39,7 @@ import Testing
 
   @Test func `a keyring that is opened for verification cannot write`() throws {
     let (store, _) = try Self.store()
-    let room = try VerificationRoom(host: store.host)
+    let room = try VerificationWorkspace(host: store.host)
     defer { room.remove() }
     let keyring = try Keyring.forVerification(at: store.path, in: room)
     let secret = SecretBytes(copying: [1])
@@ -81,7 +81,7 @@ import Testing
 
   @Test func `an audit of the recipients starts no process`() throws {
     let (store, forge) = try Self.store()
-    let room = try VerificationRoom(host: store.host)
+    let room = try VerificationWorkspace(host: store.host)
     defer { room.remove() }
     let keyring = try Keyring.forVerification(at: store.path, in: room)
     try keyring.prepareAudit()

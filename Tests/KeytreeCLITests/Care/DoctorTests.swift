@@ -9,7 +9,7 @@ import Testing
 struct DoctorTests {
   @Test("doctor does not report an agent that has not been needed yet")
   func agent() throws {
-    let world = try CareWorld([])
+    let world = try MaintenanceFixture([])
     let answer = world.run("doctor")
     #expect(answer.text.contains("ok     agent        not running; it is started when it is needed"))
     #expect(answer.talk.contains("1 thing is wrong"), "there is no key")
@@ -17,7 +17,7 @@ struct DoctorTests {
 
   @Test("doctor names the files that a killed edit has left in memory")
   func leftovers() throws {
-    let world = try CareWorld()
+    let world = try MaintenanceFixture()
     let base = "/dev/shm/kt-" + UUID().uuidString.prefix(8)
     defer { try? FileManager.default.removeItem(atPath: base) }  // A leftover folder is only in memory.
     for (name, mode) in [("keytree-edit-old", 0o700), ("keytree-edit-public", 0o755), ("other", 0o700)] {
@@ -38,7 +38,7 @@ struct DoctorTests {
       (["import", "csv", "/nonexistent"], true),
     ] as [([String], Bool)])
   func explain(words: [String], isBroken: Bool) throws {
-    let world = try CareWorld()
+    let world = try MaintenanceFixture()
     #expect(world.run("init", "--no-git").code == .done)
     if isBroken { world.variables["PATH"] = "/nonexistent" }
     let answer = world.run(["--explain"] + words)

@@ -26,13 +26,13 @@ struct GoldenStoreTests {
     try String(contentsOf: Self.file(name), encoding: .utf8)
   }
 
-  private func trust(_ world: CareWorld) {
+  private func trust(_ world: MaintenanceFixture) {
     #expect(world.run("trust", "--fingerprint", GnuPGKey.alice.fingerprint.text).code == .done)
   }
 
   @Test("a store of format 1 is read exactly as it was written, byte for byte")
   func format1() throws {
-    let world = try CareWorld()
+    let world = try MaintenanceFixture()
     try world.useStore("v1")
     trust(world)
     let found = world.run("find", "--json")
@@ -51,7 +51,7 @@ struct GoldenStoreTests {
 
   @Test("damage to a store is found exactly as expected, and repaired without loss", arguments: damaged)
   func damage(name: String) throws {
-    let world = try CareWorld()
+    let world = try MaintenanceFixture()
     // The policy of this store is valid and is the same in all damaged stores.
     try world.useStore("damaged-line")
     trust(world)
@@ -74,7 +74,7 @@ struct GoldenStoreTests {
   }
 
   /// Runs a command and returns its output, its error and its status in the form of a transcript.
-  private static func transcript(_ world: CareWorld, _ words: String...) -> [String] {
+  private static func transcript(_ world: MaintenanceFixture, _ words: String...) -> [String] {
     let answer = world.run(words)
     let errors = answer.talk.split(separator: "\n").filter { $0.hasPrefix("keytree: ") }.map { "2> \($0)" }
     return ["$ keytree \(words.joined(separator: " "))"] + answer.lines + errors + [

@@ -13,7 +13,7 @@ import Testing
 struct ImportCSVCommandTests {
   @Test("importing the first 200 rows of Chrome's export adds each row once, and nothing the second time")
   func rows() throws {
-    let world = try CareWorld()
+    let world = try MaintenanceFixture()
     let file = "\(world.scratch.path)/passwords.csv"
     let bytes = try Self.rows(201, of: ImportFixtures.csv("chrome-5000.csv").revealed)
     try Data(bytes).write(to: URL(fileURLWithPath: file))

@@ -33,7 +33,7 @@ struct ImportPassCommandTests {
   private func arrives(
     _ source: ImportPassStore, whole: (String, [UInt8]) throws -> [UInt8]?
   ) throws {
-    let world = try CareWorld()
+    let world = try MaintenanceFixture()
     let key = CareTranscriptTests.fixtures.appendingPathComponent("pass/keys/ours.secret.asc").path
     try world.gnupg.run(["--import", key])
     #expect(world.run("init", "--key", GnuPGKey.alice.mail).code == .done)
@@ -65,12 +65,12 @@ struct ImportPassCommandTests {
   }
 
   /// The secret of the item, or of a field without a login: the first line, as a password or as a seed.
-  private func secret(_ line: String, _ world: CareWorld) throws -> [UInt8] {
+  private func secret(_ line: String, _ world: MaintenanceFixture) throws -> [UInt8] {
     try get(reference(line), world: world)
   }
 
   /// The field `note`: everything after the first line.
-  private func note(_ line: String, _ world: CareWorld) throws -> [UInt8] {
+  private func note(_ line: String, _ world: MaintenanceFixture) throws -> [UInt8] {
     guard line.contains(#/"fields":\["note"/#) else { return [] }
     return try get(reference(line), "--field", "note", world: world)
   }
@@ -79,7 +79,7 @@ struct ImportPassCommandTests {
     String(try #require(line.firstMatch(of: #/"reference":"([^"]+)"/#)).1)
   }
 
-  private func get(_ words: String..., world: CareWorld) throws -> [UInt8] {
+  private func get(_ words: String..., world: MaintenanceFixture) throws -> [UInt8] {
     let answer = world.run(["get"] + words)
     #expect(answer.code == .done, "\(answer.talk)")
     return answer.bytes

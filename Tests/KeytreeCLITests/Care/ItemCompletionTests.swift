@@ -9,8 +9,8 @@ import Testing
 @Suite("Completion of items")
 struct ItemCompletionTests {
   /// Returns an environment with the program in its search path, and a store with three items.
-  private func prepare() throws -> (CareWorld, environment: [String: String]) {
-    let world = try CareWorld()
+  private func prepare() throws -> (MaintenanceFixture, environment: [String: String]) {
+    let world = try MaintenanceFixture()
     world.run("init", "--no-git")
     for name in ["github.com/alice", "github.com/bob", "generic:mailer/bot"] {
       #expect(world.run("add", name, input: [1]).code == .done)

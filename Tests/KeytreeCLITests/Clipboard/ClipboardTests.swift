@@ -36,7 +36,7 @@ struct ClipboardTests {
 
   @Test("a secret is copied through standard input only, and cleared after its time", arguments: ways)
   func cleared(way: Way) throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2\n"], programs: way.programs)
+    let world = try ClipboardFixture(["github.com/alice": "hunter2\n"], programs: way.programs)
     let outcome = try world.run("get", "github.com/alice", "--clip=1", session: way.session)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.output.isEmpty)
@@ -56,7 +56,7 @@ struct ClipboardTests {
     "a secret is cleared even if a signal arrives while it is being copied",
     arguments: [SIGTERM, SIGINT, SIGHUP])
   func interruptedCopying(signal: Int32) throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"])
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"])
     world.make(.slow)
     let process = Process()
     process.executableURL = URL(fileURLWithPath: ProcessesProgram.path)
@@ -74,7 +74,7 @@ struct ClipboardTests {
 
   @Test("a secret is cleared even if the first read of the clipboard fails", arguments: ways)
   func failingLook(way: Way) throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: way.programs)
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"], programs: way.programs)
     world.make(.failure)
     #expect(try world.run("get", "github.com/alice", "--clip=1", session: way.session).status == 0)
     try world.wait(for: "an empty clipboard") { world.content == [] }
@@ -83,7 +83,7 @@ struct ClipboardTests {
 
   @Test("a secret is cleared even if the content of the clipboard cannot be read", arguments: ways)
   func blind(way: Way) throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: way.programs)
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"], programs: way.programs)
     world.setKinds("text/plain;charset=utf-8\nUTF8_STRING\n")
     #expect(try world.run("get", "github.com/alice", "--clip=1", session: way.session).status == 0)
     world.removeContent()
@@ -93,7 +93,7 @@ struct ClipboardTests {
 
   @Test("a picture that replaced the secret stays in the clipboard", arguments: ways.prefix(2))
   func picture(way: Way) throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: way.programs)
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"], programs: way.programs)
     #expect(try world.run("get", "github.com/alice", "--clip=1", session: way.session).status == 0)
     world.removeContent()
     world.setKinds("TARGETS\nimage/png\n")
@@ -105,7 +105,7 @@ struct ClipboardTests {
 
   @Test("text that replaced the secret stays in the clipboard")
   func changed() throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"])
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"])
     #expect(try world.run("get", "github.com/alice", "--clip=1").status == 0)
     #expect(world.content == Array("hunter2".utf8))
     world.content = Array("something else".utf8)
@@ -117,7 +117,7 @@ struct ClipboardTests {
 
   @Test("the timer of an earlier copy does not clear a later one")
   func twice() throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"])
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"])
     #expect(try world.run("get", "github.com/alice", "--clip=1").status == 0)
     #expect(try world.run("get", "github.com/alice", "--clip=60").status == 0)
     // The end of the first timer has no visible effect, so the test waits longer than the timer runs.
@@ -133,7 +133,7 @@ struct ClipboardTests {
     "the process that clears the clipboard holds none of the caller's descriptors, so a reader of the output is not blocked"
   )
   func detached() throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"])
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"])
     let start = ContinuousClock.now
     let seconds = Int.random(in: 2000...80_000)
     // `run` reads both streams to the end.
@@ -169,7 +169,7 @@ struct ClipboardTests {
 
   @Test("a secret that is not ASCII is passed to Windows as UTF-16")
   func windows() throws {
-    let world = try ClipboardWorld(["github.com/alice": "é😀"], programs: ["clip.exe", "powershell.exe"])
+    let world = try ClipboardFixture(["github.com/alice": "é😀"], programs: ["clip.exe", "powershell.exe"])
     let session = ["WSL_DISTRO_NAME": "Debian"]
     #expect(try world.run("get", "github.com/alice", "--clip=0", session: session).status == 0)
     #expect(world.content == [0xFF, 0xFE, 0xE9, 0, 0x3D, 0xD8, 0, 0xDE])
@@ -181,7 +181,7 @@ struct ClipboardTests {
 
   @Test("a secret is cleared without a check if Windows has no PowerShell")
   func blindWindows() throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: ["clip.exe"])
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"], programs: ["clip.exe"])
     let session = ["WSL_DISTRO_NAME": "Debian"]
     #expect(try world.run("get", "github.com/alice", "--clip=1", session: session).status == 0)
     try world.wait(for: "an empty clipboard") { world.content == [] }
@@ -190,7 +190,7 @@ struct ClipboardTests {
   @Test("a secret of up to 64 KiB is copied byte for byte", arguments: [65_536, 65_537])
   func large(size: Int) throws {
     let secret = String(repeating: "x", count: size - 1) + "\n"
-    let world = try ClipboardWorld([:])
+    let world = try ClipboardFixture([:])
     try world.program.succeed(["add", "github.com/alice"], input: secret)
     let outcome = try world.run("get", "github.com/alice", "--clip=0")
     #expect((outcome.status == 0) == (size == 65_536))
@@ -200,7 +200,7 @@ struct ClipboardTests {
 
   @Test("a clipboard program that hangs is given up after a time limit")
   func hanging() throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"])
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"])
     try ExecutableFile.write("#!/bin/sh\nexec sleep 1000\n", to: "\(world.program.folder)/bin/xclip")
     let outcome = try world.run("get", "github.com/alice", "--clip")
     #expect(outcome.status == 1)
@@ -211,7 +211,7 @@ struct ClipboardTests {
     "the secret appears in no argument and no file of a process",
     .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
   func traced() throws {
-    let world = try ClipboardWorld(["github.com/alice": "MARKER-hunter2"])
+    let world = try ClipboardFixture(["github.com/alice": "MARKER-hunter2"])
     let log = "\(world.program.folder)/trace"
     let strace = try #require(ProcessesTracer.strace)
     let outcome = try world.run(
@@ -225,7 +225,7 @@ struct ClipboardTests {
 
   @Test("OSC 52 copies the secret to the terminal's clipboard, and Enter clears it")
   func terminal() throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: [])
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"], programs: [])
     let terminal = try PseudoTerminal(
       ["get", "github.com/alice", "--clip", "--osc52"], variables: world.program.variables)
     try terminal.wait(for: "\u{1B}]52;c;aHVudGVyMg==\u{07}")
@@ -239,7 +239,7 @@ struct ClipboardTests {
     "a signal that ends the wait clears the terminal's clipboard",
     arguments: [(SIGINT, 0), (SIGTERM, 143)] as [(Int32, Int32)])
   func interrupted(signal: Int32, status: Int32) throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: [])
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"], programs: [])
     let terminal = try PseudoTerminal(
       ["get", "github.com/alice", "--clip", "--osc52", "--no-input"],
       variables: world.program.variables)
@@ -251,7 +251,7 @@ struct ClipboardTests {
 
   @Test("OSC 52 requires a terminal")
   func noTerminal() throws {
-    let world = try ClipboardWorld(["github.com/alice": "hunter2"], programs: [])
+    let world = try ClipboardFixture(["github.com/alice": "hunter2"], programs: [])
     let outcome = try world.run(
       "get", "github.com/alice", "--clip", "--osc52", tracer: ["/usr/bin/setsid", "-w"])
     #expect(outcome.status == 1)

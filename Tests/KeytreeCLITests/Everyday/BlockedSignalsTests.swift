@@ -67,14 +67,14 @@ struct BlockedSignalsTests {
     #expect(Self.left(in: world) == [])
   }
 
-  private static func world() throws -> EverydayWorld {
-    let world = try EverydayWorld()
+  private static func world() throws -> CommandFixture {
+    let world = try CommandFixture()
     #expect(world.run("add", "notes.example/x", input: Array(("old" + world.folder.path).utf8)).code == .done)
     return world
   }
 
   private func edit(
-    in world: EverydayWorld, editor: String, blocked: [Int32]
+    in world: CommandFixture, editor: String, blocked: [Int32]
   ) throws -> (text: String, code: Int32) {
     var variables = world.variables
     variables["EDITOR"] = editor
@@ -88,7 +88,7 @@ struct BlockedSignalsTests {
   }
 
   /// The leftover folders that contain this test's secret; the others belong to tests that run concurrently.
-  private static func left(in world: EverydayWorld) -> [String] {
+  private static func left(in world: CommandFixture) -> [String] {
     [world.variables["XDG_RUNTIME_DIR"] ?? "", "/dev/shm"].flatMap { base in
       // If the folder does not exist, nothing is left.
       let names = (try? FileManager.default.contentsOfDirectory(atPath: base)) ?? []
@@ -101,7 +101,7 @@ struct BlockedSignalsTests {
     }
   }
 
-  private static func script(_ line: String, in world: EverydayWorld) throws -> String {
+  private static func script(_ line: String, in world: CommandFixture) throws -> String {
     let path = world.folder.path + "/editor"
     try ExecutableFile.write("#!/bin/sh\n\(line)\n", to: path)
     return path

@@ -11,7 +11,7 @@ import Testing
 struct BuiltProgramTests {
   @Test("add asks twice for a secret without echo, and get prints it with a line feed on a terminal")
   func prompts() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let add = try PseudoTerminal(["add", "pty.example/x"], variables: world.variables)
     try add.wait(for: "Secret for internet-password/pty.example/x: ")
     add.type("tops3cret\n")
@@ -28,7 +28,7 @@ struct BuiltProgramTests {
 
   @Test("the keyboard interrupts a question, and nothing is stored")
   func interrupted() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let before = StoreDigest(of: world.store)
     for (keys, ending) in [("\u{3}", -SIGINT), ("\u{4}", 3)] {
       let add = try PseudoTerminal(["add", "pty.example/x"], variables: world.variables)
@@ -43,7 +43,7 @@ struct BuiltProgramTests {
 
   @Test("edit works on a terminal, in memory, and leaves nothing behind")
   func edits() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     #expect(world.run("add", "notes.example/x", input: Array("old".utf8)).code == .done)
     let editor = world.folder.path + "/editor"
     let seen = world.folder.path + "/seen"
@@ -63,7 +63,7 @@ struct BuiltProgramTests {
 
   @Test("a closed standard input is no secret, and a pipe is read to its last byte")
   func pipes() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let before = StoreDigest(of: world.store)
     #expect(try shell("\"$P\" add a.example <&-", world).code == 1)
     #expect(try shell("\"$P\" add a.example </dev/null", world).code == 1)
@@ -76,7 +76,7 @@ struct BuiltProgramTests {
 
   @Test("a command is silent when the reader of its data goes away, and reports a full disk")
   func brokenOutput() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     #expect(world.run("add", "a.example", input: [1]).code == .done)
     let closed = try shell("{ \"$P\" find; echo $? >&2; } | true; sleep 0.2", world)
     #expect(!closed.text.contains("keytree:"))
@@ -87,7 +87,7 @@ struct BuiltProgramTests {
 
   @Test("only the owner can read a file that get --out writes")
   func umask() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     #expect(world.run("add", "a.example", input: [1]).code == .done)
     let made = try shell("umask 0; cd \"$T\"; \"$P\" get a.example --out made; stat -c %a made", world)
     #expect(made.text.hasSuffix("600\n"))
@@ -98,7 +98,7 @@ struct BuiltProgramTests {
   }
 
   /// Runs a line of shell with the program in `$P` and the test's folder in `$T`.
-  func shell(_ line: String, _ world: EverydayWorld) throws -> (text: String, code: Int32) {
+  func shell(_ line: String, _ world: CommandFixture) throws -> (text: String, code: Int32) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", line]

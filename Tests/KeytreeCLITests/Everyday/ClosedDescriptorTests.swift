@@ -12,7 +12,7 @@ struct ClosedDescriptorTests {
 
   @Test("closed standard input is empty, and so is the secret read from it")
   func input() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let before = StoreDigest(of: world.store)
     let add = try program.shell("\"$P\" add a.example <&-", world)
     #expect(add.code == 1)
@@ -22,7 +22,7 @@ struct ClosedDescriptorTests {
 
   @Test("data that cannot be written is an error", arguments: ["get a.example", "find", "help", "--version"])
   func output(words: String) throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     #expect(world.run("add", "a.example", input: [1]).code == .done)
     let result = try program.shell("\"$P\" \(words) >&-", world)
     #expect(result.code == 1)
@@ -31,7 +31,7 @@ struct ClosedDescriptorTests {
 
   @Test("diagnostics are not written into the store", arguments: ["2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
   func talk(closed: String) throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let input = closed.hasPrefix("<") ? "" : "printf x | "
     let add = try program.shell("\(input)\"$P\" add a.example \(closed)", world)
     #expect(add.code == (input.isEmpty ? 1 : 0))

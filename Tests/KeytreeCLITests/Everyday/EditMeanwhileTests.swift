@@ -12,7 +12,8 @@ struct EditMeanwhileTests {
   func bothChanged() throws {
     let (world, result) = try edit(meanwhile: "printf theirs | \"$P\" set notes.example/x --secret")
     #expect(result.code == .failure)
-    #expect(result.talkText.contains("was changed while you edited it: your version is kept as keytree://"))
+    #expect(
+      result.diagnosticsText.contains("was changed while you edited it: your version is kept as keytree://"))
     #expect(world.run("get", "notes.example/x").text == "theirs")
     let conflicts = world.run("resolve", "--json").text.split(separator: "\n")
     #expect(conflicts.count == 1)
@@ -58,7 +59,7 @@ struct EditMeanwhileTests {
       meanwhile: "cp \(policy) \"$T/policy\"; echo >> \(policy); (sleep 1; cp \"$T/policy\" \(policy)) &",
       answers: String(repeating: "y\n", count: 10_000))
     #expect(result.code == .done)
-    #expect(result.talkText.contains("The edited secret is not stored yet. Try again? [y/N] "))
+    #expect(result.diagnosticsText.contains("The edited secret is not stored yet. Try again? [y/N] "))
     #expect(world.run("get", "notes.example/x").text == "mine")
   }
 
@@ -68,7 +69,7 @@ struct EditMeanwhileTests {
       meanwhile: "cp \"$KEYTREE_STORE/policy.json\" \"$T\"; echo >> \"$KEYTREE_STORE/policy.json\"",
       answers: "y\nn\n")
     #expect(result.code == .policyNotTrusted)
-    #expect(result.talkText.split(separator: "Try again?").count == 3)
+    #expect(result.diagnosticsText.split(separator: "Try again?").count == 3)
     let policy = try Data(contentsOf: URL(fileURLWithPath: world.folder.path + "/policy.json"))
     try policy.write(to: URL(fileURLWithPath: world.store + "/policy.json"))
     #expect(world.run("get", "notes.example/x").text == "old")
@@ -77,8 +78,8 @@ struct EditMeanwhileTests {
   /// Edits `notes.example/x` with an editor that runs a command meanwhile.
   private func edit(
     meanwhile line: String, answers: String = ""
-  ) throws -> (EverydayWorld, EverydayWorld.Result) {
-    let world = try EverydayWorld()
+  ) throws -> (CommandFixture, CommandFixture.Result) {
+    let world = try CommandFixture()
     #expect(world.run("add", "notes.example/x", "-l", "Label", input: Array("old".utf8)).code == .done)
     let editor = world.folder.path + "/editor"
     let script = """

@@ -12,7 +12,7 @@ struct ExactSecretTests {
 
   @Test("a secret is stored and returned byte for byte")
   func exact() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let secrets: [[UInt8]] = [
       [0], [10], Array("a\r\n".utf8), Array(0...255), Array("x\u{FEFF}é".utf8), [0xC3],
       Array("{}\n{}\n".utf8),
@@ -21,7 +21,7 @@ struct ExactSecretTests {
     for (number, secret) in secrets.enumerated() {
       let name = Word("exact.example/\(number)")
       let added = world.run("add", name, input: secret)
-      #expect(added.code == .done, "\(number): \(added.talkText)")
+      #expect(added.code == .done, "\(number): \(added.diagnosticsText)")
       #expect(world.run("get", name).output == secret, "\(number)")
       // On a terminal exactly one line feed is added.
       #expect(world.run("get", name, isTerminal: true).output == secret + [10], "\(number)")
@@ -36,7 +36,7 @@ struct ExactSecretTests {
 
   @Test("a secret in JSON is text if it is UTF-8, and Base64 otherwise")
   func forms() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     for (secret, form) in [
       (Array("a\"\\\u{1}é".utf8), #""secret":"a\"\\\u0001é""#), ([0xFF], #""secret":{"base64":"/w=="}"#),
       ([0xED, 0xA0, 0x80], #""secret":{"base64":"7aCA"}"#),
@@ -49,7 +49,7 @@ struct ExactSecretTests {
 
   @Test("a secret of more than 1 MiB is refused, and nothing changes")
   func tooLarge() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     #expect(world.run("add", "small.example", input: [1]).code == .done)
     let before = StoreDigest(of: world.store)
     let large = [UInt8](repeating: 0x61, count: Self.limit + 1)
@@ -59,7 +59,7 @@ struct ExactSecretTests {
       let result = world.run(words, input: large)
       #expect(result.code == .failure)
       #expect(
-        result.talkText.hasPrefix(
+        result.diagnosticsText.hasPrefix(
           "keytree: cannot store the secret: it is longer than 1048576 bytes\nhint: "))
     }
     #expect(StoreDigest(of: world.store) == before)
@@ -67,7 +67,7 @@ struct ExactSecretTests {
 
   @Test("attributes of 16 KiB are refused, and nothing changes")
   func attributesTooLarge() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let before = StoreDigest(of: world.store)
     var words: [Word] = ["add", "large.example"]
     for number in 0..<5 {

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Fields of a login")
 struct FieldTests {
-  private func world() throws -> EverydayWorld {
-    let world = try EverydayWorld()
+  private func world() throws -> CommandFixture {
+    let world = try CommandFixture()
     #expect(world.run("add", "github.com/alice", input: Array("password".utf8)).code == .done)
     #expect(world.run("add", "github.com/alice", "--field", "note", input: Array("note".utf8)).code == .done)
     let seed = Array("otpauth://totp/x?secret=GEZDGNBV".utf8)
@@ -15,7 +15,7 @@ struct FieldTests {
     return world
   }
 
-  private func references(_ world: EverydayWorld) -> Set<String> {
+  private func references(_ world: CommandFixture) -> Set<String> {
     let lines = world.run("find", "--json").text.split(separator: "\n")
     return Set(lines.compactMap { $0.firstMatch(of: #/"reference":"([^"]+)"/#).map { String($0.1) } })
   }
@@ -30,7 +30,7 @@ struct FieldTests {
       ["get", "internet:github.com"],
     ] as [[Word]])
   func names(words: [Word]) throws {
-    let programs = try SecurityWorld()
+    let programs = try SecurityFixture()
     let world = programs.world
     for field in [[], ["--field", "note"], ["--field", "otp"]] as [[Word]] {
       #expect(world.run(["add", "github.com/alice"] + field, input: Array("note".utf8)).code == .done)
@@ -40,7 +40,7 @@ struct FieldTests {
     let command = words.map { $0 == "NAME" ? "github.com/alice" : $0 }
     // `edit` requires a terminal.
     let result = world.run(command, isTerminal: words[0] == "edit")
-    #expect(result.code == .notFound && result.output == [], "\(result.talkText)")
+    #expect(result.code == .notFound && result.output == [], "\(result.diagnosticsText)")
     #expect(world.run("get", "github.com/alice", "--field", "note").text == "note")
   }
 

@@ -35,7 +35,7 @@ struct OneTimePasswordTests {
 
   @Test("a code by counter makes a commit, and a code by time does not")
   func committed() throws {
-    let world = try CareWorld()
+    let world = try MaintenanceFixture()
     world.run("init")
     world.run("otp", "add", "bank.example/4711", input: Array((Self.seed + "7").utf8))
     world.run("otp", "add", "site.example/alice", input: Array("GEZDGNBV".utf8))
@@ -70,7 +70,7 @@ struct OneTimePasswordTests {
 
   @Test("no code is shown if the next counter cannot be stored")
   func notStored() throws {
-    let world = try CareWorld()
+    let world = try MaintenanceFixture()
     world.run("init", "--no-git")
     world.run("otp", "add", "bank.example/4711", input: Array((Self.seed + "7").utf8))
     // A damaged line prevents writes to its shard, but the other lines can still be read.

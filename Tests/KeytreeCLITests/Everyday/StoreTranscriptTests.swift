@@ -41,8 +41,8 @@ struct StoreTranscriptTests {
       ],
       program: { words, environment, console in
         let path = folder.path + "/store"
-        if words.first == "edit" { SignalTurn.begin() }
-        defer { if words.first == "edit" { SignalTurn.end() } }
+        if words.first == "edit" { SignalTestLock.begin() }
+        defer { if words.first == "edit" { SignalTestLock.end() } }
         let before = StoreDigest(of: path)
         let code = Program.run(words, environment: environment, console: console)
         let after = StoreDigest(of: path)

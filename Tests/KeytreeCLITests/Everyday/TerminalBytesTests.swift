@@ -25,21 +25,21 @@ struct TerminalBytesTests {
 
   @Test("no attribute makes any command print a control character")
   func attributes() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     #expect(Self.names.count > 15)
     for value in Self.evil {
       try useEverywhere(value, in: world)
     }
   }
 
-  private func useEverywhere(_ value: [UInt8], in world: EverydayWorld) throws {
+  private func useEverywhere(_ value: [UInt8], in world: CommandFixture) throws {
     func word(_ before: String = "", _ after: String = "") -> Word {
       Word(Array(before.utf8) + value + Array(after.utf8))
     }
     func run(_ code: ExitCode, _ words: [Word]) {
       let result = world.run(words, input: Array("s\ns\n".utf8), isTerminal: true)
       let line = words.map(\.approximateText).joined(separator: " ")
-      #expect(result.code == code, "\(line): \(result.talkText)")
+      #expect(result.code == code, "\(line): \(result.diagnosticsText)")
       Self.expectHarmless(result.output, line)
       Self.expectHarmless(result.talk, line)
     }

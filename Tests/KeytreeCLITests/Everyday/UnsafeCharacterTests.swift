@@ -41,21 +41,21 @@ struct UnsafeCharacterTests {
     #expect(names == [], "\(output) contains them raw", sourceLocation: place)
   }
 
-  private let world: EverydayWorld
+  private let world: CommandFixture
 
-  init() throws { world = try EverydayWorld() }
+  init() throws { world = try CommandFixture() }
 
   /// Runs a command with pipes and on a terminal, and checks its output.
   @discardableResult
   private func expectEscaped(
     _ code: ExitCode?, _ words: [Word], at place: SourceLocation = #_sourceLocation
-  ) -> EverydayWorld.Result {
+  ) -> CommandFixture.Result {
     let line = words.map(\.approximateText).joined(separator: " ").prefix(60)
     let isChange = ["add", "set", "mv", "cp", "rm", "import"].contains(words[0].text)
     let results = (isChange ? [false] : [true, false]).map { isTerminal in
       let result = world.run(words, input: Array("s\ns\n".utf8), isTerminal: isTerminal)
       let isExpected = code.map { $0 == result.code } ?? (result.code != .done)
-      #expect(isExpected, "\(line): \(result.code), \(result.talkText)", sourceLocation: place)
+      #expect(isExpected, "\(line): \(result.code), \(result.diagnosticsText)", sourceLocation: place)
       Self.expectEscaped(result.output, "`\(line)`, terminal \(isTerminal)", place)
       Self.expectEscaped(result.talk, "messages of `\(line)`, terminal \(isTerminal)", place)
       return result
@@ -190,7 +190,7 @@ struct UnsafeCharacterTests {
       let file = try #require(FileManager.default.contents(atPath: path))
       Self.expectEscaped(Array(file), "export json --format \(format.approximateText)", #_sourceLocation)
     }
-    let second = try EverydayWorld()
+    let second = try CommandFixture()
     #expect(second.run("import", "json", Word(world.folder.path + "/keytree.json")).code == .done)
     #expect(second.run(["get"] + item).output == Array(secret.utf8))
     for number in Self.texts.indices { #expect(second.run(["get"] + name(number)).text == "s") }
@@ -210,7 +210,7 @@ struct UnsafeCharacterTests {
     #expect(
       world.run(["export", "csv", Word(path), "--plaintext", "--accept-loss", "--format", Word(format)]).code
         == .done)
-    let second = try EverydayWorld()
+    let second = try CommandFixture()
     #expect(second.run("import", "csv", Word(path)).code == .done)
     #expect(second.run("get", "h.example/alice").output == Array(secret.utf8))
   }

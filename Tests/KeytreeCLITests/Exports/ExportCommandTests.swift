@@ -13,8 +13,8 @@ import Testing
 struct ExportCommandTests {
   private let alice = GnuPGKey.alice.fingerprint.text
 
-  private func world() throws -> CareWorld {
-    let world = try CareWorld()
+  private func world() throws -> MaintenanceFixture {
+    let world = try MaintenanceFixture()
     #expect(world.run("init", "--no-git", "--key", GnuPGKey.alice.mail).code == .done)
     return world
   }
@@ -24,7 +24,7 @@ struct ExportCommandTests {
     return try #require(facts[.posixPermissions] as? Int)
   }
 
-  private func summary(_ world: CareWorld) throws -> Set<String> {
+  private func summary(_ world: MaintenanceFixture) throws -> Set<String> {
     var lines: Set<String> = []
     for line in world.run("find", "--json").lines {
       let reference = try #require(line.firstMatch(of: #/"reference":"([^"]+)"/#)).1

@@ -9,9 +9,9 @@ import Testing
 /// Two items, or an item and a forged line, with the same id.
 @Suite("Two lines with one id")
 struct DuplicateIDTests {
-  let world: ForgedWorld
+  let world: ForgeryFixture
 
-  init() throws { world = try ForgedWorld() }
+  init() throws { world = try ForgeryFixture() }
 
   @Test(arguments: [Timestamp(microseconds: 1), Timestamp(microseconds: 4_000_000_000_000_000)])
   func `a duplicate id gives no variable or template the secret of the other item`(created: Timestamp) throws

@@ -54,9 +54,9 @@ struct ForgedLine: Sendable, CustomTestStringConvertible {
 
 @Suite("A forged line of the index releases nothing")
 struct ForgedLineTests {
-  let world: ForgedWorld
+  let world: ForgeryFixture
 
-  init() throws { world = try ForgedWorld() }
+  init() throws { world = try ForgeryFixture() }
 
   /// Runs commands on an item that is listed through a forged line.
   private func expectRefusals(_ forged: ForgedLine, by releases: [Release], names: Bool = false) throws {
@@ -87,8 +87,8 @@ struct ForgedLineTests {
     // A local line cannot arrive through a push.
     if forged.name == "local" { return }
     // The item's files are also at the path that the line names.
-    let files = [ForgedWorld.secretFile(old), ForgedWorld.recordFile(old)]
-    let copies = [ForgedWorld.secretFile(new), ForgedWorld.recordFile(new)]
+    let files = [ForgeryFixture.secretFile(old), ForgeryFixture.recordFile(old)]
+    let copies = [ForgeryFixture.secretFile(new), ForgeryFixture.recordFile(new)]
     for (from, to) in zip(files, copies) { try world.write(try world.bytes(from), to: to) }
     try expectRefusals(forged, by: Release.few)
     // The record at that path agrees with the line, but has the old proof.

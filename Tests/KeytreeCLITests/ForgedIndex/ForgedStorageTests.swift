@@ -6,9 +6,9 @@ import Testing
 /// The record that a member has signed decides where a secret is stored, never a line of the index.
 @Suite("A forged line of the index does not decide where a secret goes")
 struct ForgedStorageTests {
-  let world: ForgedWorld
+  let world: ForgeryFixture
 
-  init() throws { world = try ForgedWorld() }
+  init() throws { world = try ForgeryFixture() }
 
   /// Expects that a refused command has changed no file of an item, so that Bob can read nothing new.
   private func expectUntouched(
@@ -73,8 +73,8 @@ struct ForgedStorageTests {
       // A secret for `prod.example` would be stored for the readers of `mail.example`.
       let line = try world.line("prod.example/root")
       let other = try world.line("mail.example/alice")
-      try world.remove(ForgedWorld.secretFile(line))
-      try world.remove(ForgedWorld.recordFile(line))
+      try world.remove(ForgeryFixture.secretFile(line))
+      try world.remove(ForgeryFixture.recordFile(line))
       try world.forge(line) { $0.id = other.id }
       let before = try world.contents()
       try expectUntouched(storage, before, try storage.run(world, "prod.example", "root"))

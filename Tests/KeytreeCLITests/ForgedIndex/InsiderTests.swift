@@ -8,17 +8,17 @@ import Testing
 /// record for it in his own group.
 @Suite("A member of one group gets nothing of another group")
 struct InsiderTests {
-  let world: ForgedWorld
+  let world: ForgeryFixture
   private let planted: ItemRecord
 
   init() throws {
-    world = try ForgedWorld()
+    world = try ForgeryFixture()
     var line = try world.line("prod.example/root")
     var generator = SystemRandomNumberGenerator()
     line.id = ItemID(using: &generator)
     line.group = "default"
     line.attributes[.server] = "bob.example"
-    let message = try world.bytes(ForgedWorld.secretFile(try world.line("prod.example/root")))
+    let message = try world.bytes(ForgeryFixture.secretFile(try world.line("prod.example/root")))
     try world.plant(line, message, signedBy: .bob)
     planted = try world.line("bob.example/root")
   }
@@ -77,7 +77,7 @@ struct InsiderTests {
   /// Recipient packets are not authenticated, so Bob can put one of his own, with another session key, in front of the
   /// file.
   @Test func `a recipient packet of another file reveals nothing of another group`() throws {
-    let other = try world.bytes(ForgedWorld.secretFile(try world.line("hub.example/alice")))
+    let other = try world.bytes(ForgeryFixture.secretFile(try world.line("hub.example/alice")))
     var packets: [[UInt8]] = []
     var rest = other[...]
     // The packets of GnuPG have one or two length octets (RFC 9580, 4.2.2).
@@ -88,7 +88,7 @@ struct InsiderTests {
       rest = rest.dropFirst(size)
     }
     #expect(packets.count == 2)
-    let message = try world.bytes(ForgedWorld.secretFile(planted))
+    let message = try world.bytes(ForgeryFixture.secretFile(planted))
     for packet in packets {
       try world.plant(planted, packet + message, signedBy: .bob)
       try expectNothing()

@@ -7,14 +7,14 @@ import Testing
 /// A seed or a note is never released as a password.
 @Suite("A field does not become a password")
 struct PromotedFieldTests {
-  let world: ForgedWorld
+  let world: ForgeryFixture
 
-  init() throws { world = try ForgedWorld() }
+  init() throws { world = try ForgeryFixture() }
 
   private func removeLogin() throws {
     let login = try world.line("hub.example/alice")
-    try world.remove(ForgedWorld.secretFile(login))
-    try world.remove(ForgedWorld.recordFile(login))
+    try world.remove(ForgeryFixture.secretFile(login))
+    try world.remove(ForgeryFixture.recordFile(login))
     try world.drop(login)
   }
 
@@ -48,8 +48,8 @@ struct PromotedFieldTests {
     let new = try world.forge(old) { $0.attributes[.field] = nil }
     #expect(new.path.field == nil)
     if takesFiles {
-      try world.write(try world.bytes(ForgedWorld.secretFile(old)), to: ForgedWorld.secretFile(login))
-      try world.write(try world.bytes(ForgedWorld.recordFile(old)), to: ForgedWorld.recordFile(login))
+      try world.write(try world.bytes(ForgeryFixture.secretFile(old)), to: ForgeryFixture.secretFile(login))
+      try world.write(try world.bytes(ForgeryFixture.recordFile(old)), to: ForgeryFixture.recordFile(login))
     }
     try expectRefusals()
     let get = Release.command(world, ["get", "hub.example/alice"])
@@ -60,7 +60,7 @@ struct PromotedFieldTests {
   func `a field is not released when its encrypted file replaces that of the password`(field: String) throws {
     let login = try world.line("hub.example/alice")
     let old = try world.line("hub.example/alice", field: field)
-    try world.write(try world.bytes(ForgedWorld.secretFile(old)), to: ForgedWorld.secretFile(login))
+    try world.write(try world.bytes(ForgeryFixture.secretFile(old)), to: ForgeryFixture.secretFile(login))
     try world.forge(login) { $0.sealed = old.sealed }
     try expectRefusals()
   }
@@ -68,7 +68,7 @@ struct PromotedFieldTests {
   @Test func `a password is not released as a seed`() throws {
     let seed = try world.line("hub.example/alice", field: "otp")
     let login = try world.line("hub.example/alice")
-    try world.write(try world.bytes(ForgedWorld.secretFile(login)), to: ForgedWorld.secretFile(seed))
+    try world.write(try world.bytes(ForgeryFixture.secretFile(login)), to: ForgeryFixture.secretFile(seed))
     try world.forge(seed) { $0.sealed = login.sealed }
     for words in [["otp", "hub.example/alice"], ["get", "hub.example/alice", "--field", "otp"]] {
       let outcome = Release.command(world, words)

@@ -6,46 +6,46 @@ import Testing
 /// A change that an attacker makes to the two files of an item so that the index still agrees with the record.
 struct RecordSabotage: Sendable, CustomTestStringConvertible {
   let name: String
-  let act: @Sendable (ForgedWorld, ItemRecord) throws -> Void
+  let act: @Sendable (ForgeryFixture, ItemRecord) throws -> Void
 
   var testDescription: String { name }
 
-  init(_ name: String, _ act: @escaping @Sendable (ForgedWorld, ItemRecord) throws -> Void) {
+  init(_ name: String, _ act: @escaping @Sendable (ForgeryFixture, ItemRecord) throws -> Void) {
     (self.name, self.act) = (name, act)
   }
 
   /// Rewrites the file of a record from its changed lines 1 and 2.
   private static func rewrite(
-    _ world: ForgedWorld, _ item: ItemRecord, _ change: (RecordFile) throws -> [UInt8]
+    _ world: ForgeryFixture, _ item: ItemRecord, _ change: (RecordFile) throws -> [UInt8]
   ) throws {
-    let path = ForgedWorld.recordFile(item)
+    let path = ForgeryFixture.recordFile(item)
     try world.write(try change(try RecordFile(parsing: try world.bytes(path))), to: path)
   }
 
   private static func replaceProof(
-    _ world: ForgedWorld, _ item: ItemRecord, _ change: (RecordProof) -> RecordProof
+    _ world: ForgeryFixture, _ item: ItemRecord, _ change: (RecordProof) -> RecordProof
   ) throws {
     try rewrite(world, item) { RecordFile(line: $0.line, record: $0.record, proof: change($0.proof)).bytes }
   }
 
-  private static func copy(_ world: ForgedWorld, _ from: ItemRecord, over to: ItemRecord) throws {
-    try world.write(try world.bytes(ForgedWorld.secretFile(from)), to: ForgedWorld.secretFile(to))
+  private static func copy(_ world: ForgeryFixture, _ from: ItemRecord, over to: ItemRecord) throws {
+    try world.write(try world.bytes(ForgeryFixture.secretFile(from)), to: ForgeryFixture.secretFile(to))
   }
 
   static let all: [RecordSabotage] = [
-    RecordSabotage("no record") { try $0.remove(ForgedWorld.recordFile($1)) },
+    RecordSabotage("no record") { try $0.remove(ForgeryFixture.recordFile($1)) },
     RecordSabotage("no proof") { world, item in try rewrite(world, item) { $0.line + [10] } },
-    RecordSabotage("an empty record") { try $0.write([], to: ForgedWorld.recordFile($1)) },
+    RecordSabotage("an empty record") { try $0.write([], to: ForgeryFixture.recordFile($1)) },
     RecordSabotage("signed by a stranger") { world, item in
-      try world.write(try world.sign(item, by: .carol).bytes, to: ForgedWorld.recordFile(item))
+      try world.write(try world.sign(item, by: .carol).bytes, to: ForgeryFixture.recordFile(item))
     },
     RecordSabotage("signed by a member of another group") { world, item in
-      try world.write(try world.sign(item, by: .bob).bytes, to: ForgedWorld.recordFile(item))
+      try world.write(try world.sign(item, by: .bob).bytes, to: ForgeryFixture.recordFile(item))
     },
     RecordSabotage("signed for another keyring") { world, item in
       let other = try #require(KeyringID(hex: String(repeating: "ab", count: 16)))
       let file = try world.sign(item, by: .alice, keyring: other)
-      try world.write(file.bytes, to: ForgedWorld.recordFile(item))
+      try world.write(file.bytes, to: ForgeryFixture.recordFile(item))
     },
     RecordSabotage("the number of another leaf") { world, item in
       try replaceProof(world, item) { proof in
@@ -65,7 +65,7 @@ struct RecordSabotage: Sendable, CustomTestStringConvertible {
       }
     },
     RecordSabotage("the proof of another item") { world, item in
-      let path = ForgedWorld.recordFile(try world.line("mail.example/alice"))
+      let path = ForgeryFixture.recordFile(try world.line("mail.example/alice"))
       let proof = try RecordFile(parsing: try world.bytes(path)).proof
       try replaceProof(world, item) { _ in proof }
     },
@@ -89,8 +89,8 @@ struct RecordSabotage: Sendable, CustomTestStringConvertible {
     RecordSabotage("both files of another item") { world, item in
       let other = try world.line("ops.example/root")
       try copy(world, other, over: item)
-      try world.write(try world.bytes(ForgedWorld.recordFile(other)), to: ForgedWorld.recordFile(item))
+      try world.write(try world.bytes(ForgeryFixture.recordFile(other)), to: ForgeryFixture.recordFile(item))
     },
-    RecordSabotage("no encrypted file") { try $0.remove(ForgedWorld.secretFile($1)) },
+    RecordSabotage("no encrypted file") { try $0.remove(ForgeryFixture.secretFile($1)) },
   ]
 }

@@ -21,7 +21,7 @@ struct Release: Sendable, CustomTestStringConvertible {
   let name: String
   /// The exit status of a refusal; nil if the protocol of another program defines its own.
   var refusal: Int32? = ExitCode.damaged.rawValue
-  let run: @Sendable (ForgedWorld, _ server: String, _ account: String) throws -> Outcome
+  let run: @Sendable (ForgeryFixture, _ server: String, _ account: String) throws -> Outcome
 
   var testDescription: String { name }
 
@@ -74,23 +74,23 @@ struct Release: Sendable, CustomTestStringConvertible {
   // MARK: Running
 
   static func command(
-    _ world: ForgedWorld, _ words: [String], input: String = "", isTerminal: Bool = false,
+    _ world: ForgeryFixture, _ words: [String], input: String = "", isTerminal: Bool = false,
     more: [String: String] = [:]
   ) -> Outcome {
     let result = world.alice.run(
       words.map { Word($0) }, input: Array(input.utf8), isTerminal: isTerminal, more: more)
-    return Outcome(status: result.code.rawValue, output: result.text, diagnostics: result.talkText)
+    return Outcome(status: result.code.rawValue, output: result.text, diagnostics: result.diagnosticsText)
   }
 
   static func foreign(
-    _ world: ForgedWorld, _ name: ProgramName, _ words: [String], _ input: String
+    _ world: ForgeryFixture, _ name: ProgramName, _ words: [String], _ input: String
   ) -> Outcome {
     let result = world.alice.run(as: name, words, input: input)
     return Outcome(status: result.status, output: result.text, diagnostics: result.talk)
   }
 
   /// Runs the built program, because `run` replaces its process.
-  static func built(_ world: ForgedWorld, _ words: [String]) throws -> Outcome {
+  static func built(_ world: ForgeryFixture, _ words: [String]) throws -> Outcome {
     // The output goes to files, because a signal from another test can interrupt a pipe.
     let files = ["stdout", "stderr"].map { "\(world.alice.folder.path)/\($0)" }
     for file in files { try Data().write(to: URL(fileURLWithPath: file)) }
@@ -112,11 +112,11 @@ extension Release.Outcome {
 
   /// True if the output or the diagnostics of the command contain a secret of the store.
   var hasSecret: Bool {
-    ForgedWorld.forbidden.contains { output.contains($0) || diagnostics.contains($0) }
+    ForgeryFixture.forbidden.contains { output.contains($0) || diagnostics.contains($0) }
   }
 }
 
-extension ForgedWorld {
+extension ForgeryFixture {
   /// Returns the path of an item below its class, as listed in the index. If the index lacks the item, the path is that
   /// of an `https` login.
   func path(_ server: String, _ account: String) throws -> String {

@@ -9,16 +9,16 @@ import Testing
 /// is restored; `sync` does not accept it silently.
 @Suite("An older version of an item")
 struct RollbackTests {
-  let world: ForgedWorld
+  let world: ForgeryFixture
   private let old: ItemRecord
   private let files: [String: [UInt8]]
 
   init() throws {
-    world = try ForgedWorld()
+    world = try ForgeryFixture()
     old = try world.line("prod.example/root")
     files = [
-      ForgedWorld.secretFile(old): try world.bytes(ForgedWorld.secretFile(old)),
-      ForgedWorld.recordFile(old): try world.bytes(ForgedWorld.recordFile(old)),
+      ForgeryFixture.secretFile(old): try world.bytes(ForgeryFixture.secretFile(old)),
+      ForgeryFixture.recordFile(old): try world.bytes(ForgeryFixture.recordFile(old)),
     ]
     try world.alice.done(["set", "prod.example/root", "--secret"], input: "later-password")
   }

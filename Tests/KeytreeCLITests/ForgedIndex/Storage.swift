@@ -12,7 +12,7 @@ struct Storage: Sendable, CustomTestStringConvertible {
   static let secret = "new-secret"
 
   let name: String
-  let run: @Sendable (ForgedWorld, _ server: String, _ account: String) throws -> Release.Outcome
+  let run: @Sendable (ForgeryFixture, _ server: String, _ account: String) throws -> Release.Outcome
 
   var testDescription: String { name }
 
@@ -53,7 +53,7 @@ struct Storage: Sendable, CustomTestStringConvertible {
   ]
 }
 
-extension ForgedWorld {
+extension ForgeryFixture {
   /// Returns the bytes of every file of the items and conflict copies, by path.
   func contents() throws -> [String: [UInt8]] {
     var contents: [String: [UInt8]] = [:]

@@ -4,9 +4,9 @@ import Testing
 /// Every command that releases a secret, combined with every possible fault of an item's files.
 @Suite("A record that is not believed releases nothing")
 struct VerificationMatrixTests {
-  let world: ForgedWorld
+  let world: ForgeryFixture
 
-  init() throws { world = try ForgedWorld() }
+  init() throws { world = try ForgeryFixture() }
 
   @Test func `each command releases the secret of an untouched item`() throws {
     for release in Release.all where release.name != "get --qr" {
@@ -31,7 +31,7 @@ struct VerificationMatrixTests {
       }
       // The other items are unaffected.
       let other = Release.command(world, ["get", "hub.example/alice"])
-      #expect(other.output == ForgedWorld.secrets["hub.example/alice"])
+      #expect(other.output == ForgeryFixture.secrets["hub.example/alice"])
     }
   }
 }

@@ -9,7 +9,7 @@ import Testing
 @Suite("The history of a store")
 struct HistoryTests {
   @Test func `every command that changes the store makes one commit`() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let csv = world.folder.path + "/passwords.csv"
     try Data("name,url,username,password\nx,https://x.example/,carol,s1\ny,https://y.example/,dave,s2\n".utf8)
       .write(to: URL(fileURLWithPath: csv))
@@ -31,7 +31,7 @@ struct HistoryTests {
     var subjects = ["make the keyring"]
     for (words, subject) in steps {
       let result = world.run(words, input: Array("secret".utf8))
-      #expect(result.code == .done, "\(words): \(result.talkText)")
+      #expect(result.code == .done, "\(words): \(result.diagnosticsText)")
       if let subject { subjects.append(subject) }
       #expect(try world.subjects() == subjects, "\(words)")
     }
@@ -43,13 +43,13 @@ struct HistoryTests {
   }
 
   @Test func `a change that git fails to commit is stored, reported and committed later`() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let lock = URL(fileURLWithPath: "\(world.store)/.git/index.lock")
     try Data().write(to: lock)
     let added = world.run("add", "a.example/alice", input: [1])
     #expect(added.code == .gitFailed)
-    #expect(added.talkText.contains("Added keytree://internet-password/a.example/alice"))
-    #expect(added.talkText.contains("keytree: stored, but not committed: another git is at work"))
+    #expect(added.diagnosticsText.contains("Added keytree://internet-password/a.example/alice"))
+    #expect(added.diagnosticsText.contains("keytree: stored, but not committed: another git is at work"))
     #expect(world.run("get", "a.example/alice").output == [1])
     let status = world.run("status")
     #expect(status.code == .gitFailed)
@@ -60,11 +60,11 @@ struct HistoryTests {
   }
 
   @Test func `init creates a store without git and says so`() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let made = world.run(
       ["init", "--store", Word(world.folder.path + "/other")], more: ["PATH": try world.pathWithoutGit()])
-    #expect(made.code == .done, "\(made.talkText)")
-    #expect(made.talkText.contains("It has no history: git is not installed.\nhint: "))
+    #expect(made.code == .done, "\(made.diagnosticsText)")
+    #expect(made.diagnosticsText.contains("It has no history: git is not installed.\nhint: "))
     let store = ["--store", Word(world.folder.path + "/other")] as [Word]
     #expect(world.run(store + ["add", "a.example/alice"], input: [1]).code == .done)
     #expect(world.run(store + ["git", "log"]).code == .gitFailed)
@@ -75,7 +75,7 @@ struct HistoryTests {
   @Test func `a store in a work tree uses its repository, unless git ignores the store or is declined`()
     throws
   {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let top = world.folder.path + "/top"
     try FileManager.default.createDirectory(atPath: top, withIntermediateDirectories: true)
     _ = unsafe chmod(top, 0o700)
@@ -88,8 +88,8 @@ struct HistoryTests {
     {
       let store = ["--store", Word("\(top)/\(name)")] as [Word]
       let result = world.run(store + ["init"] + options)
-      #expect(result.code == .done, "\(result.talkText)")
-      #expect(result.talkText.contains("the repository \(top)") == (name == "inside"))
+      #expect(result.code == .done, "\(result.diagnosticsText)")
+      #expect(result.diagnosticsText.contains("the repository \(top)") == (name == "inside"))
       #expect(FileManager.default.fileExists(atPath: "\(top)/\(name)/.git") == hasOwn)
       #expect(world.run(store + ["add", "a.example/alice"], input: [1]).code == .done)
     }
@@ -101,7 +101,7 @@ struct HistoryTests {
   }
 
   @Test func `doctor restores settings that a clone needs, and names unsafe content from a push`() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     try FileManager.default.removeItem(atPath: "\(world.store)/.git/info/attributes")
     try world.git("config", "--unset", "merge.keytree-item.driver")
     #expect(world.run("doctor").text.contains("were missing, and are in place now"))
@@ -122,7 +122,7 @@ struct HistoryTests {
   }
 }
 
-extension EverydayWorld {
+extension CommandFixture {
   /// Returns the subjects of all commits, oldest first.
   func subjects() throws -> [String] {
     try git("log", "--reverse", "--format=%s").split(separator: "\n").map(String.init)

@@ -65,7 +65,7 @@ import Testing
           attempts += 1
           if outcome.errors.contains("settings of its own") { refused += 1 }
         }
-        #expect(!world.isSprung, "\(setting), \(place)")
+        #expect(!world.isTriggered, "\(setting), \(place)")
       }
     }
     #expect(attempts > 20 * Self.settings.count)
@@ -81,7 +81,7 @@ import Testing
       for command in Self.plainCommands {
         _ = try world.program.outcome(ofGit: command, in: world.store)
       }
-      if world.isSprung { sprung.append(setting) }
+      if world.isTriggered { sprung.append(setting) }
     }
     for setting in Self.provenTraps { #expect(sprung.contains(setting), "\(setting)") }
   }
@@ -103,7 +103,7 @@ import Testing
       try Data("y\n".utf8).write(to: URL(fileURLWithPath: "\(inner)/x"))
       if sprung {
         _ = try world.program.outcome(ofGit: ["status"], in: world.store)
-        #expect(world.isSprung, "plain git runs the filter")
+        #expect(world.isTriggered, "plain git runs the filter")
         continue
       }
       for command in Self.commands + [["git", "diff", "--stat"], ["git", "diff", "--submodule=diff"]] {
@@ -111,7 +111,7 @@ import Testing
         if command[0] == "git" || command[0] == "sync" {
           #expect(outcome.status == 11 && outcome.errors.contains("inner"), "\(command): \(outcome.errors)")
         }
-        #expect(!world.isSprung, "\(command)")
+        #expect(!world.isTriggered, "\(command)")
       }
     }
   }
@@ -157,12 +157,12 @@ import Testing
       try world.restore()
       try attributes.write(to: URL(fileURLWithPath: "\(world.store)/.git/info/attributes"))
       _ = try world.program.run(["--store", world.store] + command)
-      #expect(!world.isSprung, "\(command)")
+      #expect(!world.isTriggered, "\(command)")
     }
     try world.restore()
     try attributes.write(to: URL(fileURLWithPath: "\(world.store)/.git/info/attributes"))
     _ = try world.program.outcome(ofGit: ["status"], in: world.store)
-    #expect(world.isSprung, "plain git runs the filter")
+    #expect(world.isTriggered, "plain git runs the filter")
   }
 
   @Test func `grafts and replacement refs do not change the history that is shown`() throws {
@@ -246,7 +246,7 @@ import Testing
         to: URL(fileURLWithPath: "\(original)/.gitattributes"))
     }
 
-    var isSprung: Bool { FileManager.default.fileExists(atPath: trap) }
+    var isTriggered: Bool { FileManager.default.fileExists(atPath: trap) }
 
     /// Restores the folder to its initial state.
     func restore() throws {

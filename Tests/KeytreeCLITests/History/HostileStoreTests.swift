@@ -22,7 +22,7 @@ import Testing
   @Test func `a clone has only unchanged files of a store, or leaves nothing behind`() throws {
     let program = try Self.program()
     let trap = "\(program.folder)/PWNED"
-    try HostileCommit.layTraps(in: program.folder, trap: trap)
+    try HostileCommit.writeTrapSettings(in: program.folder, trap: trap)
     let (hub, bad, clone) = ("\(program.folder)/hub.git", "\(program.folder)/bad.git", "\(program.folder)/c")
     let head = try program.git(["rev-parse", "main"], in: hub).filter { !$0.isWhitespace }
     let good = Set(

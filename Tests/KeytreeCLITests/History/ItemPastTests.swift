@@ -13,16 +13,18 @@ import Testing
 struct ItemPastTests {
   /// The last version that was removed can be signed by a member of another group.
   @Test func `a deleted item that was in several groups is restored only if the group is given`() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     for words in [
       ["group", "create", "ops"], ["add", "prod.example/root", "-g", "ops"],
       ["set", "prod.example/root", "-g", "default", "--widen"], ["rm", "prod.example/root"],
     ] {
       let result = world.run(words.map { Word($0) }, input: Array("secret".utf8))
-      try #require(result.code == .done, "\(words): \(result.talkText)")
+      try #require(result.code == .done, "\(words): \(result.diagnosticsText)")
     }
     let refused = world.run("undelete", "prod.example/root")
-    #expect(refused.code == .ambiguous && refused.talkText.contains("2 items match"), "\(refused.talkText)")
+    #expect(
+      refused.code == .ambiguous && refused.diagnosticsText.contains("2 items match"),
+      "\(refused.diagnosticsText)")
     #expect(world.run("find", "prod.example").code == .notFound)
     #expect(world.run("undelete", "prod.example/root", "-g", "ops").code == .done)
     #expect(world.run("get", "prod.example/root", "-g", "ops").text == "secret")
@@ -31,7 +33,7 @@ struct ItemPastTests {
 
   @Test(arguments: ["deploy", "key:deploy"])
   func `a deleted key is restored by its application tag`(name: String) throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     world.succeed(
       "add", "-c", "key", "--attribute", "applicationTag=deploy", "--attribute", "applicationLabel=label",
       input: "secret")
@@ -42,20 +44,20 @@ struct ItemPastTests {
   }
 
   @Test func `history needs neither GnuPG nor a key`() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     world.succeed("add", "a.example/alice", input: "one")
     world.succeed("set", "a.example/alice", "--secret", input: "two")
     let words = ["history", "a.example"] as [Word]
     let result = world.run(
       words, more: ["PATH": try world.folderWithGit(), "GNUPGHOME": "/nonexistent", "XDG_RUNTIME_DIR": ""])
-    #expect(result.code == .done, "\(result.talkText)")
+    #expect(result.code == .done, "\(result.diagnosticsText)")
     #expect(
       result.text.split(separator: "\n").map { $0.split(separator: "\t").last } == ["new secret", "added"])
-    #expect(world.run(words + ["--explain"]).talkText.contains("explain: items decrypted: 0\n"))
+    #expect(world.run(words + ["--explain"]).diagnosticsText.contains("explain: items decrypted: 0\n"))
   }
 
   @Test func `each line of history --json is canonical and leads to the version that it describes`() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     world.succeed("add", "a.example/alice", "-l", "L", input: "one")
     world.succeed("set", "a.example/alice", "--secret", "-l", "M", input: "two")
     world.succeed("mv", "a.example/alice", "b.example/bob")
@@ -84,7 +86,7 @@ struct ItemPastTests {
 
   @Test(arguments: [true, false])
   func `names of authors and attributes in the history are escaped`(isTerminal: Bool) throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     world.succeed("add", "a.example/alice", input: "one")
     let evil = "e\u{1B}[2J\u{202E}\tx" + String(repeating: "y", count: 500)
     try world.git("config", "user.name", evil)
@@ -103,7 +105,7 @@ struct ItemPastTests {
   }
 
   @Test func `an old secret is found by commit, revision, date or tag, in every form of output`() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     world.succeed("add", "a.example/alice", "-l", "old", input: "one")
     let attributes = world.succeed("get", "a.example", "--json")
     let revision = try #require(
@@ -136,27 +138,27 @@ struct ItemPastTests {
 
   @Test(arguments: wrong)
   func `an invalid argument of --at is not found, whatever it looks like`(name: Word, code: ExitCode) throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     world.succeed("add", "a.example/alice", input: "one")
     let result = world.run("get", "a.example", "--at", name)
-    #expect(result.code == code, "\(result.talkText)")
+    #expect(result.code == code, "\(result.diagnosticsText)")
     #expect(result.text == (code == .done ? "one" : ""))
   }
 
   @Test func `a name with --at means the item that had this name then`() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     world.succeed("add", "a.example/alice", input: "one")
     world.succeed("rm", "a.example/alice")
     world.succeed("add", "a.example/alice", input: "two")
     let result = world.run("get", "a.example/alice", "--at", "HEAD~2")
     #expect(result.text == "one")
-    #expect(result.talkText.hasPrefix("Another item had the name then: #"))
+    #expect(result.diagnosticsText.hasPrefix("Another item had the name then: #"))
     #expect(world.run("get", "a.example/alice", "--at", "HEAD~1").code == .notFound)
     #expect(world.succeed("get", "a.example/alice", "--at", "HEAD") == "two")
   }
 
   @Test func `a commit in which an item has the message of another item releases nothing`() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     world.succeed("add", "a.example/alice", input: "one")
     world.succeed("add", "b.example/bob", input: "two")
     let files = ["a.example/alice", "b.example/bob"].map {
@@ -170,12 +172,12 @@ struct ItemPastTests {
     let result = world.run("get", "a.example", "--at", "HEAD~1")
     #expect(result.code == .damaged)
     #expect(result.output.isEmpty)
-    #expect(result.talkText.contains("its encrypted file is not the one that its record describes"))
+    #expect(result.diagnosticsText.contains("its encrypted file is not the one that its record describes"))
     #expect(world.succeed("get", "a.example", "--at", "HEAD") == "one")
   }
 
   @Test func `a pending deletion is committed before it is undone`() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     world.succeed("add", "a.example/alice", input: "one")
     let lock = URL(fileURLWithPath: "\(world.store)/.git/index.lock")
     try Data().write(to: lock)
@@ -194,7 +196,7 @@ struct ItemPastTests {
 
   @Test(arguments: ["b.example/bob", "a.example/bob"])
   func `an item renamed before its deletion is restored by either name or its id`(name: String) throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     world.succeed("add", "a.example/alice", input: "one")
     world.succeed("mv", "a.example/alice", Word(name))
     let line = world.succeed("history", "a.example/alice", "--json", "--limit", "1")
@@ -204,8 +206,8 @@ struct ItemPastTests {
       world.succeed("rm", Word(name))
       let id = try #require(line.split(separator: "\"id\":\"").last?.prefix(32))
       let result = world.run("undelete", start == "id" ? Word("keytree://id/\(id)") : Word(start))
-      #expect(result.code == .done, "\(result.talkText)")
-      #expect(result.talkText == "Brought back keytree://internet-password/\(name).\n")
+      #expect(result.code == .done, "\(result.diagnosticsText)")
+      #expect(result.diagnosticsText == "Brought back keytree://internet-password/\(name).\n")
       #expect(world.succeed("get", Word(name)) == "one")
     }
     #expect(world.succeed("history", Word(name)).split(separator: "\n").count == 8)
@@ -213,7 +215,7 @@ struct ItemPastTests {
 
   @Test func `a restored item is encrypted for the new members of its group, or is not restored`() throws {
     for hasKey in [true, false] {
-      let world = try EverydayWorld(keys: hasKey ? [.alice] : [.alice, .bob])
+      let world = try CommandFixture(keys: hasKey ? [.alice] : [.alice, .bob])
       world.succeed("add", "a.example/alice", input: "one")
       let revision = world.succeed("history", "a.example").split(separator: "\t")[2]
       world.succeed("rm", "a.example/alice")
@@ -222,11 +224,12 @@ struct ItemPastTests {
       let result = world.run("undelete", "a.example/alice")
       let file = "\(world.store)/items/internet-password/a.example/alice.gpg"
       guard hasKey else {
-        #expect(result.code == .cannotDecrypt, "\(result.talkText)")
+        #expect(result.code == .cannotDecrypt, "\(result.diagnosticsText)")
         #expect(!FileManager.default.fileExists(atPath: file))
         continue
       }
-      #expect(result.code == .done && result.talkText.contains("Brought back"), "\(result.talkText)")
+      #expect(
+        result.code == .done && result.diagnosticsText.contains("Brought back"), "\(result.diagnosticsText)")
       let message = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
       let header = try unsafe message.withUnsafeBytes { try unsafe MessageHeader.parse($0, limit: 1 << 20) }
       #expect(header.recipients.count == 2)
@@ -237,7 +240,7 @@ struct ItemPastTests {
   }
 
   @Test func `a shallow clone reports that it has no older history`() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     world.succeed("add", "a.example/alice", input: "one")
     #expect(world.run("history", "a.example").text.hasSuffix("\tadded\n"))
     try world.git("clone", "-q", "--depth=1", "file://\(world.store)", "../shallow")
@@ -245,11 +248,11 @@ struct ItemPastTests {
     _ = unsafe chmod(shallow, 0o700)
     let cut = world.run("--store", Word(shallow), "history", "a.example")
     #expect(cut.text.hasSuffix("\twas there already; this clone has no older history\n"))
-    #expect(cut.talkText.hasPrefix("This clone has no older history; "))
+    #expect(cut.diagnosticsText.hasPrefix("This clone has no older history; "))
   }
 
   @Test func `commands about the history fail without git`() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let store = ["--store", Word(world.folder.path + "/plain")] as [Word]
     #expect(world.run(store + ["init", "--no-git"]).code == .done)
     #expect(world.run(store + ["add", "a.example/alice"], input: [1]).code == .done)
@@ -258,17 +261,17 @@ struct ItemPastTests {
     ] {
       let result = world.run(store + words.map { Word($0) })
       #expect(result.code == .gitFailed, "\(words)")
-      #expect(result.talkText.contains("uses no git\nhint: "))
+      #expect(result.diagnosticsText.contains("uses no git\nhint: "))
     }
   }
 }
 
-extension EverydayWorld {
+extension CommandFixture {
   /// Runs a command that must succeed, and returns its output.
   @discardableResult
   func succeed(_ words: Word..., input: String = "") -> String {
     let result = run(words, input: Array(input.utf8))
-    #expect(result.code == .done, "\(words): \(result.talkText)")
+    #expect(result.code == .done, "\(words): \(result.diagnosticsText)")
     return result.text
   }
 

@@ -10,7 +10,7 @@ import Testing
   .enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
 struct SyncKillTests {
   @Test func `after a kill, the next commands lose no version and make all clones identical`() throws {
-    let world = try SyncKillWorld()
+    let world = try SyncKillFixture()
     let points = try world.points()
     // Either git is killed alone, which keytree reports, or both processes are killed.
     let all = points.map { ($0, false) } + points.filter { $0.target != .keytree }.map { ($0, true) }

@@ -75,7 +75,7 @@ struct BrokenImportTests {
 
   @Test("a broken file stores nothing, and the command exits with code 1")
   func command() throws {
-    let world = try CareWorld()
+    let world = try MaintenanceFixture()
     #expect(world.run("init", "--no-git").code == .done)
     for name in Self.expected.keys.sorted() {
       let kind = try #require(Self.formats.first { name.hasPrefix($0.prefix) })

@@ -4,7 +4,7 @@ import Personalities
 import Terminal
 
 /// The result of the program under another name.
-struct ForeignResult {
+struct ProgramResult {
   let status: Int32
   let output: [UInt8]
   let talk: String
@@ -12,11 +12,11 @@ struct ForeignResult {
   var text: String { String(decoding: output, as: UTF8.self) }
 }
 
-extension EverydayWorld {
+extension CommandFixture {
   /// Runs the program under one of its other names.
   func run(
     as name: ProgramName, _ words: [String], input: String = "", more: [String: String] = [:]
-  ) -> ForeignResult {
+  ) -> ProgramResult {
     let output = MemoryOutput()
     let talk = MemoryOutput()
     let console = Console(
@@ -24,6 +24,6 @@ extension EverydayWorld {
     let status = Program.status(
       of: words.map { Word($0) }, calledAs: name, environment: Environment(variables.merging(more) { $1 }),
       console: console)
-    return ForeignResult(status: status, output: output.bytes, talk: talk.text)
+    return ProgramResult(status: status, output: output.bytes, talk: talk.text)
   }
 }

@@ -12,10 +12,10 @@ struct GitCredentialCommandTests {
 
   @Test("the helper stores, answers and erases silently, and only changes make commits")
   func roundTrip() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     func commits() throws -> Int { try GitLog.subjects(world.store).count }
     let before = try commits()
-    func git(_ action: String, _ message: String) -> ForeignResult {
+    func git(_ action: String, _ message: String) -> ProgramResult {
       let result = world.run(as: .gitCredential, [action], input: message + "\n")
       #expect(result.status == 0 && result.talk.isEmpty)
       return result
@@ -37,7 +37,7 @@ struct GitCredentialCommandTests {
 
   @Test("the helper uses the store in its options")
   func store() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let words = ["--store", world.store, "store"]
     #expect(
       world.run(as: .gitCredential, words, input: Self.alice, more: ["KEYTREE_STORE": "/nowhere"]).status == 0
@@ -48,7 +48,7 @@ struct GitCredentialCommandTests {
 
   @Test("an invalid message is an error that does not show its content, and nothing is stored")
   func badInput() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let long = String(repeating: "x", count: 1 << 20)
     for message in [
       "password=hunter2", "hunter2\n", "protocol=https\r\nhost=h\r\nusername=u\r\npassword=hunter2\r\n",
@@ -69,7 +69,7 @@ struct GitCredentialCommandTests {
 
   @Test("a secret that git would read as more than one line is not released")
   func lineEnd() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     _ = world.run("add", "git.example.org/alice", input: Array("a\nhost=evil".utf8))
     let result = world.run(as: .gitCredential, ["get"], input: Self.host)
     #expect(result.output.isEmpty && result.status == 1)

@@ -8,12 +8,12 @@ struct GitHTTPTests {
 
   /// A user, a server with two repositories, and a work tree with a commit to push.
   private struct World {
-    let person: GitPerson
+    let person: GitUser
     let server: GitHTTPServer
     var folder: String { "\(person.home.folder)/work" }
 
     init(_ passwords: [String: String]) throws {
-      person = try GitPerson()
+      person = try GitUser()
       let repositories = "\(person.home.folder)/srv"
       server = try GitHTTPServer(repositories, passwords)
       for name in ["one", "two"] {
@@ -82,7 +82,7 @@ struct GitHTTPTests {
   }
 
   @Test func `a late rejection of the old password does not remove the new one`() throws {
-    let person = try GitPerson()
+    let person = try GitUser()
     let place = "protocol=https\nhost=late.example\nusername=alice\n"
     #expect(try person.git(["credential", "approve"], input: place + "password=new\n").status == 0)
     #expect(try person.git(["credential", "reject"], input: place + "password=old\n").status == 0)
@@ -135,7 +135,7 @@ struct GitHTTPTests {
   ]
 
   @Test func `git gets nothing for another protocol, port, host or user`() throws {
-    let person = try GitPerson()
+    let person = try GitUser()
     let stored = "protocol=https\nhost=mixed.example\nusername=alice\npassword=secret\n"
     #expect(try person.git(["credential", "approve"], input: stored).status == 0)
     for (question, isAnswered) in Self.places {
@@ -153,7 +153,7 @@ struct GitHTTPTests {
 
   @Test("git gets back exactly what it stored", arguments: logins)
   func roundTrip(_ user: String, _ password: String) throws {
-    let person = try GitPerson()
+    let person = try GitUser()
     let login = "username=\(user)\npassword=\(password)"
     let place = "protocol=https\nhost=odd.example\n"
     let approved = try person.git(["credential", "approve"], input: place + login + "\n")
@@ -166,7 +166,7 @@ struct GitHTTPTests {
   }
 
   @Test func `the path is part of the credential if credential.useHttpPath is set`() throws {
-    let person = try GitPerson()
+    let person = try GitUser()
     try person.home.succeed(["git", "config", "--global", "credential.useHttpPath", "true"])
     for name in ["one", "two"] {
       let text = "url=https://paths.example/\(name).git\nusername=\(name)\npassword=\(name)\n"
@@ -178,7 +178,7 @@ struct GitHTTPTests {
   }
 
   @Test func `the helper reports a damaged item, and git asks the user`() throws {
-    let person = try GitPerson()
+    let person = try GitUser()
     let place = "protocol=https\nhost=damaged.example\n"
     let stored = place + "username=alice\npassword=secret\n"
     #expect(try person.git(["credential", "approve"], input: stored).status == 0)

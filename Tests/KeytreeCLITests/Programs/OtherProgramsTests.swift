@@ -10,13 +10,13 @@ import Testing
 @Suite("The program called by others")
 struct OtherProgramsTests {
   // The tests share one store; each test creates the items that it needs.
-  let world: EverydayWorld
+  let world: CommandFixture
 
-  init() throws { world = try EverydayWorld() }
+  init() throws { world = try CommandFixture() }
 
   @Test("the program speaks docker's protocol, with errors on standard output in docker's wording")
   func docker() throws {
-    func docker(_ words: String..., input: String = "") -> ForeignResult {
+    func docker(_ words: String..., input: String = "") -> ProgramResult {
       world.run(as: .dockerCredential, words, input: input)
     }
     let usage = "Usage: docker-credential-keytree <store|get|erase|list|version>\n"
@@ -84,7 +84,7 @@ struct OtherProgramsTests {
 
   @Test("the program answers like Python's keyring")
   func keyring() throws {
-    func keyring(_ words: String..., input: String = "") -> ForeignResult {
+    func keyring(_ words: String..., input: String = "") -> ProgramResult {
       world.run(as: .keyring, words, input: input)
     }
     #expect(keyring("set", "s", "-a b", input: "p w\n\n").status == 0)
@@ -108,14 +108,14 @@ struct OtherProgramsTests {
 
   @Test("the program answers ssh's questions only")
   func askPass() throws {
-    func ask(_ question: String, more: [String: String] = [:]) -> ForeignResult {
+    func ask(_ question: String, more: [String: String] = [:]) -> ProgramResult {
       let (output, talk) = (MemoryOutput(), MemoryOutput())
       let console = Console(
         input: BytesInput([], isTerminal: false, screen: talk), output: output, talk: talk)
       let call = CommandCall(
-        standingInWith: Environment(world.variables.merging(more) { $1 }), console)
+        withoutOptionsIn: Environment(world.variables.merging(more) { $1 }), console)
       let status = AskPassProgram(call, caller: { _ in .keyProgram }).status(of: [Word(question)])
-      return ForeignResult(status: status, output: output.bytes, talk: talk.text)
+      return ProgramResult(status: status, output: output.bytes, talk: talk.text)
     }
     _ = world.run("add", "generic:ssh/-k x'\"$", input: Array("pass phrase".utf8))
     _ = world.run("add", "generic:ssh/two", input: Array("two\nlines".utf8))

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Secrets for programs")
 struct ReferenceCommandTests {
-  let world: EverydayWorld
+  let world: CommandFixture
   let secret = Array("se\ncret \u{1}é".utf8) + [0xFF]
   let reference = "keytree://generic-password/app/db"
 
   init() throws {
-    world = try EverydayWorld()
+    world = try CommandFixture()
     _ = world.run("add", "generic:app/db", input: secret)
     _ = world.run("add", "generic:app/binary", input: [0x61, 0, 0x62])
   }
@@ -35,7 +35,8 @@ struct ReferenceCommandTests {
     let missing = good + Array("{{ keytree://generic-password/app/other }}".utf8)
     let result = world.run("inject", input: missing)
     #expect(result.code == .notFound && result.output.isEmpty)
-    #expect(world.run("inject", "--explain", input: good + good).talkText.contains("items decrypted: 1"))
+    #expect(
+      world.run("inject", "--explain", input: good + good).diagnosticsText.contains("items decrypted: 1"))
     // A template without references does not need a store.
     #expect(world.run(["inject"], input: [0xFF], more: ["KEYTREE_STORE": "/nowhere"]).output == [0xFF])
   }
@@ -44,7 +45,7 @@ struct ReferenceCommandTests {
   func injectFile() throws {
     let (source, target) = (world.folder.path + "/in", world.folder.path + "/out")
     try Data("x {{ \(reference) }}".utf8).write(to: URL(fileURLWithPath: source))
-    func inject(_ words: Word...) -> EverydayWorld.Result {
+    func inject(_ words: Word...) -> CommandFixture.Result {
       world.run(["inject", "-i", .init(source), "-o", .init(target)] + words)
     }
     #expect(inject().code == .done)
@@ -53,7 +54,7 @@ struct ReferenceCommandTests {
     #expect(attributes[.posixPermissions] as? Int == 0o600)
     try Data("y".utf8).write(to: URL(fileURLWithPath: source))
     let refused = inject()
-    #expect(refused.code == .alreadyExists && refused.talkText.contains("hint: `--force` replaces it"))
+    #expect(refused.code == .alreadyExists && refused.diagnosticsText.contains("hint: `--force` replaces it"))
     #expect(inject("--force").code == .done)
     #expect(try Data(contentsOf: URL(fileURLWithPath: target)) == Data("y".utf8))
     #expect(
@@ -86,7 +87,7 @@ struct ReferenceCommandTests {
   func dash(words: [String]) {
     let result = world.run(words.map { Word($0) }, input: Array("text".utf8))
     #expect(result.code == .usage && result.output.isEmpty)
-    #expect(result.talkText.contains("without --out it goes to standard output"))
+    #expect(result.diagnosticsText.contains("without --out it goes to standard output"))
     #expect(!FileManager.default.fileExists(atPath: "-"))
   }
 }

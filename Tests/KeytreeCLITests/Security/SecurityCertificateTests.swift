@@ -12,8 +12,8 @@ struct SecurityCertificateTests {
     return Array(try Data(contentsOf: url))
   }
 
-  private func world() throws -> SecurityWorld {
-    let world = try SecurityWorld()
+  private func world() throws -> SecurityFixture {
+    let world = try SecurityFixture()
     try world.add(
       .certificate,
       [
@@ -48,7 +48,7 @@ struct SecurityCertificateTests {
     #expect(world.security("find-certificate", "-c", "EXAMPLE.o").value("\"labl\"") == "\"ec.example.org\"")
     let none = world.security("find-certificate", "-c", "nobody")
     #expect(none.status == 44)
-    #expect(none.talk == SecurityWorld.notFound)
+    #expect(none.talk == SecurityFixture.notFound)
     #expect(world.security("find-certificate", "-a", "-c", "nobody").status == 0)
     #expect(
       world.security("find-certificate", "-e", "ROOT@example.org").value("\"labl\"") == "\"Alice Example\"")

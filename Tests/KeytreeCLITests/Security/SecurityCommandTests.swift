@@ -24,12 +24,12 @@ struct SecurityCommandTests {
   }
 
   @Test func `an item with the same name in several groups is ambiguous`() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     for words in [["group", "create", "ops"], ["add", "generic:mailer/bot"]] + [
       ["add", "generic:mailer/bot", "--group", "ops"]
     ] {
       let result = world.world.run(words.map { Word($0) }, input: Array("secret".utf8))
-      try #require(result.code == .done, "\(result.talkText)")
+      try #require(result.code == .done, "\(result.diagnosticsText)")
     }
     let find = ["-s", "mailer", "-a", "bot"]
     for words in [
@@ -48,7 +48,7 @@ struct SecurityCommandTests {
     }
   }
 
-  private func follow(_ rows: [Row], in world: SecurityWorld) {
+  private func follow(_ rows: [Row], in world: SecurityFixture) {
     for row in rows {
       let result = world.run(row.words.map { Word($0) })
       let output = result.text
@@ -87,7 +87,7 @@ struct SecurityCommandTests {
 
   @Test("generic passwords are added, found, printed and deleted as on macOS")
   func generic() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     let plain = block("genp", [label: "\"mailer\"", "acct": "\"bot\"", "svce": "\"mailer\""])
     let full = block(
       "genp",
@@ -103,7 +103,7 @@ struct SecurityCommandTests {
       [
         Row(
           ["add-generic-password", "-s", "mailer", "-a", "bot", "-w", "pass word"],
-          talk: SecurityWorld.warning),
+          talk: SecurityFixture.warning),
         Row(["find-generic-password", "-s", "mailer", "-a", "bot"], plain),
         Row(["find-generic-password", "-ws", "mailer"], "pass word\n"),
         Row(["find-generic-password", "-wl", "mailer"], "pass word\n"),
@@ -112,7 +112,7 @@ struct SecurityCommandTests {
         Row(["find-gen", "-w"], "pass word\n"),
         Row(
           ["add-generic-password", "-s", "mailer", "-a", "bot", "-w", "x"],
-          talk: SecurityWorld.warning + duplicate,
+          talk: SecurityFixture.warning + duplicate,
           status: 45),
         Row(
           [
@@ -120,35 +120,36 @@ struct SecurityCommandTests {
             "a\\b",
             "-G", "value", "-c", "aapl", "-C", "note", "-A", "-T", "/usr/bin/x", "-T", "", "-X", "70C3A42",
             "k.keychain",
-          ], talk: SecurityWorld.warning),
+          ], talk: SecurityFixture.warning),
         Row(["find-generic-password", "-c", "aapl", "-C", "note", "-G", "value"], full),
         Row(["find-generic-password", "-j", "a\\b", "-D", "kind", "-w"], "070c3a42\n"),
         Row(
           ["find-generic-password", "-c", "aaple"],
           talk: "security: -c takes a code of exactly four characters\n", status: 1),
-        Row(["find-generic-password", "-s", "Mailer"], talk: SecurityWorld.notFound, status: 44),
-        Row(["find-generic-password", "-s", "mailer", "-a", ""], talk: SecurityWorld.notFound, status: 44),
-        Row(["find-generic-password", "-s", "nope", "-w"], talk: SecurityWorld.notFound, status: 44),
+        Row(["find-generic-password", "-s", "Mailer"], talk: SecurityFixture.notFound, status: 44),
+        Row(["find-generic-password", "-s", "mailer", "-a", ""], talk: SecurityFixture.notFound, status: 44),
+        Row(["find-generic-password", "-s", "nope", "-w"], talk: SecurityFixture.notFound, status: 44),
         Row(["add-generic-password", "-s", "none", "-a", "me"]),
         Row(["find-generic-password", "-s", "none", "-w"], "\n"),
         Row(
           ["find-generic-password", "-s", "none", "-g"],
           block("genp", [label: "\"none\"", "acct": "\"me\"", "svce": "\"none\""]), talk: "password: \n"),
-        Row(["add-generic-password", "-s", "old", "-a", "me", "-p", "legacy"], talk: SecurityWorld.warning),
+        Row(
+          ["add-generic-password", "-s", "old", "-a", "me", "-p", "legacy"], talk: SecurityFixture.warning),
         Row(["find-generic-password", "-s", "old", "-w"], "legacy\n"),
         Row(
           ["set-generic-password-partition-list", "-S", "apple:", "-k", "login", "-s", "mailer"], plain,
-          talk: SecurityWorld.warning
+          talk: SecurityFixture.warning
             + "security: there are no lists of programs that may use an item; nothing has changed\n"),
         Row(["delete-generic-password", "-s", "mailer"], plain, talk: "password has been deleted.\n"),
-        Row(["delete-generic-password", "-s", "mailer"], talk: SecurityWorld.notFound, status: 44),
+        Row(["delete-generic-password", "-s", "mailer"], talk: SecurityFixture.notFound, status: 44),
       ], in: world)
     #expect(world.commits == 6, "the store, four additions and a deletion make one commit each")
   }
 
   @Test("internet passwords are added, found, printed and deleted as on macOS")
   func internet() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     let plain = block(
       "inet",
       [
@@ -173,19 +174,19 @@ struct SecurityCommandTests {
       [
         Row(
           ["add-internet-password", "-s", "host.example", "-a", "al", "-w", "one"],
-          talk: SecurityWorld.warning),
+          talk: SecurityFixture.warning),
         Row(
           [
             "add-internet-password", "-s", "host.example", "-a", "al", "-l", "L", "-r", "htps", "-t", "form",
             "-P", "443",
             "-p", "/x", "-d", "realm", "-w", "two",
-          ], talk: SecurityWorld.warning),
+          ], talk: SecurityFixture.warning),
         Row(
           ["add-internet-password", "-s", "nas", "-a", "al", "-r", "smb", "-w", "x"],
-          talk: SecurityWorld.warning + code, status: 1),
+          talk: SecurityFixture.warning + code, status: 1),
         Row(
           ["add-internet-password", "-s", "nas", "-a", "al", "-r", "smb ", "-w", "three"],
-          talk: SecurityWorld.warning),
+          talk: SecurityFixture.warning),
         Row(["find-internet-password", "-s", "host.example"], plain),
         Row(["find-internet-password", "-gs", "host.example"], plain, talk: "password: \"one\"\n"),
         Row(["find-internet-password", "-s", "host.example", "-r", "htps"], full),
@@ -194,12 +195,12 @@ struct SecurityCommandTests {
         Row(["find-internet-password", "-t", "form", "-p", "/x", "-d", "realm", "-w"], "two\n"),
         Row(["find-internet-password", "-t", "dflt", "-w"], "one\n"),
         Row(["find-internet-password", "-r", "smb "], share),
-        Row(["find-internet-password", "-r", "ssh "], talk: SecurityWorld.notFound, status: 44),
+        Row(["find-internet-password", "-r", "ssh "], talk: SecurityFixture.notFound, status: 44),
         Row(
           ["delete-internet-password", "-s", "host.example", "-r", "htps"], full,
           talk: "password has been deleted.\n"),
         Row(["delete-internet-password", "-s", "host.example"], plain, talk: "password has been deleted.\n"),
-        Row(["delete-internet-password", "-s", "host.example"], talk: SecurityWorld.notFound, status: 44),
+        Row(["delete-internet-password", "-s", "host.example"], talk: SecurityFixture.notFound, status: 44),
       ], in: world)
     // The record has the same values as for any other program.
     #expect(try world.record(account: "al")?.attributes[.protocol] == "smb")
@@ -209,7 +210,7 @@ struct SecurityCommandTests {
   @Test(
     "items that keytree has stored are found, tokens only on request, and fields never")
   func fromKeytree() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     let (token, note, secret) = (Array("token".utf8), Array("note".utf8), Array("secret".utf8))
     let stored = world.world.run(
       "add", "h.example/al", "-t", "oauth-refresh-token", "-r", "https", input: token)
@@ -231,7 +232,7 @@ struct SecurityCommandTests {
 
   @Test("deleting until nothing is found leaves fields and tokens")
   func deleteUntilNothing() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     let types = ["oauth-refresh-token", "http-token:Bearer"]
     for type in types + ["", "default", "html-form"] {
       try world.add(
@@ -260,7 +261,7 @@ struct SecurityCommandTests {
 
   @Test("-U replaces no field with a password")
   func updateOfField() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     try world.add(.genericPassword, ["service": "h", "account": "me", "field": "note"], Array("note".utf8))
     let add: [Word] = ["add-generic-password", "-U", "-s", "h", "-a", "me", "-w", "x"]
     #expect(world.run(add).status == 0)
@@ -271,9 +272,9 @@ struct SecurityCommandTests {
   @Test(
     "-U changes the item with the same account and service, whatever its label, and adds a missing one")
   func update() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     let first = ["add-generic-password", "-U", "-s", "svc", "-a", "me"]
-    func run(_ more: String...) -> SecurityWorld.Result { world.run((first + more).map { Word($0) }) }
+    func run(_ more: String...) -> SecurityFixture.Result { world.run((first + more).map { Word($0) }) }
     #expect(run("-w", "1").status == 0)
     #expect(run("-l", "Other", "-j", "said", "-w", "2").status == 0)
     #expect(world.security("find-generic-password", "-l", "Other", "-w").text == "2\n")
@@ -303,7 +304,7 @@ struct SecurityCommandTests {
 
   @Test("an item without an authentication type conflicts with one of the default type")
   func sameItem() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     #expect(world.world.run("add", "h/me", input: [0x30]).code == .done)
     #expect(world.security("add-internet-password", "-s", "h", "-a", "me").status == 45)
     #expect(world.security("add-internet-password", "-s", "h", "-a", "me", "-t", "form").status == 0)
@@ -333,7 +334,7 @@ struct SecurityCommandTests {
 
   @Test("a wrong command line prints the usage and stores nothing")
   func misuse() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     for words in Self.wrong {
       let result = world.run(words.map { Word($0) })
       #expect(result.status == 2, "\(words)")

@@ -21,7 +21,7 @@ struct SecurityProgramTests {
 
   @Test("security -i runs the lines of standard input, and exits with the status of the last one")
   func lines() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     let result = world.script(
       """
       add-generic-password -s "my service" -a 'it''s' -w "a \\"b\\""
@@ -38,30 +38,30 @@ struct SecurityProgramTests {
     #expect(!result.talk.contains("warning"), "other users cannot see standard input")
     #expect(
       result.talk.contains("security: unknown command \"nonsense\"\nnonsense: returned 1\n"))
-    #expect(result.talk.contains(SecurityWorld.notFound + "find-generic-password: returned -25300\n"))
+    #expect(result.talk.contains(SecurityFixture.notFound + "find-generic-password: returned -25300\n"))
     #expect(result.talk.contains("add-generic-password: returned 2\n"))
     #expect(world.script("find-generic-password -s none\n").status == 44)
     let quiet = world.script("find-generic-password -s none", "-q")
-    #expect(quiet.talk == SecurityWorld.notFound)
+    #expect(quiet.talk == SecurityFixture.notFound)
     #expect(world.script("").status == 0)
     #expect(world.run(["-p", "> "], input: Array("find-gen -wa me".utf8)).text == "TOP SECRET\n")
   }
 
   @Test("a prompt is shown on a terminal only")
   func prompts() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     let line = Array("find-generic-password -s none\n".utf8)
     let person = world.run(["-i", "-q"], input: line, isTerminal: true)
-    #expect(person.talk == "security> " + SecurityWorld.notFound + "security> ")
+    #expect(person.talk == "security> " + SecurityFixture.notFound + "security> ")
     #expect(world.run(["-p", "me: ", "-q"], input: [], isTerminal: true).talk == "me: ")
     #expect(world.run(["-i"], input: []).talk == "")
   }
 
   @Test("-w at the end asks twice, and at most three times", arguments: [true, false])
   func asks(isTerminal: Bool) throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     let (first, second) = ("password data for new item: ", "retype password for new item: ")
-    func add(_ service: String, _ answers: String) -> SecurityWorld.Result {
+    func add(_ service: String, _ answers: String) -> SecurityFixture.Result {
       world.security(
         "add-generic-password", "-a", "me", "-s", service, "-w", input: Array(answers.utf8),
         isTerminal: isTerminal)
@@ -87,7 +87,7 @@ struct SecurityProgramTests {
 
   @Test("the largest secret is accepted in hexadecimal, and no larger one")
   func large() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     let secret = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 * 7) }
     let digits = SecurityText.hexadecimal(secret)
     #expect(world.script("add-generic-password -s big -a me -X \(digits)\n").status == 0)
@@ -99,13 +99,13 @@ struct SecurityProgramTests {
 
   @Test("control characters of attributes are escaped", arguments: [false, true])
   func escapes(isTerminal: Bool) throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     let evil = "e\u{1B}]52;c;x\u{7}\u{9B}2J\u{202E}\r\n\"q\\"
     let words = [
       "-s", evil, "-a", evil, "-l", evil, "-j", evil, "-D", evil,
     ]
     let more = ["-p", evil, "-d", evil, "-r", "\u{1B}[2J", "-t", "\u{1B}[2J", "-c", "\u{1B}[2J"]
-    func run(_ words: [String]) -> SecurityWorld.Result {
+    func run(_ words: [String]) -> SecurityFixture.Result {
       world.run(words.map { Word($0) }, isTerminal: isTerminal)
     }
     #expect(run(["add-generic-password"] + words + ["-G", evil, "-X", "1b5d"]).status == 0)
@@ -142,7 +142,7 @@ struct SecurityProgramTests {
 
   @Test("a secret from the command line is never printed, however the command ends")
   func silence() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     for (words, store) in Self.secretive.flatMap({ words in
       [(words, world.world.store), (words, "/nonexistent")]
     }) {
@@ -154,7 +154,7 @@ struct SecurityProgramTests {
 
   @Test("simple questions about the keychain are answered truthfully")
   func keychain() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     let place = "    \"\(world.world.store)\"\n"
     for words in [
       ["list-keychains"], ["list-keychains", "-d", "user"], ["default-keychain"], ["login-keychain"],
@@ -185,7 +185,7 @@ struct SecurityProgramTests {
 
   @Test("help lists every command, and an unknown command is reported")
   func help() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     for words in [["help"], ["-h"]] as [[Word]] {
       let result = world.run(words)
       #expect(result.status == 0)
@@ -204,7 +204,7 @@ struct SecurityProgramTests {
 
   @Test("nothing is decrypted, and no process is started, unless a password or a certificate is printed")
   func reading() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     #expect(world.world.run("add", "generic:svc/me", input: [0x31]).code == .done)
     #expect(world.world.run("add", "host/me", input: [0x31]).code == .done)
     let nothing = world.world.folder.path + "/nothing"
@@ -223,7 +223,7 @@ struct SecurityProgramTests {
 
   @Test("a change that git fails to commit is stored, reported, and committed by the next command")
   func gitFails() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     let lock = world.world.store + "/.git/index.lock"
     #expect(FileManager.default.createFile(atPath: lock, contents: nil))
     let before = world.commits
@@ -240,7 +240,7 @@ struct SecurityProgramTests {
   @Test(
     "a secret that is damaged, cannot be decrypted or is not trusted has a status, and a reason from keytree")
   func trouble() throws {
-    let world = try SecurityWorld()
+    let world = try SecurityFixture()
     #expect(world.world.run("add", "generic:svc/me", input: [0x31]).code == .done)
     #expect(world.world.run("add", "generic:svc/you", input: [0x32]).code == .done)
     let items = world.world.store + "/items/generic-password/svc"

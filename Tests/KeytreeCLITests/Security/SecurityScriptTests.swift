@@ -115,7 +115,7 @@ struct SecurityScriptTests {
 
   @Test("security asks on a terminal without echo")
   func terminal() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     let add = try PseudoTerminal(
       ["add-generic-password", "-a", "me", "-s", "pty", "-w"], variables: world.variables, name: "security")
     try add.wait(for: "password data for new item: ")

@@ -1,3 +1,4 @@
+import Keyring
 import Testing
 @testable import CommandSupport
 @testable import KeytreeCLI

@@ -11,7 +11,7 @@ import Testing
 struct RotateNextTests {
   @Test("rotate next requires a terminal, and says so before it reads anything")
   func terminal() throws {
-    let world = try EverydayWorld.afterBobLeft()
+    let world = try CommandFixture.afterBobLeft()
     #expect(world.run("rotate", "next").code == .cancelled)
     #expect(world.run(["rotate", "next", "--no-input"], isTerminal: true).code == .cancelled)
     let output = MemoryOutput()
@@ -25,38 +25,40 @@ struct RotateNextTests {
 
   @Test("a generated secret is shown, and stored in the item once it is in place")
   func generates() throws {
-    let world = try EverydayWorld.afterBobLeft(["b.example/alice"])
+    let world = try CommandFixture.afterBobLeft(["b.example/alice"])
     try world.done(["set", "a.example", "--attribute", "url=https://a.example/login"])
     let result = world.next("g", "y")
-    #expect(result.code == .done, "\(result.talkText)")
+    #expect(result.code == .done, "\(result.diagnosticsText)")
     for fact in [
       "url        https://a.example/login", "server     a.example", "account    alice",
       "read by    Bob Example <bob@keytree.example>, who left on ", "1 more is open",
       "A new secret, 24 characters out of 94: 157 bits of entropy:",
     ] {
-      #expect(result.talkText.contains(fact), "\(fact) in \(result.talkText)")
+      #expect(result.diagnosticsText.contains(fact), "\(fact) in \(result.diagnosticsText)")
     }
     let secret = try world.secret()
     #expect(secret.utf8.count == 24 && result.text == secret + "\n")
-    #expect(!result.talkText.contains(secret), "the secret is written to standard output only")
+    #expect(!result.diagnosticsText.contains(secret), "the secret is written to standard output only")
     #expect(try world.rotations() == ["open keytree://internet-password/b.example/alice"])
     #expect(world.waiting() == 0)
     #expect(try world.subjects().last == "change internet-password/a.example/alice")
     // An empty answer generates a secret, too.
     #expect(world.next("", "y", words: ["3", "--words"]).code == .done)
     #expect(try world.secret("b.example").split(separator: "-").count == 3)
-    #expect(world.next().talkText.contains("Nothing has to be changed."))
+    #expect(world.next().diagnosticsText.contains("Nothing has to be changed."))
   }
 
   @Test("a secret that is not in place yet is kept and offered again")
   func waits() throws {
-    let world = try EverydayWorld.afterBobLeft()
+    let world = try CommandFixture.afterBobLeft()
     let first = world.next("g", "n", "n")
-    #expect(first.code == .done && first.talkText.contains("It goes on waiting"))
+    #expect(first.code == .done && first.diagnosticsText.contains("It goes on waiting"))
     #expect(try world.secret() == "old" && world.waiting() == 1)
     #expect(try world.git("status", "--porcelain") == "", "the pending secret is not in git")
     let later = world.next("l")
-    #expect(later.talkText.contains("There is no other one") || later.talkText.contains("Nothing has to be"))
+    #expect(
+      later.diagnosticsText.contains("There is no other one")
+        || later.diagnosticsText.contains("Nothing has to be"))
     let second = world.next("s", "i")
     #expect(second.code == .done && second.text == first.text, "it is the same secret")
     #expect(try world.secret() + "\n" == first.text)
@@ -65,7 +67,7 @@ struct RotateNextTests {
 
   @Test("discarding a new secret keeps the old one")
   func discards() throws {
-    let world = try EverydayWorld.afterBobLeft()
+    let world = try CommandFixture.afterBobLeft()
     #expect(world.next("g", "n", "y").code == .done)
     #expect(try world.waiting() == 0 && world.secret() == "old")
     _ = world.next("g", "n", "n")
@@ -76,28 +78,28 @@ struct RotateNextTests {
 
   @Test("a secret can be typed, but not the old one again, which is shown on request")
   func typed() throws {
-    let world = try EverydayWorld.afterBobLeft()
+    let world = try CommandFixture.afterBobLeft()
     let result = world.next("o", "t", "old", "old", "t", "brand new", "brand new", "y")
-    #expect(result.code == .done, "\(result.talkText)")
-    #expect(result.text == "old\n" && result.talkText.contains("That is the secret as it is."))
+    #expect(result.code == .done, "\(result.diagnosticsText)")
+    #expect(result.text == "old\n" && result.diagnosticsText.contains("That is the secret as it is."))
     #expect(try world.secret() == "brand new")
   }
 
   @Test("a secret can be edited")
   func edited() throws {
-    let world = try EverydayWorld.afterBobLeft()
+    let world = try CommandFixture.afterBobLeft()
     let editor = world.folder.path + "/editor"
     try Data("#!/bin/sh\nprintf edited > \"$1\"\n".utf8).write(to: URL(fileURLWithPath: editor))
     _ = unsafe chmod(editor, 0o700)
-    SignalTurn.begin()
-    defer { SignalTurn.end() }
+    SignalTestLock.begin()
+    defer { SignalTestLock.end() }
     #expect(world.next("e", "y", more: ["EDITOR": editor]).code == .done)
     #expect(try world.secret() == "edited")
   }
 
   @Test("other items can be skipped, accepted or postponed")
   func choices() throws {
-    let world = try EverydayWorld.afterBobLeft(["b.example/alice", "c.example/alice"])
+    let world = try CommandFixture.afterBobLeft(["b.example/alice", "c.example/alice"])
     #expect(world.next("q").code == .done)
     #expect(world.next().code == .cancelled, "the end of input is not an answer")
     #expect(world.next("s", "what", "a", "", "a", "for everybody").code == .done)
@@ -107,19 +109,19 @@ struct RotateNextTests {
         "open keytree://internet-password/c.example/alice",
         "accepted keytree://internet-password/b.example/alice",
       ])
-    #expect(world.next("s", "s").talkText.contains("There is no other one that you can change."))
+    #expect(world.next("s", "s").diagnosticsText.contains("There is no other one that you can change."))
     #expect(try world.secret() == "old")
   }
 
   @Test("a secret that another user has stored concurrently is kept beside the new one")
   func meanwhile() throws {
-    let world = try EverydayWorld.afterBobLeft()
+    let world = try CommandFixture.afterBobLeft()
     let mine = world.next("g", "n", "n").text
     try world.done(["set", "a.example", "--secret"], input: "theirs")
     let result = world.next("i")
     #expect(
       result.code == .failure
-        && result.talkText.contains("has got another secret meanwhile: yours is kept as"))
+        && result.diagnosticsText.contains("has got another secret meanwhile: yours is kept as"))
     #expect(try world.secret() == "theirs" && world.waiting() == 0)
     try world.done(["resolve", "a.example", "--keep", "theirs"])
     #expect(try world.secret() + "\n" == mine)
@@ -128,22 +130,23 @@ struct RotateNextTests {
   @Test(
     "a pending secret is removed if its item already has it, or if its item no longer exists")
   func already() throws {
-    let world = try EverydayWorld.afterBobLeft()
+    let world = try CommandFixture.afterBobLeft()
     let new = world.next("g", "n", "n").text
     try world.done(["set", "a.example", "--secret"], input: String(new.dropLast()))
-    #expect(world.next().talkText.contains("It is the item's already, and waits no more."))
+    #expect(world.next().diagnosticsText.contains("It is the item's already, and waits no more."))
     #expect(try world.waiting() == 0 && world.secret() + "\n" == new)
-    let other = try EverydayWorld.afterBobLeft()
+    let other = try CommandFixture.afterBobLeft()
     _ = other.next("g", "n", "n")
     try other.done(["rm", "a.example"])
     let gone = other.next("i", "d")
-    #expect(gone.talkText.contains("for keytree://internet-password/a.example/alice.\nThe item is gone."))
+    #expect(
+      gone.diagnosticsText.contains("for keytree://internet-password/a.example/alice.\nThe item is gone."))
     #expect(other.waiting() == 0)
   }
 
   @Test("no secret is lost if the command is killed on a real terminal")
   func killed() throws {
-    let world = try EverydayWorld.afterBobLeft()
+    let world = try CommandFixture.afterBobLeft()
     let first = try PseudoTerminal(["rotate", "next"], variables: world.variables)
     try first.wait(for: "[q]uit: ")
     first.type("g\n")

@@ -11,7 +11,7 @@ import Testing
 struct RotateStatusTests {
   @Test("the list shows past readers of each secret until it changes")
   func lists() throws {
-    let world = try EverydayWorld.afterBobLeft(["b.example/alice", "c.example/alice"])
+    let world = try CommandFixture.afterBobLeft(["b.example/alice", "c.example/alice"])
     try world.done(["rm", "b.example"])
     try world.done(["rotate", "accept", "c.example", "--reason", "for everybody"])
     let id = try #require(
@@ -28,18 +28,18 @@ struct RotateStatusTests {
         deleted\tkeytree://internet-password/b.example/alice #\(id)\t\(bob)\(day)\t
 
         """)
-    #expect(result.talkText == "1 open, 1 accepted, 1 deleted.\n")
+    #expect(result.diagnosticsText == "1 open, 1 accepted, 1 deleted.\n")
     #expect(world.run("rotate", "status", "--fail-if-open").code == .failedChecks)
     try world.done(["set", "a.example", "--secret"], input: "new")
     let closed = world.run("rotate", "status", "--fail-if-open")
-    #expect(closed.code == .done && closed.talkText == "0 open, 1 accepted, 1 deleted.\n")
+    #expect(closed.code == .done && closed.diagnosticsText == "0 open, 1 accepted, 1 deleted.\n")
     try world.done(["rotate", "accept", Word("#\(id)"), "--reason", "gone"])
     #expect(try world.done(["rotate", "status"]).text.contains("\tdeleted; Alice Example"))
   }
 
   @Test("the list for programs has one canonical object per line")
   func json() throws {
-    let world = try EverydayWorld.afterBobLeft()
+    let world = try CommandFixture.afterBobLeft()
     let record = try Members(try world.done(["get", "a.example", "--json"]).text)
     let policy = try #require(FileManager.default.contents(atPath: world.store + "/policy.json"))
     let left = try #require(
@@ -58,9 +58,9 @@ struct RotateStatusTests {
 
   @Test("the command starts no process but git once GnuPG has read the keys")
   func cost() throws {
-    let world = try EverydayWorld.afterBobLeft()
+    let world = try CommandFixture.afterBobLeft()
     try world.done(["rotate", "status"])
-    let talk = try world.done(["rotate", "status", "--explain"]).talkText
+    let talk = try world.done(["rotate", "status", "--explain"]).diagnosticsText
     #expect(
       talk.contains(
         "explain: items decrypted: 0\nexplain: signatures made: 0\nexplain: processes started: 0\n"))
@@ -68,7 +68,7 @@ struct RotateStatusTests {
 
   @Test("an incomplete history is reported, and --fail-if-open fails")
   func incomplete() throws {
-    let world = try EverydayWorld.afterBobLeft()
+    let world = try CommandFixture.afterBobLeft()
     try world.done(["set", "a.example", "--secret"], input: "new")
     #expect(world.run("rotate", "status", "--fail-if-open").code == .done)
     let clone = world.folder.path + "/clone"
@@ -89,14 +89,14 @@ struct RotateStatusTests {
       _ = unsafe chmod(path, 0o700)
       let result = world.run(["--store", Word(path), "rotate", "status", "--fail-if-open", "--quiet"])
       #expect(result.code == .failedChecks)
-      #expect(result.talkText.contains("keytree: warning: the list may not be complete: \(words)"))
+      #expect(result.diagnosticsText.contains("keytree: warning: the list may not be complete: \(words)"))
       #expect(world.run(["--store", Word(path), "rotate", "status"]).code == .done)
     }
   }
 
   @Test("an unreadable record and an unknown file are reported, also for programs, and --fail-if-open fails")
   func unreadable() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     try world.joinBob()
     try world.done(["add", "a.example/alice"], input: "old")
     let item = "\(world.store)/items/internet-password/a.example/alice.gpg"
@@ -127,13 +127,13 @@ struct RotateStatusTests {
     #expect(result.code == .failedChecks)
     #expect(result.text == "{\"count\":1,\"gap\":\"strays\"}\n{\"count\":1,\"gap\":\"badRecords\"}\n")
     let warning = "keytree: warning: the list may not be complete: 1"
-    #expect(result.talkText.contains("\(warning) encrypted file of the history belongs to no record"))
-    #expect(result.talkText.contains("\(warning) record of the history cannot be read"))
+    #expect(result.diagnosticsText.contains("\(warning) encrypted file of the history belongs to no record"))
+    #expect(result.diagnosticsText.contains("\(warning) record of the history cannot be read"))
   }
 
   @Test("the list names a key that no member has, and a person who is not in the group")
   func strangers() throws {
-    let world = try EverydayWorld()
+    let world = try CommandFixture()
     try world.joinBob()
     try world.done(["group", "create", "ops"])
     try world.done(["add", "a.example/alice"], input: "old")
@@ -149,7 +149,7 @@ struct RotateStatusTests {
 
   @Test("accept is for admins, requires a reason, and only applies to items on the list")
   func accept() throws {
-    let world = try EverydayWorld.afterBobLeft()
+    let world = try CommandFixture.afterBobLeft()
     try world.done(["add", "new.example/alice"], input: "never seen")
     for (words, code, text) in [
       (["a.example"], .usage, "--reason is missing"),
@@ -161,11 +161,12 @@ struct RotateStatusTests {
       (["new.example", "--reason", "x"], .notFound, "is not on the rotation list"),
     ] as [([String], ExitCode, String)] {
       let result = world.run(["rotate", "accept"] + words.map { Word($0) })
-      #expect(result.code == code && result.talkText.contains(text), "\(words): \(result.talkText)")
+      #expect(
+        result.code == code && result.diagnosticsText.contains(text), "\(words): \(result.diagnosticsText)")
     }
     #expect(try world.rotations() == ["open keytree://internet-password/a.example/alice"])
     // Carol is a member, but not an admin.
-    let carol = try EverydayWorld(keys: [.carol])
+    let carol = try CommandFixture(keys: [.carol])
     let file = world.folder.path + "/carol.asc"
     try Data(GnuPGKey.carol.publicKey).write(to: URL(fileURLWithPath: file))
     try world.done([
@@ -178,7 +179,8 @@ struct RotateStatusTests {
     try carol.done(store + ["trust", "--fingerprint", Word(GnuPGKey.alice.fingerprint.text)])
     let refused = carol.run(store + ["rotate", "accept", "a.example", "--reason", "x"])
     #expect(
-      refused.code == .policyNotTrusted && refused.talkText.contains("you are no admin of this keyring"))
+      refused.code == .policyNotTrusted
+        && refused.diagnosticsText.contains("you are no admin of this keyring"))
     #expect(try carol.done(store + ["rotate", "status"]).text.hasPrefix("open\t"))
   }
 }

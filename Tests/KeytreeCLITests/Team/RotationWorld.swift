@@ -5,10 +5,10 @@ import KeyringModel
 import KeytreeCLI
 import TestSupport
 
-extension EverydayWorld {
+extension CommandFixture {
   /// Returns Alice's store, in which Bob could read `a.example/alice` with the secret `old` and then left.
-  static func afterBobLeft(_ more: [Word] = []) throws -> EverydayWorld {
-    let world = try EverydayWorld()
+  static func afterBobLeft(_ more: [Word] = []) throws -> CommandFixture {
+    let world = try CommandFixture()
     try world.joinBob()
     for item in ["a.example/alice"] + more { try world.done(["add", item], input: "old") }
     try world.done(["group", "remove", "default", Word(GnuPGKey.bob.mail)])
@@ -26,7 +26,7 @@ extension EverydayWorld {
   @discardableResult
   func done(_ words: [Word], input: String = "") throws -> Result {
     let result = run(words, input: Array(input.utf8))
-    guard result.code == .done else { throw NoStore(reason: "\(words): \(result.talkText)") }
+    guard result.code == .done else { throw NoStore(reason: "\(words): \(result.diagnosticsText)") }
     return result
   }
 

@@ -9,15 +9,15 @@ import TestSupport
 /// People who each have a machine, and a bare repository that they share.
 final class TeamMachines {
   /// A user with keys, their own environment, and the program.
-  let worlds: [GnuPGKey: CareWorld]
+  let worlds: [GnuPGKey: MaintenanceFixture]
   private let scratch = ScratchFolder()
 
   var hub: String { "\(scratch.path)/hub.git" }
 
   /// Creates a store of the first person, with git, and pushes it to the bare repository.
   init(_ people: [GnuPGKey] = [.alice, .bob]) throws {
-    var worlds: [GnuPGKey: CareWorld] = [:]
-    for person in people { worlds[person] = try CareWorld([person]) }
+    var worlds: [GnuPGKey: MaintenanceFixture] = [:]
+    for person in people { worlds[person] = try MaintenanceFixture([person]) }
     self.worlds = worlds
     try GnuPGTool.run("git", ["init", "-q", "--bare", "-b", "main", hub])
     let first = people[0]
@@ -33,17 +33,18 @@ final class TeamMachines {
 
   func run(
     _ person: GnuPGKey, _ words: [String], input: String = "", answers: [String]? = nil
-  ) -> CareWorld.Answer {
+  ) -> MaintenanceFixture.Answer {
     guard let world = worlds[person] else { preconditionFailure("\(person) has no machine") }
     guard let answers else { return world.run(words, input: Array(input.utf8)) }
     let memory = MemoryConsole(answers, isTerminal: true)
     let code = Program.run(
       words.map { Word($0) }, environment: Environment(world.variables), console: memory.console)
-    return CareWorld.Answer(code: code, bytes: memory.output.bytes, talk: memory.talk.text)
+    return MaintenanceFixture.Answer(code: code, bytes: memory.output.bytes, talk: memory.talk.text)
   }
 
   @discardableResult
-  func succeed(_ person: GnuPGKey, _ words: String..., input: String = "") throws -> CareWorld.Answer {
+  func succeed(_ person: GnuPGKey, _ words: String..., input: String = "") throws -> MaintenanceFixture.Answer
+  {
     let answer = run(person, words, input: input)
     guard answer.code == .done else {
       throw Unexpected(description: "\(person) \(words): \(answer.code) \(answer.talk)")

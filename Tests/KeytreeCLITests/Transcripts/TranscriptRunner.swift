@@ -82,7 +82,8 @@ struct TranscriptRunner {
     guard words.first == "keytree" else { throw Problem.notTheProgram(line: step.number) }
     let memory = MemoryConsole(
       step.input.lines.map { Placeholders.fill($0, values) }, inputIsTerminal: terminals.contains("in"),
-      outputIsTerminal: terminals.contains("out"), talkIsTerminal: terminals.contains("err"), columns: width,
+      outputIsTerminal: terminals.contains("out"), diagnosticsIsTerminal: terminals.contains("err"),
+      columns: width,
       endsWithLineFeed: step.input.endsWithLineFeed)
     var environment = Environment(variables)
     if let seconds { environment.clock = { Timestamp(microseconds: seconds * 1_000_000) } }

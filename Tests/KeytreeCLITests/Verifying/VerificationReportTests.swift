@@ -2,6 +2,7 @@ import Keyring
 import KeyringModel
 import OpenPGP
 import Sync
+import Terminal
 import TestSupport
 import Testing
 @testable import CommandSupport
@@ -11,7 +12,7 @@ import Testing
   private static let stray = Finding("x", .stray(.name))
   private static let chain = Finding("policy.json", .chain(.unsigned), commit: "0123456789abcdef")
   private static let soon = Finding(
-    "keys/x.asc", .keyEnds(StandInEngine.fingerprint(1), Timestamp(microseconds: 0)))
+    "keys/x.asc", .keyEnds(EngineDouble.fingerprint(1), Timestamp(microseconds: 0)))
 
   /// Findings, warnings, a Boolean value that indicates whether warnings count, and the exit code.
   static let endings: [([Finding], [Finding], Bool, ExitCode)] = [
@@ -30,13 +31,13 @@ import Testing
 
   private static let problems: [ChainProblem] = [
     .missing, .unreadable(.noAdmin), .foreign, .unsigned, .badSignature,
-    .signedByMember(StandInEngine.fingerprint(1)), .signedByRemoved(StandInEngine.fingerprint(1)),
-    .signedByRevoked(StandInEngine.fingerprint(1)), .signedByStranger(nil),
-    .signedByStranger(StandInEngine.fingerprint(1)), .signerUnknown([StandInEngine.fingerprint(1)]),
-    .keyExchanged(StandInEngine.fingerprint(1)), .older(generation: 1, before: 2), .forked(generation: 2),
-    .takenOver(generation: 2), .skipped(generation: 3, before: 1), .notNext(generation: 2),
-    .beginsLate(generation: 2),
-    .notAnchored(StandInEngine.fingerprint(1)), .notPinned(generation: 1, pinned: 2),
+    .signedByMember(EngineDouble.fingerprint(1)), .signedByRemoved(EngineDouble.fingerprint(1)),
+    .signedByRevoked(EngineDouble.fingerprint(1)), .signedByStranger(nil),
+    .signedByStranger(EngineDouble.fingerprint(1)), .signerUnknown([EngineDouble.fingerprint(1)]),
+    .keyExchanged(EngineDouble.fingerprint(1)), .older(generation: 1, before: 2), .forked(generation: 2),
+    .badMergeChoice(generation: 2), .skipped(generation: 3, before: 1), .notNext(generation: 2),
+    .incompleteHistory(generation: 2),
+    .unexpectedSigner(EngineDouble.fingerprint(1)), .notPinned(generation: 1, pinned: 2),
     .notPinned(generation: 2, pinned: 1), .pinUnreadable,
   ]
 

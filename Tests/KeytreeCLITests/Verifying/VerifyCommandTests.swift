@@ -8,7 +8,7 @@ import Testing
 /// The built program with stores, commits and pushes, on a machine without any key.
 @Suite("Verify") struct VerifyCommandTests {
   @Test func `each kind of damage is found in the folder, in a commit, and in a push`() throws {
-    let world = try VerifyWorld()
+    let world = try VerifyFixture()
     for sabotage in VerifySabotage.policies + VerifySabotage.files + VerifySabotage.commits {
       try world.reset()
       try sabotage.act(world)
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `a valid store passes everywhere`() throws {
-    let world = try VerifyWorld()
+    let world = try VerifyFixture()
     let bare = try world.program.run(
       ["verify", "--at", "main", "--store", world.hub], variables: world.elsewhere)
     for outcome in [try world.verify(), try world.verify("--at", "HEAD"), bare] {
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func `the first policy must be signed by the admin who is named`() throws {
-    let world = try VerifyWorld()
+    let world = try VerifyFixture()
     let (alice, carol) = (GnuPGKey.alice.fingerprint.text, GnuPGKey.carol.fingerprint.text)
     let right = try world.verify("--fingerprint", carol, "--fingerprint", alice)
     #expect(right.status == 0 && !right.errors.contains("note:"), "\(right)")
@@ -62,9 +62,9 @@ import Testing
   }
 
   @Test func `attributes and filters in a commit hide nothing`() throws {
-    let world = try VerifyWorld()
+    let world = try VerifyFixture()
     try world.forge.write(Array("items/** export-ignore filter=x\n".utf8), to: ".gitattributes")
-    try world.swapFiles(VerifyWorld.items[0], VerifyWorld.items[1])
+    try world.swapFiles(VerifyFixture.items[0], VerifyFixture.items[1])
     try world.commit()
     let outcome = try world.verify("--at", "HEAD")
     let words = "its encrypted file is not the one that its record describes"
@@ -72,14 +72,14 @@ import Testing
   }
 
   @Test func `the output for programs contains the same findings`() throws {
-    let world = try VerifyWorld()
-    try world.swapFiles(VerifyWorld.items[0], VerifyWorld.items[1])
+    let world = try VerifyFixture()
+    try world.swapFiles(VerifyFixture.items[0], VerifyFixture.items[1])
     let outcome = try world.verify("--json")
     let lines = outcome.text.split(separator: "\n").map(String.init)
     #expect(lines.count == 3)
     #expect(lines.allSatisfy { (try? JSONSerialization.jsonObject(with: Data($0.utf8))) != nil })
-    for (line, item) in zip(lines, VerifyWorld.items.prefix(2)) {
-      #expect(line.contains("\"path\":\"\(VerifyWorld.file(item))\",\"problem\":\"damaged\""), "\(line)")
+    for (line, item) in zip(lines, VerifyFixture.items.prefix(2)) {
+      #expect(line.contains("\"path\":\"\(VerifyFixture.file(item))\",\"problem\":\"damaged\""), "\(line)")
       #expect(
         line.contains("\"text\":\"its encrypted file is not the one that its record describes\""), "\(line)")
     }
@@ -90,7 +90,7 @@ import Testing
   // MARK: Pushes
 
   @Test func `a push that removes commits or a branch is refused`() throws {
-    let world = try VerifyWorld()
+    let world = try VerifyFixture()
     for (arguments, words) in [
       (["--force", "origin", "main~1:main"], "the branch would lose commits"),
       (["origin", ":main"], "the branch would be deleted"),
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test func `a link that a later commit removes is still in the history and is refused`() throws {
-    let world = try VerifyWorld()
+    let world = try VerifyFixture()
     let link = "\(world.store)/items/link"
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/etc/passwd")
     try world.commit()
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test func `an unsigned policy between two valid ones is refused`() throws {
-    let world = try VerifyWorld()
+    let world = try VerifyFixture()
     let right = try world.forge.bytes("policy.json")
     try world.forge.succeed([.join(GnuPGKey.bob.fingerprint, group: "default")], by: nil)
     try world.commit()
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test func `a new branch must belong to the keyring, and the first one to the named admin`() throws {
-    let world = try VerifyWorld()
+    let world = try VerifyFixture()
     #expect(try world.pushing(["origin", "main~1:refs/heads/older"]).status == 0)
     // This store has another keyring.
     let other = "\(world.program.folder)/other"
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test func `a server that does not check received objects refuses every push`() throws {
-    let world = try VerifyWorld()
+    let world = try VerifyFixture()
     try world.program.git(["commit", "-q", "--allow-empty", "-m", "x"])
     try world.program.git(["config", "receive.fsckObjects", "false"], in: world.hub)
     // The setting for pushes takes precedence over the general one.
@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test func `one commit may be pushed to several branches at once`() throws {
-    let world = try VerifyWorld()
+    let world = try VerifyFixture()
     let outcome = try world.pushing(["origin", "main:refs/heads/one", "main:refs/heads/two"])
     #expect(outcome.status == 0, "\(outcome)")
     #expect(try world.remains == [])
@@ -184,7 +184,7 @@ import Testing
 
   @Test(.enabled(if: ProcessesTracer.strace != nil, Comment(rawValue: ProcessesTracer.reason)))
   func `verify starts no agent, asks nothing, and writes only into a temporary folder`() throws {
-    let world = try VerifyWorld()
+    let world = try VerifyFixture()
     let strace = try #require(ProcessesTracer.strace)
     let log = "\(world.program.folder)/log"
     for arguments in [[], ["--at", "HEAD"]] as [[String]] {

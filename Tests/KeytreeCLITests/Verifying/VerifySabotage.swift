@@ -13,17 +13,17 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
   let status: Int32
   /// False if the fault is only visible in the history or in a commit, because git does not check it out.
   var isInFolder = true
-  let act: @Sendable (VerifyWorld) throws -> Void
+  let act: @Sendable (VerifyFixture) throws -> Void
 
   init(
     _ description: String, _ words: String, status: Int32 = 13, isInFolder: Bool = true,
-    _ act: @escaping @Sendable (VerifyWorld) throws -> Void
+    _ act: @escaping @Sendable (VerifyFixture) throws -> Void
   ) {
     (self.description, self.words, self.status) = (description, words, status)
     (self.isInFolder, self.act) = (isInFolder, act)
   }
 
-  private static let item = VerifyWorld.items[0]
+  private static let item = VerifyFixture.items[0]
 
   static let policies = [
     VerifySabotage("an additional recipient, unsigned", "its signature does not fit it", status: 9) { world in
@@ -92,7 +92,7 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     },
     VerifySabotage("another encrypted file", "its encrypted file is not the one that its record describes") {
       world in
-      try world.forge.write(try world.program.gnupg.encrypt([1], to: [.alice]), to: VerifyWorld.file(item))
+      try world.forge.write(try world.program.gnupg.encrypt([1], to: [.alice]), to: VerifyFixture.file(item))
     },
     VerifySabotage(
       "another encrypted file, and a line for it", "`sealed` in the index differs from the signed record"
@@ -113,37 +113,37 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     },
     VerifySabotage("an edited record and line", "its record was changed after it was signed") { world in
       let line = try world.forgeLine(item) { $0.attributes[.label] = "edited" }
-      let old = try RecordFile(parsing: try world.forge.bytes(VerifyWorld.recordFile(item)))
+      let old = try RecordFile(parsing: try world.forge.bytes(VerifyFixture.recordFile(item)))
       let new = RecordFile(line: try IndexLine.encode(line), record: line, proof: old.proof)
-      try world.forge.write(new.bytes, to: VerifyWorld.recordFile(item))
+      try world.forge.write(new.bytes, to: VerifyFixture.recordFile(item))
     },
     VerifySabotage("an edited line", "`label` in the index differs from the signed record") { world in
       try world.forgeLine(item) { $0.attributes[.label] = "edited" }
     },
     VerifySabotage("swapped encrypted files", "its encrypted file is not the one that its record describes") {
       world in
-      try world.swapFiles(item, VerifyWorld.items[1])
+      try world.swapFiles(item, VerifyFixture.items[1])
     },
     VerifySabotage("swapped items", "its record is that of another item") { world in
-      try world.swapFiles(item, VerifyWorld.items[1])
-      try world.swapRecords(item, VerifyWorld.items[1])
+      try world.swapFiles(item, VerifyFixture.items[1])
+      try world.swapRecords(item, VerifyFixture.items[1])
     },
     VerifySabotage("a missing encrypted file", "the encrypted file of this item is missing") { world in
-      try world.remove(VerifyWorld.file(item))
+      try world.remove(VerifyFixture.file(item))
     },
     VerifySabotage("a missing record", "this file has no record") { world in
-      try world.remove(VerifyWorld.recordFile(item))
+      try world.remove(VerifyFixture.recordFile(item))
     },
     VerifySabotage("both files of an item missing", "the index has this item, but its files are missing") {
       world in
-      for file in [VerifyWorld.file(item), VerifyWorld.recordFile(item)] { try world.remove(file) }
+      for file in [VerifyFixture.file(item), VerifyFixture.recordFile(item)] { try world.remove(file) }
     },
     VerifySabotage("a missing line", "the index does not have this item") { world in
       let path = try #require(ItemPath(validating: "internet-password/\(item)"))
       try world.remove(StoreLayout.shardFile(path.shard, isLocal: false))
     },
     VerifySabotage("an encrypted file without a record", "this file has no record") { world in
-      let message = try world.forge.bytes(VerifyWorld.file(item))
+      let message = try world.forge.bytes(VerifyFixture.file(item))
       try world.forge.write(message, to: "items/internet-password/a.example/x.gpg")
     },
     VerifySabotage("text in place of an item", "the file is not a binary OpenPGP message") { world in
@@ -156,8 +156,8 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
       try world.forge.write([1], to: "passwords.txt")
     },
     VerifySabotage("a link in place of an item", "a symbolic link") { world in
-      let path = "\(world.store)/\(VerifyWorld.file(item))"
-      try world.remove(VerifyWorld.file(item))
+      let path = "\(world.store)/\(VerifyFixture.file(item))"
+      try world.remove(VerifyFixture.file(item))
       try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/etc/passwd")
     },
     VerifySabotage("an unreadable line", "cannot be read") { world in

@@ -154,7 +154,7 @@ struct ItemHistoryTests {
     try world.delete(item)
     let before = world.store.engine.statistics
     let keyring = try world.store.open()
-    let store = try #require(try PastStore(at: "HEAD~1", in: try world.requireRepository()))
+    let store = try #require(try HistoricalStore(at: "HEAD~1", in: try world.requireRepository()))
     try keyring.bringBack([try store.item(at: item.path, in: keyring)])
     #expect(world.store.engine.statistics == before, "the files come back with their original signatures")
     #expect(try world.commit() == .committed(subject: "bring back internet-password/a.example/alice"))
@@ -225,7 +225,7 @@ struct ItemHistoryTests {
     #expect(try world.changes(of: item) == [[.deleted], [.renamed(from: item.path)], [.added]])
     let removed = try RemovedItems(below: ["items/internet-password/a.example"], in: repository)
     #expect(removed.records == [renamed, item])
-    let store = try #require(try PastStore(at: "HEAD~2", in: repository))
+    let store = try #require(try HistoricalStore(at: "HEAD~2", in: repository))
     #expect(try store.records() == [item])
     #expect(try store.item(at: item.path, in: try world.store.open()).record == item)
   }
@@ -253,7 +253,7 @@ struct ItemHistoryTests {
     let repository = try world.requireRepository()
     #expect(try world.history(of: item).versions.isEmpty)
     #expect(try RemovedItems(below: ["items"], in: repository).records.isEmpty)
-    #expect(try PastStore(at: "HEAD", in: repository)?.commit == nil)
+    #expect(try HistoricalStore(at: "HEAD", in: repository)?.commit == nil)
   }
 
   @Test func `thousands of commits of other items start no further process`() throws {

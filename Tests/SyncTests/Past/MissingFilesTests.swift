@@ -22,7 +22,8 @@ import Testing
 
   private func restore() throws -> [String] {
     let keyring = try world.store.open()
-    let found = try PastFiles(in: world.requireRepository()).find(try keyring.missingFiles(), for: keyring)
+    let found = try HistoricalFiles(in: world.requireRepository()).find(
+      try keyring.missingFiles(), for: keyring)
     return try keyring.restore(found)
   }
 

@@ -25,10 +25,10 @@ struct PastStoreTests {
     }
     try world.git(["tag", "-a", "-m", "x", "old", "HEAD~1"])
     let repository = try world.requireRepository()
-    let store = try PastStore(at: name, in: repository)
+    let store = try HistoricalStore(at: name, in: repository)
     #expect(try store?.records().count == count)
     let digits = try world.git(["rev-parse", "HEAD~1"]).prefix(10)
-    #expect(try PastStore(at: String(digits), in: repository)?.records().count == 1)
+    #expect(try HistoricalStore(at: String(digits), in: repository)?.records().count == 1)
   }
 
   @Test func `an item is that of the commit, and nothing else is released`() throws {
@@ -42,7 +42,7 @@ struct PastStoreTests {
     for (name, record, text) in [
       ("HEAD~2", item, "secret"), ("HEAD~1", changed, "new"), ("HEAD", renamed, "new"),
     ] {
-      let store = try #require(try PastStore(at: name, in: repository))
+      let store = try #require(try HistoricalStore(at: name, in: repository))
       #expect(try store.records() == [record])
       #expect(try store.record(at: record.path) == record)
       let past = try store.item(at: record.path, in: keyring)
@@ -54,7 +54,7 @@ struct PastStoreTests {
         _ = try keyring.secret(of: past, matching: Query(predicates: [.equal(.account, "carol")]))
       }
     }
-    let store = try #require(try PastStore(at: "HEAD", in: repository))
+    let store = try #require(try HistoricalStore(at: "HEAD", in: repository))
     #expect(try store.record(at: item.path) == nil)
     #expect(throws: KeyringError.itemNotFound) { try store.item(at: item.path, in: keyring) }
   }
@@ -72,7 +72,7 @@ struct PastStoreTests {
     }
     try world.write(try world.unsigned(forged, proofOf: item), nil, for: forged)
     try world.git(["commit", "-q", "-am", "forge"])
-    let store = try #require(try PastStore(at: "HEAD", in: try world.requireRepository()))
+    let store = try #require(try HistoricalStore(at: "HEAD", in: try world.requireRepository()))
     let keyring = try world.store.open()
     #expect(throws: KeyringError.itemDamaged(item.reference, .badRecord(.notProven))) {
       try store.item(at: item.path, in: keyring)
@@ -127,7 +127,7 @@ struct PastStoreTests {
     let item = try world.add("a.example", "alice")
     try world.commit()
     let keyring = try world.store.open()
-    let store = try #require(try PastStore(at: "HEAD", in: try world.requireRepository()))
+    let store = try #require(try HistoricalStore(at: "HEAD", in: try world.requireRepository()))
     let past = try store.item(at: item.path, in: keyring)
     #expect(throws: KeyringError.itemExists(item.reference)) { try keyring.bringBack([past]) }
     // The item has another name now, with the same id.

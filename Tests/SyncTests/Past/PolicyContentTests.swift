@@ -44,17 +44,17 @@ import Testing
     var contents = PolicyContents(in: repository)
     var names: [Fingerprint: String] = [:]
     for number in 1...17 {
-      names[StandInEngine.fingerprint(UInt8(number))] = try name(
+      names[EngineDouble.fingerprint(UInt8(number))] = try name(
         of: String(repeating: "x", count: 256 << 10 - number))
     }
     let error = KeyringError.file(FileError("read", "keys", .tooLarge(limit: 4 << 20)))
     #expect(throws: error) { try contents.keyFiles(names) }
-    names[StandInEngine.fingerprint(17)] = nil
+    names[EngineDouble.fingerprint(17)] = nil
     #expect(try contents.keyFiles(names).count == 16)
   }
 
   @Test func `a large signature in a history is not read and has no signer`() throws {
-    let scribe = try PolicyScribe()
+    let scribe = try PolicyHistoryBuilder()
     // The signature is valid, but its line feeds exceed the limit.
     let signature = String(decoding: try scribe.bytes("policy.json.asc"), as: UTF8.self)
     try scribe.put("policy.json.asc", signature + String(repeating: "\n", count: 16 << 10))

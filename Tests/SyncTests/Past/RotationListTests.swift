@@ -9,8 +9,8 @@ import Testing
 
 /// Tests the list of people who could ever read a secret that is still in use.
 @Suite struct RotationListTests {
-  static let bob = StandInEngine.fingerprint(2)
-  static let carol = StandInEngine.fingerprint(3)
+  static let bob = EngineDouble.fingerprint(2)
+  static let carol = EngineDouble.fingerprint(3)
 
   /// Creates a store that Alice and Bob share, with a history.
   private func shared(_ groups: [String] = ["default", "ops"]) throws -> SyncWorld {
@@ -136,10 +136,10 @@ import Testing
   @Test func `a key id that another person claims counts for that person, too`() {
     let id = KeyID(value: 1)
     let record = Sample.record([.server: "a.example"])
-    var readers = SecretReaders()
+    var readers = AccessHistory()
     readers.add([id], to: record.sealed)
     readers.join(record.revision, record.sealed)
-    let (alice, bob) = (StandInEngine.fingerprint(1), StandInEngine.fingerprint(2))
+    let (alice, bob) = (EngineDouble.fingerprint(1), EngineDouble.fingerprint(2))
     let time = Timestamp(microseconds: 1)
     let policy = Policy(
       keyring: KeyringID(hex: String(repeating: "0", count: 32)) ?? { preconditionFailure("32 digits") }(),

@@ -34,7 +34,7 @@ struct RotationWalk {
   let clones: SyncClones
   private var generator: SeededGenerator
   private var number = 0
-  private let people = (2...4).map { StandInEngine.fingerprint($0) }
+  private let people = (2...4).map { EngineDouble.fingerprint($0) }
 
   init(seed: UInt64) throws {
     clones = try SyncClones(2)
@@ -68,7 +68,7 @@ struct RotationWalk {
       try keyring.update(item, AttributeChanges(set: [.server: .string("t\(number).example")]))
     case (6...7, let item?):
       done = "move"
-      try ignoringDoubles { try keyring.update(item, AttributeChanges(group: group)) }
+      try ignoringConflicts { try keyring.update(item, AttributeChanges(group: group)) }
     case (8, let item?):
       done = "delete"
       try keyring.delete([item])
@@ -104,11 +104,11 @@ struct RotationWalk {
   private mutating func resolve(in keyring: Keyring) throws {
     guard let copy = try keyring.conflictCopies().first else { return }
     let choice = ConflictChoice.allCases.randomElement(using: &generator) ?? .both
-    try ignoringDoubles { try keyring.resolve(copy, keeping: choice) }
+    try ignoringConflicts { try keyring.resolve(copy, keeping: choice) }
   }
 
   /// Ignores errors about a place that another item has, and about items that no longer exist.
-  private func ignoringDoubles<R>(_ body: () throws -> R) throws {
+  private func ignoringConflicts<R>(_ body: () throws -> R) throws {
     do {
       _ = try body()
     } catch KeyringError.itemExists, KeyringError.itemNotFound {
@@ -133,7 +133,7 @@ struct RotationWalk {
     }
     // The remaining members usually re-encrypt the items.
     if draw(0..<3) > 0 {
-      try store.open().resealOutdated()
+      try store.open().reencryptOutdated()
       try clones.world.commit()
     }
   }

@@ -14,11 +14,11 @@ extension SyncWorld {
   /// Returns the list and the readers that it was made from.
   func rotation(
     at path: String? = nil, withGit: Bool = true
-  ) throws -> (list: RotationList, readers: SecretReaders) {
+  ) throws -> (list: RotationList, readers: AccessHistory) {
     let path = path ?? self.path
     let keyring = try open(at: path)
     let repository = withGit ? try Repository.find(store: path, git: makeGit) : nil
-    let past = try PastReaders(of: keyring, in: repository)
+    let past = try HistoricalReaders(of: keyring, in: repository)
     return (try keyring.rotationList(of: past.items, past.readers), past.readers)
   }
 

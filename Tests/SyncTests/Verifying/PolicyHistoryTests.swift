@@ -11,18 +11,19 @@ import Testing
   struct Story: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let problems: [ChainProblem]
-    let steps: @Sendable (PolicyScribe) throws -> Void
+    let steps: @Sendable (PolicyHistoryBuilder) throws -> Void
 
     init(
-      _ name: String, _ problems: [ChainProblem], _ steps: @escaping @Sendable (PolicyScribe) throws -> Void
+      _ name: String, _ problems: [ChainProblem],
+      _ steps: @escaping @Sendable (PolicyHistoryBuilder) throws -> Void
     ) {
       (testDescription, self.problems, self.steps) = (name, problems, steps)
     }
   }
 
-  private static let alice = StandInEngine.fingerprint(1)
-  private static let bob = StandInEngine.fingerprint(2)
-  private static let mallory = StandInEngine.fingerprint(9)
+  private static let alice = EngineDouble.fingerprint(1)
+  private static let bob = EngineDouble.fingerprint(2)
+  private static let mallory = EngineDouble.fingerprint(9)
 
   static let good: [Story] = [
     Story("one policy", []) { _ in },
@@ -149,7 +150,7 @@ import Testing
   ]
 
   @Test("a valid history has no findings", arguments: good) func right(_ story: Story) throws {
-    let scribe = try PolicyScribe()
+    let scribe = try PolicyHistoryBuilder()
     try story.steps(scribe)
     let history = try scribe.history()
     #expect(history.findings == [])
@@ -161,7 +162,7 @@ import Testing
   }
 
   @Test("an invalid history has the matching findings", arguments: bad) func wrong(_ story: Story) throws {
-    let scribe = try PolicyScribe()
+    let scribe = try PolicyHistoryBuilder()
     try story.steps(scribe)
     let findings = try scribe.history().findings
     #expect(findings.map(\.kind) == story.problems.map { .chain($0) })
@@ -173,7 +174,7 @@ import Testing
   @Test(
     "one of two concurrent policies may be dropped if it was not on this branch", arguments: [false, true])
   func leavesOne(_ isChangedAgain: Bool) throws {
-    let scribe = try PolicyScribe()
+    let scribe = try PolicyHistoryBuilder()
     try scribe.branch("side") { try scribe.edit([.create(group: "ops")], by: Self.alice) }
     try scribe.add(Self.bob, by: Self.alice)
     try scribe.merge("side") {
@@ -191,7 +192,7 @@ import Testing
   @Test("an admin cannot undo the loss of their own right to sign by a merge", arguments: [false, true])
   func takesOver(_ isHelped: Bool) throws {
     for edit in [PolicyEdit.remove(Self.bob), .role(Self.bob, .member)] {
-      let scribe = try PolicyScribe()
+      let scribe = try PolicyHistoryBuilder()
       try scribe.add(Self.bob, .admin, by: Self.alice)
       try scribe.branch("side") {
         try scribe.edit([.create(group: "ops")], by: Self.bob)
@@ -201,13 +202,13 @@ import Testing
       try scribe.edit([edit], by: Self.alice)
       try scribe.merge("side") { try scribe.checkOut("side") }
       let history = try scribe.history()
-      #expect(history.findings.map(\.kind) == [.chain(.takenOver(generation: 3))])
+      #expect(history.findings.map(\.kind) == [.chain(.badMergeChoice(generation: 3))])
       #expect(history.leftBehind == [])
     }
   }
 
   @Test func `an admin who was added concurrently may have signed the policy that is kept`() throws {
-    let scribe = try PolicyScribe()
+    let scribe = try PolicyHistoryBuilder()
     try scribe.branch("side") {
       try scribe.add(Self.bob, .admin, by: Self.alice)
       try scribe.edit([.create(group: "ops")], by: Self.bob)
@@ -220,7 +221,7 @@ import Testing
 
   @Test("an uncommitted change in the folder is checked like a commit", arguments: [true, false])
   func waiting(_ isSigned: Bool) throws {
-    let scribe = try PolicyScribe()
+    let scribe = try PolicyHistoryBuilder()
     try scribe.write([.create(group: "ops")], by: isSigned ? Self.alice : nil)
     let history = try scribe.history(withFolder: true)
     #expect(history.findings == (isSigned ? [] : [Finding("policy.json", .chain(.badSignature))]))
@@ -228,19 +229,19 @@ import Testing
   }
 
   @Test func `the first policy needs a signature by its own admin, and by an expected one`() throws {
-    let scribe = try PolicyScribe()
+    let scribe = try PolicyHistoryBuilder()
     try scribe.add(Self.bob, .admin, by: Self.alice)
     #expect(try scribe.history(anchors: [Self.bob, Self.alice]).findings == [])
-    let problem = Finding.Kind.chain(.notAnchored(Self.alice))
+    let problem = Finding.Kind.chain(.unexpectedSigner(Self.alice))
     #expect(try scribe.history(anchors: [Self.bob]).findings.map(\.kind) == [problem])
     // A history that begins with a later generation needs an expected signer.
     try scribe.forgetHistory()
-    #expect(try scribe.history().findings.map(\.kind) == [.chain(.beginsLate(generation: 2))])
+    #expect(try scribe.history().findings.map(\.kind) == [.chain(.incompleteHistory(generation: 2))])
     #expect(try scribe.history(anchors: [Self.alice]).findings == [])
   }
 
   @Test func `the policy that this machine has accepted is on the chain`() throws {
-    let scribe = try PolicyScribe()
+    let scribe = try PolicyHistoryBuilder()
     let first = try scribe.bytes("policy.json")
     try scribe.add(Self.bob, by: Self.alice)
     let pinned = try scribe.history(accepted: true)
@@ -249,13 +250,13 @@ import Testing
     try scribe.forgetHistory()
     #expect(
       try scribe.history(accepted: true).findings.map(\.kind) == [
-        .chain(.beginsLate(generation: 2)), .chain(.notPinned(generation: 2, pinned: 1)),
+        .chain(.incompleteHistory(generation: 2)), .chain(.notPinned(generation: 2, pinned: 1)),
       ])
     #expect(first != (try scribe.bytes("policy.json")))
   }
 
   @Test func `a clone with a part of the history reports that, without findings`() throws {
-    let scribe = try PolicyScribe()
+    let scribe = try PolicyHistoryBuilder()
     try scribe.add(Self.bob, by: Self.alice)
     try scribe.touch("README")
     let history = try scribe.shallowHistory(depth: 1)

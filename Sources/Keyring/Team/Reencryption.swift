@@ -1,0 +1,286 @@
+internal import KeyringModel
+internal import OpenPGP
+internal import Secrets
+internal import Synchronization
+
+/// Updates items for the current members of their groups. Re-encrypts an item whose recipients differ from the members,
+/// and re-signs an item whose signer is no longer a member.
+struct Reencryption: Sendable {
+  /// The current keyring: verifies and decrypts.
+  let keyring: Keyring
+  /// The keyring with the new people: encrypts and signs.
+  let successor: Keyring
+
+  /// An item that has to be updated.
+  struct Outdated: Sendable {
+    /// The current record.
+    let verified: VerifiedRecord
+    /// True if the file has to be re-encrypted; false if the record only has to be signed.
+    let needsEncryption: Bool
+    /// True if a member of the group cannot decrypt the item yet.
+    let lacksReaders: Bool
+    /// The conflict copy; nil for an item in the store.
+    let copy: ConflictCopy?
+
+    /// The verified record.
+    var record: ItemRecord { verified.record }
+  }
+
+  /// The new version of an outdated item.
+  struct Piece: Sendable {
+    let outdated: Outdated
+    let item: PreparedItem
+  }
+
+  /// The result of preparing one item.
+  private enum Outcome: Sendable {
+    case prepared(Piece)
+    /// The item has changed since it was found. It is checked again later.
+    case overtaken
+    /// The item cannot be decrypted here, or is damaged.
+    case failed(ItemReference, KeyringError)
+  }
+
+  /// The number of items in a batch.
+  private static let portion = 256
+
+  /// The groups whose items may be outdated: those with changed members or keys, or all groups if the policy does not
+  /// change. Faults in other groups are not part of this change.
+  private var groups: Set<String> {
+    let (old, new) = (keyring.policy.groups, successor.policy.groups)
+    if keyring.policy == successor.policy { return Set(new.keys) }
+    return Set(
+      new.keys.filter { group in
+        old[group] != new[group]
+          || new[group]?.contains { keyring.trusted.keys[$0] != successor.trusted.keys[$0] } ?? false
+      })
+  }
+
+  /// Finds the outdated items, from records and packets alone. Needs no secret key.
+  ///
+  /// It does not use the index: a line that names another group could prevent the re-encryption of an item.
+  ///
+  /// - Parameters:
+  ///   - wanted: The groups to check; nil for those that the change affects.
+  ///   - records: All records of the store; nil to read them.
+  /// - Throws: `KeyringError.team` with `unusableKey` when the key of a member cannot be used for encryption and the
+  ///   group has items; `.itemDamaged` or `.bindingMismatch` for an item that is not verified, since it may belong to
+  ///   any group; `.engine`, or a file error.
+  func outdated(
+    in wanted: Set<String>? = nil, among records: VerifiedRecords? = nil
+  ) throws(KeyringError) -> [Outdated] {
+    let groups = wanted ?? self.groups
+    if groups.isEmpty { return [] }
+    try requireOwnSubkeys(in: groups)
+    let all = if let records { records } else { try keyring.verifiedRecords() }
+    if let (path, fault) = all.distrusted.first { throw fault.error(about: .path(path)) }
+    var candidates: [(verified: VerifiedRecord, copy: ConflictCopy?)] =
+      all.records.filter { groups.contains($0.record.group) }.map { ($0, nil) }
+    for copy in try keyring.conflictCopies()
+    where copy.signer != nil && groups.contains(copy.record.group) {
+      candidates.append((try keyring.storedItem(of: copy).verified, copy))
+    }
+    let expected = try recipients(ofGroups: Set(candidates.map(\.verified.record.group)))
+    let found = candidates
+    let (keyring, successor) = (keyring, successor)
+    let pool = WorkerPool(workers: keyring.host.workers)
+    return try pool.map(found.count) { (number) throws(KeyringError) -> Outdated? in
+      let (verified, copy) = found[number]
+      let record = verified.record
+      let reader = ItemReader(keyring: keyring)
+      let message =
+        if let copy { try keyring.storedItem(of: copy).message } else { try reader.message(of: record) }
+      guard let message else { throw .itemDamaged(record.reference, .missing) }
+      let recipients = try? successor.engine.recipients(of: message)
+      let isRight =
+        recipients.map { Set($0) == expected[record.group] && $0.count == expected[record.group]?.count }
+        ?? false
+      let isSigned = successor.policy.isMember(verified.signer, ofAny: [record.group])
+      if isRight && isSigned { return nil }
+      var readers: Set<Fingerprint> = []
+      do throws(EngineError) {
+        for id in recipients ?? [] { readers.formUnion(try successor.engine.owners(of: id)) }
+      } catch {
+        throw .engine(error, record.reference)
+      }
+      let lacksReaders = !readers.isSuperset(of: successor.policy.groups[record.group] ?? [])
+      return Outdated(verified: verified, needsEncryption: !isRight, lacksReaders: lacksReaders, copy: copy)
+    }.compactMap { $0 }
+  }
+
+  /// Refuses a key that has the encryption subkey of another person, even in a group without items. It would not be
+  /// possible to tell which of the two people can read an item.
+  private func requireOwnSubkeys(in groups: Set<String>) throws(KeyringError) {
+    for group in groups.sorted() {
+      // Each person is checked separately, so that a different problem with one key does not hide this problem with the
+      // next one.
+      for person in successor.policy.groups[group] ?? [] {
+        do throws(EngineError) {
+          _ = try successor.engine.expectedRecipients([person])
+        } catch {
+          // Other problems matter only if the group has items.
+          guard case .unusableKey(_, .sharedSubkey) = error else { continue }
+          throw ItemEncryptor(keyring: successor).failure(error, group: group, item: nil)
+        }
+      }
+    }
+  }
+
+  /// Returns the subkeys that the items of each group have to be encrypted to.
+  private func recipients(ofGroups groups: Set<String>) throws(KeyringError) -> [String: Set<KeyID>] {
+    var expected: [String: Set<KeyID>] = [:]
+    for group in groups.sorted() {
+      guard let members = successor.policy.groups[group] else { throw .unknownGroup(group) }
+      do {
+        expected[group] = try successor.engine.expectedRecipients(members)
+      } catch {
+        throw ItemEncryptor(keyring: successor).failure(error, group: group, item: nil)
+      }
+    }
+    return expected
+  }
+
+  /// Prepares new versions of items. Uses several threads only after one item was decrypted: otherwise there would be
+  /// several passphrase prompts, and more after the user cancels one (threat T36).
+  ///
+  /// - Parameters:
+  ///   - items: The items.
+  ///   - keepsMessages: True to keep finished work in case the operation is interrupted.
+  ///   - progress: Receives the number of finished items and of all items, on any thread.
+  /// - Returns: The new versions; items that have changed concurrently are left out.
+  /// - Throws: `KeyringError.team` with `cannotReencrypt` when some items cannot be decrypted, after all were tried. An
+  ///   error that would occur for every item is thrown at once.
+  func prepare(
+    _ items: [Outdated], keepsMessages: Bool = true, progress: @escaping @Sendable (Int, Int) -> Void
+  ) throws(KeyringError) -> [Piece] {
+    let cache = keepsMessages ? ReencryptedMessageCache(keyring) : nil
+    defer { cache?.finish() }
+    var outcomes: [Outcome] = []
+    var isUnlocked = false
+    let pool = WorkerPool(workers: keyring.host.workers, startsPrograms: true)
+    let counter = Counter(total: items.count, progress)
+    while outcomes.count < items.count {
+      let done = outcomes.count
+      let count = isUnlocked ? min(Self.portion, items.count - done) : 1
+      outcomes += try pool.map(count) { (number) throws(KeyringError) -> Outcome in
+        let outcome = try prepare(items[done + number], cache)
+        counter.step()
+        return outcome
+      }
+      if case .prepared(let piece)? = outcomes.last, piece.outdated.needsEncryption { isUnlocked = true }
+    }
+    var pieces: [Piece] = []
+    var failed: [(ItemReference, KeyringError)] = []
+    for outcome in outcomes {
+      switch outcome {
+      case .prepared(let piece): pieces.append(piece)
+      case .failed(let reference, let error): failed.append((reference, error))
+      case .overtaken: break
+      }
+    }
+    if let first = failed.first {
+      throw .team(.cannotReencrypt(failed.prefix(10).map(\.0), count: failed.count, reason: first.1.reason))
+    }
+    return pieces
+  }
+
+  private func prepare(_ outdated: Outdated, _ cache: ReencryptedMessageCache?) throws(KeyringError)
+    -> Outcome
+  {
+    let record = outdated.record
+    let reader = ItemReader(keyring: keyring)
+    do throws(KeyringError) {
+      let stored =
+        if let copy = outdated.copy { try keyring.storedItem(of: copy) } else {
+          try reader.stored(at: record.path, isLocal: record.isLocal)
+        }
+      guard let stored, stored.verified.file == outdated.verified.file else { return .overtaken }
+      guard outdated.needsEncryption else {
+        // This user's signature would make the item valid, so the previous signer must be one of its readers.
+        try reader.requireSignerAmongReaders(of: stored)
+        return .prepared(
+          Piece(outdated: outdated, item: PreparedItem(record: record, message: stored.message)))
+      }
+      let name = ReencryptedMessageCache.name(of: record, for: successor.policy.groups[record.group] ?? [])
+      if let message = cache?.message(name), successor.isSealed(message, to: record.group) {
+        return .prepared(Piece(outdated: outdated, item: PreparedItem(record: record, message: message)))
+      }
+      let item = try ItemEncryptor(keyring: successor).prepare(record, secret: try reader.secret(of: stored))
+      cache?.keep(item.message, name)
+      return .prepared(Piece(outdated: outdated, item: item))
+    } catch {
+      guard error.isAboutOneItem else { throw error }
+      return .failed(record.reference, error)
+    }
+  }
+
+  /// Writes new versions to the store. Items that were changed or added since are prepared here.
+  ///
+  /// - Parameter addsReaders: True to include items that a member of their group cannot decrypt yet.
+  /// - Returns: The number of updated items.
+  func place(
+    _ pieces: [Piece], of groups: Set<String>? = nil, addsReaders: Bool = true,
+    in changes: inout WriteTransaction
+  ) throws(KeyringError) -> Int {
+    // An item that is added concurrently has to be re-encrypted as well.
+    changes.dependOnSearch()
+    let known = Dictionary(pieces.map { ($0.outdated.verified.file.line, $0) }) { first, _ in first }
+    var count = 0
+    for outdated in try outdated(in: groups) where addsReaders || !outdated.lacksReaders {
+      let piece: Piece
+      if let prepared = known[outdated.verified.file.line], prepared.outdated.verified == outdated.verified {
+        piece = prepared
+      } else {
+        guard let fresh = try prepare([outdated], keepsMessages: false, progress: { _, _ in }).first else {
+          throw .itemDamaged(outdated.record.reference, .notAsRecorded)
+        }
+        piece = fresh
+      }
+      if let copy = outdated.copy {
+        changes.put(piece.item, replacing: copy)
+      } else if try !changes.reseal(piece.item, of: outdated.verified) {
+        throw .itemDamaged(outdated.record.reference, .notAsRecorded)
+      }
+      count += 1
+    }
+    return count
+  }
+}
+
+/// A counter of steps on several threads.
+private final class Counter: Sendable {
+  private let done = Mutex(0)
+  private let total: Int
+  private let progress: @Sendable (Int, Int) -> Void
+
+  init(total: Int, _ progress: @escaping @Sendable (Int, Int) -> Void) {
+    (self.total, self.progress) = (total, progress)
+  }
+
+  func step() {
+    let count = done.withLock { done in
+      done += 1
+      return done
+    }
+    progress(count, total)
+  }
+}
+
+extension KeyringError {
+  /// True if the error concerns one item only.
+  fileprivate var isAboutOneItem: Bool {
+    switch self {
+    case .itemDamaged, .bindingMismatch, .attributesTooLarge: true
+    case .engine(let error, _): error.isAboutTheItem
+    default: false
+    }
+  }
+
+  /// The reason why an item cannot be re-encrypted.
+  fileprivate var reason: TeamError.ReencryptionObstacle {
+    switch self {
+    case .engine: .notARecipient
+    default: .damaged
+    }
+  }
+}

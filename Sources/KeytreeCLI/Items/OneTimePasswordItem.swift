@@ -1,0 +1,148 @@
+internal import CommandSupport
+internal import Keyring
+internal import KeyringModel
+internal import OneTimePasswords
+internal import Secrets
+
+/// An item or a field whose secret is a one-time-password seed.
+struct OneTimePasswordItem {
+  private let call: CommandCall
+  private let keyring: Keyring
+  /// The item as it was found, or, after its counter has advanced, as it is now.
+  private(set) var record: ItemRecord
+  private let query: Query?
+  /// True if base32 alone is accepted as a seed. Otherwise a password in base32 could be mistaken for one.
+  private let isNamed: Bool
+
+  /// Finds the seed that a command selects.
+  ///
+  /// - Throws: the errors of `record(_:in:)`.
+  init(_ call: CommandCall, in keyring: Keyring) throws {
+    (self.call, self.keyring) = (call, keyring)
+    (record, query) = try Self.record(call, in: keyring.index)
+    let given = try call.givenAttributes()
+    let isNamed =
+      switch try call.itemName(0) {
+      case .named(let itemClass, _, _): itemClass != nil || given.itemClass != nil
+      case .reference, .id: true
+      case nil: given.itemClass != nil
+      }
+    self.isNamed = record.field == FieldName.oneTimePassword || isNamed
+  }
+
+  /// Returns the record that an item's name selects here: its field `otp`, or the item itself if it has none.
+  ///
+  /// - Returns: the field or the item, and the query that it matches.
+  /// - Throws: the errors of `CommandCall.findOne`.
+  static func record(_ call: CommandCall, in index: Index) throws -> (ItemRecord, Query?) {
+    let selection = try call.selection(0)
+    let name = try call.itemName(0)
+    guard name?.isByIdentity == true else {
+      var given = try call.givenAttributes()
+      given.field = FieldName.oneTimePassword
+      let ofField = try call.selection(name, of: given)
+      if let seed = try call.find(one: ofField, in: index) { return (seed, ofField.query(for: seed)) }
+      let item = try call.findOne(selection, in: index)
+      return (item, selection.query(for: item))
+    }
+    let record = try call.findOne(selection, in: index)
+    let fields = try call.login(of: record, in: index).fields
+    guard let seed = fields.first(where: { $0.field == FieldName.oneTimePassword }) else {
+      return (record, selection.query(for: record))
+    }
+    return (seed, .fields(of: record))
+  }
+
+  /// The name of the item for messages, escaped.
+  var name: String { record.reference.text }
+
+  /// Decrypts the item and reads its seed.
+  ///
+  /// - Throws: `KeyringError`; `other` if it is not a seed.
+  func seed() throws -> Seed { try seed(in: try secret()) }
+
+  /// A one-time password.
+  struct Code: ~Copyable {
+    /// The digits.
+    let digits: SecretBytes
+    /// The remaining validity in seconds, for time-based codes.
+    let seconds: Int64?
+    /// The counter from which it was computed, for counter-based codes.
+    let counter: UInt64?
+  }
+
+  /// Returns the code for a time. A counter-based code is returned only once: the next counter is on the disk before
+  /// the code is returned. The code is computed before that, so that an error does not consume a counter.
+  ///
+  /// - Throws: `KeyringError`; `other` if there is no seed, its counter is used up, or no code can be computed.
+  mutating func code(at time: Timestamp) throws -> Code {
+    while true {
+      let secret = try secret()
+      let seed = try seed(in: secret)
+      switch seed.factor {
+      case .time(let period):
+        let (seconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        let turn = Turn(time: rest < 0 ? seconds - 1 : seconds, period: period)
+        return Code(digits: try digits(of: seed, turn.counter), seconds: turn.seconds, counter: nil)
+      case .counter(let counter):
+        guard let next = seed.advanced(secret) else {
+          throw CommandError.other(
+            .failure, message: "cannot make a code of \(name): its counter is used up",
+            hint: "ask for a new seed where the code is wanted")
+        }
+        try call.requireWritable(keyring, group: record.group)
+        let digits = try digits(of: seed, counter)
+        if let changed = try replace(next) {
+          record = changed
+          return Code(digits: digits, seconds: nil, counter: counter)
+        }
+        // Another process was faster and has used that code.
+        record = try again()
+      }
+    }
+  }
+
+  private func secret() throws -> SecretBytes {
+    try keyring.secret(for: record, matching: query)
+  }
+
+  private func seed(in secret: borrowing SecretBytes) throws -> Seed {
+    let seed: Seed
+    do {
+      seed = try Seed(secret)
+    } catch {
+      throw CommandError(error, of: name)
+    }
+    guard seed.isURI || isNamed else {
+      throw CommandError.other(
+        .failure,
+        message: "\(name) holds no seed of one-time passwords: it is neither the field `otp` nor a URI",
+        hint:
+          "`keytree otp add ITEM` stores a seed beside a password; a reference or a class means the item itself"
+      )
+    }
+    return seed
+  }
+
+  private func digits(of seed: borrowing Seed, _ counter: UInt64) throws -> SecretBytes {
+    do throws(CodeError) {
+      return try seed.code(counter: counter)
+    } catch {
+      throw CommandError(error, of: name)
+    }
+  }
+
+  // A closure cannot borrow the secret, so `keyringCall` cannot be used here.
+  private func replace(_ secret: borrowing SecretBytes) throws -> ItemRecord? {
+    return try keyring.replaceSecret(of: record, with: secret)
+  }
+
+  /// Returns the current record of the item.
+  private func again() throws -> ItemRecord {
+    let query = Query(predicates: [.id(record.id)], limit: .one)
+    guard let found = try keyring.index.find(query).items.first else {
+      throw KeyringError.itemNotFound
+    }
+    return found
+  }
+}

@@ -1,0 +1,195 @@
+package import Encoding
+package import KeyringModel
+package import Secrets
+
+/// The OpenPGP operations that the store needs. Tests use a fast fake instead.
+package protocol OpenPGPEngine: Sendable {
+  /// Starts work in the background that can be done early. Never fails: the first call that needs the work waits for
+  /// it and reports its errors.
+  func warmUp()
+
+  /// Encrypts, and checks that exactly the requested people can decrypt the result. `open` detects a recipient that
+  /// was added later. Needs no secret key.
+  ///
+  /// - Parameters:
+  ///   - plaintext: The bytes to encrypt.
+  ///   - recipients: Primary fingerprints of the people who may decrypt; never empty.
+  /// - Returns: A binary OpenPGP message.
+  /// - Throws: `noRecipients`; `unusableKey` for the first key that cannot be encrypted to, before anything is
+  ///   encrypted; `wrongRecipients` when the result has other recipients; an engine error.
+  func seal(_ plaintext: borrowing SecretBytes, to recipients: [Fingerprint]) throws(EngineError) -> [UInt8]
+
+  /// Decrypts. Returns the plaintext only if the whole message is intact and has the recipients that `seal` gave it.
+  ///
+  /// - Parameters:
+  ///   - ciphertext: A binary OpenPGP message.
+  ///   - limit: The maximum size of the plaintext, in bytes; a decompression bomb is stopped there.
+  /// - Returns: The plaintext. A signature inside the message is ignored, because the record beside the file is
+  ///   signed.
+  /// - Throws: `message` when the file is refused before any process is started; `notARecipient`, `corrupt`,
+  ///   `alteredRecipients`, `notEncrypted`, `tooLarge`; a prompt or engine error.
+  func open(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes
+
+  /// Decrypts as `open(_:limit:)` does, but first clears the passphrases that the user's agent has cached, so that the
+  /// user is prompted. Concurrent calls, in any process, wait for each other.
+  ///
+  /// - Parameters:
+  ///   - ciphertext: A binary OpenPGP message.
+  ///   - limit: The maximum size of the plaintext, in bytes.
+  /// - Returns: The plaintext, as `open(_:limit:)` does.
+  /// - Throws: The errors of `open(_:limit:)`; `noPromptPossible` when prompts are not allowed, before anything is
+  ///   cleared; `unusableKey` with `noPassphrase` or `onCard` for a key that may not cause a prompt;
+  ///   `agentUnreachable` when the agent does not answer or refuses the command.
+  func openWithPrompt(_ ciphertext: [UInt8], limit: Int) throws(EngineError) -> SecretBytes
+
+  /// Checks that a person's key is protected by a passphrase.
+  ///
+  /// - Parameter person: The primary fingerprint of a key of this user.
+  /// - Throws: `unusableKey` with `noPassphrase`, `onCard` or `noSecretKey`; an engine error.
+  func checkPassphrase(of person: Fingerprint) throws(EngineError)
+
+  /// Reads the recipients of a message, from its packets alone. Uses no key and no process.
+  ///
+  /// - Parameter ciphertext: A binary OpenPGP message.
+  /// - Returns: The ids of the recipients' subkeys, in the order of the message.
+  /// - Throws: The fault of the packets.
+  func recipients(of ciphertext: UnsafeRawBufferPointer) throws(MessageError) -> [KeyID]
+
+  /// Returns the digest of the encrypted data of a message, without its recipients. Two messages have the same digest
+  /// if they differ only in their recipients or in their packet format.
+  ///
+  /// - Parameter ciphertext: A binary OpenPGP message.
+  /// - Throws: The fault of the packets.
+  func containerDigest(of ciphertext: UnsafeRawBufferPointer) throws(MessageError) -> ContentDigest
+
+  /// Returns the ids that `seal` would write for some people now.
+  ///
+  /// - Parameter people: Primary fingerprints.
+  /// - Returns: The id of the newest valid encryption subkey of each.
+  /// - Throws: `unusableKey` for the first person that cannot be encrypted to; an engine error.
+  func expectedRecipients(_ people: [Fingerprint]) throws(EngineError) -> Set<KeyID>
+
+  /// Returns the owners of a subkey.
+  ///
+  /// - Parameter id: An id from the packets of a message.
+  /// - Returns: The primary fingerprints of the keys that have the subkey, even if it is expired or revoked. Several
+  ///   if a person has bound another person's subkey to their own key.
+  /// - Throws: An engine error.
+  func owners(of id: KeyID) throws(EngineError) -> [Fingerprint]
+
+  /// Lists the known keys, as GnuPG lists them.
+  ///
+  /// - Throws: An engine error.
+  func publicKeys() throws(EngineError) -> [PublicKey]
+
+  /// Returns an engine for the same user with the keys of other people.
+  ///
+  /// - Parameter keys: The people's key files by primary fingerprint.
+  func with(keys: [Fingerprint: [UInt8]]) -> any OpenPGPEngine
+
+  /// Creates a detached signature.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes to sign.
+  ///   - signer: The primary fingerprint of the key that signs.
+  /// - Returns: An armored detached signature.
+  /// - Throws: `unusableKey` when that key cannot sign; a prompt or engine error.
+  func signDetached(_ bytes: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8]
+
+  /// Verifies a detached signature over exact bytes.
+  ///
+  /// - Parameters:
+  ///   - signature: The signature, armored or binary.
+  ///   - bytes: The signed bytes.
+  /// - Returns: One fact per signature; empty if there is none. Bad signatures are facts, not errors.
+  /// - Throws: An engine error.
+  func verifyDetached(
+    signature: [UInt8], of bytes: [UInt8]
+  ) throws(EngineError) -> [SignatureFact]
+
+  /// Signs a line of text. Needs the signer's secret key once.
+  ///
+  /// - Parameters:
+  ///   - content: The bytes to sign.
+  ///   - signer: The primary fingerprint of the key that signs.
+  /// - Returns: A binary signed message as ``SignedMessage`` reads it: one-pass signature, literal data, signature.
+  /// - Throws: `unusableKey` when that key cannot sign; a prompt or engine error.
+  func signMessage(_ content: [UInt8], signer: Fingerprint) throws(EngineError) -> [UInt8]
+
+  /// Verifies signed messages, many of them in one process.
+  ///
+  /// - Parameter messages: Binary signed messages, each of the form that ``SignedMessage`` accepts.
+  /// - Returns: One fact for each message, in the same order; nil for a message without a signature that can be
+  ///   verified. Bad signatures are facts, not errors.
+  /// - Throws: An engine error.
+  func verifyMessages(_ messages: [[UInt8]]) throws(EngineError) -> [SignatureFact?]
+
+  /// The counts of operations so far.
+  var statistics: EngineStatistics { get }
+}
+
+/// The result of verifying one signature.
+package struct SignatureFact: Sendable, Equatable {
+  /// The validity of the signature with the keys known to the engine.
+  package enum Status: Sendable, Equatable {
+    /// Correct, by a key that was valid then and is valid now.
+    case good
+    /// Correct, but the key has expired.
+    case expiredKey
+    /// Correct, but the key has been revoked.
+    case revokedKey
+    /// Not correct, expired, or made by a key that may not sign.
+    case bad
+    /// Made by a key of no person of the keyring, so it cannot be verified.
+    case unknownKey
+  }
+
+  /// The primary fingerprint of the known key that signed; nil if the key is not known.
+  package var primary: Fingerprint?
+  /// The key or subkey that signed; nil if the signature names it by a short id only.
+  package var key: Fingerprint?
+  /// The validity of the signature.
+  package var status: Status
+  /// The time of the signature, as claimed by the signer.
+  package var created: Timestamp
+
+  /// Creates a fact from its parts.
+  ///
+  /// - Parameters:
+  ///   - primary: The primary fingerprint, if known.
+  ///   - key: The key or subkey that signed, if known.
+  ///   - status: The validity of the signature.
+  ///   - created: The time of the signature, as claimed by the signer.
+  package init(primary: Fingerprint?, key: Fingerprint?, status: Status, created: Timestamp) {
+    self.primary = primary
+    self.key = key
+    self.status = status
+    self.created = created
+  }
+}
+
+/// Counts of the operations of an engine, for tests and `--explain`.
+public struct EngineStatistics: Sendable, Equatable {
+  /// The number of messages that were given to GnuPG to decrypt.
+  public var decryptions: Int
+  /// The number of messages that were encrypted.
+  public var encryptions: Int
+  /// The number of signatures that were made. Each needs a secret key once, like a decryption.
+  public var signatures: Int
+  /// The number of processes of any kind that were started.
+  public var processes: Int
+
+  /// Creates statistics.
+  ///
+  /// - Parameters:
+  ///   - decryptions: Messages given to GnuPG to decrypt.
+  ///   - encryptions: Messages encrypted.
+  ///   - signatures: Signatures made.
+  ///   - processes: Processes started.
+  public init(decryptions: Int = 0, encryptions: Int = 0, signatures: Int = 0, processes: Int = 0) {
+    self.decryptions = decryptions
+    self.encryptions = encryptions
+    self.signatures = signatures
+    self.processes = processes
+  }
+}

@@ -1,0 +1,122 @@
+package import Keyring
+internal import KeyringModel
+
+/// Finds missing files of items in the history. No key is needed.
+package struct HistoricalFiles: Sendable {
+  private let repository: Repository
+  private let objects: ObjectReader
+
+  /// The most paths of a command line, and the most contents that are read at once.
+  private static let pieceSize = 256
+
+  /// The files in the history of a repository.
+  package init(in repository: Repository) {
+    self.repository = repository
+    objects = ObjectReader(git: repository.git)
+  }
+
+  /// Finds missing files where they have been, on any branch and in what reflogs still know.
+  ///
+  /// A missing record is the one that the index has, or else the newest one that the keyring believes. A missing
+  /// encrypted file is the one with the digest in its record.
+  ///
+  /// - Parameters:
+  ///   - missing: What is missing, as `Keyring.missingFiles()` has found it.
+  ///   - keyring: The store, whose policy decides who is believed.
+  /// - Returns: The bytes by paths in the store, for `Keyring.restore(_:)`.
+  /// - Throws: as `Git.run`; `KeyringError` when GnuPG cannot be used.
+  package func find(_ missing: [MissingFiles], for keyring: Keyring) throws -> [String: [UInt8]] {
+    var found: [String: [UInt8]] = [:]
+    for start in stride(from: 0, to: missing.count, by: Self.pieceSize) {
+      let piece = missing[start..<min(start + Self.pieceSize, missing.count)]
+      let records = try records(piece.filter { $0.line != nil }, keyring)
+      var wanted: [ContentDigest: [String]] = [:]
+      for item in piece {
+        if item.line != nil {
+          guard let record = records[item.path] else { continue }
+          found[item.recordFile] = record.file.bytes
+          if item.sealed != nil { wanted[record.record.sealed, default: []].append(item.secretFile) }
+        } else if let sealed = item.sealed {
+          wanted[sealed, default: []].append(item.secretFile)
+        }
+      }
+      for (digest, message) in try messages(wanted) {
+        for file in wanted[digest] ?? [] { found[file] = message }
+      }
+    }
+    return found
+  }
+
+  /// Finds versions of items that plain git has merged, on any branch and in what reflogs still know.
+  ///
+  /// - Parameter wanted: The records and encrypted files to look for.
+  /// - Returns: What was found; nothing of it is verified.
+  /// - Throws: as `Git.run`.
+  package func versions(_ wanted: WantedVersions) throws -> HistoricalVersions {
+    var found = HistoricalVersions()
+    let lines = wanted.records.values.reduce(into: Set()) { $0.formUnion($1) }
+    let places = wanted.records.keys.sorted()
+    for start in stride(from: 0, to: places.count, by: Self.pieceSize) {
+      let files = places[start..<min(start + Self.pieceSize, places.count)].map {
+        StoreLayout.recordFile($0, isLocal: false)
+      }
+      for bytes in try objects.contents(
+        of: try contents(at: files), limit: RecordFile.maximumSize
+      ).values {
+        // What is not a record is not wanted.
+        guard let file = try? RecordFile(parsing: bytes) else { continue }
+        let digest = ContentDigest(of: file.line)
+        if lines.contains(digest) { found.records[digest] = bytes }
+      }
+    }
+    let messages = Array(wanted.messages)
+    for start in stride(from: 0, to: messages.count, by: Self.pieceSize) {
+      var piece: [ContentDigest: [String]] = [:]
+      for (digest, paths) in messages[start..<min(start + Self.pieceSize, messages.count)] {
+        piece[digest] = paths.map { StoreLayout.itemFile($0, isLocal: false) }
+      }
+      found.messages.merge(try self.messages(piece)) { $1 }
+    }
+    return found
+  }
+
+  /// The records that lines of the index were made from, else the newest ones; verified.
+  private func records(
+    _ missing: [MissingFiles], _ keyring: Keyring
+  ) throws -> [ItemPath: VerifiedRecord] {
+    let files = try objects.contents(
+      of: try contents(at: missing.map(\.recordFile)), limit: RecordFile.maximumSize)
+    let ordered = files.sorted { $0.key < $1.key }.map(\.value)
+    let results: [Result<VerifiedRecord, RecordProblem>] = try keyring.verify(
+      ordered.map { RecordClaim($0, path: nil) })
+    // The reason why a record is not believed does not matter: it is not used.
+    let verified = Dictionary(grouping: results.compactMap { try? $0.get() }) { $0.record.path }
+    var chosen: [ItemPath: VerifiedRecord] = [:]
+    for item in missing {
+      let versions = verified[item.path] ?? []
+      chosen[item.path] =
+        versions.first { $0.record == item.line }
+        ?? versions.max { $0.record.modified < $1.record.modified }
+    }
+    return chosen
+  }
+
+  /// The encrypted files with some digests.
+  private func messages(_ wanted: [ContentDigest: [String]]) throws -> [ContentDigest: [UInt8]] {
+    var found: [ContentDigest: [UInt8]] = [:]
+    let names = try contents(at: wanted.values.flatMap { $0 })
+    for start in stride(from: 0, to: names.count, by: Self.pieceSize) {
+      let piece = names[start..<min(start + Self.pieceSize, names.count)]
+      for message in try objects.contents(of: piece, limit: StoreLayout.sealedItemLimit).values {
+        let digest = ContentDigest(of: message)
+        if wanted[digest] != nil { found[digest] = message }
+      }
+    }
+    return found
+  }
+
+  /// The names of all contents that some files of the store have ever had.
+  private func contents(at files: [String]) throws -> [String] {
+    try objects.pastNames(of: files.map { repository.prefix + $0 }, in: ObjectReader.everywhere)
+  }
+}

@@ -1,0 +1,106 @@
+import Arguments
+import CommandSupport
+import Foundation
+import KeytreeCLI
+import Secrets
+import Terminal
+import TestSupport
+
+/// A user with a GnuPG home and a store, for tests of whole commands in this process.
+final class CommandFixture {
+  /// The result of a command.
+  struct Result {
+    let code: ExitCode
+    let output: [UInt8]
+    let talk: [UInt8]
+
+    var text: String { String(decoding: output, as: UTF8.self) }
+    var diagnosticsText: String { String(decoding: talk, as: UTF8.self) }
+  }
+
+  /// The store could not be created.
+  struct NoStore: Error { let reason: String }
+
+  let folder: TemporaryFolder
+  let home: GnuPGHome
+
+  var store: String { folder.path + "/store" }
+
+  /// Variables that every command sees.
+  var variables: [String: String] {
+    [
+      "HOME": folder.path + "/home", "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
+      "GNUPGHOME": home.home, "XDG_RUNTIME_DIR": home.folder + "/run",
+      "XDG_STATE_HOME": folder.path + "/state", "KEYTREE_STORE": store, "TERM": "xterm",
+    ]
+  }
+
+  /// Creates the user's home and a store.
+  init(keys: [GnuPGKey] = [.alice]) throws {
+    folder = try TemporaryFolder()
+    home = try GnuPGHome(secret: keys)
+    let result = run("init", "--key", Word(keys[0].mail))
+    guard result.code == .done else { throw NoStore(reason: result.diagnosticsText) }
+  }
+
+  /// Runs a command with text instead of a terminal.
+  func run(_ words: Word..., input: [UInt8] = [], isTerminal: Bool = false) -> Result {
+    run(words, input: input, isTerminal: isTerminal)
+  }
+
+  func run(
+    _ words: [Word], input: [UInt8] = [], isTerminal: Bool = false, more: [String: String] = [:]
+  ) -> Result {
+    let output = MemoryOutput(isTerminal: isTerminal, columns: 80)
+    let talk = MemoryOutput(isTerminal: isTerminal, columns: 80)
+    let console = Console(
+      input: BytesInput(input, isTerminal: isTerminal, screen: talk), output: output, talk: talk)
+    let environment = Environment(variables.merging(more) { $1 })
+    if words.first == "edit" { SignalTestLock.begin() }
+    defer { if words.first == "edit" { SignalTestLock.end() } }
+    let code = Program.run(words, environment: environment, console: console)
+    return Result(code: code, output: output.bytes, talk: talk.bytes)
+  }
+
+  deinit { home.close() }
+}
+
+/// An input of arbitrary bytes; on a terminal each line answers one question.
+final class BytesInput: ConsoleInput {
+  let isTerminal: Bool
+  private var rest: ArraySlice<UInt8>
+  private let screen: MemoryOutput
+
+  init(_ bytes: [UInt8], isTerminal: Bool, screen: MemoryOutput) {
+    rest = bytes[...]
+    self.isTerminal = isTerminal
+    self.screen = screen
+  }
+
+  func readSecret(prompt: String, limit: Int) throws(SecretInputError) -> SecretBytes {
+    _ = unsafe Array(prompt.utf8).withUnsafeBytes { unsafe screen.write($0) }
+    return SecretBytes(copying: try line())
+  }
+
+  func readLine(unless _: Int32?) throws(SecretInputError) -> String {
+    String(decoding: try line(), as: UTF8.self)
+  }
+
+  func readProgramLine(limit: Int) throws(SecretInputError) -> SecretBytes? {
+    guard !rest.isEmpty else { return nil }
+    return SecretBytes(copying: try line())
+  }
+
+  func readAll(limit: Int) throws(SecretInputError) -> SecretBytes {
+    defer { rest = [] }
+    guard rest.count <= limit else { throw .tooLong(limit: limit) }
+    return SecretBytes(copying: rest)
+  }
+
+  private func line() throws(SecretInputError) -> [UInt8] {
+    guard !rest.isEmpty else { throw .endOfInput }
+    let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+    rest = rest.dropFirst(line.count + 1)
+    return Array(line)
+  }
+}
