@@ -59,6 +59,15 @@ extension SecretJSON {
 }
 
 extension SecretBytes {
+  /// Adds a JSON string (RFC 8259, section 7) with its quotes, escaped as the canonical writer of the store does.
+  ///
+  /// - Parameter text: Valid UTF-8; see `isUTF8`.
+  package mutating func append(jsonString text: UnsafeRawBufferPointer) {
+    append(UInt8(ascii: "\""))
+    for index in text.indices { JSONWriter.escape(unsafe text[index]) { append($0) } }
+    append(UInt8(ascii: "\""))
+  }
+
   /// Adds a JSON string of a part of a secret.
   ///
   /// - Parameter text: Valid UTF-8.
