@@ -29,6 +29,23 @@ struct LiteralTests {
     #expect(Set(sentences).count == sentences.count)
   }
 
+  /// Swift code cannot read a doc comment, so the sentence is written twice. This keeps the two equal.
+  @Test func `the documentation of a code begins with its message`() throws {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Sources/KeychainServices/Status")
+    let source = try ["", "Certificates", "Keys", "Modules"].map { part in
+      try String(contentsOf: folder.appending(path: "SecStatus\(part).swift"), encoding: .utf8)
+    }.joined()
+    for row in StatusTable.rows {
+      let message = SecCopyErrorMessageString(row.value, nil) as String? ?? ""
+      let parts = source.components(separatedBy: "\npublic let \(row.name): OSStatus")
+      let comment = try #require(parts.first?.components(separatedBy: "\n\n").last)
+      let text = comment.components(separatedBy: "\npublic let ").last ?? ""
+      let lines = text.split(separator: "\n").filter { $0.hasPrefix("///") }.map { $0.dropFirst(4) }
+      #expect(parts.count == 2 && lines.joined(separator: " ").hasPrefix(message), "\(row.name): \(lines)")
+    }
+  }
+
   @Test(arguments: [1, -1, -25321, 42, OSStatus.min, OSStatus.max])
   func `a code without a message is reported by its number`(status: OSStatus) {
     #expect(SecCopyErrorMessageString(status, nil) as String? == "OSStatus \(status)")

@@ -6,23 +6,23 @@ public typealias OSStatus = Int32
 /// No error; the oldest name of ``errSecSuccess``.
 public let noErr: OSStatus = 0
 
-/// The call succeeded.
+/// No error. The call succeeded.
 public let errSecSuccess: OSStatus = 0
-/// The function or option is declared but not implemented, such as signing with a key.
+/// This function or option is not implemented. It is only declared, such as signing with a key.
 public let errSecUnimplemented: OSStatus = -4
 /// The disk is full.
 public let errSecDiskFull: OSStatus = -34
-/// A file of the store could not be read or written.
+/// A file could not be read or written. It is a file of the store.
 public let errSecIO: OSStatus = -36
 /// The file is already open for writing.
 public let errSecOpWr: OSStatus = -49
-/// A parameter is missing, of the wrong type, or not allowed here; nothing was looked up or changed.
+/// A parameter is missing, of the wrong type, or not allowed here. Nothing was looked up or changed.
 public let errSecParam: OSStatus = -50
 /// The file may not be written.
 public let errSecWrPerm: OSStatus = -61
 /// There is not enough memory.
 public let errSecAllocate: OSStatus = -108
-/// The user cancelled the request for a passphrase.
+/// The user cancelled the operation. They were asked for a passphrase.
 public let errSecUserCanceled: OSStatus = -128
 /// The request or its parameters are not valid in the current state.
 public let errSecBadReq: OSStatus = -909
@@ -30,15 +30,15 @@ public let errSecBadReq: OSStatus = -909
 public let errSecInternalComponent: OSStatus = -2070
 /// A function of CoreFoundation failed for an unknown reason.
 public let errSecCoreFoundationUnknown: OSStatus = -4960
-/// The query names an access group that this program may not use.
+/// This program has no right to the access group or service that it named.
 public let errSecMissingEntitlement: OSStatus = -34018
 /// This program may not call the function.
 public let errSecRestrictedAPI: OSStatus = -34020
-/// No keychain is available: the store is missing or cannot be used.
+/// No usable keychain is available. The store is missing or cannot be used.
 public let errSecNotAvailable: OSStatus = -25291
 /// The keychain or item is read-only.
 public let errSecReadOnly: OSStatus = -25292
-/// The passphrase was wrong, or the agent that holds the key refused.
+/// The passphrase or another credential was wrong. The agent that holds the key may also have refused.
 public let errSecAuthFailed: OSStatus = -25293
 /// There is no such keychain.
 public let errSecNoSuchKeychain: OSStatus = -25294
@@ -50,15 +50,15 @@ public let errSecDuplicateKeychain: OSStatus = -25296
 public let errSecDuplicateCallback: OSStatus = -25297
 /// The callback is not valid.
 public let errSecInvalidCallback: OSStatus = -25298
-/// An item with the same primary key already exists; nothing was added or changed.
+/// An item with the same primary key already exists. Nothing was added or changed.
 public let errSecDuplicateItem: OSStatus = -25299
-/// No item matches; an empty array is never a result.
+/// No item matches. An empty array is never a result.
 public let errSecItemNotFound: OSStatus = -25300
 /// The buffer is too small for the result.
 public let errSecBufferTooSmall: OSStatus = -25301
 /// The data is too large for this attribute or item.
 public let errSecDataTooLarge: OSStatus = -25302
-/// The query names an attribute that items of its class do not have.
+/// Items of this class have no such attribute. The query names one.
 public let errSecNoSuchAttr: OSStatus = -25303
 /// The reference does not name an item, or no longer does.
 public let errSecInvalidItemRef: OSStatus = -25304
@@ -68,7 +68,7 @@ public let errSecInvalidSearchRef: OSStatus = -25305
 public let errSecNoSuchClass: OSStatus = -25306
 /// There is no default keychain.
 public let errSecNoDefaultKeychain: OSStatus = -25307
-/// A passphrase would have to be asked for, and asking is forbidden.
+/// The user would have to be asked, which is not allowed here. A passphrase is needed.
 public let errSecInteractionNotAllowed: OSStatus = -25308
 /// The attribute cannot be changed.
 public let errSecReadOnlyAttr: OSStatus = -25309
@@ -126,5 +126,5 @@ public let errSecNoTrustSettings: OSStatus = -25263
 public let errSecPkcs12VerifyFailure: OSStatus = -25264
 /// This certificate did not sign the message.
 public let errSecNotSigner: OSStatus = -26267
-/// The stored item is damaged, or it is not encrypted to any key on this machine.
+/// The data could not be decoded or decrypted. The item is damaged, or not encrypted to any key on this machine.
 public let errSecDecode: OSStatus = -26275
