@@ -2,7 +2,7 @@ package import Arguments
 package import CommandSupport
 internal import FileSystem
 internal import Glibc
-internal import Keyring
+package import Keyring
 package import Personalities
 internal import Secrets
 internal import Sync
@@ -43,8 +43,10 @@ package enum Program {
       .init("XDG_STATE_HOME", "the folder for what this machine has accepted of a store's policy"),
     ])
 
-  /// The program as its commands see it.
-  private static let entry = ProgramEntry(declaration) { run($0, environment: $1, console: $2) }
+  /// Returns the program as its commands see it.
+  private static func entry(_ engine: EngineFactory?) -> ProgramEntry {
+    ProgramEntry(declaration, engine: engine) { run($0, environment: $1, console: $2, engine: engine) }
+  }
 
   /// Runs the program on the arguments, environment and descriptors of this process.
   package static func run() -> Int32 {
@@ -58,8 +60,8 @@ package enum Program {
     let name = arguments.count > 0 ? ProgramName(path: arguments.word(0).bytes) : .keytree
     if name == .security {
       // Its arguments may contain secrets, so they are not copied into `Word` values.
-      return SecurityProgram(environment: environment, console: .ofProcess()).status(
-        of: SecurityWords(arguments))
+      let call = CommandCall(withoutOptionsIn: environment, .ofProcess())
+      return SecurityProgram(call).status(of: SecurityWords(arguments))
     }
     let words = (1..<max(arguments.count, 1)).map { arguments.word($0) }
     return status(of: words, calledAs: name, environment: environment, console: .ofProcess())
@@ -72,22 +74,24 @@ package enum Program {
   ///   - name: the name under which it was called.
   ///   - environment: the environment of the process.
   ///   - console: the console for input and output.
+  ///   - engine: creates the OpenPGP engine, for tests; nil for GnuPG.
   /// - Returns: the exit status, as defined for that name.
   package static func status(
-    of words: [Word], calledAs name: ProgramName, environment: Environment, console: Console
+    of words: [Word], calledAs name: ProgramName, environment: Environment, console: Console,
+    engine: EngineFactory? = nil
   ) -> Int32 {
+    let call = CommandCall(withoutOptionsIn: environment, console, engine: engine)
     switch name {
-    case .keytree: status(of: words, environment: environment, console: console)
+    case .keytree: return status(of: words, environment: environment, console: console, engine: engine)
     case .gitCredential:
-      status(of: [Word("credential"), Word("git")] + words, environment: environment, console: console)
-    case .dockerCredential:
-      DockerProgram(CommandCall(withoutOptionsIn: environment, console), name: name.rawValue).status(
-        of: words)
-    case .cargoCredential: CargoProgram(CommandCall(withoutOptionsIn: environment, console)).status(of: words)
-    case .keyring: KeyringProgram(CommandCall(withoutOptionsIn: environment, console)).status(of: words)
-    case .askPass: AskPassProgram(CommandCall(withoutOptionsIn: environment, console)).status(of: words)
-    case .security:
-      SecurityProgram(environment: environment, console: console).status(of: SecurityWords(arguments: words))
+      return status(
+        of: [Word("credential"), Word("git")] + words, environment: environment, console: console,
+        engine: engine)
+    case .dockerCredential: return DockerProgram(call, name: name.rawValue).status(of: words)
+    case .cargoCredential: return CargoProgram(call).status(of: words)
+    case .keyring: return KeyringProgram(call).status(of: words)
+    case .askPass: return AskPassProgram(call).status(of: words)
+    case .security: return SecurityProgram(call).status(of: SecurityWords(arguments: words))
     }
   }
 
@@ -97,15 +101,21 @@ package enum Program {
   ///   - words: the arguments without the name of the program.
   ///   - environment: the environment of the process.
   ///   - console: the console for input and output.
+  ///   - engine: creates the OpenPGP engine, for tests; nil for GnuPG.
   /// - Returns: the exit code. All messages have already been written.
-  package static func run(_ words: [Word], environment: Environment, console: Console) -> ExitCode {
-    ExitCode(rawValue: status(of: words, environment: environment, console: console)) ?? .failure
+  package static func run(
+    _ words: [Word], environment: Environment, console: Console, engine: EngineFactory? = nil
+  ) -> ExitCode {
+    let status = status(of: words, environment: environment, console: console, engine: engine)
+    return ExitCode(rawValue: status) ?? .failure
   }
 
   /// Runs the program and returns the exit status, which may be that of another program.
-  package static func status(of words: [Word], environment: Environment, console: Console) -> Int32 {
+  package static func status(
+    of words: [Word], environment: Environment, console: Console, engine: EngineFactory? = nil
+  ) -> Int32 {
     do {
-      let code = try dispatch(words, environment: environment, console: console)
+      let code = try dispatch(words, environment, console, engine)
       try console.finish()
       return code.rawValue
     } catch {
@@ -119,7 +129,7 @@ package enum Program {
   }
 
   private static func dispatch(
-    _ words: [Word], environment: Environment, console: Console
+    _ words: [Word], _ environment: Environment, _ console: Console, _ engine: EngineFactory?
   ) throws -> ExitCode {
     let parsed: ProgramDeclaration.Call = try declaration.parse(words)
     let globals = GlobalOptions(parsed.arguments)
@@ -142,7 +152,7 @@ package enum Program {
     }
     let call = CommandCall(
       path: parsed.path, arguments: parsed.arguments, globals: globals, environment: environment,
-      console: console, program: entry)
+      console: console, program: entry(engine))
     return try run(command, call)
   }
 

@@ -19,7 +19,7 @@ package final class StandInStore: Sendable {
 
   package var host: HostContext {
     HostContext(
-      engineBase: "\(folder.path)/engine", stateBase: "\(folder.path)/state", searchPath: "",
+      engineBase: "\(folder.path)/engine", stateBase: "\(folder.path)/state/keytree", searchPath: "",
       lockTimeout: 5, workers: 2, clock: clock.now)
   }
 

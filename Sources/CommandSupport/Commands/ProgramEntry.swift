@@ -23,8 +23,9 @@ package struct ProgramEntry: Sendable {
   }
 
   /// The entry for programs that Keytree replaces, whose calls have none of its commands.
-  package static let withoutCommands = ProgramEntry(
-    ProgramDeclaration(
+  package static func withoutCommands(_ engine: EngineFactory?) -> ProgramEntry {
+    let declaration = ProgramDeclaration(
       name: "keytree", summary: "", globals: [], commands: [], exitCodes: ExitCode.meanings, variables: [])
-  ) { _, _, _ in .usage }
+    return ProgramEntry(declaration, engine: engine) { _, _, _ in .usage }
+  }
 }

@@ -1,5 +1,6 @@
 internal import Arguments
-internal import CommandSupport
+package import CommandSupport
+package import Keyring
 package import Terminal
 
 extension CommandCall {
@@ -8,11 +9,14 @@ extension CommandCall {
   /// - Parameters:
   ///   - environment: the variables it may look at.
   ///   - console: where it reads and writes.
-  package init(withoutOptionsIn environment: Environment, _ console: Console) {
+  ///   - engine: creates the OpenPGP engine, for tests; nil for GnuPG.
+  package init(
+    withoutOptionsIn environment: Environment, _ console: Console, engine: EngineFactory? = nil
+  ) {
     let none = ParsedArguments()
     self.init(
       path: [], arguments: none, globals: GlobalOptions(none), environment: environment, console: console,
-      program: .withoutCommands)
+      program: .withoutCommands(engine))
   }
 }
 

@@ -1,7 +1,7 @@
-internal import CommandSupport
+package import CommandSupport
 internal import Keyring
 internal import Secrets
-package import Terminal
+internal import Terminal
 
 /// The program under the name `security`: the password commands of macOS, over a store.
 ///
@@ -10,10 +10,13 @@ package import Terminal
 package struct SecurityProgram {
   private let environment: Environment
   private let console: Console
+  private let engine: EngineFactory?
 
-  package init(environment: Environment, console: Console) {
-    self.environment = environment
-    self.console = console
+  /// Creates the program in the environment and on the console of a call.
+  package init(_ call: CommandCall) {
+    environment = call.environment
+    console = call.console
+    engine = call.program.engine
   }
 
   /// The longest line in interactive mode: a secret in hexadecimal has room in it.
@@ -107,7 +110,8 @@ package struct SecurityProgram {
           + "`security -i` takes the command from standard input")
     }
     let call = SecurityCall(
-      command: command, options: options, call: CommandCall(withoutOptionsIn: environment, console))
+      command: command, options: options,
+      call: CommandCall(withoutOptionsIn: environment, console, engine: engine))
     return finish(command) { try run(call) }
   }
 

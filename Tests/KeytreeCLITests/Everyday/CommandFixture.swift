@@ -1,6 +1,7 @@
 import Arguments
 import CommandSupport
 import Foundation
+import Keyring
 import KeytreeCLI
 import Secrets
 import Terminal
@@ -21,26 +22,54 @@ final class CommandFixture {
   /// The store could not be created.
   struct NoStore: Error { let reason: String }
 
+  let store: String
   let folder: TemporaryFolder
-  let home: GnuPGHome
+  /// The user's GnuPG home; nil without GnuPG.
+  private let gnupg: GnuPGHome?
+  /// The store without GnuPG, with an engine that starts no process and a repository that does not exist.
+  private let standIn: StandInStore?
 
-  var store: String { folder.path + "/store" }
+  /// The user's GnuPG home.
+  var home: GnuPGHome {
+    guard let gnupg else { preconditionFailure("this fixture has no GnuPG") }
+    return gnupg
+  }
 
   /// Variables that every command sees.
   var variables: [String: String] {
     [
       "HOME": folder.path + "/home", "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
-      "GNUPGHOME": home.home, "XDG_RUNTIME_DIR": home.folder + "/run",
-      "XDG_STATE_HOME": folder.path + "/state", "KEYTREE_STORE": store, "TERM": "xterm",
+      "GNUPGHOME": gnupg?.home ?? "/nonexistent", "XDG_RUNTIME_DIR": (gnupg?.folder ?? folder.path) + "/run",
+      "XDG_STATE_HOME": (standIn?.folder.path ?? folder.path) + "/state", "KEYTREE_STORE": store,
+      "TERM": "xterm",
     ]
   }
 
   /// Creates the user's home and a store.
   init(keys: [GnuPGKey] = [.alice]) throws {
     folder = try TemporaryFolder()
-    home = try GnuPGHome(secret: keys)
+    store = folder.path + "/store"
+    gnupg = try GnuPGHome(secret: keys)
+    standIn = nil
     let result = run("init", "--key", Word(keys[0].mail))
     guard result.code == .done else { throw NoStore(reason: result.diagnosticsText) }
+  }
+
+  /// Returns a store without GnuPG and without git, for tests of commands that are not about them.
+  static func withoutGnuPG() throws -> CommandFixture { try CommandFixture(StandInStore()) }
+
+  private init(_ standIn: StandInStore) throws {
+    folder = try TemporaryFolder()
+    gnupg = nil
+    try standIn.create()
+    store = standIn.path
+    self.standIn = standIn
+  }
+
+  /// The engine without GnuPG; nil with GnuPG.
+  var engine: EngineFactory? {
+    guard let engine = standIn?.engine else { return nil }
+    return { _, keys in engine.with(keys: keys) }
   }
 
   /// Runs a command with text instead of a terminal.
@@ -58,11 +87,11 @@ final class CommandFixture {
     let environment = Environment(variables.merging(more) { $1 })
     if words.first == "edit" { SignalTestLock.begin() }
     defer { if words.first == "edit" { SignalTestLock.end() } }
-    let code = Program.run(words, environment: environment, console: console)
+    let code = Program.run(words, environment: environment, console: console, engine: engine)
     return Result(code: code, output: output.bytes, talk: talk.bytes)
   }
 
-  deinit { home.close() }
+  deinit { gnupg?.close() }
 }
 
 /// An input of arbitrary bytes; on a terminal each line answers one question.

@@ -12,7 +12,7 @@ struct ExactSecretTests {
 
   @Test("a secret is stored and returned byte for byte")
   func exact() throws {
-    let world = try CommandFixture()
+    let world = try CommandFixture.withoutGnuPG()
     let secrets: [[UInt8]] = [
       [0], [10], Array("a\r\n".utf8), Array(0...255), Array("x\u{FEFF}é".utf8), [0xC3],
       Array("{}\n{}\n".utf8),
@@ -36,7 +36,7 @@ struct ExactSecretTests {
 
   @Test("a secret in JSON is text if it is UTF-8, and Base64 otherwise")
   func forms() throws {
-    let world = try CommandFixture()
+    let world = try CommandFixture.withoutGnuPG()
     for (secret, form) in [
       (Array("a\"\\\u{1}é".utf8), #""secret":"a\"\\\u0001é""#), ([0xFF], #""secret":{"base64":"/w=="}"#),
       ([0xED, 0xA0, 0x80], #""secret":{"base64":"7aCA"}"#),
@@ -49,7 +49,7 @@ struct ExactSecretTests {
 
   @Test("a secret of more than 1 MiB is refused, and nothing changes")
   func tooLarge() throws {
-    let world = try CommandFixture()
+    let world = try CommandFixture.withoutGnuPG()
     #expect(world.run("add", "small.example", input: [1]).code == .done)
     let before = StoreDigest(of: world.store)
     let large = [UInt8](repeating: 0x61, count: Self.limit + 1)
@@ -67,7 +67,7 @@ struct ExactSecretTests {
 
   @Test("attributes of 16 KiB are refused, and nothing changes")
   func attributesTooLarge() throws {
-    let world = try CommandFixture()
+    let world = try CommandFixture.withoutGnuPG()
     let before = StoreDigest(of: world.store)
     var words: [Word] = ["add", "large.example"]
     for number in 0..<5 {

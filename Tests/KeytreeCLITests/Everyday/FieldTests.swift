@@ -7,7 +7,7 @@ import Testing
 @Suite("Fields of a login")
 struct FieldTests {
   private func world() throws -> CommandFixture {
-    let world = try CommandFixture()
+    let world = try CommandFixture.withoutGnuPG()
     #expect(world.run("add", "github.com/alice", input: Array("password".utf8)).code == .done)
     #expect(world.run("add", "github.com/alice", "--field", "note", input: Array("note".utf8)).code == .done)
     let seed = Array("otpauth://totp/x?secret=GEZDGNBV".utf8)

@@ -17,7 +17,7 @@ struct FindScaleTests {
 
   @Test("every item is listed, in every form, in the order of creation")
   func list() throws {
-    let world = try CommandFixture()
+    let world = try CommandFixture.withoutGnuPG()
     try Self.fill(world.store)
     for form: [Word] in [["find"], ["find", "--json"], ["find", "made", "--sort", "label"]] {
       #expect(world.run(form).output.count { $0 == 10 } == Self.count, "\(form)")
@@ -31,7 +31,7 @@ struct FindScaleTests {
 
   @Test("find --json prints the lines of the index with a reference added")
   func lines() throws {
-    let world = try CommandFixture()
+    let world = try CommandFixture.withoutGnuPG()
     #expect(world.run("add", "b.example/x", "-l", "é", "--attribute", "url=x", input: [1]).code == .done)
     let folder = world.store + "/index"
     let shard = try #require(FileManager.default.contentsOfDirectory(atPath: folder).first)

@@ -25,7 +25,7 @@ struct TerminalBytesTests {
 
   @Test("no attribute makes any command print a control character")
   func attributes() throws {
-    let world = try CommandFixture()
+    let world = try CommandFixture.withoutGnuPG()
     #expect(Self.names.count > 15)
     for value in Self.evil {
       try useEverywhere(value, in: world)

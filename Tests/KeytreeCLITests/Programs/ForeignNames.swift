@@ -23,7 +23,7 @@ extension CommandFixture {
       input: BytesInput(Array(input.utf8), isTerminal: false, screen: talk), output: output, talk: talk)
     let status = Program.status(
       of: words.map { Word($0) }, calledAs: name, environment: Environment(variables.merging(more) { $1 }),
-      console: console)
+      console: console, engine: engine)
     return ProgramResult(status: status, output: output.bytes, talk: talk.text)
   }
 }

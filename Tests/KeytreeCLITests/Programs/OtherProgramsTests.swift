@@ -12,7 +12,7 @@ struct OtherProgramsTests {
   // The tests share one store; each test creates the items that it needs.
   let world: CommandFixture
 
-  init() throws { world = try CommandFixture() }
+  init() throws { world = try CommandFixture.withoutGnuPG() }
 
   @Test("the program speaks docker's protocol, with errors on standard output in docker's wording")
   func docker() throws {
@@ -113,7 +113,7 @@ struct OtherProgramsTests {
       let console = Console(
         input: BytesInput([], isTerminal: false, screen: talk), output: output, talk: talk)
       let call = CommandCall(
-        withoutOptionsIn: Environment(world.variables.merging(more) { $1 }), console)
+        withoutOptionsIn: Environment(world.variables.merging(more) { $1 }), console, engine: world.engine)
       let status = AskPassProgram(call, caller: { _ in .keyProgram }).status(of: [Word(question)])
       return ProgramResult(status: status, output: output.bytes, talk: talk.text)
     }

@@ -13,7 +13,7 @@ struct SecurityCertificateTests {
   }
 
   private func world() throws -> SecurityFixture {
-    let world = try SecurityFixture()
+    let world = try SecurityFixture.withoutGnuPG()
     try world.add(
       .certificate,
       [

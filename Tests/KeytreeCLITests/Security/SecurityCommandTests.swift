@@ -24,7 +24,7 @@ struct SecurityCommandTests {
   }
 
   @Test func `an item with the same name in several groups is ambiguous`() throws {
-    let world = try SecurityFixture()
+    let world = try SecurityFixture.withoutGnuPG()
     for words in [["group", "create", "ops"], ["add", "generic:mailer/bot"]] + [
       ["add", "generic:mailer/bot", "--group", "ops"]
     ] {
@@ -149,7 +149,7 @@ struct SecurityCommandTests {
 
   @Test("internet passwords are added, found, printed and deleted as on macOS")
   func internet() throws {
-    let world = try SecurityFixture()
+    let world = try SecurityFixture.withoutGnuPG()
     let plain = block(
       "inet",
       [
@@ -210,7 +210,7 @@ struct SecurityCommandTests {
   @Test(
     "items that keytree has stored are found, tokens only on request, and fields never")
   func fromKeytree() throws {
-    let world = try SecurityFixture()
+    let world = try SecurityFixture.withoutGnuPG()
     let (token, note, secret) = (Array("token".utf8), Array("note".utf8), Array("secret".utf8))
     let stored = world.world.run(
       "add", "h.example/al", "-t", "oauth-refresh-token", "-r", "https", input: token)
@@ -232,7 +232,7 @@ struct SecurityCommandTests {
 
   @Test("deleting until nothing is found leaves fields and tokens")
   func deleteUntilNothing() throws {
-    let world = try SecurityFixture()
+    let world = try SecurityFixture.withoutGnuPG()
     let types = ["oauth-refresh-token", "http-token:Bearer"]
     for type in types + ["", "default", "html-form"] {
       try world.add(
@@ -261,7 +261,7 @@ struct SecurityCommandTests {
 
   @Test("-U replaces no field with a password")
   func updateOfField() throws {
-    let world = try SecurityFixture()
+    let world = try SecurityFixture.withoutGnuPG()
     try world.add(.genericPassword, ["service": "h", "account": "me", "field": "note"], Array("note".utf8))
     let add: [Word] = ["add-generic-password", "-U", "-s", "h", "-a", "me", "-w", "x"]
     #expect(world.run(add).status == 0)
@@ -304,7 +304,7 @@ struct SecurityCommandTests {
 
   @Test("an item without an authentication type conflicts with one of the default type")
   func sameItem() throws {
-    let world = try SecurityFixture()
+    let world = try SecurityFixture.withoutGnuPG()
     #expect(world.world.run("add", "h/me", input: [0x30]).code == .done)
     #expect(world.security("add-internet-password", "-s", "h", "-a", "me").status == 45)
     #expect(world.security("add-internet-password", "-s", "h", "-a", "me", "-t", "form").status == 0)
@@ -334,7 +334,7 @@ struct SecurityCommandTests {
 
   @Test("a wrong command line prints the usage and stores nothing")
   func misuse() throws {
-    let world = try SecurityFixture()
+    let world = try SecurityFixture.withoutGnuPG()
     for words in Self.wrong {
       let result = world.run(words.map { Word($0) })
       #expect(result.status == 2, "\(words)")

@@ -14,6 +14,11 @@ struct SecurityFixture {
 
   init(keys: [GnuPGKey] = [.alice]) throws { world = try CommandFixture(keys: keys) }
 
+  private init(_ world: CommandFixture) { self.world = world }
+
+  /// Returns a store without GnuPG and without git, for tests of commands that are not about them.
+  static func withoutGnuPG() throws -> SecurityFixture { SecurityFixture(try .withoutGnuPG()) }
+
   /// The result of a command.
   struct Result {
     let status: Int32
@@ -61,7 +66,7 @@ struct SecurityFixture {
       input: BytesInput(input, isTerminal: isTerminal, screen: talk), output: output, talk: talk)
     let status = Program.status(
       of: words, calledAs: .security, environment: Environment(world.variables.merging(more) { $1 }),
-      console: console)
+      console: console, engine: world.engine)
     return Result(status: status, bytes: output.bytes, talk: talk.text)
   }
 
@@ -79,11 +84,14 @@ struct SecurityFixture {
   }
 
   private var host: HostContext {
-    HostContext(
-      gnupgHome: world.home.home, engineBase: world.home.folder + "/run/keytree",
-      stateBase: world.folder.path + "/state/keytree",
+    var host = HostContext(
+      gnupgHome: world.variables["GNUPGHOME"],
+      engineBase: (world.variables["XDG_RUNTIME_DIR"] ?? "") + "/keytree",
+      stateBase: (world.variables["XDG_STATE_HOME"] ?? "") + "/keytree",
       searchPath: world.variables["PATH"] ?? "/usr/bin:/bin", interaction: .never, workers: 0,
       clock: SystemClock.now)
+    host.engineFactory = world.engine
+    return host
   }
 
   /// The number of commits in the history of the store.

@@ -29,7 +29,9 @@ struct TranscriptRunner {
 
   init(
     folder: String, variables: [String: String] = [:],
-    program: @escaping ([Word], Environment, Console) -> ExitCode = Program.run
+    program: @escaping ([Word], Environment, Console) -> ExitCode = {
+      Program.run($0, environment: $1, console: $2)
+    }
   ) {
     self.folder = folder
     self.program = program
