@@ -82,8 +82,8 @@ extension ErrorReport {
         hint: "`keytree git remote -v` shows where that is; ask an admin you know")
     case .policyHistoryTooLarge(let limit):
       self.init(
-        .damaged, "the policies and keys of the history are larger than \(limit) bytes",
-        hint: "`keytree git log --stat -- policy.json keys` shows who has added them")
+        .damaged, "the signed policies of the history are larger than \(limit) bytes",
+        hint: "`keytree git log --stat -- policy.json` shows who has added them")
     case .anotherStore(let folder):
       self.init(
         .gitFailed,

@@ -110,33 +110,51 @@ package struct PolicyChain {
 
 /// The policies in a history, by their digests.
 package struct HistoricalPolicies: Sendable {
-  private let steps: [ContentDigest: PolicyStep]
+  private let count: Int
+  private let step: @Sendable (ContentDigest) -> PolicyStep?
 
   /// Creates the set.
   ///
   /// - Parameter steps: The steps in any order. If several have the same policy, the first one is used.
   package init(_ steps: [PolicyStep]) {
-    self.steps = Dictionary(steps.map { ($0.digest, $0) }) { first, _ in first }
+    let known = Dictionary(steps.map { ($0.digest, $0) }) { first, _ in first }
+    self.init(count: known.count) { known[$0] }
   }
 
+  /// Creates a set whose steps are read when they are needed. A history can have more policies than fit in memory.
+  ///
+  /// - Parameters:
+  ///   - count: The number of policies.
+  ///   - step: Returns the policy with a digest; nil if there is none.
+  package init(count: Int, step: @escaping @Sendable (ContentDigest) -> PolicyStep?) {
+    (self.count, self.step) = (count, step)
+  }
+
+  /// The most bytes of the policies between two policies.
+  private static let pathLimit = 256 << 20
+
   /// The policy with a digest.
-  package subscript(digest: ContentDigest) -> PolicyStep? { steps[digest] }
+  package subscript(digest: ContentDigest) -> PolicyStep? { step(digest) }
 
   /// Returns the steps that lead to a policy, including that policy.
   ///
   /// - Parameters:
   ///   - step: The last step.
   ///   - isStart: Returns true for the digest of a policy to start from.
-  /// - Returns: The start and the steps in order; nil if a policy between them is not known.
+  /// - Returns: The start and the steps in order; nil if a policy between them is not known, or if all together are
+  ///   larger than 256 MiB.
   package func path(
     to step: PolicyStep, from isStart: (ContentDigest) -> Bool
   ) -> (start: ContentDigest, steps: [PolicyStep])? {
     var path = [step]
+    var size = step.bytes.count
     // A policy that cannot be read names no previous policy, so the reason does not matter.
-    while let first = path.first, let previous = (try? Policy.parse(first.bytes))?.previous {
-      if isStart(previous) { return (previous, path) }
-      guard let before = steps[previous], path.count <= steps.count else { return nil }
-      path.insert(before, at: 0)
+    while let first = path.last, let previous = (try? Policy.parse(first.bytes))?.previous {
+      if isStart(previous) { return (previous, path.reversed()) }
+      guard path.count <= count, let before = self[previous] else { return nil }
+      path.append(before)
+      size += before.bytes.count
+      guard size <= Self.pathLimit else { return nil }
     }
     return nil
   }

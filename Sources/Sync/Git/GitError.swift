@@ -88,7 +88,7 @@ package enum SyncError: Error, Equatable, Sendable {
   case rewritten(seen: String, now: String?)
   /// The policy over there is not one of this keyring.
   case foreignPolicy
-  /// The policies, signatures and key files of the history are larger than what is read of them.
+  /// The policies of the history that are believed are larger than what is kept of them in memory.
   case policyHistoryTooLarge(limit: Int)
   /// The repository has another store; the path of its folder in the repository, empty for the top.
   case anotherStore(folder: String)

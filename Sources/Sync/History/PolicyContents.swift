@@ -1,60 +1,74 @@
 package import Keyring
 package import KeyringModel
 
-/// Reads policies, signatures and key files out of a repository: each content once, and up to a limit for all of them
-/// together. A small push can bring thousands of large policies (threat T46).
+/// Reads policies, signatures and key files from a repository, and keeps some of them in memory. A small push can bring
+/// thousands of large policies (threat T46), so that the kept contents have a limit.
 package struct PolicyContents {
-  /// The most bytes of all contents.
+  /// The most bytes that are kept in memory.
   package static let limit = 256 << 20
 
   private let objects: ObjectReader
   private let limit: Int
   private var known: [String: [UInt8]] = [:]
-  private var rest: Int
+  private var size = 0
 
   /// Reads from a repository.
   ///
   /// - Parameters:
   ///   - repository: The repository.
-  ///   - limit: The most bytes of all contents.
+  ///   - limit: The most bytes that are kept in memory.
   package init(in repository: Repository, limit: Int = Self.limit) {
-    (objects, self.limit, rest) = (ObjectReader(git: repository.git), limit, limit)
+    (objects, self.limit) = (ObjectReader(git: repository.git), limit)
   }
+
+  /// The number of contents that are in memory.
+  package var keptCount: Int { known.count }
 
   /// Returns the contents of some names.
   ///
   /// - Parameters:
   ///   - names: Names of contents.
   ///   - size: The most bytes of one of them.
-  /// - Returns: The bytes by name; a content that is larger is not there.
-  /// - Throws: `policyHistoryTooLarge`, and as `Git.run`.
+  /// - Returns: The bytes by name, without contents that are larger.
+  /// - Throws: `tooLarge` when the contents together are far larger than in the repository; as `Git.run`.
   package mutating func contents(
     of names: some Collection<String>, limit size: Int
   ) throws -> [String: [UInt8]] {
-    let wanted = Set(names)
-    let sizes = try objects.sizes(of: wanted.subtracting(known.keys)).filter { $0.value <= size }
-    let total = sizes.values.reduce(0, +)
-    guard total <= rest else { throw SyncError.policyHistoryTooLarge(limit: limit) }
-    rest -= total
-    known.merge(try objects.contents(of: sizes.keys, limit: size, freeSize: limit)) { _, new in new }
     var found: [String: [UInt8]] = [:]
-    for name in wanted {
-      if let bytes = known[name], bytes.count <= size { found[name] = bytes }
+    var missing: [String] = []
+    for name in Set(names) {
+      guard let bytes = known[name] else {
+        missing.append(name)
+        continue
+      }
+      if bytes.count <= size { found[name] = bytes }
     }
-    return found
+    let new = try objects.contents(of: missing, limit: size, freeSize: Self.limit)
+    keep(new)
+    return found.merging(new) { _, new in new }
+  }
+
+  private mutating func keep(_ new: [String: [UInt8]]) {
+    let newSize = new.values.reduce(0) { $0 + $1.count }
+    if size + newSize > limit { (known, size) = ([:], 0) }
+    if newSize > limit { return }
+    known.merge(new) { _, new in new }
+    size += newSize
   }
 
   /// Returns the key files of some people.
   ///
   /// - Parameter names: The names of the contents by person.
-  /// - Throws: `KeyringError` with a file error when all of them together are too large; as ``contents(of:limit:)``.
-  package mutating func keyFiles(_ names: [Fingerprint: String]) throws -> KeyFiles {
-    let contents = try contents(of: names.values, limit: StoreLayout.keyFileLimit)
-    let keys = names.compactMapValues { contents[$0] }
-    guard keys.values.reduce(0, { $0 + $1.count }) <= StoreLayout.keyFilesLimit else {
-      let reason = FileError.Reason.tooLarge(limit: StoreLayout.keyFilesLimit)
-      throw KeyringError.file(FileError("read", StoreLayout.keys, reason))
+  /// - Returns: The key files; nil if all of them together are too large, as those of no valid policy are.
+  /// - Throws: as ``contents(of:limit:)``.
+  package mutating func keyFiles(_ names: [Fingerprint: String]) throws -> KeyFiles? {
+    let wanted = Set(names.values)
+    let sizes = try objects.sizes(of: wanted.subtracting(known.keys)).filter {
+      $0.value <= StoreLayout.keyFileLimit
     }
-    return keys
+    func size(_ name: String) -> Int { sizes[name] ?? known[name]?.count ?? 0 }
+    guard names.values.reduce(0, { $0 + size($1) }) <= StoreLayout.keyFilesLimit else { return nil }
+    let contents = try contents(of: wanted, limit: StoreLayout.keyFileLimit)
+    return names.compactMapValues { contents[$0] }
   }
 }

@@ -1,76 +1,138 @@
 package import Keyring
 internal import KeyringModel
+internal import Synchronization
 
 /// All policies that a store's history has, on any branch.
 package struct PolicyHistoryReader {
   private let repository: Repository
   private let objects: ObjectReader
+  private let limit: Int
 
-  /// The number of commits that are read in one piece.
+  /// The number of policies that are read in one piece.
   private static let pieceSize = 64
 
   /// The policies in the history of a repository.
-  package init(in repository: Repository) {
+  ///
+  /// - Parameters:
+  ///   - repository: The repository of the store.
+  ///   - limit: The most bytes that are kept in memory.
+  package init(in repository: Repository, limit: Int = PolicyContents.limit) {
     self.repository = repository
+    self.limit = limit
     objects = ObjectReader(git: repository.git)
   }
 
-  /// The policies with their signatures and key files; those that cannot be read are left out.
+  /// A policy in one commit, by the names that the repository has for it.
+  fileprivate struct Place {
+    let commit: String
+    let policy: String
+    let signature: String?
+  }
+
+  /// The policies with their signatures and key files. Each is read when it is needed; a policy that cannot be read then
+  /// is missing.
   ///
-  /// - Throws: As `PolicyContents.keyFiles`.
+  /// - Throws: As `Git.run`.
   package func steps() throws -> HistoricalPolicies {
     let commits: [String]
+    // The oldest first: a push can repeat a policy with another signature, but only after the policy was published.
     let output = try repository.git.run(
       [
-        "rev-list", "--all", "--reflog", "--full-history", "--", repository.prefix + StoreLayout.policy,
+        "rev-list", "--topo-order", "--reverse", "--all", "--reflog", "--full-history", "--",
+        repository.prefix + StoreLayout.policy, repository.prefix + StoreLayout.policySignature,
       ],
       limit: 1 << 26)
     commits = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
-    var contents = PolicyContents(in: repository)
-    var steps: [PolicyStep] = []
-    for start in stride(from: 0, to: commits.count, by: Self.pieceSize) {
-      let piece = Array(commits[start..<min(start + Self.pieceSize, commits.count)])
-      steps += try self.steps(at: piece, &contents)
+    let places = try places(of: commits)
+    let byPolicy = Dictionary(places.map { ($0.policy, $0) }) { first, next in
+      first.signature == nil ? next : first
     }
-    return HistoricalPolicies(steps)
+    var known: [ContentDigest: (place: Place, previous: ContentDigest?)] = [:]
+    // The contents are not kept: those of policies that no admin has signed may not fit in memory.
+    try objects.forEachContent(of: byPolicy.keys, limit: StoreLayout.smallFileLimit) { name, bytes in
+      // Why one cannot be read does not matter: nothing that is believed can lead through it.
+      guard let place = byPolicy[name], let policy = try? Policy.parse(Array(bytes)) else { return }
+      known[ContentDigest(of: Array(bytes))] = (place, policy.previous)
+    }
+    let reader = StepReader(self, known)
+    return HistoricalPolicies(count: known.count) { reader.step($0) }
   }
 
   /// The policy of a commit; nil when it has none that can be read.
   ///
-  /// - Throws: As `PolicyContents.keyFiles`.
+  /// - Throws: As `Git.run`.
   func step(at commit: String) throws -> PolicyStep? {
-    var contents = PolicyContents(in: repository)
-    return try steps(at: [commit], &contents).first
+    var contents = PolicyContents(in: repository, limit: limit)
+    return try steps(at: try places(of: [commit]), &contents).first
   }
 
-  private func steps(
-    at commits: [String], _ contents: inout PolicyContents
-  ) throws -> [PolicyStep] {
-    func place(_ commit: String, _ file: String) -> String { "\(commit):\(repository.prefix)\(file)" }
+  private func places(of commits: [String]) throws -> [Place] {
     let names = try objects.names(
       of: commits.flatMap { [place($0, StoreLayout.policy), place($0, StoreLayout.policySignature)] })
+    return commits.compactMap { commit in
+      names[place(commit, StoreLayout.policy)].map { policy in
+        Place(
+          commit: commit, policy: policy, signature: names[place(commit, StoreLayout.policySignature)])
+      }
+    }
+  }
+
+  private func place(_ commit: String, _ file: String) -> String { "\(commit):\(repository.prefix)\(file)" }
+
+  fileprivate func steps(
+    at places: [Place], _ contents: inout PolicyContents
+  ) throws -> [PolicyStep] {
     let signatures = try contents.contents(
-      of: commits.compactMap { names[place($0, StoreLayout.policySignature)] },
-      limit: StoreLayout.signatureLimit)
-    let policies = try contents.contents(
-      of: commits.compactMap { names[place($0, StoreLayout.policy)] }, limit: StoreLayout.smallFileLimit)
-    var found: [(commit: String, bytes: [UInt8], people: [Fingerprint])] = []
-    for commit in commits {
-      // Why one cannot be read does not matter: nothing that is believed can lead through it.
-      guard let bytes = names[place(commit, StoreLayout.policy)].flatMap({ policies[$0] }),
-        let policy = try? Policy.parse(bytes)
-      else { continue }
-      found.append((commit, bytes, Array(policy.people.keys)))
+      of: places.compactMap(\.signature), limit: StoreLayout.signatureLimit)
+    let policies = try contents.contents(of: places.map(\.policy), limit: StoreLayout.smallFileLimit)
+    var found: [(place: Place, bytes: [UInt8], people: [Fingerprint])] = []
+    for place in places {
+      guard let bytes = policies[place.policy], let policy = try? Policy.parse(bytes) else { continue }
+      found.append((place, bytes, Array(policy.people.keys)))
     }
     let files = try objects.names(
-      of: found.flatMap { step in step.people.map { place(step.commit, StoreLayout.keyFile($0)) } })
+      of: found.flatMap { step in
+        step.people.map { place(step.place.commit, StoreLayout.keyFile($0)) }
+      })
     var steps: [PolicyStep] = []
-    for (commit, bytes, people) in found {
+    for (place, bytes, people) in found {
       var keys: [Fingerprint: String] = [:]
-      for person in people { keys[person] = files[place(commit, StoreLayout.keyFile(person))] }
-      let signature = names[place(commit, StoreLayout.policySignature)].flatMap { signatures[$0] }
-      steps.append(PolicyStep(bytes: bytes, signature: signature, keys: try contents.keyFiles(keys)))
+      for person in people { keys[person] = files[self.place(place.commit, StoreLayout.keyFile(person))] }
+      // Without its key files a policy is not believed, and those of a valid policy are small enough.
+      steps.append(
+        PolicyStep(
+          bytes: bytes, signature: place.signature.flatMap { signatures[$0] },
+          keys: try contents.keyFiles(keys) ?? [:]))
     }
     return steps
+  }
+
+  /// Reads the steps to a policy, some at a time.
+  private final class StepReader: Sendable {
+    private let policies: PolicyHistoryReader
+    private let known: [ContentDigest: (place: Place, previous: ContentDigest?)]
+    private let state: Mutex<(contents: PolicyContents, steps: [ContentDigest: PolicyStep])>
+
+    init(_ policies: PolicyHistoryReader, _ known: [ContentDigest: (place: Place, previous: ContentDigest?)]) {
+      (self.policies, self.known) = (policies, known)
+      state = Mutex((PolicyContents(in: policies.repository, limit: policies.limit), [:]))
+    }
+
+    /// Returns a policy, and reads those before it, which are mostly needed next.
+    func step(_ digest: ContentDigest) -> PolicyStep? {
+      state.withLock { state in
+        if let step = state.steps[digest] { return step }
+        var places: [Place] = []
+        var next: ContentDigest? = digest
+        while let current = next, places.count < pieceSize, let entry = known[current] {
+          places.append(entry.place)
+          next = entry.previous
+        }
+        // A policy that cannot be read is missing.
+        let steps = (try? policies.steps(at: places, &state.contents)) ?? []
+        state.steps = Dictionary(steps.map { ($0.digest, $0) }) { first, _ in first }
+        return state.steps[digest]
+      }
+    }
   }
 }

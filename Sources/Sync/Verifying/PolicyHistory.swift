@@ -47,15 +47,28 @@ package struct PolicyHistory {
   private struct Place {
     let commit: String
     let version: PolicyVersions.Version
-    let state: PolicyState
+    let facts: PolicyVersions.Facts
   }
 
-  /// The places by commit, of those that have a policy that can be read.
+  /// A policy that does not follow another one.
+  private struct Rejection: Hashable {
+    let version: PolicyVersions.Version
+    let before: ContentDigest
+  }
+
+  /// The last policies that are believed, by commit.
   private var places: [String: Place] = [:]
+  /// The policies of commits that were left out because they cannot be believed. They were reported.
+  private var leftOut: [String: PolicyVersions.Version] = [:]
+  /// The problems of policies that were left out, so that none is read and verified for each commit that has it.
+  private var rejected: [Rejection: ChainProblem] = [:]
   /// The policies of commits that stand.
   private var published: Set<ContentDigest> = []
   /// The policies that were checked and are believed, by their digests.
   private var links: [ContentDigest: PolicyChain.Link] = [:]
+  /// The bytes of the policies in `links`, and the most that there may be.
+  private var linkSize = 0
+  private let limit: Int
   /// The beginnings that are not first policies, and wait for an anchor.
   private var late: [Finding] = []
 
@@ -67,25 +80,31 @@ package struct PolicyHistory {
   ///   - start: Where it may begin.
   ///   - repository: Where it is; nil for a store without git.
   ///   - room: Where signatures are verified.
-  /// - Throws: as `Git.run`, and `KeyringError` when GnuPG or the folder cannot be used.
+  ///   - limit: The most bytes of the policies that are believed, which alone are kept in memory.
+  /// - Throws: `policyHistoryTooLarge`; as `Git.run`, and `KeyringError` when GnuPG or the folder cannot be used.
   package init(
     to tip: String?, then folder: FileTree?, from start: Start, in repository: Repository?,
-    room: VerificationWorkspace
+    room: VerificationWorkspace, limit: Int = PolicyContents.limit
   ) throws {
     rule = PolicyRule(in: room)
     self.start = start
+    self.limit = limit
     shallow = repository?.shallowCommits ?? []
-    versions = PolicyVersions(in: repository)
+    versions = PolicyVersions(in: repository, limit: limit)
     if let repository, let tip { try walk(to: tip, in: repository.git) }
-    if let tip { last = readablePlace(tip)?.state }
+    if let version = tip.flatMap(versions.version), case .success(let state) = try versions.state(version) {
+      last = state
+    }
     if let folder { try judge(folder, after: tip, hasGit: repository != nil) }
     if let last { try finish(last) }
   }
 
-  /// The policy of a commit that was judged, or that stands.
+  /// The policy of a commit, or the last one before it that is believed.
   ///
-  /// - Returns: nil if the commit has none that can be read.
-  package func policy(of commit: String) -> Policy? { places[commit]?.state.policy }
+  /// - Returns: nil if there is none.
+  package func policy(of commit: String) -> Policy? {
+    places[commit].flatMap { links[$0.facts.digest] }?.policy
+  }
 
   // MARK: Commits
 
@@ -93,89 +112,142 @@ package struct PolicyHistory {
     let list: TopologicalCommits
     let old: [TopologicalCommits.Commit]
     list = try TopologicalCommits(to: tip, without: start.trusted, in: git)
-    // What lies before is not judged; it only has to be known which policy comes before which.
+    // Older commits are not checked; only the order of their policies matters.
     old = start.trusted.isEmpty ? [] : try TopologicalCommits(to: tip, in: git).commits
-    try versions.read(Set(list.commits.map(\.name) + list.border + old.map(\.name) + [tip]).sorted())
+    let new = list.commits.map(\.name)
     let given = list.border + (list.commits.isEmpty ? [tip] : [])
+    let checked = Set(new)
+    let oldNames = old.map(\.name).filter { !checked.contains($0) }
+    try versions.find(oldNames + given.filter { !Set(oldNames).contains($0) } + new)
+    try versions.readFacts(of: oldNames)
     for commit in given {
-      places[commit] = readablePlace(commit)
-      if let place = places[commit] { published.insert(place.state.digest) }
+      guard let place = try readablePlace(commit) else { continue }
+      places[commit] = place
+      published.insert(place.facts.digest)
+      _ = try believed(place)
     }
     for commit in list.commits { try judge(commit) }
   }
 
-  private func readablePlace(_ commit: String) -> Place? {
-    guard let version = versions.version(at: commit), case .success(let state) = versions.state(version)
-    else {
-      return nil
-    }
-    return Place(commit: commit, version: version, state: state)
+  private mutating func readablePlace(_ commit: String) throws -> Place? {
+    guard let version = versions.version(at: commit), case .success(let state) = try versions.state(version)
+    else { return nil }
+    return Place(commit: commit, version: version, facts: PolicyVersions.Facts(state, version))
   }
 
+  /// Judges a commit. A policy that cannot be believed is reported and left out: later commits are compared with the
+  /// last policy that is believed. So no push without a signature can make a later, valid history invalid, and the
+  /// contents of such policies are not kept in memory.
   private mutating func judge(_ commit: TopologicalCommits.Commit) throws {
     let before = commit.parents.compactMap { places[$0] }
     guard let version = versions.version(at: commit.name) else {
       guard let newest = Self.newest(before) else { return }
       note(.missing, at: commit.name)
-      // What comes later is held against what was there last.
       places[commit.name] = newest
       return
     }
-    switch versions.state(version) {
+    if let same = before.first(where: { $0.version == version }) {
+      return try judge(Place(commit: commit.name, version: version, facts: same.facts), after: before)
+    }
+    if commit.parents.contains(where: { leftOut[$0] == version }) {
+      return leaveOut(version, of: commit.name, after: before, nil)
+    }
+    if let problem = versions.problem(of: version) {
+      return leaveOut(version, of: commit.name, after: before, problem)
+    }
+    if let newest = Self.newest(before), let problem = rejected[rejection(of: version, after: newest)] {
+      return leaveOut(version, of: commit.name, after: before, problem)
+    }
+    switch try versions.state(version) {
     case .success(let state):
-      let place = Place(commit: commit.name, version: version, state: state)
+      let place = Place(commit: commit.name, version: version, facts: PolicyVersions.Facts(state, version))
+      guard let newest = Self.newest(before, for: place.facts) else {
+        guard try judgeFirst(place, state) else {
+          return leaveOut(version, of: commit.name, after: before, nil)
+        }
+        return
+      }
+      if let problem = try problem(of: place, state, after: newest) {
+        rejected[rejection(of: version, after: newest)] = problem
+        return leaveOut(version, of: commit.name, after: before, problem)
+      }
       try judge(place, after: before)
-      places[commit.name] = place
-    case .failure(let error):
-      if !before.contains(where: { $0.version == version }) { note(.unreadable(error), at: commit.name) }
-      places[commit.name] = Self.newest(before)
-    case nil: throw GitError.unexpectedOutput(command: "cat-file")
+    case .failure(let error): leaveOut(version, of: commit.name, after: before, .unreadable(error))
     }
   }
 
+  /// Leaves the policy of a commit out.
+  ///
+  /// - Parameter problem: The problem to report; nil if it was reported.
+  private mutating func leaveOut(
+    _ version: PolicyVersions.Version, of commit: String, after before: [Place], _ problem: ChainProblem?
+  ) {
+    if let problem { note(problem, at: commit) }
+    leftOut[commit] = version
+    places[commit] = Self.newest(before)
+  }
+
+  private func rejection(of version: PolicyVersions.Version, after place: Place) -> Rejection {
+    Rejection(version: version, before: place.facts.digest)
+  }
+
+  /// Judges how the policy of a commit, which is believed, stands to those that meet in the commit.
   private mutating func judge(_ place: Place, after before: [Place]) throws {
-    guard let newest = Self.newest(before, for: place.state) else {
-      let keys = try versions.keyFiles(of: place.state.policy.people.keys, at: place.commit)
-      try judgeFirst(place.state, keys, at: place.commit, isCutOff: shallow.contains(place.commit))
-      return
-    }
-    if !before.contains(where: { $0.version == place.version }) {
-      let people = Set(newest.state.policy.people.keys).union(place.state.policy.people.keys)
-      let keys = try versions.keyFiles(of: people, at: place.commit)
-      if let problem = try problem(of: place.state, keys, after: newest) {
-        return note(problem, at: place.commit)
-      }
-    }
-    if let problem = try problem(of: place.state, beside: before, at: place.commit) {
+    places[place.commit] = place
+    if let problem = try problem(of: place.facts, beside: before, at: place.commit) {
       note(problem, at: place.commit)
     }
+  }
+
+  private mutating func judgeFirst(_ place: Place, _ state: PolicyState) throws -> Bool {
+    guard let keys = try versions.keyFiles(of: state.policy.people.keys, at: place.commit) else {
+      note(Self.keyFilesTooLarge, at: place.commit)
+      return false
+    }
+    let isBelieved = try judgeFirst(state, keys, at: place.commit, isCutOff: shallow.contains(place.commit))
+    if isBelieved { places[place.commit] = place }
+    return isBelieved
+  }
+
+  private static let keyFilesTooLarge = ChainProblem.unreadable(
+    .malformed(.tooLarge(limit: StoreLayout.keyFilesLimit)))
+
+  /// Checks the policy of a commit that replaces another one. Returns the problem, if any.
+  private mutating func problem(
+    of place: Place, _ state: PolicyState, after before: Place
+  ) throws -> ChainProblem? {
+    let people = Set(try believed(before).policy.people.keys).union(state.policy.people.keys)
+    // Too many key files name no signer, and no policy that is signed needs them.
+    let keys = try versions.keyFiles(of: people, at: place.commit)
+    let problem = try problem(of: state, keys ?? [:], after: before)
+    if case .keyExchanged? = problem, keys == nil { return Self.keyFilesTooLarge }
+    return problem
   }
 
   /// Checks that every policy that meets in a commit is on the chain to the policy of the commit, or may be
   /// dropped. Returns the problem, if any.
   private mutating func problem(
-    of state: PolicyState, beside before: [Place], at commit: String
+    of facts: PolicyVersions.Facts, beside before: [Place], at commit: String
   ) throws -> ChainProblem? {
     // Mostly a commit has the policy of the one before, or the next one. Following the whole chain for each commit
-    // would
-    // cost time that grows with their product.
+    // would cost time that grows with their product.
     let others = before.filter { place in
-      place.state.digest != state.digest && place.state.digest != state.policy.previous
+      place.facts.digest != facts.digest && place.facts.digest != facts.previous
     }
     if others.isEmpty { return nil }
-    let chain = Set(versions.chain(to: state).map(\.digest))
-    for place in others where !chain.contains(place.state.digest) {
-      let other = place.state
+    let chain = Set(versions.chain(to: facts).map(\.digest))
+    for place in others where !chain.contains(place.facts.digest) {
+      let other = place.facts
       let left = versions.chain(to: other).prefix { !chain.contains($0.digest) }
-      if left.contains(where: { $0.policy.previous == state.digest }) {
-        return .older(generation: state.policy.generation, before: other.policy.generation)
+      if left.contains(where: { $0.previous == facts.digest }) {
+        return .older(generation: facts.generation, before: other.generation)
       }
-      if other.policy.keyring != state.policy.keyring { return .foreign }
+      if other.keyring != facts.keyring { return .foreign }
       if left.contains(where: { published.contains($0.digest) }) {
-        return .forked(generation: other.policy.generation)
+        return .forked(generation: other.generation)
       }
-      if let problem = try takeover(by: state, of: place) { return problem }
-      leftBehind.append(finding(.forked(generation: other.policy.generation), commit))
+      if let problem = try takeover(by: facts, of: place) { return problem }
+      leftBehind.append(finding(.forked(generation: other.generation), commit))
     }
     return nil
   }
@@ -183,23 +255,27 @@ package struct PolicyHistory {
   /// Checks that no policy that a merge prefers is signed by a user whom the dropped policy has removed or
   /// made a member. A policy on a branch of the server is older than the dropped one.
   private mutating func takeover(
-    by state: PolicyState, of other: Place
+    by facts: PolicyVersions.Facts, of other: Place
   ) throws -> ChainProblem? {
     let left = try believed(other)
-    let common = Set(versions.chain(to: other.state).map(\.digest))
-    let preferred = versions.chain(to: state).prefix { !common.contains($0.digest) }
+    let common = Set(versions.chain(to: other.facts).map(\.digest))
+    let preferred = versions.chain(to: facts).prefix { !common.contains($0.digest) }
     for policy in preferred where !published.contains(policy.digest) {
-      let before = policy.policy.previous.flatMap { links[$0]?.keys } ?? [:]
-      if try rule.mayReplace(policy, keys: before, left: left) { continue }
-      return .badMergeChoice(generation: policy.policy.generation)
+      let before = policy.previous.flatMap { links[$0]?.keys } ?? [:]
+      if let version = policy.version, case .success(let state) = try versions.state(version),
+        try rule.mayReplace(state, keys: before, left: left)
+      {
+        continue
+      }
+      return .badMergeChoice(generation: policy.generation)
     }
     return nil
   }
 
   /// The newest of some, or the one that another policy names.
-  private static func newest(_ places: [Place], for next: PolicyState? = nil) -> Place? {
+  private static func newest(_ places: [Place], for next: PolicyVersions.Facts? = nil) -> Place? {
     func rank(_ place: Place) -> (Int, Int) {
-      (place.state.digest == next?.policy.previous ? 1 : 0, place.state.policy.generation)
+      (place.facts.digest == next?.previous ? 1 : 0, place.facts.generation)
     }
     return places.max { rank($0) < rank($1) }
   }
@@ -209,8 +285,8 @@ package struct PolicyHistory {
     of state: PolicyState, _ keys: KeyFiles, after before: Place
   ) throws -> ChainProblem? {
     var link = try believed(before)
-    if state.digest == before.state.digest {
-      // Signed anew. Whoever could sign it then can sign it now.
+    if state.digest == before.facts.digest {
+      // Signed again. A person who could sign it then can sign it now.
       guard let previous = state.policy.previous.flatMap({ links[$0] }) else {
         return try signer(of: state, keys, anchors: start.trusted.isEmpty ? start.anchors : []).problem
       }
@@ -218,22 +294,27 @@ package struct PolicyHistory {
     }
     switch try rule.follow(state, keys: keys, after: link) {
     case .success(let next):
-      links[state.digest] = next
+      try keep(next, of: state)
       return nil
-    case .failure(let problem):
-      if links[state.digest] == nil { links[state.digest] = PolicyRule.link(state, keys: keys) }
-      return problem
+    case .failure(let problem): return problem
     }
   }
 
   /// Returns the link of a policy that was checked: the one that its chain has led to, otherwise the one
   /// beside it.
   private mutating func believed(_ place: Place) throws -> PolicyChain.Link {
-    if let link = links[place.state.digest] { return link }
-    let keys = try versions.keyFiles(of: place.state.policy.people.keys, at: place.commit)
-    let link = PolicyRule.link(place.state, keys: keys)
-    links[place.state.digest] = link
+    if let link = links[place.facts.digest] { return link }
+    let state = try versions.state(place.version).get()
+    let keys = try versions.keyFiles(of: state.policy.people.keys, at: place.commit)
+    let link = PolicyRule.link(state, keys: keys ?? [:])
+    try keep(link, of: state)
     return link
+  }
+
+  private mutating func keep(_ link: PolicyChain.Link, of state: PolicyState) throws {
+    if links.updateValue(link, forKey: state.digest) != nil { return }
+    linkSize += state.bytes.count
+    guard linkSize <= limit else { throw SyncError.policyHistoryTooLarge(limit: limit) }
   }
 
   private func signer(
@@ -242,17 +323,25 @@ package struct PolicyHistory {
     return try rule.signer(ofFirst: state, keys: keys, anchors: anchors)
   }
 
+  /// Judges the first policy of a history.
+  ///
+  /// - Returns: True if later policies may follow it.
   private mutating func judgeFirst(
     _ state: PolicyState, _ keys: KeyFiles, at commit: String?, isCutOff: Bool
-  ) throws {
-    links[state.digest] = PolicyRule.link(state, keys: keys)
+  ) throws -> Bool {
     switch try signer(of: state, keys, anchors: start.anchors) {
     case .success(let signer):
+      try keep(PolicyRule.link(state, keys: keys), of: state)
       if firstSigner == nil { firstSigner = signer }
       if isCutOff { self.isCutOff = self.isCutOff || state.policy.generation > 1 }
-      guard state.policy.generation > 1, !isCutOff, start.anchors.isEmpty else { return }
+      guard state.policy.generation > 1, !isCutOff, start.anchors.isEmpty else { return true }
       late.append(finding(.incompleteHistory(generation: state.policy.generation), commit))
-    case .failure(let problem): note(problem, at: commit)
+      return true
+    case .failure(let problem):
+      note(problem, at: commit)
+      guard case .unexpectedSigner = problem else { return false }
+      try keep(PolicyRule.link(state, keys: keys), of: state)
+      return true
     }
   }
 
@@ -265,19 +354,23 @@ package struct PolicyHistory {
     let keys: KeyFiles
     let before = tip.flatMap { places[$0] }
     state = try PolicyState(in: folder)
-    let people = Set(state.policy.people.keys).union(before?.state.policy.people.keys ?? [:].keys)
-    keys = try folder.keyFiles(of: people)
+    let people = try before.map { try believed($0).policy.people.keys.map { $0 } } ?? []
+    keys = try folder.keyFiles(of: Set(state.policy.people.keys).union(people))
+    let committed = last
     last = state
     versions.add(state)
-    guard let before else { return try judgeFirst(state, keys, at: nil, isCutOff: !hasGit) }
-    if before.state.bytes == state.bytes, before.state.signature == state.signature { return }
+    if let committed, committed.bytes == state.bytes, committed.signature == state.signature { return }
+    guard let before else {
+      _ = try judgeFirst(state, keys, at: nil, isCutOff: !hasGit)
+      return
+    }
     if let problem = try problem(of: state, keys, after: before) { note(problem, at: nil) }
   }
 
   // MARK: The end
 
   private mutating func finish(_ last: PolicyState) throws {
-    let chain = versions.chain(to: last)
+    let chain = versions.chain(to: PolicyVersions.Facts(last, nil))
     count = chain.count
     let generation = last.policy.generation
     if start.trusted.isEmpty {
@@ -302,8 +395,8 @@ package struct PolicyHistory {
   /// Returns true if one of the last policies of two histories is on the chain to the other one.
   package func isConnected(to other: PolicyHistory) -> Bool {
     guard let last, let theirs = other.last else { return false }
-    return versions.chain(to: last).contains { $0.digest == theirs.digest }
-      || other.versions.chain(to: theirs).contains { $0.digest == last.digest }
+    return versions.chain(to: PolicyVersions.Facts(last, nil)).contains { $0.digest == theirs.digest }
+      || other.versions.chain(to: PolicyVersions.Facts(theirs, nil)).contains { $0.digest == last.digest }
   }
 
   private mutating func note(_ problem: ChainProblem, at commit: String?) {

@@ -1,7 +1,7 @@
 internal import Keyring
 internal import KeyringModel
 
-/// The policies that commits have, read once each.
+/// The policies of commits. Their contents are read one after the other, as they are needed, and not kept.
 struct PolicyVersions {
   /// A policy with its signature, wherever it is found; the names that the repository has for the two.
   struct Version: Hashable {
@@ -9,93 +9,164 @@ struct PolicyVersions {
     let signature: String?
   }
 
+  /// The facts about a policy that its place in a chain depends on.
+  struct Facts {
+    let digest: ContentDigest
+    let keyring: KeyringID
+    let generation: Int
+    let previous: ContentDigest?
+    /// The version that has them; nil for a policy that no commit has.
+    let version: Version?
+
+    init(_ state: PolicyState, _ version: Version?) {
+      (digest, keyring) = (state.digest, state.policy.keyring)
+      (generation, previous) = (state.policy.generation, state.policy.previous)
+      self.version = version
+    }
+  }
+
   /// The reader of the repository; nil for a store without one.
   private let objects: ObjectReader?
   private var contents: PolicyContents?
   private let prefix: String
   private var versions: [String: Version] = [:]
-  private var states: [Version: Result<PolicyState, PolicyError>] = [:]
-  private var byDigest: [ContentDigest: PolicyState] = [:]
+  private var sizes: [String: Int] = [:]
+  private var byDigest: [ContentDigest: Facts] = [:]
+
+  /// The versions in the order of the commits that bring them, and the index of each.
+  private var order: [Version] = []
+  private var positions: [Version: Int] = [:]
+  /// The number of versions that were read at least once: those at the beginning of the order.
+  private var readCount = 0
+  /// The versions that were read last.
+  private var window: [Version: Result<PolicyState, PolicyError>] = [:]
+
+  /// The most bytes of policies, and the most policies, that are read at once.
+  private static let windowSize = (bytes: 8 << 20, count: 256)
 
   /// The policies of commits in a repository.
-  init(in repository: Repository?) {
+  ///
+  /// - Parameters:
+  ///   - repository: The repository; nil for a store without one.
+  ///   - limit: The most bytes of key files that are kept in memory.
+  init(in repository: Repository?, limit: Int) {
     objects = repository.map { ObjectReader(git: $0.git) }
-    contents = repository.map { PolicyContents(in: $0) }
+    contents = repository.map { PolicyContents(in: $0, limit: limit) }
     prefix = repository?.prefix ?? ""
   }
 
-  /// Reads the policies of some commits.
+  /// Finds the policies of some commits, without reading them.
+  ///
+  /// - Parameter commits: The commits, in the order in which their policies will be needed.
+  /// - Throws: as `Git.run`.
+  mutating func find(_ commits: [String]) throws {
+    guard let objects else { return }
+    let names = try objects.names(
+      of: commits.flatMap { [place($0, StoreLayout.policy), place($0, StoreLayout.policySignature)] })
+    for commit in commits {
+      guard let policy = names[place(commit, StoreLayout.policy)] else { continue }
+      let version = Version(policy: policy, signature: names[place(commit, StoreLayout.policySignature)])
+      versions[commit] = version
+      if positions[version] != nil { continue }
+      positions[version] = order.count
+      order.append(version)
+    }
+    sizes = try objects.sizes(of: Set(order.flatMap { [$0.policy] + ($0.signature.map { [$0] } ?? []) }))
+  }
+
+  /// Reads the facts of the policies of some commits. A policy without a valid size or signature file is left out.
   ///
   /// - Throws: as `Git.run`.
-  mutating func read(_ commits: [String]) throws {
-    guard let objects else { return }
-    let new = commits.filter { versions[$0] == nil }
-    let names = try objects.names(
-      of: new.flatMap { [place($0, StoreLayout.policy), place($0, StoreLayout.policySignature)] })
-    for commit in new {
-      guard let policy = names[place(commit, StoreLayout.policy)] else { continue }
-      versions[commit] = Version(
-        policy: policy, signature: names[place(commit, StoreLayout.policySignature)])
-    }
-    let wanted = Set(new.compactMap { versions[$0] }).filter { states[$0] == nil }
-    let policies = try read(wanted.map(\.policy), limit: StoreLayout.smallFileLimit)
-    let signatures = try read(wanted.compactMap(\.signature), limit: StoreLayout.signatureLimit)
-    for version in wanted {
-      let signature = version.signature.map { signatures[$0] ?? [] }
-      let state: Result<PolicyState, PolicyError>
-      if let bytes = policies[version.policy] {
-        do {
-          state = .success(try PolicyState(bytes: bytes, signature: signature))
-        } catch {
-          state = .failure(error)
-        }
-      } else {
-        state = .failure(.malformed(.tooLarge(limit: StoreLayout.smallFileLimit)))
-      }
-      states[version] = state
-      if case .success(let known) = state { add(known) }
+  mutating func readFacts(of commits: [String]) throws {
+    for commit in commits {
+      guard let version = versions[commit], problem(of: version) == nil else { continue }
+      _ = try state(version)
     }
   }
 
   /// Takes a policy that no commit has.
-  mutating func add(_ state: PolicyState) {
-    if byDigest[state.digest] == nil { byDigest[state.digest] = state }
+  mutating func add(_ state: PolicyState) { add(Facts(state, nil)) }
+
+  private mutating func add(_ facts: Facts) {
+    if byDigest[facts.digest] == nil { byDigest[facts.digest] = facts }
   }
 
-  /// The policy of a commit that was read; nil when it has none.
+  /// The policy of a commit; nil when it has none.
   func version(at commit: String) -> Version? { versions[commit] }
 
+  /// Returns the problem of a version that is known without reading it; nil if there is none.
+  func problem(of version: Version) -> ChainProblem? {
+    guard (sizes[version.policy] ?? .max) <= StoreLayout.smallFileLimit else {
+      return .unreadable(.malformed(.tooLarge(limit: StoreLayout.smallFileLimit)))
+    }
+    guard let signature = version.signature else { return .unsigned }
+    return (sizes[signature] ?? .max) <= StoreLayout.signatureLimit ? nil : .badSignature
+  }
+
   /// Returns the parsed policy of a version, or the reason why it cannot be read.
-  func state(_ version: Version) -> Result<PolicyState, PolicyError>? { states[version] }
+  ///
+  /// - Throws: as `Git.run`.
+  mutating func state(_ version: Version) throws -> Result<PolicyState, PolicyError> {
+    if window[version] == nil { try readWindow(version) }
+    return window[version] ?? .failure(.malformed(.tooLarge(limit: StoreLayout.smallFileLimit)))
+  }
+
+  /// Reads a version, and those that are needed after it unless it was read before.
+  private mutating func readWindow(_ version: Version) throws {
+    window = [:]
+    guard let objects else { return }
+    var piece = [version]
+    if let position = positions[version], position >= readCount {
+      var bytes = sizes[version.policy] ?? 0
+      readCount = position + 1
+      for next in order[readCount...] {
+        let isReadable = problem(of: next) == nil
+        bytes += isReadable ? sizes[next.policy] ?? 0 : 0
+        if bytes > Self.windowSize.bytes || piece.count >= Self.windowSize.count { break }
+        if isReadable { piece.append(next) }
+        readCount += 1
+      }
+    }
+    let policies = try objects.contents(of: piece.map(\.policy), limit: StoreLayout.smallFileLimit)
+    let signatures = try objects.contents(
+      of: piece.compactMap(\.signature), limit: StoreLayout.signatureLimit)
+    for version in piece {
+      guard let bytes = policies[version.policy] else { continue }
+      do throws(PolicyError) {
+        let state = try PolicyState(bytes: bytes, signature: version.signature.map { signatures[$0] ?? [] })
+        window[version] = .success(state)
+        add(Facts(state, version))
+      } catch {
+        window[version] = .failure(error)
+      }
+    }
+  }
 
   /// The chain that leads to a policy, the last one first, as far as it is known: each names the one before by its
   /// digest, so that nothing in it can be another one.
-  func chain(to last: PolicyState) -> [PolicyState] {
+  func chain(to last: Facts) -> [Facts] {
     var chain = [last]
-    while let previous = chain[chain.count - 1].policy.previous, let state = byDigest[previous],
-      state.policy.generation < chain[chain.count - 1].policy.generation
+    while let previous = chain[chain.count - 1].previous, let facts = byDigest[previous],
+      facts.generation < chain[chain.count - 1].generation
     {
-      chain.append(state)
+      chain.append(facts)
     }
     return chain
   }
 
   /// The key files beside a policy.
   ///
-  /// - Throws: As `PolicyContents.keyFiles`.
+  /// - Returns: nil if they are too large.
+  /// - Throws: as `Git.run`.
   mutating func keyFiles(of people: some Sequence<Fingerprint>, at commit: String) throws
-    -> KeyFiles
+    -> KeyFiles?
   {
     guard let objects else { return [:] }
     let places = people.map { (person: $0, place: place(commit, StoreLayout.keyFile($0))) }
     let names = try objects.names(of: places.map(\.place))
     var files: [Fingerprint: String] = [:]
     for (person, place) in places { files[person] = names[place] }
-    return try contents?.keyFiles(files) ?? [:]
-  }
-
-  private mutating func read(_ names: [String], limit: Int) throws -> [String: [UInt8]] {
-    try contents?.contents(of: names, limit: limit) ?? [:]
+    return try contents?.keyFiles(files)
   }
 
   private func place(_ commit: String, _ path: String) -> String { "\(commit):\(prefix)\(path)" }

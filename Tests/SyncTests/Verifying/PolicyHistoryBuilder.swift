@@ -88,6 +88,25 @@ final class PolicyHistoryBuilder: Sendable {
     try commit()
   }
 
+  /// Commits policies that no admin has signed, each larger than 4 KiB and with other content.
+  func flood(_ count: Int) throws {
+    let good = try bytes("policy.json")
+    for number in 0..<count {
+      let names = (0..<50).map { "junk\(number)/\(String(repeating: "x", count: 90))\($0)" }
+      try write([], by: nil) { $0.files = Set(names) }
+      try commit()
+    }
+    try store(good, at: "policy.json")
+    try commit()
+  }
+
+  /// Writes a file of some size.
+  func fill(_ path: String, size: Int) throws {
+    try FileManager.default.createDirectory(
+      atPath: "\(world.path)/keys", withIntermediateDirectories: true)
+    try store(Array(repeating: UInt8(ascii: "x"), count: size), at: path)
+  }
+
   func touch(_ path: String) throws { try put(path, path) }
 
   func drop(_ paths: [String]) throws {
@@ -127,7 +146,7 @@ final class PolicyHistoryBuilder: Sendable {
 
   func history(
     withFolder: Bool = false, anchors: [Fingerprint] = [], trusting trusted: String? = nil,
-    accepted: Bool = false
+    accepted: Bool = false, limit: Int = PolicyContents.limit
   ) throws -> PolicyHistory {
     let host = host
     var start = PolicyHistory.Start()
@@ -138,7 +157,9 @@ final class PolicyHistoryBuilder: Sendable {
         try AcceptedPolicy(of: keyring, stateBase: host.stateBase)
       }
     }
-    return try history(in: try world.repository(), start, folder: withFolder ? FileTree(at: world.path) : nil)
+    return try history(
+      in: try world.repository(), start, folder: withFolder ? FileTree(at: world.path) : nil,
+      limit: limit)
   }
 
   func shallowHistory(depth: Int) throws -> PolicyHistory {
@@ -149,11 +170,12 @@ final class PolicyHistoryBuilder: Sendable {
   }
 
   private func history(
-    in repository: Repository?, _ start: PolicyHistory.Start, folder: FileTree?
+    in repository: Repository?, _ start: PolicyHistory.Start, folder: FileTree?,
+    limit: Int = PolicyContents.limit
   ) throws -> PolicyHistory {
     let room = try VerificationWorkspace(host: host, engine: engine)
     defer { room.remove() }
     let tip = try repository?.commitForVerification("HEAD")
-    return try PolicyHistory(to: tip, then: folder, from: start, in: repository, room: room)
+    return try PolicyHistory(to: tip, then: folder, from: start, in: repository, room: room, limit: limit)
   }
 }
