@@ -159,15 +159,6 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: "\(world.store.folder.path)/PWNED"))
   }
 
-  @Test func `a push that removes keys is refused`() throws {
-    let clones = try SyncClones()
-    _ = try clones.git(0, "rm", "-q", "-r", "keys")
-    _ = try clones.git(0, "commit", "-q", "-m", "x")
-    _ = try clones.git(0, "push", "-q", "origin", "main")
-    #expect(throws: SyncError.foreignPolicy) { try clones.sync(1) }
-    try clones.expectSound(1)
-  }
-
   @Test func `a store in a second work tree is merged`() throws {
     let clones = try SyncClones()
     let path = "\(clones.world.store.folder.path)/tree"

@@ -10,6 +10,8 @@ extension RefusedChange {
       case .record(let fault): fault.words
       case .file(let reason): reason.words
       case .tooLarge(let size, let limit): "it has \(size) bytes, and the limit is \(limit)"
+      case .needed: "it was removed, and no store can be read without it"
+      case .policy(let error): error.words
       }
     return "keytree: warning: refused \(path): \(words)"
   }

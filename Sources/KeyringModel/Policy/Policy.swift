@@ -40,6 +40,9 @@ public struct Policy: Equatable, Sendable {
     self.files = files
   }
 
+  /// The current members of the keyring.
+  package var activePeople: Set<Fingerprint> { Set(people.filter { $0.value.removed == nil }.map(\.key)) }
+
   /// The current admins, sorted.
   public var admins: [Fingerprint] {
     people.filter { $0.value.role == .admin && $0.value.removed == nil }.map(\.key).sorted()

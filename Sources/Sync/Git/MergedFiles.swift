@@ -19,6 +19,10 @@ package struct RefusedChange: Sendable, Equatable {
     case file(StrayReason)
     /// The file is larger than the limit.
     case tooLarge(size: Int, limit: Int)
+    /// The remote has removed the file, and no store can be read without it.
+    case needed
+    /// The policy cannot be read.
+    case policy(PolicyError)
   }
 
   /// The path in the store: that of the record, or of the file. What is not UTF-8 in it is replaced.

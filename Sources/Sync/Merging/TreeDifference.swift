@@ -1,4 +1,5 @@
 internal import Keyring
+internal import KeyringModel
 
 /// The files that differ between two commits.
 struct TreeDifference {
@@ -82,6 +83,43 @@ struct TreeDifference {
       entries[path] = nil
     }
     return refused
+  }
+
+  /// Removes the entries that would leave the store without a policy that can be read, its signature, or a key file that
+  /// it needs. Of the policy and its signature the remote's are taken together or not at all.
+  ///
+  /// - Parameters:
+  ///   - people: The people whose key files are needed, besides those of the remote's policy.
+  ///   - prefix: The path of the store in the repository.
+  ///   - refused: The changes that were refused before.
+  ///   - objects: The contents.
+  /// - Returns: The changes that were removed, without those of a file that only goes with another one.
+  /// - Throws: As `Git.run`.
+  mutating func refuseLosses(
+    of people: Set<Fingerprint>, below prefix: String, after refused: [RefusedChange],
+    _ objects: ObjectReader
+  ) throws -> [RefusedChange] {
+    let pair = [StoreLayout.policy, StoreLayout.policySignature]
+    var lost: [RefusedChange] = []
+    var people = people
+    if let name = entries[prefix + StoreLayout.policy]?.name,
+      let bytes = try objects.contents(of: [name], limit: StoreLayout.smallFileLimit)[name]
+    {
+      do throws(PolicyError) {
+        people.formUnion(try Policy.parse(bytes).activePeople)
+      } catch {
+        lost.append(RefusedChange(path: StoreLayout.policy, reason: .policy(error)))
+      }
+    }
+    for file in pair + people.map(StoreLayout.keyFile) {
+      guard let entry = entries[prefix + file], entry.name == nil else { continue }
+      lost.append(RefusedChange(path: file, reason: .needed))
+      entries[prefix + file] = nil
+    }
+    if (lost + refused).contains(where: { pair.contains($0.path) }) {
+      for file in pair { entries[prefix + file] = nil }
+    }
+    return lost
   }
 
   /// Removes the entries of files that are too large, before any of them is read.

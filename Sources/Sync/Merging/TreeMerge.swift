@@ -48,9 +48,12 @@ package struct TreeMerge {
     var changes = try TreeDifference(from: bases[0], to: theirs, in: repository.git)
     // A policy that nobody has accepted allows nothing.
     let policy = judge.distrust == nil ? judge.policy : keyring.policy
-    refusedFiles =
+    let refused =
       try changes.refuse(outside: AllowedFiles(beside: policy), below: prefix)
       + changes.refuseLarge(below: prefix, objects)
+    refusedFiles =
+      try refused
+      + changes.refuseLosses(of: keyring.policy.activePeople, below: prefix, after: refused, objects)
     self.theirs = Side(commit: theirs, changes: changes)
     (self.keyring, self.judge) = (keyring, judge)
   }

@@ -233,14 +233,20 @@ package struct Synchronization {
   /// The keyring by whose policy the items of a commit are judged: with its policy, where that follows the accepted
   /// one.
   private func judge(of commit: String, since base: String?) throws -> Keyring {
+    var hadPolicy = false
     if let base {
       let places = [base, commit].map { "\($0):\(repository.prefix)\(StoreLayout.policy)" }
       let names = try ObjectReader(git: repository.git).names(of: places)
       // A policy that they have not changed gives way to ours.
       if let name = names[places[0]], name == names[places[1]] { return keyring }
+      hadPolicy = names[places[0]] != nil
     }
     let policies = PolicyHistoryReader(in: repository)
-    guard let step = try policies.step(at: commit) else { throw SyncError.foreignPolicy }
+    guard let step = try policies.step(at: commit) else {
+      // They have removed it or made it unreadable, which the merge refuses.
+      if hadPolicy { return keyring }
+      throw SyncError.foreignPolicy
+    }
     guard let policy = try? Policy.parse(step.bytes), policy.keyring == keyring.policy.keyring else {
       throw SyncError.foreignPolicy
     }
@@ -257,26 +263,18 @@ package struct Synchronization {
     return judge
   }
 
-  /// Refuses what would make another store of this one, or leave it without what is needed to read it. Any other
-  /// policy or key comes in, and then nothing can be written before somebody has accepted it.
+  /// Refuses a policy of another store. Any other policy or key file comes in, and then nothing can be written before
+  /// it is accepted.
   private func checkPolicy(_ files: MergedFiles) throws {
-    var policy = keyring.policy
     switch files.store[StoreLayout.policy] {
     case nil: break
     case .removed: throw SyncError.foreignPolicy
     case .bytes(let bytes):
-      // Why it cannot be read does not matter: it is not the policy of this keyring.
+      // The reason why it cannot be read does not matter: it is not the policy of this keyring.
       guard let theirs = try? Policy.parse(bytes), theirs.keyring == keyring.policy.keyring else {
         throw SyncError.foreignPolicy
       }
-      policy = theirs
     }
-    let people = Set(keyring.policy.people.keys).union(policy.people.keys)
-    let needed =
-      people.filter { person in
-        [keyring.policy, policy].contains { $0.people[person].map { $0.removed == nil } ?? false }
-      }.map(StoreLayout.keyFile) + [StoreLayout.policySignature]
-    for file in needed where files.store[file] == .removed { throw SyncError.foreignPolicy }
   }
 
   /// Returns true if a file determines the people who can read the store.
