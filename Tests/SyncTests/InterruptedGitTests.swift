@@ -206,6 +206,33 @@ import Testing
     #expect(head == files)
   }
 
+  @Test(arguments: [true, false])
+  func `a lock that another program makes while git fails is not removed`(isHeld: Bool) throws {
+    let world = try SyncWorld.withHistory()
+    let lock = "\(world.path)/.git/HEAD.lock"
+    let number = "\(world.store.folder.path)/number"
+    try world.add("a.example", "alice")
+    // The other program is no git, as libgit2 in any program. It holds the lock open while it works, or takes a new one
+    // after git has failed.
+    let holds = "sleep 60 9>'\(lock)' >/dev/null 2>&1 </dev/null & echo $! >'\(number)'; exit 1"
+    #expect(throws: GitError.self) {
+      try world.commit(with: "update-index", isHeld ? holds : ": >'\(lock)'; exit 1")
+    }
+    #expect(FileManager.default.fileExists(atPath: lock))
+    if !isHeld {
+      try FileManager.default.removeItem(atPath: lock)
+      usleep(20_000)
+      try Data().write(to: URL(fileURLWithPath: lock))
+    }
+    #expect(throws: GitError.locked(path: lock)) { try world.commit() }
+    #expect(FileManager.default.fileExists(atPath: lock))
+    if isHeld { kill(try #require(pid_t(try world.text(of: number))), SIGKILL) }
+    try FileManager.default.removeItem(atPath: lock)
+    try world.commit()
+    let (head, files) = try world.compare()
+    #expect(head == files)
+  }
+
   @Test func `files that a failed fast-import has left are removed by the next commit`() throws {
     let world = try SyncWorld.withHistory()
     try world.add("a.example", "alice")
@@ -279,6 +306,11 @@ private struct KilledGit {
 }
 
 extension SyncWorld {
+  /// The first line of a file.
+  fileprivate func text(of path: String) throws -> String {
+    try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
   /// Commits with a git that is killed.
   fileprivate func commit(killing command: String, leaving lock: String? = nil) throws {
     let lock = lock.map { "\(path)/.git/\($0)" }

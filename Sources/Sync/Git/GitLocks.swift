@@ -3,6 +3,17 @@ internal import Keyring
 internal import OpenPGP
 
 /// The files with which git locks what it changes; `gitrepository-layout(5)`.
+///
+/// A lock names no owner, and other programs take locks, too: libgit2, JGit, or a git in a container, whose processes
+/// may not be visible here. So a lock is removed only if a git of ours can have left it:
+///
+/// - It did not exist before our git was run, and was made while our git ran. When our git has ended, the locks that exist
+///   then are noted with their inodes and times, so that a later lock with the same name is not taken for one of them.
+/// - It belongs to this user, and no process has it open. git and libgit2 hold a lock open while they write it.
+/// - No git is at work in the repository. git closes the lock of its index while an editor is open.
+/// - It is removed by the next command, not by the one that failed. A git that fails removes its locks itself, except
+///   after an error of the disk; a new lock at that moment is most likely that of another program, which holds it for a
+///   short time.
 struct GitLocks {
   private let repository: Repository
   private let purpose: HistoryLock.Purpose
@@ -44,31 +55,60 @@ struct GitLocks {
   /// Returns what to note before git is run: the locks that exist now, which are those of others.
   func note() -> [UInt8] { Array((["running"] + paths).joined(separator: "\n").utf8) }
 
-  /// Removes the locks that a git of ours has left.
-  ///
-  /// A lock is one of them if it did not exist when the note was left, has come soon after that, and no git is at
-  /// work in
-  /// the repository. Any other lock stays, and git reports it.
-  ///
-  /// - Parameter note: What was noted before git was run.
-  /// - Returns: False if there are such locks and a git is at work.
-  @discardableResult
-  func remove(since note: HistoryLock.Note) -> Bool {
-    let found = found(since: note)
-    if found.isEmpty { return true }
-    if GitProcesses.areAtWork(in: repository) { return false }
-    // While the file exists no other git can take the lock. If it cannot be removed, git reports it.
-    for path in found { _ = unsafe unlink(path) }
-    return true
+  /// Returns what to note after git has ended by itself: the locks that have come while it ran; nil if there are none.
+  func note(after note: HistoryLock.Note) -> [UInt8]? {
+    let left = found(since: note)
+    if left.isEmpty { return nil }
+    return Array(([Self.leftMark] + left.map { "\($0.identity) \($0.path)" }).joined(separator: "\n").utf8)
   }
 
-  /// Returns true if locks exist that did not exist when a note was written and that were made soon after.
-  func haveCome(since note: HistoryLock.Note) -> Bool { !found(since: note).isEmpty }
+  private static let leftMark = "left"
 
-  private func found(since note: HistoryLock.Note) -> [String] {
-    let known = Set(
-      String(decoding: note.bytes, as: UTF8.self).split(separator: "\n").dropFirst().map(String.init))
-    return paths.filter { !known.contains($0) && Self.hasCome($0, since: note.written) }
+  /// Removes the locks that a git of ours has left.
+  ///
+  /// - Parameter note: The note of the process that has run git.
+  func remove(since note: HistoryLock.Note) {
+    let found = found(since: note)
+    if found.isEmpty || GitProcesses.areAtWork(in: repository) { return }
+    let open = GitProcesses.openFiles()
+    for lock in found {
+      // While the file exists no other git can take the lock. If it cannot be removed, git reports it.
+      guard let open, !open.contains(lock.identity.file), Lock(lock.path) == lock else { continue }
+      _ = unsafe unlink(lock.path)
+    }
+  }
+
+  /// A lock that exists.
+  private struct Lock: Equatable {
+    let path: String
+    let identity: Identity
+
+    /// Returns nil for what is no file, is the file of another user, or has other names.
+    init?(_ path: String) {
+      var facts = stat()
+      guard unsafe lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid(),
+        facts.st_nlink == 1
+      else { return nil }
+      self.path = path
+      identity = Identity(
+        file: FileNumber(facts), changed: [facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec])
+    }
+  }
+
+  /// The inode of a lock, and the time when it was last changed. A new file can have the inode of a removed one.
+  private struct Identity: Equatable, CustomStringConvertible {
+    let file: FileNumber
+    let changed: [Int]
+
+    var description: String { "\(file.device):\(file.inode):\(changed[0]):\(changed[1])" }
+  }
+
+  private func found(since note: HistoryLock.Note) -> [Lock] {
+    let lines = String(decoding: note.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    let known = Set(lines.dropFirst())
+    let locks = paths.compactMap(Lock.init)
+    if lines.first == Self.leftMark { return locks.filter { known.contains("\($0.identity) \($0.path)") } }
+    return locks.filter { !known.contains($0.path) && Self.hasCome($0, since: note.written) }
   }
 
   /// Removes what `git fast-import` leaves when it fails or is killed: reports, and files that keep its pack from being
@@ -94,12 +134,18 @@ struct GitLocks {
     for path in found { _ = unsafe unlink(path) }
   }
 
-  private static func hasCome(_ path: String, since time: [Int]) -> Bool {
-    var facts = stat()
-    guard unsafe lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return false }
-    let changed = [facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec]
+  private static func hasCome(_ lock: Lock, since time: [Int]) -> Bool {
+    let changed = lock.identity.changed
     return !changed.lexicographicallyPrecedes(time) && changed[0] <= time[0] + patience
   }
+}
+
+/// The numbers by which the system knows a file.
+private struct FileNumber: Hashable {
+  let device: UInt
+  let inode: UInt
+
+  init(_ facts: stat) { (device, inode) = (UInt(facts.st_dev), UInt(facts.st_ino)) }
 }
 
 /// The gits that run on this machine; `proc(5)`.
@@ -138,9 +184,26 @@ private enum GitProcesses {
     }
   }
 
+  /// The files that processes of this machine have open, as far as this user may see them; nil if that is unknown.
+  static func openFiles() -> Set<FileNumber>? {
+    let numbers = FolderNames.text(at: "/proc").filter { Int32($0) != nil }
+    if numbers.isEmpty { return nil }
+    var files: Set<FileNumber> = []
+    for number in numbers {
+      let folder = "/proc/\(number)/fd"
+      // A process of another user cannot have made a lock of this user.
+      for descriptor in FolderNames.text(at: folder) {
+        var facts = stat()
+        guard unsafe stat("\(folder)/\(descriptor)", &facts) == 0 else { continue }
+        files.insert(FileNumber(facts))
+      }
+    }
+    return files
+  }
+
   /// Returns the content of a file, such as one of `proc(5)`, whose size is not known before it is read.
   static func read(_ path: String) -> [UInt8]? {
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
     var bytes: [UInt8] = []

@@ -27,37 +27,24 @@ enum GitTurn {
     try lock.leaveNote(locks.note())
     do {
       let result = try body()
-      try end(lock, locks, removes: false)
+      try end(lock, locks)
       return result
     } catch {
-      let failure = error as? GitError
-      if failure?.mayLeaveGit ?? false { throw error }
-      // A git that fails takes its locks along, or cannot, after an error of the disk.
-      try end(lock, locks, removes: !(failure?.isAboutLock ?? false))
+      if (error as? GitError)?.mayLeaveGit ?? false { throw error }
+      try end(lock, locks)
       throw error
     }
   }
 
-  /// Removes the note, unless there are new locks: one that git could not remove, or that of another program at
-  /// work. The
-  /// next holder finds out.
-  ///
-  /// - Parameter removes: Whether such locks are removed now.
-  private static func end(
-    _ lock: borrowing HistoryLock, _ locks: GitLocks, removes: Bool
-  ) throws {
-    if let note = lock.note, removes ? !locks.remove(since: note) : locks.haveCome(since: note) { return }
-    try lock.removeNote()
+  /// Removes the note, unless there are new locks: one that git could not remove, or that of another program at work.
+  /// Then the note names these, and the next holder finds out.
+  private static func end(_ lock: borrowing HistoryLock, _ locks: GitLocks) throws {
+    guard let note = lock.note, let left = locks.note(after: note) else { return try lock.removeNote() }
+    try lock.leaveNote(left)
   }
 }
 
 extension GitError {
-  /// A Boolean value that indicates whether git has found a lock of another process.
-  fileprivate var isAboutLock: Bool {
-    if case .locked = self { return true }
-    return false
-  }
-
   /// A Boolean value that indicates whether a git may have been killed, or may still run.
   fileprivate var mayLeaveGit: Bool {
     switch self {
