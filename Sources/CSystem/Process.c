@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/resource.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,8 +34,13 @@ static const int watched[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
 enum { watched_count = sizeof watched / sizeof watched[0] };
 static struct sigaction before[watched_count];
 
+static atomic_uint end_requests;
+static atomic_uint all_requests;
+
 static void report(int number) {
   int saved = errno;
+  if (number != SIGCHLD) atomic_fetch_add(&all_requests, 1);
+  if (number == SIGTERM || number == SIGHUP) atomic_fetch_add(&end_requests, 1);
   unsigned char byte = (unsigned char)number;
   // The pipe is nonblocking. If it is full, the reader will wake up anyway.
   ssize_t ignored = write(watcher, &byte, 1);
@@ -59,6 +66,84 @@ void keytree_signals_restore(void) {
   for (int i = 0; i < watched_count; i++) sigaction(watched[i], &before[i], NULL);
   watcher = -1;
 }
+
+unsigned keytree_signals_count(int from_keyboard) {
+  return atomic_load(from_keyboard ? &all_requests : &end_requests);
+}
+
+// Negative numbers are process groups, 0 is a free place. A number is removed before the status of the process is taken,
+// so it never means another process.
+enum { child_limit = 64 };
+static _Atomic pid_t children[child_limit];
+
+void keytree_child_add(pid_t child) {
+  for (int i = 0; i < child_limit; i++) {
+    pid_t none = 0;
+    if (atomic_compare_exchange_strong(&children[i], &none, child)) return;
+  }
+}
+
+void keytree_child_remove(pid_t child) {
+  for (int i = 0; i < child_limit; i++) {
+    pid_t expected = child;
+    if (atomic_compare_exchange_strong(&children[i], &expected, 0)) return;
+  }
+}
+
+static void signal_children(int number) {
+  for (int i = 0; i < child_limit; i++) {
+    pid_t child = atomic_load(&children[i]);
+    if (child != 0) kill(child, number);
+  }
+}
+
+// Returns true if a child has not ended. Its status is not taken.
+static int has_running_child(void) {
+  for (int i = 0; i < child_limit; i++) {
+    pid_t child = atomic_load(&children[i]);
+    siginfo_t facts = {0};
+    if (child == 0) continue;
+    if (waitid(P_PID, (id_t)(child < 0 ? -child : child), &facts, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        facts.si_pid == 0)
+      return 1;
+  }
+  return 0;
+}
+
+// Calls async-signal-safe functions only.
+static void end_with_children(int number) {
+  struct timespec pause = {0, 10 * 1000 * 1000};
+  signal_children(SIGTERM);
+  signal_children(SIGCONT);
+  for (int i = 0; i < 50 && has_running_child(); i++) nanosleep(&pause, NULL);
+  signal_children(SIGKILL);
+  struct sigaction action = {.sa_handler = SIG_DFL};
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  sigaction(number, &action, NULL);
+  sigprocmask(SIG_UNBLOCK, &only, NULL);
+  raise(number);
+}
+
+static sigset_t launch_mask;
+
+void keytree_end_with_children(void) {
+  struct sigaction action = {.sa_handler = end_with_children, .sa_flags = SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  for (int i = 0; i < watched_count; i++) {
+    if (watched[i] != SIGCHLD) sigaddset(&action.sa_mask, watched[i]);
+  }
+  for (int i = 0; i < watched_count; i++) {
+    struct sigaction old;
+    if (watched[i] == SIGCHLD) continue;
+    // Ignored signals stay ignored, as under nohup(1).
+    if (sigaction(watched[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) sigaction(watched[i], &action, NULL);
+  }
+  pthread_sigmask(SIG_UNBLOCK, &action.sa_mask, &launch_mask);
+}
+
+void keytree_restore_launch_mask(void) { pthread_sigmask(SIG_SETMASK, &launch_mask, NULL); }
 
 int keytree_detach(void) {
   int ends[2];

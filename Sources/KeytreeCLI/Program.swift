@@ -1,5 +1,6 @@
 package import Arguments
 package import CommandSupport
+internal import CSystem
 internal import FileSystem
 internal import Glibc
 package import Keyring
@@ -52,6 +53,7 @@ package enum Program {
   package static func run() -> Int32 {
     // First of all: no file opened later may become a standard stream.
     guard StandardDescriptors.fill() else { return ExitCode.failure.rawValue }
+    keytree_end_with_children()
     let launch = LaunchState(hardening: Environment.ofProcess().entries)
     PromptTerminal.announce()
     var environment = Environment.ofProcess()

@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 
 /// A child process, from its start until its status is taken. Its number cannot mean another process so long.
@@ -20,7 +21,13 @@ struct ChildWatch: ~Copyable {
       // An old kernel, or no descriptors left: the end is looked for every now and then.
       descriptor = Descriptor()
     }
+    keytree_child_add(target)
   }
+
+  deinit { keytree_child_remove(target) }
+
+  /// The number for `kill(2)`: that of the group where the child leads one.
+  private var target: pid_t { leadsGroup ? -process : process }
 
   /// The descriptor that becomes readable when the child has ended; negative where the kernel does not offer it.
   var number: Int32 { descriptor.number }
@@ -31,7 +38,7 @@ struct ChildWatch: ~Copyable {
   /// Sends a signal to the child, and to its group where it has one.
   func signal(_ number: Int32) {
     // A number that is free again may be that of any process.
-    if state != .isLost { kill(leadsGroup ? -process : process, number) }
+    if state != .isLost { kill(target, number) }
   }
 
   /// Tells the child to end. One that is stopped goes on, since it could not end otherwise.
@@ -55,6 +62,8 @@ struct ChildWatch: ~Copyable {
   /// - Throws: `systemCall` with ECHILD when another part of this process has taken it.
   func status() throws(ProcessError) -> ProcessOutcome.Ending {
     var status: Int32 = 0
+    // Another process can have the number as soon as the status is taken.
+    if hasEnded { keytree_child_remove(target) }
     while unsafe waitpid(process, &status, 0) < 0 {
       guard errno == EINTR else { throw .systemCall(action: "wait for", path: program, errno: errno) }
     }

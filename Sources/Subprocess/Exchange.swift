@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 
 /// The time between the start of a child and its outcome: what it reads and writes, its end, and its stop.
@@ -8,6 +9,7 @@ struct Exchange: ~Copyable {
   private var output: OutputReader
   private var errors: OutputReader
 
+  private let signals: UInt32
   private let timeOver: Instant?
   private var end: Instant?
   private var stopping: Stopping?
@@ -26,6 +28,8 @@ struct Exchange: ~Copyable {
   private static let grace = Duration.milliseconds(200)
   /// The interval between checks for the end of a child that has no descriptor.
   private static let look = Duration.milliseconds(10)
+  /// The interval between checks for signals.
+  private static let signalLook = Duration.milliseconds(250)
 
   /// Takes over a child that has just been started, with this process' ends of its streams.
   init(
@@ -38,6 +42,7 @@ struct Exchange: ~Copyable {
     self.output = OutputReader(.output, as: run.output, from: output)
     self.errors = OutputReader(.errors, as: run.errors, from: errors)
     timeOver = run.timeout.map { SuspendingClock.now + $0 }
+    signals = Self.signalCount(run)
   }
 
   /// Reads and writes until the child has ended, by itself or because it was told to.
@@ -105,8 +110,19 @@ struct Exchange: ~Copyable {
       }
     } else if output.isOverLimit || errors.isOverLimit || hasFailed {
       stop(nil, now)
+    } else if Self.signalCount(run) != signals {
+      stop(.interruption, now)
     } else if let timeOver, now >= timeOver {
       stop(.timeout, now)
+    }
+  }
+
+  /// The number of signals that were reported in this process and that end the program.
+  private static func signalCount(_ run: ProgramRun) -> UInt32 {
+    switch run.signals {
+    case .none: 0
+    case .termination: keytree_signals_count(0)
+    case .all: keytree_signals_count(1)
     }
   }
 
@@ -131,6 +147,10 @@ struct Exchange: ~Copyable {
     var requests = numbers.map { pollfd(fd: $0, events: Int16($1), revents: 0) }
     var time = nextStep.map { $0 - now }
     if end == nil, child.number < 0 { time = min(time ?? Self.look, Self.look) }
+    // Another thread can have received the signal.
+    if end == nil, stopping == nil, run.signals != .none {
+      time = min(time ?? Self.signalLook, Self.signalLook)
+    }
     guard unsafe poll(&requests, nfds_t(requests.count), Self.milliseconds(time)) > 0 else { return }
     if requests[0].revents != 0 { feed.feed() }
     if requests[1].revents != 0 { unsafe output.read(with: buffer, eachLine: eachLine) }

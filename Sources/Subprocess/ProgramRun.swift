@@ -62,8 +62,21 @@ package struct ProgramRun: Sendable {
   /// An open descriptor that becomes readable, or is closed at its other end, when the program shall end.
   package var interruption: Int32?
 
+  /// The signals that end the program while this process holds them back to clean up first. Signals that this process does
+  /// not hold back end both; see `keytree_end_with_children`.
+  package enum Signals: Sendable {
+    case none
+    /// SIGTERM and SIGHUP, for a program that shares the terminal and gets the signals of the keyboard itself.
+    case termination
+    /// Also those of the keyboard.
+    case all
+  }
+
+  /// The signals of this process that end the program.
+  package var signals = Signals.none
+
   /// The time between SIGTERM and SIGKILL. Only tests change this and the next.
-  var patience = Duration.seconds(2)
+  package var patience = Duration.seconds(2)
   /// A Boolean value that indicates whether a descriptor reports the end, if the kernel offers one;
   /// `pidfd_open(2)`.
   var usesDescriptor = true

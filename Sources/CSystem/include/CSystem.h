@@ -75,6 +75,24 @@ int keytree_signals_watch(int descriptor);
 // Restores the signal actions that keytree_signals_watch replaced.
 void keytree_signals_restore(void);
 
+// Returns the number of signals that watches have reported in this process: SIGTERM and SIGHUP, and those of the keyboard
+// if wanted.
+unsigned keytree_signals_count(int from_keyboard);
+
+// Makes SIGINT, SIGQUIT, SIGTERM and SIGHUP end the registered children before they end this process: by SIGTERM, and half
+// a second later by SIGKILL. A signal that is ignored stays ignored. Unblocks the signals, because some programs start
+// their children with blocked signals by mistake. To be called once, before other threads exist.
+void keytree_end_with_children(void);
+
+// Restores the blocked signals that keytree_end_with_children has found, for a program that replaces this one.
+void keytree_restore_launch_mask(void);
+
+// Registers a child for keytree_end_with_children; a negative number is its process group. The 65th is not registered.
+void keytree_child_add(pid_t child);
+
+// Removes a registered child. To be called before its status is taken.
+void keytree_child_remove(pid_t child);
+
 // pipe2(2): creates a pipe whose ends are not inherited. Returns -1 with errno on failure.
 int keytree_pipe(int ends[2]);
 

@@ -63,13 +63,15 @@ enum VerifyCommand: Command {
     let room = try VerificationWorkspace(host: host)
     defer { room.remove() }
     defer { call.explain(room.statistics) }
-    let code =
-      call.arguments.has(preReceive)
-      ? try judgePush(call, anchors, room) : try judgeStore(call, anchors, host, room)
-    if interruption?.takeSignal() != nil {
-      throw TerminalError.cancelled(action: "not everything was looked at")
+    let result = Result {
+      try call.arguments.has(preReceive)
+        ? judgePush(call, anchors, room) : judgeStore(call, anchors, host, room)
     }
-    return code
+    // A signal ends the git that is running, whose error does not matter then.
+    if interruption?.takeSignal() != nil {
+      throw TerminalError.cancelled(action: "not everything was checked")
+    }
+    return try result.get()
   }
 
   /// Returns the people given with `--fingerprint`.

@@ -121,6 +121,7 @@ package struct Git: Sendable {
     run.output = .collected(limit: limit)
     run.timeout = timeout
     run.memoryLimit = memoryLimit
+    (run.signals, run.patience) = (.all, Self.patience)
     let outcome: ProcessOutcome
     do {
       outcome = try run.run()
@@ -128,10 +129,16 @@ package struct Git: Sendable {
       throw GitError.process(error)
     }
     let command = Self.command(in: arguments)
+    if outcome.stop == .interruption { throw GitError.killed(command: command, signal: Self.termination) }
     guard outcome.stop == nil else { throw GitError.timedOut(command: command) }
     if case .signaled(let signal) = outcome.ending { throw GitError.killed(command: command, signal: signal) }
     return outcome
   }
+
+  /// The time for git to end after SIGTERM.
+  private static let patience = Duration.milliseconds(500)
+  /// SIGTERM.
+  private static let termination: Int32 = 15
 
   /// The most bytes of a list of files: some hundred thousand of them. A tree of a kilobyte can name millions.
   package static let listLimit = 1 << 26
@@ -195,6 +202,7 @@ package struct Git: Sendable {
     run.folder = place
     (run.input, run.output, run.errors) = (.descriptor(0), .descriptor(1), .descriptor(2))
     run.group = .shared
+    (run.signals, run.patience) = (.termination, Self.patience)
     do {
       switch try run.run().ending {
       case .exited(let status): return status

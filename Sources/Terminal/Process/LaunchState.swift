@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 internal import Secrets
 
@@ -28,6 +29,7 @@ package struct LaunchState: Sendable {
   /// Restores everything that another program would inherit.
   package func restore() {
     hardening.restore()
+    keytree_restore_launch_mask()
     if !ignoredBrokenPipes { signal(SIGPIPE, SIG_DFL) }
   }
 
