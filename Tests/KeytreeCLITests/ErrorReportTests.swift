@@ -111,7 +111,7 @@ struct ErrorReportTests {
     #expect(
       report.lines == [
         "keytree: 2 items match github.com", "  keytree://a", "  keytree://b",
-        "hint: give one of these references, or narrow it with attributes such as `-a ACCOUNT`",
+        "hint: give one of these references, or add attributes such as `-a ACCOUNT`",
       ])
   }
 }

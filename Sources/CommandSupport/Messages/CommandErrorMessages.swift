@@ -46,40 +46,40 @@ extension ErrorReport {
       self.init(code, message, hint: hint)
     case .storeLocationUnknown(let reason):
       self.init(
-        .failure, "cannot tell where the store is: \(reason)",
-        hint: "give it with `--store DIR` or in `KEYTREE_STORE`")
+        .failure, "the location of the store is unknown: \(reason)",
+        hint: "set it with `--store DIR` or in `KEYTREE_STORE`")
     case .noMatch(let name, let fields):
       self.init(
         .notFound, "no item matches \(name)",
         hint: fields.isEmpty
           ? "`keytree find TEXT` searches all attributes"
-          : "only fields of it are there: \(fields.map { "`--field \($0)`" }.joined(separator: ", "))")
+          : "only these fields exist: \(fields.map { "`--field \($0)`" }.joined(separator: ", "))")
     case .noMatchButDamage(let name):
       self.init(
         .damaged, "no item matches \(name), but a damaged line of the index might be it",
-        hint: "`keytree check --repair` rebuilds lines from the sealed items")
+        hint: "`keytree check --repair` rebuilds the line from the signed records")
     case .severalKeys(let keys):
       self.init(
         .ambiguous, "cannot choose the owner of the store: \(keys.count) of your keys can be used",
-        hint: "name one with `--key` and its fingerprint", details: keys.map { "  " + $0 })
+        hint: "choose one with `--key FINGERPRINT`", details: keys.map { "  " + $0 })
     case .noUsableKey(let name, let keys, let someAreUsable):
       self.init(
         .recipientUnusable,
         name.map { "no secret key of \(Self.quote($0)) can be used" }
           ?? (keys.isEmpty ? "you have no secret key" : "none of your secret keys can be used"),
         hint: someAreUsable
-          ? "name one of your keys with `--key` and its fingerprint or full mail address"
-          : "`gpg --quick-generate-key \"NAME <MAIL>\"` makes one", details: keys.map { "  " + $0 })
+          ? "choose one of your keys with `--key` and its fingerprint or full mail address"
+          : "`gpg --quick-generate-key \"NAME <MAIL>\"` generates one", details: keys.map { "  " + $0 })
     case .editedMeanwhile(let reference, let copy):
       self.init(
         .failure,
-        "\(reference.text) was changed while you edited it: your version is kept as "
+        "\(reference.text) changed while you edited it: your version was saved as "
           + copy.text,
-        hint: "`keytree resolve` shows both, and keeps the one that you choose")
+        hint: "`keytree resolve` shows both versions and keeps the one that you choose")
     case .ambiguous(let name, let candidates):
       self.init(
         .ambiguous, "\(candidates.count) items match \(name)",
-        hint: "give one of these references, or narrow it with attributes such as `-a ACCOUNT`",
+        hint: "give one of these references, or add attributes such as `-a ACCOUNT`",
         details: candidates.map { "  " + $0 })
     }
   }
@@ -89,40 +89,40 @@ extension ErrorReport {
     case .outputClosed: self.init(silent: .failure)
     case .lineTooLong(let limit):
       self.init(
-        .failure, "cannot take the secret: a line of the terminal has at most \(limit) bytes",
-        hint: "give it on standard input, as in `keytree add ITEM < FILE`")
+        .failure, "cannot read the secret: a line that is typed on a terminal has at most \(limit) bytes",
+        hint: "write it to standard input, as in `keytree add ITEM < FILE`")
     case .promptImpossible(let question, .inputRefused):
       self.init(
         .cancelled, "cannot ask \(Self.quote(question)): `--no-input` forbids it",
-        hint: "run it without `--no-input` on a terminal")
+        hint: "run the command on a terminal without `--no-input`")
     case .promptImpossible(let question, .noTerminal):
       self.init(
         .cancelled, "cannot ask \(Self.quote(question)): standard input is not a terminal",
-        hint: "run it on a terminal")
+        hint: "run the command on a terminal")
     case .promptImpossible(let question, .noTerminalBesideProgram):
       self.init(
-        .cancelled, "cannot ask \(Self.quote(question)): there is no terminal", hint: "run it on a terminal")
+        .cancelled, "cannot ask \(Self.quote(question)): no terminal is available", hint: "run the command on a terminal")
     case .cancelled(let action):
-      self.init(.cancelled, "cancelled: \(action)", hint: "run it again, and answer the question")
+      self.init(.cancelled, "cancelled: \(action)", hint: "run the command again and answer the question")
     case .emptySecret:
       self.init(
         .failure, "cannot store the secret: it is empty",
-        hint: "give it on standard input, type it at the prompt, or use `--generate`")
+        hint: "write it to standard input, type it at the prompt, or use `--generate`")
     case .secretsDiffer:
       self.init(
         .cancelled, "cannot store the secret: the two entries differed three times",
-        hint: "run it again, or give the secret on standard input")
+        hint: "run the command again, or write the secret to standard input")
     case .secretTooLong(let limit):
       self.init(
         .failure, "cannot store the secret: it is longer than \(limit) bytes", hint: Self.largeSecretHint)
     case .inputFailed(let number):
       self.init(
         .failure, "cannot read standard input: \(Self.words(number))",
-        hint: "give it a file or a pipe, as in `keytree add ITEM < FILE`")
+        hint: "use a file or a pipe as standard input, as in `keytree add ITEM < FILE`")
     case .outputFailed(let number):
       self.init(
         .failure, "cannot write standard output: \(Self.words(number))",
-        hint: "send it to a pipe, or to a file on a disk with room")
+        hint: "write to a pipe, or to a file on a disk with free space")
     }
   }
 }

@@ -10,38 +10,38 @@ extension ErrorReport {
     switch error {
     case .malformed(let reason):
       self.init(
-        .failure, "cannot read what the other program wrote: \(reason)",
-        hint: "nothing was done; what it wrote is not shown, since it may hold a secret")
+        .failure, "cannot read the request of the other program: \(reason)",
+        hint: "nothing was changed; the request is not shown, because it may contain a secret")
     case .notJSON(let problem):
       self.init(
-        .failure, "cannot read what the other program wrote: \(problem.words)",
-        hint: "nothing was done; what it wrote is not shown, since it may hold a secret")
+        .failure, "cannot read the request of the other program: \(problem.words)",
+        hint: "nothing was changed; the request is not shown, because it may contain a secret")
     case .notRepresentable(let reference):
       self.init(
         .failure,
-        "cannot hand out \(reference.text): it holds a line end or a NUL, and the protocol "
-          + "has no way to carry that",
+        "cannot return \(reference.text): it contains a line break or a NUL, which the "
+          + "protocol cannot represent",
         hint: "`keytree get \(reference.text)` prints it")
     case .notUTF8(let reference):
       self.init(
         .failure,
-        "cannot hand out \(reference.text): it is not UTF-8, and JSON cannot carry that",
+        "cannot return \(reference.text): it is not UTF-8, which JSON requires",
         hint: "`keytree get \(reference.text)` prints it")
     case .damagedIndex:
-      self.init(describing: CommandError.noMatchButDamage("what the other program asks for"))
+      self.init(describing: CommandError.noMatchButDamage("the request of the other program"))
     case .ambiguous(let references):
       self.init(
         describing:
-          CommandError.ambiguous("what the other program asks for", candidates: references.map(\.text)))
+          CommandError.ambiguous("the request of the other program", candidates: references.map(\.text)))
     case .taken(let reference):
       let name = reference.text
       self.init(
-        .alreadyExists, "cannot store the credential: \(name) has its name, and is not docker's",
-        hint: "`keytree set \(name) -l \"Docker Credentials\"` hands that item to docker")
+        .alreadyExists, "cannot store the credential: \(name) has the same name and does not belong to docker",
+        hint: "`keytree set \(name) -l \"Docker Credentials\"` assigns that item to docker")
     case .contended:
       self.init(
         .storeBusy, "cannot store the credential: other processes keep changing the same item",
-        hint: "run it again")
+        hint: "run the command again")
     }
   }
 }

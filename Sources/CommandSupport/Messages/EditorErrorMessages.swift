@@ -3,7 +3,7 @@ package import Terminal
 extension ErrorReport {
   /// Creates the report for a secret that could not be edited.
   package init(_ failure: EditorError) {
-    let again = "run `keytree edit` again; `VISUAL` or `EDITOR` chooses another editor"
+    let again = "run `keytree edit` again; set `VISUAL` or `EDITOR` to use another editor"
     let setEditor = "set `VISUAL` or `EDITOR` to a program and its arguments"
     switch failure {
     case .badCommand(let text):
@@ -11,16 +11,16 @@ extension ErrorReport {
     case .notFound(let program):
       self.init(
         .failure,
-        "cannot edit: the editor \(Self.quote(program)) is not found, or only where others can change it",
+        "cannot edit: the editor \(Self.quote(program)) was not found, or only in a folder that other users can change",
         hint: setEditor)
     case .noMemoryFolder(let tried):
-      let folders = tried.isEmpty ? "none is known" : tried.joined(separator: ", ")
+      let folders = tried.isEmpty ? "none was found" : tried.joined(separator: ", ")
       self.init(
-        .failure, "cannot edit: no folder in memory (tmpfs) to keep the secret off the disk: \(folders)",
+        .failure, "cannot edit: no in-memory folder (tmpfs) is available to keep the secret off the disk: \(folders)",
         hint: "set `XDG_RUNTIME_DIR`, or pipe the new secret to `keytree set ITEM --secret`")
     case .notStarted(let program, let number):
       self.init(
-        .failure, "cannot edit: \(Self.quote(program)) does not start: \(Self.words(number))",
+        .failure, "cannot edit: cannot start \(Self.quote(program)): \(Self.words(number))",
         hint: setEditor)
     case .failed:
       self.init(.failure, "nothing was stored: \(failure.reason ?? "")", hint: again)
@@ -34,10 +34,10 @@ extension ErrorReport {
       self.init(.cancelled, "nothing was stored: \(failure.reason ?? "")", hint: again)
     case .interrupted(let signal):
       self.init(
-        .cancelled, "nothing was stored: keytree was ended by signal \(signal)",
+        .cancelled, "nothing was stored: keytree was killed by signal \(signal)",
         hint: "run `keytree edit` again")
     case .fileMissing:
-      self.init(.cancelled, "nothing was stored: the editor has removed the file", hint: again)
+      self.init(.cancelled, "nothing was stored: the editor removed the file", hint: again)
     case .systemCall(let action, let path, let number):
       self.init(
         .failure, "cannot edit: cannot \(action) \(path): \(Self.words(number))",

@@ -3,10 +3,10 @@ internal import Glibc
 internal import KeyringModel
 internal import Terminal
 
-/// The one place that turns failures into a message, a hint and an exit code.
+/// The message, the hint and the exit code for an error.
 ///
-/// A report reads `keytree: what failed, on which item, why` and `hint:` with the next step. Names and paths in it are
-/// as they are; `lines` escapes them.
+/// A report reads `keytree: what failed, on which item, why` and `hint:` with the next step. Names and paths are not
+/// escaped here; `lines` escapes them.
 package struct ErrorReport: Equatable, Sendable {
   /// The exit code of the program.
   package let exitCode: ExitCode
@@ -24,7 +24,7 @@ package struct ErrorReport: Equatable, Sendable {
     self.details = details
   }
 
-  /// Makes a report that prints nothing.
+  /// Creates a report that prints nothing.
   package init(silent exitCode: ExitCode) {
     self.exitCode = exitCode
     message = nil
@@ -32,16 +32,17 @@ package struct ErrorReport: Equatable, Sendable {
     details = []
   }
 
-  /// Describes any error.
+  /// Creates the report for any error.
   package init(describing error: any Error) {
     self =
       (error as? any ReportableError)?.report
       ?? ErrorReport(
         .failure, "an unexpected error: \(String(describing: error))",
-        hint: "`keytree doctor` tries everything that keytree depends on")
+        hint: "`keytree doctor` checks everything that keytree depends on")
   }
 
-  /// The lines for standard error, escaped, because some programs send them elsewhere.
+  /// The lines for standard error. They are escaped even if standard error is not a terminal, because some programs
+  /// show them elsewhere.
   package var lines: [String] {
     guard let message else { return [] }
     let lines = ["keytree: " + message] + details + (hint.map { ["hint: " + $0] } ?? [])
@@ -50,12 +51,12 @@ package struct ErrorReport: Equatable, Sendable {
 
   /// The hint for a secret that is too large.
   static var largeSecretHint: String {
-    "encrypt the data with a key of its own, and store that key here"
+    "encrypt the data with a separate key, and store that key here"
   }
 
   /// The rule for the names of fields, as text for messages.
   static let fieldRule =
-    "the name of a field is 1 to \(FieldName.maximumSize) of `a` to `z`, `0` to `9` and `-`"
+    "a field name has 1 to \(FieldName.maximumSize) characters: `a` to `z`, `0` to `9` and `-`"
 
   /// Returns text between quotation marks.
   package static func quote(_ text: String) -> String { "\"\(text)\"" }
@@ -63,19 +64,19 @@ package struct ErrorReport: Equatable, Sendable {
   /// Returns the hint for an error number of the system.
   package static func hint(_ number: Int32) -> String {
     switch number {
-    case ENOENT, ENOTDIR: "look at the path with `ls`: every folder in it has to exist"
-    case EEXIST: "nothing is overwritten: give another name, or remove it first"
+    case ENOENT, ENOTDIR: "check the path with `ls`: every folder in it must exist"
+    case EEXIST: "files are never overwritten: give another name, or remove the file first"
     case EISDIR: "give the name of a file in that folder"
-    case EACCES, EPERM: "`ls -ld` shows whose it is and what you may do with it"
-    case ELOOP: "give the path without links"
+    case EACCES, EPERM: "`ls -ld` shows its owner and permissions"
+    case ELOOP: "give a path without symbolic links"
     case EFBIG: "make sure that it is the right file"
-    case ENOSPC, EDQUOT: "make room on the disk (`df` shows how much there is), then run it again"
-    case EROFS: "give a place on a disk that is not mounted read-only"
-    default: "`keytree doctor` tries everything that keytree depends on"
+    case ENOSPC, EDQUOT: "free some disk space (`df` shows how much is left), then run the command again"
+    case EROFS: "give a path on a disk that is not mounted read-only"
+    default: "`keytree doctor` checks everything that keytree depends on"
     }
   }
 
-  /// Returns the exit code for an error with a file of the user.
+  /// Returns the exit code for an error that concerns a file of the user.
   package static func exitCode(_ number: Int32) -> ExitCode {
     switch number {
     case ENOENT: .notFound

@@ -18,41 +18,41 @@ extension ErrorReport {
   /// Returns the description of the error, without its consequence for the command.
   package static func words(_ error: GitError) -> String {
     switch error {
-    case .notInstalled: "git is not installed, or only where others can change it"
+    case .notInstalled: "git is not installed, or only in a folder that other users can change"
     case .tooOld(let version):
       "cannot use git \(version): it must be \(Git.oldestVersion.0).\(Git.oldestVersion.1) or newer"
     case .process(let error): "cannot run git: \(words(error))"
     case .failed(let command, let status, ""): "`git \(command)` failed (status \(status))"
-    case .failed(let command, _, let message): "`git \(command)` says: \(message.trimmed)"
-    case .killed(let command, let signal): "`git \(command)` was ended by signal \(signal)"
+    case .failed(let command, _, let message): "`git \(command)` failed: \(message.trimmed)"
+    case .killed(let command, let signal): "`git \(command)` was killed by signal \(signal)"
     case .timedOut(let command): "`git \(command)` took too long"
     case .tooMuchMemory(let command, let limit):
       "`git \(command)` needed more than \(limit >> 20) MiB of memory"
-    case .unexpectedOutput(let command): "what `git \(command)` printed cannot be read"
-    case .unsafeOwner(let path): "git refuses the repository in \(path): it belongs to somebody else"
+    case .unexpectedOutput(let command): "the output of `git \(command)` cannot be read"
+    case .unsafeOwner(let path): "git refuses the repository in \(path): it belongs to another user"
     case .unsafeConfiguration(let keys):
-      "the repository has settings of its own that may run programs: \(keys.joined(separator: ", "))"
+      "the repository's own configuration has settings that can run programs: \(keys.joined(separator: ", "))"
     case .specialFiles(let paths):
-      "the repository has links, pipes or devices in place of files: \(paths.joined(separator: ", "))"
+      "the repository contains links, pipes or devices instead of files: \(paths.joined(separator: ", "))"
     case .nestedRepositories(let paths):
-      "the repository contains another one: \(paths.prefix(5).joined(separator: ", "))"
+      "the repository contains another repository: \(paths.prefix(5).joined(separator: ", "))"
     case .inProgress(let operation): "a \(operation.rawValue) is in progress in the repository"
     case .unmerged(let paths):
-      "a merge has stopped: \(paths.count == 1 ? "" : "\(paths.count) files, among them ")"
-        + "\(paths.first ?? "") \(paths.count == 1 ? "is" : "are") in conflict"
-    case .locked(let path): "another git is at work, or was killed: there is \(path)"
-    case .notARepository(let path): "what is in \(path) is no repository"
+      "a merge has stopped: \(paths.count == 1 ? "" : "\(paths.count) files, including ")"
+        + "\(paths.first ?? "")\(paths.count == 1 ? " is" : ", are") in conflict"
+    case .locked(let path): "another git process is running or was killed: \(path) exists"
+    case .notARepository(let path): "\(path) is not a git repository"
     case .objectsNotChecked: "this repository does not check the objects of a push, so it accepts none"
     case .detached: "no branch is checked out"
-    case .noRepository(let store): "the store \(store) uses no git"
+    case .noRepository(let store): "the store \(store) has no git repository"
     }
   }
 
   private static func words(_ error: ProcessError) -> String {
     switch error {
-    case .notFound(let program): "there is no \(program)"
+    case .notFound(let program): "\(program) was not found"
     case .notExecutable(let program, let number): "\(program): \(words(number))"
-    case .containsNUL: "a word holds a NUL character"
+    case .containsNUL: "an argument contains a NUL character"
     case .tooMuchOutput(_, _, let limit): "it printed more than \(limit) bytes"
     case .systemCall(let action, let path, let number): "cannot \(action) \(path): \(words(number))"
     }
@@ -60,43 +60,44 @@ extension ErrorReport {
 
   private static func hint(_ error: GitError) -> String {
     switch error {
-    case .notInstalled: "`apt install git`; the next command that changes the store commits what waits"
-    case .tooOld: "a newer one, first in `PATH`, is taken"
+    case .notInstalled: "run `apt install git`; the next command that changes the store commits the pending changes"
+    case .tooOld: "install a newer version and put it first in `PATH`"
     case .unsafeOwner(let path):
-      "if it is yours, `git config --global --add safe.directory \(path)` says so"
+      "if you trust it, run `git config --global --add safe.directory \(path)`"
     case .unsafeConfiguration:
       "remove them from the repository's configuration; set what you need in your own with `git config --global`"
-    case .specialFiles: "replace them with the files that they lead to, or remove them"
+    case .specialFiles: "replace them with regular files, or remove them"
     case .nestedRepositories(let paths):
       "`git update-index --force-remove \(paths.first ?? "PATH")` removes it from the repository"
     case .inProgress(let operation) where operation == .bisect: "`keytree git bisect reset` ends it"
     case .inProgress(let operation) where operation == .merge || operation == .rebase:
-      "`keytree git \(operation.rawValue) --abort` takes it back, and `keytree sync` merges without a conflict"
+      "`keytree git \(operation.rawValue) --abort` undoes it, and `keytree sync` merges without a conflict"
     case .inProgress(let operation):
-      "end it with `keytree git \(operation.rawValue) --continue` or `--abort`"
+      "finish it with `keytree git \(operation.rawValue) --continue` or `--abort`"
     case .unmerged:
-      "settle what `keytree git status` names, and `keytree git add` it; or `keytree git reset --merge` takes it back"
-    case .locked: "try again when it is done; `rm` that file if no git runs"
-    case .notARepository: "move `.git` away; `keytree doctor` makes a new history"
+      "resolve the files that `keytree git status` lists and `keytree git add` them, or undo the merge with "
+        + "`keytree git reset --merge`"
+    case .locked: "try again when it has finished; if no git process is running, `rm` that file"
+    case .notARepository: "move `.git` away; `keytree doctor` creates a new history"
     case .objectsNotChecked(let path):
       "run `git config receive.fsckObjects true` on the server, in \(path)"
-    case .detached: "`keytree git switch BRANCH` checks one out"
-    case .noRepository: "`keytree git init` makes a repository of it"
+    case .detached: "`keytree git switch BRANCH` checks out a branch"
+    case .noRepository: "`keytree git init` creates one"
     case .failed(_, _, let message)
     where message.contains("tell me who you are") || message.contains("auto-detection"):
-      "`git config --global user.name` and `user.email` tell git who you are"
-    case .failed("clone", _, _): "is the address right, and can this machine reach it?"
+      "set `user.name` and `user.email` with `git config --global`"
+    case .failed("clone", _, _): "check the address and that this machine can reach it"
     case .failed("fetch", _, _), .failed("push", _, _):
-      "`keytree git remote -v` shows the address; is it right, and can this machine reach it?"
+      "check the address (`keytree git remote -v`) and that this machine can reach it"
     case .tooMuchMemory:
-      "the remote may have files that are crafted to exhaust memory; ask who pushed last"
+      "the remote may contain files that are crafted to exhaust memory; ask who pushed last"
     case .process, .failed, .killed, .timedOut, .unexpectedOutput:
-      "`keytree doctor` looks at git and the repository"
+      "`keytree doctor` checks git and the repository"
     }
   }
 }
 
 extension String {
-  /// The text without a full stop at the end, because git's message becomes part of a sentence.
+  /// The text without a period at the end, because git's message becomes part of a sentence.
   fileprivate var trimmed: String { hasSuffix(".") ? String(dropLast()) : self }
 }

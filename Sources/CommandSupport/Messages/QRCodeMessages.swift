@@ -10,15 +10,15 @@ extension ErrorReport {
     case .tooLong(let limit):
       self.init(
         .failure,
-        "cannot show the QR code: the secret is longer than the \(limit) bytes that one holds",
+        "cannot show the QR code: the secret is longer than \(limit) bytes, the capacity of a QR code",
         hint: "`keytree get ITEM --out FILE` writes it to a file")
     case .tooWide(let columns, let width):
       self.init(
         .failure, "cannot show the QR code: it needs \(columns) columns, and the terminal has \(width)",
-        hint: "make the window wider, or its characters smaller")
+        hint: "make the window wider, or use a smaller font")
     case .failed(let number):
       self.init(
-        .failure, "cannot make the QR code: \(ErrorReport.words(number))",
+        .failure, "cannot create the QR code: \(ErrorReport.words(number))",
         hint: ErrorReport.hint(number))
     }
   }

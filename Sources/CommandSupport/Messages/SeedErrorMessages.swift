@@ -1,12 +1,12 @@
 internal import Encoding
 package import OneTimePasswords
 
-// The messages for invalid seeds. They contain no content of a seed.
+// The messages for invalid seeds. They never quote the content of a seed.
 
 extension CommandError {
   /// Creates the failure for an item, escaped, whose secret is not a valid seed.
   package init(_ error: SeedError, of name: String) {
-    self.init(error, "\(name) holds no seed of one-time passwords that can be used")
+    self.init(error, "\(name) does not contain a usable one-time password seed")
   }
 
   /// Creates the failure for an invalid new seed of an item, escaped.
@@ -18,8 +18,8 @@ extension CommandError {
   package init(_ error: CodeError, of name: String) {
     self = .other(
       .failure,
-      message: "cannot make a code of \(name): libgcrypt says: \(error.reason)",
-      hint: "a policy of the system may forbid the hash function of the seed")
+      message: "cannot generate a code for \(name): libgcrypt: \(error.reason)",
+      hint: "a system policy may forbid the hash function of the seed")
   }
 
   private init(_ error: SeedError, _ beginning: String) {
@@ -29,29 +29,29 @@ extension CommandError {
     case .empty: reason = "it is empty"
     case .tooLong(let limit): reason = "it is longer than \(limit) bytes"
     case .notText: reason = "it is not UTF-8"
-    case .base32(.invalidCharacter): reason = "it is no base32"
+    case .base32(.invalidCharacter): reason = "it is not base32"
     case .base32(.truncated):
-      reason = "base32 never has so many characters"
-      hint = "a part of it is missing: copy it again, whole"
+      reason = "its length is not valid for base32"
+      hint = "a part of it is missing: copy the whole seed again"
     case .noSecret:
       reason = "the URI has no `secret`"
-      hint = "copy the URI again, whole"
+      hint = "copy the whole URI again"
     case .unknownType(let type):
       let word = type.map { ErrorReport.quote($0) } ?? "its type"
       reason = "\(word) is neither `totp` nor `hotp`"
-      hint = "keytree makes codes by time (`totp`) and by counter (`hotp`)"
+      hint = "keytree supports time-based (`totp`) and counter-based (`hotp`) codes"
     case .repeated(let parameter):
       reason = "the URI has `\(parameter.rawValue)` twice"
-      hint = "ask for a new seed: this one means two things"
+      hint = "ask for a new seed: this one is ambiguous"
     case .badValue(let parameter):
       reason = "`\(parameter.rawValue)` is not \(Self.wanted(parameter))"
       hint = "copy the URI again, or ask for a new seed"
     case .steam:
-      reason = "it is for codes of Steam, which keytree does not make"
-      hint = "Steam's own app makes them; `keytree get` prints the seed"
+      reason = "it is a Steam seed, and keytree does not generate Steam codes"
+      hint = "use the Steam app to generate codes; `keytree get` prints the seed"
     case .migration:
       reason = "it is an export of many seeds"
-      hint = "export each account by itself, as an `otpauth://` URI"
+      hint = "export each account separately, as an `otpauth://` URI"
     }
     self = .other(
       .failure, message: "\(beginning): \(reason)", hint: hint)

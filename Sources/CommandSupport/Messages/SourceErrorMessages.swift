@@ -5,7 +5,7 @@ internal import OpenPGP
 internal import Secrets
 internal import Terminal
 
-// The messages for sources that cannot be read. They contain no content of a source.
+// The messages for sources that cannot be read. They never quote the content of a field.
 
 extension CommandError {
   /// Creates the failure for a CSV file that cannot be understood.
@@ -21,28 +21,28 @@ extension CommandError {
     case .tooManyColumns(let limit): reason = "it has more than \(limit) columns"
     case .wrongColumnCount(let row, let found, let expected):
       reason = "row \(row) has \(found) \(found == 1 ? "field" : "fields"), the header has \(expected)"
-      hint = "a field that holds a comma, a quote or a line end stands in quotes"
+      hint = "a field that contains a comma, a quote or a line break must be in quotes"
     case .unclosedQuote(let row):
-      reason = "a quoted field that begins in row \(row) does not end"
-      hint = "within quotes a quote is written twice"
+      reason = "a quoted field that begins in row \(row) is not closed"
+      hint = "inside a quoted field, write each quote twice"
     case .strayQuote(let row, let column):
-      reason = "a quote stands inside of field \(column) of row \(row)"
-      hint = "within quotes a quote is written twice"
+      reason = "a quote is inside the unquoted field \(column) of row \(row)"
+      hint = "inside a quoted field, write each quote twice"
     case .textAfterQuote(let row, let column):
-      reason = "something follows the closing quote of field \(column) of row \(row)"
-      hint = "within quotes a quote is written twice"
+      reason = "text follows the closing quote of field \(column) of row \(row)"
+      hint = "inside a quoted field, write each quote twice"
     case .notText(let row):
-      reason = "row \(row) holds a NUL, so it is not UTF-8"
+      reason = "row \(row) contains a NUL, so it is not UTF-8"
       hint = "export it again as UTF-8"
     case .duplicateColumn(let title):
       reason = "two columns have the name \(ErrorReport.quote(title))"
       hint = "rename one of them in the first row"
     case .noSuchColumn(let title):
       reason = "it has no column \(ErrorReport.quote(title))"
-      hint = "`--map` takes the name of a column from the first row"
+      hint = "give `--map` the name of a column from the first row"
     case .unknownHeader(let columns):
-      reason = "no program that keytree knows writes such a first row (\(columns) columns)"
-      hint = "say what the columns are: `--map COLUMN=secret --map COLUMN=account ...`"
+      reason = "the first row (\(columns) columns) is not that of any supported program"
+      hint = "name the columns: `--map COLUMN=secret --map COLUMN=account ...`"
     }
     self = .other(.failure, message: "cannot read \(name): \(reason)", hint: hint)
   }
@@ -74,7 +74,7 @@ extension CommandError {
   package init(_ error: PassTreeError, folder: String) {
     func show(_ path: [UInt8]) -> String { Escaping.terminal.show(path) }
     let store = folder
-    let isItTheStore = "is this the folder of a password store, most often `~/.password-store`?"
+    let isItTheStore = "give the folder of a password store, usually `~/.password-store`"
     switch error {
     case .failed(let path, let number):
       let place = path.isEmpty ? store : "\(store)/\(show(path))"
@@ -84,7 +84,7 @@ extension CommandError {
     case .tooDeep(let path, let limit):
       self = .other(
         .failure,
-        message: "cannot read \(store): more than \(limit) folders inside each other (\(show(path)))",
+        message: "cannot read \(store): its folders are nested deeper than \(limit) levels (\(show(path)))",
         hint: isItTheStore)
     case .tooMany(let limit):
       self = .other(
@@ -96,8 +96,8 @@ extension CommandError {
         hint: "move it out of the store of pass, then import the rest")
     case .notAFile(let path):
       self = .other(
-        .failure, message: "cannot read \(store)/\(show(path)): it is no file any more",
-        hint: "run it again when nothing else changes that store")
+        .failure, message: "cannot read \(store)/\(show(path)): it is no longer a file",
+        hint: "run the command again when no other program changes that store")
     }
   }
 }
@@ -107,10 +107,10 @@ extension PassTreeError {
   package var words: String {
     switch self {
     case .failed(_, let number): "cannot be read: \(ErrorReport.words(number))"
-    case .tooDeep(_, let limit): "more than \(limit) folders inside each other"
+    case .tooDeep(_, let limit): "its folders are nested deeper than \(limit) levels"
     case .tooMany(let limit): "more than \(limit) files"
     case .tooLarge(_, let limit): "larger than \(limit) bytes"
-    case .notAFile: "it is no file any more"
+    case .notAFile: "it is no longer a file"
     }
   }
 }
@@ -124,8 +124,8 @@ extension EngineError {
       "it is encrypted to \(recipients.map(\.text).joined(separator: ", ")), and you have none of these keys"
     case .corrupt: "it is damaged"
     case .alteredRecipients: "its recipients were changed"
-    case .notEncrypted: "it holds no encrypted message"
-    case .tooLarge(let limit): "it holds more than \(limit) bytes"
+    case .notEncrypted: "it contains no encrypted message"
+    case .tooLarge(let limit): "its contents are larger than \(limit) bytes"
     case .message(let error): error.words
     default: nil
     }
@@ -135,10 +135,10 @@ extension EngineError {
 extension XMLProblem {
   fileprivate var words: String {
     switch self {
-    case .truncated: "it is XML that breaks off"
-    case .malformed(let line): "line \(line) is no XML"
-    case .documentType(let line): "line \(line) declares a document type, which no export has"
-    case .tooDeep(let line): "line \(line) has too many elements inside each other"
+    case .truncated: "its XML is truncated"
+    case .malformed(let line): "line \(line) is not valid XML"
+    case .documentType(let line): "line \(line) declares a document type, which exports do not have"
+    case .tooDeep(let line): "the elements in line \(line) are nested too deeply"
     case .tooMany(let limit): "it has more than \(limit) elements"
     }
   }
@@ -147,15 +147,15 @@ extension XMLProblem {
 extension ArchiveProblem {
   fileprivate var words: String {
     switch self {
-    case .notAnArchive: "it is no ZIP archive, or one that breaks off"
+    case .notAnArchive: "it is not a ZIP archive, or it is truncated"
     case .damaged: "it is a damaged ZIP archive"
     case .tooManyMembers(let limit): "it has more than \(limit) members"
-    case .duplicateName: "two members of the archive have one name"
-    case .unsafeName: "a member of the archive has a name that leads out of it"
+    case .duplicateName: "two members of the archive have the same name"
+    case .unsafeName: "a member of the archive has a name that points outside the archive"
     case .encrypted: "a member of the archive is encrypted"
-    case .unsupported: "it is a ZIP archive of a kind that is not read"
-    case .tooLarge(let limit): "what it holds is larger than \(limit >> 20) MiB"
-    case .badChecksum: "a member of the archive is damaged: its check sum is wrong"
+    case .unsupported: "it is a kind of ZIP archive that is not supported"
+    case .tooLarge(let limit): "its contents are larger than \(limit >> 20) MiB"
+    case .badChecksum: "a member of the archive is damaged: its checksum is wrong"
     }
   }
 }

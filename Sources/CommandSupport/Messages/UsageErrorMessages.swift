@@ -3,8 +3,8 @@ package import Arguments
 extension ErrorReport {
   /// Creates the report for a command line that does not follow its declaration.
   ///
-  /// Arguments are repeated only if they were taken for the name of a command or an option: any other may be a secret
-  /// typed in the wrong place.
+  /// The message repeats an argument only if it was read as the name of a command or an option. Any other argument may
+  /// be a secret typed in the wrong place.
   package init(_ error: UsageError) {
     let prefix = error.command.isEmpty ? "" : error.command.joined(separator: " ") + ": "
     let help = (["keytree", "help"] + error.command).joined(separator: " ")
@@ -12,13 +12,13 @@ extension ErrorReport {
     let message: String
     switch error.problem {
     case .unknownCommand(let word, let suggestion):
-      message = "\(prefix)there is no command \(Self.quote(word.approximateText))"
+      message = "\(prefix)unknown command \(Self.quote(word.approximateText))"
       hint = Self.meant(suggestion) ?? "`\(help)` lists the commands"
     case .missingCommand(let choices):
-      message = "\(prefix)one of these commands is needed: \(Self.list(choices))"
+      message = "\(prefix)a command is missing: one of \(Self.list(choices))"
     case .unknownOption(let written, let suggestion):
-      message = "\(prefix)there is no option \(written)"
-      hint = Self.meant(suggestion) ?? "an operand that begins with `-` is given after `--`; \(hint)"
+      message = "\(prefix)unknown option \(written)"
+      hint = Self.meant(suggestion) ?? "put `--` before an operand that begins with `-`; \(hint)"
     case .missingValue(let option, let value):
       message = "\(prefix)\(option) needs a value: \(value)"
     case .unexpectedValue(let option):
@@ -28,17 +28,17 @@ extension ErrorReport {
     case .missingOperand(let name):
       message = "\(prefix)\(name) is missing"
     case .tooManyOperands(let allowed):
-      message = "\(prefix)more operands than \(allowed)"
-      hint = "a secret is never an operand: it is asked for, or read from standard input; \(hint)"
+      message = "\(prefix)too many operands (at most \(allowed))"
+      hint = "a secret is never an operand: keytree prompts for it or reads it from standard input; \(hint)"
     case .notText(let name):
       message = "\(prefix)\(name) is not UTF-8"
     case .notInteger(let name, let range, let words):
-      message = "\(prefix)\(name) is \(Self.describe(range, or: words))"
+      message = "\(prefix)\(name) must be \(Self.describe(range, or: words))"
     case .notAChoice(let name, let choices, let suggestion):
-      message = "\(prefix)\(name) is one of \(Self.list(choices))"
+      message = "\(prefix)\(name) must be one of \(Self.list(choices))"
       hint = Self.meant(suggestion) ?? hint
     case .conflict(let one, let other):
-      message = "\(prefix)\(one) and \(other) exclude each other"
+      message = "\(prefix)\(one) and \(other) cannot be used together"
     case .other(let words):
       message = "\(prefix)\(words)"
     case .advised(let words, let advice):

@@ -204,7 +204,7 @@ struct ClipboardTests {
     try ExecutableFile.write("#!/bin/sh\nexec sleep 1000\n", to: "\(world.program.folder)/bin/xclip")
     let outcome = try world.run("get", "github.com/alice", "--clip")
     #expect(outcome.status == 1)
-    #expect(outcome.errors.contains("xclip did not end in time in the session \":77\""))
+    #expect(outcome.errors.contains("xclip did not finish in time in the session \":77\""))
   }
 
   @Test(

@@ -31,7 +31,7 @@ struct BlockedSignalsTests {
     let script = try Self.script("\(Self.change); kill -\(signal) $PPID; exec sleep 600", in: world)
     let result = try edit(in: world, editor: script, blocked: Self.all)
     #expect(result.code == 3)
-    #expect(result.text.contains("keytree was ended by signal \(signal)"))
+    #expect(result.text.contains("keytree was killed by signal \(signal)"))
     #expect(world.run("get", "notes.example").text == "old" + world.folder.path)
   }
 

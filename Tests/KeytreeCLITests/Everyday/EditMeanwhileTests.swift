@@ -13,7 +13,7 @@ struct EditMeanwhileTests {
     let (world, result) = try edit(meanwhile: "printf theirs | \"$P\" set notes.example/x --secret")
     #expect(result.code == .failure)
     #expect(
-      result.diagnosticsText.contains("was changed while you edited it: your version is kept as keytree://"))
+      result.diagnosticsText.contains("changed while you edited it: your version was saved as keytree://"))
     #expect(world.run("get", "notes.example/x").text == "theirs")
     let conflicts = world.run("resolve", "--json").text.split(separator: "\n")
     #expect(conflicts.count == 1)

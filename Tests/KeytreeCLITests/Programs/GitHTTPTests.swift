@@ -53,7 +53,7 @@ struct GitHTTPTests {
     #expect(clone.status == 0 && clone.errors == "", "\(clone.errors)")
     #expect(try world.push("two.git").status == 0)
     #expect(world.person.questions() == [])
-    // Git stores the credential that has just worked, but it exists already, so there is no commit.
+    // Git stores the credential that has just worked, but it already exists, so there is no commit.
     #expect(try world.person.history().count == 2)
     #expect(world.server.logins == ["alice:\(Self.password)"])
   }

@@ -165,7 +165,7 @@ import Testing
     let answer = try home.run(
       ["setsid", "--wait", "cargo-credential-keytree", "--cargo-plugin"], input: login + "\n")
     let line = answer.text.split(separator: "\n").last ?? ""
-    #expect(line.contains(#""message":"cannot ask \"Token for r\": there is no terminal""#), "\(line)")
+    #expect(line.contains(#""message":"cannot ask \"Token for r\": no terminal is available""#), "\(line)")
   }
 
   @Test(

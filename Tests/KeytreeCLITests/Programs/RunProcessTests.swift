@@ -49,8 +49,8 @@ struct RunProcessTests {
         "", 127,
         "a name without `/` is looked for in the absolute folders of `PATH` that nobody else can change"
       ),
-      ("/no/such/program", 127, "look at the path with `ls`: every folder in it has to exist"),
-      ("/etc/passwd/x", 126, "look at the path with `ls`: every folder in it has to exist"),
+      ("/no/such/program", 127, "check the path with `ls`: every folder in it must exist"),
+      ("/etc/passwd/x", 126, "check the path with `ls`: every folder in it must exist"),
       ("/etc/passwd", 126, "it is a folder, or a file that you may not execute: `ls -ld` shows which"),
       ("/", 126, "it is a folder, or a file that you may not execute: `ls -ld` shows which"),
       ("TEXT", 126, "it is neither a program for this machine nor a script that begins with `#!`"),

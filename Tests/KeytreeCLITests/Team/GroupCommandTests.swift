@@ -98,7 +98,7 @@ struct GroupCommandTests {
   static let bob = GnuPGKey.bob.fingerprint.text
 
   static let refused: [([String], ExitCode, String)] = [
-    (["group"], .usage, "one of these commands is needed"),
+    (["group"], .usage, "a command is missing: one of"),
     (["group", "show", "nobody"], .failure, "no group \"nobody\""),
     (["group", "create", "o/ps"], .usage, "the name of a group"),
     (["group", "create", "default"], .alreadyExists, "it exists"),
