@@ -89,7 +89,7 @@ extension ErrorReport {
     case .outputClosed: self.init(silent: .failure)
     case .lineTooLong(let limit):
       self.init(
-        .failure, "cannot read the secret: a line that is typed on a terminal has at most \(limit) bytes",
+        .failure, "cannot read the secret: a line typed on a terminal has at most \(limit) bytes",
         hint: "write it to standard input, as in `keytree add ITEM < FILE`")
     case .promptImpossible(let question, .inputRefused):
       self.init(
@@ -101,7 +101,8 @@ extension ErrorReport {
         hint: "run the command on a terminal")
     case .promptImpossible(let question, .noTerminalBesideProgram):
       self.init(
-        .cancelled, "cannot ask \(Self.quote(question)): no terminal is available", hint: "run the command on a terminal")
+        .cancelled, "cannot ask \(Self.quote(question)): no terminal is available",
+        hint: "run the command on a terminal")
     case .cancelled(let action):
       self.init(.cancelled, "cancelled: \(action)", hint: "run the command again and answer the question")
     case .emptySecret:

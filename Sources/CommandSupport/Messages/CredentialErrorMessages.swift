@@ -36,7 +36,8 @@ extension ErrorReport {
     case .taken(let reference):
       let name = reference.text
       self.init(
-        .alreadyExists, "cannot store the credential: \(name) has the same name and does not belong to docker",
+        .alreadyExists,
+        "cannot store the credential: \(name) has the same name and does not belong to docker",
         hint: "`keytree set \(name) -l \"Docker Credentials\"` assigns that item to docker")
     case .contended:
       self.init(

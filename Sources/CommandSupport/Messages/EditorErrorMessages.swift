@@ -11,12 +11,14 @@ extension ErrorReport {
     case .notFound(let program):
       self.init(
         .failure,
-        "cannot edit: the editor \(Self.quote(program)) was not found, or only in a folder that other users can change",
+        "cannot edit: the editor \(Self.quote(program)) was not found, or only in a folder that other users can "
+          + "change",
         hint: setEditor)
     case .noMemoryFolder(let tried):
       let folders = tried.isEmpty ? "none was found" : tried.joined(separator: ", ")
       self.init(
-        .failure, "cannot edit: no in-memory folder (tmpfs) is available to keep the secret off the disk: \(folders)",
+        .failure,
+        "cannot edit: no in-memory folder (tmpfs) is available to keep the secret off the disk: \(folders)",
         hint: "set `XDG_RUNTIME_DIR`, or pipe the new secret to `keytree set ITEM --secret`")
     case .notStarted(let program, let number):
       self.init(

@@ -60,7 +60,8 @@ extension ErrorReport {
 
   private static func hint(_ error: GitError) -> String {
     switch error {
-    case .notInstalled: "run `apt install git`; the next command that changes the store commits the pending changes"
+    case .notInstalled:
+      "run `apt install git`; the next command that changes the store commits the pending changes"
     case .tooOld: "install a newer version and put it first in `PATH`"
     case .unsafeOwner(let path):
       "if you trust it, run `git config --global --add safe.directory \(path)`"

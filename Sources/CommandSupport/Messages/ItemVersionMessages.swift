@@ -53,11 +53,11 @@ extension ItemVersion.Change {
   fileprivate var words: String {
     switch self {
     case .added: "added"
-    case .alreadyThere: "was there already; this clone has no older history"
+    case .alreadyThere: "already existed; this clone has no older history"
     case .deleted: "deleted"
-    case .broughtBack: "brought back"
+    case .broughtBack: "restored"
     case .secret: "new secret"
-    case .resealed: "same secret, encrypted again"
+    case .resealed: "same secret, re-encrypted"
     case .attributes(let names): "changed \(names.map(\.text).joined(separator: ", "))"
     case .renamed(let path): "renamed from \(path.text)"
     case .moved(let group): "moved from the group \(group)"

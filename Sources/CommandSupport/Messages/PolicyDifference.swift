@@ -2,7 +2,7 @@ package import KeyringModel
 
 /// The changes from one policy to another: lines that begin with `+`, `-` or `~`.
 package struct PolicyDifference {
-  /// The lines, escaped; empty if nothing changes that matters to people.
+  /// The lines, escaped; empty if no change is relevant to the user.
   package let lines: [String]
 
   package init(from old: Policy, to new: Policy) {
@@ -15,7 +15,7 @@ package struct PolicyDifference {
         let words = [before.line(fingerprint), after.line(fingerprint)]
         if words[0] != words[1] { lines += ["- " + words[0], "+ " + words[1]] }
         if before.key != after.key, before.key != nil {
-          lines.append("~ another key file of \(new.name(of: fingerprint)) (\(fingerprint.text))")
+          lines.append("~ different key file of \(new.name(of: fingerprint)) (\(fingerprint.text))")
         }
       default: break
       }
@@ -42,7 +42,7 @@ package struct PolicyDifference {
     }
     for (item, risk) in new.accepted.sorted(by: { $0.key.hex < $1.key.hex }) where old.accepted[item] != risk
     {
-      lines.append("~ the secret of item #\(item.hex.prefix(8)) stays: \(risk.reason)")
+      lines.append("~ accepted the risk for the secret of item #\(item.hex.prefix(8)): \(risk.reason)")
     }
     self.lines = lines
   }

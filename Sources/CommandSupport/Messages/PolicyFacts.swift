@@ -2,7 +2,7 @@ package import Encoding
 package import KeyringModel
 package import Terminal
 
-// A policy as shown to people and programs.
+// The presentation of a policy for people and programs.
 
 extension Policy {
   /// Adds the people, the groups with their members, and the allowed files to a list of facts.
@@ -20,7 +20,7 @@ extension Policy {
     }
   }
 
-  /// Returns the name of a person, escaped, or the fingerprint if there is none.
+  /// Returns the name of a person, escaped, or the fingerprint if the policy does not list the person.
   package func name(of fingerprint: Fingerprint) -> String {
     people[fingerprint].map { $0.name } ?? fingerprint.text
   }

@@ -9,12 +9,12 @@ extension ItemDamage {
   package var words: String {
     switch self {
     case .missing: "its encrypted file is missing"
-    case .noRecord: "its record is missing, so that nobody has signed it"
+    case .noRecord: "its record is missing, so it is not signed"
     case .badRecord(let error): error.words
     case .badSignature: "its record is not signed by a member of its group"
-    case .notInIndex: "the index does not have it"
+    case .notInIndex: "it is not in the index"
     case .notAsRecorded: "its encrypted file is not the one that its record describes"
-    case .notAFile: "a link, a folder or a device is in the place of its file"
+    case .notAFile: "its file is a link, a folder or a device"
     case .tooLarge(let limit): "its file is larger than \(limit) bytes"
     case .contentsTooLarge(let limit): "its contents are larger than \(limit) bytes, although its file is not"
     case .notAMessage(let error): error.words
@@ -37,7 +37,7 @@ extension RecordError {
     switch self {
     case .notARecord: "its record cannot be read: it does not have two lines"
     case .line(let error): "its record cannot be read: \(error.words)"
-    case .noProof: "its record has no proof that can be read"
+    case .noProof: "its record has no readable proof"
     case .notProven: "its record was changed after it was signed"
     case .noStatement: "the signature of its record is missing or has an unknown format"
     }
@@ -59,14 +59,14 @@ extension BindingMismatch {
   package var words: String {
     switch self {
     case .keyring: "its record was signed for another keyring"
-    case .place: "its record is that of another item"
+    case .place: "its record belongs to another item"
     case .index(let name): "`\(name.text)` in the index differs from the signed record"
     case .condition(let name):
-      "`\(name.text)` in the signed record is not what was asked for"
+      "`\(name.text)` in the signed record differs from the requested value"
     case .readers: "the person who signed its record cannot read its encrypted file"
     case .unauthorizedMove:
       "its record is in another group, and no member of its previous group signed the move"
-    case .recipients: "its encrypted file was made for other recipients, or by another program"
+    case .recipients: "its encrypted file was created for other recipients, or by another program"
     }
   }
 }
@@ -78,21 +78,22 @@ extension PolicyDistrust {
     case .notPinned: "this machine has not accepted it yet"
     case .changed(let generation, let pinned):
       if generation == pinned {
-        "it is not the one of generation \(generation) that this machine has accepted"
+        "it is not the policy of generation \(generation) that this machine has accepted"
       } else if generation < pinned {
-        "it is an old one (generation \(generation)) that somebody has put back; this machine has accepted "
+        "it is an older policy (generation \(generation)) that was restored; this machine has accepted "
           + "generation \(pinned)"
       } else {
-        "it has generation \(generation), this machine has accepted generation \(pinned)"
+        "it has generation \(generation), but this machine has accepted generation \(pinned)"
       }
     case .notSuccessor(let generation):
-      "generation \(generation) does not follow the one that this machine has accepted"
+      "generation \(generation) does not follow the policy that this machine has accepted"
     case .stepsMissing(let generation, let pinned):
-      "it has generation \(generation), this machine has accepted generation \(pinned), and those between are not known"
+      "it has generation \(generation), this machine has accepted generation \(pinned), and the generations between "
+        + "them are not available"
     case .unsigned: "it has no signature"
     case .badSignature: "it is not signed by an admin"
     case .unreadable(let error): error.words
-    case .pinUnreadable: "what this machine has accepted cannot be read"
+    case .pinUnreadable: "this machine's record of the accepted policy cannot be read"
     case .keyMissing(let fingerprint): "the key file of \(fingerprint.text) is missing"
     case .keyChanged(let fingerprint, let name):
       "the key file of \(name) (\(fingerprint.text)) is not the one that this machine has accepted"
@@ -115,18 +116,18 @@ extension PolicyError {
   /// The reason why a policy cannot be read.
   package var words: String {
     switch self {
-    case .unknownFormat(let format): "it has format \(format), which a newer keytree wrote"
+    case .unknownFormat(let format): "it has format \(format), which needs a newer version of keytree"
     case .malformed(let error): "it cannot be read: \(error.words)"
-    case .missing(let field): "`\(field)` is missing in it"
-    case .invalid(let field): "`\(field)` has a wrong value in it"
-    case .unexpected(let field): "`\(field)` has no place in it"
-    case .notCanonical: "it is not in canonical form, so it was edited by something else"
-    case .unnamedPerson(let person): "\(person.text) has no name in it"
+    case .missing(let field): "`\(field)` is missing"
+    case .invalid(let field): "`\(field)` has an invalid value"
+    case .unexpected(let field): "`\(field)` is not allowed"
+    case .notCanonical: "it is not in canonical form, so another program edited it"
+    case .unnamedPerson(let person): "\(person.text) has no name"
     case .noAdmin: "it names no admin"
     case .noDefaultGroup: "it has no group `default`"
     case .emptyDefaultGroup: "its group `default` is empty"
-    case .badGroupName(let name): "\(ErrorReport.quote(name)) is no name of a group"
-    case .badFileName(let name): "\(ErrorReport.quote(name)) is no name that a file beside the store can have"
+    case .badGroupName(let name): "\(ErrorReport.quote(name)) is not a valid group name"
+    case .badFileName(let name): "\(ErrorReport.quote(name)) is not a valid name for an additional file"
     case .unknownPerson(let person, let group):
       "\(person.text) is in group \(group), but not among the people"
     case .removedPerson(let person, let group): "\(person.text) was removed, but is in group \(group)"
@@ -143,13 +144,13 @@ extension QueryError {
   /// The description of the problem with a query.
   package var words: String {
     switch self {
-    case .secretOfAllMatches: "the secrets of all matches are never given out"
+    case .secretOfAllMatches: "the secrets of all matches are never returned"
     case .limitNotPositive(let number): "the limit \(number) is not positive"
     case .wrongClass(let name, let itemClass):
       "items of class \(itemClass.rawValue) do not have `\(name.text)`"
-    case .noSuchAttribute(let name): "`\(name.text)` cannot be searched for"
+    case .noSuchAttribute(let name): "items cannot be searched by `\(name.text)`"
     case .notADate(let name): "`\(name.text)` is not a date"
-    case .badIDPrefix(let text): "\(ErrorReport.quote(text)) is not the beginning of an id"
+    case .badIDPrefix(let text): "\(ErrorReport.quote(text)) is not a valid id prefix"
     }
   }
 }
@@ -161,16 +162,16 @@ extension JSONError {
     case .tooLarge(let limit): "longer than \(limit) bytes"
     case .tooDeep(let limit): "nested deeper than \(limit)"
     case .byteOrderMark: "it begins with a byte order mark"
-    case .invalidUTF8(let offset): "no UTF-8 at byte \(offset)"
+    case .invalidUTF8(let offset): "invalid UTF-8 at byte \(offset)"
     case .unexpectedEnd: "it ends too early"
     case .unexpectedByte(_, let offset): "an unexpected character at byte \(offset)"
     case .controlCharacter(let offset): "a raw control character at byte \(offset)"
     case .invalidEscape(let offset): "an unknown escape at byte \(offset)"
     case .loneSurrogate(let offset): "half of a surrogate pair at byte \(offset)"
-    case .notAnInteger(let offset): "a number that is no integer at byte \(offset)"
+    case .notAnInteger(let offset): "a number that is not an integer at byte \(offset)"
     case .integerOutOfRange(let offset): "a number out of range at byte \(offset)"
-    case .duplicateKey(let name): "the name \(ErrorReport.quote(name)) twice"
-    case .trailingData(let offset): "something after its end at byte \(offset)"
+    case .duplicateKey(let name): "the duplicate name \(ErrorReport.quote(name))"
+    case .trailingData(let offset): "extra data after its end at byte \(offset)"
     case .unexpectedType(let offset): "a value of the wrong type at byte \(offset)"
     }
   }
@@ -188,9 +189,9 @@ extension MessageError {
     case .noIntegrityProtection: "the message has no protection against changes"
     case .noRecipients: "the message names no recipient"
     case .tooManyRecipients(let limit): "the message has more than \(limit) recipients"
-    case .tooManyParts(let limit): "the message is cut into more than \(limit) parts"
+    case .tooManyParts(let limit): "the message has more than \(limit) parts"
     case .truncated: "the file ends too early"
-    case .trailingData: "something follows the message in its file"
+    case .trailingData: "extra data follows the message in its file"
     case .malformed: "the message is malformed"
     }
   }
@@ -200,18 +201,18 @@ extension KeyProblem {
   /// The description of the problem with a key.
   package var words: String {
     switch self {
-    case .missing: "there is no such key"
+    case .missing: "it does not exist"
     case .expired(let time): "it has expired (\(time.rfc3339))"
     case .revoked: "its owner has revoked it"
     case .disabled: "it is disabled in your keyring"
     case .cannotEncrypt: "it has no subkey for encryption"
     case .cannotSign: "it has no subkey for signing"
-    case .noSecretKey: "its secret half is not with your agent"
-    case .noPassphrase: "it has no passphrase that could be asked for"
-    case .onCard: "it is on a card, which may not ask again"
+    case .noSecretKey: "your agent does not have its secret key"
+    case .noPassphrase: "it has no passphrase to prompt for"
+    case .onCard: "it is on a smart card, which may not ask again"
     case .sharedSubkey: "its encryption subkey is also in the key of another person of the store"
     case .tooLarge(let limit): "its public key is larger than \(limit) bytes"
-    case .invalid: "GnuPG calls it invalid"
+    case .invalid: "GnuPG reports it as invalid"
     }
   }
 }
@@ -225,7 +226,7 @@ extension ShardFinding {
     case .duplicatePath(let path, let lines): "lines \(list(lines)) have the same path \(path.text)"
     case .duplicateID(let id, let lines): "lines \(list(lines)) have the same id \(id.hex)"
     case .notCanonical(let line): "line \(line) is not in canonical form"
-    case .notSorted(let line): "line \(line) is not in its order"
+    case .notSorted(let line): "line \(line) is out of order"
     case .wrongShard(let line, let path): "line \(line) belongs to another shard (\(path.text))"
     case .missingFinalLineFeed: "the last line has no line feed"
     case .tooLarge(let size, let limit): "the file has \(size) bytes, more than \(limit)"
@@ -241,8 +242,8 @@ extension IndexLineError {
     case .tooLong(let limit): "it is longer than \(limit) bytes"
     case .json(let error): "it is not the JSON of an index: \(error.words)"
     case .missing(let name): "`\(name.text)` is missing"
-    case .invalid(let name): "`\(name.text)` has a wrong value"
-    case .misplaced(let name): "`\(name.text)` has no place there"
+    case .invalid(let name): "`\(name.text)` has an invalid value"
+    case .misplaced(let name): "`\(name.text)` is not allowed there"
     case .attribute(let error): ErrorReport(error).message ?? "an attribute is wrong"
     }
   }

@@ -247,7 +247,7 @@ struct ItemPastTests {
     let shallow = world.folder.path + "/shallow"
     _ = unsafe chmod(shallow, 0o700)
     let cut = world.run("--store", Word(shallow), "history", "a.example")
-    #expect(cut.text.hasSuffix("\twas there already; this clone has no older history\n"))
+    #expect(cut.text.hasSuffix("\talready existed; this clone has no older history\n"))
     #expect(cut.diagnosticsText.hasPrefix("This clone has no older history; "))
   }
 

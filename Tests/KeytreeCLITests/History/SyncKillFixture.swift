@@ -213,7 +213,8 @@ final class SyncKillFixture {
     for _ in 0..<4 {
       let outcome = try program.run(["--store", store, "sync"])
       if outcome.status == 0 { return }
-      guard outcome.status == 11, outcome.errors.contains("another git is at work, or was killed") else {
+      guard outcome.status == 11, outcome.errors.contains("another git process is running or was killed")
+      else {
         Issue.record("\(comment): exit \(outcome.status): \(outcome.errors)")
         return
       }

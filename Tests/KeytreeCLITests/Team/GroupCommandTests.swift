@@ -104,7 +104,7 @@ struct GroupCommandTests {
     (["group", "create", "default"], .alreadyExists, "it exists"),
     (["group", "delete", "default"], .failure, "every keyring has it"),
     (["group", "delete", "ops"], .failure, "no group \"ops\""),
-    (["group", "add", "default", bob], .recipientUnusable, "there is no such key"),
+    (["group", "add", "default", bob], .recipientUnusable, "it does not exist"),
     (["group", "add", "default", "/nonexistent"], .notFound, "/nonexistent"),
     (["group", "remove", "default", "nobody@x"], .notFound, "nobody of this keyring"),
     (["group", "remove", "default", bob], .notFound, "nobody of this keyring"),

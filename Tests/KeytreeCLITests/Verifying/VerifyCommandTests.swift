@@ -128,7 +128,7 @@ import Testing
     try world.forge.write(right, signedBy: nil)
     try world.commit()
     let outcome = try world.pushing()
-    #expect(outcome.status != 0 && outcome.errors.contains("its signature does not fit it"), "\(outcome)")
+    #expect(outcome.status != 0 && outcome.errors.contains("its signature does not match it"), "\(outcome)")
   }
 
   @Test func `a new branch must belong to the keyring, and the first one to the named admin`() throws {
@@ -139,12 +139,12 @@ import Testing
     try world.program.succeed(["init", "--store", other, "--key", GnuPGKey.alice.fingerprint.text])
     try world.program.git(["branch", "-M", "main"], in: other)
     let foreign = try world.program.outcome(ofGit: ["push", world.hub, "main:foreign"], in: other)
-    #expect(foreign.status != 0 && foreign.errors.contains("it is of another keyring"), "\(foreign)")
+    #expect(foreign.status != 0 && foreign.errors.contains("it belongs to another keyring"), "\(foreign)")
     // This branch has no store.
     try world.program.git(["switch", "-q", "--orphan", "notes"], in: other)
     try world.program.git(["commit", "-q", "--allow-empty", "-m", "x"], in: other)
     let notes = try world.program.outcome(ofGit: ["push", world.hub, "notes"], in: other)
-    #expect(notes.status != 0 && notes.errors.contains("there is none here"), "\(notes)")
+    #expect(notes.status != 0 && notes.errors.contains("it does not exist here"), "\(notes)")
 
     ScratchFolder.remove(world.hub)
     try world.makeHub()

@@ -26,7 +26,7 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
   private static let item = VerifyFixture.items[0]
 
   static let policies = [
-    VerifySabotage("an additional recipient, unsigned", "its signature does not fit it", status: 9) { world in
+    VerifySabotage("an added recipient, unsigned", "its signature does not match it", status: 9) { world in
       try world.forge.succeed([.join(GnuPGKey.bob.fingerprint, group: "default")], by: nil)
     },
     VerifySabotage("the old policy", "generation 1 after generation 2", status: 9) { world in
@@ -39,7 +39,7 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
       try world.forge.write(policy.encode(), signedBy: .alice)
     },
     VerifySabotage(
-      "signed by a member", "signed by \(GnuPGKey.bob.fingerprint.text), who is no admin", status: 9
+      "signed by a member", "signed by \(GnuPGKey.bob.fingerprint.text), who is not an admin", status: 9
     ) { world in
       try world.forge.succeed([.role(GnuPGKey.bob.fingerprint, .admin)], by: .bob)
     },
@@ -53,7 +53,7 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
       try world.forge.succeed([.create(group: "ops")], by: .alice)
       try FileManager.default.removeItem(atPath: "\(world.store)/policy.json.asc")
     },
-    VerifySabotage("options in place of a fingerprint", "`groups` has a wrong value", status: 9) { world in
+    VerifySabotage("options in place of a fingerprint", "`groups` has an invalid value", status: 9) { world in
       let text = String(decoding: try world.forge.bytes("policy.json"), as: UTF8.self)
       let changed = text.replacing("[\"\(GnuPGKey.alice.fingerprint.text)\"]", with: "[\"--file=/x\"]")
       try world.forge.write(Array(changed.utf8), signedBy: .alice)
@@ -73,13 +73,13 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
       try world.forge.write(
         GnuPGKey.bob.publicKey + [10], to: StoreLayout.keyFile(GnuPGKey.bob.fingerprint))
     },
-    VerifySabotage("a secret key in a key file", "it holds a secret key") { world in
+    VerifySabotage("a secret key in a key file", "it contains a secret key") { world in
       try world.forge.write(GnuPGKey.bob.secretKey, to: StoreLayout.keyFile(GnuPGKey.bob.fingerprint))
     },
-    VerifySabotage("a key file without a key", "there is no key in it") { world in
+    VerifySabotage("a key file without a key", "it contains no key") { world in
       try world.forge.write([10], to: StoreLayout.keyFile(GnuPGKey.bob.fingerprint))
     },
-    VerifySabotage("a missing key file", "this key cannot be used: there is no such key") { world in
+    VerifySabotage("a missing key file", "this key cannot be used: it does not exist") { world in
       try FileManager.default.removeItem(
         atPath: "\(world.store)/\(StoreLayout.keyFile(GnuPGKey.bob.fingerprint))")
     },
@@ -124,7 +124,7 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
       world in
       try world.swapFiles(item, VerifyFixture.items[1])
     },
-    VerifySabotage("swapped items", "its record is that of another item") { world in
+    VerifySabotage("swapped items", "its record belongs to another item") { world in
       try world.swapFiles(item, VerifyFixture.items[1])
       try world.swapRecords(item, VerifyFixture.items[1])
     },
