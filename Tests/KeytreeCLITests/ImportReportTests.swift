@@ -31,7 +31,7 @@ struct ImportReportTests {
         "row 6: added as internet-password/example.com/bob+https; the URL holds what may be secret: shown"
           + " without it, sealed in full; the secret is empty",
         "row 6, url: added as internet-password/example.com/bob+https/url",
-        "5 added, 1 of them beside another secret of the same name, 1 joined with an equal one, 1 duplicates",
+        "5 added, 1 of them renamed because of a name conflict, 1 merged with an identical one, 1 duplicates",
       ])
     // Unremarkable parts are omitted by default.
     #expect(report.lines(all: false).count == 5)

@@ -2,21 +2,22 @@ package import Keyring
 internal import KeyringModel
 internal import OpenPGP
 
-// The findings and repairs of `check`, as messages for people and as single words for programs.
+// The findings and repairs of `check`, as text for people and as single words for programs.
 
 extension Finding.Kind {
-  /// The description of the problem, as the end of a line that begins with the path. Escaped.
+  /// The description of the problem, which follows the path in a line. Escaped.
   package var words: String {
     switch self {
     case .shard(let problem): problem.words
     case .stray(let reason): reason.words
     case .fileMissing: "the encrypted file of this item is missing"
-    case .itemMissing: "the index has this item, but its files are missing"
-    case .notAdopted: "this file has no record: another program has made it, or the record was lost"
-    case .notInIndex: "the index does not have this item"
+    case .itemMissing: "the item is in the index, but its files are missing"
+    case .notAdopted: "this file has no record: another program created it, or the record was lost"
+    case .notInIndex: "this item is not in the index"
     case .damaged(let damage): damage.words
     case .bindingMismatch(let mismatch): "binding mismatch: \(mismatch.words)"
-    case .passRecipients: "the recipients that other programs read are not the members of the group `default`"
+    case .passRecipients:
+      "the recipients listed for other programs differ from the members of the group `default`"
     case .undecryptable(let error):
       error.wordsForOneFile ?? ErrorReport(error, item: nil).message ?? "it cannot be decrypted"
     case .wrongRecipients(let found, let expected):
@@ -26,15 +27,15 @@ extension Finding.Kind {
     case .recipientsUnknown(.unusableKey(let person, let problem)):
       "its recipients cannot be checked: the key \(person.text) cannot be used: \(problem.words)"
     case .unsafe(.ownedBy(let user)): "it belongs to user \(user), who can change it"
-    case .unsafe(.writableByOthers): "others can write to it (`chmod go-w` takes the permission away)"
+    case .unsafe(.writableByOthers): "others can write to it (`chmod go-w` removes the permission)"
     case .policy(let distrust): "the policy is not trusted: \(distrust.words)"
     case .key(_, let problem): "this key cannot be used: \(problem.words)"
-    case .keyEnds(_, let end): "this key ends soon (\(end.rfc3339))"
+    case .keyEnds(_, let end): "this key expires soon (\(end.rfc3339))"
     case .keyFile(_, let fault): fault.words
     case .chain(let problem): "the policy is not trusted: \(problem.words)"
     case .branch(let loss): loss.words
-    case .transaction: "the record of a change that was cut off cannot be read"
-    case .unfinished: "a change was cut off after it was decided; the next command that writes finishes it"
+    case .transaction: "the record of an interrupted change cannot be read"
+    case .unfinished: "a change was interrupted; the next command that writes finishes it"
     }
   }
 
@@ -87,19 +88,19 @@ extension StrayReason {
     case .file: "a file where a folder belongs"
     case .hardLink: "a file that has other names (hard links)"
     case .name: "this name does not belong in a store"
-    case .repository: "another repository (a module of git)"
-    case .store: "another store, and a repository can have only one"
-    case .own: "what lies below `.keytree` or `local` stays on each machine"
-    case .executable: "a file that can be executed"
-    case .tooLarge: "it is larger than files of its kind can be"
-    case .obstructed: "another file is in its place"
-    case .notAllowed: "it is no part of a store, and the policy does not allow it"
+    case .repository: "another repository (a git submodule)"
+    case .store: "another store, but a repository can contain only one"
+    case .own: "files below `.keytree` and `local` are local to each machine"
+    case .executable: "an executable file"
+    case .tooLarge: "it is larger than the limit for files of its kind"
+    case .obstructed: "another file has its path"
+    case .notAllowed: "it is not part of a store, and the policy does not allow it"
     }
   }
 }
 
 extension Finding {
-  /// One line for people.
+  /// The finding as one line for people.
   package var line: String {
     let place = commit.map { " in commit \(String($0.prefix(12)))" } ?? ""
     return "\(path)\(place): \(kind.words)"
@@ -122,10 +123,10 @@ extension Repair {
   package var line: String {
     switch self {
     case .rebuiltLine(let reference): "rebuilt the line of \(reference.text)"
-    case .restoredFile(let file): "brought \(file) back from the history"
+    case .restoredFile(let file): "restored \(file) from the history"
     case .movedItem(let from, let to): "moved \(from) back to \(to)"
     case .keptAsConflictCopy(let path):
-      "kept \(path) as a conflict copy: the item is at another place as well"
+      "kept \(path) as a conflict copy: the item also exists at another path"
     case .quarantined(let path, let to): "quarantined \(path) as \(to)"
     case .removedLine(let file, let number): "quarantined line \(number) of \(file)"
     case .rewroteShard(let file): "rewrote \(file)"

@@ -5,7 +5,7 @@ internal import KeyringModel
 extension ImportReport.Entry {
   /// The entry as one line for people, for example `row 17, note: added as generic-password/github.com/alice.note`.
   ///
-  /// It may contain any character of the source, so the caller must escape it for a terminal.
+  /// The line may contain any character of the source, so the caller must escape it for a terminal.
   package var line: String { line(isPlan: false) }
 
   /// Returns the line for a completed import, or for a plan.
@@ -37,27 +37,27 @@ extension ImportReport.Entry {
 }
 
 extension ImportReport {
-  /// Returns the lines for people: every entry that needs attention, then the counts.
+  /// Returns the report for people: every entry that needs attention, then the counts.
   ///
   /// - Parameters:
-  ///   - all: true if the entries that were simply added or already exist are listed, too.
-  ///   - isPlan: true if nothing was done yet.
+  ///   - all: true if the list includes entries that were added or already exist without remarks.
+  ///   - isPlan: true if the import is only planned.
   /// - Returns: the lines, without line ends.
   package func lines(all: Bool, isPlan: Bool = false) -> [String] {
     let lines = entries.filter { all || $0.needsAttention }.map { $0.line(isPlan: isPlan) }
     return lines + [isPlan ? "would be: \(summary)" : summary]
   }
 
-  /// The entries that would not be in the store, one line each.
+  /// The entries that are not imported, one line each.
   package var losses: [String] { entries.filter { $0.outcome.isLoss }.map(\.line) }
 
-  /// The counts in one line. Zeros are left out, except the number of added items.
+  /// The counts in one line. A count of zero is omitted, except that of the added items.
   package var summary: String {
     let counts = counts
     let parts = [
-      (counts.added, "added"), (counts.beside, "of them beside another secret of the same name"),
-      (counts.joined, "joined with an equal one"), (counts.completed, "completed"),
-      (counts.duplicates, "duplicates"), (counts.alreadyThere, "already there"),
+      (counts.added, "added"), (counts.beside, "of them renamed because of a name conflict"),
+      (counts.joined, "merged with an identical one"), (counts.completed, "completed"),
+      (counts.duplicates, "duplicates"), (counts.alreadyThere, "already in the store"),
       (counts.skipped, "skipped"), (counts.lost, "NOT imported"),
     ]
     return parts.enumerated().filter { $0.offset == 0 || $0.element.0 > 0 }
@@ -102,9 +102,9 @@ extension ImportOutcome {
     case .addedBeside: return "\(added) \(item), because another item has its name"
     case .joined(let earlier, let names):
       return "same secret as \(earlier.text) (\(item)), which \(has) \(list(names)) as well"
-    case .completed(let names): return "already there as \(item), which \(has) \(list(names)) as well"
+    case .completed(let names): return "already in the store as \(item), which \(has) \(list(names)) as well"
     case .duplicate(let earlier): return "same as \(earlier.text) (\(item))"
-    case .alreadyThere: return "already there as \(item)"
+    case .alreadyThere: return "already in the store as \(item)"
     case .skipped(let reason): return "skipped: \(reason.text)"
     case .lost(let reason): return "NOT imported: \(reason.text)"
     }

@@ -3,7 +3,7 @@ internal import KeyringModel
 package import Sync
 
 extension RefusedChange {
-  /// The warning about a refused file, with the reason.
+  /// The warning about a refused file, with its reason.
   package var warning: String {
     let words =
       switch reason {
@@ -23,15 +23,15 @@ extension ErrorReport {
     switch error {
     case .unsafePath(let path):
       self.init(
-        .damaged, "nothing was merged: the remote has a file \(path) outside of the store",
-        hint: "its name is not UTF-8, or has a line feed; rename it with git")
+        .damaged, "nothing was merged: the remote has a file \(path) outside the store",
+        hint: "its name is not UTF-8 or contains a line feed; rename it with git")
     case .tooLarge(let size, let limit):
       self.init(
         .damaged,
-        "nothing was read: files of the history have \(size >> 20) MiB and take so little in the repository that the "
+        "nothing was read: files of the history have \(size >> 20) MiB, but are so small in the repository that the "
           + "limit is \(limit >> 20) MiB",
         hint:
-          "a push may have brought files that are crafted to exhaust memory; `keytree git log --stat` shows who"
+          "a push may contain files that are crafted to exhaust memory; `keytree git log --stat` shows the author"
       )
     case .notAllowed(let files):
       let names = files.map(\.path)
@@ -39,49 +39,53 @@ extension ErrorReport {
       let isAboutPolicy = files.first?.reason == .file(.notAllowed)
       self.init(
         .gitFailed,
-        "nothing was sent: \(Self.list(names)) \(names.count == 1 ? "does" : "do") not belong in a store",
+        "nothing was pushed: \(Self.list(names)) \(names.count == 1 ? "does" : "do") not belong in a store",
         hint: isAboutPolicy
-          ? "`keytree policy allow \(name)` allows it for everybody; `keytree git rm --cached --sparse \(name)` and a commit "
+          ? "`keytree policy allow \(name)` allows it for all members; `keytree git rm --cached --sparse \(name)` and a commit "
             + "remove it"
           : "`keytree git rm --cached --sparse \(name)` and a commit remove it")
     case .bothChanged(let paths):
       self.init(
-        .gitFailed, "nothing was merged: both sides have changed \(Self.list(paths))",
-        hint: "`keytree git pull --no-rebase` merges them; settle what it names, commit, and run it again")
+        .gitFailed, "nothing was merged: both sides changed \(Self.list(paths))",
+        hint:
+          "run `keytree git pull --no-rebase`, resolve the conflicts, commit, and run `keytree sync` again")
     case .policiesDiverged:
       self.init(
-        .gitFailed, "nothing was merged: people or groups were changed here and over there",
+        .gitFailed, "nothing was merged: people or groups were changed both here and on the remote",
         hint:
-          "`keytree sync --reapply` takes theirs and makes your changes again on top; an admin has to do it")
+          "an admin can run `keytree sync --reapply`, which accepts their changes and applies yours on top")
     case .uncommitted(let paths):
       self.init(
-        .gitFailed, "nothing was merged: \(Self.list(paths)) was changed, but not by keytree",
-        hint: "`keytree git diff` shows it; `keytree check` looks at the store; commit it or take it back")
+        .gitFailed, "nothing was merged: \(Self.list(paths)) has changes that keytree did not make",
+        hint:
+          "`keytree git diff` shows the changes, `keytree check` checks the store; commit or revert the changes"
+      )
     case .noStoreInClone(let url):
       self.init(
-        .notFound, "there is no store at the top of \(url); nothing was made",
-        hint: "a store in a folder of a larger repository is cloned with git and named with `--store`")
+        .notFound, "nothing was cloned: the top folder of \(url) is not a store",
+        hint:
+          "if the store is in a subfolder, clone the repository with git and give the folder with `--store`")
     case .noRemote(let names):
       self.init(
         .gitFailed,
         names.isEmpty
-          ? "there is no repository to synchronize with"
-          : "the branch belongs to none of the repositories that git knows: \(Self.list(names))",
+          ? "no remote repository is configured"
+          : "the branch has no upstream among the configured remotes: \(Self.list(names))",
         hint: names.isEmpty
-          ? "`keytree git remote add origin URL` names one"
-          : "`keytree git branch --set-upstream-to NAME/BRANCH` says which, or rename one to `origin`")
+          ? "`keytree git remote add origin URL` adds one"
+          : "choose one with `keytree git branch --set-upstream-to NAME/BRANCH`, or rename one to `origin`")
     case .noCommit:
-      self.init(.gitFailed, "the branch has no commit", hint: "`keytree doctor` looks at the repository")
+      self.init(.gitFailed, "the branch has no commit", hint: "`keytree doctor` checks the repository")
     case .rewritten(let seen, let now):
       self.init(
         .gitFailed,
-        "the branch over there has lost commits: it was at \(seen) and "
-          + (now.map { "is now at \($0)" } ?? "is gone now"),
-        hint: "ask who did that and why; `keytree sync --accept-rewritten` merges what is there now")
+        "the branch on the remote has lost commits: it was at \(seen) and "
+          + (now.map { "is now at \($0)" } ?? "no longer exists"),
+        hint: "ask who did that and why; `keytree sync --accept-rewritten` merges the current state")
     case .foreignPolicy:
       self.init(
-        .policyNotTrusted, "nothing was merged: the policy over there is not one of this keyring",
-        hint: "`keytree git remote -v` shows where that is; ask an admin you know")
+        .policyNotTrusted, "nothing was merged: the policy on the remote belongs to another keyring",
+        hint: "`keytree git remote -v` shows the address; ask an admin whom you know")
     case .policyHistoryTooLarge(let limit):
       self.init(
         .damaged, "the signed policies of the history are larger than \(limit) bytes",
@@ -90,13 +94,13 @@ extension ErrorReport {
       self.init(
         .gitFailed,
         folder.isEmpty
-          ? "the repository has another store at its top, and can have only one"
-          : "the repository has another store in the folder \(folder), and can have only one",
-        hint: "`git subtree split` or `git filter-repo` moves a store to a repository of its own")
+          ? "the repository has another store in its top folder, but can contain only one"
+          : "the repository has another store in the folder \(folder), but can contain only one",
+        hint: "`git subtree split` or `git filter-repo` moves a store to a separate repository")
     case .tooBusy(let attempts):
       self.init(
-        .gitFailed, "others were faster \(attempts) times: your changes are committed and not sent",
-        hint: "run it again")
+        .gitFailed, "other users pushed first \(attempts) times: your changes are committed, but not pushed",
+        hint: "run the command again")
     case .indexRefused(let file, let error):
       let reason: String =
         switch error {
@@ -106,7 +110,7 @@ extension ErrorReport {
         }
       self.init(
         .damaged, "nothing was merged: \(file): \(reason)",
-        hint: "`keytree check --repair` settles what is wrong on this side")
+        hint: "`keytree check --repair` repairs the local store")
     }
   }
 

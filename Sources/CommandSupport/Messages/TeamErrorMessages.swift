@@ -2,61 +2,61 @@ package import Keyring
 internal import KeyringModel
 package import OpenPGP
 
-/// The words, hints and exit codes for what stands in the way of people and groups.
+/// The messages, hints and exit codes for the errors of changes to people and groups.
 extension ErrorReport {
   package init(_ error: TeamError) {
     switch error {
     case .notAnAdmin:
       self.init(
-        .policyNotTrusted, "cannot change people or groups: you are no admin of this keyring",
-        hint: "`keytree status` names the admins; ask one of them")
+        .policyNotTrusted, "cannot change people or groups: you are not an admin of this keyring",
+        hint: "`keytree status` lists the admins; ask one of them")
     case .removed(let time):
       self.init(
         .policyNotTrusted, "cannot write to the store: you were removed from it on \(time.rfc3339)",
-        hint: "`keytree status` names the admins; ask one of them")
+        hint: "`keytree status` lists the admins; ask one of them")
     case .notInGroup(let group):
       self.init(
-        .recipientUnusable, "cannot seal for group \(Self.quote(group)): you are not in it",
-        hint: "`keytree group show \(group)` names its members; ask an admin among them")
+        .recipientUnusable, "cannot encrypt for group \(Self.quote(group)): you are not in it",
+        hint: "`keytree group show \(group)` lists its members; ask one who is an admin")
     case .unusableKey(let person, let name, let group, let problem):
       self.init(
         .recipientUnusable,
-        "cannot seal for group \(Self.quote(group)): the key of \(name) (\(person.text)) cannot be "
+        "cannot encrypt for group \(Self.quote(group)): the key of \(name) (\(person.text)) cannot be "
           + "used: \(problem.words)",
-        hint: "with the prolonged key: `keytree group refresh KEYFILE`; without it: "
+        hint: "with a renewed key, run `keytree group refresh KEYFILE`; otherwise "
           + "`keytree group remove \(group) \(person.text) --all`")
     case .cannotReencrypt(let items, let count, let obstacle):
       let words =
         switch obstacle {
-        case .notARecipient: "they are sealed to other people only"
+        case .notARecipient: "they are encrypted only to other people"
         case .damaged: "they are damaged"
         }
       let hint =
         switch obstacle {
         case .notARecipient:
-          "an admin who is in all groups concerned can do it; `keytree who ITEM` names the readers"
+          "ask an admin who is in all of these groups; `keytree who ITEM` lists the readers"
         case .damaged: "`keytree check --decrypt` shows what is wrong with them"
         }
       self.init(
         obstacle == .damaged ? .damaged : .cannotDecrypt,
-        "nothing was changed: \(count == 1 ? "1 item" : "\(count) items") cannot be sealed again: \(words)",
+        "nothing was changed: \(count == 1 ? "1 item" : "\(count) items") cannot be re-encrypted: \(words)",
         hint: hint, details: items.map { "  " + $0.text })
     case .lastAdmin:
       self.init(
-        .failure, "nothing was changed: nobody would be left who can change people or groups",
-        hint: "make somebody else an admin first: `keytree group add GROUP FPR --admin`")
+        .failure, "nothing was changed: no admin would be left who can change people or groups",
+        hint: "make another person an admin first: `keytree group add GROUP FPR --admin`")
     case .losesOwnAccess(let groups):
       let what =
         groups.isEmpty
-        ? "you would be no admin any more"
-        : "you could not read \(groups.map(Self.quote).joined(separator: ", ")) any more"
-      self.init(.failure, "nothing was changed: \(what)", hint: "`--force` does it all the same")
+        ? "you would no longer be an admin"
+        : "you could no longer read \(groups.map(Self.quote).joined(separator: ", "))"
+      self.init(.failure, "nothing was changed: \(what)", hint: "`--force` changes it anyway")
     case .lastReader(let group, let items):
       self.init(
         .failure,
-        "nothing was changed: nobody could read \(items == 1 ? "the item" : "the \(items) items") of group "
-          + "\(Self.quote(group)) any more",
-        hint: "add somebody else first, or move the items: `keytree set ITEM --group NAME`")
+        "nothing was changed: no person would be able to read \(items == 1 ? "the item" : "the \(items) items") "
+          + "of group \(Self.quote(group))",
+        hint: "add another person first, or move the items: `keytree set ITEM --group NAME`")
     case .groupInUse(let group, let items):
       self.init(
         .failure,
@@ -65,52 +65,53 @@ extension ErrorReport {
           "`keytree find --group \(group)` lists them; `keytree set ITEM --group NAME` moves one")
     case .invalid(.emptyDefaultGroup):
       self.init(
-        .failure, "nothing was changed: nobody would be left in group \"default\"",
-        hint: "add somebody else to it first")
+        .failure, "nothing was changed: group \"default\" would be empty",
+        hint: "add another person to it first")
     case .invalid(let error):
       self.init(
-        .failure, "nothing was changed: the policy would be none: \(error.words)",
-        hint: "`keytree status` shows people and groups as they are")
+        .failure, "nothing was changed: the new policy would be invalid: \(error.words)",
+        hint: "`keytree status` shows the current people and groups")
     case .keyFileMissing(let person):
       self.init(
-        .failure, "nothing was changed: there is no key file of \(person.text)",
-        hint: "`keytree group add GROUP KEYFILE` takes it from a file")
+        .failure, "nothing was changed: the key file of \(person.text) is missing",
+        hint: "`keytree group add GROUP KEYFILE` imports it from a file")
     case .keyFilesTooLarge(let limit):
       self.init(
         .failure, "the key files of all people together would have more than \(limit >> 20) MiB",
         hint:
-          "`gpg --export-options export-minimal --export FPR` gives a small key without photos and signatures"
+          "`gpg --export-options export-minimal --export FPR` exports a small key without photos and signatures"
       )
     case .overtaken:
       self.init(
-        .failure, "nothing was changed: somebody else has changed people or groups meanwhile",
-        hint: "look at `keytree status`, and run it again")
+        .failure, "nothing was changed: another process changed people or groups at the same time",
+        hint: "check `keytree status`, then run the command again")
     case .noCommonPolicy:
       self.init(
         .policyNotTrusted,
-        "cannot put your changes on top of theirs: the policy that both come from is not known here",
-        hint: "`keytree trust` shows their policy and takes it, without your changes")
+        "cannot apply your changes on top of theirs: the common predecessor of both policies is not known here",
+        hint: "`keytree trust` shows their policy and accepts it, without your changes")
     }
   }
 
-  /// The report of a file that is not the key of one person.
+  /// Creates the report for a file that is not the key of one person.
   ///
-  /// - Parameter source: What was read, as the person named it; escaped.
+  /// - Parameter source: the name of the source, as the user gave it; escaped.
   package init(_ problem: KeyFile.Problem, source: String) {
-    let hint = "`gpg --show-keys FILE` shows what is in a file; `gpg --export --armor FPR` makes one"
+    let hint = "`gpg --show-keys FILE` shows what is in a file; `gpg --export --armor FPR` exports a key"
     switch problem {
-    case .empty: self.init(.failure, "\(source) holds no public key", hint: hint)
+    case .empty: self.init(.failure, "\(source) contains no public key", hint: hint)
     case .several(let keys):
       self.init(
-        .ambiguous, "\(source) holds \(keys.count) keys", hint: "give a file with the one key that is meant",
+        .ambiguous, "\(source) contains \(keys.count) keys",
+        hint: "give a file that contains only the intended key",
         details: keys.map { "  " + $0.text })
     case .secret:
       self.init(
-        .failure, "\(source) holds a secret key, which its owner shows to nobody", hint: hint)
+        .failure, "\(source) contains a secret key, which must not be shared", hint: hint)
     case .other(let found):
       self.init(
-        .recipientUnusable, "\(source) holds another key: \(found.text)",
-        hint: "compare the fingerprints with the person")
+        .recipientUnusable, "\(source) contains another key: \(found.text)",
+        hint: "compare the fingerprints with that person")
     case .engine(let error): self.init(error, item: nil)
     }
   }

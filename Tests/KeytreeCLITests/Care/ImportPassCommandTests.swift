@@ -59,7 +59,7 @@ struct ImportPassCommandTests {
     #expect(compared == 23)
 
     let second = world.run("import", "pass", source.path, "--accept-loss")
-    #expect(second.code == .done && second.lines.last?.hasPrefix("0 added, 34 already there") == true)
+    #expect(second.code == .done && second.lines.last?.hasPrefix("0 added, 34 already in the store") == true)
     #expect(world.run("find", "--json").text == before)
     #expect(world.run("check", "--decrypt").code == .done)
   }

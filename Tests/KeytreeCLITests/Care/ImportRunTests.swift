@@ -76,7 +76,7 @@ struct ImportRunTests {
     #expect(records.count == 50)
     // The order is that of the file, independent of the order in which the threads finish.
     #expect(try records.map { try keyring.text(of: $0) } == draft.items.map(\.secret.text))
-    #expect(try run(draft, into: keyring, host: store.host).last == "0 added, 50 already there")
+    #expect(try run(draft, into: keyring, host: store.host).last == "0 added, 50 already in the store")
     #expect(try keyring.check(decrypts: true).isClean)
   }
 
@@ -106,6 +106,6 @@ struct ImportRunTests {
     let file = try draft("name,url,username,password\n,https://a.example,me,theirs\n")
     #expect(try run(file, into: keyring, host: store.host).last?.hasPrefix("1 added, 1 of them") == true)
     #expect(try keyring.text(of: old) == "mine")
-    #expect(try run(file, into: keyring, host: store.host).last == "0 added, 1 already there")
+    #expect(try run(file, into: keyring, host: store.host).last == "0 added, 1 already in the store")
   }
 }

@@ -196,6 +196,6 @@ struct ExportCommandTests {
     #expect(world.run("import", "json", file).code == .done)
     #expect(world.run("find", "-g", "work").lines.count == 1)
     #expect(world.run("get", "github.com/alice").text == "ü\u{0}\n")
-    #expect(world.run("import", "json", file).lines == ["0 added, 1 already there"])
+    #expect(world.run("import", "json", file).lines == ["0 added, 1 already in the store"])
   }
 }

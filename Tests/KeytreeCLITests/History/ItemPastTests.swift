@@ -261,7 +261,7 @@ struct ItemPastTests {
     ] {
       let result = world.run(store + words.map { Word($0) })
       #expect(result.code == .gitFailed, "\(words)")
-      #expect(result.diagnosticsText.contains("uses no git\nhint: "))
+      #expect(result.diagnosticsText.contains("has no git repository\nhint: "))
     }
   }
 }

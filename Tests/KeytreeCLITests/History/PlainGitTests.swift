@@ -201,7 +201,7 @@ struct PlainGitTests {
     try program.git(["add", "--", "index", "items"], in: other)
     try program.git(["commit", "-q", "--no-edit"], in: other)
     let report = try clones.there("check", "--repair")
-    #expect(report.contains("brought items/internet-password/h0.example/me.gpg back from the history"))
+    #expect(report.contains("restored items/internet-password/h0.example/me.gpg from the history"))
     #expect(report.contains("kept items/internet-password/n1.example/me.gpg as a conflict copy"))
     #expect(
       try clones.there("get", "h0.example/me") == "old0" && clones.there("get", "h1.example/me") == "old1")

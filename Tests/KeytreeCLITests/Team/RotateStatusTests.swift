@@ -180,7 +180,7 @@ struct RotateStatusTests {
     let refused = carol.run(store + ["rotate", "accept", "a.example", "--reason", "x"])
     #expect(
       refused.code == .policyNotTrusted
-        && refused.diagnosticsText.contains("you are no admin of this keyring"))
+        && refused.diagnosticsText.contains("you are not an admin of this keyring"))
     #expect(try carol.done(store + ["rotate", "status"]).text.hasPrefix("open\t"))
   }
 }

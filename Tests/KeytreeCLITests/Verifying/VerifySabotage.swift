@@ -29,7 +29,7 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     VerifySabotage("an added recipient, unsigned", "its signature does not match it", status: 9) { world in
       try world.forge.succeed([.join(GnuPGKey.bob.fingerprint, group: "default")], by: nil)
     },
-    VerifySabotage("the old policy", "generation 1 after generation 2", status: 9) { world in
+    VerifySabotage("the old policy", "generation 1 follows generation 2", status: 9) { world in
       try world.program.git(["checkout", "-q", "main~1", "--", "policy.json", "policy.json.asc"])
     },
     VerifySabotage("the generation of another policy", "two different ones of generation 2", status: 9) {
@@ -134,11 +134,11 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     VerifySabotage("a missing record", "this file has no record") { world in
       try world.remove(VerifyFixture.recordFile(item))
     },
-    VerifySabotage("both files of an item missing", "the index has this item, but its files are missing") {
+    VerifySabotage("both files of an item missing", "the item is in the index, but its files are missing") {
       world in
       for file in [VerifyFixture.file(item), VerifyFixture.recordFile(item)] { try world.remove(file) }
     },
-    VerifySabotage("a missing line", "the index does not have this item") { world in
+    VerifySabotage("a missing line", "this item is not in the index") { world in
       let path = try #require(ItemPath(validating: "internet-password/\(item)"))
       try world.remove(StoreLayout.shardFile(path.shard, isLocal: false))
     },
@@ -186,8 +186,8 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
     },
     stray(".envrc", "the policy does not allow it"), stray("README.md", "the policy does not allow it"),
     stray(".vscode/tasks.json", "the policy does not allow it"),
-    stray("run.sh", mode: "100755", "a file that can be executed"),
-    stray("items/internet-password/a.example/alice.gpg", mode: "100755", "a file that can be executed"),
+    stray("run.sh", mode: "100755", "an executable file"),
+    stray("items/internet-password/a.example/alice.gpg", mode: "100755", "an executable file"),
     stray(".gitmodules", "this name does not belong in a store"),
     stray("items/.gitattributes", "this name does not belong in a store"),
     stray("items/internet-password/.gpg-id", "this name does not belong in a store"),
