@@ -1,7 +1,7 @@
 package import Arguments
 package import KeyringModel
 
-/// The options that name attributes. Their letters are those of macOS `security`.
+/// The options for attributes. Their letters are those of macOS `security`.
 package enum AttributeOptions {
   private static let heading = "Attributes"
 
@@ -13,13 +13,13 @@ package enum AttributeOptions {
   }
 
   package static let account = text("account", "a", "NAME", "the name of the account")
-  static let serverOrService = text(nil, "s", "NAME", "the server or the service, whichever the class has")
+  static let serverOrService = text(nil, "s", "NAME", "the server or the service, depending on the class")
   package static let server = text("server", nil, "HOST", "the server of an internet password")
   package static let service = text("service", nil, "NAME", "the service of a generic password")
   package static let label = text("label", "l", "TEXT", "the name shown to people")
   package static let comment = text("comment", "j", "TEXT", "a comment")
-  package static let kind = text("kind", "D", "TEXT", "what the secret is, for example `wifi`")
-  static let protocolName = text("protocol", "r", "NAME", "the protocol, for one `https`")
+  package static let kind = text("kind", "D", "TEXT", "the kind of secret, for example `wifi`")
+  static let protocolName = text("protocol", "r", "NAME", "the protocol, for example `https`")
   package static let port = OptionDeclaration(
     "port", short: "P", .required(ValueDeclaration("NUMBER", .integer(0...65535))), help: "the port",
     heading: heading)
@@ -40,7 +40,7 @@ package enum AttributeOptions {
   /// The option that names a field of the item, for commands that work on one field.
   package static let field = OptionDeclaration(
     "field", .required(ValueDeclaration("NAME", .text)),
-    help: "the field NAME of the item in place of the item itself: `otp`, `note` or any other")
+    help: "the field NAME of the item instead of the item itself: `otp`, `note` or any other")
 
   /// The options that each set one attribute.
   package static let plain: [(option: OptionDeclaration, name: AttributeName)] = [
@@ -59,7 +59,7 @@ package enum AttributeOptions {
   package static let forChange: [OptionDeclaration] = all.filter { $0.name != itemClass.name }
 }
 
-/// The attributes that a command line names.
+/// The attributes in a command line.
 package struct GivenAttributes: Equatable, Sendable {
   /// One attribute and its value, as typed.
   package struct Entry: Equatable, Sendable {
@@ -73,11 +73,11 @@ package struct GivenAttributes: Equatable, Sendable {
   package enum Problem: Error, Equatable {
     /// `--attribute` without a name, without `=`, or with a name that is not UTF-8.
     case notNameAndValue
-    /// The group has a name no group can have.
+    /// The name of the group is not valid.
     case badGroup(String)
-    /// There is no such class.
+    /// The class does not exist.
     case badClass(String)
-    /// The field has a name no field can have.
+    /// The name of the field is not valid.
     case badField
     /// `--attribute` with the name `field`: an item cannot become a field, and a field cannot become an item.
     case fieldAsAttribute
@@ -87,7 +87,7 @@ package struct GivenAttributes: Equatable, Sendable {
   package private(set) var itemClass: ItemClass?
   /// The group, if one was given.
   package private(set) var group: String?
-  /// The field, if one was given. It narrows the selection of the other options and selects nothing by itself.
+  /// The field, if one was given. It narrows the selection of the other options, but selects nothing alone.
   package var field: String?
   /// The other attributes, in the order of the command line.
   package private(set) var entries: [Entry] = []
@@ -114,7 +114,7 @@ package struct GivenAttributes: Equatable, Sendable {
         else { throw .notNameAndValue }
         try set(AttributeName(name), Array(value.bytes[(equals + 1)...]))
       case AttributeOptions.port.name:
-        // A number can be written in several ways (`0443`), an attribute in one.
+        // A number can be written in several ways (`0443`), but the attribute has one form.
         let number = value.text.flatMap { Int($0) }.map { Array(String($0).utf8) }
         entries.append(Entry(name: .port, bytes: number ?? value.bytes))
       case let option:
@@ -143,7 +143,7 @@ package struct GivenAttributes: Equatable, Sendable {
     return description
   }
 
-  /// True if the command line names no attribute.
+  /// True if the command line contains no attribute.
   package var isEmpty: Bool { itemClass == nil && group == nil && entries.isEmpty }
 
   private mutating func set(_ name: AttributeName, _ bytes: [UInt8]) throws(Problem) {

@@ -9,13 +9,13 @@ package protocol Command: Sendable {
   static var declaration: CommandDeclaration { get }
   /// The time at which the store's history is brought up to date. The default is never.
   static var history: HistoryUse { get }
-  /// Returns the same for one command line, for a command where it depends on the arguments.
+  /// Returns the time for one command line, for a command in which it depends on the arguments.
   static func history(of call: CommandCall) -> HistoryUse
   /// Runs the command.
   ///
   /// - Parameter call: the command line and its environment.
-  /// - Returns: the exit code. It need not be success: `check` returns a failure when it finds problems.
-  /// - Throws: a failure, which `ErrorReport` turns into a message.
+  /// - Returns: the exit code, which need not be success: `check` returns a failure if it finds problems.
+  /// - Throws: an error, which `ErrorReport` converts to a message.
   static func run(_ call: CommandCall) throws -> ExitCode
 }
 
@@ -85,12 +85,12 @@ package struct CommandCall {
 
   /// Returns the file that an option names, or nil without the option.
   ///
-  /// - Throws: `usage` for `-`, which means standard output elsewhere and is unlikely to be meant as a file name.
+  /// - Throws: a usage error for `-`, which means standard output in other programs and is hardly ever a file name.
   package func secretFile(_ option: OptionDeclaration) throws -> SecretFile? {
     guard let path = arguments.text(option) else { return nil }
     guard path != "-" else {
       throw misuse(
-        .other("without \(option.display) it goes to standard output; `./-` is a file of that name"))
+        .other("standard output is the default without \(option.display); `./-` is a file with that name"))
     }
     return SecretFile(path: path)
   }
@@ -167,9 +167,9 @@ package struct CommandCall {
     case .attribute(let error): KeyringError.invalidAttribute(error)
     case .nothingGiven: misuse(.missingOperand("ITEM"))
     case .namesAnExistingItem:
-      misuse(.other("a reference or an id names an item that exists, not a new one"))
-    case .contradictingClasses: misuse(.other("the name and the options want different classes"))
-    case .contradictingValues(let name): misuse(.other("`\(name.text)` is given two different values"))
+      misuse(.other("a reference or an id identifies an existing item, not a new one"))
+    case .contradictingClasses: misuse(.other("the name and the options specify different classes"))
+    case .contradictingValues(let name): misuse(.other("`\(name.text)` has two different values"))
     }
   }
 }
@@ -180,17 +180,18 @@ extension ItemName.Problem {
     switch self {
     case .empty: .other("the name of an item is empty")
     case .badReference: .other("a reference is `keytree://CLASS/CONTAINER/NAME` or `keytree://id/DIGITS`")
-    case .badID: .other("an id is `#` and 8 to 32 hexadecimal digits; give other names with `--server`")
+    case .badID: .other("an id is `#` and 8 to 32 hexadecimal digits; use `--server` for other names")
     case .address:
       .advised(
-        "the name of an item is no URL",
-        hint: "give host and account, `example.com/alice`; `--server` takes a name with `/` in it")
+        "the name of an item cannot be a URL",
+        hint: "give host and account, for example `example.com/alice`; use `--server` for a name that contains "
+          + "`/`")
     case .unknownClass(let word):
       .advised(
-        "there is no class \(ErrorReport.quote(word)): it is one of "
+        "unknown class \(ErrorReport.quote(word)): it must be one of "
           + ItemName.classWords.map { "`" + $0 + "`" }.joined(separator: ", "),
         hint: Suggestion.nearest(to: word, among: ItemName.classWords).map { "did you mean `\($0):`?" }
-          ?? "a server or service that is called so is given with `--server` or `--service`")
+          ?? "if it is the name of a server or service, use `--server` or `--service`")
     }
   }
 }
@@ -200,10 +201,10 @@ extension GivenAttributes.Problem {
   package var usage: UsageError.Problem {
     switch self {
     case .notNameAndValue: .other("`--attribute` takes NAME=VALUE")
-    case .badGroup: .other("the name of a group is letters, digits, `.`, `_` and `-`")
+    case .badGroup: .other("the name of a group consists of letters, digits, `.`, `_` and `-`")
     case .badField: .other(ErrorReport.fieldRule)
     case .fieldAsAttribute:
-      .advised("a field is not named by `--attribute`", hint: "`--field NAME` means a field of the item")
+      .advised("`--attribute` cannot name a field", hint: "use `--field NAME` for a field of the item")
     case .badClass: .notAChoice("class", choices: ItemName.classWords, suggestion: nil)
     }
   }
@@ -214,12 +215,12 @@ extension ItemSelection.Problem {
   package var usage: UsageError.Problem {
     switch self {
     case .nothingGiven: .missingOperand("ITEM")
-    case .contradictingClasses: .other("the name and the options want different classes")
+    case .contradictingClasses: .other("the name and the options specify different classes")
     case .noClassHasAll: .other("no class of items has all of these attributes")
     case .fieldOfID:
       .advised(
-        "an id means one item, and a field has an id of its own",
-        hint: "name the item as `find` shows it, `github.com/alice --field otp`")
+        "an id identifies one item, and a field has its own id",
+        hint: "use the name that `find` shows, for example `github.com/alice --field otp`")
     }
   }
 }

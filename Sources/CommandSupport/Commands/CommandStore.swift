@@ -5,7 +5,7 @@ package import OpenPGP
 internal import Sync
 internal import Terminal
 
-/// Methods that lead from a command line to a store. All commands open, find and choose items in the same way.
+/// Methods that open a store and find its items, shared by all commands.
 extension CommandCall {
   /// Returns the path of the store.
   ///
@@ -30,20 +30,20 @@ extension CommandCall {
       reportNewPolicy(of: keyring)
       if let removed = keyring.policy.people[keyring.ownFingerprint]?.removed {
         console.complain(
-          "keytree: warning: you were removed from this keyring on \(removed.rfc3339); what was sealed since is for "
-            + "others")
+          "keytree: warning: you were removed from this keyring on \(removed.rfc3339); you cannot read items that "
+            + "were encrypted since then")
       }
     }
   }
 
-  /// Reports a newly accepted policy, even with `--quiet`: no reader is ever added silently.
+  /// Reports a newly accepted policy, even with `--quiet`, so that no reader is added silently.
   private func reportNewPolicy(of keyring: Keyring) {
     guard let before = keyring.policyBefore else { return }
     let policy = keyring.policy
     console.complain(
-      "keytree: people or groups have changed (generation \(policy.generation)), signed by an admin:")
+      "keytree: an admin changed people or groups (generation \(policy.generation)):")
     let lines = PolicyDifference(from: before, to: policy).lines
-    for line in lines.isEmpty ? ["  no person and no group"] : lines { console.complain("  " + line) }
+    for line in lines.isEmpty ? ["  no change of people or groups"] : lines { console.complain("  " + line) }
   }
 
   /// Returns the selected items in the order of their creation, and reports damage in the index.
@@ -69,7 +69,7 @@ extension CommandCall {
   /// Returns a message with the number of problems that are not listed individually, or nil if all are listed.
   package static func words(forRestOf problems: [IndexProblem]) -> String? {
     let rest = problems.count - problemLimit
-    return rest > 0 ? "\(rest) more problems in the index; `keytree check` names all of them" : nil
+    return rest > 0 ? "\(rest) more problems in the index; `keytree check` lists all of them" : nil
   }
 
   /// Returns the one selected item.
@@ -135,7 +135,7 @@ extension EngineStatistics {
   }
 }
 
-/// Calls the library and converts its error to a failure of the command.
+/// Calls the library and rethrows its error.
 package func keyringCall<R: ~Copyable>(_ body: @autoclosure () throws -> R) throws -> R {
   return try body()
 }

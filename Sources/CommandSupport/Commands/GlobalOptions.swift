@@ -4,14 +4,14 @@ package import Arguments
 package struct GlobalOptions: Equatable, Sendable {
   package static let store = OptionDeclaration(
     "store", .required(ValueDeclaration("DIR", .text, completion: .folder)),
-    help: "the folder of the store, in place of `KEYTREE_STORE` and the usual place", isRepeatable: true)
+    help: "the folder of the store, instead of `KEYTREE_STORE` and the default", isRepeatable: true)
   package static let json = OptionDeclaration("json", help: "print one JSON object per line")
   package static let noInput = OptionDeclaration(
-    "no-input", help: "ask nothing: what would need an answer fails at once with exit code 3")
-  package static let quiet = OptionDeclaration("quiet", help: "say nothing on standard error but errors")
+    "no-input", help: "never prompt: fail at once with exit code 3 if an answer is needed")
+  package static let quiet = OptionDeclaration("quiet", help: "print only errors on standard error")
   package static let explain = OptionDeclaration(
     "explain",
-    help: "tell on standard error what was read, parsed, decrypted and started")
+    help: "report on standard error what was read, parsed, decrypted and started")
   package static let help = OptionDeclaration(
     "help", short: "h", help: "explain the command", endsParsing: true)
   package static let version = OptionDeclaration("version", help: "print the version", endsParsing: true)
@@ -19,13 +19,13 @@ package struct GlobalOptions: Equatable, Sendable {
   /// All of them, in the order of the help text.
   package static let all = [store, json, noInput, quiet, explain, help, version]
 
-  /// The folder of the store, if one is given. The last of several wins, so that an alias can be overridden.
+  /// The folder of the store, if one is given. The last value wins, so that the user can override an alias.
   package let store: String?
   /// True if data is printed as JSON.
   package let json: Bool
-  /// True if questions are refused.
+  /// True if prompts are not allowed.
   package let noInput: Bool
-  /// True if diagnostics are left out.
+  /// True if diagnostics are omitted.
   package let quiet: Bool
   /// True if the cost of the work is reported.
   package let explain: Bool

@@ -1,17 +1,17 @@
 package import KeyringModel
 
-/// The item that a name and attributes of the command line describe, before it exists.
+/// A new item that a name and attributes on the command line describe.
 ///
-/// A new item is an internet password by default. `generic:` in front of the name or `--service` makes it a generic
-/// one. Any other class must be given.
+/// A new item is an internet password by default. With the prefix `generic:` or with `--service`, it is a generic
+/// password. Any other class must be given.
 package struct ItemDraft: Equatable, Sendable {
   /// The reason why no draft can be created.
   package enum Problem: Error, Equatable {
-    /// Neither a name nor an attribute.
+    /// The command line has neither a name nor an attribute.
     case nothingGiven
     /// A reference or an id names an existing item.
     case namesAnExistingItem
-    /// The name and the options want different classes.
+    /// The name and the options specify different classes.
     case contradictingClasses
     /// One attribute was given two values.
     case contradictingValues(AttributeName)
@@ -45,7 +45,7 @@ package struct ItemDraft: Equatable, Sendable {
     group = given.group
   }
 
-  /// Creates the draft of an item under a new name. Attributes that the name does not contain stay as they are.
+  /// Creates the draft of an item under a new name. Attributes that the name does not contain are not changed.
   ///
   /// - Parameters:
   ///   - record: the existing item.

@@ -3,13 +3,13 @@ package import KeyringModel
 
 /// An argument of the command line that names an item; CLI.md, "Naming an item".
 ///
-/// - `container/account`, split at the first `/`: an account may contain further ones, a container may not. An
-///   item whose container contains `/` is named by attributes, `--server` or `--service` and `-a`.
-/// - `container`, with any account or none; `container/` is the one without an account.
+/// - `container/account`, split at the first `/`: the account may contain `/`, the container may not. An item whose
+///   container contains `/` is named by attributes: `--server` or `--service`, and `-a`.
+/// - `container`, with any account or none; `container/` is the item without an account.
 /// - `class:` in front: `generic:`, `internet:`, `cert:`, `key:`, or the full name of the class. Other text before a
 ///   colon belongs to the container, `localhost:8080/alice` or `::1`, unless it looks like a class: letters only,
-///   without a port or a second colon after it. That is refused, because a mistyped class would create another item.
-///   A URL is refused as well, because its container would be `https:`. `--server` takes any container.
+///   without a port or a second colon after it. Such text is refused, because a mistyped class would create another
+///   item. A URL is refused as well, because its container would be `https:`. `--server` accepts any container.
 /// - `keytree://...`, a reference.
 /// - `#` and at least eight digits of an id.
 package enum ItemName: Equatable, Sendable {
@@ -20,7 +20,7 @@ package enum ItemName: Equatable, Sendable {
   /// Items with this container and, if given, this account; bytes, as typed.
   case named(itemClass: ItemClass?, container: [UInt8], account: [UInt8]?)
 
-  /// The reason why an argument names no item.
+  /// The reason why an argument is not an item name.
   package enum Problem: Error, Equatable {
     case empty
     case badReference
@@ -82,7 +82,7 @@ package enum ItemName: Equatable, Sendable {
     return isScheme && name[colon...].starts(with: "://".utf8)
   }
 
-  /// Returns the word before the first colon if only a class is written like this, else nil.
+  /// Returns the word before the first colon if it can only be meant as a class, else nil.
   private static func wordLikeClass(_ name: ArraySlice<UInt8>) -> String? {
     guard let colon = name.firstIndex(of: UInt8(ascii: ":")), colon > name.startIndex,
       name[..<colon].allSatisfy(isLetter)
@@ -99,7 +99,7 @@ package enum ItemName: Equatable, Sendable {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 
-  /// Returns the class with a name: a short one, or the one in the index.
+  /// Returns the class with a short name or with the name in the index.
   package static func itemClass(of word: String) -> ItemClass? {
     switch word {
     case "generic": .genericPassword
@@ -144,7 +144,7 @@ extension ItemName {
     }
   }
 
-  /// Returns the name of a field of the item. Only a path identifies the item of a field.
+  /// Returns the name of a field of the item. Only a reference by path is changed.
   package func ofField(_ field: String?) -> ItemName {
     guard let field, case .reference(.path(let path)) = self, path.field == nil else { return self }
     return .reference(.path(path.appending(field: field)))

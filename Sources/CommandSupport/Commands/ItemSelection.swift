@@ -1,7 +1,7 @@
 internal import Encoding
 package import KeyringModel
 
-/// The items that a name and attributes of the command line select.
+/// The items that a name and attributes on the command line select.
 ///
 /// A name without a class selects items of several classes, and each class stores the account in another attribute.
 /// One query cannot express "account or serial number". A broader query therefore finds all of them and more in one
@@ -9,17 +9,17 @@ package import KeyringModel
 package struct ItemSelection: Sendable {
   /// The reason why nothing can be selected.
   package enum Problem: Error, Equatable {
-    /// Neither a name nor an attribute.
+    /// The command line has neither a name nor an attribute.
     case nothingGiven
-    /// The name and the options want different classes.
+    /// The name and the options specify different classes.
     case contradictingClasses
     /// No class has all of the attributes.
     case noClassHasAll
-    /// A field of an item that is identified by its id.
+    /// A field was given for an item that is identified by its id.
     case fieldOfID
   }
 
-  /// A query that finds every selected item, and perhaps others; without a limit, for attributes.
+  /// A query for attributes, without a limit, that finds every selected item and perhaps others.
   package private(set) var query: Query
   /// The folders of a store that contain the files of all selected items.
   package let folders: [String]
@@ -141,7 +141,7 @@ package struct ItemSelection: Sendable {
     return AttributeSchema.value(ofText: bytes, for: name)
   }
 
-  /// Returns true for a fact that every record has.
+  /// Returns true for a member that every record has.
   private static func isRecordField(_ name: AttributeName) -> Bool {
     [.id, .revision, .created, .modified, .secretModified].contains(name)
   }

@@ -12,12 +12,12 @@ package final class OpenedStore {
   private let engine: EngineFactory?
   private var openFolder: FileTree?
   private var openKeyring: Keyring?
-  /// The repository, or nil in it if the store uses none.
+  /// The result of the search for a repository, whose value is nil if the store has none; nil before the search.
   private var foundRepository: Repository??
 
-  /// Names a store without opening it.
+  /// Creates the value without opening the store.
   ///
-  /// - Parameter engine: Creates the OpenPGP engine, for tests; nil for GnuPG.
+  /// - Parameter engine: creates the OpenPGP engine, for tests; nil for GnuPG.
   init(_ environment: Environment, _ globals: GlobalOptions, engine: EngineFactory?) {
     self.environment = environment
     self.globals = globals
@@ -64,7 +64,7 @@ package final class OpenedStore {
   /// Returns the keyring.
   ///
   /// - Parameters:
-  ///   - willUse: Called once for each keyring, before it is returned for the first time.
+  ///   - willUse: a closure that is called once for each keyring, before it is returned for the first time.
   /// - Throws: `KeyringError` with the reason why the store cannot be opened or trusted.
   func keyring(willUse: (Keyring) -> Void) throws -> Keyring {
     if let openKeyring { return openKeyring }
@@ -78,7 +78,7 @@ package final class OpenedStore {
   /// Closes the keyring, because the command has changed the policy. The next use opens it with the new policy.
   package func closeKeyring() { openKeyring = nil }
 
-  /// Returns the policies in the history, or none if git cannot read it. The store then stays untrusted.
+  /// Returns the policies in the history, or none if git cannot read it. In that case the store is not trusted.
   private func pastPolicies() -> HistoricalPolicies {
     guard let repository = try? repository(), let steps = try? PolicyHistoryReader(in: repository).steps()
     else {
@@ -94,9 +94,9 @@ package final class OpenedStore {
       environment: ProcessEnvironment(entries: environment.entries, locale: nil))
   }
 
-  /// Returns the repository of the store, or nil if it uses none.
+  /// Returns the repository of the store, or nil if it has none.
   ///
-  /// - Throws: The errors of `Repository.find`.
+  /// - Throws: the errors of `Repository.find`.
   package func repository() throws -> Repository? {
     if let foundRepository { return foundRepository }
     let repository = try Repository.find(store: try path(), git: git(in:))
@@ -104,7 +104,7 @@ package final class OpenedStore {
     return repository
   }
 
-  /// Forgets the repository, because the user has run git in it and may have changed its configuration, or because the
-  /// command has created one. The next use examines it again.
+  /// Discards the repository, because the user has run git in it and may have changed its configuration, or because
+  /// the command has created one. The next use examines it again.
   package func forgetRepository() { foundRepository = nil }
 }

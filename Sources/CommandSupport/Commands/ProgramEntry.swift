@@ -2,7 +2,7 @@ package import Arguments
 package import Keyring
 package import Terminal
 
-/// The program as its own commands see it: `help`, `completions` and `demo` need all of its commands.
+/// The program, for its own commands: `help`, `completions` and `demo` need all commands of the program.
 package struct ProgramEntry: Sendable {
   /// The declaration of all commands.
   package let declaration: ProgramDeclaration
@@ -22,7 +22,7 @@ package struct ProgramEntry: Sendable {
     self.run = run
   }
 
-  /// The entry for programs that Keytree replaces, whose calls have none of its commands.
+  /// The entry for programs that Keytree replaces, which have none of its commands.
   package static func withoutCommands(_ engine: EngineFactory?) -> ProgramEntry {
     let declaration = ProgramDeclaration(
       name: "keytree", summary: "", globals: [], commands: [], exitCodes: ExitCode.meanings, variables: [])

@@ -7,12 +7,12 @@ extension CommandCall {
   /// Returns git for a folder.
   package func git(in folder: String) -> Git { store.git(in: folder) }
 
-  /// Returns the repository of the store, or nil if it uses none.
+  /// Returns the repository of the store, or nil if it has none.
   ///
-  /// - Throws: The errors of `Repository.find`.
+  /// - Throws: the errors of `Repository.find`.
   package func repository() throws -> Repository? { try store.repository() }
 
-  /// Configures what a clone needs: attributes, and keytree itself for merging and showing.
+  /// Configures a clone: its git attributes, and keytree as merge driver and text converter.
   ///
   /// - Returns: true if anything was missing.
   @discardableResult
@@ -26,7 +26,7 @@ extension CommandCall {
       program: ownProgram, searchPath: environment.searchPath, timeout: try host().lockTimeout)
   }
 
-  /// Finds the committer while the command is still working, so that git has answered when the change is made.
+  /// Returns the committer, and queries git early, so that its answers are available when the change is made.
   ///
   /// - Returns: nil if the store does not exist yet, if it does not use git, or if it cannot be opened. The command
   ///   itself then reports the reason.
@@ -48,7 +48,7 @@ extension CommandCall {
     do {
       try committer.packHistory {
         if console.diagnosticsIsTerminal {
-          console.say("keytree: packing the history, which takes some seconds")
+          console.say("keytree: packing the history; this takes a few seconds")
         }
       }
     } catch {
@@ -60,7 +60,7 @@ extension CommandCall {
 
   private func committer(asksEarly: Bool = false) throws -> Committer? {
     let host = try host()
-    // There is no store, or it cannot be opened. The command reports that itself.
+    // If the store does not exist or cannot be opened, the command reports that itself.
     guard let folder = try? store.folder() else { return nil }
     do {
       guard let repository = try repository() else { return nil }
@@ -72,8 +72,8 @@ extension CommandCall {
     }
   }
 
-  /// Finishes merges by plain git, unless git is still at work. Commands do not depend on it: a failure is reported,
-  /// and the next command tries again.
+  /// Finishes merges by plain git, unless a git operation is in progress. Commands do not depend on it: a failure is
+  /// reported, and the next command tries again.
   package func finishMerges() {
     do {
       // Without a store there is nothing to finish, and the command itself reports why it cannot open one.
@@ -88,12 +88,12 @@ extension CommandCall {
       for path in finished.refused {
         let name = ItemReference.path(path).text
         console.complain(
-          "keytree: warning: undid a change of \(name) that a merge by git has brought: no member of its group signed it"
+          "keytree: warning: undid a change of \(name) from a merge by git: no member of its group signed it"
         )
       }
       if finished.copies > 0 {
         let copies = finished.copies == 1 ? "1 conflict copy" : "\(finished.copies) conflict copies"
-        console.say("A merge by git has left \(copies); `keytree resolve` lists what is in conflict.")
+        console.say("A merge by git left \(copies); `keytree resolve` lists the conflicts.")
       }
     } catch {
       for line in ErrorReport(describing: error).lines { console.complain(line) }
@@ -106,7 +106,7 @@ extension CommandCall {
   ///   - repository: the repository of the clone.
   ///   - folder: the folder of the store.
   ///   - allowed: the files that the store may contain.
-  ///   - isTold: true if the files that stay withheld are reported.
+  ///   - isTold: true if files that remain withheld are reported.
   package func placeWithheldFiles(
     in repository: Repository, of folder: FileTree, _ allowed: AllowedFiles, isTold: Bool
   ) throws {
@@ -114,7 +114,7 @@ extension CommandCall {
       allowed, in: folder, timeout: try host().lockTimeout)
     for file in withheld where isTold {
       console.complain(
-        "keytree: warning: \(file.path) is in the history and not put in place: "
+        "keytree: warning: \(file.path) is in the history, but was not checked out: "
           + file.reason.words)
     }
   }
@@ -134,8 +134,8 @@ extension CommandCall {
     return try keyring.restore(found)
   }
 
-  /// Refuses to create a store in a repository that already has one: each would treat the files of the other as files
-  /// that do not belong to it.
+  /// Throws an error if the repository already contains another store: each store would treat the files of the other
+  /// as files that do not belong to it.
   ///
   /// - Parameter path: the folder of the store, which need not exist.
   /// - Throws: `SyncError` with `anotherStore`; `GitError`.
@@ -165,14 +165,14 @@ extension CommandCall {
     try repository.refuseOtherStores()
     try setUp(repository)
     if !repository.prefix.isEmpty {
-      // From now on it counts as the store's own repository.
+      // From now on, this repository is the store's own.
       let timeout = try host().lockTimeout
       let tree = try FileTree(at: path)
       try repository.beginStore(tree, timeout: timeout)
-      return ["Its history is kept in the repository \(repository.top)."]
+      return ["Its history is in the git repository \(repository.top)."]
     }
     let branch = try repository.branch()
-    return ["Its history is kept by git, on the branch \(branch ?? "HEAD")."]
+    return ["Its history is in git, on the branch \(branch ?? "HEAD")."]
   }
 
   /// The path of this program, for git to call.

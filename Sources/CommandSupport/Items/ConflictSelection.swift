@@ -6,7 +6,7 @@ internal import KeyringModel
 package struct ConflictSelection {
   package static let option = OptionDeclaration(
     "copy", .required(ValueDeclaration("DIGITS", .text)),
-    help: "a conflict copy of the item, by the first digits that `keytree resolve` shows")
+    help: "the conflict copy of the item with these first digits, as `keytree resolve` shows them")
 
   private let call: CommandCall
   private let keyring: Keyring
@@ -17,7 +17,7 @@ package struct ConflictSelection {
     self.keyring = keyring
   }
 
-  /// Returns the conflict copies of the selected item: versions of it, or of an item that wants its path.
+  /// Returns the conflict copies of the selected item: versions of it, or of another item with the same path.
   ///
   /// - Throws: the errors of reading the conflict copies, or `usage` for operands that select nothing.
   package func copies(of selection: ItemSelection) throws -> [ConflictCopy] {
@@ -40,7 +40,7 @@ package struct ConflictSelection {
 
   /// Returns the one conflict copy of the selected item.
   ///
-  /// - Throws: `other` with `notFound` if there is none, and with `ambiguous` if there are several.
+  /// - Throws: `other` with `notFound` if no copy matches, and with `ambiguous` if several match.
   package func one(of selection: ItemSelection) throws -> ConflictCopy {
     let copies = try copies(of: selection)
     guard let copy = copies.first else { throw none }
@@ -58,7 +58,7 @@ package struct ConflictSelection {
   package var none: CommandError {
     .other(
       .notFound, message: "\(call.nameForMessages(0)) has no such conflict copy",
-      hint: "`keytree resolve` lists what is in conflict")
+      hint: "`keytree resolve` lists the conflicts")
   }
 }
 

@@ -5,8 +5,8 @@ package import Terminal
 
 /// The storage of an edited secret without losing any edit (threat T31).
 ///
-/// The item may change while the user edits. Its revision is compared with the one that was edited: if they differ,
-/// both versions are kept. If the store cannot be written at all, the user may try again as often as they like.
+/// The item may change while the user edits it. If its revision differs from the one that was edited, both versions
+/// are kept. If the store cannot be written, the user may retry any number of times.
 package struct EditedSecret {
   /// The result of storing the secret.
   package enum Outcome {
@@ -34,7 +34,7 @@ package struct EditedSecret {
 
   /// Stores the secret.
   ///
-  /// - Throws: `KeyringError` with the error of storing, once the user gives up.
+  /// - Throws: `KeyringError` if the secret cannot be stored and the user does not retry.
   package func store(_ secret: consuming SecretBytes) throws -> Outcome {
     let secret = secret
     while true {
@@ -42,7 +42,7 @@ package struct EditedSecret {
         return try put(secret)
       } catch {
         for line in ErrorReport(describing: error).lines { console.complain(line) }
-        // The answer no, and a missing answer, discard the edited secret.
+        // Without the answer yes, the edited secret is discarded.
         let again = try console.confirm("The edited secret is not stored yet. Try again")
         if !again { throw error }
       }

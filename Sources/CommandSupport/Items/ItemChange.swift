@@ -3,8 +3,7 @@ package import Keyring
 package import KeyringModel
 internal import Secrets
 
-/// A change of a login: new attributes of its item, and with them perhaps a new name or group, which its fields also
-/// get.
+/// A change of a login: new attributes of its item. If they change the name or the group, its fields change with it.
 package struct ItemChange {
   /// The item as it was found, with its fields.
   package let login: Login

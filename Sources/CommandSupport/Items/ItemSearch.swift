@@ -5,15 +5,15 @@ internal import KeyringModel
 /// The search of `keytree find`: text in any attribute, attributes, an order and a limit.
 package struct ItemSearch {
   package static let ignoreCase = OptionDeclaration(
-    "ignore-case", short: "i", help: "take capital and small letters for the same")
+    "ignore-case", short: "i", help: "ignore case")
   package static let limit = OptionDeclaration(
     "limit", .required(ValueDeclaration("N|all", .integer(1...Int.max, or: ["all"]))),
-    help: "list at most N items; all is the default")
+    help: "list at most N items (default: all)")
   static let sort = OptionDeclaration(
     "sort", .required(ValueDeclaration("NAME", .text)),
-    help: "sort by an attribute, by its name in the index, or by `container`; else by time of creation")
+    help: "sort by `container` or an attribute, given by its name in the index (default: time of creation)")
 
-  /// The options of a search, besides those for attributes.
+  /// The options of a search, in addition to those for attributes.
   package static let options = [ignoreCase, limit, sort]
 
   private let call: CommandCall
@@ -46,7 +46,7 @@ package struct ItemSearch {
 
   /// The result of a search.
   package struct Found {
-    /// Items with their fields, in the requested order. A field whose item no longer exists is listed by itself.
+    /// Items with their fields, in the requested order. A field whose item no longer exists is listed separately.
     package var logins: [Login]
     /// Damage found in the index.
     package let problems: [IndexProblem]
@@ -54,11 +54,11 @@ package struct ItemSearch {
     package let isIndexLost: Bool
   }
 
-  /// Returns the result, in the requested order and cut to the limit. Reports damage in the index, and the cost.
+  /// Returns the result, in the requested order and up to the limit. Reports damage in the index, and the cost.
   ///
   /// - Throws: a usage error if the order does not apply to the items found; `KeyringError`.
   package func run(in index: Index) throws -> Found {
-    // Fields in the same pass, because reading the index is most of the cost of a search.
+    // The same pass finds the fields, because reading the index is most of the cost of a search.
     var search = query
     search.includesFields = true
     var matches = try index.find(search)
@@ -70,7 +70,7 @@ package struct ItemSearch {
     if let order, !matches.items.isEmpty, !order.applies(to: matches.items) {
       throw call.misuse(
         .advised(
-          "--sort is `container` or the name of an attribute, and no item found has this one",
+          "--sort must be `container` or the name of an attribute that an item in the result has",
           hint: "`keytree get ITEM --attributes` shows the attributes of an item by their names"))
     }
     if let order { matches.items = order.sorted(matches.items) }
@@ -88,7 +88,7 @@ package struct ItemSearch {
     var places = Set(items.map(\.loginPlace))
     let accepted = selection?.ofFields
     var alone = fields.filter { !places.contains($0.loginPlace) && accepted?.accepts($0) != false }
-    // Items that exist but do not match the query themselves.
+    // Finds items that exist, but do not match the query.
     let asked = Dictionary(grouping: alone, by: \.loginPlace).compactMap(\.value.first)
     let queries = asked.map { field in
       var item = Query.login(of: field)

@@ -6,7 +6,7 @@ package import Sync
 extension CommandCall {
   /// Returns the repository of the store.
   ///
-  /// - Throws: `GitError` with `noRepository` if the store uses none.
+  /// - Throws: `GitError` with `noRepository` if the store has none.
   package func requireRepository() throws -> Repository {
     // Report a missing store before a missing repository.
     _ = try openIndex()
@@ -14,7 +14,7 @@ extension CommandCall {
     return repository
   }
 
-  /// Returns the one selected item in the store now, or nil if there is none.
+  /// Returns the one selected item that is in the store now, or nil if no item matches.
   ///
   /// - Throws: `ambiguous`, `KeyringError`.
   package func find(one selection: ItemSelection, in index: Index) throws -> ItemRecord? {
@@ -57,7 +57,7 @@ extension CommandCall {
     try RemovedItems(below: selection.folders, in: repository).removals
   }
 
-  /// Returns the only one of some items, or nil if there is none.
+  /// Returns the single item of a list, or nil if the list is empty.
   ///
   /// - Throws: `ambiguous` with the candidates, by their ids if they had the same name.
   package func settleOne(_ records: [ItemRecord]) throws -> ItemRecord? {

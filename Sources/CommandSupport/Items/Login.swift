@@ -3,7 +3,7 @@ package import KeyringModel
 
 /// An item together with its fields.
 package struct Login {
-  /// The item, or a field whose item no longer exists and which is listed by itself.
+  /// The item, or a field that is listed separately because its item no longer exists.
   package let item: ItemRecord
   /// Its fields, sorted by their names.
   package let fields: [ItemRecord]
@@ -36,8 +36,8 @@ package struct Login {
     fields.compactMap(\.field).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
   }
 
-  /// Returns the changes of the fields that follow from a change of the item. The fields keep its primary key, and
-  /// those in its group stay in its group.
+  /// Returns the changes of the fields that follow from a change of the item. The fields get the primary key of the
+  /// item, and those in its group move with it to a new group.
   ///
   /// - Parameter changes: the changes of the item.
   package func changes(followingItem changes: AttributeChanges) -> [(

@@ -6,8 +6,8 @@ internal import Terminal
 
 /// The storage of a new secret, for `add` and `generate`.
 ///
-/// Everything that can be known to fail is checked before the user is asked for the secret or a pipe is read: the
-/// store, its policy, the attributes, the group, and whether the item exists. The library checks again under its lock.
+/// Before the prompt for the secret or the first read of a pipe, it checks the store, its policy, the attributes, the
+/// group and that the item does not exist. The library checks them again under its lock.
 package struct NewItemStorage {
   private let call: CommandCall
   private let keyring: Keyring
@@ -47,12 +47,12 @@ package struct NewItemStorage {
       ?? login?.fields.first { $0.field == given.field }
     try call.requireWritable(keyring, group: existing?.group ?? item.group)
     if let existing, !mayReplace { throw KeyringError.itemExists(existing.reference) }
-    // Otherwise the secret would go where git carries it to other machines, despite `--local`.
+    // Otherwise git would transfer the secret to other machines, despite `--local`.
     if isLocal, existing?.isLocal == false {
       throw CommandError.other(
         .alreadyExists,
-        message: "cannot keep \(path.text) on this machine alone: the store has it already",
-        hint: "remove it first, or leave out `--local`")
+        message: "cannot keep \(path.text) only on this machine: it is already in the store",
+        hint: "remove it first, or omit `--local`")
     }
     self.item = item
     self.keyring = keyring
@@ -62,7 +62,7 @@ package struct NewItemStorage {
 
   /// The name of the item for messages, escaped.
   package var name: String {
-    let path = try? item.path()  // It had one when the item was looked at.
+    let path = try? item.path()  // `init` has already checked that the item has a path.
     return path?.text ?? ""
   }
 
@@ -103,7 +103,7 @@ private struct NewField {
   private let call: CommandCall
   private let selection: ItemSelection
   private let group: String?
-  /// True if the name is a reference or an id. It then cannot describe an item that does not exist.
+  /// True if the name is a reference or an id, which cannot describe an item that does not exist.
   let needsLogin: Bool
 
   /// - Throws: a usage error.
@@ -127,14 +127,14 @@ private struct NewField {
     guard places.count == 1, matches.items.count == 1 || !inGroup.isEmpty else {
       throw CommandError.ambiguous(name, candidates: matches.items.map(\.reference.text))
     }
-    if item.field != nil { throw call.misuse(.other("a field has no fields of its own")) }
+    if item.field != nil { throw call.misuse(.other("a field cannot have fields")) }
     return try call.login(of: item, in: index)
   }
 }
 
 extension CommandCall {
-  /// Returns the draft for a name and attributes, which must include something to find the item by: `-rf` is not a
-  /// name, but a protocol called `f`.
+  /// Returns the draft for a name and attributes, which must include a container or an account: `-rf` is not a name,
+  /// but a protocol called `f`.
   ///
   /// - Throws: a usage error, or `KeyringError` for an attribute that the class cannot have.
   fileprivate func newItemDraft(_ name: ItemName?, _ given: GivenAttributes) throws -> ItemDraft {
@@ -146,7 +146,8 @@ extension CommandCall {
     return draft
   }
 
-  /// Refuses early what writing would refuse later: a policy that is not the accepted one, an unknown group.
+  /// Throws the errors that writing would throw later: a policy that is not trusted, an unknown group, or a user who
+  /// is not a member.
   package func requireWritable(_ keyring: Keyring, group: String? = nil) throws {
     if let distrust = keyring.distrust { throw KeyringError.policyNotTrusted(distrust) }
     let me = keyring.ownFingerprint
@@ -156,7 +157,7 @@ extension CommandCall {
     if !members.contains(me) { throw KeyringError.team(.notInGroup(group)) }
   }
 
-  /// Returns the item at a path, if there is one.
+  /// Returns the item at a path, if it exists.
   package func find(_ path: ItemPath, in index: Index) throws -> ItemRecord? {
     let matches = try index.find(Query(predicates: [.path(path)], limit: .one))
     explain(matches.statistics)

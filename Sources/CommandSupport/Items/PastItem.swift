@@ -4,7 +4,7 @@ internal import Secrets
 internal import Sync
 internal import Terminal
 
-/// An item as it was in the past: `keytree get ITEM --at REV`.
+/// A historical item: `keytree get ITEM --at REV`.
 ///
 /// The name leads to an id, and the id to the item in the commit, which may have had another name. Both steps start
 /// from the index or from unverified records; ``secret(in:)`` verifies each of them.
@@ -51,7 +51,7 @@ package struct PastItem {
     else {
       throw CommandError.other(
         .notFound,
-        message: "there is neither a commit nor a revision of this item at \(ErrorReport.quote(revision))",
+        message: "\(ErrorReport.quote(revision)) is neither a commit nor a revision of this item",
         hint: "`keytree history ITEM` shows the revisions of an item")
     }
     self.store = store
@@ -60,10 +60,9 @@ package struct PastItem {
 
   /// Verifies the item and every record that led to it, and decrypts it.
   ///
-  /// - Throws: `KeyringError` with `itemDamaged` if the commit lacks a file or no member of today's group signed the
-  ///   record,
-  ///   with `bindingMismatch` if the name does not lead to the item, and with the other errors of reading an item;
-  ///   `GitError`.
+  /// - Throws: `KeyringError` with `itemDamaged` if the commit lacks a file or no current member of the group signed the
+  ///   record, with `bindingMismatch` if the name does not lead to the item, and with the other errors of reading an
+  ///   item; `GitError`.
   package func secret(in keyring: Keyring) throws -> SecretBytes {
     let item = try store.item(at: record.path, in: keyring)
     let named: ItemRecord
@@ -96,7 +95,7 @@ package struct PastItem {
     }
     let named = try call.settleOne(records.filter(selection.accepts))
     if let named {
-      if present != nil { call.console.say("Another item had the name then: #\(named.id.hex).") }
+      if present != nil { call.console.say("Another item had this name in that commit: #\(named.id.hex).") }
       return (named, .name)
     }
     if present == nil {
@@ -112,7 +111,7 @@ package struct PastItem {
     throw CommandError.other(
       .notFound,
       message: "\(call.nameForMessages(0)) was not in the store in the commit \(store.commit.prefix(12))",
-      hint: "`keytree history ITEM` shows since when the store has it")
+      hint: "`keytree history ITEM` shows when it was added")
   }
 
   /// Returns the latest version whose revision begins with the given digits.

@@ -3,20 +3,20 @@ package import Keyring
 package import KeyringModel
 internal import Terminal
 
-/// The check whether more people than before can read a secret.
+/// The confirmation of a change that lets more people read a secret.
 package enum Widening {
   package static let option = OptionDeclaration(
-    "widen", help: "without a question when more people will be able to read it")
+    "widen", help: "do not ask, even if more people will be able to read it")
 }
 
 extension CommandCall {
-  /// Asks before the secret of an item gets readers that it does not have.
+  /// Asks the user before additional people can read the secret of an item.
   ///
   /// - Parameters:
-  ///   - record: The item as it is.
-  ///   - group: The group that the secret is to be in; nil where it stays.
-  ///   - keyring: The keyring.
-  /// - Throws: `cancelled`; `promptImpossible` where nobody can answer.
+  ///   - record: the item before the change.
+  ///   - group: the new group of the secret; nil if it does not change.
+  ///   - keyring: the keyring.
+  /// - Throws: `cancelled`; `promptImpossible` if no prompt is possible.
   package func confirmWidening(_ record: ItemRecord, to group: String?, in keyring: Keyring) throws {
     guard let group, group != record.group, let members = keyring.policy.groups[group] else { return }
     let before = keyring.policy.groups[record.group] ?? []
@@ -27,7 +27,7 @@ extension CommandCall {
     if arguments.has(Widening.option) { return }
     let item = record.reference.text
     guard try console.confirm("Let them read \(item)") else {
-      throw TerminalError.cancelled(action: "the item stays where it is")
+      throw TerminalError.cancelled(action: "the item was not moved")
     }
   }
 }

@@ -8,27 +8,27 @@ internal import Terminal
 
 /// The destination of a secret with `--clip`: the clipboard, for a limited time.
 ///
-/// It is created before any decryption, so that a missing clipboard costs no passphrase prompt.
+/// It is created before any decryption, so that a missing clipboard does not cause a passphrase prompt first.
 package struct ClipboardTarget {
   package static let clip = OptionDeclaration(
     "clip", .optional(ValueDeclaration("N", .integer(0...86_400))),
     help:
-      "put it into the clipboard, print nothing, and clear it after N seconds, 45 when not given, never with 0"
+      "copy it to the clipboard, print nothing, and clear it after N seconds (default 45; 0 means never)"
   )
   static let osc52 = OptionDeclaration(
     "osc52",
-    help: "with `--clip`: into the clipboard of this terminal, also over ssh; waits until it is cleared")
+    help: "with `--clip`: use the clipboard of this terminal, also with ssh; waits until it is cleared")
   /// The options for the clipboard.
   package static let options = [clip, osc52]
   /// The help text about the clipboard, for each of the commands.
   package static let details = [
-    "`--clip` uses wl-copy on Wayland, xclip or xsel on X11, and clip.exe in the Windows Subsystem for Linux; each is "
-      + "handed the secret on its standard input alone. After the time it is cleared by a process in the background, "
-      + "unless something else is in the clipboard by then. Programs that keep a history of the clipboard may have "
-      + "taken it. wl-copy itself keeps it, until then, in a file below /tmp that only you can read, which is on disk "
+    "`--clip` uses wl-copy on Wayland, xclip or xsel on X11, and clip.exe in the Windows Subsystem for Linux. The "
+      + "program receives the secret only on its standard input. When the time is over, a background process clears "
+      + "the clipboard, unless it contains something else by then. Clipboard managers may have saved the secret. "
+      + "Until it is cleared, wl-copy keeps it in a file below /tmp that only you can read. The file is on disk "
       + "unless /tmp is in memory.",
-    "`--osc52` hands it to the terminal itself, which works over ssh where the terminal allows it. It cannot be "
-      + "read back, so keytree waits, and clears it when the time is over or at Enter or Ctrl-C.",
+    "`--osc52` sends the secret to the terminal, which also works with ssh if the terminal allows it. The clipboard "
+      + "cannot be read back, so keytree waits and clears it when the time is over or you press Enter or Ctrl-C.",
   ]
   /// The name of the command that clears the clipboard.
   package static let clearCommand = "clear-clipboard"
@@ -65,7 +65,7 @@ package struct ClipboardTarget {
   /// - Throws: a usage error.
   package static func refuseContradictions(_ call: CommandCall) throws {
     if call.arguments.has(osc52), !call.arguments.has(clip) {
-      throw call.misuse(.other("\(osc52.display) goes with \(clip.display)"))
+      throw call.misuse(.other("\(osc52.display) requires \(clip.display)"))
     }
   }
 
@@ -92,8 +92,8 @@ package struct ClipboardTarget {
     }
     let mark = ClipboardMark(of: secret)
     let turns = try ClipboardTurns(session: clipboard.turnSession, in: base)
-    // From here on no signal ends this process before the clearing process exists: programs like xclip keep the content
-    // even after this process has ended.
+    // From here on, no signal ends this process before the clearing process exists: programs like xclip keep the
+    // content even after this process has ended.
     let interruption = Interruption()
     defer { interruption?.stop() }
     let deadline = seconds > 0 ? call.environment.clock().microseconds / 1_000_000 + Int64(seconds) : nil
@@ -108,7 +108,8 @@ package struct ClipboardTarget {
       try turns.take(mark, until: deadline)
       if seconds > 0 { try startClearing(mark, clipboard) }
     } catch {
-      // Content that no process would clear must not stay. If this fails as well, there is nothing more to try.
+      // The content must not stay, because no process would clear it. Clearing is best effort: the first error is
+      // reported.
       try? clipboard.clear()
       throw error
     }
@@ -127,29 +128,29 @@ package struct ClipboardTarget {
     run.output = .discarded
     run.errors = .discarded
     run.timeout = .seconds(5)
-    // It exits as soon as its copy waits in the background.
+    // The process returns as soon as its child waits in the background.
     guard let outcome = try? run.run(), outcome.succeeded else {
       throw CommandError.other(
-        .failure, message: "cannot copy to the clipboard: the process that would clear it does not start",
-        hint: "`--clip=0` copies it and leaves the clearing to you")
+        .failure, message: "cannot copy to the clipboard: the process that would clear it cannot be started",
+        hint: "`--clip=0` copies it and never clears it")
     }
   }
 
   private func deliverToTerminal(_ secret: borrowing SecretBytes, as name: String) throws {
     guard let terminal else { return }
-    // From here on no signal ends this process before the clipboard is cleared. If signals cannot be held back, the
-    // secret is copied nevertheless: the user sees how long it should stay, and that it was not cleared.
+    // From here on, no signal ends this process before the clipboard is cleared. If signals cannot be blocked, the
+    // secret is copied nevertheless: the user sees the time limit, and that the clipboard was not cleared.
     let signals = seconds > 0 ? try? SignalWatch() : nil
     defer { signals?.stop() }
     try terminal.copy(secret)
     guard seconds > 0 else {
-      call.console.say("Handed \(name) to the clipboard of the terminal.")
+      call.console.say("Sent \(name) to the clipboard of the terminal.")
       return
     }
     let asks = !call.globals.noInput
     call.console.say(
-      "Handed \(name) to the clipboard of the terminal for \(time)"
-        + (asks ? "; Enter clears it at once." : "."))
+      "Sent \(name) to the clipboard of the terminal for \(time)"
+        + (asks ? "; press Enter to clear it now." : "."))
     let ending = terminal.wait(seconds, asks: asks, signals: signals)
     try terminal.clear()
     if case .signal(let number) = ending { throw CommandError.exit(status: 128 + number) }

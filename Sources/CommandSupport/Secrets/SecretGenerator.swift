@@ -4,7 +4,7 @@ package import Secrets
 /// A generator of random secrets without bias, directly in wiped memory.
 ///
 /// Every character or word has the same probability: the standard library's `next(upperBound:)` rejects values that
-/// would favour some. The random source is a parameter; commands use `SystemRandomNumberGenerator`, which is
+/// would cause a bias. The random source is a parameter; commands use `SystemRandomNumberGenerator`, which is
 /// `getrandom(2)`.
 package struct SecretGenerator: Equatable, Sendable {
   /// The composition of a secret.
@@ -42,9 +42,9 @@ package struct SecretGenerator: Equatable, Sendable {
   package var explanation: String {
     switch recipe {
     case .characters(let charset, let length):
-      "\(length) characters out of \(charset.characters.count): \(entropy) bits of entropy"
+      "\(length) characters from a set of \(charset.characters.count): \(entropy) bits of entropy"
     case .words(let count):
-      "\(count) words out of \(WordList.count): \(entropy) bits of entropy"
+      "\(count) words from a list of \(WordList.count): \(entropy) bits of entropy"
     }
   }
 

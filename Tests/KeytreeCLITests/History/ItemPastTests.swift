@@ -152,7 +152,7 @@ struct ItemPastTests {
     world.succeed("add", "a.example/alice", input: "two")
     let result = world.run("get", "a.example/alice", "--at", "HEAD~2")
     #expect(result.text == "one")
-    #expect(result.diagnosticsText.hasPrefix("Another item had the name then: #"))
+    #expect(result.diagnosticsText.hasPrefix("Another item had this name in that commit: #"))
     #expect(world.run("get", "a.example/alice", "--at", "HEAD~1").code == .notFound)
     #expect(world.succeed("get", "a.example/alice", "--at", "HEAD") == "two")
   }

@@ -32,7 +32,7 @@ struct RotateNextTests {
     for fact in [
       "url        https://a.example/login", "server     a.example", "account    alice",
       "read by    Bob Example <bob@keytree.example>, who left on ", "1 more is open",
-      "A new secret, 24 characters out of 94: 157 bits of entropy:",
+      "A new secret, 24 characters from a set of 94: 157 bits of entropy:",
     ] {
       #expect(result.diagnosticsText.contains(fact), "\(fact) in \(result.diagnosticsText)")
     }
