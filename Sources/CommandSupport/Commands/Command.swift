@@ -184,8 +184,8 @@ extension ItemName.Problem {
     case .address:
       .advised(
         "the name of an item cannot be a URL",
-        hint: "give host and account, for example `example.com/alice`; use `--server` for a name that contains "
-          + "`/`")
+        hint: "give host and account, for example `example.com/alice`; use `--server` for a name that "
+          + "contains `/`")
     case .unknownClass(let word):
       .advised(
         "unknown class \(ErrorReport.quote(word)): it must be one of "

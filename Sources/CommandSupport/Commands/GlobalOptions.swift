@@ -11,7 +11,7 @@ package struct GlobalOptions: Equatable, Sendable {
   package static let quiet = OptionDeclaration("quiet", help: "print only errors on standard error")
   package static let explain = OptionDeclaration(
     "explain",
-    help: "report on standard error what was read, parsed, decrypted and started")
+    help: "print to standard error what was read, parsed, decrypted and started")
   package static let help = OptionDeclaration(
     "help", short: "h", help: "explain the command", endsParsing: true)
   package static let version = OptionDeclaration("version", help: "print the version", endsParsing: true)

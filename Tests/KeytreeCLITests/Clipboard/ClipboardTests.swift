@@ -229,7 +229,7 @@ struct ClipboardTests {
     let terminal = try PseudoTerminal(
       ["get", "github.com/alice", "--clip", "--osc52"], variables: world.program.variables)
     try terminal.wait(for: "\u{1B}]52;c;aHVudGVyMg==\u{07}")
-    try terminal.wait(for: "Enter clears it at once.")
+    try terminal.wait(for: "press Enter to clear it now.")
     terminal.type("\r")
     try terminal.wait(for: "\u{1B}]52;c;IA==\u{07}\u{1B}]52;c;\u{07}")
     #expect(terminal.finish().code == 0)
