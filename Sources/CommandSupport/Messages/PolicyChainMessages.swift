@@ -21,7 +21,7 @@ extension ChainProblem {
       "its signer cannot be determined: the key file of \(admins.map(\.text).joined(separator: ", ")) is missing or "
         + "is not the one that the previous policy names"
     case .keyExchanged(let person):
-      "the key file of \(person.text) is missing, or is not the one that it names"
+      "the key file of \(person.text) is missing, or is not the one that the policy names"
     case .older(let generation, let before):
       "it is outdated: generation \(generation) follows generation \(before)"
     case .forked(let generation): "two different policies have generation \(generation)"
