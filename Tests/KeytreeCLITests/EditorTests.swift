@@ -243,7 +243,7 @@ final class EditorTests {
     let command = try EditorCommand(name + " -X", searchPath: "relative:" + scripts.path, folder: "/f")
     #expect(command.family == family)
     #expect(command.path == scripts.path + "/" + name)
-    #expect(command.words.starts(with: [name, "-X"] + options))
+    #expect(command.message.starts(with: [name, "-X"] + options))
     #expect(command.variables.first == "TMPDIR=/f")
     #expect(command.variables.count == (family == .nvi ? 2 : 1))
   }

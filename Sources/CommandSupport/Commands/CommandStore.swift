@@ -58,7 +58,7 @@ extension CommandCall {
   package func tell(_ problems: [IndexProblem]) {
     for problem in problems.prefix(Self.problemLimit) {
       console.complain(
-        "keytree: warning: \(problem.file): \(problem.problem.words)")
+        "keytree: warning: \(problem.file): \(problem.problem.message)")
     }
     if let rest = Self.words(forRestOf: problems) { console.complain("keytree: warning: \(rest)") }
   }

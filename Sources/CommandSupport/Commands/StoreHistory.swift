@@ -115,7 +115,7 @@ extension CommandCall {
     for file in withheld where isTold {
       console.complain(
         "keytree: warning: \(file.path) is in the history, but was not checked out: "
-          + file.reason.words)
+          + file.reason.message)
     }
   }
 

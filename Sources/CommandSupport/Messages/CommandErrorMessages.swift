@@ -19,7 +19,7 @@ extension TerminalError: ReportableError {
 extension UserFileError: ReportableError {
   package var report: ErrorReport {
     ErrorReport(
-      ErrorReport.exitCode(errno), "cannot \(action) \(path): \(ErrorReport.words(errno))",
+      ErrorReport.exitCode(errno), "cannot \(action) \(path): \(ErrorReport.systemMessage(errno))",
       hint: ErrorReport.hint(errno))
   }
 }
@@ -118,11 +118,11 @@ extension ErrorReport {
         .failure, "cannot store the secret: it is longer than \(limit) bytes", hint: Self.largeSecretHint)
     case .inputFailed(let number):
       self.init(
-        .failure, "cannot read standard input: \(Self.words(number))",
+        .failure, "cannot read standard input: \(Self.systemMessage(number))",
         hint: "use a file or a pipe as standard input, as in `keytree add ITEM < FILE`")
     case .outputFailed(let number):
       self.init(
-        .failure, "cannot write standard output: \(Self.words(number))",
+        .failure, "cannot write standard output: \(Self.systemMessage(number))",
         hint: "write to a pipe, or to a file on a disk with free space")
     }
   }

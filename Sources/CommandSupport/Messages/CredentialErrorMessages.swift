@@ -14,7 +14,7 @@ extension ErrorReport {
         hint: "nothing was changed; the request is not shown, because it may contain a secret")
     case .notJSON(let problem):
       self.init(
-        .failure, "cannot read the request of the other program: \(problem.words)",
+        .failure, "cannot read the request of the other program: \(problem.message)",
         hint: "nothing was changed; the request is not shown, because it may contain a secret")
     case .notRepresentable(let reference):
       self.init(

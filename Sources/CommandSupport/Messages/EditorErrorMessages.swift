@@ -22,7 +22,7 @@ extension ErrorReport {
         hint: "set `XDG_RUNTIME_DIR`, or pipe the new secret to `keytree set ITEM --secret`")
     case .notStarted(let program, let number):
       self.init(
-        .failure, "cannot edit: cannot start \(Self.quote(program)): \(Self.words(number))",
+        .failure, "cannot edit: cannot start \(Self.quote(program)): \(Self.systemMessage(number))",
         hint: setEditor)
     case .failed:
       self.init(.failure, "nothing was stored: \(failure.reason ?? "")", hint: again)
@@ -42,7 +42,7 @@ extension ErrorReport {
       self.init(.cancelled, "nothing was stored: the editor removed the file", hint: again)
     case .systemCall(let action, let path, let number):
       self.init(
-        .failure, "cannot edit: cannot \(action) \(path): \(Self.words(number))",
+        .failure, "cannot edit: cannot \(action) \(path): \(Self.systemMessage(number))",
         hint: Self.hint(number))
     }
   }

@@ -86,7 +86,7 @@ package struct ErrorReport: Equatable, Sendable {
   }
 
   /// Returns the system's message for an error number; `strerror(3)`.
-  package static func words(_ number: Int32) -> String {
+  package static func systemMessage(_ number: Int32) -> String {
     guard let text = unsafe strerror(number) else { return "error \(number)" }
     return unsafe String(cString: text)
   }

@@ -6,16 +6,16 @@ internal import OpenPGP
 
 extension Finding.Kind {
   /// The description of the problem, which follows the path in a line. Escaped.
-  package var words: String {
+  package var message: String {
     switch self {
-    case .shard(let problem): problem.words
-    case .stray(let reason): reason.words
+    case .shard(let problem): problem.message
+    case .stray(let reason): reason.message
     case .fileMissing: "the encrypted file of this item is missing"
     case .itemMissing: "the item is in the index, but its files are missing"
     case .notAdopted: "this file has no record: another program created it, or the record was lost"
     case .notInIndex: "this item is not in the index"
-    case .damaged(let damage): damage.words
-    case .bindingMismatch(let mismatch): "binding mismatch: \(mismatch.words)"
+    case .damaged(let damage): damage.message
+    case .bindingMismatch(let mismatch): "binding mismatch: \(mismatch.message)"
     case .passRecipients:
       "the recipients listed for other programs differ from the members of the group `default`"
     case .undecryptable(let error):
@@ -25,15 +25,15 @@ extension Finding.Kind {
     case .recipientsUnknown(.unknownGroup(let group)):
       "its recipients cannot be checked: the policy has no group \(ErrorReport.quote(group))"
     case .recipientsUnknown(.unusableKey(let person, let problem)):
-      "its recipients cannot be checked: the key \(person.text) cannot be used: \(problem.words)"
+      "its recipients cannot be checked: the key \(person.text) cannot be used: \(problem.message)"
     case .unsafe(.ownedBy(let user)): "it belongs to user \(user), who can change it"
     case .unsafe(.writableByOthers): "others can write to it (`chmod go-w` removes the permission)"
-    case .policy(let distrust): "the policy is not trusted: \(distrust.words)"
-    case .key(_, let problem): "this key cannot be used: \(problem.words)"
+    case .policy(let distrust): "the policy is not trusted: \(distrust.message)"
+    case .key(_, let problem): "this key cannot be used: \(problem.message)"
     case .keyEnds(_, let end): "this key expires soon (\(end.rfc3339))"
-    case .keyFile(_, let fault): fault.words
-    case .chain(let problem): "the policy is not trusted: \(problem.words)"
-    case .branch(let loss): loss.words
+    case .keyFile(_, let fault): fault.message
+    case .chain(let problem): "the policy is not trusted: \(problem.message)"
+    case .branch(let loss): loss.message
     case .transaction: "the record of an interrupted change cannot be read"
     case .unfinished: "a change was interrupted; the next command that writes finishes it"
     }
@@ -80,7 +80,7 @@ extension Finding.Kind {
 
 extension StrayReason {
   /// The reason why something is not part of a store.
-  package var words: String {
+  package var message: String {
     switch self {
     case .link: "a symbolic link, which is never followed"
     case .special: "a pipe, a socket or a device"
@@ -103,7 +103,7 @@ extension Finding {
   /// The finding as one line for people.
   package var line: String {
     let place = commit.map { " in commit \(String($0.prefix(12)))" } ?? ""
-    return "\(path)\(place): \(kind.words)"
+    return "\(path)\(place): \(kind.message)"
   }
 
   /// The finding as JSON, for programs.
@@ -113,7 +113,7 @@ extension Finding {
   package var members: [JSONMember] {
     [
       JSONMember("path", .string(path)), JSONMember("problem", .string(kind.word)),
-      JSONMember("text", .string(kind.words)), JSONMember("repairable", .bool(kind.isForRepair)),
+      JSONMember("text", .string(kind.message)), JSONMember("repairable", .bool(kind.isForRepair)),
     ] + (commit.map { [JSONMember("commit", .string($0))] } ?? [])
   }
 }

@@ -5,7 +5,7 @@ package import Sync
 extension ErrorReport {
   /// Creates the report for an error of git.
   package init(_ error: GitError) {
-    self.init(.gitFailed, Self.words(error), hint: Self.hint(error))
+    self.init(.gitFailed, Self.message(of: error), hint: Self.hint(error))
   }
 
   /// Creates the report for a change that is stored but not committed.
@@ -16,12 +16,12 @@ extension ErrorReport {
   }
 
   /// Returns the description of the error, without its consequence for the command.
-  package static func words(_ error: GitError) -> String {
+  package static func message(of error: GitError) -> String {
     switch error {
     case .notInstalled: "git is not installed, or only in a folder that other users can change"
     case .tooOld(let version):
       "cannot use git \(version): it must be \(Git.oldestVersion.0).\(Git.oldestVersion.1) or newer"
-    case .process(let error): "cannot run git: \(words(error))"
+    case .process(let error): "cannot run git: \(Self.message(of: error))"
     case .failed(let command, let status, ""): "`git \(command)` failed (status \(status))"
     case .failed(let command, _, let message): "`git \(command)` failed: \(message.trimmed)"
     case .killed(let command, let signal): "`git \(command)` was killed by signal \(signal)"
@@ -48,13 +48,13 @@ extension ErrorReport {
     }
   }
 
-  private static func words(_ error: ProcessError) -> String {
+  private static func message(of error: ProcessError) -> String {
     switch error {
     case .notFound(let program): "\(program) was not found"
-    case .notExecutable(let program, let number): "\(program): \(words(number))"
+    case .notExecutable(let program, let number): "\(program): \(systemMessage(number))"
     case .containsNUL: "an argument contains a NUL character"
     case .tooMuchOutput(_, _, let limit): "it printed more than \(limit) bytes"
-    case .systemCall(let action, let path, let number): "cannot \(action) \(path): \(words(number))"
+    case .systemCall(let action, let path, let number): "cannot \(action) \(path): \(systemMessage(number))"
     }
   }
 

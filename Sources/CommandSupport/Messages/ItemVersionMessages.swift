@@ -4,7 +4,7 @@ internal import Sync
 
 extension ItemVersion {
   /// The changes, for people; not escaped.
-  package var words: String { changes.map(\.words).joined(separator: "; ") }
+  package var message: String { changes.map(\.message).joined(separator: "; ") }
 
   /// The version for programs.
   package var members: [JSONMember] {
@@ -50,7 +50,7 @@ extension ItemVersion.Change {
     }
   }
 
-  fileprivate var words: String {
+  fileprivate var message: String {
     switch self {
     case .added: "added"
     case .alreadyThere: "already existed; this clone has no older history"

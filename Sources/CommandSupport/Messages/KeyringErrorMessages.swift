@@ -40,7 +40,7 @@ extension ErrorReport {
         hint: "find the items first, then get the secret of one")
     case .invalidQuery(let error):
       self.init(
-        .usage, "cannot answer the query: \(error.words)",
+        .usage, "cannot answer the query: \(error.message)",
         hint: "`keytree help find` lists the searchable attributes")
     case .invalidAttribute(let error):
       self.init(error)
@@ -61,16 +61,16 @@ extension ErrorReport {
         hint: "choose another name, or remove that item first; `keytree add --update` replaces its secret")
     case .itemDamaged(let reference, let damage):
       self.init(
-        .damaged, "cannot use \(reference.text): \(damage.words)",
+        .damaged, "cannot use \(reference.text): \(damage.message)",
         hint: damage.isForRepair
           ? "`keytree check --repair` repairs it"
           : Self.damageHint)
     case .bindingMismatch(let reference, let mismatch):
       self.init(
-        .damaged, "cannot use \(reference.text): binding mismatch: \(mismatch.words)",
+        .damaged, "cannot use \(reference.text): binding mismatch: \(mismatch.message)",
         hint: mismatch.hint)
     case .shardDamaged(let file, let problems):
-      let first = problems.first.map { ": \($0.words)" } ?? ""
+      let first = problems.first.map { ": \($0.message)" } ?? ""
       self.init(
         .damaged, "cannot write to \(file)\(first)",
         hint: "`keytree check --repair` repairs it; nothing is deleted")
@@ -99,7 +99,7 @@ extension ErrorReport {
       self.init(error, item: reference?.text)
     case .policyNotTrusted(let distrust):
       self.init(
-        .policyNotTrusted, "the policy of the store is not trusted: \(distrust.words)",
+        .policyNotTrusted, "the policy of the store is not trusted: \(distrust.message)",
         hint: distrust.hint)
     case .unknownGroup(let group):
       self.init(
@@ -126,7 +126,7 @@ extension ErrorReport {
     switch error.reason {
     case .system(let number):
       self.init(
-        .failure, "cannot \(error.operation) \(path): \(Self.words(number))", hint: Self.hint(number))
+        .failure, "cannot \(error.operation) \(path): \(Self.systemMessage(number))", hint: Self.hint(number))
     case .notARegularFile:
       self.init(
         .damaged, "cannot \(error.operation) \(path): it is a link, a folder or a device, not a file",
@@ -192,17 +192,17 @@ extension ErrorReport {
       self.init(.damaged, "\(subject): the message is damaged", hint: Self.damageHint)
     case .alteredRecipients:
       self.init(
-        .damaged, "\(subject): \(BindingMismatch.recipients.words)", hint: BindingMismatch.recipients.hint)
+        .damaged, "\(subject): \(BindingMismatch.recipients.message)", hint: BindingMismatch.recipients.hint)
     case .notEncrypted:
       self.init(.damaged, "\(subject): the file contains no encrypted message", hint: Self.damageHint)
     case .tooLarge(let limit):
       self.init(
         .damaged, "\(subject): its contents are larger than \(limit) bytes", hint: Self.damageHint)
     case .message(let error):
-      self.init(.damaged, "\(subject): \(error.words)", hint: Self.damageHint)
+      self.init(.damaged, "\(subject): \(error.message)", hint: Self.damageHint)
     case .unusableKey(let fingerprint, let problem):
       self.init(
-        .recipientUnusable, "cannot use the key \(fingerprint.text): \(problem.words)", hint: doctor)
+        .recipientUnusable, "cannot use the key \(fingerprint.text): \(problem.message)", hint: doctor)
     case .noRecipients:
       self.init(.recipientUnusable, "cannot encrypt: there are no recipients", hint: doctor)
     case .wrongRecipients(let expected, let found, let setting):

@@ -5,10 +5,10 @@ internal import KeyringModel
 
 extension ChainProblem {
   /// The reason why a policy does not follow from the previous one. Not escaped.
-  package var words: String {
+  package var message: String {
     switch self {
     case .missing: "it does not exist here"
-    case .unreadable(let error): error.words
+    case .unreadable(let error): error.message
     case .foreign: "it belongs to another keyring"
     case .unsigned: "it has no signature"
     case .badSignature: "its signature does not match it"
@@ -47,7 +47,7 @@ extension ChainProblem {
 
 extension KeyFileProblem {
   /// The description of a problem with a key file.
-  package var words: String {
+  package var message: String {
     switch self {
     case .notInPolicy: "this is not the key file that the policy names"
     case .empty: "it contains no key"
@@ -61,7 +61,7 @@ extension KeyFileProblem {
 
 extension BranchLoss {
   /// The loss that a push would cause.
-  package var words: String {
+  package var message: String {
     switch self {
     case .deleted: "the branch would be deleted"
     case .rewritten(let old):

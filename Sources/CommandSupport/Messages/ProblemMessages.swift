@@ -6,18 +6,18 @@ internal import OpenPGP
 
 extension ItemDamage {
   /// The description of the damage to an item's files.
-  package var words: String {
+  package var message: String {
     switch self {
     case .missing: "its encrypted file is missing"
     case .noRecord: "its record is missing, so it is not signed"
-    case .badRecord(let error): error.words
+    case .badRecord(let error): error.message
     case .badSignature: "its record is not signed by a member of its group"
     case .notInIndex: "it is not in the index"
     case .notAsRecorded: "its encrypted file is not the one that its record describes"
     case .notAFile: "its file is a link, a folder or a device"
     case .tooLarge(let limit): "its file is larger than \(limit) bytes"
     case .contentsTooLarge(let limit): "its contents are larger than \(limit) bytes, although its file is not"
-    case .notAMessage(let error): error.words
+    case .notAMessage(let error): error.message
     case .corrupt: "its file is damaged"
     }
   }
@@ -33,10 +33,10 @@ extension ItemDamage {
 
 extension RecordError {
   /// The reason why a file is not the record of an item.
-  package var words: String {
+  package var message: String {
     switch self {
     case .notARecord: "its record cannot be read: it does not have two lines"
-    case .line(let error): "its record cannot be read: \(error.words)"
+    case .line(let error): "its record cannot be read: \(error.message)"
     case .noProof: "its record has no readable proof"
     case .notProven: "its record was changed after it was signed"
     case .noStatement: "the signature of its record is missing or has an unknown format"
@@ -46,17 +46,17 @@ extension RecordError {
 
 extension RecordProblem {
   /// The reason why a record is not accepted.
-  package var words: String {
+  package var message: String {
     switch self {
-    case .damage(let damage): damage.words
-    case .mismatch(let mismatch): mismatch.words
+    case .damage(let damage): damage.message
+    case .mismatch(let mismatch): mismatch.message
     }
   }
 }
 
 extension BindingMismatch {
   /// The difference between the item and the requested one.
-  package var words: String {
+  package var message: String {
     switch self {
     case .keyring: "its record was signed for another keyring"
     case .place: "its record belongs to another item"
@@ -73,7 +73,7 @@ extension BindingMismatch {
 
 extension PolicyDistrust {
   /// The reason why the policy is not trusted.
-  package var words: String {
+  package var message: String {
     switch self {
     case .notPinned: "this machine has not accepted it yet"
     case .changed(let generation, let pinned):
@@ -92,7 +92,7 @@ extension PolicyDistrust {
         + "them are not available"
     case .unsigned: "it has no signature"
     case .badSignature: "it is not signed by an admin"
-    case .unreadable(let error): error.words
+    case .unreadable(let error): error.message
     case .pinUnreadable: "this machine's record of the accepted policy cannot be read"
     case .keyMissing(let fingerprint): "the key file of \(fingerprint.text) is missing"
     case .keyChanged(let fingerprint, let name):
@@ -114,10 +114,10 @@ extension PolicyDistrust {
 
 extension PolicyError {
   /// The reason why a policy cannot be read.
-  package var words: String {
+  package var message: String {
     switch self {
     case .unknownFormat(let format): "it has format \(format), which needs a newer version of keytree"
-    case .malformed(let error): "it cannot be read: \(error.words)"
+    case .malformed(let error): "it cannot be read: \(error.message)"
     case .missing(let field): "`\(field)` is missing"
     case .invalid(let field): "`\(field)` has an invalid value"
     case .unexpected(let field): "`\(field)` is not allowed"
@@ -142,7 +142,7 @@ extension PolicyError {
 
 extension QueryError {
   /// The description of the problem with a query.
-  package var words: String {
+  package var message: String {
     switch self {
     case .secretOfAllMatches: "the secrets of all matches are never returned"
     case .limitNotPositive(let number): "the limit \(number) is not positive"
@@ -157,7 +157,7 @@ extension QueryError {
 
 extension JSONError {
   /// The reason why a text is not valid JSON of a store.
-  package var words: String {
+  package var message: String {
     switch self {
     case .tooLarge(let limit): "longer than \(limit) bytes"
     case .tooDeep(let limit): "nested deeper than \(limit)"
@@ -179,7 +179,7 @@ extension JSONError {
 
 extension MessageError {
   /// The reason why a file is not an encrypted message.
-  package var words: String {
+  package var message: String {
     switch self {
     case .empty: "the file is empty"
     case .tooLarge(let limit): "the file is larger than \(limit) bytes"
@@ -199,7 +199,7 @@ extension MessageError {
 
 extension KeyProblem {
   /// The description of the problem with a key.
-  package var words: String {
+  package var message: String {
     switch self {
     case .missing: "it does not exist"
     case .expired(let time): "it has expired (\(time.rfc3339))"
@@ -219,10 +219,10 @@ extension KeyProblem {
 
 extension ShardFinding {
   /// The description of the problem with a shard.
-  package var words: String {
+  package var message: String {
     func list(_ lines: [Int]) -> String { lines.map(String.init).joined(separator: ", ") }
     return switch self {
-    case .badLine(let number, let error): "line \(number) cannot be read: \(error.words)"
+    case .badLine(let number, let error): "line \(number) cannot be read: \(error.message)"
     case .duplicatePath(let path, let lines): "lines \(list(lines)) have the same path \(path.text)"
     case .duplicateID(let id, let lines): "lines \(list(lines)) have the same id \(id.hex)"
     case .notCanonical(let line): "line \(line) is not in canonical form"
@@ -236,11 +236,11 @@ extension ShardFinding {
 
 extension IndexLineError {
   /// The reason why a line cannot be read or written.
-  package var words: String {
+  package var message: String {
     switch self {
     case .empty: "it is empty"
     case .tooLong(let limit): "it is longer than \(limit) bytes"
-    case .json(let error): "it is not the JSON of an index: \(error.words)"
+    case .json(let error): "it is not the JSON of an index: \(error.message)"
     case .missing(let name): "`\(name.text)` is missing"
     case .invalid(let name): "`\(name.text)` has an invalid value"
     case .misplaced(let name): "`\(name.text)` is not allowed there"

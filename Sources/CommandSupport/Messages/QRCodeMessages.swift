@@ -18,7 +18,7 @@ extension ErrorReport {
         hint: "make the window wider, or use a smaller font")
     case .failed(let number):
       self.init(
-        .failure, "cannot create the QR code: \(ErrorReport.words(number))",
+        .failure, "cannot create the QR code: \(ErrorReport.systemMessage(number))",
         hint: ErrorReport.hint(number))
     }
   }

@@ -3,7 +3,7 @@ internal import Secrets
 
 extension SecretJSONError {
   /// The description of the problem.
-  package var words: String {
+  package var message: String {
     switch self {
     case .empty: "it is empty"
     case .truncated: "its JSON is truncated"

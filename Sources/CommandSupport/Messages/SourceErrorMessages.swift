@@ -61,9 +61,9 @@ extension CommandError {
     case .encrypted:
       reason = "it is encrypted by the program that wrote it"
       hint = "export it again without a password, import it, and remove the file"
-    case .json(let problem): reason = problem.words
-    case .xml(let problem): reason = problem.words
-    case .archive(let problem): reason = problem.words
+    case .json(let problem): reason = problem.message
+    case .xml(let problem): reason = problem.message
+    case .archive(let problem): reason = problem.message
     case .line(let number, let problem): reason = "line \(number): \(problem)"
     case .otherFormat(let expected): reason = "it is not \(expected)"
     }
@@ -80,7 +80,8 @@ extension CommandError {
       let place = path.isEmpty ? store : "\(store)/\(show(path))"
       let code: ExitCode = path.isEmpty && number == ENOENT ? .notFound : .failure
       self = .other(
-        code, message: "cannot read \(place): \(ErrorReport.words(number))", hint: ErrorReport.hint(number))
+        code, message: "cannot read \(place): \(ErrorReport.systemMessage(number))",
+        hint: ErrorReport.hint(number))
     case .tooDeep(let path, let limit):
       self = .other(
         .failure,
@@ -104,9 +105,9 @@ extension CommandError {
 
 extension PassTreeError {
   /// The reason why one file of a store cannot be read, for the report.
-  package var words: String {
+  package var message: String {
     switch self {
-    case .failed(_, let number): "cannot be read: \(ErrorReport.words(number))"
+    case .failed(_, let number): "cannot be read: \(ErrorReport.systemMessage(number))"
     case .tooDeep(_, let limit): "its folders are nested deeper than \(limit) levels"
     case .tooMany(let limit): "more than \(limit) files"
     case .tooLarge(_, let limit): "larger than \(limit) bytes"
@@ -126,14 +127,14 @@ extension EngineError {
     case .alteredRecipients: "its recipients were changed"
     case .notEncrypted: "it contains no encrypted message"
     case .tooLarge(let limit): "its contents are larger than \(limit) bytes"
-    case .message(let error): error.words
+    case .message(let error): error.message
     default: nil
     }
   }
 }
 
 extension XMLProblem {
-  fileprivate var words: String {
+  fileprivate var message: String {
     switch self {
     case .truncated: "its XML is truncated"
     case .malformed(let line): "line \(line) is not valid XML"
@@ -145,7 +146,7 @@ extension XMLProblem {
 }
 
 extension ArchiveProblem {
-  fileprivate var words: String {
+  fileprivate var message: String {
     switch self {
     case .notAnArchive: "it is not a ZIP archive, or it is truncated"
     case .damaged: "it is a damaged ZIP archive"

@@ -7,11 +7,11 @@ extension RefusedChange {
   package var warning: String {
     let words =
       switch reason {
-      case .record(let fault): fault.words
-      case .file(let reason): reason.words
+      case .record(let fault): fault.message
+      case .file(let reason): reason.message
       case .tooLarge(let size, let limit): "it has \(size) bytes, and the limit is \(limit)"
       case .needed: "it was removed, and no store can be read without it"
-      case .policy(let error): error.words
+      case .policy(let error): error.message
       }
     return "keytree: warning: refused \(path): \(words)"
   }
@@ -105,7 +105,7 @@ extension ErrorReport {
       let reason: String =
         switch error {
         case .full(let limit): "it would have more than \(limit) bytes"
-        case .line(let error): error.words
+        case .line(let error): error.message
         case .damaged, .wrongShard: "it is damaged"
         }
       self.init(

@@ -22,7 +22,7 @@ extension ErrorReport {
       self.init(
         .recipientUnusable,
         "cannot encrypt for group \(Self.quote(group)): the key of \(name) (\(person.text)) cannot be "
-          + "used: \(problem.words)",
+          + "used: \(problem.message)",
         hint: "with a renewed key, run `keytree group refresh KEYFILE`; otherwise "
           + "`keytree group remove \(group) \(person.text) --all`")
     case .cannotReencrypt(let items, let count, let obstacle):
@@ -69,7 +69,7 @@ extension ErrorReport {
         hint: "add another person to it first")
     case .invalid(let error):
       self.init(
-        .failure, "nothing was changed: the new policy would be invalid: \(error.words)",
+        .failure, "nothing was changed: the new policy would be invalid: \(error.message)",
         hint: "`keytree status` shows the current people and groups")
     case .keyFileMissing(let person):
       self.init(

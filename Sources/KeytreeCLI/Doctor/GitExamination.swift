@@ -67,7 +67,7 @@ struct GitExamination {
     list += strangers.map { stranger in
       let path = stranger.path
       return .wrong(
-        "tracked", "\(path): \(stranger.reason.words)",
+        "tracked", "\(path): \(stranger.reason.message)",
         advice: stranger.reason == .notAllowed
           ? "`keytree policy allow \(path)` allows it; `keytree git rm --cached --sparse \(path)` removes it from the history"
           : "`keytree git rm --cached --sparse \(path)` removes it from the history")

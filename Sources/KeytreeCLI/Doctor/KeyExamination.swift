@@ -51,7 +51,7 @@ struct KeyExamination {
       guard let problem = key.problem(for: .encrypt, at: now) ?? key.problem(for: .sign, at: now) else {
         return lifetime(of: key, name)
       }
-      return .note("key", "\(name): \(problem.words)")
+      return .note("key", "\(name): \(problem.message)")
     }
     guard list.contains(where: { $0.state != .note }) || own.contains(where: isUsable) else {
       return list + [
@@ -84,10 +84,10 @@ struct KeyExamination {
     if let stored {
       if inRing != nil, known == nil {
         return .wrong(
-          "key", "\(name): \(stored.words) in the store, but not in your keyring",
+          "key", "\(name): \(stored.message) in the store, but not in your keyring",
           advice: "`gpg --armor --export \(key.fingerprint.text)` into \(file)")
       }
-      return .wrong("key", "\(name): \(stored.words)", advice: advice(stored, key.fingerprint, mine, file))
+      return .wrong("key", "\(name): \(stored.message)", advice: advice(stored, key.fingerprint, mine, file))
     }
     switch known {
     case nil, .missing: return nil
@@ -97,7 +97,7 @@ struct KeyExamination {
         advice: "`gpg --edit-key \(key.fingerprint.text) enable save`, or take the person out of the store")
     case let problem?:
       return .wrong(
-        "key", "\(name): \(problem.words), says your keyring; the store does not know it yet",
+        "key", "\(name): \(problem.message), says your keyring; the store does not know it yet",
         advice: advice(problem, key.fingerprint, mine, file))
     }
   }

@@ -39,7 +39,7 @@ struct StoreExamination {
     if let failure {
       let report = ErrorReport(failure)
       guard case .policyNotTrusted(let reason) = failure else { return [.failed("store", report)] }
-      return folder + [.wrong("policy", reason.words, advice: reason.hint)]
+      return folder + [.wrong("policy", reason.message, advice: reason.hint)]
     }
     return folder + policy + unfinished
   }
@@ -59,7 +59,7 @@ struct StoreExamination {
   private var policy: [Diagnosis] {
     guard let keyring else { return [] }
     if let distrust = keyring.distrust {
-      return [.wrong("policy", distrust.words, advice: distrust.hint)]
+      return [.wrong("policy", distrust.message, advice: distrust.hint)]
     }
     let policy = keyring.policy
     let people = policy.people.values.count { $0.removed == nil }

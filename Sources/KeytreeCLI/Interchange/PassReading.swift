@@ -70,7 +70,7 @@ final class PassReading: Sendable {
     do {
       message = ArmoredMessage.binary(try tree.ciphertext(of: entry))
     } catch {
-      return Part(draft: PassImport.unreadable(entry, reason: error.words), isDecrypted: false)
+      return Part(draft: PassImport.unreadable(entry, reason: error.message), isDecrypted: false)
     }
     do {
       let plaintext = try reader.open(message, limit: PassTree.fileLimit)

@@ -72,7 +72,7 @@ enum HistoryCommand: Command {
         "\(version.commit.time.rfc3339.prefix(19))Z", String(version.commit.name.prefix(12)),
         String(version.lastRecord?.revision.hex.prefix(8) ?? ""),
         isTerminal ? DisplayWidth.cut(Escaping.terminal.show(author), to: Table.listCellWidth) : author,
-        version.words,
+        version.message,
       ])
     }
     call.console.write(table)

@@ -59,7 +59,7 @@ enum InjectCommand: Command {
     guard error.errno == EEXIST else { return error }
     return CommandError.other(
       .alreadyExists,
-      message: "cannot \(error.action) \(error.path): \(ErrorReport.words(EEXIST))",
+      message: "cannot \(error.action) \(error.path): \(ErrorReport.systemMessage(EEXIST))",
       hint: "`--force` replaces it")
   }
 

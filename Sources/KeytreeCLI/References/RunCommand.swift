@@ -71,7 +71,7 @@ enum RunCommand: Command {
     }
     let problem = program.run(path, as: call.environment.launch)
     return try cannotStart(
-      words, ErrorReport.words(problem), hint: hint(problem), problem == ENOENT ? 127 : 126, call)
+      words, ErrorReport.systemMessage(problem), hint: hint(problem), problem == ENOENT ? 127 : 126, call)
   }
 
   /// Returns the variables to set, in order. A variable of the environment is included only if its value is a

@@ -27,12 +27,12 @@ struct Rotations {
   /// Warns of each reason why there may be more entries.
   func reportGaps(_ console: Console) {
     for gap in sortedGaps {
-      console.complain("keytree: warning: the list may not be complete: \(gap.words)")
+      console.complain("keytree: warning: the list may not be complete: \(gap.message)")
       console.complain("hint: \(gap.hint)")
     }
     // Those that only the current members could read hide nothing.
     if strays > 0, !list.gaps.contains(.strays(strays)) {
-      console.say("\(AccessHistory.Gap.strays(strays).words).")
+      console.say("\(AccessHistory.Gap.strays(strays).message).")
     }
   }
 }
@@ -51,7 +51,7 @@ extension AccessHistory.Gap {
     }
   }
 
-  fileprivate var words: String {
+  fileprivate var message: String {
     switch self {
     case .noHistory: "the store has no history, so who could read a secret before is not known"
     case .cutOff: "this clone has only the later part of the history"

@@ -46,14 +46,14 @@ struct HistoryFacts {
   }
 
   /// The facts for people; escaped.
-  var words: String {
+  var message: String {
     switch state {
     case .none: return "none"
     case .unknown(let reason): return reason
     case .kept(let branch, let top, let waiting, let distance, let stop):
       let place = branch.map { "on the branch \($0)" } ?? "on no branch"
       let around =
-        (top.map { " of \($0)" } ?? "") + (distance.map(Self.words) ?? "")
+        (top.map { " of \($0)" } ?? "") + (distance.map(Self.message(of:)) ?? "")
         + (stop.map { "; \($0)" } ?? "")
       switch waiting {
       case 0: return place + around
@@ -64,7 +64,7 @@ struct HistoryFacts {
     }
   }
 
-  private static func words(_ distance: Distance) -> String {
+  private static func message(of distance: Distance) -> String {
     let parts = [(distance.ahead, "ahead of"), (distance.behind, "behind")].filter { $0.0 > 0 }
       .map { "\($0.0) \($0.1)" }
     let place = distance.remote

@@ -111,7 +111,7 @@ enum InitCommand: Command {
     // If a name matches no key, list the existing keys, because one of them may be meant.
     let seen = candidates.isEmpty ? keys.candidates : candidates
     throw CommandError.noUsableKey(
-      named: name, seen.map { key in show(key) + (key.problem.map { ": " + $0.words } ?? "") },
+      named: name, seen.map { key in show(key) + (key.problem.map { ": " + $0.message } ?? "") },
       someAreUsable: !keys.usable.isEmpty)
   }
 

@@ -53,7 +53,7 @@ struct StoreStatus {
     list.add("store", path)
     if let keyring { list.add("keyring", keyring.policy.keyring.hex) }
     list.add("items", countWords)
-    list.add("git", history.words)
+    list.add("git", history.message)
     if conflictCopies > 0 {
       let copies = conflictCopies == 1 ? "1 conflict copy" : "\(conflictCopies) conflict copies"
       list.add("conflicts", "\(copies); `keytree resolve` lists them")
@@ -64,7 +64,7 @@ struct StoreStatus {
       list.add("expires", "\(fingerprint.text)  \(name(fingerprint)), \(expires.rfc3339)")
     }
     for problem in damage.prefix(CommandCall.problemLimit) {
-      list.add("damage", "\(problem.file): \(problem.problem.words)")
+      list.add("damage", "\(problem.file): \(problem.problem.message)")
     }
     if let rest = CommandCall.words(forRestOf: damage) { list.add("damage", rest) }
     for folder in unfinished { list.add("unfinished", folder) }
@@ -81,7 +81,7 @@ struct StoreStatus {
   }
 
   private var policyWords: String {
-    if let distrust { return "NOT TRUSTED: \(distrust.words)" }
+    if let distrust { return "NOT TRUSTED: \(distrust.message)" }
     guard let policy = keyring?.policy else { return "" }
     return "generation \(policy.generation), accepted"
   }
@@ -109,7 +109,7 @@ struct StoreStatus {
           damage.map { problem in
             .object([
               JSONMember("path", .string(problem.file)),
-              JSONMember("text", .string(problem.problem.words)),
+              JSONMember("text", .string(problem.problem.message)),
             ])
           })),
       JSONMember(
@@ -122,7 +122,7 @@ struct StoreStatus {
             ])
           })),
     ]
-    if let distrust { members.append(JSONMember("distrust", .string(distrust.words))) }
+    if let distrust { members.append(JSONMember("distrust", .string(distrust.message))) }
     if let policy = keyring?.policy {
       members += [
         JSONMember("keyring", .string(policy.keyring.hex)),

@@ -26,7 +26,7 @@ enum TextconvCommand: Command {
       let content = try UserFile.read(file, limit: limit)
       bytes = unsafe content.withBytes { unsafe Array($0) }
     } catch let error as UserFileError {
-      call.console.print("unreadable: \(ErrorReport.words(error.errno))")
+      call.console.print("unreadable: \(ErrorReport.systemMessage(error.errno))")
       return .done
     }
     let lines =
@@ -83,7 +83,7 @@ enum ShownFile {
       let keys = header.recipients.map(\.text).joined(separator: " ")
       return "encrypted file, \(bytes.count) bytes, for \(keys)"
     } catch {
-      return "not an encrypted file, \(bytes.count) bytes: \(error.words)"
+      return "not an encrypted file, \(bytes.count) bytes: \(error.message)"
     }
   }
 }

@@ -92,7 +92,7 @@ enum TrustCommand: Command {
     let isAboutKey = if case .keyExchanged = reason { true } else { false }
     return .other(
       .policyNotTrusted,
-      message: "the policy of the store is not trusted: \(reason.words)",
+      message: "the policy of the store is not trusted: \(reason.message)",
       hint: isAboutKey
         ? "restore the file in `keys` from git; `keytree group refresh KEYFILE` takes over a newer key"
         : "restore `policy.json`, its signature and `keys` from git or a backup, or ask an admin you know")
@@ -116,7 +116,7 @@ enum TrustCommand: Command {
     switch trust.standing {
     case .first, .accepted, .newer:
       guard let person = trust.changedKeys.first else { return }
-      reason = PolicyDistrust.keyChanged(person, name: trust.policy.people[person]?.name ?? "").words
+      reason = PolicyDistrust.keyChanged(person, name: trust.policy.people[person]?.name ?? "").message
     case .forgotten, .keysChanged, .forked, .older: reason = words(trust.standing)
     }
     throw CommandError.other(

@@ -113,7 +113,8 @@ package struct PolicyHistoryReader {
     private let known: [ContentDigest: (place: Place, previous: ContentDigest?)]
     private let state: Mutex<(contents: PolicyContents, steps: [ContentDigest: PolicyStep])>
 
-    init(_ policies: PolicyHistoryReader, _ known: [ContentDigest: (place: Place, previous: ContentDigest?)]) {
+    init(_ policies: PolicyHistoryReader, _ known: [ContentDigest: (place: Place, previous: ContentDigest?)])
+    {
       (self.policies, self.known) = (policies, known)
       state = Mutex((PolicyContents(in: policies.repository, limit: policies.limit), [:]))
     }

@@ -42,7 +42,7 @@ import Testing
   ]
 
   @Test func `each problem has a distinct message, and a line names the commit`() {
-    let words = Self.problems.map(\.words)
+    let words = Self.problems.map(\.message)
     #expect(Set(words).count == words.count)
     #expect(
       Self.chain.line

@@ -70,7 +70,8 @@ import Testing
     try scribe.put("policy.json.asc", "no\n")
     try scribe.put("policy.json.asc", signature)
     try scribe.edit([.create(group: "ops")], by: Self.alice)
-    let steps = try PolicyHistoryReader(in: #require(try scribe.world.repository()), limit: Self.limit).steps()
+    let steps = try PolicyHistoryReader(in: #require(try scribe.world.repository()), limit: Self.limit)
+      .steps()
     let step = steps[ContentDigest(of: middle)]
     #expect(step?.bytes == middle && step?.signature == Array(signature.utf8))
   }
