@@ -8,7 +8,7 @@ extension ErrorReport {
   package init(_ error: UsageError) {
     let prefix = error.command.isEmpty ? "" : error.command.joined(separator: " ") + ": "
     let help = (["keytree", "help"] + error.command).joined(separator: " ")
-    var hint = "`\(help)` shows how"
+    var hint = "`\(help)` shows the usage"
     let message: String
     switch error.problem {
     case .unknownCommand(let word, let suggestion):
