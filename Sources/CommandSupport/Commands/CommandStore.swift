@@ -41,7 +41,7 @@ extension CommandCall {
     guard let before = keyring.policyBefore else { return }
     let policy = keyring.policy
     console.complain(
-      "keytree: an admin changed people or groups (generation \(policy.generation)):")
+      "keytree: an admin changed the policy (generation \(policy.generation)):")
     let lines = PolicyDifference(from: before, to: policy).lines
     for line in lines.isEmpty ? ["  no change of people or groups"] : lines { console.complain("  " + line) }
   }

@@ -20,20 +20,20 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
   /// The meaning of the number, for help texts and the manual.
   package var meaning: String {
     switch self {
-    case .done: "done"
+    case .done: "success"
     case .failure: "any other error"
     case .usage: "invalid command line"
     case .cancelled: "cancelled, or a prompt was not possible"
     case .notFound: "not found"
     case .alreadyExists: "already exists"
     case .ambiguous: "several items match"
-    case .cannotDecrypt: "no key that can decrypt"
+    case .cannotDecrypt: "no available key can decrypt the item"
     case .damaged: "damaged, or not the item that the index names"
     case .policyNotTrusted: "the policy of the store is not trusted"
     case .recipientUnusable: "a recipient's key cannot be used"
     case .gitFailed: "git failed; the change is stored"
     case .storeBusy: "the store is in use by another process"
-    case .failedChecks: "checks failed, or rotations are open"
+    case .failedChecks: "checks failed, or rotations are pending"
     }
   }
 

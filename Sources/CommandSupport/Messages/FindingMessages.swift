@@ -21,7 +21,7 @@ extension Finding.Kind {
     case .undecryptable(let error):
       error.wordsForOneFile ?? ErrorReport(error, item: nil).message ?? "it cannot be decrypted"
     case .wrongRecipients(let found, let expected):
-      "it is encrypted to \(Self.list(found)), its group has \(Self.list(expected))"
+      "it is encrypted to \(Self.list(found)), but its group has \(Self.list(expected))"
     case .recipientsUnknown(.unknownGroup(let group)):
       "its recipients cannot be checked: the policy has no group \(ErrorReport.quote(group))"
     case .recipientsUnknown(.unusableKey(let person, let problem)):
@@ -93,7 +93,7 @@ extension StrayReason {
     case .own: "files below `.keytree` and `local` are local to each machine"
     case .executable: "an executable file"
     case .tooLarge: "it is larger than the limit for files of its kind"
-    case .obstructed: "another file has its path"
+    case .obstructed: "another file exists at its path"
     case .notAllowed: "it is not part of a store, and the policy does not allow it"
     }
   }

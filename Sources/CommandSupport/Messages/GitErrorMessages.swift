@@ -42,7 +42,8 @@ extension ErrorReport {
         + "\(paths.first ?? "")\(paths.count == 1 ? " is" : ", are") in conflict"
     case .locked(let path): "another git process is running or was killed: \(path) exists"
     case .notARepository(let path): "\(path) is not a git repository"
-    case .objectsNotChecked: "this repository does not check the objects of a push, so it accepts none"
+    case .objectsNotChecked:
+      "every push is refused, because this repository does not check the objects that it receives"
     case .detached: "no branch is checked out"
     case .noRepository(let store): "the store \(store) has no git repository"
     }

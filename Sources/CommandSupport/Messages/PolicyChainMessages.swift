@@ -11,9 +11,9 @@ extension ChainProblem {
     case .unreadable(let error): error.message
     case .foreign: "it belongs to another keyring"
     case .unsigned: "it has no signature"
-    case .badSignature: "its signature does not match it"
+    case .badSignature: "its signature is invalid"
     case .signedByMember(let person): "it is signed by \(person.text), who is not an admin"
-    case .signedByRemoved(let person): "it is signed by \(person.text), who had been removed"
+    case .signedByRemoved(let person): "it is signed by \(person.text), who was already removed"
     case .signedByRevoked(let person): "it is signed with the key \(person.text), which its owner has revoked"
     case .signedByStranger(let key):
       "it is signed with an unknown key" + (key.map { " (\($0.text))" } ?? "")

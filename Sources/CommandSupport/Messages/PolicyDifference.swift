@@ -30,10 +30,10 @@ package struct PolicyDifference {
         continue
       }
       for fingerprint in after where !before.contains(fingerprint) {
-        lines.append("+ \(new.name(of: fingerprint)) reads group \(group) (\(fingerprint.text))")
+        lines.append("+ \(new.name(of: fingerprint)) can read group \(group) (\(fingerprint.text))")
       }
       for fingerprint in before where !after.contains(fingerprint) {
-        lines.append("- \(old.name(of: fingerprint)) reads group \(group) (\(fingerprint.text))")
+        lines.append("- \(old.name(of: fingerprint)) can read group \(group) (\(fingerprint.text))")
       }
     }
     for file in new.files.union(old.files).sorted()

@@ -170,7 +170,7 @@ extension JSONError {
     case .loneSurrogate(let offset): "half of a surrogate pair at byte \(offset)"
     case .notAnInteger(let offset): "a number that is not an integer at byte \(offset)"
     case .integerOutOfRange(let offset): "a number out of range at byte \(offset)"
-    case .duplicateKey(let name): "the duplicate name \(ErrorReport.quote(name))"
+    case .duplicateKey(let name): "duplicate name \(ErrorReport.quote(name))"
     case .trailingData(let offset): "extra data after its end at byte \(offset)"
     case .unexpectedType(let offset): "a value of the wrong type at byte \(offset)"
     }
@@ -209,8 +209,8 @@ extension KeyProblem {
     case .cannotSign: "it has no subkey for signing"
     case .noSecretKey: "your agent does not have its secret key"
     case .noPassphrase: "it has no passphrase to prompt for"
-    case .onCard: "it is on a smart card, which may not ask again"
-    case .sharedSubkey: "its encryption subkey is also in the key of another person of the store"
+    case .onCard: "it is on a smart card, which might not prompt each time"
+    case .sharedSubkey: "its encryption subkey also belongs to the key of another person in the store"
     case .tooLarge(let limit): "its public key is larger than \(limit) bytes"
     case .invalid: "GnuPG reports it as invalid"
     }

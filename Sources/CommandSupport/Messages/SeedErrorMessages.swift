@@ -42,10 +42,10 @@ extension CommandError {
       hint = "keytree supports time-based (`totp`) and counter-based (`hotp`) codes"
     case .repeated(let parameter):
       reason = "the URI has `\(parameter.rawValue)` twice"
-      hint = "ask for a new seed: this one is ambiguous"
+      hint = "request a new seed: this one is ambiguous"
     case .badValue(let parameter):
       reason = "`\(parameter.rawValue)` is not \(Self.wanted(parameter))"
-      hint = "copy the URI again, or ask for a new seed"
+      hint = "copy the URI again, or request a new seed"
     case .steam:
       reason = "it is a Steam seed, and keytree does not generate Steam codes"
       hint = "use the Steam app to generate codes; `keytree get` prints the seed"
@@ -59,7 +59,7 @@ extension CommandError {
 
   private static func wanted(_ parameter: SeedError.Parameter) -> String {
     switch parameter {
-    case .secret, .issuer: "encoded as in a URI"
+    case .secret, .issuer: "correctly percent-encoded"
     case .algorithm: "SHA1, SHA256 or SHA512"
     case .digits: "6, 7 or 8"
     case .period: "a number of seconds, at least 1"

@@ -17,10 +17,10 @@ extension CommandError {
     case .empty: reason = "it is empty"
     case .tooLarge(let limit):
       reason = "it is larger than \(limit >> 20) MiB"
-      hint = "split it into several files, each with the first row"
+      hint = "split it into several files, each with the header row"
     case .tooManyColumns(let limit): reason = "it has more than \(limit) columns"
     case .wrongColumnCount(let row, let found, let expected):
-      reason = "row \(row) has \(found) \(found == 1 ? "field" : "fields"), the header has \(expected)"
+      reason = "row \(row) has \(found) \(found == 1 ? "field" : "fields"), but the header has \(expected)"
       hint = "a field that contains a comma, a quote or a line break must be in quotes"
     case .unclosedQuote(let row):
       reason = "a quoted field that begins in row \(row) is not closed"
@@ -32,7 +32,7 @@ extension CommandError {
       reason = "text follows the closing quote of field \(column) of row \(row)"
       hint = "inside a quoted field, write each quote twice"
     case .notText(let row):
-      reason = "row \(row) contains a NUL, so it is not UTF-8"
+      reason = "row \(row) contains a NUL character, so it is not text in UTF-8"
       hint = "export it again as UTF-8"
     case .duplicateColumn(let title):
       reason = "two columns have the name \(ErrorReport.quote(title))"
@@ -89,11 +89,11 @@ extension CommandError {
         hint: isItTheStore)
     case .tooMany(let limit):
       self = .other(
-        .failure, message: "cannot read \(store): more than \(limit) files",
+        .failure, message: "cannot read \(store): it has more than \(limit) files",
         hint: isItTheStore)
     case .tooLarge(let path, let limit):
       self = .other(
-        .failure, message: "cannot read \(store)/\(show(path)): larger than \(limit) bytes",
+        .failure, message: "cannot read \(store)/\(show(path)): it is larger than \(limit) bytes",
         hint: "move it out of the store of pass, then import the rest")
     case .notAFile(let path):
       self = .other(
@@ -109,8 +109,8 @@ extension PassTreeError {
     switch self {
     case .failed(_, let number): "cannot be read: \(ErrorReport.systemMessage(number))"
     case .tooDeep(_, let limit): "its folders are nested deeper than \(limit) levels"
-    case .tooMany(let limit): "more than \(limit) files"
-    case .tooLarge(_, let limit): "larger than \(limit) bytes"
+    case .tooMany(let limit): "the store has more than \(limit) files"
+    case .tooLarge(_, let limit): "it is larger than \(limit) bytes"
     case .notAFile: "it is no longer a file"
     }
   }

@@ -23,13 +23,14 @@ extension ErrorReport {
     switch error {
     case .unsafePath(let path):
       self.init(
-        .damaged, "nothing was merged: the remote has a file \(path) outside the store",
-        hint: "its name is not UTF-8 or contains a line feed; rename it with git")
+        .damaged,
+        "nothing was merged: a file on the remote, outside the store, has an unsupported name: \(path)",
+        hint: "rename it with git: its name is not UTF-8 or contains a line feed")
     case .tooLarge(let size, let limit):
       self.init(
         .damaged,
-        "nothing was read: files of the history have \(size >> 20) MiB, but are so small in the repository that the "
-          + "limit is \(limit >> 20) MiB",
+        "nothing was read: files in the history expand to \(size >> 20) MiB, far beyond their size in the repository "
+          + "(limit: \(limit >> 20) MiB)",
         hint:
           "a push may contain files that are crafted to exhaust memory; `keytree git log --stat` shows the author"
       )
@@ -41,8 +42,8 @@ extension ErrorReport {
         .gitFailed,
         "nothing was pushed: \(Self.list(names)) \(names.count == 1 ? "does" : "do") not belong in a store",
         hint: isAboutPolicy
-          ? "`keytree policy allow \(name)` allows it for all members; `keytree git rm --cached --sparse \(name)` and a commit "
-            + "remove it"
+          ? "`keytree policy allow \(name)` allows it for all members; "
+            + "`keytree git rm --cached --sparse \(name)` and a commit remove it"
           : "`keytree git rm --cached --sparse \(name)` and a commit remove it")
     case .bothChanged(let paths):
       self.init(
@@ -51,9 +52,11 @@ extension ErrorReport {
           "run `keytree git pull --no-rebase`, resolve the conflicts, commit, and run `keytree sync` again")
     case .policiesDiverged:
       self.init(
-        .gitFailed, "nothing was merged: people or groups were changed both here and on the remote",
+        .gitFailed,
+        "nothing was merged: people or groups were changed both locally and on the remote",
         hint:
-          "an admin can run `keytree sync --reapply`, which accepts their changes and applies yours on top")
+          "an admin can run `keytree sync --reapply`, which accepts the remote changes and applies yours on top"
+      )
     case .uncommitted(let paths):
       self.init(
         .gitFailed, "nothing was merged: \(Self.list(paths)) has changes that keytree did not make",
@@ -89,7 +92,7 @@ extension ErrorReport {
     case .policyHistoryTooLarge(let limit):
       self.init(
         .damaged, "the signed policies of the history are larger than \(limit) bytes",
-        hint: "`keytree git log --stat -- policy.json` shows who has added them")
+        hint: "`keytree git log --stat -- policy.json` shows who added them")
     case .anotherStore(let folder):
       self.init(
         .gitFailed,

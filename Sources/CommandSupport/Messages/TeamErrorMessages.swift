@@ -77,7 +77,7 @@ extension ErrorReport {
         hint: "`keytree group add GROUP KEYFILE` imports it from a file")
     case .keyFilesTooLarge(let limit):
       self.init(
-        .failure, "the key files of all people together would have more than \(limit >> 20) MiB",
+        .failure, "the key files of all people together would be larger than \(limit >> 20) MiB",
         hint:
           "`gpg --export-options export-minimal --export FPR` exports a small key without photos and signatures"
       )
@@ -88,8 +88,8 @@ extension ErrorReport {
     case .noCommonPolicy:
       self.init(
         .policyNotTrusted,
-        "cannot apply your changes on top of theirs: the common predecessor of both policies is not known here",
-        hint: "`keytree trust` shows their policy and accepts it, without your changes")
+        "cannot reapply your changes: the common predecessor of your policy and the remote policy was not found",
+        hint: "`keytree trust` shows the remote policy and accepts it without your changes")
     }
   }
 

@@ -104,7 +104,7 @@ package enum WordList {
   ///
   /// - Parameter index: from 0 to `count` - 1, in alphabetical order.
   package static func word(_ index: Int) -> [UInt8] {
-    precondition((0..<count).contains(index), "there are as many words as the list says")
+    precondition((0..<count).contains(index), "the index is out of range")
     let bytes = unsafe UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
     var position = 0
     for _ in 0..<index {

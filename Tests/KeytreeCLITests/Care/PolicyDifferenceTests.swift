@@ -31,12 +31,12 @@ struct PolicyDifferenceTests {
     #expect(PolicyDifference(from: old, to: old).lines.isEmpty)
     #expect(
       PolicyDifference(from: old, to: new).lines == [
-        "+ \(bob.text)  Bob (member)", "+ Bob reads group default (\(bob.text))",
+        "+ \(bob.text)  Bob (member)", "+ Bob can read group default (\(bob.text))",
         "+ group ops: Bob",
       ])
     #expect(
       PolicyDifference(from: new, to: old).lines == [
-        "- \(bob.text)  Bob (member)", "- Bob reads group default (\(bob.text))",
+        "- \(bob.text)  Bob (member)", "- Bob can read group default (\(bob.text))",
         "- group ops",
       ])
   }

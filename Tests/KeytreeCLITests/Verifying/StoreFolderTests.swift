@@ -98,7 +98,7 @@ import Testing
     try world.program.git(["rm", "-q", "-r", "team"], in: world.top)
     try world.program.git(["commit", "-q", "-m", "gone"], in: world.top)
     let gone = try world.push()
-    #expect(gone.status != 0 && gone.errors.contains("it does not exist here"), "\(gone.errors)")
+    #expect(gone.status != 0 && gone.errors.contains("it does not exist in this commit"), "\(gone.errors)")
   }
 
   @Test func `a hook without the option --folder refuses the store`() throws {

@@ -26,7 +26,7 @@ struct VerifySabotage: Sendable, CustomStringConvertible {
   private static let item = VerifyFixture.items[0]
 
   static let policies = [
-    VerifySabotage("an added recipient, unsigned", "its signature does not match it", status: 9) { world in
+    VerifySabotage("an added recipient, unsigned", "its signature is invalid", status: 9) { world in
       try world.forge.succeed([.join(GnuPGKey.bob.fingerprint, group: "default")], by: nil)
     },
     VerifySabotage("the old policy", "generation 1 follows generation 2", status: 9) { world in
