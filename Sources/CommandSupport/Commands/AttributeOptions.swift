@@ -1,7 +1,7 @@
 package import Arguments
 package import KeyringModel
 
-/// The options for attributes. Their letters are those of macOS `security`.
+/// The options for attributes. The short options are those of macOS `security`.
 package enum AttributeOptions {
   private static let heading = "Attributes"
 
@@ -49,7 +49,7 @@ package enum AttributeOptions {
     (securityDomain, .securityDomain), (authenticationType, .authenticationType),
   ]
 
-  /// The options for choosing and for creating items.
+  /// The options for selecting and for creating items.
   package static let all: [OptionDeclaration] = [
     account, serverOrService, server, service, label, comment, kind, protocolName, port, path,
     securityDomain, authenticationType, group, itemClass, attribute,

@@ -96,7 +96,7 @@ extension CommandCall {
     return first
   }
 
-  /// Returns the names of the fields that remain of selected items which no longer exist.
+  /// Returns the names of fields that match the selection although their item no longer exists.
   private func fieldNames(_ selection: ItemSelection, in index: Index) throws -> [String] {
     let names = try index.find(selection.ofFields.query).items
       .filter(selection.ofFields.accepts).compactMap(\.field)
@@ -135,7 +135,7 @@ extension EngineStatistics {
   }
 }
 
-/// Calls the library and rethrows its error.
+/// Evaluates a call of the library and rethrows its error.
 package func keyringCall<R: ~Copyable>(_ body: @autoclosure () throws -> R) throws -> R {
   return try body()
 }

@@ -7,9 +7,9 @@ package import KeyringModel
 ///   container contains `/` is named by attributes: `--server` or `--service`, and `-a`.
 /// - `container`, with any account or none; `container/` is the item without an account.
 /// - `class:` in front: `generic:`, `internet:`, `cert:`, `key:`, or the full name of the class. Other text before a
-///   colon belongs to the container, `localhost:8080/alice` or `::1`, unless it looks like a class: letters only,
-///   without a port or a second colon after it. Such text is refused, because a mistyped class would create another
-///   item. A URL is refused as well, because its container would be `https:`. `--server` accepts any container.
+///   colon belongs to the container, for example `localhost:8080/alice` or `::1`, unless it looks like a class: letters
+///   only, without a port or a second colon after it. Such text is refused, because a mistyped class would create
+///   another item. A URL is refused as well, because its container would be `https:`. `--server` accepts any container.
 /// - `keytree://...`, a reference.
 /// - `#` and at least eight digits of an id.
 package enum ItemName: Equatable, Sendable {

@@ -17,7 +17,7 @@ package final class OpenedStore {
 
   /// Creates the value without opening the store.
   ///
-  /// - Parameter engine: creates the OpenPGP engine, for tests; nil for GnuPG.
+  /// - Parameter engine: the factory of the OpenPGP engine, for tests; nil for GnuPG.
   init(_ environment: Environment, _ globals: GlobalOptions, engine: EngineFactory?) {
     self.environment = environment
     self.globals = globals

@@ -2,14 +2,14 @@ package import Arguments
 package import Keyring
 package import Terminal
 
-/// The program, for its own commands: `help`, `completions` and `demo` need all commands of the program.
+/// The whole program, for commands that need all of its commands: `help`, `completions` and `demo`.
 package struct ProgramEntry: Sendable {
   /// The declaration of all commands.
   package let declaration: ProgramDeclaration
   /// Runs a command line and returns the exit code.
   package let run: @Sendable (_ words: [Word], Environment, Console) -> ExitCode
 
-  /// Creates the OpenPGP engine, for tests; nil for GnuPG.
+  /// The factory of the OpenPGP engine, for tests; nil for GnuPG.
   package let engine: EngineFactory?
 
   /// Creates the entry from a declaration and the function that runs a command line.

@@ -100,7 +100,7 @@ extension CommandCall {
     }
   }
 
-  /// Adds files to the work tree that a clone has withheld and that are now allowed.
+  /// Checks out files that the clone withheld and that are now allowed.
   ///
   /// - Parameters:
   ///   - repository: the repository of the clone.
@@ -134,8 +134,8 @@ extension CommandCall {
     return try keyring.restore(found)
   }
 
-  /// Throws an error if the repository already contains another store: each store would treat the files of the other
-  /// as files that do not belong to it.
+  /// Throws an error if the repository already contains another store, because each store would treat the files of the
+  /// other as stray files.
   ///
   /// - Parameter path: the folder of the store, which need not exist.
   /// - Throws: `SyncError` with `anotherStore`; `GitError`.

@@ -22,6 +22,8 @@ package struct EditedSecret {
   private let keyring: Keyring
   private let console: Console
 
+  /// Prepares the storage of the edited secret of an item.
+  ///
   /// - Parameters:
   ///   - record: the item as it was when it was decrypted.
   ///   - keyring: the store.

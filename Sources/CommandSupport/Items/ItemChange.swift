@@ -37,7 +37,7 @@ package struct ItemChange {
     isEmpty = set.isEmpty && gone.isEmpty && group == nil
   }
 
-  /// Fails early, before any question or decryption, if another item has a new name.
+  /// Fails early, before any prompt or decryption, if another item already has one of the new names.
   ///
   /// - Throws: `keyring(.itemExists)`.
   package func requireFreePaths(_ call: CommandCall, in index: Index) throws {
@@ -47,7 +47,7 @@ package struct ItemChange {
     }
   }
 
-  /// Fails early, before any question or decryption, if a name of the copy is taken.
+  /// Fails early, before any prompt or decryption, if another item already has one of the names of the copy.
   ///
   /// - Throws: `keyring(.itemExists)`.
   package func requireNewPaths(_ call: CommandCall, in index: Index) throws {

@@ -106,6 +106,8 @@ private struct NewField {
   /// True if the name is a reference or an id, which cannot describe an item that does not exist.
   let needsLogin: Bool
 
+  /// Creates the search for the login from a name and attributes.
+  ///
   /// - Throws: a usage error.
   init(_ call: CommandCall, _ name: ItemName?, _ given: GivenAttributes) throws {
     self.call = call

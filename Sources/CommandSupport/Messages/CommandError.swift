@@ -1,7 +1,7 @@
 package import KeyringModel
 package import OpenPGP
 
-/// The reason why a command did not do what it was asked to do.
+/// The reason why a command failed.
 ///
 /// Every case carries the facts for its message; the text is in `ErrorReport` alone. Names and paths are as stored,
 /// not escaped.
@@ -22,7 +22,7 @@ package enum CommandError: Error, Equatable {
   case editedMeanwhile(ItemReference, keptAs: ItemReference)
   /// Another program has already reported the error. Its exit status becomes the status of this program.
   case exit(status: Int32)
-  /// A file is not the public key of one person; the source as displayed.
+  /// A file is not the public key of exactly one person; the source as displayed.
   case keyFile(KeyFile.Problem, source: String)
   /// More than one person of the keyring matches; each as displayed.
   case severalPeople(String, [String])
@@ -30,7 +30,7 @@ package enum CommandError: Error, Equatable {
   case other(ExitCode, message: String, hint: String)
 }
 
-/// A change that is stored and that did not get into the history.
+/// The error for a change that was stored but not committed to the history.
 package struct NotCommittedError: Error {
   /// The reason.
   package let cause: any Error

@@ -14,7 +14,7 @@ package struct ErrorReport: Equatable, Sendable {
   package let message: String?
   /// The next step for the user; nil only if nothing is reported.
   package let hint: String?
-  /// Further details, one line each: the candidates of an ambiguous name.
+  /// Further details, one line each, for example the candidates for an ambiguous name.
   package let details: [String]
 
   package init(_ exitCode: ExitCode, _ message: String, hint: String, details: [String] = []) {
@@ -58,7 +58,7 @@ package struct ErrorReport: Equatable, Sendable {
   static let fieldRule =
     "a field name has 1 to \(FieldName.maximumSize) characters: `a` to `z`, `0` to `9` and `-`"
 
-  /// Returns text between quotation marks.
+  /// Returns a text in quotation marks.
   package static func quote(_ text: String) -> String { "\"\(text)\"" }
 
   /// Returns the hint for an error number of the system.
@@ -85,7 +85,7 @@ package struct ErrorReport: Equatable, Sendable {
     }
   }
 
-  /// Returns the system's message for an error number; `strerror(3)`.
+  /// Returns the system's message for an error number, from `strerror(3)`.
   package static func systemMessage(_ number: Int32) -> String {
     guard let text = unsafe strerror(number) else { return "error \(number)" }
     return unsafe String(cString: text)

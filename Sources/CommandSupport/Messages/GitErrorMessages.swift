@@ -1,7 +1,7 @@
 internal import Subprocess
 package import Sync
 
-/// The messages and hints for errors of git. The exit code is always the same.
+/// The messages and hints for errors of git. The exit code is always `gitFailed`.
 extension ErrorReport {
   /// Creates the report for an error of git.
   package init(_ error: GitError) {

@@ -60,7 +60,7 @@ extension KeyFileProblem {
 }
 
 extension BranchLoss {
-  /// The loss that a push would cause.
+  /// The description of the commits or the branch that a push would remove.
   package var message: String {
     switch self {
     case .deleted: "the branch would be deleted"

@@ -50,7 +50,7 @@ extension Policy {
 }
 
 extension Person {
-  /// Returns fingerprint, name and role in one line, escaped.
+  /// Returns the fingerprint, name and role in one line, escaped.
   package func line(_ fingerprint: Fingerprint, isMe: Bool = false) -> String {
     let end = removed.map { ", removed \($0.rfc3339)" } ?? ""
     return "\(fingerprint.text)  \(name) (\(role.rawValue)\(isMe ? ", you" : "")\(end))"

@@ -117,8 +117,8 @@ extension PassTreeError {
 }
 
 extension EngineError {
-  /// The reason why one file cannot be decrypted, if other files may not be affected. Nil if the error concerns all of
-  /// them: a cancelled prompt, an unreachable agent (threat T36).
+  /// The reason why this one file cannot be decrypted. Nil if the error affects all files, for example a cancelled
+  /// prompt or an unreachable agent (threat T36).
   package var wordsForOneFile: String? {
     switch self {
     case .notARecipient(let recipients):

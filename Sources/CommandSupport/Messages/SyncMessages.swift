@@ -117,7 +117,7 @@ extension ErrorReport {
     }
   }
 
-  /// Returns some paths, and the number of further ones.
+  /// Returns the first paths, and the number of the others.
   private static func list(_ paths: [String]) -> String {
     let shown = paths.prefix(5).joined(separator: ", ")
     return paths.count > 5 ? "\(shown) and \(paths.count - 5) more" : shown

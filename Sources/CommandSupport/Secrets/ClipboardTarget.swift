@@ -20,7 +20,7 @@ package struct ClipboardTarget {
     help: "with `--clip`: use the clipboard of this terminal, also with ssh; waits until it is cleared")
   /// The options for the clipboard.
   package static let options = [clip, osc52]
-  /// The help text about the clipboard, for each of the commands.
+  /// The help text about the clipboard, for all commands with `--clip`.
   package static let details = [
     "`--clip` uses wl-copy on Wayland, xclip or xsel on X11, and clip.exe in the Windows Subsystem for Linux. The "
       + "program receives the secret only on its standard input. When the time is over, a background process clears "
@@ -45,7 +45,7 @@ package struct ClipboardTarget {
 
   /// Finds the clipboard, or returns nil if the command line does not request it.
   ///
-  /// - Throws: a usage error for `--osc52` alone; `other` if there is no clipboard.
+  /// - Throws: a usage error for `--osc52` without `--clip`; `ClipboardError` if no clipboard is available.
   package init?(_ call: CommandCall) throws {
     try Self.refuseContradictions(call)
     guard call.arguments.has(Self.clip) else { return nil }
@@ -60,7 +60,7 @@ package struct ClipboardTarget {
     }
   }
 
-  /// Refuses `--osc52` without `--clip`, even if nothing is decrypted.
+  /// Rejects `--osc52` without `--clip`, even if nothing is decrypted.
   ///
   /// - Throws: a usage error.
   package static func refuseContradictions(_ call: CommandCall) throws {
@@ -74,8 +74,8 @@ package struct ClipboardTarget {
   /// - Parameters:
   ///   - secret: the bytes.
   ///   - name: a description for the user: `the secret`.
-  /// - Throws: `other` if a program fails; `UserFileError`; `exit` with the status of a signal that arrived during
-  ///   the copy.
+  /// - Throws: `ClipboardError` if the clipboard program fails; `other` if the process that clears the clipboard cannot
+  ///   be started; `UserFileError`; `exit` with the status of a signal that arrived during the copy.
   package func deliver(_ secret: borrowing SecretBytes, as name: String) throws {
     if let clipboard {
       try deliver(secret, as: name, to: clipboard)

@@ -1,13 +1,13 @@
 /// The words for generated passphrases.
 ///
-/// There are 1,296 words, six to the fourth power: a word has 10.3 bits of entropy and can be chosen with four dice. They are
-/// English nouns and adjectives of three to seven lower-case letters. Any two differ in at least two letters, and in
-/// their first four letters.
+/// There are 1,296 words, six to the fourth power: a word has 10.3 bits of entropy and can be chosen with four dice.
+/// They are English nouns and adjectives of three to seven lower-case letters. Any two differ in at least two letters,
+/// and in their first four letters.
 package enum WordList {
   /// The number of words.
   package static let count = 1296
 
-  /// All words, separated by single spaces: static data, which needs no initialization.
+  /// All words, separated by single spaces: static data that needs no initialization.
   private static let text: StaticString = """
     abacus academy account acorn acre actor adapt admit adobe adult advent aerial agent airfoil airport \
     alarm album alcove alder algae algebra alibi alley almanac almond alpaca alpine amateur amber \
