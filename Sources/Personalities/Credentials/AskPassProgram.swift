@@ -5,41 +5,42 @@ internal import Keyring
 internal import Secrets
 package import Terminal
 
-/// The program that `ssh` and `ssh-add` run if `SSH_ASKPASS` names it. It gets a question and prints the
-/// answer.
+/// The program that `ssh` and `ssh-add` run if `SSH_ASKPASS` names it. It receives a prompt and prints the answer.
 ///
-/// Only questions that these programs word themselves are answered (threat T48).
+/// It answers only prompts whose text comes from these programs themselves (threat T48).
 package struct AskPassProgram {
   private let call: CommandCall
   private let caller: (Environment) -> PromptCaller?
 
+  /// Creates the program.
+  ///
   /// - Parameters:
-  ///   - call: The call.
-  ///   - caller: Identifies the program that asks.
+  ///   - call: the environment and the console.
+  ///   - caller: identifies the program that asks.
   package init(_ call: CommandCall, caller: @escaping (Environment) -> PromptCaller? = PromptCaller.parent) {
     (self.call, self.caller) = (call, caller)
   }
 
-  /// Answers a question.
+  /// Answers a prompt.
   ///
-  /// - Returns: 0 with the secret and a line feed on standard output, or after `--help`; 1 with nothing there.
+  /// - Returns: 0 with the secret and a line feed on standard output, or after `--help`; 1 with empty standard output.
   package func status(of words: [Word]) -> Int32 {
     CredentialProgram.run(call.console) {
-      // No question that ssh asks is one of these words.
+      // ssh never prompts with one of these words.
       if words.count == 1, ["--help", "-h"].contains(words[0].text) {
         call.console.print("Usage: SSH_ASKPASS=keytree-askpass SSH_ASKPASS_REQUIRE=force ssh HOST")
         return 0
       }
-      // A question whose answer is yes or no is never answered by a program that keeps secrets.
+      // A yes-or-no question is never answered.
       let isQuestion = call.environment.text("SSH_ASKPASS_PROMPT") != nil
       guard words.count == 1, !isQuestion else { throw Self.unanswerable }
       guard let caller = caller(call.environment) else {
         throw CommandError.other(
           .usage,
-          message: "keytree-askpass answers only ssh of OpenSSH 8.5 or later, ssh-add and ssh-keygen",
+          message: "keytree-askpass answers only `ssh` of OpenSSH 8.5 or later, `ssh-add` and `ssh-keygen`",
           hint:
-            "older versions of ssh pass on the words of a server: load the key with `ssh-add` before, and let a "
-            + "script around keytree-askpass end with `exec`")
+            "load the key with `ssh-add` first, because an older `ssh` forwards prompts of a server; end a wrapper "
+            + "script with `exec keytree-askpass \"$@\"`")
       }
       guard let prompt = PassphrasePrompt(words[0].bytes, from: caller) else { throw Self.unanswerable }
       let keyring = try call.openKeyring()
@@ -58,8 +59,8 @@ package struct AskPassProgram {
 
   private static var unanswerable: CommandError {
     .other(
-      .usage, message: "keytree-askpass knows no answer to this question",
-      hint: "it answers for `Enter passphrase for KEY: ` and `USER@HOST's password: `")
+      .usage, message: "keytree-askpass cannot answer this prompt",
+      hint: "only the prompts `Enter passphrase for KEY: ` and `USER@HOST's password: ` are supported")
   }
 
   private static func name(_ prompt: PassphrasePrompt) -> String {

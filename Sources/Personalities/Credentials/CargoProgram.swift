@@ -8,7 +8,7 @@ internal import Terminal
 
 /// A credential provider of cargo: `cargo-credential-keytree --cargo-plugin`.
 ///
-/// It answers line by line for as long as cargo asks. What goes wrong is an answer, too.
+/// It answers each request on a line of its own until standard input ends. Errors are answers, too.
 package struct CargoProgram {
   private let call: CommandCall
 
@@ -16,12 +16,13 @@ package struct CargoProgram {
 
   /// Answers all requests.
   ///
-  /// - Returns: 0 at the end of the requests; 2 when it was not called as a provider is.
+  /// - Returns: 0 at the end of the requests; 2 if the arguments are not those of a provider.
   package func status(of words: [Word]) -> Int32 {
     guard words.count == 1, words[0].text == "--cargo-plugin" else {
-      call.console.complain("keytree: cargo-credential-keytree is called by cargo, with `--cargo-plugin`")
       call.console.complain(
-        "hint: `credential-provider = \"cargo-credential-keytree\"` in `~/.cargo/config.toml`")
+        "keytree: cargo-credential-keytree must be started by cargo, with `--cargo-plugin`")
+      call.console.complain(
+        "hint: set `credential-provider = \"cargo-credential-keytree\"` in `~/.cargo/config.toml`")
       return 2
     }
     return CredentialProgram.run(call.console) {

@@ -5,12 +5,12 @@ internal import KeyringModel
 internal import Secrets
 internal import Terminal
 
-/// The way of other programs' credentials into a store, and into its history.
+/// Changes of a store on behalf of other programs.
 extension CommandCall {
-  /// Makes a change for another program, and commits it.
+  /// Changes the store for another program and commits the change.
   ///
-  /// - Parameter body: Makes it; false when nothing has changed, so that there is nothing to commit.
-  /// - Throws: what `body` throws; `NotCommittedError` when the change is stored and git could not commit it.
+  /// - Parameter body: makes the change; returns false if nothing changed and no commit is needed.
+  /// - Throws: the errors of `body`; `NotCommittedError` if the change is stored but git could not commit it.
   package func changing(_ body: (Keyring) throws -> Bool) throws {
     finishMerges()
     let keyring = try openKeyring()
@@ -19,9 +19,9 @@ extension CommandCall {
     if isChanged { try commitPending() }
   }
 
-  /// Returns the accounts of a keyring that were last used on this machine.
+  /// Returns the accounts of a keyring that were used most recently on this machine.
   package func recentLogins(of keyring: Keyring) -> RecentLogins {
-    // Without these folders no keyring could be opened.
+    // A keyring can be opened only if the state folder is known.
     RecentLogins(base: (environment.stateHome ?? "") + "/keytree", keyring: keyring.policy.keyring)
   }
 }

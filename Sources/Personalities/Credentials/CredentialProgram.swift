@@ -4,11 +4,11 @@ package import Keyring
 package import Terminal
 
 extension CommandCall {
-  /// The call of a program that keytree stands in for: there are no options of keytree's own.
+  /// Creates the call for a protocol of another program, without any options of keytree.
   ///
   /// - Parameters:
-  ///   - environment: the variables it may look at.
-  ///   - console: where it reads and writes.
+  ///   - environment: the environment.
+  ///   - console: the console for input and output.
   ///   - engine: creates the OpenPGP engine, for tests; nil for GnuPG.
   package init(
     withoutOptionsIn environment: Environment, _ console: Console, engine: EngineFactory? = nil
@@ -20,14 +20,14 @@ extension CommandCall {
   }
 }
 
-/// A program that keytree stands in for, with its own arguments, output and statuses.
+/// A program whose arguments, output and exit statuses keytree implements.
 enum CredentialProgram {
-  /// Runs it; what it throws is said as keytree says it, with a status of the program's own.
+  /// Runs the program. Errors are reported like those of keytree, with an exit status of the program.
   ///
   /// - Parameters:
-  ///   - console: where it reads and writes.
-  ///   - failureStatus: the status for every failure.
-  ///   - body: does the work, and returns its status.
+  ///   - console: the console for input and output.
+  ///   - failureStatus: the exit status for every error.
+  ///   - body: does the work and returns the exit status.
   static func run(
     _ console: Console, failureStatus: Int32 = 1, _ body: () throws -> Int32
   ) -> Int32 {
@@ -45,6 +45,6 @@ enum CredentialProgram {
 
 /// The limits for input from other programs.
 package enum CredentialLimits {
-  /// The size of the largest message: a secret of 1 MiB with every byte escaped, and the other members.
+  /// The largest size of a message: a secret of 1 MiB with every byte escaped, and the other members.
   package static let message = 8 << 20
 }

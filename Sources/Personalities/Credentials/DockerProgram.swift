@@ -7,27 +7,27 @@ internal import Terminal
 
 /// A credential helper of docker (docker-credential-helpers, `credentials/credentials.go`).
 ///
-/// What docker does not expect is said on standard output with status 1: its client reads nothing else, and compares
-/// three of these texts word for word.
+/// Errors go to standard output with status 1, because docker's client reads nothing else. It compares three of these
+/// messages verbatim.
 package struct DockerProgram {
   package static let actions = ["store", "get", "erase", "list", "version"]
 
   private let call: CommandCall
   private let name: String
 
-  /// A helper.
+  /// Creates the helper.
   ///
   /// - Parameters:
-  ///   - call: the world it was called in.
-  ///   - name: the name that it shows.
+  ///   - call: the environment and the console.
+  ///   - name: the name for messages.
   package init(_ call: CommandCall, name: String) {
     self.call = call
     self.name = name
   }
 
-  /// Does what the arguments want.
+  /// Runs the action.
   ///
-  /// - Returns: 0, or 1 when it could not; everything has been said.
+  /// - Returns: 0, or 1 after a failure. All messages have been written.
   package func status(of words: [Word]) -> Int32 {
     let usage = "Usage: \(name) <\(Self.actions.joined(separator: "|"))>"
     guard words.count == 1, let action = words[0].text else { return refuse([usage]) }
@@ -89,7 +89,7 @@ package struct DockerProgram {
   }
 
   private func list() throws {
-    // It may get a word, and never looks at it.
+    // Standard input is read to its end and ignored.
     _ = try call.console.readAll(limit: CredentialLimits.message)
     let index = try call.openIndex()
     call.console.print(json: try DockerCredentialHelper.list(index))
@@ -104,9 +104,9 @@ package struct DockerProgram {
     return url
   }
 
-  // MARK: Words
+  // MARK: Messages
 
-  // `credentials/error.go`: docker's client knows these three.
+  // The three messages that docker's client compares, from `credentials/error.go`.
   private static let noServer = "no credentials server URL"
   private static let notFound = CommandError.other(
     .notFound, message: "credentials not found in native keychain", hint: "")
@@ -115,7 +115,7 @@ package struct DockerProgram {
     if value.isEmpty { throw CommandError.other(.usage, message: words, hint: "") }
   }
 
-  /// Docker's own words as they are; any other failure as keytree says it.
+  /// Returns docker's own message unchanged, or keytree's report for any other error.
   private static func words(of failure: any Error) -> [String] {
     if case CommandError.other(_, let message, hint: "") = failure { return [message] }
     return ErrorReport(describing: failure).lines

@@ -15,9 +15,9 @@ package struct KeyringProgram {
   private static let usage =
     "usage: keyring [--mode password|creds] [--output plain|json] get|set|del SERVICE USERNAME"
 
-  /// Does what the arguments want.
+  /// Runs the command.
   ///
-  /// - Returns: 0; 1 when there is no such password, with nothing on standard output; 2 for other arguments.
+  /// - Returns: 0; 1 if the password does not exist, with empty standard output; 2 for invalid arguments.
   package func status(of words: [Word]) -> Int32 {
     guard let request = Request(words) else {
       call.console.complain(Self.usage)
@@ -45,11 +45,11 @@ package struct KeyringProgram {
       return 0
     }
     if request.wantsAccount {
-      // The reader takes the second line for the password.
+      // The calling program reads the second line as the password.
       guard !account.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
         throw CredentialError.notRepresentable(item)
       }
-      // A program takes the account as it is.
+      // In a pipe the account is written unescaped, because a program reads it.
       if call.console.outputIsTerminal {
         call.console.print(Escaping.terminal.show(account))
       } else {
@@ -61,7 +61,7 @@ package struct KeyringProgram {
     return 0
   }
 
-  /// The answer as JSON.
+  /// Returns the answer as JSON.
   private func object(
     _ account: [UInt8], _ secret: SecretSlice, _ item: ItemReference, _ request: Request
   ) throws -> SecretBytes {
@@ -126,7 +126,7 @@ extension KeyringProgram {
 
     private static let options = ["mode", "output"]
 
-    /// Takes the value of an option; false when there is no such value.
+    /// Sets the value of an option. Returns false if the option does not have this value.
     private mutating func set(_ option: String, to value: Word) -> Bool {
       switch (option, value.text) {
       case ("mode", "password"), ("mode", "creds"): wantsAccount = value.text == "creds"
@@ -150,11 +150,11 @@ extension KeyringProgram {
             return
           default: return nil
           }
-          // Service and account may begin with a hyphen, and pip puts no `--` in front of them.
+          // The service and the account may begin with a hyphen, and pip does not put `--` before them.
           if operands.count == 1 {
             var rest = Array(reader.rest())
             if rest.first?.text == "--" { rest.removeFirst() }
-            // uv says `get URL --mode creds`. Of two words the second one is an account, whatever it looks like.
+            // uv runs `get URL --mode creds`. If two words are left, the second one is always an account.
             while rest.count > 2, let option = rest[rest.count - 2].text, option.hasPrefix("--"),
               Self.options.contains(String(option.dropFirst(2)))
             {
@@ -176,7 +176,7 @@ extension KeyringProgram {
       }
       service = operands[1].bytes
       account = operands.count == 3 ? operands[2].bytes : nil
-      // Which account is meant is left open by nobody but those who ask for both.
+      // The account can be omitted only if account and password are requested.
       if account == nil, action != .get || !wantsAccount { return nil }
     }
   }

@@ -4,10 +4,10 @@ internal import Subprocess
 package import Terminal
 
 extension PromptCaller {
-  /// The program that has started this process; nil if it is none of OpenSSH's, or cannot be identified.
+  /// Returns the program that started this process, or nil if it is not a program of OpenSSH or cannot be identified.
   ///
-  /// The parent is identified by its executable file, which nothing that a server sends can choose. Its version is what
-  /// this file prints, not what another `ssh` in `PATH` prints.
+  /// The parent process is identified by its executable file, which a server cannot influence. The version is printed
+  /// by this file itself, not by another `ssh` in `PATH`.
   package static func parent(_ environment: Environment) -> PromptCaller? {
     let parent = getppid()
     let file = "/proc/\(parent)/exe"
@@ -17,11 +17,11 @@ extension PromptCaller {
         file, ["-V"], environment: ProcessEnvironment(entries: environment.entries, locale: "C"))
       run.folder = "/"
       run.timeout = .seconds(5)
-      // A program that does not run has no version.
+      // If the program cannot be run, its version is unknown.
       guard let outcome = try? run.run(), outcome.succeeded else { return nil }
       return String(decoding: outcome.errors, as: UTF8.self)
     }
-    // If it has ended, the number may belong to another process by now.
+    // If the parent has ended, its process id may already belong to another process.
     return getppid() == parent ? caller : nil
   }
 

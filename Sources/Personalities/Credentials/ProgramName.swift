@@ -1,6 +1,6 @@
-/// The name under which the program was called. It determines the protocol or command line.
+/// The name under which the program was called. It selects the protocol or the command line.
 ///
-/// There is one executable, installed under several names by links, like busybox and git.
+/// One executable is installed under several names with links, like busybox and git.
 package enum ProgramName: String, CaseIterable, Sendable {
   /// The command itself.
   case keytree
@@ -17,7 +17,7 @@ package enum ProgramName: String, CaseIterable, Sendable {
   /// The command that scripts for macOS run.
   case security
 
-  /// Returns the name at the end of the path with which a program was started. Any other name is `keytree`.
+  /// Creates the name from the last component of the path of a program. Any unknown name means `keytree`.
   package init(path: some Sequence<UInt8>) {
     let last = Array(path).split(separator: UInt8(ascii: "/")).last ?? []
     self = ProgramName(rawValue: String(decoding: last, as: UTF8.self)) ?? .keytree

@@ -2,23 +2,23 @@ internal import Encoding
 internal import KeyringModel
 internal import Secrets
 
-/// The facts about a certificate that `security` needs besides its attributes. A certificate is public.
+/// The content of a certificate that `security` needs in addition to its attributes. A certificate is public.
 struct CertificateContent {
-  /// Its DER.
+  /// The certificate in DER.
   let der: [UInt8]
 
-  /// Takes what a store keeps of a certificate.
+  /// Creates the content from the stored secret of a certificate item.
   init(_ secret: borrowing SecretBytes) {
     der = unsafe secret.withBytes { unsafe Array($0) }
   }
 
-  /// Takes a certificate.
+  /// Creates the content from a certificate in DER.
   init(der: [UInt8]) { self.der = der }
 
-  /// The SHA-256 of the whole.
+  /// The SHA-256 of the certificate.
   var sha256: [UInt8] { ContentDigest(of: der).bytes }
 
-  /// The SHA-1 of the whole: a name that Apple's tools have for it, no protection.
+  /// The SHA-1 of the certificate. Apple's tools use it as a name; it protects nothing.
   var sha1: [UInt8] { SHA1.digest(of: der) }
 
   /// The certificate as text (RFC 7468): lines of 64 characters.
@@ -32,8 +32,8 @@ struct CertificateContent {
     return text + "-----END CERTIFICATE-----\n"
   }
 
-  /// The mail addresses (RFC 5280): those of the alternative names, then those of the subject, each one once. What
-  /// cannot be read has none.
+  /// The mail addresses (RFC 5280): those of the alternative names, then those of the subject, without duplicates.
+  /// Empty if the certificate cannot be parsed.
   var mailAddresses: [[UInt8]] {
     guard let signed = DERReader.only(der[...], DER.sequence)?.reader.first(DER.sequence) else { return [] }
     var fields = signed.reader
@@ -61,7 +61,7 @@ struct CertificateContent {
         Array(identifier.content) == [0x55, 0x1D, 0x11]
       else { continue }
       var value = parts.next()
-      // Whether it is critical stands in between, when it is.
+      // The optional `critical` flag precedes the value.
       if value?.tag != DER.octetString { value = parts.next() }
       guard let value, value.tag == DER.octetString,
         var names = DERReader.only(value.content, DER.sequence)?.reader
@@ -91,7 +91,7 @@ struct CertificateContent {
 }
 
 extension DERReader {
-  /// The next value, when it has the wanted identifier, of a reader that is not needed after it.
+  /// Returns the first element if it has the given tag, without advancing this reader.
   fileprivate func first(_ tag: UInt8) -> DERElement<Bytes>? {
     var reader = self
     return reader.next(tag)

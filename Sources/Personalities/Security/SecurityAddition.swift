@@ -11,8 +11,8 @@ enum SecurityAddition {
     usage: """
       -a account -s service [-w [password] | -X hex] [-l label] [-D kind] [-j comment] [-G value]
               [-c creator] [-C type] [-U] [-A | -T application] [keychain]
-          -w and -X show the password to everybody on this machine; -w at the very end asks for it
-          -U changes the item when it exists
+          every user of this machine can see a password given with -w or -X; -w as the last word prompts for it
+          -U updates an existing item
       """,
     "Add a generic password.", writes: true
   ) { call in try add(call, .genericPassword) }
@@ -22,8 +22,8 @@ enum SecurityAddition {
     usage: """
       -a account -s server [-w [password] | -X hex] [-l label] [-D kind] [-j comment] [-d domain]
               [-p path] [-P port] [-r protocol] [-t type] [-c creator] [-C type] [-U] [-A | -T application] [keychain]
-          -w and -X show the password to everybody on this machine; -w at the very end asks for it
-          -U changes the item when it exists
+          every user of this machine can see a password given with -w or -X; -w as the last word prompts for it
+          -U updates an existing item
       """,
     "Add an internet password.", writes: true
   ) { call in try add(call, .internetPassword) }
@@ -41,40 +41,40 @@ enum SecurityAddition {
     let meant = try known.init(adding: call, itemClass, isExact: false)
     let inTheWay = try known.init(adding: call, itemClass, isExact: true)
     let search = options.has("U") ? meant : inTheWay
-    // Asked for once, and kept when it has to be tried again.
+    // The user is asked once, even if the addition is retried.
     var answer: Answer?
     for attempt in 1... {
       do {
         return try store(given, search, itemClass, &answer, call)
       } catch let error as SecurityFailure {
-        // Another program was faster: what it has added is to be changed, and what it has deleted to be added.
+        // Another program added or deleted the item at the same time. The next attempt updates or adds it.
         let isOvertaken = error.status == .duplicateItem || error.status == .itemNotFound
         guard isOvertaken, answer != nil, options.has("U"), attempt < Self.attempts else { throw error }
       }
     }
   }
 
-  /// The number of attempts of an addition while others add and delete the same item.
+  /// The maximum number of attempts while other programs add and delete the same item.
   private static let attempts = 8
 
-  /// The secret as it was given: nil when none was.
+  /// The secret from the user; nil if none was given.
   private struct Answer {
     let secret: SecretSlice?
   }
 
-  /// Looks for the item, and adds or changes it.
+  /// Adds the item, or updates the existing one.
   ///
-  /// - Parameter answer: the secret, where it is known already; it is set once it was asked for.
+  /// - Parameter answer: the secret, if it is already known; set after the user was asked.
   private static func store(
     _ given: Attributes, _ search: SecuritySearch, _ itemClass: ItemClass, _ answer: inout Answer?,
     _ call: SecurityCall
   ) throws {
-    // What can be known to fail is looked at before a person is asked.
+    // All checks that can fail are made before the user is asked for the secret.
     let keyring = try call.openKeyring()
     let place = place(itemClass)
     let found = try securityCall(place) {
       try call.call.requireWritable(keyring)
-      // Without -U any of them is in the way.
+      // Without -U, any existing item is a conflict.
       return try call.options.has("U")
         ? search.choice(in: keyring.index, call.call) : search.run(in: keyring.index, call.call).first
     }
@@ -90,8 +90,8 @@ enum SecurityAddition {
       throw SecurityFailure(
         .duplicateItem, at: place,
         [
-          "keytree: \(found.reference.text) is there already",
-          "hint: -U changes it",
+          "keytree: \(found.reference.text) already exists",
+          "hint: use -U to update it",
         ])
     }
     try update(found, given, keyring, &answer, call)
@@ -104,7 +104,7 @@ enum SecurityAddition {
 
   // MARK: Attributes
 
-  /// The attributes that were given.
+  /// Returns the attributes from the options.
   private static func attributes(
     _ call: SecurityCall, _ itemClass: ItemClass
   ) throws -> Attributes {
@@ -121,7 +121,7 @@ enum SecurityAddition {
     return attributes
   }
 
-  /// A code as the store keeps it: a word for a protocol and a kind of authentication, a number for the others.
+  /// Returns the stored value of a code: a word for a protocol or an authentication type, a number for the others.
   private static func value(of code: [UInt8], _ name: AttributeName) -> AttributeValue {
     guard name == .protocol || name == .authenticationType else {
       return .integer(code.reduce(0) { $0 << 8 | Int64($1) })
@@ -130,8 +130,8 @@ enum SecurityAddition {
     return .string(FourCharacterCode.word(for: text, of: name))
   }
 
-  /// The attributes of a new item: the service or server is its label, and `dflt` its kind of authentication, when
-  /// they were not given. What is empty is left out.
+  /// Returns the attributes of a new item. The default label is the service or server, the default authentication type
+  /// is `dflt`. Empty attributes are left out.
   private static func withDefaults(_ given: Attributes, _ itemClass: ItemClass) -> Attributes {
     var attributes = given
     if given[.label] == nil { attributes[.label] = given[itemClass == .genericPassword ? .service : .server] }
@@ -146,11 +146,11 @@ enum SecurityAddition {
 
   // MARK: The secret
 
-  /// The secret that was given: nil when none was, which is the empty one for a new item, and the old one for an
-  /// item that changes.
+  /// Returns the given secret, or nil if none was given: then a new item gets an empty secret, and an existing item
+  /// keeps its secret.
   private static func secret(_ call: SecurityCall) throws -> SecretBytes? {
     let isGeneric = call.command.name == generic.name
-    // At the very end of the line, so it is the last of several.
+    // An option without its value is the last word, so it overrides the earlier ones.
     if call.options.lackingValue != nil { return try ask(call.console) }
     guard let (letter, text) = call.options.last(of: isGeneric ? "pwX" : "wX") else { return nil }
     if letter != "X" { return text.copy() }
@@ -160,7 +160,7 @@ enum SecurityAddition {
     return secret
   }
 
-  /// The same, asked for once.
+  /// Returns the given secret, and asks the user for it only once.
   private static func secret(
     _ call: SecurityCall, _ answer: inout Answer?
   ) throws -> SecretSlice? {
@@ -170,7 +170,7 @@ enum SecurityAddition {
     return given
   }
 
-  /// Asks for a new password, twice, at most three times.
+  /// Asks for a new password twice, and repeats this at most three times if the entries differ.
   private static func ask(_ console: Console) throws -> SecretBytes {
     for _ in 0..<3 {
       let first = try answer("password data for new item: ", console)
@@ -185,7 +185,7 @@ enum SecurityAddition {
     let limit = StoreLayout.secretLimit
     do {
       if console.inputIsTerminal { return try console.askSecret(prompt, limit: limit) }
-      // As getpass(3) does without a terminal.
+      // Without a terminal, this reads standard input like getpass(3).
       console.writeDiagnostics("\(prompt)")
       if let line = try console.readProgramLine(limit: limit) { return line }
     } catch {
@@ -193,7 +193,7 @@ enum SecurityAddition {
     }
     console.writeDiagnostics("\n")
     throw SecurityFailure(
-      .failure, ["security: the password could not be asked for: standard input has ended"])
+      .failure, ["security: cannot prompt for the password: standard input has ended"])
   }
 
   // MARK: Writing

@@ -4,10 +4,10 @@ internal import KeyringModel
 internal import Secrets
 internal import Terminal
 
-/// The commands about certificates and identities.
+/// The commands for certificates and identities.
 ///
-/// Names are looked for in the labels, which hold the common name of a certificate that Apple's functions have
-/// stored. Only what is in the certificate itself (`-e`, `-m`, `-p`, `-Z`) is decrypted, one after the other.
+/// Names are searched in the labels. If Apple's functions stored a certificate, its label is its common name.
+/// Certificates are decrypted, one after the other, only for options that need their content (`-e`, `-m`, `-p`, `-Z`).
 enum SecurityCertificates {
   static let find = SecurityCommand(
     "find-certificate", "hac:e:mpZ", usage: "[-a] [-c name] [-e mail-address] [-m] [-p] [-Z] [keychain...]",
@@ -21,7 +21,7 @@ enum SecurityCertificates {
 
   static let identities = SecurityCommand(
     "find-identity", "hp:s:v", usage: "[-p policy] [-s string] [-v] [keychain...]",
-    "List certificates that have a private key; none is judged."
+    "List certificates that have a private key; their validity is not checked."
   ) { call in try identities(call) }
 
   private static let place = "SecKeychainSearchCopyNext"
@@ -33,7 +33,7 @@ enum SecurityCertificates {
     if options.has("h") { throw SecurityFailure.usage }
     let mail = options.bytes("e")
     let isForAll = options.has("a")
-    // As the original has it, an address is looked for in place of a name.
+    // As on macOS, a mail address replaces the name as the search condition.
     let records = try matching(mail == nil ? options.bytes("c") : nil, call, in: try call.openIndex())
     let needsContent = mail != nil || options.has("m") || options.has("p") || options.has("Z")
     let keyring = needsContent && !records.isEmpty ? try call.openKeyring() : nil
@@ -67,7 +67,7 @@ enum SecurityCertificates {
     }
   }
 
-  /// Certificates with text in their label, whatever the case of letters.
+  /// Returns the certificates whose label contains a text, ignoring case.
   private static func matching(
     _ name: [UInt8]?, _ call: SecurityCall, in index: Index
   ) throws -> [ItemRecord] {
@@ -169,6 +169,6 @@ enum SecurityCertificates {
         "\nPolicy: any\n  Matching identities\n     0 identities found\n\n  Valid identities only\n")
     }
     console.print("     0 valid identities found")
-    call.note("certificates are not judged here: no identity counts as valid")
+    call.note("the validity of certificates is not checked: no identity is listed as valid")
   }
 }

@@ -4,16 +4,16 @@ internal import Keyring
 internal import Secrets
 internal import Terminal
 
-/// One command of `security`: its name, its letters, and what it does.
+/// One command of `security`: its name, its option letters, and its implementation.
 struct SecurityCommand: Sendable {
   let name: String
-  /// Its letters as getopt(3) has them.
+  /// The option letters, in the notation of getopt(3).
   let letters: String
-  /// Letters with a value that is a secret.
+  /// The letters whose value is a secret.
   let secrets: String
-  /// The usage, after the name; several lines if letters need an explanation.
+  /// The usage, without the name; several lines if letters need an explanation.
   let usage: String
-  /// The effect, one sentence.
+  /// The effect, in one sentence.
   let summary: String
   /// A Boolean value that indicates whether it may change the store.
   let writes: Bool
@@ -34,37 +34,37 @@ struct SecurityCommand: Sendable {
   }
 }
 
-/// A command line of `security`, read, with the world it was typed in.
+/// A parsed command line of `security`, with its environment and console.
 struct SecurityCall {
   let command: SecurityCommand
   let options: SecurityOptions
-  /// The way to the store, which is that of the commands of `keytree`.
+  /// The call that opens the store, as for the commands of `keytree`.
   let call: CommandCall
 
   var console: Console { call.console }
 
-  /// The store, in the place of a keychain file.
+  /// Returns the path of the store, which represents the keychain file.
   func keychain() throws -> String {
     try securityCall("SecKeychainCopySearchList") { try call.storePath() }
   }
 
-  /// The searchable attributes of all items.
+  /// Opens the index, which contains the searchable attributes of all items.
   func openIndex() throws -> Index {
     try securityCall("SecKeychainOpen") { try call.openIndex() }
   }
 
-  /// The whole store.
+  /// Opens the store.
   func openKeyring() throws -> Keyring {
     try securityCall("SecKeychainOpen") { try call.openKeyring() }
   }
 
-  /// Refuses a command line with more than one operand, or an empty one: the name of a keychain file, which is
-  /// accepted and not looked at.
+  /// Checks that there is at most one operand, and that it is not empty. The operand is the name of a keychain file,
+  /// which is accepted and ignored.
   func requireOneKeychain() throws {
     guard let first = options.operands.first else { return }
     if options.operands.count > 1 || first.isEmpty { throw SecurityFailure.usage }
   }
 
-  /// Says something beside the data.
+  /// Writes a note to standard error.
   func note(_ line: String) { console.say("security: \(line)") }
 }

@@ -3,9 +3,9 @@ internal import Keyring
 internal import Secrets
 internal import Terminal
 
-/// The commands of `security` in the order of the original: an abbreviation means the first one that begins with it.
+/// The commands of `security`, in the order of macOS. An abbreviation selects the first command that begins with it.
 ///
-/// So those are there, too, that are not offered: otherwise `delete` would mean another command than on macOS.
+/// The list includes unsupported commands. Otherwise `delete` would select a different command than on macOS.
 enum SecurityCommands {
   static let all: [SecurityCommand] = [
     help, SecurityKeychains.list, missing("list-smartcards"), SecurityKeychains.standard,
@@ -30,13 +30,13 @@ enum SecurityCommands {
     missing("error"), version,
   ]
 
-  /// The command that a name means; an empty one means the first.
+  /// Returns the command for a name or an abbreviation. An empty name selects the first command.
   static func named(_ name: [UInt8]) -> SecurityCommand? {
     all.first { $0.name.utf8.starts(with: name) }
   }
 
   private static let help = SecurityCommand(
-    "help", "", usage: "[command...]", "Show all commands, or how to use some."
+    "help", "", usage: "[command...]", "List all commands, or show the usage of some."
   ) { call in
     try explain(call.options.operands.map { $0.publicBytes() }, on: call.console)
   }
@@ -46,22 +46,22 @@ enum SecurityCommands {
     call.console.print(ProgramVersion.line)
   }
 
-  /// A command of the original that is not offered. Its letters with a secret are known, to hide it.
+  /// Returns a command of macOS that is not supported. Its letters for secrets are known, so that secrets are wiped.
   private static func missing(_ name: String, secrets: String = "") -> SecurityCommand {
-    // Any letter is one, and those with a secret take it.
+    // Every letter is accepted; those for secrets have a value.
     let letters = (UInt8(ascii: "A")...UInt8(ascii: "z")).map { Unicode.Scalar($0) }
       .filter { $0.properties.isAlphabetic }
       .map { secrets.unicodeScalars.contains($0) ? "\($0):" : "\($0)" }
     return SecurityCommand(
-      name, ":" + letters.joined() + "0", secrets: secrets, usage: "", "Not offered here."
+      name, ":" + letters.joined() + "0", secrets: secrets, usage: "", "Not supported."
     ) { _ in
       throw SecurityFailure(
         .unimplemented, at: name,
-        ["hint: `security help` shows the commands, `keytree help` those of keytree itself"])
+        ["hint: `security help` lists these commands, `keytree help` those of keytree"])
     }
   }
 
-  /// Prints how commands are used; without names all of them.
+  /// Prints the usage of the named commands, or the list of all commands if no name is given.
   static func explain(_ names: [[UInt8]], on console: Console) throws {
     if names.isEmpty {
       for command in all {

@@ -2,15 +2,17 @@ internal import Encoding
 internal import KeyringModel
 internal import Terminal
 
-/// An item as `security` prints it: the attributes of its class in a fixed order, `<NULL>` for those it does not
-/// have, and no byte that could drive a terminal.
+/// The output of `security` for an item: the attributes of its class in a fixed order, `<NULL>` for missing ones, and
+/// no byte that could control a terminal.
 struct SecurityItem {
   private let record: ItemRecord
   private let keychain: String
 
+  /// Creates the output for an item.
+  ///
   /// - Parameters:
   ///   - record: the item.
-  ///   - keychain: the store, which is named in front.
+  ///   - keychain: the path of the store, which is printed first.
   init(_ record: ItemRecord, in keychain: String) {
     self.record = record
     self.keychain = keychain
@@ -23,12 +25,12 @@ struct SecurityItem {
 
   private typealias Row = (tag: String, format: Format, name: AttributeName)
 
-  /// All lines, with the last line feed.
+  /// All lines, including the last line feed.
   var text: TerminalText {
     var text =
       "keychain: \(SecurityText.show(Array(keychain.utf8)))\nversion: 512\nclass: \(className)\nattributes:\n"
     for row in rows {
-      // A tag that is a number is printed as one, with the space that numbers have behind them.
+      // A numeric tag is printed without quotes and is followed by a space.
       let tag = row.tag.utf8.count == 4 ? "\"\(row.tag)\"" : "\(row.tag) "
       let value = shown(row.name, row.format)
       text += "    \(tag)<\(row.format)>=\(value.isEmpty ? "<NULL>" : value)\n"
@@ -59,7 +61,7 @@ struct SecurityItem {
   private func shown(_ name: AttributeName, _ format: Format) -> String {
     if name == .itemClass { return SecurityText.show([0, 0, 0, recordType]) }
     guard let value = record.value(of: name) else {
-      // These two are always there, as zero.
+      // These two attributes are always printed: zero if they are missing.
       let isNumber = record.itemClass == .internetPassword && (name == .port || name == .protocol)
       return isNumber ? SecurityText.show([0, 0, 0, 0]) : ""
     }
@@ -67,14 +69,14 @@ struct SecurityItem {
     case (_, .date(let date)): return SecurityText.show(Self.digits(of: date))
     case (_, .boolean(let flag)): return SecurityText.show([0, 0, 0, flag ? 1 : 0])
     case (.uint32, _), (.sint32, _): return SecurityText.show(Self.code(value, of: name))
-    // Numbers that Apple's tool keeps as bytes: authentication types are codes, the others are words here.
+    // Values that Apple's tool stores as bytes, and the store as numbers or words.
     case (.blob, _), (.timedate, _): return SecurityText.show(Self.code(value, of: name))
     }
   }
 
-  /// The bytes that stand for a value: four for a number, the code for a word that has one, else the text.
+  /// Returns the bytes that represent a value: four for a number, the code for a word that has one, else the text.
   ///
-  /// A word for a protocol or for a kind of authentication that is shorter than a code gets its spaces.
+  /// A word for a protocol or an authentication type is padded with spaces to the four bytes of a code.
   static func code(_ value: AttributeValue, of name: AttributeName) -> [UInt8] {
     switch value {
     case .integer(let number):
@@ -91,14 +93,14 @@ struct SecurityItem {
     }
   }
 
-  /// `20260917153415Z` and a NUL.
+  /// Returns a date as `20260917153415Z` and a NUL.
   private static func digits(of date: Timestamp) -> [UInt8] {
     // 2026-09-17T15:34:15.123456Z
     let digits = date.rfc3339.utf8.prefix(19).filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     return digits + [UInt8(ascii: "Z"), 0]
   }
 
-  /// CSSM's number for public, private and symmetric keys.
+  /// The CSSM record type of a public, private or symmetric key.
   private var recordType: UInt8 {
     switch record.attributes[.keyClass] {
     case .integer(0): 0x0F

@@ -3,11 +3,11 @@ internal import Keyring
 internal import KeyringModel
 internal import Terminal
 
-/// The commands about keychains as a whole. There is one, the store, and nothing locks it: GnuPG's agent asks for a
-/// passphrase when one is needed.
+/// The commands for whole keychains. The only keychain is the store. It is never locked: GnuPG's agent asks for a
+/// passphrase if one is needed.
 enum SecurityKeychains {
   static let list = SecurityCommand(
-    "list-keychains", "d:hs", usage: "[-d domain]", "List the keychains: the store, when it is there."
+    "list-keychains", "d:hs", usage: "[-d domain]", "List the keychains: the store, if it exists."
   ) { call in try show(call, or: nil) }
 
   static let standard = SecurityCommand(
@@ -28,7 +28,7 @@ enum SecurityKeychains {
 
   static let unlock = SecurityCommand(
     "unlock-keychain", "hp:u", secrets: "p", usage: "[-u] [-p password] [keychain]",
-    "Accepted: a store is never locked, and a password is not looked at."
+    "Accepted: a store is never locked, and the password is ignored."
   ) { call in
     if call.options.has("h") { throw SecurityFailure.usage }
     _ = try call.openIndex()
@@ -36,7 +36,7 @@ enum SecurityKeychains {
   }
 
   static let lock = SecurityCommand(
-    "lock-keychain", "ah", usage: "[-a | keychain]", "Not offered: GnuPG's agent keeps the passphrase."
+    "lock-keychain", "ah", usage: "[-a | keychain]", "Not supported: GnuPG's agent caches the passphrase."
   ) { call in
     if call.options.has("h") { throw SecurityFailure.usage }
     throw SecurityFailure(
@@ -54,7 +54,7 @@ enum SecurityKeychains {
         .parameter, at: "SecKeychainItemCopyAttributesAndData",
         [
           "security: the passwords of all items are never printed at once",
-          "hint: `find-generic-password -w` prints one, `keytree export` writes a copy of all",
+          "hint: `find-generic-password -w` prints one password, `keytree export` exports all items",
         ])
     }
     let index = try call.openIndex()
@@ -69,14 +69,15 @@ enum SecurityKeychains {
     }
   }
 
-  /// Prints the place of the store.
+  /// Prints the path of the store.
   ///
-  /// - Parameter place: what has failed when there is no store; nil when that is no failure.
+  /// - Parameter place: the Apple function that fails if the store does not exist; nil if that is not a failure.
   private static func show(_ call: SecurityCall, or place: String?) throws {
     if call.options.has("h") { throw SecurityFailure.usage }
     if call.options.has("s") {
       throw SecurityFailure(
-        .unimplemented, at: "SecKeychainSetSearchList", ["hint: `KEYTREE_STORE` says where the store is"])
+        .unimplemented, at: "SecKeychainSetSearchList",
+        ["hint: set the path of the store in `KEYTREE_STORE`"])
     }
     let keychain = try call.keychain()
     do {

@@ -3,7 +3,7 @@ internal import Keyring
 internal import KeyringModel
 internal import Terminal
 
-/// `find-key`, and who may use a key. They print all matches, and decrypt nothing.
+/// `find-key` and `set-key-partition-list`. Both print all matches and decrypt nothing.
 enum SecurityKeys {
   static let find = SecurityCommand(
     "find-key", "a:c:dD:ehj:l:rst:uvw",
@@ -18,10 +18,10 @@ enum SecurityKeys {
   static let access = SecurityCommand(
     "set-key-partition-list", "a:c:dD:ehj:k:l:rsS:t:uvw", secrets: "k",
     usage: "[letters of find-key] [-S partitions] [-k password] [keychain]",
-    "Set who may use keys: accepted, there are no such lists here."
+    "Set the partition list of keys: accepted and ignored."
   ) { call in
     try show(call)
-    call.note("there are no lists of programs that may use an item; nothing has changed")
+    call.note("partition lists are not supported; nothing was changed")
   }
 
   private static let abilities: [(Unicode.Scalar, AttributeName)] = [
@@ -45,7 +45,7 @@ enum SecurityKeys {
 
   private static func predicates(_ call: SecurityCall) throws -> [Predicate] {
     let options = call.options
-    // Keys have neither of them here, so nothing can match.
+    // Keys have neither a kind nor a comment, so nothing can match.
     if options.has("D") || options.has("j") {
       throw SecurityFailure(.itemNotFound, at: "SecItemCopyMatching")
     }

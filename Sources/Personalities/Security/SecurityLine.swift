@@ -1,11 +1,12 @@
 internal import Secrets
 
-/// Splits a line of `security -i` into words, as that command does.
+/// A parser that splits a line of `security -i` into words, as on macOS.
 ///
-/// Spaces divide words. A word that begins with `"` or `'` goes to the next of the same; a backslash takes the next
-/// byte as it is, in quotes as well. A quote in the middle of a word is itself. What is left open ends with the line.
+/// White space separates words. A word that begins with `"` or `'` extends to the next such character. A backslash
+/// escapes the next byte, also within quotes. A quote in the middle of a word is an ordinary character. The end of the
+/// line closes an open quote.
 enum SecurityLine {
-  /// The words of a line.
+  /// Returns the words of a line.
   static func words(of line: borrowing SecretBytes) -> [SecretSlice] {
     var text = SecretBytes(capacity: line.count)
     var ranges: [Range<Int>] = []

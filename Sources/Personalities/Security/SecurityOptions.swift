@@ -1,33 +1,33 @@
 internal import Secrets
 
-/// Options and operands of one command of `security`, as getopt(3) of BSD reads them.
+/// The options and operands of one command of `security`, parsed like getopt(3) of BSD.
 ///
-/// Letters may be packed, and a letter with a value takes the rest of its word, else the whole next one, whatever
-/// it begins with. The first operand ends the options, and so does `--`. Of several values for one letter the
-/// last one counts.
+/// Letters can be combined in one word. The value of a letter is the rest of its word, else the whole next word,
+/// regardless of its first character. The first operand or `--` ends the options. If a letter occurs more than once,
+/// its last value is used.
 struct SecurityOptions {
-  /// The error of a command line with a letter that the command does not have, or one without its value.
+  /// The error for an unknown letter, or for a letter without its value.
   struct Misuse: Error {}
 
   private var given: [(letter: Unicode.Scalar, value: SecretSlice?)] = []
   /// The words after the options.
   private(set) var operands: [SecretSlice] = []
-  /// The letter at the very end of the line that lacks its value, where the command has something to say to that.
+  /// The last letter of the line if its value is missing and the command accepts that.
   private(set) var lackingValue: Unicode.Scalar?
-  /// A Boolean value that indicates whether a secret was given as an argument, which every user of this
-  /// machine can see.
+  /// A Boolean value that indicates whether a secret was given as an argument, which every user of this machine can
+  /// see.
   private(set) var hasShownSecret = false
 
-  /// Reads the words after the name of a command.
+  /// Parses the words after the name of a command.
   ///
-  /// A value that is a secret is overwritten where it was shown, at once.
+  /// A secret value is immediately overwritten in the memory of the arguments.
   ///
   /// - Parameters:
   ///   - words: the words.
-  ///   - pattern: the letters in getopt's notation, `:` behind those with a value, `:` in front where a lacking
-  ///     value is the command's to judge.
-  ///   - secrets: letters whose value is a secret.
-  /// - Throws: for a letter that is not there, or without its value.
+  ///   - pattern: the letters in the notation of getopt: `:` after each letter with a value, and `:` first if the
+  ///     command itself handles a missing value.
+  ///   - secrets: the letters whose value is a secret.
+  /// - Throws: `Misuse` for an unknown letter, or for a letter without its value.
   init(_ words: SecurityWords, _ pattern: String, secrets: String) throws(Misuse) {
     let judgesLacking = pattern.hasPrefix(":")
     var index = 0
@@ -73,7 +73,7 @@ struct SecurityOptions {
     hasShownSecret = hasShownSecret || words.areShown
   }
 
-  /// Returns true if a letter has a value; nil for a letter that the command does not have.
+  /// Returns true if a letter has a value, or nil for an unknown letter.
   private static func arity(of letter: Unicode.Scalar, in pattern: String) -> Bool? {
     let letters = Array(pattern.unicodeScalars)
     guard letter != ":", let index = letters.firstIndex(of: letter) else { return nil }
@@ -83,10 +83,10 @@ struct SecurityOptions {
   /// Returns true if a letter was given.
   func has(_ letter: Unicode.Scalar) -> Bool { given.contains { $0.letter == letter } }
 
-  /// The value of a letter.
+  /// Returns the last value of a letter.
   func value(_ letter: Unicode.Scalar) -> SecretSlice? { given.last { $0.letter == letter }?.value }
 
-  /// The value that came last of several letters, with its letter.
+  /// Returns the last value that was given for any of several letters, with its letter.
   func last(of letters: String) -> (letter: Unicode.Scalar, value: SecretSlice)? {
     for entry in given.reversed() where letters.unicodeScalars.contains(entry.letter) {
       if let value = entry.value { return (entry.letter, value) }
@@ -94,6 +94,6 @@ struct SecurityOptions {
     return nil
   }
 
-  /// The value of a letter that is no secret.
+  /// Returns the last value of a letter whose value is not secret.
   func bytes(_ letter: Unicode.Scalar) -> [UInt8]? { value(letter)?.publicBytes() }
 }

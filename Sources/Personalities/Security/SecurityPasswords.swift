@@ -35,13 +35,13 @@ enum SecurityPasswords {
   static let genericAccess = SecurityCommand(
     "set-generic-password-partition-list", "a:c:C:D:G:hj:k:l:s:S:", secrets: "k",
     usage: genericLetters + moreGeneric + " [-S partitions] [-k password] [keychain]",
-    "Set who may use a generic password: accepted, there are no such lists here."
+    "Set the partition list of a generic password: accepted and ignored."
   ) { call in try setAccess(call, .genericPassword) }
 
   static let internetAccess = SecurityCommand(
     "set-internet-password-partition-list", "a:c:C:d:D:hj:k:l:p:P:r:s:S:t:", secrets: "k",
     usage: internetLetters + moreInternet + " [-S partitions] [-k password] [keychain]",
-    "Set who may use an internet password: accepted, there are no such lists here."
+    "Set the partition list of an internet password: accepted and ignored."
   ) { call in try setAccess(call, .internetPassword) }
 
   /// Prints the first match; only `-g` and `-w` decrypt.
@@ -76,7 +76,7 @@ enum SecurityPasswords {
   private static func delete(_ call: SecurityCall, _ itemClass: ItemClass) throws {
     if call.options.has("h") { throw SecurityFailure.usage }
     let search = try SecuritySearch(call, itemClass)
-    // Without a word about it, nothing is deleted.
+    // Without any condition, nothing is deleted.
     if search.isEmpty { throw SecurityFailure.usage }
     let keyring = try call.openKeyring()
     let record = try search.first(in: keyring.index, call)
@@ -89,11 +89,11 @@ enum SecurityPasswords {
     call.console.complain("password has been deleted.")
   }
 
-  /// Looks for the item and changes nothing: whoever can read the store may use all of it.
+  /// Finds the item and changes nothing, because a store has no access lists for programs.
   private static func setAccess(_ call: SecurityCall, _ itemClass: ItemClass) throws {
     if call.options.has("h") { throw SecurityFailure.usage }
     let record = try SecuritySearch(call, itemClass).first(in: try call.openIndex(), call)
     call.console.write(SecurityItem(record, in: try call.keychain()).text)
-    call.note("there are no lists of programs that may use an item; nothing has changed")
+    call.note("partition lists are not supported; nothing was changed")
   }
 }

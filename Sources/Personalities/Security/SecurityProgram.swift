@@ -3,10 +3,10 @@ internal import Keyring
 internal import Secrets
 internal import Terminal
 
-/// The program under the name `security`: the password commands of macOS, over a store.
+/// The program under the name `security`: the password commands of macOS for a store.
 ///
-/// Flags, output and status follow Apple's command (`SecurityTool/macOS` in its open source), so that scripts
-/// written for it run. The article Programs says what differs.
+/// Options, output and exit status follow Apple's command (`SecurityTool/macOS` in its open source), so that its
+/// scripts run unchanged. The article Programs lists the differences.
 package struct SecurityProgram {
   private let environment: Environment
   private let console: Console
@@ -19,13 +19,13 @@ package struct SecurityProgram {
     engine = call.program.engine
   }
 
-  /// The longest line in interactive mode: a secret in hexadecimal has room in it.
+  /// The largest size of a line in interactive mode, enough for a secret in hexadecimal.
   private static let lineLimit = 2 * StoreLayout.secretLimit + 65536
 
   /// Runs a command line.
   ///
   /// - Parameter words: the words without the name of the program.
-  /// - Returns: the status for the system.
+  /// - Returns: the exit status of the process.
   package func status(of words: SecurityWords) -> Int32 {
     var status = run(words)
     do {
@@ -65,9 +65,9 @@ package struct SecurityProgram {
     return interact(prompt, isTalkative: isTalkative)
   }
 
-  /// Runs the commands on standard input, to its end.
+  /// Runs the commands on standard input until its end.
   ///
-  /// - Returns: the status of the last one.
+  /// - Returns: the status of the last command.
   private func interact(_ prompt: String, isTalkative: Bool) -> SecurityStatus {
     var status = SecurityStatus.success
     while true {
@@ -102,12 +102,12 @@ package struct SecurityProgram {
     } catch {
       return finish(command) { throw SecurityFailure.usage }
     }
-    // The original repeats all words, the password among them.
+    // macOS prints all words, including a password.
     if isTalkative { console.complain(command.name) }
     if options.hasShownSecret {
       console.complain(
-        "security: warning: a password among the arguments can be seen by every user of this machine; "
-          + "`security -i` takes the command from standard input")
+        "security: warning: a password in the arguments is visible to every user of this machine; "
+          + "`security -i` reads commands from standard input")
     }
     let call = SecurityCall(
       command: command, options: options,
@@ -115,21 +115,21 @@ package struct SecurityProgram {
     return finish(command) { try run(call) }
   }
 
-  /// Runs a command, and commits what waits when it may have changed something.
+  /// Runs a command, and then commits the pending changes if the command writes.
   private func run(_ call: SecurityCall) throws {
     guard call.command.writes else { return try call.command.run(call) }
     call.call.finishMerges()
     do {
       try call.command.run(call)
     } catch {
-      // It may have changed something, or what an earlier one left may wait; why that fails is told next time.
+      // The command or an earlier one may have left pending changes. The next run reports why they cannot be committed.
       try? call.call.commitPending()
       throw error
     }
     try securityCall("git") { try call.call.commitPending() }
   }
 
-  /// Does something and says why it failed.
+  /// Runs code and prints the messages of a failure.
   private func finish(
     _ command: SecurityCommand?, _ body: () throws -> Void
   ) -> SecurityStatus {
@@ -147,16 +147,16 @@ package struct SecurityProgram {
     }
   }
 
-  /// Says how the program is used.
+  /// Prints the usage of the program.
   private func explain() -> SecurityStatus {
     console.write(
       """
       Usage: security [-h] [-i] [-l] [-p prompt] [-q] [-v] [command] [opt ...]
           -i    Read commands from standard input.
-          -l    Accepted and not looked at.
-          -p    The prompt of -i, which it implies.
-          -q    Say less.
-          -v    Say which command runs.
+          -l    Accepted and ignored.
+          -p    Like -i, with this prompt.
+          -q    Print less.
+          -v    Print the name of each command.
       security commands are:
 
       """)

@@ -4,19 +4,19 @@ internal import Keyring
 internal import KeyringModel
 internal import Terminal
 
-/// The passwords that the letters of a command stand for.
+/// A search for passwords with the options of a command as conditions.
 ///
-/// Codes of four characters are compared as codes: an index may have a word for one, the code itself, or a number.
+/// Codes of four characters are compared as codes, because the index may contain a word, the code itself, or a number.
 struct SecuritySearch {
   private let itemClass: ItemClass
   private var predicates: [Predicate] = []
   private var codes: [(name: AttributeName, accepted: [[UInt8]])] = []
-  /// A Boolean value that indicates whether tokens are left out, because the search does not ask for them.
+  /// A Boolean value that indicates whether tokens are excluded, because the search does not ask for them.
   private var leavesOutOtherTypes = true
 
-  /// Takes the letters that a find, a delete or an access list has in common.
+  /// Creates a search from the options that the find, delete and partition-list commands have in common.
   ///
-  /// - Throws: a failure for a code that has not four characters.
+  /// - Throws: `SecurityFailure` for a code without exactly four characters.
   init(_ call: SecurityCall, _ itemClass: ItemClass) throws {
     self.itemClass = itemClass
     for (letter, name) in Self.texts(of: itemClass) { match(name, call.options.bytes(letter)) }
@@ -28,7 +28,7 @@ struct SecuritySearch {
     leavesOutOtherTypes = !call.options.has("t")
   }
 
-  /// The letters for text, and what they are for.
+  /// Returns the letters for text, with their attributes.
   static func texts(of itemClass: ItemClass) -> [(Unicode.Scalar, AttributeName)] {
     let common: [(Unicode.Scalar, AttributeName)] = [
       ("a", .account), ("D", .kind), ("j", .comment), ("l", .label),
@@ -38,7 +38,7 @@ struct SecuritySearch {
         ? [("s", .service), ("G", .generic)] : [("s", .server), ("d", .securityDomain), ("p", .path)])
   }
 
-  /// The letters for codes of four characters, and what they are for.
+  /// Returns the letters for codes of four characters, with their attributes.
   static func codes(of itemClass: ItemClass) -> [(Unicode.Scalar, AttributeName)] {
     let common: [(Unicode.Scalar, AttributeName)] = [("c", .creator), ("C", .type)]
     return common + (itemClass == .genericPassword ? [] : [("r", .protocol), ("t", .authenticationType)])
@@ -49,10 +49,11 @@ struct SecuritySearch {
     predicates.append(.equal(name, AttributeValue(text: bytes)))
   }
 
-  /// The items that `-U` means with the letters of an addition: those that have the account, the service or server,
-  /// and whatever else of a primary key was given. Label, comment and the like are not asked for, but set.
+  /// Creates the search for the items that an addition with `-U` updates: those with the given account, service or
+  /// server, and other given attributes of the primary key. Label, comment and similar attributes are set and are not
+  /// conditions.
   ///
-  /// - Parameter isExact: whether what was not given has to be missing, as it is for an item that is in the way of a
+  /// - Parameter isExact: true if attributes that were not given must be missing, as in an item that conflicts with a
   ///   new one.
   init(adding call: SecurityCall, _ itemClass: ItemClass, isExact: Bool) throws {
     self.itemClass = itemClass
@@ -60,7 +61,7 @@ struct SecuritySearch {
     for (letter, name) in Self.texts(of: itemClass) where key.contains(name) {
       match(name, call.options.bytes(letter) ?? (isExact ? [] : nil))
     }
-    // Whatever has the key is in the way.
+    // Any item with this primary key is a conflict.
     leavesOutOtherTypes = false
     guard itemClass == .internetPassword else { return }
     let port = try call.port()
@@ -70,7 +71,7 @@ struct SecuritySearch {
     } else if isExact {
       codes.append((.protocol, [[], [0, 0, 0, 0]]))
     }
-    // An item that says nothing of it is one of the usual kind.
+    // An item without an authentication type is treated as the default type.
     let type = try call.code("t")
     codes.append((.authenticationType, type.map { [$0] } ?? [SecurityCall.usualType, []]))
   }
@@ -78,11 +79,11 @@ struct SecuritySearch {
   /// A Boolean value that indicates whether no condition was given.
   var isEmpty: Bool { predicates.isEmpty && codes.isEmpty }
 
-  /// The matches in the order of their creation. Tokens that programs keep beside a password, with its account and
-  /// server, are none unless `-t` asks for them: a script that takes or deletes a password must not get anything else.
-  /// Fields are never among them.
+  /// Returns the matches in the order of their creation. Tokens that programs store with the account and server of a
+  /// password match only with `-t`, because a script that reads or deletes a password must not get anything else.
+  /// Fields never match.
   ///
-  /// - Throws: `KeyringError`, and `noMatchButDamage` when lines of the index that may be a match are damaged.
+  /// - Throws: `KeyringError`; `noMatchButDamage` if nothing matches and damaged lines of the index may be a match.
   func run(in index: Index, _ call: CommandCall) throws -> [ItemRecord] {
     let matches = try index.find(Query(itemClass: itemClass, predicates: predicates))
     call.tell(matches.problems)
@@ -96,13 +97,13 @@ struct SecuritySearch {
     return leavesOutOtherTypes ? found.filter(Self.isPassword) : found
   }
 
-  /// Returns true if an item is a password, including one that was stored here with a code that has no name.
+  /// Returns true if an item is a password, including one whose authentication type is a code without a name.
   private static func isPassword(_ record: ItemRecord) -> Bool {
     if LoginItems.isPassword(record) { return true }
     return record.attributes[.authenticationType]?.contentBytes?.count == 4
   }
 
-  /// The question that one of the matches answers, codes included: what the item says about itself has to agree.
+  /// Returns a query with all conditions, including the codes, that the verified record of a match must satisfy.
   func query(for record: ItemRecord) -> Query {
     let exact = codes.compactMap { entry in
       record.attributes[entry.name].map { Predicate.equal(entry.name, $0) }
@@ -110,9 +111,9 @@ struct SecuritySearch {
     return Query(itemClass: itemClass, predicates: predicates + exact)
   }
 
-  /// The first match.
+  /// Returns the first match.
   ///
-  /// - Throws: status 44 when there is none; and as `choice(in:_:)`.
+  /// - Throws: `SecurityFailure` with status 44 if nothing matches; the errors of `choice(in:_:)`.
   func first(in index: Index, _ call: SecurityCall) throws -> ItemRecord {
     let place = "SecKeychainSearchCopyNext"
     let found = try securityCall(place) { try choice(in: index, call.call) }
@@ -120,11 +121,10 @@ struct SecuritySearch {
     return found
   }
 
-  /// The first match, if all are in one group. The letters name no group, and a member of one group could otherwise
-  /// choose
-  /// what is read from another group, or to whom a new secret is encrypted.
+  /// Returns the first match if all matches are in one group. The options do not name a group, so a member of one group
+  /// could otherwise choose what is read from another group, or the recipients of a new secret.
   ///
-  /// - Throws: `ambiguous`; and as `run(in:_:)`.
+  /// - Throws: `ambiguous` for matches in several groups; the errors of `run(in:_:)`.
   func choice(in index: Index, _ call: CommandCall) throws -> ItemRecord? {
     let found = try run(in: index, call)
     guard let first = found.first else { return nil }
@@ -136,12 +136,12 @@ struct SecuritySearch {
 }
 
 extension SecurityCall {
-  /// The kind of authentication of an internet password that was given none.
+  /// The default authentication type of an internet password.
   static let usualType = Array("dflt".utf8)
 
-  /// A code of four characters.
+  /// Returns the code of four characters that was given for a letter, or nil if the letter was not given.
   ///
-  /// - Throws: a failure for one that has not four.
+  /// - Throws: `SecurityFailure` for a code without exactly four characters.
   func code(_ letter: Unicode.Scalar) throws -> [UInt8]? {
     guard let bytes = options.bytes(letter) else { return nil }
     if bytes.count == 4 { return bytes }
@@ -153,9 +153,9 @@ extension SecurityCall {
     throw SecurityFailure(.failure, lines)
   }
 
-  /// The port; nil without one, and for 0.
+  /// Returns the port, or nil if none or 0 was given.
   ///
-  /// - Throws: a usage error for what is no port.
+  /// - Throws: `SecurityFailure` with a usage status for an invalid port.
   func port() throws -> Int64? {
     guard command.letters.contains("P:"), let bytes = options.bytes("P") else { return nil }
     guard let number = Int64(String(decoding: bytes, as: UTF8.self)), (0...65535).contains(number) else {

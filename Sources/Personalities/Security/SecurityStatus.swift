@@ -4,9 +4,9 @@ internal import Keyring
 internal import Terminal
 
 extension SecurityStatus {
-  /// The command's own status for a failure that has no status of the keychain.
+  /// The status of the command for a failure without a status code of the keychain.
   static let failure = SecurityStatus(rawValue: 1)
-  /// The command's own status for a command line that is wrong.
+  /// The status of the command for an invalid command line.
   static let usage = SecurityStatus(rawValue: 2)
 
   /// The exit status of the process: the lowest eight bits.
@@ -17,12 +17,12 @@ extension SecurityStatus {
     switch self {
     case .itemNotFound: "The specified item could not be found in the keychain."
     case .duplicateItem: "The specified item already exists in the keychain."
-    case .unimplemented: "This function is not offered here."
+    case .unimplemented: "This function is not supported."
     case .diskFull: "The disk is full."
     case .inputOutput: "Reading or writing failed."
-    case .parameter: "The parameters make no sense together."
-    case .allocation: "There is not enough memory."
-    case .userCancelled: "The user has cancelled it."
+    case .parameter: "The parameters are invalid."
+    case .allocation: "Not enough memory is available."
+    case .userCancelled: "The user cancelled the operation."
     case .missingEntitlement: "The group of the item cannot be used."
     case .notAvailable: "The keychain is not available."
     case .readOnly: "The keychain cannot be written to."
@@ -30,16 +30,16 @@ extension SecurityStatus {
     case .noSuchKeychain: "The keychain could not be found."
     case .dataTooLarge: "The data is too large."
     case .noSuchAttribute: "The item cannot have this attribute."
-    case .noDefaultKeychain: "There is no default keychain."
-    case .interactionNotAllowed: "Nobody can be asked."
+    case .noDefaultKeychain: "The default keychain could not be found."
+    case .interactionNotAllowed: "No prompt is possible."
     case .decode: "The data of the item cannot be read."
-    default: "It failed."
+    default: "The operation failed."
     }
   }
 }
 
 extension SecurityStatus {
-  /// The status that comes nearest to why a command of `keytree` would end.
+  /// Creates the status that is closest to an error of a `keytree` command.
   init(_ error: any Error) {
     self =
       switch error {
@@ -51,7 +51,7 @@ extension SecurityStatus {
       case TerminalError.cancelled: .userCancelled
       case TerminalError.secretTooLong: .dataTooLarge
       case TerminalError.inputFailed, TerminalError.outputFailed: .inputOutput
-      // Apple's functions have no status for a missing store, the command has.
+      // Apple's functions have no status for a missing store, but the command has one.
       case KeyringError.noStore: .noSuchKeychain
       case let error as KeyringError: Self(error)
       case let error as FileError: Self(error)
@@ -66,23 +66,23 @@ struct SecurityFailure: Error, Equatable {
   /// The lines for standard error, escaped.
   let lines: [String]
 
-  /// A failure with words of its own.
+  /// Creates a failure with its own message.
   init(_ status: SecurityStatus, _ lines: [String]) {
     self.status = status
     self.lines = lines
   }
 
-  /// A failure in the words that the command has for a status.
+  /// Creates a failure with the message of a status.
   ///
   /// - Parameters:
   ///   - status: the status.
-  ///   - place: the function of Apple's that would have failed, which those who read the words expect in front.
-  ///   - more: what else is to be said.
+  ///   - place: the Apple function that fails on macOS. Scripts expect its name before the message.
+  ///   - more: further lines.
   init(_ status: SecurityStatus, at place: String, _ more: [String] = []) {
     self.init(status, ["security: \(place): \(status.message)"] + more)
   }
 
-  /// The same for why a command of `keytree` would end; its reason and its hint follow.
+  /// Creates the failure for an error of a `keytree` command. The error's own message and hint follow.
   init(_ error: any Error, at place: String) {
     let status = SecurityStatus(error)
     let lines = ErrorReport(describing: error).lines
@@ -95,11 +95,11 @@ struct SecurityFailure: Error, Equatable {
     }
   }
 
-  /// The command line is wrong; how it is used is told by who runs the command.
+  /// The failure for an invalid command line. The caller prints the usage.
   static let usage = SecurityFailure(.usage, [])
 }
 
-/// Runs something that fails as a command of `keytree` does, in the name of a function of Apple's.
+/// Runs code that throws errors of `keytree` commands, and converts them to failures of an Apple function.
 func securityCall<R: ~Copyable>(
   _ place: String, _ body: () throws -> R
 ) throws -> R {

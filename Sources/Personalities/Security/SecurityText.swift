@@ -1,26 +1,26 @@
 internal import Encoding
 internal import Secrets
 
-/// The notation of bytes in `security`: printable ASCII in quotes. If there are other bytes, all bytes in
-/// upper-case hexadecimal come first, and in the quotes three octal digits represent each byte that cannot be
-/// printed, including the backslash. No byte in any output controls a terminal.
+/// The notation of bytes in `security`: printable ASCII in quotes. If there are other bytes, all bytes are printed
+/// first in upper-case hexadecimal, and in the quotes three octal digits represent each byte that cannot be printed,
+/// including the backslash. No byte in any output controls a terminal.
 enum SecurityText {
-  /// The printed form of bytes that are no secret.
+  /// Returns the printed form of bytes that are not secret.
   static func show(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     unsafe bytes.withUnsafeBytes { unsafe write($0) { text.append($0) } }
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The printed form of a secret.
+  /// Returns the printed form of a secret.
   static func show(_ secret: borrowing SecretBytes) -> SecretBytes {
     var text = SecretBytes(capacity: secret.count * 6 + 6)
     unsafe secret.withBytes { unsafe write($0) { text.append($0) } }
     return text
   }
 
-  /// Returns the output of `-w`: the secret, or all of it in lower-case hexadecimal if one byte cannot be
-  /// printed (isprint(3) in the C locale, whatever the locale is).
+  /// Returns the output of `-w`: the secret, or all of it in lower-case hexadecimal if one byte cannot be printed
+  /// (isprint(3) in the C locale, regardless of the current locale).
   static func plain(_ secret: borrowing SecretBytes) -> SecretBytes {
     let isPlain = unsafe secret.withBytes { unsafe $0.allSatisfy(isPrintable) }
     if isPlain { return secret.copy() }
@@ -35,9 +35,9 @@ enum SecurityText {
     return text
   }
 
-  /// A secret that is given in hexadecimal: an odd number of digits has a zero in front of it.
+  /// Decodes a secret in hexadecimal. An odd number of digits is read as if it began with a zero.
   ///
-  /// - Returns: nil when something else than a digit is in it.
+  /// - Returns: the secret, or nil if the text contains anything but hexadecimal digits.
   static func decode(hexadecimal text: SecretSlice) -> SecretBytes? {
     var secret = SecretBytes(capacity: text.count / 2 + 1)
     let isHexadecimal = unsafe text.withBytes { text in
@@ -57,7 +57,7 @@ enum SecurityText {
     return secret
   }
 
-  /// Bytes in upper-case hexadecimal.
+  /// Returns bytes in upper-case hexadecimal.
   static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     for byte in bytes {

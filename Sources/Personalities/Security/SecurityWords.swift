@@ -2,33 +2,33 @@ package import Arguments
 package import Secrets
 package import Terminal
 
-/// The words of one command line of `security`, in memory that is wiped: any of them may be a password.
+/// The words of one command line of `security`, in wiped memory, because any of them may be a password.
 package struct SecurityWords: Sendable {
   private var words: ArraySlice<SecretSlice>
-  /// Overwrites a word from a position on where every other process can read it; nil for words that came by
-  /// standard input, which nobody else saw.
+  /// Overwrites a word, beginning at an offset, in the memory that other processes can read; nil for words from
+  /// standard input, which no other process can read.
   private let wipe: (@Sendable (_ index: Int, _ offset: Int) -> Void)?
 
-  /// Takes words that came by standard input.
+  /// Creates the words of a line of standard input.
   package init(typed words: [SecretSlice]) {
     self.words = words[...]
     wipe = nil
   }
 
-  /// Takes the arguments of this process, without the name of the program.
+  /// Creates the words from the arguments of this process, without the name of the program.
   package init(_ memory: ArgumentMemory) {
     var words: [SecretSlice] = []
     for index in 1..<max(memory.count, 1) {
       words.append(unsafe memory.withBytes(index) { unsafe SecretSlice(SecretBytes(copying: $0)) })
     }
     self.words = words[...]
-    // Shown with the name in front of them.
+    // The arguments in memory begin with the name of the program.
     wipe = { memory.wipe($0 + 1, from: $1) }
   }
 
-  /// Takes words as arguments that are in no memory of the system.
+  /// Creates the words of an argument list that is not the one of this process.
   ///
-  /// - Parameter wipe: is told what would be overwritten there.
+  /// - Parameter wipe: receives the position of each word to overwrite, and the offset in it.
   package init(
     arguments: [Word], wipe: @escaping @Sendable (_ index: Int, _ offset: Int) -> Void = { _, _ in }
   ) {
@@ -42,16 +42,16 @@ package struct SecurityWords: Sendable {
   /// The number of words.
   package var count: Int { words.count }
 
-  /// A word by its position.
+  /// Returns the word at a position.
   package subscript(_ index: Int) -> SecretSlice { words[words.startIndex + index] }
 
-  /// The words without the first ones.
+  /// Returns the words without the first ones.
   package func dropFirst(_ count: Int) -> SecurityWords {
     var rest = self
     rest.words = words.dropFirst(count)
     return rest
   }
 
-  /// Overwrites a word from a position on where others can see it.
+  /// Overwrites a word, beginning at an offset, where other users can see it.
   func hide(_ index: Int, from offset: Int) { wipe?(words.startIndex + index, offset) }
 }

@@ -98,7 +98,7 @@ struct SecurityCommandTests {
       ])
     let duplicate =
       "security: SecKeychainItemCreateFromContent (<default>): The specified item already exists in the keychain.\n"
-      + "keytree: keytree://generic-password/mailer/bot is there already\nhint: -U changes it\n"
+      + "keytree: keytree://generic-password/mailer/bot already exists\nhint: use -U to update it\n"
     follow(
       [
         Row(
@@ -140,7 +140,7 @@ struct SecurityCommandTests {
         Row(
           ["set-generic-password-partition-list", "-S", "apple:", "-k", "login", "-s", "mailer"], plain,
           talk: SecurityFixture.warning
-            + "security: there are no lists of programs that may use an item; nothing has changed\n"),
+            + "security: partition lists are not supported; nothing was changed\n"),
         Row(["delete-generic-password", "-s", "mailer"], plain, talk: "password has been deleted.\n"),
         Row(["delete-generic-password", "-s", "mailer"], talk: SecurityFixture.notFound, status: 44),
       ], in: world)

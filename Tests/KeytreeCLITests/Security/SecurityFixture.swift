@@ -38,8 +38,8 @@ struct SecurityFixture {
 
   /// The warning of `security` when a password is among its arguments.
   static let warning =
-    "security: warning: a password among the arguments can be seen by every user of this machine; `security -i` "
-    + "takes the command from standard input\n"
+    "security: warning: a password in the arguments is visible to every user of this machine; `security -i` "
+    + "reads commands from standard input\n"
 
   /// The message of `security` when nothing matches.
   static let notFound =

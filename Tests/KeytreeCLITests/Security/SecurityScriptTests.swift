@@ -108,7 +108,7 @@ struct SecurityScriptTests {
     try input.fileHandleForWriting.close()
     process.waitUntilExit()
     #expect(process.terminationStatus == 0)
-    #expect(said.contains("security: warning: a password among the arguments"))
+    #expect(said.contains("security: warning: a password in the arguments"))
     let found = try program.run(["get", "generic:waits/me"])
     #expect(found.text == "typed")
   }
