@@ -72,7 +72,7 @@ struct ImportMergeTests {
     let store = ImportedStore()
     store.apply(store.merge(try draft(example.stored)))
     let plan = store.merge(try draft(example.rows))
-    #expect(plan.report.entries.map(\.outcome.word) == example.message)
+    #expect(plan.report.entries.map(\.outcome.word) == example.words)
     let added = plan.additions.map { [$0.text(.path) ?? "", $0.text(.securityDomain) ?? "", $0.secret.text] }
     #expect(added == example.added)
 

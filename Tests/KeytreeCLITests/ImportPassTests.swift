@@ -99,9 +99,9 @@ struct ImportPassTests {
 
   private static let skipped = [
     "deep/up: a link to the top of the store",
-    "web/gh alice.gpg: a link to web/github.com/alice, which keeps this name as well",
+    "web/gh alice.gpg: a link to web/github.com/alice, which records this path",
     "web/hub: a link to the folder web/github.com",
-    "work/same.gpg: a link to web/github.com/alice, which keeps this name as well",
+    "work/same.gpg: a link to web/github.com/alice, which records this path",
   ]
 
   @Test("the committed store is imported completely, and the report lists the rest")

@@ -28,8 +28,8 @@ struct ImportReportTests {
         "row 4: added as internet-password/github.com/alice+https~\(digest(of: "duplicate-2")), because another"
           + " item has its name",
         "row 5: same as row 2 (internet-password/github.com/alice+https)",
-        "row 6: added as internet-password/example.com/bob+https; the URL holds what may be secret: shown"
-          + " without it, sealed in full; the secret is empty",
+        "row 6: added as internet-password/example.com/bob+https; parts of the URL may be secret: the"
+          + " whole URL is encrypted, and its public parts are shown; the secret is empty",
         "row 6, url: added as internet-password/example.com/bob+https/url",
         "5 added, 1 of them renamed because of a name conflict, 1 merged with an identical one, 1 duplicates",
       ])

@@ -99,9 +99,9 @@ struct ProcessesHandoverTests {
       [
         strace, "-f", "-y", "-v", "-qq", "-e", "signal=none", "-s", "1000000", "-e", "trace=\(calls)", "-o",
         log,
-      ] + step.message, input: step.input)
-    #expect(outcome.status == 0, "\(step.message): \(outcome.text)\(outcome.errors)")
-    #expect(outcome.text.contains(step.marker) == step.prints, "\(step.message): \(outcome.text)")
+      ] + step.words, input: step.input)
+    #expect(outcome.status == 0, "\(step.words): \(outcome.text)\(outcome.errors)")
+    #expect(outcome.text.contains(step.marker) == step.prints, "\(step.words): \(outcome.text)")
     #expect(!outcome.errors.contains(step.marker))
     let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
     // The test's own log records the writes to pipes, so it must not be searched.
@@ -113,11 +113,11 @@ struct ProcessesHandoverTests {
       // The first line is the start of the program; no later line may contain the secret.
       #expect(marked == Array(lines.prefix(1)) && marked.allSatisfy(Self.startsSecurity), "\(marked)")
     } else {
-      #expect(marked == [], "\(step.message)")
+      #expect(marked == [], "\(step.words)")
     }
     for path in ProcessesMarkerTests.writtenFiles(lines)
     where !path.hasPrefix("/dev/") || path.hasPrefix("/dev/shm") {
-      #expect(!Self.holds(path, step.marker), "\(path) after \(step.message)")
+      #expect(!Self.holds(path, step.marker), "\(path) after \(step.words)")
     }
   }
 

@@ -20,7 +20,7 @@ enum CSVColumn: Equatable {
   case oneTimePassword
   /// The HTTP realm.
   case securityDomain
-  /// A public fact, kept as a custom attribute.
+  /// A public value, stored as a custom attribute.
   case attribute(AttributeName)
   /// Custom fields, `name: value` on each line.
   case fields
@@ -64,8 +64,8 @@ struct CSVDialect {
   ///   - header: the names of its columns.
   ///   - mapping: the user's choice of columns, which overrides the known meaning.
   /// - Returns: the program, and the meaning of each column.
-  /// - Throws: `CSVError.duplicateColumn`; `noSuchColumn`; and `unknownHeader` if no known program writes these
-  ///   columns and the mapping does not name the column of the secret.
+  /// - Throws: `CSVError.duplicateColumn`; `noSuchColumn`; and `unknownHeader` if no known program writes these columns
+  ///   and the mapping does not name the column of the secret.
   static func detect(
     _ header: [String], mapping: CSVMapping = CSVMapping()
   ) throws(CSVError) -> (dialect: CSVDialect, columns: [CSVColumn]) {

@@ -1,7 +1,7 @@
 internal import KeyringModel
 package import Secrets
 
-/// The import of a password manager's CSV file: converts its rows to logins.
+/// The import of a password manager's CSV file, which converts its rows to logins.
 ///
 /// - A row becomes an internet password: `server`, `protocol` and `port` come from its URL, `account` from its user
 ///   name, `label` from its title. The path of the URL is not part of the item's name, so that `github.com/alice` is
@@ -13,6 +13,7 @@ package import Secrets
 package enum CSVImport {
   /// Reads a file.
   ///
+  /// - Parameters:
   ///   - bytes: the content of the file.
   ///   - mapping: the user's choice of columns.
   ///   - showsUnknown: true if unknown columns become custom attributes, which are public.

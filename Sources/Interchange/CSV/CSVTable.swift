@@ -26,7 +26,7 @@ package struct CSVTable: Sendable {
   ///   - column: the column, from 0.
   /// - Returns: the exact bytes, without the quotes of the file format.
   package func field(row: Int, column: Int) -> SecretSlice {
-    precondition(header.indices.contains(column), "a column of the header")
+    precondition(header.indices.contains(column), "the column exists")
     let index = row * header.count + column
     return content.part((index == 0 ? 0 : ends[index - 1])..<ends[index])
   }

@@ -21,7 +21,7 @@ extension Attributes {
   /// - Parameters:
   ///   - others: the attributes of an item with the same primary key.
   ///   - isStored: true if that item is in the store: its label, comment and kind are then left alone.
-  /// - Returns: the attributes to add to the others; nil if there is no room for them.
+  /// - Returns: the attributes to add to the others; nil if they do not fit.
   package func missing(in others: Attributes, isStored: Bool = false) -> Attributes? {
     var missing = Attributes()
     for (name, value) in entries {

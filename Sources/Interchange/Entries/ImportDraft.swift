@@ -29,7 +29,7 @@ package enum ImportLoss: Hashable, Sendable {
     case .strayFile: "not an item of a password store"
     case .notAFile: "neither a file nor a folder"
     case .link(let target): "a link to \(String(decoding: target, as: UTF8.self)), which is not imported"
-    case .noNameLeft: "too many items of this name with other secrets"
+    case .noNameLeft: "too many items with this name have different secrets"
     case .noPlace(let what): what
     }
   }
@@ -37,7 +37,7 @@ package enum ImportLoss: Hashable, Sendable {
 
 /// The reason why a part of the source needs no item. No data is lost.
 package enum ImportSkip: Hashable, Sendable {
-  /// A file that `pass`, gopass or git keeps in a store for itself.
+  /// A file that `pass`, gopass or git uses itself.
   case housekeeping
   /// A link to an item. The item keeps this path as an attribute.
   case alias(of: [UInt8])
@@ -56,12 +56,12 @@ package enum ImportSkip: Hashable, Sendable {
   package var text: String {
     switch self {
     case .housekeeping: "not an item"
-    case .alias(let path): "a link to \(String(decoding: path, as: UTF8.self)), which keeps this name as well"
-    case .folderLink(let path) where path.isEmpty: "a link to the top of the store"
+    case .alias(let path): "a link to \(String(decoding: path, as: UTF8.self)), which records this path"
+    case .folderLink(let path) where path.isEmpty: "a link to the top folder of the store"
     case .folder: "a folder"
     case .empty: "it is empty"
     case .trash: "in the trash"
-    case .fieldLink: "it points at another field of the same entry"
+    case .fieldLink: "it refers to another field of the same entry"
     case .folderLink(let path): "a link to the folder \(String(decoding: path, as: UTF8.self))"
     }
   }
@@ -119,7 +119,7 @@ package struct ImportDraft: Sendable {
     if !login.items.isEmpty { logins.append(login) }
   }
 
-  /// Removes the attributes that do not fit into the index line of an item, and adds remarks about the others.
+  /// Removes the attributes that do not fit in the index line of an item, and adds remarks.
   private static func takeLongAttributes(
     of item: inout PlannedItem
   ) -> [(name: AttributeName, bytes: [UInt8])] {

@@ -4,19 +4,19 @@ package import KeyringModel
 package enum ImportOutcome: Hashable, Sendable {
   /// It is a new item.
   case added
-  /// It is a new item, under a name that distinguishes it from another one with the same account and another secret.
+  /// It is a new item. Its name distinguishes it from an item with the same account and a different secret.
   case addedBeside
   /// An earlier entry has the same secret. Its item also gets the additional attributes of this entry.
   case joined(ImportSource, adding: [AttributeName])
-  /// The store has the item. The item gets the attributes that it lacked.
+  /// The store already has the item. The item gets the attributes that it lacked.
   case completed(adding: [AttributeName])
   /// An earlier entry is identical.
   case duplicate(of: ImportSource)
-  /// The store has it.
+  /// The store already has it.
   case alreadyThere
   /// It needs no item.
   case skipped(ImportSkip)
-  /// It will not be in the store.
+  /// It is not imported.
   case lost(ImportLoss)
 }
 
@@ -30,7 +30,7 @@ package struct ImportReport: Sendable {
     package var part: ImportPart
     /// The outcome.
     package var outcome: ImportOutcome
-    /// The path of the resulting item; nil if there is none.
+    /// The path of the resulting item; nil if the part became no item.
     package var path: ItemPath?
     /// Remarks for the user.
     package var remarks: [ImportRemark] = []

@@ -29,7 +29,7 @@ package enum ImportPart: Hashable, Sendable {
   case note
   /// The one-time-password seed.
   case oneTimePassword
-  /// A value that may be secret and therefore is no attribute, by the name of its column.
+  /// A value that may be secret and therefore is not an attribute, identified by the name of its column.
   case column(String)
 
   /// The name of the part, for reports.
@@ -64,8 +64,9 @@ package enum ImportRemark: Hashable, Sendable {
     case .emptySecret: "the secret is empty"
     case .carriageReturn: "the line end CR LF is not part of the secret"
     case .notUTF8(let name): "\(name) is not UTF-8 and is kept as bytes"
-    case .urlPartlySealed: "the URL holds what may be secret: shown without it, sealed in full"
-    case .sealedForLength(let name): "\(name) is long: sealed, not shown"
+    case .urlPartlySealed:
+      "parts of the URL may be secret: the whole URL is encrypted, and its public parts are shown"
+    case .sealedForLength(let name): "\(name) is too long for an attribute and is encrypted"
     case .groupMissing(let name): "this keyring has no group \(name)"
     }
   }

@@ -10,7 +10,7 @@ struct ImportedEntry {
   let source: ImportSource
   /// The public attributes.
   var attributes = Attributes()
-  /// The password, or the data in its place.
+  /// The password or other main secret.
   var secret = SecretSlice(SecretBytes())
   /// The kind of a secret that is not a password: `secure note`, `card`. Such an entry belongs to no host.
   var kind: AttributeValue?
@@ -119,7 +119,7 @@ struct ImportedEntry {
   /// True if it has fields.
   var hasParts: Bool { !further.isEmpty }
 
-  /// Makes the note the secret of an entry without another one.
+  /// Makes the note the secret of an entry that has no other secret.
   mutating func becomeNote() {
     kind = .secureNote
     guard let index = further.firstIndex(where: { $0.part == .note }) else { return }
@@ -185,7 +185,7 @@ extension AttributeValue {
 }
 
 extension PlannedItem {
-  // Sets the attributes of the place from the URL.
+  // Sets the server, port, protocol and similar attributes from the URL.
   fileprivate mutating func place(at url: ImportedURL, isPassword: Bool) {
     if !url.publicText.isEmpty { attributes[.url] = AttributeValue(text: url.publicText) }
     guard isPassword, let host = url.host else { return }
@@ -200,7 +200,7 @@ extension PlannedItem {
     }
   }
 
-  // Without a host the title is the best name of the service, else the text in place of a URL.
+  // Without a host, the service is the title, else the text that is in the source instead of a URL.
   fileprivate mutating func makeGeneric() {
     itemClass = .genericPassword
     attributes[.service] = attributes[.service] ?? attributes[.label] ?? attributes[.url]

@@ -1,6 +1,6 @@
 internal import KeyringModel
 
-/// The public parts of a URL from a password manager, and the place that its password is for.
+/// The public parts of a URL from a password manager, and the host that its password is for.
 ///
 /// Everyone who has the store can read attributes, and a URL can contain a secret: a password before the `@`, a token
 /// after `?` or `#`, parameters after `;`. Those parts are left out of ``publicText``. `hidesSomething` is true if the
@@ -9,7 +9,7 @@ internal import KeyringModel
 struct ImportedURL: Equatable {
   /// The scheme in lower case, `https`; nil if there is none.
   var scheme: [UInt8]?
-  /// Host and port; nil if the text names no host.
+  /// The host and the port; nil if the text contains no host.
   var host: HostName?
   /// The path, without query and fragment; empty if there is none.
   var path: [UInt8] = []

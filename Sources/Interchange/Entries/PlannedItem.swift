@@ -30,8 +30,8 @@ package struct PlannedItem: Sendable {
   /// First the attributes as they are, then those with meaningful additions (the path of its URL, the folders of its
   /// source), then numbered ones: an internet password in its security domain, a generic one in its account.
   package var candidates: some Sequence<Attributes> {
-    // Lazy, because the first one is almost always free.
-    // Only passwords have an attribute that a number can be added to.
+    // Lazy, because the first one is almost always free. Only passwords have an attribute that a number can be added
+    // to.
     let isPassword = itemClass == .genericPassword || itemClass == .internetPassword
     let numbers = isPassword ? PlannedItem.highestNumber : 1
     return (0..<alternatives.count + numbers).lazy.map { position in

@@ -19,7 +19,7 @@ package enum SourceError: Error, Equatable {
   case archive(ArchiveProblem)
   /// A line cannot be understood.
   case line(Int, String)
-  /// It is valid, but has another format than this command reads.
+  /// It is valid, but does not have the expected format.
   case otherFormat(expected: String)
 }
 

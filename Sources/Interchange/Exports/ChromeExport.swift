@@ -11,16 +11,16 @@ package struct ChromeExport: ExportFile {
 
   package func refusal(of item: ExportedItem, in entry: ExportEntry) -> String? {
     if let reason = item.refusalByText() { return reason }
-    guard let main = entry.main, !main.isSecureNote else { return "a browser keeps nothing but passwords" }
-    if item.part == .oneTimePassword { return "a browser has no place for one-time passwords" }
+    guard let main = entry.main, !main.isSecureNote else { return "browsers store only passwords" }
+    if item.part == .oneTimePassword { return "browsers cannot store one-time passwords" }
     if let field = entry.fields.first(where: { $0.item.record.place == item.record.place }),
       field.name != "url"
     {
-      return "a browser has no place for further fields"
+      return "browsers cannot store additional fields"
     }
     // Chrome skips rows without a URL.
     let hasAddress = address(of: main) != nil || entry.fields.contains { $0.name == "url" }
-    return hasAddress ? nil : "a browser takes no password without a web address"
+    return hasAddress ? nil : "browsers store a password only for a web address"
   }
 
   package func write(_ entries: [ExportEntry], fields: [[AttributeName]]) -> SecretBytes {
@@ -52,7 +52,7 @@ package struct ChromeExport: ExportFile {
 }
 
 extension CSVImport {
-  /// Returns the imported items of each row. If the import fails there are none, and everything is reported as lost.
+  /// Returns the imported items of each row. If the import fails, it returns none, and everything is reported as lost.
   package static func rows(_ file: borrowing SecretBytes, count: Int, showsUnknown: Bool) -> [[PlannedItem]] {
     var rows: [[PlannedItem]] = Array(repeating: [], count: count)
     guard let draft = try? plan(file, showsUnknown: showsUnknown).draft else { return rows }

@@ -17,7 +17,7 @@ struct ExportComparison {
   func losses(of item: ExportedItem, field: String? = nil) -> [ExportLoss] {
     var others: [PlannedItem] = []
     switch item.part {
-    // The bare seed may have become a URI.
+    // A seed may have been written as a URI.
     case .oneTimePassword:
       others = imported.filter { $0.part == .oneTimePassword && $0.secret.contains(item.secret) }
     // In pass, a note may be followed by a line for one-time passwords.
@@ -25,7 +25,7 @@ struct ExportComparison {
     case .column, .secret: break
     }
     if let field, let shown = shown(AttributeName(field), item.secret) {
-      // Shown here, but encrypted by an import without `--unknown-as-attributes`.
+      // Without `--unknown-as-attributes` an import stores this attribute as an encrypted field.
       var login = PlannedLogin(shown)
       login.add(.column(field), item.secret)
       others = Array(login.items.dropFirst())
@@ -38,7 +38,7 @@ struct ExportComparison {
   }
 
   /// The text in the report for an item that stays on one machine.
-  static let place = "its place on this machine alone"
+  static let place = "the local flag"
 
   /// Returns the names of an item's attributes that no imported item has, sorted.
   private func missing(_ record: ItemRecord, in item: PlannedItem) -> [String] {
@@ -49,7 +49,7 @@ struct ExportComparison {
     for (name, value) in record.attributes.entries {
       let found = item.attributes[name]
       if let found, found.isSame(as: value) || isSameFlag(name, found, value) { continue }
-      // The value may be a custom field of the entry, encrypted or not.
+      // The value may be in a custom field of the entry, encrypted or not.
       if let bytes = value.fieldText, isKept(name, bytes) { continue }
       // An import may add the attribute to distinguish items of the same name.
       let alternatives = imported.flatMap(\.alternatives)

@@ -24,7 +24,7 @@ package struct ExportedItem: Sendable {
     }
   }
 
-  /// The host or the service; empty if there is none.
+  /// The server or the service; empty if the item has neither.
   package var container: String { text(.server) ?? text(.service) ?? "" }
 
   /// True if a text file can contain the secret.
@@ -35,7 +35,7 @@ package struct ExportedItem: Sendable {
 
 /// One entry of another program: a login with its fields.
 package struct ExportEntry: Sendable {
-  /// The password, or the data in its place; nil if there are only fields.
+  /// The password or other main secret; nil if the entry consists of fields only.
   package var main: ExportedItem?
   /// The free text.
   package var note: ExportedItem?

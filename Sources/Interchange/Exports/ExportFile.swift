@@ -89,9 +89,9 @@ extension ExportedItem {
   /// Returns the reason why a UTF-8 text format for passwords cannot contain the item, or nil if it can.
   func refusalByText() -> String? {
     switch record.itemClass {
-    case .certificate: "a certificate has no place in this format"
-    case .key: "a key has no place in this format"
-    default: isText ? nil : "its secret is not text in UTF-8"
+    case .certificate: "this format cannot contain certificates"
+    case .key: "this format cannot contain keys"
+    default: isText ? nil : "its secret is not UTF-8 text"
     }
   }
 

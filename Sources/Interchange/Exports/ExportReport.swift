@@ -27,7 +27,7 @@ package struct ExportReport: Sendable {
         switch loss {
         case .item(let reason): "NOT exported: \(reason)"
         case .attributes(let names): "without \(names.joined(separator: ", "))"
-        case .secretChanged: "its secret does not come back as it is"
+        case .secretChanged: "an import changes its secret"
         }
       }
       return "\(path.text): \(words.joined(separator: "; "))"
@@ -65,7 +65,7 @@ package struct ExportReport: Sendable {
   package var summary: String {
     let lost = entries.count(where: \.isLost)
     let parts = [
-      (entries.count - lost, "exported"), (lossCount - lost, "of them not whole"), (lost, "NOT exported"),
+      (entries.count - lost, "exported"), (lossCount - lost, "of them incomplete"), (lost, "NOT exported"),
     ]
     return parts.enumerated().filter { $0.offset == 0 || $0.element.0 > 0 }
       .map { "\($0.element.0) \($0.element.1)" }.joined(separator: ", ")

@@ -1,12 +1,12 @@
 package import Encoding
 package import Secrets
 
-/// A writer of JSON in wiped memory. Values that people look for are on lines of their own.
+/// A writer of JSON in wiped memory. Line feeds separate members and elements for readability.
 package struct JSONWriter: ~Copyable {
   private var bytes = SecretBytes()
   private var isFirst = true
 
-  /// Returns the written JSON, escaped for output: the file may be displayed, and its meaning is the same.
+  /// Returns the written JSON, escaped for output without a change of its meaning, because the file may be displayed.
   package consuming func finish() -> SecretBytes {
     bytes.append("\n")
     return bytes.escapedJSON

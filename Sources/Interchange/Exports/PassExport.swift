@@ -6,8 +6,8 @@ package import Secrets
 ///
 /// - The path is the attribute `pass` if an item has it, else `server/account` or `service/account`. A part of a path
 ///   that is not a valid file name, or that would lead out of the folder, is changed.
-/// - The note follows the first line, and then a line `otpauth://...` for each seed that the note does not contain.
-///   An encrypted field is a file of its own: `github.com/alice.PIN`.
+/// - The note follows the first line, and then a line `otpauth://...` for each seed that the note does not contain. An
+///   encrypted field is a file of its own: `github.com/alice.PIN`.
 package struct PassExport {
   /// A file of the tree, before it is encrypted.
   package struct File: Sendable {
@@ -21,7 +21,7 @@ package struct PassExport {
   package private(set) var files: [File] = []
   /// The report of losses.
   package private(set) var report = ExportReport(entries: [])
-  // The names on the disk: files with their suffix, which no folder may have, and folders.
+  // The names on disk. The names of files include the suffix. A file and a folder cannot have the same name.
   private var taken: Set<[[UInt8]]> = []
   private var folders: Set<[[UInt8]]> = []
 
@@ -39,8 +39,8 @@ package struct PassExport {
     for item in entry.items {
       let reason: String
       switch item.record.itemClass {
-      case .certificate: reason = "a certificate has no place in this format"
-      case .key: reason = "a key has no place in this format"
+      case .certificate: reason = "this format cannot contain certificates"
+      case .key: reason = "this format cannot contain keys"
       default: continue
       }
       report.entries.append(ExportReport.Entry(path: item.record.path, losses: [.item(reason)]))
@@ -84,7 +84,7 @@ package struct PassExport {
       content.append("\n")
       content.append(uri(seed))
     }
-    // Ended with a line feed as by `pass insert`. Content with several lines stays unchanged, byte for byte.
+    // A single line ends with a line feed, as with `pass insert`. Several lines are not changed.
     let isLine = unsafe content.withBytes { bytes in
       unsafe SecretText.isUTF8(bytes) && !bytes.contains(0x0A) && bytes.last != 0x0D
     }

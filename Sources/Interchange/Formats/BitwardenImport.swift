@@ -58,7 +58,7 @@ package enum BitwardenImport {
   ) {
     var entry = start
     guard item.members != nil else {
-      draft.lose(entry.source, .noPlace("not an entry of Bitwarden"))
+      draft.lose(entry.source, .noPlace("not a Bitwarden entry"))
       return
     }
     var reader = MemberReader(item)
@@ -87,11 +87,11 @@ package enum BitwardenImport {
     reader.keepRest(in: &entry)
     entry.finish(into: &draft)
     if hasPasskey {
-      draft.lose(entry.source, .noPlace("a passkey works in Bitwarden alone"), part: .column("passkey"))
+      draft.lose(entry.source, .noPlace("a passkey can be used only in Bitwarden"), part: .column("passkey"))
     }
   }
 
-  /// Reads the members of an entry's type. Returns true if there is a passkey.
+  /// Reads the members of an entry's type. Returns true if it has a passkey.
   private static func readType(_ reader: inout MemberReader, _ entry: inout ImportedEntry) -> Bool {
     switch reader.take("type")?.integer {
     case 2:
@@ -112,7 +112,7 @@ package enum BitwardenImport {
       key.keepRest(in: &entry)
     default: break
     }
-    // A login is read for every type, if it exists.
+    // An entry of any type may have a login.
     guard let login = reader.take("login"), login.members != nil else { return false }
     return readLogin(login, &entry)
   }

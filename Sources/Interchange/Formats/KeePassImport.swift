@@ -56,7 +56,7 @@ package struct KeePassImport {
 
   private mutating func readGroup(_ group: XMLNode, folder: [[UInt8]], depth: Int) {
     let name = group["Name"]?.text.publicBytes() ?? []
-    // The top group has the name of the database, which is not part of the path.
+    // The name of the top group is the name of the database, which is not part of the path.
     let folder = depth == 0 ? folder : folder + [name]
     // Without a UUID the recycle bin is recognised by the name that KeePass gives it.
     let isBin =
@@ -99,7 +99,7 @@ package struct KeePassImport {
     var entry = ImportedEntry(.entry(number, title: strings.title), showsUnknown: showsUnknown)
     for key in unresolved {
       draft.lose(
-        entry.source, .unreadable("it refers to what is not found in the file by its UUID"),
+        entry.source, .unreadable("it refers to an entry that was not found in the file by its UUID"),
         part: .column(key))
     }
     if !folder.isEmpty { entry.attributes["folder"] = AttributeValue(text: Self.path(folder)) }
@@ -139,11 +139,11 @@ package struct KeePassImport {
     }
     if versions.contains(where: { !$0.all("Binary").allSatisfy(isThere) }) {
       draft.lose(
-        source, .noPlace("files of older versions have no place"), part: .column("history"))
+        source, .noPlace("files of older versions cannot be stored"), part: .column("history"))
     }
     if versions.contains(where: { KeePassStrings($0).rest.contains(where: \.isEncrypted) }) {
       draft.lose(
-        source, .unreadable("some of it is still encrypted in the file"), part: .column("history"))
+        source, .unreadable("a part of it is still encrypted in the file"), part: .column("history"))
     }
   }
 
@@ -182,7 +182,7 @@ package struct KeePassImport {
     guard let value = binary["Value"], let source = value.attribute("Ref").map({ binaries[$0] }) ?? value,
       source.attribute("Protected")?.lowercased() != "true", let content = source.text.decodedBase64()
     else {
-      draft.lose(entry.source, .unreadable("the file does not have its content"), part: part)
+      draft.lose(entry.source, .unreadable("its content is missing from the file"), part: part)
       return
     }
     guard source.attribute("Compressed")?.lowercased() == "true" else {

@@ -67,7 +67,7 @@ struct KeePassReferences {
     return Resolved(value: SecretSlice(content), isSecret: isSecret)
   }
 
-  // Returns the string for `P@I:46C9B1FF...`.
+  // Returns the string that `P@I:46C9B1FF...` refers to.
   private func string(_ words: SecretSlice) -> KeePassStrings.Item? {
     let words = words.publicBytes()
     guard words.count > 4, words[1] == UInt8(ascii: "@"), words[2] & 0xDF == UInt8(ascii: "I"),

@@ -14,7 +14,7 @@ struct KeePassStrings {
     let isEncrypted: Bool
   }
 
-  /// The strings that were not removed yet.
+  /// The strings that have not been removed yet.
   private(set) var rest: [Item]
 
   init(_ entry: XMLNode) {

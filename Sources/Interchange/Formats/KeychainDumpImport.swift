@@ -17,7 +17,7 @@ package enum KeychainDumpImport {
   package static func plan(_ bytes: borrowing SecretBytes) throws(SourceError) -> ImportDraft {
     try SourceText.check(bytes)
     let blocks = try KeychainDumpText.blocks(of: SecretSlice(bytes.copy()))
-    guard !blocks.isEmpty else { throw .otherFormat(expected: "what `security dump-keychain -d` prints") }
+    guard !blocks.isEmpty else { throw .otherFormat(expected: "the output of `security dump-keychain -d`") }
     var draft = ImportDraft()
     for block in blocks { read(block, into: &draft) }
     return draft
@@ -26,7 +26,7 @@ package enum KeychainDumpImport {
   private static func read(_ block: KeychainDumpText.Block, into draft: inout ImportDraft) {
     let source = ImportSource.line(block.line)
     guard let itemClass = classes[block.itemClass] else {
-      draft.lose(source, .noPlace("a certificate or a key, which a dump does not have: export it by itself"))
+      draft.lose(source, .noPlace("a dump does not contain certificates and keys: export them separately"))
       return
     }
     var attributes = Attributes()
@@ -36,7 +36,8 @@ package enum KeychainDumpImport {
       set(tag, value, itemClass, &attributes)
     }
     guard let data = block.data else {
-      draft.lose(source, .unreadable("the dump has no data of it: make it with `-d`, and allow the access"))
+      draft.lose(
+        source, .unreadable("the dump does not contain its data: create the dump with `-d` and allow access"))
       return
     }
     var item = PlannedItem(
@@ -51,7 +52,7 @@ package enum KeychainDumpImport {
     let list = NotePropertyList(data)
     if let text = list.note { item.secret = text }
     var login = PlannedLogin(item)
-    // The parts that the text alone lacks: its fonts and pictures.
+    // The list also contains fonts and pictures, which are not in the text.
     if list.note != nil, list.hasMore { login.add(.column("property list"), data) }
     draft.add(login)
   }

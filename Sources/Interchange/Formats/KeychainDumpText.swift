@@ -51,13 +51,13 @@ enum KeychainDumpText {
         // An empty line is an empty secret. Without any line there is no data.
         if line.isEmpty { blocks[blocks.count - 1].data = SecretSlice(SecretBytes()) }
         guard line.isEmpty || starts(line, "keychain: ") else {
-          throw .line(number + 1, "this is no data of an item")
+          throw .line(number + 1, "expected the data of an item")
         }
       }
       if starts(line, "keychain: ") {
         blocks.append(Block(line: number + 1))
       } else if blocks.isEmpty {
-        if !line.isEmpty { throw .otherFormat(expected: "what `security dump-keychain -d` prints") }
+        if !line.isEmpty { throw .otherFormat(expected: "the output of `security dump-keychain -d`") }
       } else if starts(line, "class: ") {
         blocks[blocks.count - 1].itemClass = word(line.part(7..<line.count))
       } else if starts(line, "data:") {
@@ -86,12 +86,12 @@ enum KeychainDumpText {
     unsafe line.withBytes { unsafe $0.starts(with: text.utf8) }
   }
 
-  // `"genp"`, or `0x0000000F` unchanged.
+  // Returns `genp` for `"genp"`. A number such as `0x0000000F` stays unchanged.
   private static func word(_ text: SecretSlice) -> String {
     String(decoding: text.publicBytes().filter { $0 != UInt8(ascii: "\"") && $0 > 0x20 }, as: UTF8.self)
   }
 
-  // `"acct"<blob>="alice"` or `0x00000007 <blob>="label"`; nil for anything else, and for `<NULL>`.
+  // Parses `"acct"<blob>="alice"` or `0x00000007 <blob>="label"`. Returns nil for anything else, and for `<NULL>`.
   private static func attribute(_ line: SecretSlice) -> (String, Value)? {
     let bytes = line.publicBytes()
     guard let open = bytes.firstIndex(of: UInt8(ascii: "<")),
@@ -123,7 +123,7 @@ enum KeychainDumpText {
       var high: UInt8?
       for index in 2..<bytes.count {
         guard let digit = unsafe Hexadecimal.value(ofDigitInAnyCase: bytes[index]) else {
-          // The text follows again, for people.
+          // The text after the digits repeats the value in readable form.
           guard unsafe bytes[index] == UInt8(ascii: " ") else { return nil }
           break
         }
@@ -144,9 +144,9 @@ enum KeychainDumpText {
 /// It is not parsed as XML, because it declares a document type, which the XML reader refuses. The text between two
 /// tags is enough. If it is not found, the whole list is stored.
 struct NotePropertyList {
-  /// The text; nil if there is none.
+  /// The text; nil if it was not found.
   let note: SecretSlice?
-  /// True if the list contains anything besides the text.
+  /// True if the list contains anything in addition to the text.
   let hasMore: Bool
 
   init(_ list: SecretSlice) {
@@ -175,7 +175,7 @@ struct NotePropertyList {
     note = Self.decoded(list.part(open + 8..<close))
   }
 
-  // The five entities of XML; nil for any other.
+  // Replaces the five predefined entities of XML. Returns nil if the text contains any other entity.
   private static func decoded(_ text: SecretSlice) -> SecretSlice? {
     let entities: [(String, UInt8)] = [
       ("&amp;", UInt8(ascii: "&")), ("&lt;", UInt8(ascii: "<")), ("&gt;", UInt8(ascii: ">")),

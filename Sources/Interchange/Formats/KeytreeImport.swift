@@ -19,10 +19,10 @@ package enum KeytreeImport {
       let items = json["items"]?.elements
     else { throw .otherFormat(expected: "an export of keytree") }
     guard json["version"]?.integer == version else {
-      throw .otherFormat(expected: "an export of a version of keytree that is known here")
+      throw .otherFormat(expected: "an export in a format version that this keytree supports")
     }
     var draft = ImportDraft()
-    // Without the limits of `add`: an item that fits in one store fits in another.
+    // The limits of `add` do not apply here, because an item that fits in one store fits in another.
     draft.logins = PlannedLogin.logins(
       of: items.enumerated().compactMap { read($1, number: $0 + 1, into: &draft) })
     return draft
@@ -37,7 +37,7 @@ package enum KeytreeImport {
     guard let itemClass = ItemClass(rawValue: word), let members = item["attributes"]?.members,
       let secret = item["secret"].flatMap(secret)
     else {
-      draft.lose(source, .noPlace("not an item of keytree"))
+      draft.lose(source, .noPlace("not a keytree item"))
       return nil
     }
     var planned = PlannedItem(
@@ -46,19 +46,20 @@ package enum KeytreeImport {
     planned.isLocal = item["local"]?.boolean == true
     let known: Set<String> = ["class", "group", "created", "modified", "attributes", "secret", "local"]
     for member in item.members ?? [] where !known.contains(member.name) {
-      draft.lose(source, .noPlace("this version of keytree does not know it"), part: .column(member.name))
+      draft.lose(source, .noPlace("this version of keytree does not support it"), part: .column(member.name))
     }
     for member in members {
       let name = AttributeName(member.name)
       guard let value = value(member.value, of: name) else {
-        draft.lose(source, .noPlace("it has no value that an attribute can have"), part: .column(name.text))
+        draft.lose(source, .noPlace("its value is not valid for an attribute"), part: .column(name.text))
         continue
       }
       do {
         try AttributeSchema.check(name: name, value: value, class: itemClass)
         planned.attributes[name] = value
       } catch {
-        draft.lose(source, .noPlace("no item of this class can have it"), part: .column(name.text))
+        draft.lose(
+          source, .noPlace("items of this class cannot have this attribute"), part: .column(name.text))
       }
     }
     guard secret.count <= ImportDraft.secretLimit else {

@@ -32,7 +32,7 @@ struct MemberReader {
     return elements
   }
 
-  /// Removes members that contain no information about an entry: numbers that a program assigns for itself.
+  /// Removes members that contain no information about an entry, such as ids that a program assigns.
   mutating func drop(_ names: String...) { members.removeAll { names.contains($0.name) } }
 
   /// Stores the remaining members that are not empty.

@@ -6,9 +6,9 @@ package import Secrets
 /// - `machine` is the server, `login` the account, `password` the secret. `port` is the port, or the protocol if it is
 ///   a word as in `.authinfo`. `default` becomes a generic password of the service `default`.
 /// - `account`, a second password for FTP servers, is encrypted.
-/// - A word may be in double quotes. There a backslash escapes the next byte, and `\n`, `\r` and `\t` have their usual
-///   meaning, as in curl. Outside of quotes a backslash is an ordinary character. A `#` begins a comment only where a
-///   keyword is expected.
+/// - A word may be in double quotes. Within them a backslash escapes the next byte, and `\n`, `\r` and `\t` have their
+///   usual meaning, as in curl. Outside of quotes a backslash is an ordinary character. A `#` begins a comment only
+///   where a keyword is expected.
 /// - If a keyword occurs twice, both values are kept: the second one is stored in a field.
 /// - `macdef`, a list of commands for FTP, is a loss.
 package enum NetrcImport {
@@ -33,9 +33,9 @@ package enum NetrcImport {
       case "macdef":
         let name = String(decoding: try words.value(of: keyword, line).publicBytes(), as: UTF8.self)
         words.skipMacro()
-        draft.lose(.line(line), .noPlace("commands for FTP"), part: .column("macdef \(name)"))
+        draft.lose(.line(line), .noPlace("FTP commands cannot be stored"), part: .column("macdef \(name)"))
       default:
-        guard entry != nil else { throw .line(line, "`\(keyword)` stands before the first `machine`") }
+        guard entry != nil else { throw .line(line, "`\(keyword)` precedes the first `machine`") }
         try read(keyword, try words.value(of: keyword, line), line, &entry)
       }
     }
@@ -72,7 +72,7 @@ package enum NetrcImport {
       } else {
         entry?.claim(.protocol, value, title: keyword)
       }
-    default: throw .line(line, "a word that is no keyword")
+    default: throw .line(line, "a word that is not a keyword")
     }
   }
 }
@@ -106,7 +106,7 @@ private struct NetrcWords {
     let word = try word()
     // Compared without a copy, because it may be a part of a password.
     guard let name = Self.keywords.first(where: word.isEqual(toText:)) else {
-      throw .line(start, "a word that is no keyword")
+      throw .line(start, "a word that is not a keyword")
     }
     return (name, start)
   }
@@ -172,6 +172,6 @@ private struct NetrcWords {
       default: word.append(next)
       }
     }
-    throw .line(start, "a quoted word does not end")
+    throw .line(start, "a quoted word has no closing quote")
   }
 }

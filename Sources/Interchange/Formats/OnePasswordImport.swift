@@ -68,7 +68,7 @@ package struct OnePasswordImport {
 
   private mutating func read(_ wrapped: SecretJSON, vault: SecretSlice?) {
     number += 1
-    // The first versions wrote the entry and its file side by side.
+    // The first versions wrote the entry and its file as siblings.
     let item = wrapped["item"]?.members == nil ? wrapped : wrapped["item"] ?? wrapped
     let title = item["overview"]?["title"]?.plainText?.publicBytes() ?? []
     var entry = ImportedEntry(.entry(number, title: title), showsUnknown: showsUnknown)
@@ -80,7 +80,7 @@ package struct OnePasswordImport {
       return
     }
     guard item.members != nil else {
-      draft.lose(entry.source, .noPlace("not an entry of 1Password"))
+      draft.lose(entry.source, .noPlace("not a 1Password entry"))
       return
     }
     reader.drop("uuid")
@@ -100,7 +100,7 @@ package struct OnePasswordImport {
     if let file = wrapped["file"]?["path"]?.text { keep(path: file, &entry) }
     entry.finish(into: &draft)
     if hasPasskey {
-      draft.lose(entry.source, .noPlace("a passkey works in 1Password alone"), part: .column("passkey"))
+      draft.lose(entry.source, .noPlace("a passkey can be used only in 1Password"), part: .column("passkey"))
     }
   }
 
@@ -129,7 +129,7 @@ package struct OnePasswordImport {
     reader.keepRest(in: &entry)
   }
 
-  /// Reads the details of an entry. Returns true if there is a passkey.
+  /// Reads the details of an entry. Returns true if it has a passkey.
   private mutating func readDetails(_ details: SecretJSON?, _ entry: inout ImportedEntry) -> Bool {
     var reader = MemberReader(details)
     for field in reader.elements("loginFields") {
@@ -186,7 +186,7 @@ package struct OnePasswordImport {
           entry.field(title, SecretSlice(value.json), isSecret: true)
         }
       }
-      // How 1Password displays a field.
+      // Members that only control how 1Password displays a field.
       field.drop(
         "indexAtSource", "guarded", "multiline", "dontGenerate", "inputTraits", "placeholder",
         "clipboardFilter")
@@ -238,13 +238,13 @@ package struct OnePasswordImport {
   }
 }
 
-// Files, which are in the archive as `files/<id>__<name>`.
+// Files are stored in the archive as `files/<id>__<name>`.
 extension OnePasswordImport {
   private mutating func keep(_ file: SecretJSON, _ title: String, _ entry: inout ImportedEntry) {
     let name = Self.name(file["fileName"]?.plainText) ?? title
     let part = ImportPart.column("file \(name)")
     guard let id = Self.name(file["documentId"]?.plainText), let member = member(of: id) else {
-      draft.lose(entry.source, .noPlace("the archive does not have this file"), part: part)
+      draft.lose(entry.source, .noPlace("the archive does not contain this file"), part: part)
       return
     }
     usedFiles.insert(member.name)
@@ -262,7 +262,7 @@ extension OnePasswordImport {
     guard let name = Self.name(path) else { return }
     let part = ImportPart.column("file \(name.split(separator: "/").last.map(String.init) ?? name)")
     guard let member = archive[name] ?? archive["files/\(name)"] else {
-      draft.lose(entry.source, .noPlace("the archive does not have this file"), part: part)
+      draft.lose(entry.source, .noPlace("the archive does not contain this file"), part: part)
       return
     }
     // The document of the entry usually refers to the same file.
@@ -306,7 +306,7 @@ extension OnePasswordImport {
   private mutating func tellUnusedFiles() {
     let known: Set<String> = ["export.data", "export.attributes"]
     for member in archive.members where !known.contains(member.name) && !usedFiles.contains(member.name) {
-      draft.lose(.file(Array(member.name.utf8)), .noPlace("no entry has this file"))
+      draft.lose(.file(Array(member.name.utf8)), .noPlace("no entry refers to this file"))
     }
   }
 

@@ -1,6 +1,6 @@
 /// The location of an item in a password store, without its content.
 package struct PassEntry: Hashable, Sendable {
-  /// The folders, from the top, and the name of the item without `.gpg`; never empty.
+  /// The folders, starting at the top, and the name of the item without `.gpg`; never empty.
   package let components: [[UInt8]]
   /// The paths of links to this item, without `.gpg`.
   package var aliases: [[UInt8]] = []

@@ -1,7 +1,7 @@
 internal import KeyringModel
 package import Secrets
 
-/// The import of a password store: converts its items to items of a keyring.
+/// The import of a password store, which converts its items to items of a keyring.
 ///
 /// - The first line is the secret. Everything after its line end is stored, byte for byte, in the field `note`; no line
 ///   is read as `key: value`.
@@ -37,7 +37,7 @@ package enum PassImport {
   ///
   /// - Parameters:
   ///   - entry: its location.
-  ///   - reason: the reason, as text.
+  ///   - reason: the reason, for the report.
   /// - Returns: the loss, for the report.
   package static func unreadable(_ entry: PassEntry, reason: String) -> ImportDraft {
     var draft = ImportDraft()

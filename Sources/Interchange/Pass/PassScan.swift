@@ -1,11 +1,11 @@
 internal import FileSystem
 internal import Glibc
 
-/// One walk through a password store.
+/// One scan of the folders of a password store.
 package struct PassScan {
   package static let suffix = Array(".gpg".utf8)
 
-  // The number of links that an item records as attributes. An item can have 64 attributes.
+  // The maximum number of links that an item records as attributes. An item can have 64 attributes.
   private static let aliasLimit = 8
 
   private var items: [[[UInt8]]] = []
@@ -14,14 +14,14 @@ package struct PassScan {
   private var draft = ImportDraft()
   private var count = 0
 
-  // Names of files and folders that pass, gopass and git keep for themselves.
+  // Names of files and folders that pass, gopass and git use themselves.
   private static let housekeeping: Set<[UInt8]> = Set(
     [
       ".extensions", ".git", ".gitattributes", ".gitignore", ".gitmodules", ".gpg-id", ".gpg-id.sig",
       ".public-keys",
     ].map { Array($0.utf8) })
 
-  /// Returns true if a name is one of these, which no item can have.
+  /// Returns true if pass, gopass or git uses the name, so that no item can have it.
   static func isHousekeeping(_ name: [UInt8]) -> Bool {
     housekeeping.contains(name) || name.starts(with: ".gopass".utf8)
   }
@@ -68,7 +68,7 @@ package struct PassScan {
     }
   }
 
-  /// Resolves the links, once all items and folders are known.
+  /// Resolves the links after all items and folders have been read.
   ///
   /// - Parameter rootPath: the path of the store as the user gave it, to recognise links with an absolute path.
   package consuming func finish(rootPath: [UInt8]) -> PassListing {

@@ -91,7 +91,7 @@ extension [UInt8] {
   /// Calls `body` with the bytes as a C string. They contain no NUL, like every file name.
   package func withTerminator<R>(_ body: (UnsafePointer<CChar>) -> R) -> R {
     unsafe (map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { buffer in
-      guard let start = buffer.baseAddress else { preconditionFailure("there is at least the NUL") }
+      guard let start = buffer.baseAddress else { preconditionFailure("the buffer contains a NUL") }
       return unsafe body(start)
     }
   }

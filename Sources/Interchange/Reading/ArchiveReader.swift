@@ -71,8 +71,8 @@ package struct ArchiveReader: Sendable {
     return content
   }
 
-  // Sets the range of a member's content, after a header that must agree with the directory. Returns the end of the
-  // member.
+  // Checks that the header of a member agrees with the directory, and sets the range of its content. Returns the end of
+  // the member.
   private static func settle(
     _ member: inout Member, directory: Int, in bytes: UnsafeRawBufferPointer
   ) throws(ArchiveProblem) -> Int {

@@ -20,5 +20,5 @@ struct AttachmentRoom {
   }
 
   /// The loss that is reported for a file without room.
-  static let loss = ImportLoss.noPlace("the files have more than \(limit) bytes together")
+  static let loss = ImportLoss.noPlace("the attached files are larger than \(limit) bytes in total")
 }

@@ -8,7 +8,7 @@ enum Inflation {
   /// Unpacks a raw deflate stream (RFC 1951).
   ///
   /// - Parameters:
-  ///   - packed: the whole stream, and nothing after it.
+  ///   - packed: exactly the whole stream.
   ///   - size: the exact size of the result in bytes.
   /// - Throws: `damaged`.
   static func unpack(_ packed: SecretSlice, size: Int) throws(ArchiveProblem) -> SecretBytes {

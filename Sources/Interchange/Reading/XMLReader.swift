@@ -104,7 +104,7 @@ enum XMLReader {
     }
 
     private static func of(_ pointer: UnsafeMutableRawPointer?) -> Run {
-      guard let pointer = unsafe pointer else { preconditionFailure("expat hands back what it was handed") }
+      guard let pointer = unsafe pointer else { preconditionFailure("expat passes the user data") }
       return unsafe Unmanaged<Run>.fromOpaque(pointer).takeUnretainedValue()
     }
 

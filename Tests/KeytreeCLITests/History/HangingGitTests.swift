@@ -50,7 +50,7 @@ import Testing
     try ExecutableFile.write(script, to: "\(tools)/git")
     let process = Process()
     process.executableURL = URL(fileURLWithPath: ProcessesProgram.path)
-    process.arguments = example.message
+    process.arguments = example.words
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     process.environment = program.variables.merging(["PATH": "\(tools):\(path)"]) { _, new in new }
     process.standardInput = FileHandle.nullDevice
