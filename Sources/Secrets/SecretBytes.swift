@@ -1,47 +1,47 @@
 internal import CSystem
 internal import Glibc
 
-/// Bytes that belong to exactly one owner and are wiped when that owner lets go of them.
+/// Bytes with exactly one owner that are wiped when the owner is destroyed.
 ///
-/// The bytes live in memory pages of their own, kept out of swap where the system's limit allows it
-/// (`mlock(2)`, best effort) and out of core dumps (`MADV_DONTDUMP`). Growth wipes the block it leaves.
-/// There is no conversion to `String` and no description: a secret is passed on as bytes or not at all.
+/// The bytes have their own memory pages, which are kept out of swap where the system's limit allows it (`mlock(2)`,
+/// best effort) and out of core dumps (`MADV_DONTDUMP`). When the value grows, the old block is wiped. There is no
+/// conversion to `String` and no description: a secret is passed on as bytes or not at all.
 @safe
 public struct SecretBytes: ~Copyable, @unchecked Sendable {
-  // Unchecked, because the pointer is unsafe in the eyes of the compiler. It is never shared: the struct
-  // cannot be copied, and `withBytes` lends it only for the time of a call.
+  // Unchecked, because the compiler considers the pointer unsafe. It is never shared: the struct cannot be copied, and
+  // `withBytes` lends it only for the duration of a call.
   private var block: UnsafeMutableRawBufferPointer
 
   /// The number of bytes.
   public private(set) var count: Int
 
-  /// Holds nothing and takes no memory.
+  /// Creates an empty value that allocates no memory.
   public init() {
     unsafe block = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     count = 0
   }
 
-  /// Holds nothing yet, with room for what is to come.
+  /// Creates an empty value with reserved capacity.
   ///
-  /// - Parameter capacity: How many bytes can be added before the block has to grow.
+  /// - Parameter capacity: The number of bytes that can be added before the block has to grow.
   public init(capacity: Int) {
-    precondition(capacity >= 0, "a capacity is never negative")
+    precondition(capacity >= 0, "the capacity is negative")
     unsafe block = SecretPages.allocate(capacity)
     count = 0
   }
 
-  /// Copies bytes from memory that the caller still owns, and has to wipe if they were secret there.
+  /// Copies bytes from memory that the caller owns. The caller has to wipe that memory if it contains a secret.
   ///
-  /// - Parameter bytes: What to copy.
+  /// - Parameter bytes: The bytes to copy.
   public init(copying bytes: UnsafeRawBufferPointer) {
     self.init(capacity: bytes.count)
     unsafe append(contentsOf: bytes)
   }
 
-  /// Copies bytes out of a collection, which stays as it is.
+  /// Copies bytes from a collection.
   ///
-  /// - Parameter bytes: What to copy. Meant for tests and for values that are not secret by themselves:
-  ///   an array is not wiped when it goes.
+  /// - Parameter bytes: The bytes to copy. Use this only in tests and for values that are not secret, because an array
+  ///   is not wiped when it is freed.
   public init(copying bytes: some Collection<UInt8>) {
     self.init(capacity: bytes.count)
     for byte in bytes { append(byte) }
@@ -49,12 +49,12 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
 
   deinit { unsafe SecretPages.release(block) }
 
-  /// A Boolean value that indicates whether there are no bytes.
+  /// True if there are no bytes.
   public var isEmpty: Bool { count == 0 }
 
   /// Adds one byte at the end.
   ///
-  /// - Parameter byte: What to add.
+  /// - Parameter byte: The byte to add.
   public mutating func append(_ byte: UInt8) {
     reserve(1)
     unsafe block[count] = byte
@@ -63,7 +63,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
 
   /// Adds bytes at the end.
   ///
-  /// - Parameter bytes: What to add. They must not lie inside this value.
+  /// - Parameter bytes: The bytes to add. They must not be part of this value.
   public mutating func append(contentsOf bytes: UnsafeRawBufferPointer) {
     guard bytes.count > 0 else { return }
     reserve(bytes.count)
@@ -73,18 +73,18 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
 
   /// Adds the bytes of another secret at the end.
   ///
-  /// - Parameter other: What to add. It keeps its bytes.
+  /// - Parameter other: The secret to add. It is not changed.
   public mutating func append(_ other: borrowing SecretBytes) {
     unsafe append(contentsOf: UnsafeRawBufferPointer(rebasing: other.block[..<other.count]))
   }
 
-  /// Lets a source write straight into the block, so that no copy of the bytes is made on the way.
+  /// Adds bytes that a source writes directly into the block, without an intermediate copy.
   ///
   /// - Parameters:
-  ///   - room: How many bytes the source may write at most.
-  ///   - source: Fills the buffer from its start and returns how many bytes it wrote.
-  /// - Returns: How many bytes were added.
-  /// - Throws: Whatever the source throws. Nothing was added then, and what it wrote is wiped.
+  ///   - room: The maximum number of bytes that the source may write.
+  ///   - source: Fills the buffer from its start and returns the number of bytes that it wrote.
+  /// - Returns: The number of bytes that were added.
+  /// - Throws: The error of the source. In this case nothing is added, and the bytes that it wrote are wiped.
   package mutating func append<E: Error>(
     room: Int, from source: (UnsafeMutableRawBufferPointer) throws(E) -> Int
   ) throws(E) -> Int {
@@ -92,7 +92,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     let free = unsafe UnsafeMutableRawBufferPointer(rebasing: block[count..<(count + room)])
     do {
       let written = try unsafe source(free)
-      precondition(written >= 0 && written <= room, "a source wrote past the room it was given")
+      precondition(written >= 0 && written <= room, "the source wrote past the end of the buffer")
       count += written
       return written
     } catch {
@@ -101,35 +101,35 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Lends the bytes for the time of a call.
+  /// Calls a closure with the bytes.
   ///
   /// - Parameter body: Reads the bytes. It must not keep the pointer.
-  /// - Returns: What the body returns.
-  /// - Throws: What the body throws.
+  /// - Returns: The result of the closure.
+  /// - Throws: The error of the closure.
   public func withBytes<R: ~Copyable, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
     try unsafe body(UnsafeRawBufferPointer(rebasing: block[..<count]))
   }
 
-  /// Copies a part into a secret of its own.
+  /// Copies a part into a separate secret.
   ///
-  /// - Parameter range: The part, in bytes from the start.
+  /// - Parameter range: The range of the part, in bytes.
   /// - Returns: The copy.
   public func copy(_ range: Range<Int>) -> SecretBytes {
-    precondition(range.lowerBound >= 0 && range.upperBound <= count, "a part lies inside the whole")
+    precondition(range.lowerBound >= 0 && range.upperBound <= count, "the range is out of bounds")
     return unsafe SecretBytes(copying: UnsafeRawBufferPointer(rebasing: block[range]))
   }
 
-  /// Copies all bytes into a second secret.
+  /// Copies all bytes into a separate secret.
   ///
   /// - Returns: The copy.
   public func copy() -> SecretBytes { copy(0..<count) }
 
-  /// Compares two secrets in a time that depends on their lengths only, never on where they differ.
+  /// Compares two secrets in a time that depends only on their lengths, not on where they differ.
   ///
-  /// - Parameter other: What to compare with.
-  /// - Returns: Whether both hold the same bytes.
+  /// - Parameter other: The secret to compare with.
+  /// - Returns: True if both contain the same bytes.
   public func isEqual(to other: borrowing SecretBytes) -> Bool {
     guard count == other.count else { return false }
     guard let mine = unsafe block.baseAddress, let theirs = unsafe other.block.baseAddress else {
@@ -138,21 +138,22 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     return unsafe keytree_equal(mine, theirs, count) != 0
   }
 
-  /// Removes the last byte, and wipes the place where it was. There must be one.
+  /// Removes and wipes the last byte. The secret must not be empty.
   public mutating func removeLast() { truncate(to: count - 1) }
 
-  /// Shortens the secret, and wipes what is cut off.
+  /// Shortens the secret, and wipes the removed bytes.
   ///
-  /// - Parameter length: How many bytes stay, at most as many as there are.
+  /// - Parameter length: The new number of bytes, at most the current one.
   public mutating func truncate(to length: Int) {
-    precondition(length >= 0 && length <= count, "a secret is never made longer by cutting it")
+    precondition(length >= 0 && length <= count, "the new length is out of bounds")
     if let start = unsafe block.baseAddress { unsafe keytree_wipe(start + length, count - length) }
     count = length
   }
 
-  // Makes room for more bytes. Doubling keeps the number of moves, each of which wipes, small.
+  // Reserves capacity for more bytes. Doubling keeps the number of reallocations small, each of which wipes the old
+  // block.
   private mutating func reserve(_ more: Int) {
-    precondition(more >= 0, "room is never negative")
+    precondition(more >= 0, "the number of bytes is negative")
     let needed = count + more
     let room = unsafe block.count
     guard needed > room else { return }

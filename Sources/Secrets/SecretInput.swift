@@ -1,22 +1,22 @@
 internal import CSystem
 internal import Glibc
 
-/// Reads a secret from where a person or a program hands it over. It opens nothing by itself.
+/// Reads a secret that a user or a program enters, from a descriptor that is already open.
 package enum SecretInput {
-  /// Reads everything up to the end of the file, exact to the last byte.
+  /// Reads all bytes up to the end of the file.
   ///
   /// - Parameters:
   ///   - descriptor: An open file, pipe or socket. It stays open.
-  ///   - limit: How many bytes are accepted at most.
-  /// - Returns: The bytes; empty when there were none.
-  /// - Throws: `tooLong` as soon as one byte more than `limit` arrives; `readFailed` when the system call
-  ///   fails. An interruption by a signal that the program survives is not an error: reading goes on.
+  ///   - limit: The maximum number of bytes.
+  /// - Returns: The bytes; empty if there are none.
+  /// - Throws: `tooLong` as soon as more than `limit` bytes have been read; `readFailed` if the system call fails.
+  ///   Reading continues if a signal interrupts it without ending the program.
   package static func read(
     descriptor: Int32, limit: Int
   ) throws(SecretInputError) -> SecretBytes {
     var secret = SecretBytes()
     while true {
-      // One byte over the limit tells "exactly at the limit" from "too long".
+      // One extra byte distinguishes an input that has exactly the maximum size from one that is too long.
       let room = min(4096, limit + 1 - secret.count)
       let got = try unsafe secret.append(room: room) { buffer throws(SecretInputError) in
         try unsafe readOnce(descriptor, into: buffer, goesOnWhenInterrupted: true)
@@ -26,17 +26,17 @@ package enum SecretInput {
     }
   }
 
-  /// Reads up to the next line feed, and nothing that follows it: another program waits for an answer to this line.
+  /// Reads up to the next line feed, and nothing after it, because the other program waits for a reply to this line.
   ///
   /// - Parameters:
   ///   - descriptor: An open file, pipe or socket. It stays open.
-  ///   - limit: How many bytes are accepted at most, the line feed not counted.
-  /// - Returns: The line without its line feed, which the last one may lack; nil at the end.
+  ///   - limit: The maximum number of bytes, without the line feed.
+  /// - Returns: The line without its line feed, which is optional in the last line; nil at the end of the input.
   /// - Throws: `tooLong`, `readFailed`.
   package static func readLine(descriptor: Int32, limit: Int) throws(SecretInputError) -> SecretBytes? {
     var line = SecretBytes()
     while true {
-      // Byte by byte: there is no way to give back what was read too much of a pipe.
+      // Byte by byte, because excess bytes that were read from a pipe cannot be put back.
       let got = try unsafe line.append(room: 1) { buffer throws(SecretInputError) in
         try unsafe readOnce(descriptor, into: buffer, goesOnWhenInterrupted: true)
       }
@@ -52,20 +52,20 @@ package enum SecretInput {
     }
   }
 
-  /// Asks on a terminal and reads one line without showing it.
+  /// Prompts on a terminal and reads one line without echo.
   ///
-  /// Editing (erase, kill line, UTF-8) stays with the kernel's line discipline. Its line buffer ends at
-  /// 4,095 bytes; longer secrets come from a file. The terminal's settings are put back on return and on
-  /// SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGTSTP, and taken up again, prompt included, after SIGCONT.
+  /// The kernel's line discipline does the editing (erase, kill line, UTF-8). Its line buffer holds 4,095 bytes; longer
+  /// secrets have to be read from a file. The terminal's settings are restored on return and on SIGINT, SIGTERM,
+  /// SIGHUP, SIGQUIT and SIGTSTP. After SIGCONT, echo is disabled and the prompt is written again.
   ///
   /// - Parameters:
   ///   - terminal: A terminal open for reading and writing. It stays open.
-  ///   - prompt: What to ask, written to the terminal as it is.
-  ///   - limit: How many bytes are accepted at most, the line end not counted.
+  ///   - prompt: The prompt, written to the terminal unchanged.
+  ///   - limit: The maximum number of bytes, without the line end.
   /// - Returns: The line without its line end.
-  /// - Throws: `notATerminal`; `endOfInput` when the input ended before anything was typed; `tooLong`;
-  ///   `lineTooLong` when the terminal may have dropped the end of the line;
-  ///   `interrupted` when a signal came whose handler let the program live; `readFailed` otherwise.
+  /// - Throws: `notATerminal`; `endOfInput` if the input ended before anything was typed; `tooLong`; `lineTooLong` if
+  ///   the terminal may have dropped the end of the line; `interrupted` if a signal arrived whose handler did not end
+  ///   the program; `readFailed` otherwise.
   package static func readLine(
     terminal: Int32, prompt: String, limit: Int
   ) throws(SecretInputError) -> SecretBytes {
@@ -74,7 +74,7 @@ package enum SecretInput {
     defer { keytree_terminal_show() }
     write(prompt, to: terminal)
     let line = try readHiddenLine(terminal: terminal, prompt: prompt, limit: limit)
-    // The line end that the person typed was not echoed either.
+    // The line end that the user typed was not echoed either.
     write("\n", to: terminal)
     return line
   }
@@ -86,13 +86,13 @@ package enum SecretInput {
     while true {
       let got: Int
       do {
-        // A room of 1 would do; a wider one takes the whole line, as the line discipline hands it out.
+        // One byte at a time would be enough; a larger buffer receives the whole line in one call.
         got = try unsafe line.append(room: min(4096, limit + 2 - line.count)) {
           buffer throws(SecretInputError) in
           try unsafe readOnce(terminal, into: buffer, goesOnWhenInterrupted: false)
         }
       } catch .interrupted where keytree_terminal_was_suspended() != 0 {
-        // The shell has written over the prompt in the meantime. What was typed is gone with it.
+        // The shell has overwritten the prompt, and the input typed so far is lost.
         line = SecretBytes()
         write(prompt, to: terminal)
         continue
@@ -104,20 +104,20 @@ package enum SecretInput {
       if unsafe line.withBytes({ unsafe $0.last }) == UInt8(ascii: "\n") {
         line.removeLast()
         if line.count > limit { throw .tooLong(limit: limit) }
-        // The line discipline drops what it has no room for, and says so with a beep at most.
+        // The line discipline drops excess input and reports this at most with a beep.
         if line.count > lineLimit { throw .lineTooLong(limit: lineLimit) }
         return line
       }
       if line.count > limit {
-        // The rest of the line must not be left for the shell to run.
+        // Otherwise the shell would run the rest of the line.
         _ = tcflush(terminal, TCIFLUSH)
         throw .tooLong(limit: limit)
       }
     }
   }
 
-  /// The longest line of which it is certain that nothing was dropped: one byte less than what fits beside the
-  /// line end into the 4,096 bytes of the line discipline (termios(3), canonical mode).
+  /// The longest line that is certainly complete. The line discipline has 4,096 bytes (termios(3), canonical mode), one
+  /// of which is the line end, and a line that fills the rest may have been cut off.
   private static let lineLimit = 4094
 
   private static func readOnce(
@@ -132,7 +132,7 @@ package enum SecretInput {
     }
   }
 
-  // A prompt that cannot be written is no reason not to read: the person may know what to type.
+  // Errors are ignored: the user may know what to type without the prompt.
   private static func write(_ text: String, to terminal: Int32) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
@@ -146,15 +146,15 @@ package enum SecretInput {
 
 /// The reasons why no secret could be read.
 package enum SecretInputError: Error, Equatable {
-  /// More bytes came than are accepted.
+  /// The input is longer than the limit.
   case tooLong(limit: Int)
-  /// The line is as long as a terminal can hand out, so that its end may be missing.
+  /// The line has the maximum length of a terminal line, so its end may be missing.
   case lineTooLong(limit: Int)
   /// The input ended before anything was typed.
   case endOfInput
-  /// A signal came while waiting for the person.
+  /// A signal arrived while the program waited for input.
   case interrupted
-  /// The descriptor is not a terminal, so echo cannot be switched off.
+  /// The descriptor is not a terminal, so echo cannot be disabled.
   case notATerminal
   /// `read(2)` or `tcsetattr(3)` failed.
   case readFailed(errno: Int32)

@@ -1,14 +1,14 @@
 internal import CSystem
 internal import Glibc
 
-/// Memory pages that hold nothing but one secret.
+/// Memory pages that contain a single secret and nothing else.
 ///
-/// Whole pages, because `mlock(2)` does not nest: were two secrets on one page, releasing the first would
-/// unlock the second.
+/// Whole pages, because locks of `mlock(2)` do not nest: if two secrets shared a page, releasing the first would unlock
+/// the second.
 enum SecretPages {
-  /// Takes fresh pages.
+  /// Allocates new pages.
   ///
-  /// - Parameter capacity: How many bytes have to fit. 0 takes nothing.
+  /// - Parameter capacity: The number of bytes. 0 allocates nothing.
   /// - Returns: A zeroed block of at least that size.
   static func allocate(_ capacity: Int) -> UnsafeMutableRawBufferPointer {
     guard capacity > 0 else { return unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0) }
@@ -18,20 +18,20 @@ enum SecretPages {
     guard let start = unsafe start, unsafe start != MAP_FAILED else {
       preconditionFailure("out of memory for a secret of \(capacity) bytes")
     }
-    // Both only make the promise stronger. Where the limit on locked memory is used up the secret can
-    // still be used; it may reach the swap space then, which the threat model says.
+    // Errors are ignored, because both calls are additional protection. If the limit on locked memory is exhausted, the
+    // secret remains usable, but it may be swapped out, as the threat model states.
     _ = unsafe mlock(start, size)
     _ = unsafe madvise(start, size, Int32(MADV_DONTDUMP))
     return unsafe UnsafeMutableRawBufferPointer(start: start, count: size)
   }
 
-  /// Wipes a block and gives its pages back.
+  /// Wipes a block and frees its pages.
   ///
-  /// - Parameter block: What `allocate` returned.
+  /// - Parameter block: A block that `allocate` returned.
   static func release(_ block: UnsafeMutableRawBufferPointer) {
     guard let start = block.baseAddress else { return }
     unsafe keytree_wipe(start, block.count)
-    // Fails only for addresses that are no mapping of ours, which the type rules out.
+    // Fails only for an invalid address, and `allocate` returns none.
     _ = unsafe munmap(start, block.count)
   }
 }

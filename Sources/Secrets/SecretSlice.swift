@@ -1,11 +1,10 @@
 internal import CSystem
 
-/// A part of a secret that several owners share, such as one field of a file of passwords.
+/// A part of a secret that has several owners, such as one field of a password file.
 ///
-/// What was read from one source is held once, in one wiped block, and each part of it is a
-/// range of that block, which is wiped when the last of them goes.
+/// All parts of a source are ranges of the same block, which is wiped when the last part is freed.
 package struct SecretSlice: Sendable {
-  // A class, because a noncopyable value cannot be shared by copyable ones.
+  // A class, because copyable values cannot share a noncopyable one.
   private final class Block: Sendable {
     let bytes: SecretBytes
 
@@ -15,7 +14,7 @@ package struct SecretSlice: Sendable {
   private let block: Block
   private let range: Range<Int>
 
-  /// Takes over a whole secret.
+  /// Creates a slice of a whole secret, which it takes ownership of.
   ///
   /// - Parameter bytes: The secret.
   package init(_ bytes: consuming SecretBytes) {
@@ -28,42 +27,42 @@ package struct SecretSlice: Sendable {
     self.range = range
   }
 
-  /// Its size in bytes.
+  /// The number of bytes.
   package var count: Int { range.count }
 
-  /// A Boolean value that indicates whether there are no bytes.
+  /// True if there are no bytes.
   package var isEmpty: Bool { range.isEmpty }
 
-  /// Names a part without copying it.
+  /// Returns a part without copying it.
   ///
-  /// - Parameter part: The part, in bytes from the start of this one.
-  /// - Returns: The part; it keeps the whole block alive.
+  /// - Parameter part: The range of the part within this slice, in bytes.
+  /// - Returns: The part, which keeps the whole block alive.
   package func part(_ part: Range<Int>) -> SecretSlice {
-    precondition(part.lowerBound >= 0 && part.upperBound <= count, "a part lies inside the whole")
+    precondition(part.lowerBound >= 0 && part.upperBound <= count, "the range is out of bounds")
     let start = range.lowerBound
     return SecretSlice(block: block, range: start + part.lowerBound..<start + part.upperBound)
   }
 
-  /// Lends the bytes for the time of a call.
+  /// Calls a closure with the bytes.
   ///
   /// - Parameter body: Reads the bytes. It must not keep the pointer.
-  /// - Returns: What the body returns.
-  /// - Throws: What the body throws.
+  /// - Returns: The result of the closure.
+  /// - Throws: The error of the closure.
   package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     try unsafe block.bytes.withBytes { bytes throws(E) in
       try unsafe body(UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
   }
 
-  /// Copies the bytes into a secret of its own, to be sealed.
+  /// Copies the bytes into a separate secret, for encryption.
   ///
   /// - Returns: The copy.
   package func copy() -> SecretBytes { block.bytes.copy(range) }
 
-  /// Compares two secrets in a time that depends on their lengths only.
+  /// Compares two secrets in a time that depends only on their lengths.
   ///
-  /// - Parameter other: What to compare with.
-  /// - Returns: Whether both hold the same bytes.
+  /// - Parameter other: The secret to compare with.
+  /// - Returns: True if both contain the same bytes.
   package func isEqual(to other: SecretSlice) -> Bool {
     guard count == other.count else { return false }
     return unsafe withBytes { mine in
@@ -74,16 +73,16 @@ package struct SecretSlice: Sendable {
     }
   }
 
-  /// Compares with text that is no secret, such as a keyword; nothing is copied.
+  /// Compares the bytes with text that is not secret, such as a keyword, without copying them.
   ///
   /// - Parameter text: The text.
-  /// - Returns: Whether these are its bytes.
+  /// - Returns: True if the bytes are the UTF-8 form of the text.
   package func isEqual(toText text: String) -> Bool {
     unsafe withBytes { unsafe $0.elementsEqual(text.utf8) }
   }
 
-  /// Copies bytes that are to become an attribute, which is public.
+  /// Copies the bytes of a public attribute.
   ///
-  /// - Returns: The bytes. They are not wiped: never call this for what has to stay secret.
+  /// - Returns: The bytes. They are not wiped, so never call this for a secret.
   package func publicBytes() -> [UInt8] { unsafe withBytes { unsafe Array($0) } }
 }

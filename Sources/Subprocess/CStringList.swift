@@ -1,11 +1,11 @@
-/// Strings in the form that `posix_spawn(3)` takes them: NUL-ended, and the list ended by a null pointer.
+/// Strings in the form that `posix_spawn(3)` expects: NUL-terminated, in a list that a null pointer terminates.
 @safe
 package final class CStringList {
-  /// The list, for as long as this object lives.
+  /// The list, valid for the lifetime of this object.
   package let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private let count: Int
 
-  /// Copies strings. A NUL byte in one of them is taken for its end by whoever reads it.
+  /// Copies strings. C code treats a NUL byte within a string as its end.
   package init(_ strings: [[UInt8]]) {
     count = strings.count
     unsafe pointers = .allocate(capacity: count + 1)

@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 
-/// A child process, from its start until its status is taken. Its number cannot mean another process so long.
+/// A child process, from its start until its status is collected. The system does not reuse its process id before that.
 struct ChildWatch: ~Copyable {
   private let process: pid_t
   private let leadsGroup: Bool
@@ -11,14 +11,14 @@ struct ChildWatch: ~Copyable {
   /// Watches a child.
   ///
   /// - Parameters:
-  ///   - process: Its number.
-  ///   - run: What it was started for.
+  ///   - process: The process id.
+  ///   - run: The run that started it.
   init(_ process: pid_t, of run: ProgramRun) {
     (self.process, leadsGroup, program) = (process, run.group == .own, run.program)
     do throws(ProcessError) {
       descriptor = run.usesDescriptor ? try Descriptor.watching(process) : Descriptor()
     } catch {
-      // An old kernel, or no descriptors left: the end is looked for every now and then.
+      // An old kernel, or no free descriptors: `Exchange` then polls for the end of the child.
       descriptor = Descriptor()
     }
     keytree_child_add(target)
@@ -32,16 +32,16 @@ struct ChildWatch: ~Copyable {
   /// The descriptor that becomes readable when the child has ended; negative where the kernel does not offer it.
   var number: Int32 { descriptor.number }
 
-  /// A Boolean value that indicates whether the child has ended. Its status can still be taken.
+  /// True if the child has ended. Does not collect its status.
   var hasEnded: Bool { state != .runs }
 
-  /// Sends a signal to the child, and to its group where it has one.
+  /// Sends a signal to the child, or to its process group if it leads one.
   func signal(_ number: Int32) {
-    // A number that is free again may be that of any process.
+    // After its status was collected, the process id may belong to another process.
     if state != .isLost { kill(target, number) }
   }
 
-  /// Tells the child to end. One that is stopped goes on, since it could not end otherwise.
+  /// Asks the child to end. Also continues a stopped child, which could not end otherwise.
   func terminate() {
     signal(SIGTERM)
     signal(SIGCONT)
@@ -51,15 +51,15 @@ struct ChildWatch: ~Copyable {
 
   private var state: State {
     var facts = unsafe siginfo_t()
-    // A failure means that another part of this process has taken the status.
+    // The call fails if another part of this process has collected the status.
     let options = WEXITED | WNOHANG | WNOWAIT
     guard unsafe waitid(P_PID, id_t(process), &facts, options) == 0 else { return .isLost }
     return unsafe facts.si_signo == 0 ? .runs : .hasEnded
   }
 
-  /// Takes the status of a child that has ended, or waits for its end; `waitpid(2)`. To be called once.
+  /// Waits for the end of the child and collects its status with `waitpid(2)`. Must be called only once.
   ///
-  /// - Throws: `systemCall` with ECHILD when another part of this process has taken it.
+  /// - Throws: `systemCall` with ECHILD if another part of this process has collected it.
   func status() throws(ProcessError) -> ProcessOutcome.Ending {
     var status: Int32 = 0
     // Another process can have the number as soon as the status is taken.

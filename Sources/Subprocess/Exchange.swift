@@ -1,7 +1,8 @@
 internal import CSystem
 internal import Glibc
 
-/// The time between the start of a child and its outcome: what it reads and writes, its end, and its stop.
+/// The communication with a child between its start and its outcome: its input and output, its end, and the steps to
+/// stop it.
 struct Exchange: ~Copyable {
   private let run: ProgramRun
   private let child: ChildWatch
@@ -16,22 +17,22 @@ struct Exchange: ~Copyable {
 
   private typealias Instant = SuspendingClock.Instant
 
-  // A child that was told to end.
+  // The state of a child that was asked to end.
   private struct Stopping {
-    // nil when it has written too much, or a stream of it has failed.
+    // Nil if the child wrote too much or one of its streams failed.
     let reason: ProcessOutcome.Stop?
     let killTime: Instant
     var isKilled = false
   }
 
-  /// The time for which processes that a child has left may keep the streams open after its end.
+  /// The time for which processes that the child left running may keep its streams open after its end.
   private static let grace = Duration.milliseconds(200)
   /// The interval between checks for the end of a child that has no descriptor.
   private static let look = Duration.milliseconds(10)
   /// The interval between checks for signals.
   private static let signalLook = Duration.milliseconds(250)
 
-  /// Takes over a child that has just been started, with this process' ends of its streams.
+  /// Takes ownership of a child that has just been started, and of the parent's ends of its streams.
   init(
     of run: ProgramRun, with child: consuming ChildWatch, input: consuming Descriptor,
     output: consuming Descriptor, errors: consuming Descriptor
@@ -45,7 +46,7 @@ struct Exchange: ~Copyable {
     signals = Self.signalCount(run)
   }
 
-  /// Reads and writes until the child has ended, by itself or because it was told to.
+  /// Reads and writes until the child has ended.
   mutating func untilEnd(_ eachLine: (ProcessStream, ArraySlice<UInt8>) -> Void) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
     defer { unsafe buffer.deallocate() }
@@ -58,15 +59,14 @@ struct Exchange: ~Copyable {
     }
     unsafe output.finish(with: buffer, eachLine: eachLine)
     unsafe errors.finish(with: buffer, eachLine: eachLine)
-    // What a child that had to end has started has had its time, too.
+    // The processes that the child started have had the same time to end.
     if stopping != nil { child.signal(SIGKILL) }
   }
 
-  /// The outcome of a child that has ended. To be called once.
+  /// Returns the outcome of a child that has ended. Must be called only once.
   ///
-  /// - Throws: `tooMuchOutput`; `systemCall` when the status is lost, or when not everything could be read from the
-  ///   program
-  ///   or written to it.
+  /// - Throws: `tooMuchOutput`; `systemCall` if the status is lost, or if reading from or writing to the program
+  ///   failed.
   func outcome() throws(ProcessError) -> ProcessOutcome {
     let ending = try child.status()
     let stop = stopping?.reason
@@ -87,14 +87,14 @@ struct Exchange: ~Copyable {
       isComplete: output.isComplete && errors.isComplete)
   }
 
-  /// Notices the end of the child.
+  /// Detects the end of the child.
   private mutating func look(_ now: Instant) {
     guard end == nil, child.hasEnded else { return }
     end = now
     feed.end()
   }
 
-  /// The time of the next step that does not depend on an event.
+  /// The time of the next step that has to be taken without an event.
   private var nextStep: Instant? {
     if let stopping, !stopping.isKilled { return stopping.killTime }
     if let end { return end + Self.grace }
@@ -133,12 +133,12 @@ struct Exchange: ~Copyable {
     child.terminate()
   }
 
-  /// Waits for the next thing to happen, and takes it.
+  /// Waits for the next event and handles it.
   private mutating func wait(
     _ now: Instant, with buffer: UnsafeMutableRawBufferPointer,
     _ eachLine: (ProcessStream, ArraySlice<UInt8>) -> Void
   ) {
-    // A negative number is passed over.
+    // `poll(2)` ignores a negative number.
     let numbers = [
       (feed.number, POLLOUT), (output.number, POLLIN), (errors.number, POLLIN),
       (end == nil ? child.number : -1, POLLIN),
@@ -158,7 +158,8 @@ struct Exchange: ~Copyable {
     if requests[4].revents != 0 { stop(.interruption, now) }
   }
 
-  /// A time as `poll(2)` takes it: rounded up, so that it is over afterwards, and -1 for as long as it takes.
+  /// Converts a duration to milliseconds for `poll(2)`: rounded up, so that it has passed when the call returns; -1 for
+  /// no limit.
   private static func milliseconds(_ time: Duration?) -> Int32 {
     guard let time else { return -1 }
     let (seconds, attoseconds) = time.components

@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 
-/// The rest of a program's input, and the pipe to it.
+/// The remaining input of a program and the pipe to it.
 struct InputFeed: ~Copyable {
   private var pipe: Descriptor
   private let bytes: [UInt8]
@@ -9,7 +9,7 @@ struct InputFeed: ~Copyable {
   /// The error number if the rest cannot be written; otherwise nil.
   private(set) var failure: Int32?
 
-  /// A feed without a pipe is over from the beginning.
+  /// Creates a feed. Without a pipe it has nothing to write.
   init(_ input: ProgramRun.Input, into pipe: consuming Descriptor) {
     if case .bytes(let bytes) = input { self.bytes = bytes } else { bytes = [] }
     self.pipe = pipe
@@ -17,12 +17,12 @@ struct InputFeed: ~Copyable {
     if bytes.isEmpty { end() }
   }
 
-  /// The descriptor to poll for writing; negative when the feed is over, or has failed.
+  /// The descriptor to poll for writing; negative if the feed has ended or failed.
   var number: Int32 { failure == nil ? pipe.number : -1 }
 
-  /// Gives as much as the pipe takes now, and closes it after the last byte, or when nobody reads any more.
+  /// Writes as much as the pipe accepts now. Closes the pipe after the last byte, or if the read end is closed.
   ///
-  /// After a failure the pipe stays open: the program must not take what it has for all there is.
+  /// The pipe stays open after an error, so that the program does not mistake incomplete input for complete input.
   mutating func feed() {
     let written = unsafe bytes.withUnsafeBytes { all in
       let rest = unsafe UnsafeRawBufferPointer(rebasing: all[given...])

@@ -1,23 +1,23 @@
 internal import Glibc
 
-/// The output of a program on one of its streams, and the pipe from it.
+/// The output of a program on one of its streams and the pipe from it.
 struct OutputReader: ~Copyable {
-  /// The collected bytes; for lines, the beginning of the incomplete one.
+  /// The collected bytes; if lines are read, the beginning of the incomplete line.
   private(set) var bytes: [UInt8] = []
-  /// A Boolean value that indicates whether there was more than the limit. The rest is discarded.
+  /// True if the output exceeded the limit. The rest is discarded.
   private(set) var isOverLimit = false
   /// The error number if the rest cannot be read; otherwise nil.
   private(set) var failure: Int32?
   private var pipe: Descriptor
   private let stream: ProcessStream
   private let takesLines: Bool
-  /// The limit of the stream, or of a line; 0 when nothing is read.
+  /// The limit of the stream or of a line in bytes; 0 if nothing is read.
   let limit: Int
 
-  /// The largest buffer of a pipe that nobody with special rights has enlarged; `pipe(7)`.
+  /// The largest size of a pipe buffer that an unprivileged process can set (`pipe(7)`).
   private static let largestPipe = 1 << 20
 
-  /// A reader without a pipe is at its end from the beginning.
+  /// Creates a reader. Without a pipe it is at its end.
   init(_ stream: ProcessStream, as output: ProgramRun.Output, from pipe: consuming Descriptor) {
     self.stream = stream
     self.pipe = pipe
@@ -29,18 +29,18 @@ struct OutputReader: ~Copyable {
     self.pipe.neverWait()
   }
 
-  /// The descriptor to poll for reading; negative when the stream has ended.
+  /// The descriptor to poll for reading; negative if the stream has ended.
   var number: Int32 { pipe.number }
 
-  /// A Boolean value that indicates whether the stream was read to its end.
+  /// True if the stream was read to its end.
   var hasEnded: Bool { !pipe.isOpen }
 
-  /// A Boolean value that indicates whether all output was collected.
+  /// True if all output was collected.
   var isComplete: Bool { hasEnded && !isOverLimit }
 
-  /// Reads once, what is there.
+  /// Reads the available bytes with one call.
   ///
-  /// - Returns: How many bytes; 0 at the end of the stream, or when nothing is there.
+  /// - Returns: The number of bytes; 0 at the end of the stream, or if none are available.
   @discardableResult
   mutating func read(
     with buffer: UnsafeMutableRawBufferPointer, eachLine: (ProcessStream, ArraySlice<UInt8>) -> Void
@@ -60,9 +60,9 @@ struct OutputReader: ~Copyable {
     return 0
   }
 
-  /// Takes what is in the pipe when nobody waits any longer, and the line that has no end.
+  /// Reads the rest of the pipe after the program has ended, and passes on an incomplete last line.
   ///
-  /// All that the program itself has written is among it: a pipe gives first what came first.
+  /// The rest includes everything that the program itself wrote, because a pipe preserves the order of writes.
   mutating func finish(
     with buffer: UnsafeMutableRawBufferPointer, eachLine: (ProcessStream, ArraySlice<UInt8>) -> Void
   ) {

@@ -1,17 +1,17 @@
-/// The variables that a program gets.
+/// The environment variables of a program.
 ///
-/// They start from what the caller hands in, never from those of this process. Of several entries with one name the
-/// first counts, as for `getenv(3)`; what has no name is left out.
+/// They come from the caller, never from the environment of this process. If a name occurs more than once, the first
+/// entry is kept, as `getenv(3)` does. Entries without a name are dropped.
 package struct ProcessEnvironment: Sendable, Equatable {
   /// Every variable as `NAME=value`.
   package private(set) var entries: [[UInt8]] = []
 
-  /// An environment of entries as `environ(7)` has them.
+  /// Creates an environment from entries in the format of `environ(7)`.
   ///
   /// - Parameters:
   ///   - entries: Variables as `NAME=value`.
-  ///   - locale: What `LC_ALL` becomes, so that messages and order do not depend on the person; nil leaves the
-  ///     variables as they are.
+  ///   - locale: The value of `LC_ALL`, so that messages and sort order do not depend on the user's settings; nil
+  ///     leaves the variable unchanged.
   package init(entries: [[UInt8]], locale: String? = "C") {
     var names: Set<ArraySlice<UInt8>> = []
     for entry in entries {
@@ -21,18 +21,18 @@ package struct ProcessEnvironment: Sendable, Equatable {
     if let locale { set("LC_ALL", to: locale) }
   }
 
-  /// An environment of names and values.
+  /// Creates an environment from names and values.
   ///
   /// - Parameters:
   ///   - variables: The values by name.
-  ///   - locale: What `LC_ALL` becomes; nil leaves the variables as they are.
+  ///   - locale: The value of `LC_ALL`; nil leaves the variable unchanged.
   package init(_ variables: [String: String], locale: String? = "C") {
     self.init(
       entries: variables.sorted { $0.key < $1.key }.map { Array("\($0.key)=\($0.value)".utf8) },
       locale: locale)
   }
 
-  /// The value of a variable; nil when it is not set.
+  /// Returns the value of a variable; nil if it is not set.
   package func value(_ name: String) -> ArraySlice<UInt8>? {
     let start = Self.start(name)
     return entries.first { $0.starts(with: start) }.map { $0[start.count...] }
@@ -41,35 +41,35 @@ package struct ProcessEnvironment: Sendable, Equatable {
   /// Sets a variable.
   ///
   /// - Parameters:
-  ///   - name: Its name; not empty, without `=`.
-  ///   - value: Its value.
+  ///   - name: The name, which must not be empty or contain `=`.
+  ///   - value: The value.
   package mutating func set(_ name: String, to value: String) {
     remove(name)
     entries.append(Self.start(name) + value.utf8)
   }
 
-  /// Takes a variable over from another environment; where that has none, this one has none either.
+  /// Copies a variable from another environment; removes it if it is not set there.
   package mutating func take(_ name: String, from other: ProcessEnvironment) {
     remove(name)
     if let value = other.value(name) { entries.append(Self.start(name) + value) }
   }
 
-  /// Removes a variable where there is one.
+  /// Removes a variable if it is set.
   package mutating func remove(_ name: String) {
     let start = Self.start(name)
     entries.removeAll { $0.starts(with: start) }
   }
 
-  /// Removes all variables whose names begin with something, such as `GIT_`.
+  /// Removes all variables whose names start with a prefix, such as `GIT_`.
   package mutating func removeAll(prefix: String) {
-    precondition(!prefix.utf8.contains(Self.equals), "a name has no = in it")
+    precondition(!prefix.utf8.contains(Self.equals), "the prefix contains =")
     entries.removeAll { $0.starts(with: prefix.utf8) }
   }
 
   private static let equals = UInt8(ascii: "=")
 
   private static func start(_ name: String) -> [UInt8] {
-    precondition(!name.isEmpty && !name.utf8.contains(equals), "a name is not empty and has no = in it")
+    precondition(!name.isEmpty && !name.utf8.contains(equals), "the name is empty or contains =")
     return Array(name.utf8) + [equals]
   }
 }

@@ -2,16 +2,15 @@ internal import Glibc
 
 /// The reasons why a program has no outcome.
 package enum ProcessError: Error, Equatable, Sendable {
-  /// There is no such program, or its path is not absolute.
+  /// The program does not exist, or its path is not absolute.
   case notFound(program: String)
-  /// The file is there, and cannot be run: no permission, a folder, an unknown format, or an interpreter that is
-  /// missing.
+  /// The file exists but cannot be executed: no permission, a folder, an unknown format, or a missing interpreter.
   case notExecutable(program: String, errno: Int32)
-  /// A path, an argument or a variable has a NUL byte in it, where the system would take it for the end.
+  /// A path, an argument or a variable contains a NUL byte, which the system would treat as its end.
   case containsNUL(program: String)
-  /// A stream gave more bytes than accepted, or a line of it had more.
+  /// A stream, or a line of it, exceeded the limit in bytes.
   case tooMuchOutput(program: String, stream: ProcessStream, limit: Int)
-  /// A system call failed: on the way to the start, or because another part of this process took the status.
+  /// A system call failed while the program was started or ran, or another part of this process collected its status.
   case systemCall(action: String, path: String, errno: Int32)
 }
 

@@ -1,14 +1,14 @@
-/// One run of a program, with all that it gets: nothing is inherited but what is named here.
+/// One run of a program and everything that it inherits.
 ///
-/// No shell is asked. The program finds three descriptors open, an empty signal mask, and every signal as at the
-/// start of a program, but for SIGHUP, SIGINT and SIGQUIT, which stay ignored where this process ignores them, as
-/// under `nohup(1)`. The limits of `setrlimit(2)`, but for ``memoryLimit``, and the umask are those of this process.
+/// No shell is involved. The program starts with three open descriptors, an empty signal mask, and the default action
+/// for every signal. Only SIGHUP, SIGINT and SIGQUIT stay ignored if this process ignores them, as under `nohup(1)`. It
+/// inherits the umask and the limits of `setrlimit(2)` except for ``memoryLimit``.
 package struct ProgramRun: Sendable {
   /// The inputs of a program.
   package enum Input: Sendable {
-    /// The end of the file at once.
+    /// Empty input.
     case none
-    /// These bytes, then the end of the file. A program that stops reading early is not a failure.
+    /// These bytes, followed by the end of the file. It is not an error if the program stops reading early.
     case bytes([UInt8])
     /// An open descriptor of this process, such as a terminal.
     case descriptor(Int32)
@@ -16,34 +16,34 @@ package struct ProgramRun: Sendable {
 
   /// The destinations of output.
   package enum Output: Sendable {
-    /// Nowhere.
+    /// The output is discarded.
     case discarded
-    /// To the outcome, up to a number of bytes. One more is an error, and ends the program.
+    /// The output becomes part of the outcome, up to this number of bytes. More is an error and ends the program.
     case collected(limit: Int)
-    /// Line by line to the caller of `run`, while the program runs. A line with more bytes than the limit, its
-    /// line feed not counted, is an error, and ends the program.
+    /// Each line is passed to the caller of `run` while the program runs. A line with more bytes than the limit,
+    /// without its line feed, is an error and ends the program.
     case lines(limit: Int)
-    /// To an open descriptor of this process, such as a terminal.
+    /// The output goes to an open descriptor of this process, such as a terminal.
     case descriptor(Int32)
   }
 
-  /// The process group of the program; `setpgid(2)`.
+  /// The process group of the program (`setpgid(2)`).
   package enum Group: Sendable {
-    /// A group of its own: signals from the keyboard do not reach it, what it starts can be ended with it, and
-    /// reading from the terminal stops it.
+    /// A new group: it does not receive signals from the keyboard, the processes that it starts can be ended with it,
+    /// and reading from the terminal stops it.
     case own
-    /// The group of this process, for a program that talks to the person at the terminal. Only the program
-    /// itself can be ended then, not what it has started.
+    /// The group of this process, for a program that interacts with the user at the terminal. Only the program itself
+    /// can be ended then, not the processes that it started.
     case shared
   }
 
   /// The absolute path of the program.
   package var program: String
-  /// Its arguments, without its own name.
+  /// The arguments, without the name of the program.
   package var arguments: [[UInt8]]
-  /// Its variables.
+  /// The environment variables.
   package var environment: ProcessEnvironment
-  /// The folder in which it starts; nil for that of this process.
+  /// The working directory; nil for that of this process.
   package var folder: String?
   /// The standard input.
   package var input = Input.none
@@ -51,15 +51,14 @@ package struct ProgramRun: Sendable {
   package var output = Output.collected(limit: 1 << 20)
   /// The destination of standard error.
   package var errors = Output.collected(limit: 1 << 20)
-  /// Its process group.
+  /// The process group.
   package var group = Group.own
-  /// The time limit, not counting sleep of the machine; nil for none.
+  /// The time limit, not counting time in which the machine is suspended; nil for none.
   package var timeout: Duration?
-  /// The most bytes of memory that the program, and each program that it starts, may ask for; nil for no limit of
-  /// its own.
-  /// `RLIMIT_DATA` in `setrlimit(2)`.
+  /// The limit on the data memory in bytes (`RLIMIT_DATA` in `setrlimit(2)`), for the program and for each program that
+  /// it starts; nil for the limit of this process.
   package var memoryLimit: Int?
-  /// An open descriptor that becomes readable, or is closed at its other end, when the program shall end.
+  /// An open descriptor that becomes readable, or whose other end is closed, when the program should be stopped.
   package var interruption: Int32?
 
   /// The signals that end the program while this process holds them back to clean up first. Signals that this process does
@@ -81,42 +80,43 @@ package struct ProgramRun: Sendable {
   /// `pidfd_open(2)`.
   var usesDescriptor = true
 
-  /// A run that reads nothing and collects up to 1 MiB of each stream.
+  /// Creates a run with empty input that collects up to 1 MiB of each stream.
   ///
   /// - Parameters:
   ///   - program: The absolute path of the program; `ProgramSearch` finds it.
-  ///   - arguments: Its arguments, without its own name; no byte may be NUL.
-  ///   - environment: Its variables.
+  ///   - arguments: The arguments, without the name of the program and without NUL bytes.
+  ///   - environment: The environment variables.
   package init(_ program: String, _ arguments: [[UInt8]], environment: ProcessEnvironment) {
     (self.program, self.arguments, self.environment) = (program, arguments, environment)
   }
 
-  /// A run with arguments that are texts.
+  /// Creates a run with arguments given as strings.
   package init(_ program: String, _ arguments: [String], environment: ProcessEnvironment) {
     self.init(program, arguments.map { Array($0.utf8) }, environment: environment)
   }
 
-  /// Runs the program to its end, on this thread alone.
+  /// Runs the program and waits for its end. Uses no other thread.
   ///
-  /// The program is stopped when its time is over, when it is interrupted, and when it writes too much: SIGTERM to
-  /// its process group, and SIGKILL to what is left of the group two seconds later, or as soon as the program has
-  /// ended and nothing holds its streams. Otherwise what it leaves running goes on; when that keeps a stream open,
-  /// the outcome comes a fifth of a second after the end of the program and says that it may not be complete.
-  /// A program that the system does not let end, such as one that waits for a dead file server, is waited for.
+  /// The program is stopped if it exceeds its time limit, if it is interrupted, or if it writes too much. Its process
+  /// group receives SIGTERM. The rest of the group receives SIGKILL two seconds later, or as soon as the program has
+  /// ended and no process has its streams open. If the program is not stopped, the processes that it started continue.
+  /// If one of them keeps a stream open, the method returns a fifth of a second after the end of the program, and the
+  /// outcome is marked as incomplete. A program that the system cannot end, such as one that waits for an unreachable
+  /// file server, blocks this method.
   ///
-  /// - Parameter eachLine: Is handed every line of a stream that is read by `lines`, without its line feed, and the
-  ///   last one also when it has none.
-  /// - Returns: How the program ended, whatever its status, and what it wrote.
-  /// - Throws: `notFound`, `notExecutable`, `containsNUL` and `systemCall` when it was not started; `tooMuchOutput`
-  ///   when it was ended for that; `systemCall` when its streams failed, and it was ended for that; `systemCall` with
-  ///   ECHILD when another part of this process has taken its status.
+  /// - Parameter eachLine: Receives each line of a stream with the destination `lines`, without its line feed. The last
+  ///   line does not need a line feed.
+  /// - Returns: The exit status, whatever it is, and the collected output.
+  /// - Throws: `notFound`, `notExecutable`, `containsNUL` or `systemCall` if the program could not be started;
+  ///   `tooMuchOutput` if it wrote too much and was ended; `systemCall` if a stream failed and it was ended;
+  ///   `systemCall` with ECHILD if another part of this process has collected its status.
   package func run(
     eachLine: (ProcessStream, ArraySlice<UInt8>) -> Void = { _, _ in }
   ) throws(ProcessError) -> ProcessOutcome {
     let input = try StreamEnds(input)
     let output = try StreamEnds(output)
     let errors = try StreamEnds(errors)
-    // The ends of the child are closed here as soon as it has them: a stream ends when nobody holds its end.
+    // `spawn` closes this process's copies of the child's ends, because a stream ends only when all copies are closed.
     let process = try spawn(input: input.child, output: output.child, errors: errors.child)
     var exchange = Exchange(
       of: self, with: ChildWatch(process, of: self), input: input.own,

@@ -27,10 +27,10 @@ extension ProgramRun {
   /// Starts the program.
   ///
   /// - Parameters:
-  ///   - input: Becomes its standard input. This process keeps none of the three.
-  ///   - output: Becomes its standard output.
-  ///   - errors: Becomes its standard error.
-  /// - Returns: The number of the process.
+  ///   - input: The standard input of the program. This process closes its copies of all three.
+  ///   - output: The standard output of the program.
+  ///   - errors: The standard error of the program.
+  /// - Returns: The process id.
   /// - Throws: `notFound`, `notExecutable`, `containsNUL`, `systemCall`.
   func spawn(
     input: consuming Descriptor, output: consuming Descriptor, errors: consuming Descriptor
@@ -38,7 +38,7 @@ extension ProgramRun {
     let words = [Array(program.utf8)] + arguments
     let texts = words + environment.entries + [Array((folder ?? "").utf8)]
     guard !texts.contains(where: { $0.contains(0) }) else { throw .containsNUL(program: program) }
-    // The system would look for it in the folder of the child.
+    // The system would resolve a relative path in the working directory of the child.
     guard program.hasPrefix("/") else { throw .notFound(program: program) }
 
     var actions = unsafe posix_spawn_file_actions_t()
@@ -60,9 +60,8 @@ extension ProgramRun {
     let problem = unsafe posix_spawn(
       &process, program, &actions, &attributes, list.pointers, variables.pointers)
     guard problem == 0 else { throw failure(problem) }
-    // The program has begun, but has hardly asked for memory yet, and what it starts inherits the limit. It fails
-    // only for
-    // a program that has ended.
+    // The limit is set after the start, when the program has allocated hardly any memory, and is inherited by the
+    // programs that it starts. The call fails only if the program has already ended.
     if let memoryLimit { _ = keytree_limit_memory(process, memoryLimit) }
     return process
   }
@@ -71,7 +70,8 @@ extension ProgramRun {
     var (none, defaults) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&none)
     unsafe sigfillset(&defaults)
-    // What the keyboard and the end of a terminal send: whoever ignores it means it for children, too.
+    // Signals from the keyboard and at the end of a terminal session: if this process ignores them, its children do,
+    // too.
     for signal in [SIGHUP, SIGINT, SIGQUIT] { unsafe sigdelset(&defaults, signal) }
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
@@ -81,14 +81,14 @@ extension ProgramRun {
       &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group))
   }
 
-  /// Converts an error number of `posix_spawn(3)`, which may come from any step in the child.
+  /// Converts an error number of `posix_spawn(3)`, which can come from any step in the child.
   private func failure(_ number: Int32) -> ProcessError {
     if let folder, unsafe access(folder.isEmpty ? "" : folder + "/.", X_OK) != 0 {
       return .systemCall(action: "enter", path: folder, errno: errno)
     }
     switch number {
     case ENOENT where unsafe access(program, F_OK) != 0, ENOTDIR: return .notFound(program: program)
-    // A file that is there and cannot be found is a script whose interpreter is missing.
+    // ENOENT for an existing file means that it is a script whose interpreter is missing.
     case ENOENT, EACCES, ENOEXEC, ELIBBAD, ETXTBSY, ELOOP:
       return .notExecutable(program: program, errno: number)
     default: return .systemCall(action: "start", path: program, errno: number)

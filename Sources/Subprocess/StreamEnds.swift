@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// A standard stream of a child: the end that it gets and, where there is a pipe, the end that stays here.
+/// The ends of a standard stream of a child: the child's end and, if the stream is a pipe, the parent's end.
 struct StreamEnds: ~Copyable {
-  /// The end of the child.
+  /// The child's end.
   let child: Descriptor
-  /// The other end of the pipe; not open when there is none.
+  /// The parent's end of the pipe; not open if there is no pipe.
   let own: Descriptor
 
-  /// The ends of standard input.
+  /// Opens the ends of standard input.
   init(_ input: ProgramRun.Input) throws(ProcessError) {
     switch input {
     case .none:
@@ -23,7 +23,7 @@ struct StreamEnds: ~Copyable {
     }
   }
 
-  /// The ends of standard output or standard error.
+  /// Opens the ends of standard output or standard error.
   init(_ output: ProgramRun.Output) throws(ProcessError) {
     switch output {
     case .discarded:

@@ -21,7 +21,8 @@ int keytree_set_undumpable(void);
 // openat(2) with its optional mode argument.
 int keytree_openat(int directory, const char *path, int flags, mode_t mode);
 
-// open(2) with O_TMPFILE: opens a new unnamed file in a folder for writing. Returns -1 with errno on failure.
+// open(2) with O_TMPFILE: creates an unnamed file in a folder and opens it for writing. Returns -1 with errno on
+// failure.
 int keytree_open_nameless(const char *folder, mode_t mode);
 
 // renameat2(2) with RENAME_NOREPLACE: renames a file. Fails with EEXIST if the new name exists. Returns -1 with errno
@@ -31,17 +32,18 @@ int keytree_rename_to_nothing(const char *from, const char *to);
 // explicit_bzero(3): wipes memory. The compiler does not remove the call.
 void keytree_wipe(void *bytes, size_t count);
 
-// Wipes and frees a whole heap block. For the memory of other libraries that handle secrets. Accepts `NULL`.
+// Wipes and frees a whole heap block. Used for the memory of libraries that handle secrets. Accepts `NULL`.
 void keytree_release(void *block);
 
 // Like realloc(3), but always moves the block, and wipes and frees the old one.
 void *keytree_resize(void *block, size_t size);
 
-// Returns 1 if two blocks of the same size are equal, in a time that does not depend on their content.
+// Returns 1 if two blocks of the same size are equal. The time taken does not depend on their content.
 int keytree_equal(const void *left, const void *right, size_t count);
 
-// Disables the echo of a terminal, and restores its settings when a signal ends or stops the program. Only one
-// terminal at a time in a process. Returns -1 with errno on failure, EBUSY if a terminal is hidden already.
+// Disables the echo of a terminal, and restores its settings when a signal ends or stops the program. A process can do
+// this for only one terminal at a time. Returns -1 with errno on failure, EBUSY if echo is already disabled on a
+// terminal.
 int keytree_terminal_hide(int descriptor);
 
 // Restores the settings that keytree_terminal_hide changed.
@@ -50,15 +52,16 @@ void keytree_terminal_show(void);
 // Returns 1 if the program was stopped and continued since the last call.
 int keytree_terminal_was_suspended(void);
 
-// Runs body(context) to its end on a new thread whose stack is locked in memory and wiped afterwards. If no thread can
-// be created, it runs on the current stack.
+// Runs body(context) to completion on a new thread whose stack is locked in memory and wiped afterwards. Runs it on the
+// current stack if no thread can be created.
 void keytree_on_wiped_stack(void (*body)(void *), void *context);
 
 // Starts body(context) on a detached thread. Returns an error number on failure.
 int keytree_in_background(void *(*body)(void *), void *context);
 
-// Tests if a local socket accepts connections. Returns 0, or the error number of connect(2).
+// Tests whether a local socket accepts connections. Returns 0, or the error number of connect(2).
 int keytree_connect_local(const char *path);
+
 // environ(7): the environment variables of this process, terminated by NULL.
 char *const *keytree_environment(void);
 
@@ -69,7 +72,7 @@ int keytree_is_in_memory(int descriptor);
 int keytree_synchronize_all(int descriptor);
 
 // Replaces the actions of SIGINT, SIGQUIT, SIGTERM, SIGHUP and SIGCHLD: each signal writes its number, one byte, to a
-// nonblocking descriptor. Only one watch at a time. Returns -1 with errno EBUSY otherwise.
+// nonblocking descriptor. Returns -1 with errno EBUSY if a watch is already active.
 int keytree_signals_watch(int descriptor);
 
 // Restores the signal actions that keytree_signals_watch replaced.
@@ -110,14 +113,14 @@ int keytree_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
 // pidfd_open(2): returns a descriptor that becomes readable when a process has ended; -1 with errno on failure.
 int keytree_process_descriptor(pid_t process);
 
-// write(2) that reports a broken pipe only as EPIPE, independent of the action for SIGPIPE.
+// write(2) that reports a broken pipe only as EPIPE, whatever the action for SIGPIPE is.
 ssize_t keytree_write_quietly(int descriptor, const void *bytes, size_t count);
 
 // Continues in a background process: the calling process exits with status 0, and its copy returns, in a new session
 // and with `/` as its current folder. The caller must have only one thread. Returns -1 with errno on failure.
 int keytree_detach(void);
 
-// Sleeps for some seconds. The time in which the machine is suspended counts (CLOCK_BOOTTIME).
+// Sleeps for this number of seconds, including any time for which the machine is suspended (CLOCK_BOOTTIME).
 void keytree_sleep(long seconds);
 
 #ifdef __cplusplus
