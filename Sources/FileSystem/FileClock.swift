@@ -1,10 +1,11 @@
 internal import Glibc
 
-/// The clocks by which stamps of files are judged. Tests can replace them.
+/// The clocks that file stamps are compared with. Tests can replace them.
 package struct FileClock: Sendable {
-  /// Returns nanoseconds since 1970, by the clock from which file systems take their times.
+  /// Returns nanoseconds since 1970, from the clock that file systems use for their timestamps.
   package var now: @Sendable () -> Int64 = { Self.read(CLOCK_REALTIME) }
-  /// Returns nanoseconds since an arbitrary moment. Never set back, and includes the time in which the machine sleeps.
+  /// Returns nanoseconds since an arbitrary moment. The clock never runs backwards, and it includes the time in which
+  /// the machine is suspended.
   package var elapsed: @Sendable () -> Int64 = { Self.read(CLOCK_BOOTTIME) }
   /// The resolution of the file system's clock in nanoseconds. Larger than 1 only in tests, to reproduce the coarse
   /// clocks of older kernels.

@@ -6,7 +6,7 @@ public struct FileError: Error, Equatable, Sendable {
   public enum Reason: Equatable, Sendable {
     /// A system call failed with this value of `errno`.
     case system(Int32)
-    /// The path is not a regular file but, for example, a link, a pipe or a folder.
+    /// The path is not a regular file but, for example, a symbolic link, a pipe or a folder.
     case notARegularFile
     /// The file has other names (hard links), so it may be changed from outside the store.
     case hasOtherNames
@@ -14,7 +14,7 @@ public struct FileError: Error, Equatable, Sendable {
     case tooLarge(limit: Int)
   }
 
-  /// The name of the operation, as of the system call: `open`, `rename`, ...
+  /// The name of the operation, usually that of the system call: `open`, `rename`, ...
   public let operation: String
   /// The path, relative to the folder in which the operation was attempted.
   public let path: String

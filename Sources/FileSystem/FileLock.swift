@@ -1,18 +1,19 @@
 internal import Glibc
 
-/// Takes locks of `flock(2)`. The kernel releases a lock when the process ends, for any reason.
+/// Takes locks of `flock(2)`. The kernel releases a lock when the process ends for any reason.
 package enum FileLock {
   /// The kind of lock: several processes can hold a shared lock at the same time.
   package enum Mode: Sendable { case shared, exclusive }
 
-  /// Takes a lock, or changes the one that is held. A change releases the old lock first, so two processes that change
-  /// from shared to exclusive do not block each other.
+  /// Takes a lock, or changes the mode of the lock that is held. A change releases the old lock first, so two processes
+  /// that change from shared to exclusive do not block each other.
   ///
   /// - Parameters:
   ///   - descriptor: The open file.
   ///   - mode: Shared or exclusive.
   ///   - seconds: The time to wait for other processes.
-  /// - Returns: 0 if it was taken; otherwise the value of `errno`: `EWOULDBLOCK` if others kept it.
+  /// - Returns: 0 if the lock was taken; otherwise the value of `errno`: `EWOULDBLOCK` if other processes still hold
+  ///   it.
   package static func take(_ descriptor: Int32, _ mode: Mode, within seconds: Double) -> Int32 {
     var waited = 0.0
     var pause = 0.001
@@ -20,7 +21,7 @@ package enum FileLock {
       let code = errno
       guard code == EWOULDBLOCK || code == EINTR else { return code }
       guard waited < seconds else { return EWOULDBLOCK }
-      // Random, so that several waiting processes do not collide again and again.
+      // Random, so that waiting processes do not collide repeatedly.
       let nap = pause * Double.random(in: 0.5...1.5)
       usleep(UInt32(nap * 1_000_000))
       waited += nap

@@ -1,13 +1,13 @@
 /// An operation that changes files on disk.
 ///
-/// Every change that Keytree makes goes through `FileTree`, which consults the fault plan first. This lets a test fail
-/// the Nth operation, or all operations from the Nth on, as after a kill.
+/// Every change that Keytree makes goes through `FileTree`, which consults the fault plan first. A test can thus make
+/// the Nth operation fail, or all operations from the Nth on, as if the process had been killed.
 package enum FileOperation: String, Sendable, CaseIterable {
   case makeDirectory, createFile, write, synchronize, rename, remove, removeDirectory, synchronizeDirectory
   case synchronizeAll, link
 }
 
-/// A failure that a test injects instead of an operation.
+/// An error that a test injects into an operation.
 package enum Fault: Sendable {
   /// The operation does nothing and reports this `errno`.
   case fail(Int32)

@@ -2,31 +2,31 @@ internal import Glibc
 
 /// The reasons why a folder is not safe for a store.
 public enum UnsafeFolderReason: Sendable, Equatable {
-  /// It belongs to another user, whose id this is.
+  /// The folder belongs to another user, whose id is given.
   case ownedBy(UInt32)
-  /// Others may write to it.
+  /// Other users may write to the folder.
   case writableByOthers
 }
 
-/// The one rule for whether somebody else could change a file or a folder (threat T33).
+/// The rule that decides if another user could change a file or a folder (threat T33).
 package enum FileProtection {
-  /// The positions of a folder, which determine the permissions that are accepted.
+  /// The positions of a file or folder, which determine the permissions that are accepted.
   package enum Place {
-    /// Our own: it has to belong to this user, and nobody else may write.
+    /// A file or folder of Keytree: it must belong to this user, and no other user may write to it.
     case own
-    /// Above our own: it may belong to root, and others may write to a folder with the sticky bit, as in `/tmp`,
-    /// because they cannot touch what is ours in it.
+    /// A parent folder: it may belong to root, and others may write to it if it has the sticky bit, like `/tmp`,
+    /// because they cannot rename or remove this user's files in it.
     case above
   }
 
-  /// Looks at the owner and the permissions.
+  /// Checks the owner and the permissions.
   ///
   /// - Parameters:
   ///   - owner: The user id.
   ///   - mode: The permission bits, with the sticky bit.
-  ///   - isFolder: Whether it is a folder: on files the sticky bit means nothing.
-  ///   - place: What is accepted.
-  /// - Returns: Why it is not safe; nil when it is.
+  ///   - isFolder: True for a folder. The sticky bit of a file has no meaning.
+  ///   - place: The position, which determines what is accepted.
+  /// - Returns: The reason why it is not safe; nil if it is safe.
   package static func weakness(
     owner: UInt32, mode: UInt32, isFolder: Bool, in place: Place
   ) -> UnsafeFolderReason? {
@@ -35,9 +35,9 @@ package enum FileProtection {
     return mode & 0o022 == 0 || (place == .above && isSticky) ? nil : .writableByOthers
   }
 
-  /// Creates an error for a file or folder that other users could change.
+  /// A file or folder that other users could change, or that cannot be examined.
   package struct Weakness: Error, Equatable {
-    /// Its path.
+    /// The path of the file or folder.
     package let path: String
     /// The reason why it is not safe, or the error number of the system if it cannot be examined.
     package let reason: Reason
@@ -48,7 +48,8 @@ package enum FileProtection {
     }
   }
 
-  /// Examines one file or folder above our own. A link is examined itself; its mode means nothing.
+  /// Checks one file or parent folder. A symbolic link is not followed, and its mode is ignored, because it has no
+  /// meaning.
   package static func weakness(of path: String) -> Weakness? {
     var facts = stat()
     guard unsafe lstat(path, &facts) == 0 else { return Weakness(path: path, reason: .system(errno)) }
@@ -58,7 +59,7 @@ package enum FileProtection {
       .map { Weakness(path: path, reason: .unsafe($0)) }
   }
 
-  /// Examines every folder above a path.
+  /// Checks every folder above a path.
   package static func weakness(above path: String) -> Weakness? {
     var current = ""
     for part in path.split(separator: "/", omittingEmptySubsequences: true).dropLast() {
@@ -68,9 +69,8 @@ package enum FileProtection {
     return nil
   }
 
-  /// Examines a program: nobody but its owner, who is this user or root, can change it or what leads to it. Links on
-  /// the
-  /// way (`/bin` to `/usr/bin`, a version manager) are accepted if what they lead to is safe.
+  /// Checks that only this user or root can change a program or a folder in its path. Symbolic links in the path
+  /// (`/bin` to `/usr/bin`, a version manager) are accepted if their targets are safe.
   ///
   /// - Parameter path: An absolute path.
   package static func weakness(ofProgram path: String) -> Weakness? {

@@ -28,14 +28,14 @@ enum FileReading {
     guard unsafe fstat(file, &info) == 0 else { throw .current("stat", path) }
     let status = FileStatus(info)
     guard status.kind == .regular else { throw FileError("open", path, .notARegularFile) }
-    // A file without a name was replaced by a writer after it was opened. Its old version is still complete.
+    // A file with no links was replaced by a writer after it was opened. The old version is still complete.
     guard status.links <= 1 else { throw FileError("open", path, .hasOtherNames) }
     guard status.size <= limit else { throw FileError("read", path, .tooLarge(limit: limit)) }
 
     buffer.removeAll(keepingCapacity: true)
     var failure: FileError?
-    // Reads at most the size that the file had when it was opened. Writers of Keytree replace whole files, so a file
-    // that grows while it is read is written by another program.
+    // Reads at most the size that the file had when it was opened. Keytree replaces whole files, so only another
+    // program can make a file grow while it is read.
     buffer.append(addingCapacity: status.size) { span in
       unsafe span.withUnsafeMutableBufferPointer { memory, initialized in
         var filled = 0

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Metadata that shows, without reading it, that a file or folder has changed.
+/// Metadata that shows whether a file or folder has changed, without reading its content.
 ///
-/// The times are those that the file system sets at each change of the content (`mtime`) and of anything at all
-/// (`ctime`). A file system takes them from a clock that ticks every 1 to 10 ms, so the second of two changes within
-/// one tick does not change the stamp. ``isFresh(at:)`` detects this case.
+/// The file system sets `mtime` at each change of the content and `ctime` at each change of any kind. It takes the
+/// times from a clock that ticks every 1 to 10 ms, so the second of two changes within one tick does not change the
+/// stamp. ``isFresh(at:)`` detects this case.
 package struct FileStamp: Equatable, Sendable {
   private let device: UInt64
   private let inode: UInt64
@@ -28,8 +28,8 @@ package struct FileStamp: Equatable, Sendable {
   /// Returns true if the last change is so recent that another change could follow in the same tick. Git calls such a
   /// file racily clean.
   ///
-  /// - Parameter now: A time at or before which the stamp was taken, in nanoseconds since 1970, by the clock that file
-  ///   systems use.
+  /// - Parameter now: A time that is not later than the moment when the stamp was taken, in nanoseconds since 1970,
+  ///   from the clock that file systems use.
   package func isFresh(at now: Int64) -> Bool {
     let last = max(modified, changed)
     // Some file systems have times with a resolution of one or two seconds.
@@ -37,7 +37,7 @@ package struct FileStamp: Equatable, Sendable {
     return last > now - (isCoarse ? Self.coarseTick : Self.tick)
   }
 
-  /// Returns the stamp that a file system with a coarser clock would give.
+  /// Returns the stamp that a file system with a coarser clock would have set.
   package func rounded(to tick: Int64) -> FileStamp {
     var stamp = self
     stamp.modified -= modified % tick

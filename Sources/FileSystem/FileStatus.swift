@@ -9,10 +9,10 @@ package struct FileStatus: Equatable, Sendable {
   package let size: Int
   package let links: Int
   package let owner: UInt32
-  /// Permission bits, including set-id and sticky.
+  /// Permission bits, including the set-id and sticky bits.
   package let mode: UInt32
 
-  /// The metadata that changes with the file.
+  /// The metadata that shows whether the file has changed.
   package let stamp: FileStamp
 
   /// Device and inode, which distinguish files that had the same name at different times.

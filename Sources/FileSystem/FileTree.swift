@@ -3,8 +3,8 @@ internal import Glibc
 
 /// An open folder. Every path below it is resolved component by component without following links.
 ///
-/// Threats T20 and T33: no operation follows links inside the store, and files are created exclusively and for the
-/// owner only. Paths are relative, separated by `/`, and made by this program. They do not contain `..`.
+/// Threats T20 and T33: no operation follows links inside the store, and files are created exclusively and only for the
+/// owner. Paths are relative, separated by `/`, created by this program, and never contain `..`.
 package final class FileTree: Sendable {
   /// The folder's path as given to the initializer, for messages.
   package let path: String
@@ -56,7 +56,7 @@ package final class FileTree: Sendable {
     try waitingForWriters { () throws(FileError) in try readOnce(path, limit: limit) }
   }
 
-  /// Retries reading while a file has a second name and a writer is active, since a writer gives a file a second name
+  /// Retries a read while a file has a second name and a writer is active, because a writer gives a file a second name
   /// while it installs the file.
   ///
   /// - Parameter body: Reads files of the store.
@@ -149,7 +149,7 @@ package final class FileTree: Sendable {
 
   /// Creates a new file with these bytes and flushes them to disk.
   ///
-  /// - Parameter isSynchronized: False if the content is not flushed, so that `synchronizeAll()` has to do that.
+  /// - Parameter isSynchronized: False to leave the flushing to `synchronizeAll()`.
   /// - Throws: `FileError`; `EEXIST` if something already exists at the path.
   package func createFile(
     _ path: String, _ bytes: [UInt8], isSynchronized: Bool = true
@@ -298,7 +298,7 @@ package final class FileTree: Sendable {
       }
       guard file >= 0 else { throw .current("open", path) }
       do throws(FileError) {
-        // The holder's process id will be written into the file.
+        // Checked because the holder's process id will be written into the file.
         try Self.requirePlainFile(file, path)
       } catch {
         close(file)

@@ -38,8 +38,8 @@ package struct FolderHandle: ~Copyable {
 
   /// Returns the names in this folder, sorted by bytes.
   ///
-  /// A name that is not UTF-8 has replacement characters. Keytree creates no such names, so the file is a stray one
-  /// that can be reported but not opened by this name.
+  /// Invalid UTF-8 in a name becomes replacement characters. Keytree creates no such names, so the file is a stray one,
+  /// which can be reported but not opened by this name.
   package func names() throws(FileError) -> [String] {
     do {
       return try FolderNames.list(descriptor).map { String(decoding: $0, as: UTF8.self) }

@@ -2,9 +2,9 @@ internal import Glibc
 
 /// Removes the content of folders without following links.
 package enum FolderRemoval {
-  /// Removes the content of one of our folders.
+  /// Removes the content of a folder that Keytree created.
   ///
-  /// Errors are ignored: a partly removed engine home has no stamp and is made again.
+  /// Errors are ignored: a partly removed engine home has no stamp and is created again.
   ///
   /// - Parameters:
   ///   - path: The folder.

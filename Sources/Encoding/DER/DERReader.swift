@@ -1,31 +1,31 @@
-/// One value of DER (ITU-T X.690): its tag, and where its content and all of it lie.
+/// A DER value (ITU-T X.690): its tag, its content, and its whole encoding.
 package struct DERElement<Bytes: RandomAccessCollection>
 where Bytes.Element == UInt8, Bytes.Index == Int, Bytes.SubSequence == Bytes {
   /// The identifier octet.
   package let tag: UInt8
-  /// The content without identifier and length.
+  /// The content octets.
   package let content: Bytes
-  /// Identifier, length and content.
+  /// The whole encoding: identifier, length and content.
   package let whole: Bytes
 
-  /// Reads the values inside this one.
+  /// A reader of the values inside this one.
   package var reader: DERReader<Bytes> { DERReader(content) }
 }
 
-/// Walks through DER values one after the other; every read answers nil for bytes that are not DER.
+/// Reads DER values in sequence. Each read returns nil for bytes that are not DER.
 ///
-/// It knows what certificates and keys are made of: identifiers of one octet, and lengths in the one form that
-/// DER allows (definite and as short as possible, X.690 section 10.1), at most 2^31.
+/// It supports the subset that certificates and keys use: identifiers of one octet, and lengths up to 2^31 in the only
+/// form that DER allows (definite and as short as possible, X.690 section 10.1).
 package struct DERReader<Bytes: RandomAccessCollection>
 where Bytes.Element == UInt8, Bytes.Index == Int, Bytes.SubSequence == Bytes {
   private var rest: Bytes
 
-  /// Starts before the first value of some bytes.
+  /// Creates a reader at the start of the bytes.
   package init(_ bytes: Bytes) {
     rest = bytes
   }
 
-  /// A Boolean value that indicates whether all bytes were read.
+  /// True if all bytes were read.
   package var isAtEnd: Bool { rest.isEmpty }
 
   /// The identifier of the next value; nil at the end.
@@ -33,7 +33,7 @@ where Bytes.Element == UInt8, Bytes.Index == Int, Bytes.SubSequence == Bytes {
 
   /// Reads the next value.
   ///
-  /// - Returns: The value, or nil when there is none or it does not lie wholly inside the bytes.
+  /// - Returns: The value; nil if there is none, or if it extends beyond the end of the bytes.
   package mutating func next() -> DERElement<Bytes>? {
     let whole = rest
     guard let tag = rest.popFirst(), tag & 0x1F != 0x1F, let length = takeLength(), length <= rest.count
@@ -44,27 +44,27 @@ where Bytes.Element == UInt8, Bytes.Index == Int, Bytes.SubSequence == Bytes {
     return DERElement(tag: tag, content: content, whole: whole[whole.startIndex..<end])
   }
 
-  /// Reads the next value when it has the wanted identifier.
+  /// Reads the next value, which must have the given identifier.
   ///
   /// - Parameter tag: The identifier octet.
-  /// - Returns: The value; nil for any other, which was passed then.
+  /// - Returns: The value; nil if it has another identifier, in which case it was read nevertheless.
   package mutating func next(_ tag: UInt8) -> DERElement<Bytes>? {
     guard let element = next(), element.tag == tag else { return nil }
     return element
   }
 
-  /// Reads the one value that all of the bytes are.
+  /// Reads bytes that consist of exactly one value.
   ///
   /// - Parameters:
-  ///   - bytes: The value and nothing behind it.
-  ///   - tag: The identifier octet that it must have.
+  ///   - bytes: The bytes.
+  ///   - tag: The identifier octet that the value must have.
   package static func only(_ bytes: Bytes, _ tag: UInt8) -> DERElement<Bytes>? {
     var reader = DERReader(bytes)
     guard let element = reader.next(tag), reader.isAtEnd else { return nil }
     return element
   }
 
-  /// Reads an INTEGER that is not negative.
+  /// Reads a nonnegative INTEGER.
   ///
   /// - Returns: Its magnitude without leading zeros; zero has no bytes.
   package mutating func nextUnsigned() -> Bytes? {
@@ -73,7 +73,7 @@ where Bytes.Element == UInt8, Bytes.Index == Int, Bytes.SubSequence == Bytes {
     }
     guard first == 0 else { return content }
     let magnitude = content.dropFirst()
-    // A zero in front is there only to keep the next octet from being a sign (X.690 section 8.3.2).
+    // A leading zero is allowed only if the next octet would otherwise set the sign bit (X.690 section 8.3.2).
     guard magnitude.first.map({ $0 >= 0x80 }) ?? true else { return nil }
     return magnitude
   }
@@ -92,7 +92,7 @@ where Bytes.Element == UInt8, Bytes.Index == Int, Bytes.SubSequence == Bytes {
   }
 }
 
-/// Identifiers of DER, and how values are written.
+/// Identifiers of DER types, and functions that check and write values.
 package enum DER {
   package static let integer: UInt8 = 0x02
   package static let bitString: UInt8 = 0x03
@@ -108,15 +108,15 @@ package enum DER {
   package static let bmpString: UInt8 = 0x1E
   package static let sequence: UInt8 = 0x30
   package static let set: UInt8 = 0x31
-  /// The bit of an identifier that says that the content is made of values.
+  /// The bit of an identifier that marks a constructed value, whose content consists of values.
   package static let constructed: UInt8 = 0x20
 
-  /// Returns true if bytes are a sequence of DER values without a gap, and so is the content of every
-  /// constructed value.
+  /// Returns true if the bytes are a contiguous sequence of DER values, and so is the content of every constructed
+  /// value.
   ///
   /// - Parameters:
   ///   - bytes: The values.
-  ///   - depth: How many values may lie within each other; a certificate needs about ten.
+  ///   - depth: The maximum nesting depth. A certificate needs about ten.
   package static func isWellFormed(_ bytes: ArraySlice<UInt8>, depth: Int = 32) -> Bool {
     var reader = DERReader(bytes)
     while !reader.isAtEnd {
@@ -132,7 +132,7 @@ package enum DER {
   /// - Parameters:
   ///   - tag: The identifier octet.
   ///   - content: The content.
-  /// - Returns: Identifier, shortest length and content.
+  /// - Returns: The identifier, the length in its shortest form, and the content.
   package static func encode(_ tag: UInt8, _ content: some Collection<UInt8>) -> [UInt8] {
     let count = content.count
     var bytes = [tag]
@@ -147,9 +147,9 @@ package enum DER {
     return bytes
   }
 
-  /// Writes an INTEGER that is not negative.
+  /// Writes a nonnegative INTEGER.
   ///
-  /// - Parameter magnitude: The number, biggest octet first, without leading zeros.
+  /// - Parameter magnitude: The number in big-endian order, without leading zeros.
   package static func encode(unsigned magnitude: some Collection<UInt8>) -> [UInt8] {
     let needsZero = magnitude.first.map { $0 >= 0x80 } ?? true
     return encode(integer, (needsZero ? [0] : []) + Array(magnitude))

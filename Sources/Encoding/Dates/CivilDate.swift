@@ -4,16 +4,16 @@ struct CivilDate: Equatable {
   var month: Int64
   var day: Int64
 
-  /// A Boolean value that indicates whether the calendar has this day, in the years 1 to 9999.
+  /// True if the date exists in the calendar and its year is in the range 1 to 9999.
   var exists: Bool {
     (1...9999).contains(year) && (1...12).contains(month)
       && day >= 1 && day <= CivilDate.length(ofMonth: month, year: year)
   }
 
-  // Years are counted from March here: the leap day is then the last of its year, and the days before a
-  // month follow one linear formula (153 days in each five months from March on).
+  // The calculations use years that start in March: the leap day is then the last day of its year, and one linear
+  // formula gives the number of days before a month (153 days in every five months from March on).
 
-  /// Days from 1970-01-01 to this day.
+  /// The number of days from 1970-01-01 to this day.
   var daysSince1970: Int64 {
     let fromMarch = month > 2 ? month - 3 : month + 9
     let marchYear = month > 2 ? year : year - 1
@@ -30,12 +30,12 @@ struct CivilDate: Equatable {
     self.day = day
   }
 
-  /// The day that is `days` days after 1970-01-01.
+  /// Creates the date that is `days` days after 1970-01-01.
   init(daysSince1970 days: Int64) {
     let shifted = days + CivilDate.daysToEpoch
     let era = shifted.flooredQuotient(by: CivilDate.daysPerEra)
     let dayOfEra = shifted - era * CivilDate.daysPerEra
-    // The subtracted terms remove the leap days that lie before this day in its era of 400 years.
+    // The subtracted terms remove the leap days before this day in its era of 400 years.
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
     let fromMarch = (5 * dayOfYear + 2) / 153
@@ -45,7 +45,7 @@ struct CivilDate: Equatable {
   }
 
   private static let daysPerEra: Int64 = 146_097
-  /// Days from 0000-03-01, where the first era starts, to 1970-01-01.
+  /// The number of days from 0000-03-01, the start of the first era, to 1970-01-01.
   private static let daysToEpoch: Int64 = 719_468
 
   private static func length(ofMonth month: Int64, year: Int64) -> Int64 {
@@ -58,7 +58,7 @@ struct CivilDate: Equatable {
 }
 
 extension Int64 {
-  /// The quotient rounded towards minus infinity; `/` rounds towards zero.
+  /// Returns the quotient rounded towards minus infinity; `/` rounds towards zero.
   func flooredQuotient(by divisor: Int64) -> Int64 {
     let quotient = self / divisor
     return self % divisor < 0 ? quotient - 1 : quotient

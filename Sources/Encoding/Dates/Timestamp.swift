@@ -1,18 +1,18 @@
-/// A moment in UTC with microseconds, written as RFC 3339 text.
+/// A moment in UTC with microsecond precision, which is written as RFC 3339 text.
 public struct Timestamp: Hashable, Comparable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z; negative before.
   public let microseconds: Int64
 
-  /// The first moment that can be written, 0001-01-01T00:00:00Z.
+  /// The earliest moment that can be written, 0001-01-01T00:00:00Z.
   public static let earliest = Timestamp(unchecked: -62_135_596_800 * 1_000_000)
 
-  /// The last moment that can be written, 9999-12-31T23:59:59.999999Z.
+  /// The latest moment that can be written, 9999-12-31T23:59:59.999999Z.
   public static let latest = Timestamp(unchecked: 253_402_300_800 * 1_000_000 - 1)
 
-  /// Makes a moment from a count of microseconds.
+  /// Creates a moment from a number of microseconds.
   ///
-  /// - Parameter microseconds: Since 1970. What RFC 3339 cannot write (its years have four digits) becomes
-  ///   ``earliest`` or ``latest``.
+  /// - Parameter microseconds: Microseconds since 1970-01-01T00:00:00Z. Moments that RFC 3339 cannot express, because
+  ///   its years have four digits, become ``earliest`` or ``latest``.
   public init(microseconds: Int64) {
     let range = Timestamp.earliest.microseconds...Timestamp.latest.microseconds
     self.microseconds = min(max(microseconds, range.lowerBound), range.upperBound)
@@ -24,8 +24,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
   /// Reads a moment in UTC.
   ///
-  /// - Parameter text: `2026-11-20T18:32:09Z` with up to six digits of a fraction. Other zones, lower-case
-  ///   letters, leap seconds and dates that do not exist give nil: each moment has few spellings.
+  /// - Parameter text: A text such as `2026-11-20T18:32:09Z`, with at most six fractional digits. Other time zones,
+  ///   lower-case letters, leap seconds and dates that do not exist are not accepted, so that a moment has few
+  ///   spellings.
   public init?(rfc3339 text: String) {
     let text = Array(text.utf8)
     guard let moment = unsafe text.span.withUnsafeBytes({ unsafe Timestamp(rfc3339: $0) }) else {
@@ -39,7 +40,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     self.init(unchecked: microseconds)
   }
 
-  /// The moment as text, always with six digits of a fraction: `2026-11-20T18:32:09.123456Z`.
+  /// The moment as text, always with six fractional digits: `2026-11-20T18:32:09.123456Z`.
   public var rfc3339: String {
     let second: Int64 = 1_000_000
     let day = 86_400 * second

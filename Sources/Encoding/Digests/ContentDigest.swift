@@ -1,12 +1,12 @@
 internal import CGcrypt
 
-/// The SHA-256 digest of some bytes (FIPS 180-4), computed by libgcrypt.
+/// A SHA-256 digest (FIPS 180-4), computed by libgcrypt.
 public struct ContentDigest: Hashable, Sendable {
   /// The length of a digest in bytes.
   package static let size = 32
 
-  // Four words instead of an array: a digest is part of every item record, and an array would be
-  // one more allocation for each.
+  // Four words instead of an array, because every item record contains a digest, and an array would cost an additional
+  // allocation for each.
   private let words: Words
 
   private struct Words: Hashable {
@@ -16,9 +16,9 @@ public struct ContentDigest: Hashable, Sendable {
     var fourth: UInt64 = 0
   }
 
-  /// Digests the bytes of a buffer.
+  /// Computes the digest of a buffer.
   ///
-  /// - Parameter bytes: Any number of bytes, also none.
+  /// - Parameter bytes: The bytes, which may be empty.
   public init(of bytes: UnsafeRawBufferPointer) {
     precondition(Self.libraryIsReady, "libgcrypt refused its own header's version")
     var words = Words()
@@ -29,16 +29,16 @@ public struct ContentDigest: Hashable, Sendable {
     self.words = words
   }
 
-  /// Digests the bytes of an array.
+  /// Computes the digest of an array.
   ///
-  /// - Parameter bytes: Any number of bytes, also none.
+  /// - Parameter bytes: The bytes, which may be empty.
   public init(of bytes: [UInt8]) {
     self = unsafe bytes.span.withUnsafeBytes { unsafe ContentDigest(of: $0) }
   }
 
-  /// Reads the form that ``base64url`` writes.
+  /// Reads the format that ``base64url`` writes.
   ///
-  /// - Parameter text: Exactly 43 characters of the URL alphabet; anything else gives nil.
+  /// - Parameter text: Exactly 43 characters of the URL alphabet. The result is nil for any other text.
   public init?(base64url text: String) {
     let text = Array(text.utf8)
     guard let digest = unsafe text.span.withUnsafeBytes({ unsafe ContentDigest(base64url: $0) }) else {
@@ -59,11 +59,11 @@ public struct ContentDigest: Hashable, Sendable {
     unsafe withUnsafeBytes(of: words) { unsafe Array($0) }
   }
 
-  /// The digest in the URL alphabet without padding, 43 characters (RFC 4648 section 5).
+  /// The digest as 43 characters of the URL alphabet without padding (RFC 4648 section 5).
   public var base64url: String {
     String(decoding: Base64.encode(bytes, as: .url), as: UTF8.self)
   }
 
-  // libgcrypt wants this call before any other (its manual, "Initializing the library").
+  // libgcrypt requires this call before any other (see "Initializing the library" in its manual).
   static let libraryIsReady = unsafe gcry_check_version(nil) != nil
 }

@@ -5,16 +5,16 @@ package enum GitHash: String, Sendable {
   case sha1
   case sha256
 
-  /// The characters of a name.
+  /// The number of characters in an object name.
   package var length: Int { self == .sha1 ? 40 : 64 }
 
-  /// The name that stands for nothing.
+  /// The all-zero object name, which represents a missing object.
   package var zero: String { String(repeating: "0", count: length) }
 
-  /// The name of a tree without files.
+  /// The object name of an empty tree.
   package var emptyTree: String { name(of: [], kind: "tree") }
 
-  /// The name of a file's content: the digest of `blob`, its size and its bytes.
+  /// Returns the object name of a file's content: the digest of `blob`, its size and its bytes.
   package func blobName(of bytes: [UInt8]) -> String { name(of: bytes, kind: "blob") }
 
   private func name(of bytes: [UInt8], kind: String) -> String {

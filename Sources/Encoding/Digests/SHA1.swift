@@ -1,13 +1,13 @@
 internal import CGcrypt
 
-/// The SHA-1 (FIPS 180-4) by which Apple's keychain joins certificates and keys, and its tools name certificates,
-/// computed by libgcrypt.
+/// The SHA-1 hash (FIPS 180-4), computed by libgcrypt. Apple's keychain matches certificates with keys by this hash,
+/// and its tools identify certificates by it.
 ///
-/// It names what is public, nothing more: no trust rests on it.
+/// It only identifies public data. No security decision depends on it.
 package enum SHA1 {
-  /// Hashes some bytes.
+  /// Computes the hash of bytes.
   ///
-  /// - Parameter bytes: A certificate, or the content of the bit string with its public key.
+  /// - Parameter bytes: A certificate, or the content of the BIT STRING with its public key.
   /// - Returns: 20 bytes.
   package static func digest(of bytes: [UInt8]) -> [UInt8] {
     precondition(ContentDigest.libraryIsReady, "libgcrypt refused its own header's version")

@@ -2,23 +2,23 @@ internal import Secrets
 
 /// A strict pull reader over the bytes of one JSON text (RFC 8259): takes tokens in order, builds nothing.
 ///
-/// Stricter than the RFC: no byte order mark, no duplicate keys, no lone surrogates, integers only. A cursor
-/// must not outlive the buffer that it was made for; all its reads are checked against the buffer's end.
+/// It is stricter than the RFC: no byte order mark, no duplicate keys, no lone surrogates, integers only. A cursor must
+/// not outlive its buffer. All reads are bounds-checked.
 @safe package struct JSONCursor {
   private let bytes: UnsafeRawBufferPointer
   private(set) var position = 0
   private var depth = 0
   private let maximumDepth: Int
 
-  /// A string in the text, not yet unescaped.
+  /// A string in the text, before unescaping.
   package struct Text {
     /// The range between the quotes.
     let range: Range<Int>
-    /// A Boolean value that indicates whether the string has no escapes, so that its bytes are the content.
+    /// True if the string has no escapes, so its bytes are the content.
     let isPlain: Bool
   }
 
-  /// Checks size and encoding of the whole text once, so that no token has to.
+  /// Creates a cursor, and checks the size and the encoding of the whole text.
   package init(_ bytes: UnsafeRawBufferPointer, limits: JSONLimits) throws(JSONError) {
     guard bytes.count <= limits.size else { throw .tooLarge(limit: limits.size) }
     guard unsafe !bytes.starts(with: [0xef, 0xbb, 0xbf]) else { throw .byteOrderMark }
@@ -41,7 +41,7 @@ internal import Secrets
     byte(at: index).map { .unexpectedByte($0, offset: index) } ?? .unexpectedEnd
   }
 
-  /// The first byte of the next token, or nil at the end of the text.
+  /// Returns the first byte of the next token, or nil at the end of the text.
   package mutating func peek() -> UInt8? {
     while let byte = byte(at: position) {
       switch byte {
@@ -52,13 +52,13 @@ internal import Secrets
     return nil
   }
 
-  /// Takes one structural byte.
+  /// Reads one structural byte.
   private mutating func take(_ scalar: Unicode.Scalar) throws(JSONError) {
     guard peek() == UInt8(ascii: scalar) else { throw unexpected(at: position) }
     position += 1
   }
 
-  /// Fails when anything but white space is left.
+  /// Throws an error if anything but white space is left.
   package mutating func finish() throws(JSONError) {
     if peek() != nil { throw .trailingData(offset: position) }
   }
@@ -71,7 +71,7 @@ internal import Secrets
     return JSONKeys()
   }
 
-  /// Takes the next key and its colon, or leaves the object and returns nil.
+  /// Reads the next key and its colon, or leaves the object and returns nil.
   package mutating func nextKey(_ keys: inout JSONKeys) throws(JSONError) -> Text? {
     guard try nextElement(isFirst: keys.isEmpty, end: "}") else { return nil }
     let key = try takeText()
@@ -96,7 +96,7 @@ internal import Secrets
     }
     if !isFirst {
       try take(",")
-      // A comma promises another element.
+      // A trailing comma is not allowed.
       if peek() == UInt8(ascii: end) { throw unexpected(at: position) }
     }
     return true
@@ -104,7 +104,7 @@ internal import Secrets
 
   // MARK: Scalars
 
-  /// Takes a word of the grammar: `true`, `false` or `null`.
+  /// Reads a literal: `true`, `false` or `null`.
   package mutating func takeLiteral(_ word: StaticString) throws(JSONError) {
     for index in 0..<word.utf8CodeUnitCount {
       guard unsafe byte(at: position) == word.utf8Start[index] else { throw unexpected(at: position) }
@@ -112,7 +112,7 @@ internal import Secrets
     }
   }
 
-  /// Takes an integer within ±2^53.
+  /// Reads an integer within ±2^53.
   package mutating func takeInteger() throws(JSONError) -> Int64 {
     let start = position
     let isNegative = peek() == UInt8(ascii: "-")
@@ -121,7 +121,7 @@ internal import Secrets
     var magnitude: Int64 = 0
     var isInRange = true
     while let byte = byte(at: position), byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
-      // Once out of range the value no longer matters, and it must not overflow.
+      // A value that is out of range is not needed, and it must not overflow.
       if isInRange { magnitude = magnitude * 10 + Int64(byte - UInt8(ascii: "0")) }
       if magnitude > JSONValue.maximumInteger { isInRange = false }
       position += 1
@@ -188,7 +188,7 @@ internal import Secrets
     throw .unexpectedEnd
   }
 
-  /// Reads the escape at `index`, which holds a backslash, and moves behind it.
+  /// Reads the escape at `index`, which is the position of a backslash, and advances the index past it.
   private func takeEscape(at index: inout Int) throws(JSONError) -> Unicode.Scalar {
     let start = index
     guard let letter = byte(at: start + 1) else { throw .unexpectedEnd }
@@ -228,14 +228,14 @@ internal import Secrets
 
   // MARK: Content of strings
 
-  /// Hands out the unescaped bytes of a string that this cursor took.
+  /// Calls a closure with the unescaped bytes of a string that this cursor read.
   package func withBytes<R>(of text: Text, _ body: (UnsafeRawBufferPointer) -> R) -> R {
     if text.isPlain { return unsafe body(UnsafeRawBufferPointer(rebasing: bytes[text.range])) }
     var string = string(of: text)
     return string.withUTF8 { unsafe body(UnsafeRawBufferPointer($0)) }
   }
 
-  /// The content of a string that this cursor took.
+  /// Returns the unescaped content of a string that this cursor read.
   package func string(of text: Text) -> String {
     var content = ""
     unsafe forEachPart(of: text) { part in

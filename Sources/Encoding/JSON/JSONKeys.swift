@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// The keys of one object so far, to tell duplicates by their unescaped bytes.
+/// The keys of an object that were read so far, to detect duplicates by their unescaped bytes.
 ///
-/// Canonical objects have their keys in order, where a comparison with the last one is enough. Only when
-/// a key is out of order are all of them collected in a set.
+/// The keys of a canonical object are sorted, so comparing each key with its predecessor is enough. Only if a key is
+/// out of order are all keys collected in a set.
 package struct JSONKeys {
   private var ordered: [JSONCursor.Text] = []
   private var unordered: Set<[UInt8]>?
 
   var isEmpty: Bool { ordered.isEmpty }
 
-  /// Adds a key; false when the object has it already.
+  /// Adds a key. Returns false if the object already has it.
   mutating func insert(_ key: JSONCursor.Text, of cursor: JSONCursor) -> Bool {
     if unordered == nil {
       guard let last = ordered.last else {

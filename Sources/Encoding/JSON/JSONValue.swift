@@ -1,4 +1,4 @@
-/// A JSON value of the subset that a keyring uses: no fractions, integers within ±2^53.
+/// A JSON value of the subset that the store uses: no fractions, and integers within ±2^53.
 package enum JSONValue: Sendable {
   /// `null`.
   case null
@@ -10,10 +10,10 @@ package enum JSONValue: Sendable {
   case string(String)
   /// Values in order.
   case array([JSONValue])
-  /// Members in the order they were read or given; the writer sorts them.
+  /// Members in the order in which they were read or added; the writer sorts them.
   case object([JSONMember])
 
-  /// The largest integer that a value may be, and the smallest with the sign reversed.
+  /// The largest integer that is allowed, and the negated smallest one.
   package static let maximumInteger: Int64 = 1 << 53
 }
 
@@ -24,20 +24,20 @@ package struct JSONMember: Equatable, Sendable {
   /// The value.
   package let value: JSONValue
 
-  /// Pairs a name with a value.
+  /// Creates a member.
   package init(_ name: String, _ value: JSONValue) {
     self.name = name
     self.value = value
   }
 
-  /// Returns true if name and value are equal, byte for byte.
+  /// Returns true if the names and the values are equal byte by byte.
   package static func == (left: JSONMember, right: JSONMember) -> Bool {
     left.name.hasSameBytes(as: right.name) && left.value == right.value
   }
 }
 
 extension JSONValue: Equatable {
-  /// Returns true if both values are equal; strings are compared as bytes, members in their order.
+  /// Returns true if both values are equal. Strings are compared as bytes, and the order of members matters.
   package static func == (left: JSONValue, right: JSONValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -54,20 +54,20 @@ extension JSONValue: Equatable {
 // MARK: Reading
 
 extension JSONValue {
-  /// Reads one JSON text strictly.
+  /// Reads one JSON text with the strict reader.
   ///
   /// - Parameters:
   ///   - bytes: The whole text; white space around tokens is allowed.
-  ///   - limits: What is accepted at most.
-  /// - Throws: ``JSONError`` for everything that RFC 8259 forbids, and for byte order marks, duplicate keys,
-  ///   lone surrogates, numbers that are not integers within ±2^53, and more than the limits.
+  ///   - limits: The limits on size and depth.
+  /// - Throws: ``JSONError`` for everything that RFC 8259 does not allow, and for byte order marks, duplicate keys,
+  ///   lone surrogates, numbers that are not integers within ±2^53, and a text that exceeds the limits.
   package init(parsing bytes: UnsafeRawBufferPointer, limits: JSONLimits) throws(JSONError) {
     var cursor = unsafe try JSONCursor(bytes, limits: limits)
     self = try cursor.takeValue()
     try cursor.finish()
   }
 
-  /// Reads one JSON text strictly; see the other initialiser.
+  /// Reads one JSON text with the strict reader; see the other initializer.
   package init(parsing bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
     self = unsafe try bytes.span.withUnsafeBytes { buffer throws(JSONError) in
       unsafe try JSONValue(parsing: buffer, limits: limits)
@@ -76,7 +76,7 @@ extension JSONValue {
 }
 
 extension JSONCursor {
-  /// Takes a value of any type.
+  /// Reads a value of any type.
   package mutating func takeValue() throws(JSONError) -> JSONValue {
     switch peek() {
     case UInt8(ascii: "\""):
@@ -113,9 +113,9 @@ extension JSONCursor {
 // MARK: Writing
 
 extension JSONValue {
-  /// The one canonical form: members sorted by the bytes of their names, no white space, the shortest escapes.
+  /// The canonical form: members sorted by the bytes of their names, no white space, and the shortest escapes.
   ///
-  /// Equal content is equal bytes. Names within an object must differ.
+  /// Values with equal content have equal bytes. The names within an object must be unique.
   package var canonicalBytes: [UInt8] {
     var writer = JSONWriter()
     writer.write(self)
@@ -127,7 +127,7 @@ extension JSONValue {
 package struct JSONWriter {
   package private(set) var bytes: [UInt8] = []
 
-  /// Makes a writer that has written nothing.
+  /// Creates an empty writer.
   package init() {}
 
   mutating func write(_ value: JSONValue) {
@@ -163,8 +163,8 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Appends the content of a string as the writer escapes it. Works byte by byte, so that a part of a
-  /// text, even one cut within a character, is written as it stands within the whole.
+  /// Appends the escaped content of a string. Works byte by byte, so a part of a text, even one that is cut within a
+  /// character, is escaped exactly as it is within the whole text.
   package static func appendEscaped(_ text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
     for byte in text { escape(byte) { bytes.append($0) } }
   }

@@ -1,30 +1,30 @@
 package import Secrets
 
-/// A JSON value (RFC 8259) whose texts stay in wiped memory.
+/// A JSON value (RFC 8259) whose strings are kept in memory that is wiped.
 ///
-/// Names of members are ordinary strings, and so are numbers: neither is a secret in any format that is read here.
+/// Member names and numbers are ordinary strings, because they are not secret in any format that is read here.
 package indirect enum SecretJSON: Sendable {
   /// `null`.
   case null
   /// `true` or `false`.
   case boolean(Bool)
-  /// A number, as it is written.
+  /// A number as it is written in the document.
   case number(String)
-  /// A text without its quotes and escapes, in UTF-8.
+  /// A string without its quotes and escapes, in UTF-8.
   case string(SecretSlice)
   /// Values in order.
   case array([SecretJSON])
-  /// Members in order; no name is there twice.
+  /// Members in order, with unique names.
   case object([Member])
 
   /// A member of an object.
   package struct Member: Sendable {
-    /// Its name.
+    /// The name.
     package let name: String
-    /// Its value.
+    /// The value.
     package let value: SecretJSON
 
-    /// Creates an item from its record and its secret.
+    /// Creates a member.
     package init(name: String, value: SecretJSON) {
       self.name = name
       self.value = value
@@ -33,9 +33,9 @@ package indirect enum SecretJSON: Sendable {
 
   /// Reads a whole document.
   ///
-  /// - Parameter bytes: JSON in UTF-8; a byte order mark in front is passed over.
-  /// - Throws: `SecretJSONError`, `tooMany` beyond 2 million values; no part of the content is in it, but for the
-  ///   number of the line.
+  /// - Parameter bytes: JSON in UTF-8. A leading byte order mark is ignored.
+  /// - Throws: `SecretJSONError`, with `tooMany` for more than 2 million values. The error contains a line number, but
+  ///   no part of the content.
   package init(_ bytes: borrowing SecretBytes) throws(SecretJSONError) {
     var parser = SecretJSONParser(capacity: bytes.count)
     let node = try unsafe bytes.withBytes { text throws(SecretJSONError) in
@@ -44,33 +44,33 @@ package indirect enum SecretJSON: Sendable {
     self = node.value(in: SecretSlice(parser.takeContent()))
   }
 
-  /// The member of a name; nil when this is no object or has none.
+  /// The member with this name; nil if it does not exist or the value is not an object.
   package subscript(name: String) -> SecretJSON? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value
   }
 
-  /// The text, when it is one.
+  /// The string, if the value is one.
   package var text: SecretSlice? {
     if case .string(let slice) = self { slice } else { nil }
   }
 
-  /// The whole number, when it is one.
+  /// The number, if the value is a whole number.
   package var integer: Int? {
     if case .number(let digits) = self { Int(digits) } else { nil }
   }
 
-  /// The truth value, when it is one.
+  /// The Boolean, if the value is one.
   package var boolean: Bool? {
     if case .boolean(let flag) = self { flag } else { nil }
   }
 
-  /// The elements, when it is an array.
+  /// The elements, if the value is an array.
   package var elements: [SecretJSON]? {
     if case .array(let values) = self { values } else { nil }
   }
 
-  /// The members, when it is an object.
+  /// The members, if the value is an object.
   package var members: [Member]? {
     if case .object(let members) = self { members } else { nil }
   }
@@ -78,18 +78,18 @@ package indirect enum SecretJSON: Sendable {
 
 /// The reasons why bytes are not a JSON document. Lines are counted from 1.
 package enum SecretJSONError: Error, Equatable, Sendable {
-  /// There is nothing but white space.
+  /// The document contains only white space.
   case empty
   /// The document ends in the middle of a value.
   case truncated
-  /// Something stands where it cannot stand.
+  /// A character is not allowed at its position.
   case unexpected(line: Int)
-  /// A text is not UTF-8, or has half of a surrogate pair.
+  /// A string is not UTF-8, or contains half of a surrogate pair.
   case notUnicode(line: Int)
-  /// An object has two members of one name.
+  /// An object has two members with the same name.
   case duplicateName(line: Int)
-  /// Values inside each other, more than 64 deep.
+  /// Values are nested more than 64 levels deep.
   case tooDeep(line: Int)
-  /// More values than are read.
+  /// The document has more values than the limit.
   case tooMany(limit: Int)
 }

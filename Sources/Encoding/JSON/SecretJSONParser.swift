@@ -1,6 +1,6 @@
 internal import Secrets
 
-/// A value whose texts are ranges of content that is still being collected.
+/// A value whose strings are ranges of the content that the parser is still collecting.
 indirect enum SecretJSONNode {
   case null
   case boolean(Bool)
@@ -9,7 +9,7 @@ indirect enum SecretJSONNode {
   case array([SecretJSONNode])
   case object([(name: String, value: SecretJSONNode)])
 
-  /// Returns the value with its texts.
+  /// Returns the value with its strings instead of ranges.
   func value(in content: SecretSlice) -> SecretJSON {
     switch self {
     case .null: .null
@@ -23,19 +23,19 @@ indirect enum SecretJSONNode {
   }
 }
 
-/// One pass over a JSON document. It copies each text only into its own wiped content.
+/// A single-pass parser of a JSON document. It copies strings only into its own content, which is wiped.
 struct SecretJSONParser: ~Copyable {
   private static let depthLimit = 64
-  // A value takes many times the memory of the one byte that it may be written with.
+  // A value can be one byte in the document, but needs many times that in memory.
   private static let countLimit = 2_000_000
 
   private var content: SecretBytes
   private var count = 0
 
-  /// - Parameter capacity: The size of the document. No text is longer than its written form.
+  /// - Parameter capacity: The size of the document in bytes. A decoded string is never longer than its source.
   init(capacity: Int) { content = SecretBytes(capacity: capacity) }
 
-  /// Returns the texts, one after the other, and keeps none.
+  /// Returns all strings, concatenated, and transfers their ownership.
   mutating func takeContent() -> SecretBytes {
     var taken = SecretBytes()
     swap(&taken, &content)
@@ -125,4 +125,5 @@ extension JSONError {
     case .tooLarge, .tooDeep, .byteOrderMark, .unexpectedEnd, .duplicateKey: nil
     }
   }
+
 }

@@ -1,8 +1,7 @@
 package import Secrets
 
 extension SecretJSON {
-  /// A Boolean value that indicates whether the value is blank: `null`, `false`, 0, an empty text, or a
-  /// collection of blank values.
+  /// True if the value is blank: `null`, `false`, 0, an empty string, or a collection of blank values.
   package var isBlank: Bool {
     switch self {
     case .null, .boolean(false): true
@@ -14,7 +13,7 @@ extension SecretJSON {
     }
   }
 
-  /// A text, a number or a truth value as text; nil for anything else.
+  /// A string, a number or a Boolean as text; nil for any other value.
   package var plainText: SecretSlice? {
     switch self {
     case .string(let text): text
@@ -24,14 +23,14 @@ extension SecretJSON {
     }
   }
 
-  /// The value as JSON, without white space, in memory that is wiped.
+  /// The value as JSON without white space, in memory that is wiped.
   package var json: SecretBytes {
     var bytes = SecretBytes()
     write(to: &bytes)
     return bytes
   }
 
-  /// Adds the value as JSON, without white space.
+  /// Adds the value as JSON without white space.
   package func write(to bytes: inout SecretBytes) {
     switch self {
     case .null: bytes.append("null")
@@ -72,12 +71,12 @@ extension SecretBytes {
   ///
   /// - Parameter text: Valid UTF-8.
   package mutating func append(jsonString text: SecretSlice) {
-    // The closure cannot borrow what it is handed; so the bytes are copied into wiped memory of their own.
+    // The closure cannot borrow the slice, so the bytes are copied into separate memory that is wiped.
     let copy = text.copy()
     unsafe copy.withBytes { unsafe append(jsonString: $0) }
   }
 
-  /// Adds a JSON string of text that is no secret.
+  /// Adds text that is not secret as a JSON string.
   package mutating func append(jsonString text: String) {
     unsafe Array(text.utf8).withUnsafeBytes { unsafe append(jsonString: $0) }
   }

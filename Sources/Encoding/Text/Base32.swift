@@ -1,13 +1,13 @@
 package import Secrets
 
-/// Base32 as people copy it (RFC 4648, section 6): in either case, with spaces, hyphens and line ends between groups,
-/// and with or without padding.
+/// Base32 in the forms that users paste (RFC 4648, section 6): in either case, with spaces, hyphens and line ends
+/// between groups, and with or without padding.
 package enum Base32 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 
-  /// The bytes of a text.
+  /// Decodes a text.
   ///
-  /// - Throws: `invalidCharacter`; `truncated`. Bits that are left over at the end are ignored.
+  /// - Throws: `invalidCharacter`; `truncated`. Unused bits at the end are ignored.
   package static func decode(_ text: UnsafeRawBufferPointer) throws(Base32Error) -> SecretBytes {
     var bytes = SecretBytes(capacity: text.count)
     var (bits, width, characters, isPadded): (UInt32, Int, Int, Bool) = (0, 0, 0, false)
@@ -24,12 +24,12 @@ package enum Base32 {
         bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(width)))
       }
     }
-    // Eight characters are five bytes; of what remains, 1, 3 and 6 characters end in the middle of a byte.
+    // Eight characters encode five bytes. A rest of 1, 3 or 6 characters ends in the middle of a byte.
     if [1, 3, 6].contains(characters % 8) { throw .truncated }
     return bytes
   }
 
-  /// Adds bytes as text in capital letters, without padding.
+  /// Adds bytes as upper-case text without padding.
   package static func append(_ bytes: UnsafeRawBufferPointer, to text: inout SecretBytes) {
     var (bits, width): (UInt32, Int) = (0, 0)
     for index in bytes.indices {
@@ -62,6 +62,6 @@ package enum Base32 {
 package enum Base32Error: Error, Equatable, Sendable {
   /// A character is not in the alphabet (RFC 4648, section 6): the letters and the digits 2 to 7.
   case invalidCharacter
-  /// No number of bytes has this number of characters: the end is missing.
+  /// No number of bytes is encoded in this number of characters, so the end is missing.
   case truncated
 }

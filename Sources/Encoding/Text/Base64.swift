@@ -1,4 +1,5 @@
-/// The two base-64 forms of the store (RFC 4648 sections 4 and 5), each with one spelling per content.
+/// The two base64 forms that the store uses (RFC 4648 sections 4 and 5). Each content has exactly one spelling in each
+/// form.
 package enum Base64 {
   /// The alphabets and their padding.
   package enum Form {
@@ -24,7 +25,8 @@ package enum Base64 {
     return text
   }
 
-  /// Hands out the text one digit after the other, so that a secret's can go where it is wiped.
+  /// Passes the text to a closure one digit at a time, so that the text of a secret can be written to memory that is
+  /// wiped.
   package static func encode(_ bytes: UnsafeRawBufferPointer, as form: Form, to body: (UInt8) -> Void) {
     let alphabet = form == .url ? urlAlphabet : standardAlphabet
     for index in stride(from: 0, to: bytes.count, by: 3) {
@@ -40,7 +42,7 @@ package enum Base64 {
     }
   }
 
-  /// The bytes that `text` spells, or nil for anything that `encode` would not have written.
+  /// Returns the bytes that `text` encodes, or nil for any text that `encode` would not have written.
   package static func decode(_ text: UnsafeRawBufferPointer, as form: Form) -> [UInt8]? {
     var count = text.count
     if form == .standard {
@@ -66,7 +68,7 @@ package enum Base64 {
         pending &= (1 << UInt32(bits)) - 1
       }
     }
-    // Bits left over must be zero: otherwise several texts would spell the same bytes.
+    // Unused bits must be zero. Otherwise several texts would encode the same bytes.
     return pending == 0 ? bytes : nil
   }
 

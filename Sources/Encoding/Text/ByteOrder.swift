@@ -1,12 +1,12 @@
 internal import Glibc
 
-// Strings in a keyring are compared by their UTF-8 bytes. Swift's own `==` also holds for canonically
-// equivalent text ("é" in one scalar or in two), which would let one item stand in for another.
+// Strings in a store are compared by their UTF-8 bytes. Swift's `==` is also true for canonically equivalent text ("é"
+// as one scalar or as two), which would let one item pass for another.
 
 extension String {
   /// Returns true if both texts consist of the same UTF-8 bytes.
   package func hasSameBytes(as other: String) -> Bool {
-    // Canonical inequality implies different bytes and is a memcmp for most text, so it goes first.
+    // Texts of different lengths need no comparison of bytes.
     utf8.count == other.utf8.count && compareBytes(to: other) == 0
   }
 
@@ -15,7 +15,8 @@ extension String {
     compareBytes(to: other) < 0
   }
 
-  /// Below, at or above 0 where this text stands before, at or behind the other one by its bytes (memcmp).
+  /// Returns a number below, equal to or above 0 if this text sorts before, equals or sorts after the other one by its
+  /// bytes (memcmp).
   private func compareBytes(to other: String) -> Int {
     var (left, right) = (self, other)
     return left.withUTF8 { left in

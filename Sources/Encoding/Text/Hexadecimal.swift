@@ -1,4 +1,4 @@
-/// Lower-case hexadecimal digits: two for each byte, nothing else.
+/// Lower-case hexadecimal text, with two digits for each byte and no separators.
 package enum Hexadecimal {
   private static let digits: [UInt8] = Array("0123456789abcdef".utf8)
 
@@ -15,7 +15,8 @@ package enum Hexadecimal {
     String(decoding: encode(bytes), as: UTF8.self)
   }
 
-  /// The value of a lower-case digit, or nil; upper case would be a second spelling of the same bytes.
+  /// Returns the value of a lower-case digit, or nil. Upper case is not accepted, because it would be a second spelling
+  /// of the same bytes.
   package static func value(ofDigit byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

@@ -21,11 +21,11 @@ extension SecretText {
   /// Writes JSON in the form for output: unsafe characters from U+007F on become `\uXXXX`.
   ///
   /// Such a character can only be part of a string, so the result is JSON with the same value. Characters below U+0020
-  /// are left: within a string they are escaped already, and between values they are white space.
+  /// are left unchanged: within a string they are already escaped, and between values they are white space.
   ///
   /// - Parameters:
-  ///   - json: JSON in UTF-8. What is not UTF-8 becomes U+FFFD.
-  ///   - put: Takes the bytes of the result, one by one.
+  ///   - json: JSON in UTF-8. Invalid sequences become U+FFFD.
+  ///   - put: Receives the bytes of the result, one by one.
   package static func escape(json: UnsafeRawBufferPointer, _ put: (UInt8) -> Void) {
     var parser = UTF8.ForwardParser()
     var rest = unsafe json.makeIterator()

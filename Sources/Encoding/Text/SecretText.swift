@@ -1,6 +1,6 @@
 internal import Secrets
 
-/// Text in memory that is wiped: what is known of its bytes, and how it is written.
+/// Checks and writes text in memory that is wiped.
 package enum SecretText {
   /// Returns true if bytes are valid UTF-8, without making a copy of them.
   package static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -17,11 +17,12 @@ package enum SecretText {
 }
 
 extension SecretBytes {
-  /// A Boolean value that indicates whether the bytes are valid UTF-8.
+  /// True if the bytes are valid UTF-8.
   package var isUTF8: Bool { unsafe withBytes { unsafe SecretText.isUTF8($0) } }
 
-  /// Adds text at the end that is no secret by itself.
+  /// Adds text that is not secret at the end.
   package mutating func append(_ text: String) {
     for byte in text.utf8 { append(byte) }
   }
+
 }
